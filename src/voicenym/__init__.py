@@ -1,0 +1,62 @@
+"""voicenym hides who speaks in a recording and keeps what is said and how.
+
+>>> import voicenym
+>>> anonymize = voicenym.load("mcadams")
+>>> key = voicenym.Key.generate()
+>>> pseudonym = key.pseudonym("speaker-1")
+
+torch is imported when something that needs it is first used, never by ``import voicenym``.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from voicenym.audio import Audio, read, write
+    from voicenym.errors import VoicenymError
+    from voicenym.pseudonym import Key, Pseudonym
+    from voicenym.system import Anonymizer, Card, Stream, load, systems
+
+# public name -> the module that holds it
+_FACE = {
+    "Audio": "voicenym.audio",
+    "read": "voicenym.audio",
+    "write": "voicenym.audio",
+    "Key": "voicenym.pseudonym",
+    "Pseudonym": "voicenym.pseudonym",
+    "Anonymizer": "voicenym.system",
+    "Card": "voicenym.system",
+    "Stream": "voicenym.system",
+    "load": "voicenym.system",
+    "systems": "voicenym.system",
+    "VoicenymError": "voicenym.errors",
+}
+
+__all__ = [
+    "Anonymizer",
+    "Audio",
+    "Card",
+    "Key",
+    "Pseudonym",
+    "Stream",
+    "VoicenymError",
+    "__version__",
+    "load",
+    "read",
+    "systems",
+    "write",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _FACE:
+        raise AttributeError(f"module 'voicenym' has no attribute {name!r}")
+    return getattr(import_module(_FACE[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,57 @@
+"""What audio is inside voicenym: samples, their rate, and how to write them back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import torch
+
+
+@dataclass(frozen=True)
+class Format:
+    """How a recording is stored; nothing here describes who or what was recorded.
+
+    Args:
+        container: ``wav``, ``rf64``, ``flac``, ``ogg``, ``mp3``, ``mp4``, ``mov``, ``matroska``,
+            ``webm`` or ``adts``.
+        codec: name of the encoder's coding: ``pcm_u8``, ``pcm_s16le``, ``pcm_s24le``,
+            ``pcm_s32le``, ``pcm_f32le``, ``pcm_f64le``, ``flac``, ``vorbis``, ``opus``, ``mp3``,
+            ``aac`` ...
+        bits: bits per sample where the codec is lossless and has a choice (flac), else ``None``.
+        bit_rate: bits per second of a lossy codec, ``None`` where unknown or lossless.
+    """
+
+    container: str
+    codec: str
+    bits: int | None = None
+    bit_rate: int | None = None
+
+
+@dataclass(frozen=True)
+class Audio:
+    """A recording in memory.
+
+    Args:
+        samples: float32 in [-1, 1], ``[time]`` or ``[channel, time]``.
+        rate: samples per second, in Hz.
+        format: how it was stored, so that :func:`voicenym.write` can store it alike.
+    """
+
+    samples: torch.Tensor
+    rate: int
+    format: Format | None = None
+
+    @property
+    def channels(self) -> int:
+        return 1 if self.samples.ndim == 1 else int(self.samples.shape[0])
+
+    @property
+    def duration(self) -> float:
+        """Length in seconds."""
+        return self.samples.shape[-1] / self.rate
+
+    def __repr__(self) -> str:
+        channels = f"{self.channels} channel" + ("s" if self.channels != 1 else "")
+        return f"Audio({self.duration:.3f} s, {self.rate} Hz, {channels})"

@@ -1,0 +1,1 @@
+"""Signal analysis and synthesis without weights."""

@@ -1,0 +1,31 @@
+"""What can go wrong for a user, said in words that name the file and the cure.
+
+Every error that a user can cause or mend is a :class:`VoicenymError`; the command line prints its
+message and exits with a status other than zero. Anything else that is raised is a defect of ours.
+"""
+
+from __future__ import annotations
+
+
+class VoicenymError(Exception):
+    """Base of all errors that a user can mend; the message names the thing and the cure."""
+
+
+class AudioError(VoicenymError):
+    """A recording that cannot be read, written or anonymized as it is."""
+
+
+class KeyFileError(VoicenymError):
+    """A key file that is missing, malformed, or would be overwritten."""
+
+
+class UnknownSystemError(VoicenymError):
+    """A system name or a parameter that the registry does not know."""
+
+
+class CorpusError(VoicenymError):
+    """A folder, Kaldi data folder or manifest that does not hold together."""
+
+
+class DependencyError(VoicenymError):
+    """An optional dependency is missing; the message names the extra that brings it."""

@@ -1,0 +1,249 @@
+"""Key + who -> Pseudonym: the only source of randomness in a system.
+
+A key is 32 secret bytes. ``key.pseudonym(speaker)`` derives, by HMAC-SHA-256 (RFC 2104), a secret
+of its own for that speaker, and every random number of a pseudo-voice is derived from that secret
+by purpose. So one key gives one speaker the same voice on any machine, in any order, in parallel;
+without the key nobody can recompute it, and once the key is deleted the link is gone.
+
+Derivation, version 1 (pinned by known-answer tests; a change of it is a new version)::
+
+    field(x)        = uint64_be(len(x)) || x
+    speaker level   = HMAC(key, field("voicenym/pseudonym/1") || field(speaker))
+    utterance level = HMAC(key, field("voicenym/pseudonym/1") || field(speaker) || field(utterance))
+    block(p, i)     = HMAC(secret, field("voicenym/stream/1") || field(p) || uint64_be(i))
+
+Voice parameters (:meth:`Pseudonym.uniform`, :meth:`Pseudonym.normal`, :meth:`Pseudonym.index`) are
+computed from the blocks directly, because the distributions of ``numpy.random.Generator`` and
+``torch.Generator`` may change between releases and a voice must not.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import math
+import os
+import secrets
+import stat
+import struct
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from voicenym.errors import KeyFileError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import numpy
+    import torch
+
+DERIVATION_VERSION = 1
+KEY_BYTES = 32
+_HEADER = "voicenym-key-1"
+
+
+def _field(data: bytes) -> bytes:
+    """Length-prefixed, so that no two different lists of fields give the same message."""
+    return struct.pack(">Q", len(data)) + data
+
+
+def _hmac(key: bytes, message: bytes) -> bytes:
+    return hmac.new(key, message, hashlib.sha256).digest()
+
+
+class Key:
+    """32 secret bytes from which all pseudonyms of a project are derived.
+
+    Args:
+        secret: exactly 32 bytes.
+
+    Raises:
+        KeyFileError: if ``secret`` is not 32 bytes long.
+
+    Example:
+        >>> key = Key.generate()
+        >>> key.pseudonym("speaker-1") == key.pseudonym("speaker-1")
+        True
+    """
+
+    __slots__ = ("_secret",)
+
+    def __init__(self, secret: bytes) -> None:
+        if len(secret) != KEY_BYTES:
+            raise KeyFileError(
+                f"a key is {KEY_BYTES} bytes, not {len(secret)}; make one with: voicenym key new FILE"
+            )
+        self._secret = bytes(secret)
+
+    @classmethod
+    def generate(cls) -> Key:
+        """A fresh key from the operating system's random source; it is stored nowhere."""
+        return cls(secrets.token_bytes(KEY_BYTES))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Key:
+        """Read a key file written by :meth:`save`.
+
+        Raises:
+            KeyFileError: missing, unreadable, too short or not a key file.
+        """
+        path = Path(path)
+        try:
+            with path.open("rb") as file:
+                data = file.read(4096)
+        except FileNotFoundError:
+            raise KeyFileError(
+                f"{path}: no such key file; make one with: voicenym key new {path}"
+            ) from None
+        except OSError as error:
+            raise KeyFileError(f"{path}: cannot read the key file ({error.strerror})") from None
+        words = data.split()
+        if len(words) != 2 or words[0] != _HEADER.encode():
+            raise KeyFileError(
+                f"{path}: not a voicenym key (expected one line '{_HEADER} <64 hex digits>'); "
+                f"make one with: voicenym key new FILE"
+            )
+        if len(words[1]) != 2 * KEY_BYTES:
+            raise KeyFileError(
+                f"{path}: the key is too short or too long: {len(words[1])} hex digits instead of "
+                f"{2 * KEY_BYTES}; restore it from a copy, a shortened key gives other voices"
+            )
+        try:
+            return cls(bytes.fromhex(words[1].decode("ascii")))
+        except (ValueError, UnicodeDecodeError):
+            raise KeyFileError(
+                f"{path}: the key has characters that are not hex digits; restore it from a copy"
+            ) from None
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the key to a new file that only its owner may read (mode 0600).
+
+        Raises:
+            KeyFileError: if the file exists (a lost key cannot be made again) or cannot be written.
+        """
+        path = Path(path)
+        try:
+            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        except FileExistsError:
+            raise KeyFileError(
+                f"{path}: exists already and a key is never overwritten; choose another name"
+            ) from None
+        except OSError as error:
+            raise KeyFileError(f"{path}: cannot write the key file ({error.strerror})") from None
+        try:
+            with os.fdopen(handle, "w", encoding="ascii") as file:
+                file.write(f"{_HEADER} {self._secret.hex()}\n")
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            path.unlink(missing_ok=True)
+            raise KeyFileError(f"{path}: cannot write the key file ({error.strerror})") from None
+
+    def pseudonym(self, speaker: str, utterance: str | None = None) -> Pseudonym:
+        """The pseudonym of a speaker, or of one utterance of a speaker.
+
+        Args:
+            speaker: who speaks; any text, compared exactly.
+            utterance: if given, the pseudonym is of this utterance alone, so that two recordings
+                of one speaker get unrelated voices (``--per utterance``).
+        """
+        message = _field(b"voicenym/pseudonym/1") + _field(speaker.encode("utf-8", "surrogateescape"))
+        if utterance is not None:
+            message += _field(utterance.encode("utf-8", "surrogateescape"))
+        return Pseudonym(_hmac(self._secret, message))
+
+    def tag(self, purpose: str, text: str = "") -> str:
+        """128 bits in hex that only the holder of the key can compute or check.
+
+        Used for opaque file names (``--rename``) and to tell in a log whether two runs used the
+        same key; nothing about the key can be learnt from it.
+        """
+        message = _field(b"voicenym/tag/1") + _field(purpose.encode())
+        message += _field(text.encode("utf-8", "surrogateescape"))
+        return _hmac(self._secret, message)[:16].hex()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Key) and hmac.compare_digest(self._secret, other._secret)
+
+    def __hash__(self) -> int:
+        return hash(_hmac(self._secret, b"hash"))
+
+    def __repr__(self) -> str:
+        return "Key(<secret>)"  # never the bytes: reprs end up in logs and tracebacks
+
+
+class Pseudonym:
+    """The randomness of one pseudo-voice: independent streams of numbers by purpose.
+
+    Made by :meth:`Key.pseudonym`. Equal pseudonyms give equal voices.
+    """
+
+    __slots__ = ("_secret",)
+
+    def __init__(self, secret: bytes) -> None:
+        self._secret = bytes(secret)
+
+    def _words(self, purpose: str) -> Iterator[int]:
+        """Endless independent 64-bit words for a purpose."""
+        prefix = _field(b"voicenym/stream/1") + _field(purpose.encode())
+        counter = 0
+        while True:
+            yield from struct.unpack(">4Q", _hmac(self._secret, prefix + struct.pack(">Q", counter)))
+            counter += 1
+
+    def uniforms(self, purpose: str, count: int, low: float = 0.0, high: float = 1.0) -> list[float]:
+        """``count`` independent draws from U(low, high), the same in every release."""
+        words = self._words(purpose)
+        return [low + (high - low) * ((next(words) >> 11) * 2.0**-53) for _ in range(count)]
+
+    def uniform(self, purpose: str, low: float = 0.0, high: float = 1.0) -> float:
+        """One draw from U(low, high)."""
+        return self.uniforms(purpose, 1, low, high)[0]
+
+    def normals(self, purpose: str, count: int, mean: float = 0.0, std: float = 1.0) -> list[float]:
+        """``count`` independent draws from N(mean, std**2), by Box and Muller's transform."""
+        draws = []
+        words = self._words(purpose)
+        for _ in range(count):
+            radius = math.sqrt(-2.0 * math.log(((next(words) >> 11) + 1) * 2.0**-53))
+            angle = 2.0 * math.pi * ((next(words) >> 11) * 2.0**-53)
+            draws.append(mean + std * radius * math.cos(angle))
+        return draws
+
+    def normal(self, purpose: str, mean: float = 0.0, std: float = 1.0) -> float:
+        """One draw from N(mean, std**2)."""
+        return self.normals(purpose, 1, mean, std)[0]
+
+    def index(self, purpose: str, count: int) -> int:
+        """One draw from {0, ..., count - 1}, without modulo bias."""
+        limit = (1 << 64) - (1 << 64) % count
+        return next(word for word in self._words(purpose) if word < limit) % count
+
+    def rng(self, purpose: str) -> numpy.random.Generator:
+        """A numpy generator of its own for a purpose (noise, large draws)."""
+        import numpy
+
+        words = self._words(purpose)
+        key = [next(words), next(words)]
+        return numpy.random.Generator(numpy.random.Philox(key=numpy.array(key, numpy.uint64)))
+
+    def torch_rng(self, purpose: str) -> torch.Generator:
+        """A torch generator (on the CPU, so that a GPU gives the same voice) for a purpose."""
+        import torch
+
+        return torch.Generator().manual_seed(next(self._words(purpose)) >> 1)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Pseudonym) and hmac.compare_digest(self._secret, other._secret)
+
+    def __hash__(self) -> int:
+        return hash(_hmac(self._secret, b"hash"))
+
+    def __repr__(self) -> str:
+        return "Pseudonym(<secret>)"
+
+
+def readable_by_others(path: str | os.PathLike[str]) -> bool:
+    """Whether a key file may be read by group or others (POSIX permissions)."""
+    mode = os.stat(path).st_mode
+    return os.name == "posix" and bool(mode & (stat.S_IRGRP | stat.S_IROTH))

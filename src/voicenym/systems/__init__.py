@@ -1,0 +1,1 @@
+"""Systems: waveform in, waveform of another voice out; one file per system."""
