@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 MIN_WORKING_RATE = 8_000
 MAX_WORKING_RATE = 16_000
-BLOCK_SECONDS = 5.0
+BLOCK_SECONDS = 40.0
 """Whole recordings are fed to their stream in blocks of this length, whatever reads them."""
 
 

@@ -1,0 +1,85 @@
+"""Linear prediction of many frames at once.
+
+Arrays are laid out ``[lag or time, frame]``: the recursions run over the first axis and every step
+of them is one vector operation over all frames.
+"""
+
+from __future__ import annotations
+
+import torch
+
+WHITE_NOISE = 1e-9
+"""Share of the energy added to lag 0 (-90 dB), which bounds the condition of the equations."""
+
+
+def autocorrelation(frames: torch.Tensor, order: int) -> torch.Tensor:
+    """Autocorrelation of windowed frames.
+
+    Args:
+        frames: ``[time, frame]``, already windowed.
+        order: highest lag.
+
+    Returns:
+        ``[order + 1, frame]``: r_k = sum_n x_n x_(n+k).
+    """
+    length = frames.shape[0]
+    lags = [
+        torch.linalg.vecdot(frames[: length - lag], frames[lag:], dim=0)
+        for lag in range(order + 1)
+    ]
+    return torch.stack(lags)
+
+
+def levinson(r: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Predictor polynomials by the Levinson-Durbin recursion.
+
+    Args:
+        r: ``[order + 1, frame]``, autocorrelation; all-zero frames are allowed.
+
+    Returns:
+        ``a`` of shape ``[order + 1, frame]`` with a_0 = 1, A(z) = sum_k a_k z^-k, all roots within
+        the unit circle, and the prediction error energy ``[frame]``.
+    """
+    order = r.shape[0] - 1
+    tiny = torch.finfo(r.dtype).tiny ** 0.5
+    a = torch.zeros_like(r)
+    a[0] = 1.0
+    error = r[0] * (1.0 + WHITE_NOISE) + tiny
+    for m in range(1, order + 1):
+        # reflection coefficient k_m = -(sum_j a_j r_(m-j)) / E
+        k = -torch.linalg.vecdot(a[:m], r[1 : m + 1].flip(0), dim=0) / error
+        a[1 : m + 1] += k * a[:m].flip(0)
+        error = error * (1.0 - k * k)
+    return a, error
+
+
+def whiten(frames: torch.Tensor, a: torch.Tensor) -> torch.Tensor:
+    """Prediction residual: e_n = sum_k a_k x_(n-k), samples before the frame being zero.
+
+    Args:
+        frames: ``[time, frame]``.
+        a: ``[order + 1, frame]``.
+    """
+    length = frames.shape[0]
+    residual = frames * a[0]
+    for k in range(1, a.shape[0]):
+        residual[k:].addcmul_(frames[: length - k], a[k])
+    return residual
+
+
+def synthesize(residual: torch.Tensor, a: torch.Tensor) -> torch.Tensor:
+    """All-pole filter 1 / A(z), the inverse of :func:`whiten`.
+
+    Args:
+        residual: ``[time, frame]``.
+        a: ``[order + 1, frame]`` with a_0 = 1.
+    """
+    length, count = residual.shape
+    order = a.shape[0] - 1
+    backward = -a[1:].flip(0).contiguous()
+    out = torch.zeros(order + length, count, dtype=residual.dtype, device=residual.device)
+    products = torch.empty_like(backward)
+    for n in range(length):
+        torch.mul(out[n : n + order], backward, out=products)
+        torch.add(products.sum(0), residual[n], out=out[n + order])
+    return out[order:]

@@ -1,0 +1,84 @@
+"""Frame-wise processing with overlap-add, block by block."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+
+MAX_FRAMES = 4096
+"""Frames (of all rows together) that are processed at once: enough to fill vector operations,
+few enough to stay in the cache."""
+
+FrameProcess = Callable[[torch.Tensor], torch.Tensor]
+
+
+def root_hann(length: int) -> torch.Tensor:
+    """Square root of the periodic Hann window, ``[length]``: applied twice at a hop of half its
+    length it adds up to one."""
+    return torch.hann_window(length, periodic=True, dtype=torch.float64).sqrt().float()
+
+
+class OverlapAdd:
+    """A core that cuts the signal into frames, processes them, and adds them up again.
+
+    Frame k covers the samples ``[k hop - (length - hop), k hop + hop)``; every sample is in
+    ``length / hop`` frames, the first ones too, and the end is padded with zeros.
+
+    Args:
+        rows: rows of the signal.
+        length, hop: in samples; hop divides length.
+        process: ``[row, frame, length] -> [row, frame, length]``; both windows are its affair.
+        device: where the frames are.
+    """
+
+    def __init__(
+        self, rows: int, length: int, hop: int, process: FrameProcess, device: str = "cpu"
+    ) -> None:
+        if length % hop:
+            raise ValueError(f"hop {hop} must divide the frame length {length}")
+        self.length, self.hop = length, hop
+        self.latency = length - 1
+        self._process = process
+        self._overlap = length - hop
+        self._input = torch.zeros(rows, self._overlap, device=device)
+        self._carry = torch.zeros(rows, self._overlap, device=device)
+        self._skip = self._overlap  # samples of the padding, which are never given back
+        self._pushed = 0
+        self._returned = 0
+
+    def push(self, block: torch.Tensor) -> torch.Tensor:
+        self._pushed += block.shape[1]
+        signal = torch.cat([self._input, block], dim=1)
+        frames = max(0, (signal.shape[1] - self._overlap) // self.hop)
+        self._input = signal[:, frames * self.hop :]
+        at_once = max(1, MAX_FRAMES // signal.shape[0])
+        parts = [block[:, :0]]
+        for first in range(0, frames, at_once):
+            last = min(first + at_once, frames)
+            parts.append(self._add(signal[:, first * self.hop : last * self.hop + self._overlap]))
+        out = torch.cat(parts, dim=1)
+        skipped = min(self._skip, out.shape[1])
+        self._skip -= skipped
+        out = out[:, skipped:]
+        self._returned += out.shape[1]
+        return out
+
+    def flush(self) -> torch.Tensor:
+        pushed, returned = self._pushed, self._returned
+        padding = self._input.new_zeros(self._input.shape[0], self._overlap + self.hop)
+        return self.push(padding)[:, : pushed - returned]
+
+    def _add(self, signal: torch.Tensor) -> torch.Tensor:
+        """Process ``[row, frames * hop + overlap]``; returns the finished ``[row, frames * hop]``."""
+        processed = self._process(signal.unfold(1, self.length, self.hop))
+        rows, frames, _ = processed.shape
+        total = signal.new_zeros(rows, frames + self.length // self.hop - 1, self.hop)
+        for part in range(self.length // self.hop):
+            total[:, part : part + frames] += processed[
+                :, :, part * self.hop : (part + 1) * self.hop
+            ]
+        total = total.reshape(rows, -1)
+        total[:, : self._overlap] += self._carry
+        self._carry = total[:, frames * self.hop :].clone()
+        return total[:, : frames * self.hop]

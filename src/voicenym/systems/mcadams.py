@@ -1,0 +1,125 @@
+"""VoicePrivacy baseline B2: the angles of the LP poles bent by the McAdams coefficient."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import torch
+
+from voicenym.dsp import factors, lpc
+from voicenym.dsp.overlap import OverlapAdd, root_hann
+from voicenym.errors import UnknownSystemError
+from voicenym.pseudonym import Pseudonym
+from voicenym.system import Anonymizer, Card, Core
+
+REFERENCE_RATE = 16_000
+"""Rate at which the published angles are meant; at other rates the same poles move in Hz."""
+
+
+@dataclass(frozen=True)
+class McAdams(Anonymizer):
+    """Moves formants by raising the angle of every complex LP pole to the power alpha.
+
+    Per 20 ms frame: A(z) of order 20; each complex pole r e^(j phi) becomes r e^(j phi^alpha);
+    the residual of A is filtered by the new 1/A'. alpha is drawn once per pseudonym. Poles below
+    1 rad (2546 Hz) rise for alpha < 1, poles above it fall. Where the baseline normalises the peak
+    of the file, here every frame keeps its energy, so that the level is kept and it streams.
+
+    Args:
+        low, high: alpha ~ U(low, high), 0.5 to 0.9 as published; equal for a fixed coefficient.
+        order: of the linear prediction, even.
+        radius: factor on the radii of the moved poles (1 in B2).
+
+    Source: paper 4, section 2.2 (B2); Patino et al., Interspeech 2021, arXiv 2011.01130.
+    """
+
+    low: float = 0.5
+    high: float = 0.9
+    order: int = 20
+    radius: float = 1.0
+
+    card: ClassVar[Card] = Card(
+        name="mcadams",
+        title="McAdams coefficient: formants moved by bending LP pole angles (VoicePrivacy B2)",
+        paper="Patino, Tomashenko, Todisco, Nautsch, Evans, 'Speaker anonymisation using the "
+        "McAdams coefficient', Interspeech 2021, arXiv 2011.01130; paper 4 (baseline B2)",
+        year=2021,
+        equations=(
+            "LP analysis of order 20, 20 ms windows, 10 ms hop, sqrt-Hann analysis and synthesis",
+            "phi' = phi^alpha for complex poles, clipped to [0, pi]; radii and real poles kept",
+            "alpha ~ U(0.5, 0.9) per speaker (2022 rules)",
+        ),
+        needs="no weights; 8 kHz or more; CPU or GPU",
+        protects="casual listeners and ignorant verifiers, in part",
+        promises=(
+            "length, channels and level are kept; it works live, 20 ms behind",
+            "the pitch, rhythm and words are those of the speaker",
+        ),
+        fails=(
+            "does not stop an attacker who knows the system: trained on its output, a verifier "
+            "reaches an EER of 1.6 to 7.8 % (VoicePrivacy 2022 and 2024)",
+            "alpha is one number in [0.5, 0.9]: it can be searched and undone",
+            "pitch and intonation still tell people apart",
+        ),
+        approximations=(
+            "autocorrelation method instead of Burg's; frame energy kept instead of peak "
+            "normalisation; the tail of the file is kept, where the published loop drops it",
+        ),
+    )
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.low <= self.high <= 2.0:
+            raise UnknownSystemError(
+                f"{self.card.name}: alpha needs 0 < low <= high <= 2, not {self.low} and {self.high}"
+            )
+        if self.order < 2 or self.order % 2 or self.order > 64:
+            raise UnknownSystemError(
+                f"{self.card.name}: order must be even, from 2 to 64, not {self.order}"
+            )
+        if not 0.0 < self.radius <= 1.0:
+            raise UnknownSystemError(
+                f"{self.card.name}: radius must be above 0 and at most 1, not {self.radius}"
+            )
+
+    def core(self, pseudonyms: Sequence[Pseudonym], rate: int, profile: Any) -> Core:
+        alpha = torch.tensor(
+            [p.uniform("mcadams.alpha", self.low, self.high) for p in pseudonyms],
+            dtype=torch.float64,
+            device=self.device,
+        )
+        hop = round(0.010 * rate)
+        window = root_hann(2 * hop).to(self.device)[:, None]
+        to_reference = rate / REFERENCE_RATE
+
+        def process(frames: torch.Tensor) -> torch.Tensor:
+            rows, count, length = frames.shape
+            # [time, frame]: every step of a recursion is one operation over all frames
+            timewise = (frames.reshape(rows * count, length).T * window).double()
+            a, _ = lpc.levinson(lpc.autocorrelation(timewise, self.order))
+            residual = lpc.whiten(timewise, a).float()
+            b, c = factors.factor(a)
+            b, c = self._moved(b, c, alpha.repeat_interleave(count), to_reference)
+            changed = lpc.synthesize(residual, factors.multiply_out(b, c).float())
+            energy_in = timewise.square().sum(0)
+            energy_out = changed.double().square().sum(0)
+            gain = torch.where(energy_out > 0, energy_in / energy_out.clamp_min(1e-30), 0.0).sqrt()
+            out = changed * gain.float() * window
+            return out.T.reshape(rows, count, length)
+
+        return OverlapAdd(len(pseudonyms), 2 * hop, hop, process, self.device)
+
+    def _moved(
+        self, b: torch.Tensor, c: torch.Tensor, alpha: torch.Tensor, to_reference: float
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """The factors z^2 + b z + c with the poles of their conjugate pairs moved."""
+        pair = b * b < 4.0 * c
+        r = c.clamp_min(1e-12).sqrt()
+        phi = torch.acos((-b / (2.0 * r)).clamp(-1.0, 1.0))
+        phi = ((phi * to_reference) ** alpha / to_reference).clamp(0.0, torch.pi)
+        moved = self.radius * r
+        return (
+            torch.where(pair, -2.0 * moved * torch.cos(phi), b),
+            torch.where(pair, moved * moved, c),
+        )

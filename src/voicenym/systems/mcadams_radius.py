@@ -1,0 +1,50 @@
+"""Challenge system D1: McAdams with smaller pole radii, so that formant peaks widen as well."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from voicenym.system import Card
+from voicenym.systems.mcadams import McAdams
+
+
+@dataclass(frozen=True)
+class McAdamsRadius(McAdams):
+    """B2 with the radii of the moved poles multiplied by ``radius``.
+
+    A pole of radius r has the bandwidth B = -(rate / pi) ln r; a factor of 0.975 adds 129 Hz at
+    16 kHz to every formant.
+
+    Args:
+        low, high: alpha ~ U(low, high); ``low=0.8, high=0.8`` is the submitted system.
+        order: of the linear prediction, even.
+        radius: factor on the radii of the moved poles.
+
+    Source: paper 4 (D1); Gupta et al., APSIPA ASC 2020.
+    """
+
+    radius: float = 0.975
+
+    card: ClassVar[Card] = Card(
+        name="mcadams-radius",
+        title="McAdams coefficient with widened formants (VoicePrivacy 2020 D1)",
+        paper="Gupta, Prajapati, Kamble, Patil, 'Design of Voice Privacy System using Linear "
+        "Prediction', APSIPA ASC 2020; paper 4 (D1)",
+        year=2020,
+        equations=("as mcadams, and r' = 0.975 r for complex poles",),
+        needs="no weights; 8 kHz or more; CPU or GPU",
+        protects="casual listeners and ignorant verifiers, in part",
+        promises=("as mcadams; formant bandwidths, which mcadams keeps, change as well",),
+        fails=(
+            "does not stop an attacker who knows the system: in paper 4 it is within 1 % EER of "
+            "mcadams, whose trained attackers reach 1.6 to 7.8 %",
+            "pitch and intonation still tell people apart",
+        ),
+        approximations=(
+            "the published radius factor is not known for sure: 0.975 is a parameter",
+            "the submission has a fixed alpha of 0.8; here alpha is drawn per pseudonym, so that "
+            "different keys give different voices",
+            "real poles are left as they are",
+        ),
+    )
