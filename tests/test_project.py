@@ -1,0 +1,134 @@
+"""What the repository says of itself holds."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import voicenym
+from voicenym.system import system_class, systems
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "src" / "voicenym"
+
+
+def tracked() -> list[Path]:
+    """Files under version control; all but the ignored ones where there is no git."""
+    try:
+        listed = subprocess.run(
+            ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True
+        ).stdout
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("not a clone of the repository")
+    return [ROOT / name for name in listed.split("\0") if name and (ROOT / name).is_file()]
+
+
+def rooms() -> list[str]:
+    return sorted(
+        path.stem
+        for path in PACKAGE.iterdir()
+        if (path.is_dir() and any(path.glob("*.py")))
+        or (path.suffix == ".py" and path.stem != "__init__")
+    )
+
+
+@pytest.mark.parametrize("name", systems())
+def test_a_system_has_a_page_that_the_navigation_knows(name: str) -> None:
+    page = ROOT / "docs" / "systems" / f"{name}.md"
+    assert page.is_file(), f"write docs/systems/{name}.md"
+    assert page.read_text("utf-8").startswith(f"# {name}\n")
+    assert f"systems/{name}.md" in (ROOT / "mkdocs.yml").read_text("utf-8")
+
+
+def test_no_page_is_left_of_a_system_that_is_gone() -> None:
+    pages = {path.stem for path in (ROOT / "docs" / "systems").glob("*.md")} - {"index"}
+    assert pages == set(systems())
+
+
+@pytest.mark.parametrize("name", systems())
+def test_a_page_names_every_parameter_that_it_lists(name: str) -> None:
+    """A table of parameters, where a page has one, holds the fields of the system and no others."""
+    text = (ROOT / "docs" / "systems" / f"{name}.md").read_text("utf-8")
+    section = re.search(r"^## Parameters\n(.*?)(?=^## )", text, re.MULTILINE | re.DOTALL)
+    if section is None:
+        return
+    cells = [row.split("|")[1] for row in section[1].splitlines() if row.startswith("| `")]
+    listed = {word for cell in cells for word in re.findall(r"`(\w+)`", cell)}
+    assert listed == {item.name for item in dataclasses.fields(system_class(name))} - {"device"}
+
+
+def test_the_changelog_knows_this_version() -> None:
+    changelog = (ROOT / "CHANGELOG.md").read_text("utf-8")
+    assert re.search(rf"^## \[{re.escape(voicenym.__version__)}\]", changelog, re.MULTILINE)
+
+
+@pytest.mark.parametrize("room", rooms())
+def test_the_architecture_names_each_room(room: str) -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    assert f"| `voicenym.{room}` |" in text
+
+
+def test_the_architecture_names_no_room_that_is_not_there() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    assert sorted(re.findall(r"^\| `voicenym\.(\w+)` \|", text, re.MULTILINE)) == rooms()
+
+
+def test_import_linter_has_a_place_for_each_room() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    layers = project["tool"]["importlinter"]["contracts"][0]["layers"]
+    assert sorted(room for layer in layers for room in layer.split(" | ")) == rooms()
+
+
+def test_the_smallest_system_of_the_architecture_works() -> None:
+    import torch
+
+    text = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    snippet = re.search(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    assert snippet
+    names: dict = {"__name__": "architecture"}
+    exec(compile(snippet[1], "docs/architecture.md", "exec"), names)
+    noise = voicenym.Audio(torch.linspace(-0.5, 0.5, 5000).repeat(2, 1), 16000)
+    out = names["Nothing"]()(noise, voicenym.Key(bytes(32)).pseudonym("anna"))
+    assert out.samples.equal(noise.samples)
+
+
+def test_links_between_pages_lead_somewhere() -> None:
+    for page in [*(ROOT / "docs").rglob("*.md"), ROOT / "CONTRIBUTING.md"]:
+        for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text("utf-8")):
+            assert (page.parent / target).exists(), f"{page}: {target}"
+
+
+def test_no_file_holds_a_path_of_the_machine_it_was_made_on() -> None:
+    # the home folders of people and of the administrator, and the folder this clone lies in
+    homes = re.compile(rb"(?<![\w.~-])/(home|Users)/\w+|(?<![\w.~-])/" + rb"root/")
+    here = b"" if len(ROOT.parts) < 3 else str(ROOT).encode() + b"/"
+    for path in tracked():
+        data = path.read_bytes()
+        assert not homes.search(data), path
+        assert not here or here not in data, path
+
+
+def test_every_import_is_a_dependency() -> None:
+    """The base works with the base's dependencies; an extra is imported only inside a function."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    base = {re.split(r"[<>=!\[ ]", line)[0] for line in project["dependencies"]}
+
+    for path in PACKAGE.rglob("*.py"):
+        tree = ast.parse(path.read_text("utf-8"))
+        for node in tree.body:
+            modules = []
+            if isinstance(node, ast.Import):
+                modules = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom) and node.level == 0:
+                modules = [node.module or ""]
+            for module in modules:
+                top = module.partition(".")[0]
+                known = top in sys.stdlib_module_names or top in base or top == "voicenym"
+                assert known, f"{path.relative_to(ROOT)} imports {module}, not a dependency"
