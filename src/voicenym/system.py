@@ -242,8 +242,13 @@ class Anonymizer(ABC):
         """Whether the system hears the whole recording before it changes it."""
         return False
 
+    @property
+    def profile_optional(self) -> bool:
+        """Whether it can work live without a profile, adapting as it hears more."""
+        return False
+
     def _stream(self, pseudonyms: Sequence[Pseudonym], rate: int, profile: Any) -> Stream:
-        if self.needs_profile and profile is None:
+        if self.needs_profile and profile is None and not self.profile_optional:
             raise AudioError(
                 f"{self.card.name} must hear the whole recording first: pass profile= from "
                 f"{self.card.name}.profiling(rate, channels), or choose a system that streams"

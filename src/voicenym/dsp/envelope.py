@@ -1,0 +1,71 @@
+"""Short-time spectral envelopes and filters made from them."""
+
+from __future__ import annotations
+
+import torch
+
+FLOOR = 1e-5
+"""Magnitude (relative to the frame's largest) below which a spectrum counts as empty: -100 dB."""
+MAX_GAIN = 6.0
+"""Largest log-gain of an envelope filter (52 dB), up or down."""
+
+
+def log_magnitude(spectrum: torch.Tensor) -> torch.Tensor:
+    """Natural log of the magnitude of ``[..., bin]``, floored relative to each frame's maximum."""
+    magnitude = spectrum.abs()
+    floor = magnitude.amax(-1, keepdim=True) * FLOOR + 1e-20
+    return torch.maximum(magnitude, floor).log()
+
+
+def cepstral_envelope(log_spectrum: torch.Tensor, coefficients: int, steps: int = 2) -> torch.Tensor:
+    """Cepstrum of the "true envelope", which runs over the harmonics instead of between them.
+
+    Imai and Abe's iteration as described by Röbel and Rodet (DAFx 2005): smooth the spectrum, take
+    the larger of the spectrum and its smoothed form, smooth again.
+
+    Args:
+        log_spectrum: ``[..., n / 2 + 1]``, natural log of magnitudes.
+        coefficients: cepstral coefficients kept (c_0 ... c_(coefficients - 1)).
+        steps: smoothings; 1 is the ordinary cepstrum.
+
+    Returns:
+        ``[..., coefficients]``: the real cepstrum; :func:`log_envelope` gives the envelope back.
+    """
+    size = 2 * (log_spectrum.shape[-1] - 1)
+    target = log_spectrum
+    cepstrum = torch.fft.irfft(target, n=size)[..., :coefficients]
+    for _ in range(steps - 1):
+        target = torch.maximum(log_spectrum, log_envelope(cepstrum, size))
+        cepstrum = torch.fft.irfft(target, n=size)[..., :coefficients]
+    return cepstrum
+
+
+def log_envelope(cepstrum: torch.Tensor, size: int) -> torch.Tensor:
+    """Log-magnitude ``[..., size / 2 + 1]`` of a real cepstrum ``[..., coefficient]``."""
+    # an even real sequence: its spectrum is c_0 + 2 sum_q c_q cos(q w)
+    folded = torch.cat([cepstrum[..., :1], 2.0 * cepstrum[..., 1:]], dim=-1)
+    return torch.fft.rfft(folded, n=size).real
+
+
+def warp_bins(values: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
+    """Values read at fractional bins: S'(k) = S(positions(k)), linear interpolation.
+
+    Args:
+        values: ``[row, frame, bin]``.
+        positions: ``[row, bin]`` in bins, anywhere; outside, the edge's value holds.
+    """
+    bins = values.shape[-1]
+    positions = positions.clamp(0.0, bins - 1.0)
+    lower = positions.floor().long().clamp_max(bins - 2)
+    share = (positions - lower)[:, None]
+    index = lower[:, None].expand(-1, values.shape[1], -1)
+    low, high = values.gather(2, index), values.gather(2, index + 1)
+    return low + (high - low) * share
+
+
+def keep_energy(changed: torch.Tensor, original: torch.Tensor) -> torch.Tensor:
+    """Scale frames ``[..., time]`` to the energy of the original ones; silence gives silence."""
+    energy_in = original.square().sum(-1, keepdim=True)
+    energy_out = changed.square().sum(-1, keepdim=True)
+    gain = torch.where(energy_out > 0, energy_in / energy_out.clamp_min(1e-30), 0.0).sqrt()
+    return changed * gain

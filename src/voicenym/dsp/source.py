@@ -1,0 +1,61 @@
+"""Voice source made anew: a band-limited pulse train and noise, sample-exact in blocks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy
+import torch
+
+from voicenym.pseudonym import Pseudonym
+
+
+class PulseTrain:
+    """Harmonics of a moving F0 up to the Nyquist frequency, all in phase, of unit power.
+
+    sum_(k=1..K) cos(k phi) = sin((K + 1/2) phi) / (2 sin(phi / 2)) - 1/2, K = floor(Nyquist / F0).
+
+    Args:
+        rows: rows of the signal.
+        rate: in Hz.
+        start: ``[row]``, phase of the first sample in radians.
+    """
+
+    def __init__(self, rows: int, rate: int, device: str = "cpu") -> None:
+        self._rate = rate
+        self._phase = torch.zeros(rows, 1, dtype=torch.float64, device=device)
+
+    def next(self, f0: torch.Tensor) -> torch.Tensor:
+        """``[row, time]`` F0 in Hz, positive everywhere, to ``[row, time]`` samples."""
+        if f0.shape[1] == 0:
+            return f0
+        step = 2.0 * math.pi * f0.double() / self._rate
+        phase = self._phase + torch.cumsum(step, dim=1)
+        self._phase = phase[:, -1:] % (2.0 * math.pi)
+        count = torch.floor(0.5 * self._rate / f0.double()).clamp_min(1.0)
+        half = 0.5 * phase
+        denominator = torch.sin(half)
+        near = denominator.abs() < 1e-6
+        ratio = torch.sin((2.0 * count + 1.0) * half) / torch.where(near, 1.0, denominator)
+        # at a pulse every harmonic is 1; the sign of the ratio's limit is +
+        pulse = torch.where(near, count, 0.5 * ratio - 0.5)
+        return (pulse * torch.sqrt(2.0 / count)).float()
+
+
+class Noise:
+    """White Gaussian noise of unit power, the same for every chunking.
+
+    Args:
+        pseudonyms: one per row.
+        purpose: of the stream of random numbers.
+    """
+
+    def __init__(self, pseudonyms: Sequence[Pseudonym], purpose: str, device: str = "cpu") -> None:
+        self._generators = [pseudonym.rng(purpose) for pseudonym in pseudonyms]
+        self._device = device
+
+    def next(self, length: int) -> torch.Tensor:
+        """``[row, length]``."""
+        rows = [g.standard_normal(length, dtype=numpy.float32) for g in self._generators]
+        return torch.from_numpy(numpy.stack(rows)).to(self._device)

@@ -1,0 +1,158 @@
+"""VoiceMask and HideBehind: the frequency axis warped by a bilinear and a quadratic function."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import torch
+
+from voicenym.dsp import envelope
+from voicenym.dsp.overlap import OverlapAdd, root_hann
+from voicenym.errors import UnknownSystemError
+from voicenym.pseudonym import Pseudonym
+from voicenym.system import Anonymizer, Card, Core
+
+REFERENCE_RATE = 16_000
+"""Rate whose Nyquist frequency is pi in the published functions."""
+ENVELOPE_QUEFRENCY = 0.0018
+"""Seconds of cepstrum kept: formants, but no harmonics below 550 Hz."""
+BETA_GRID = [i / 1000.0 for i in range(-2000, 2000)]
+INTEGRATION_POINTS = 513
+
+
+def bilinear(omega: torch.Tensor, alpha: float) -> torch.Tensor:
+    """f_alpha(w) = w + 2 atan(alpha sin w / (1 - alpha cos w)), on [0, pi]."""
+    return omega + 2.0 * torch.atan2(alpha * omega.sin(), 1.0 - alpha * omega.cos())
+
+
+def quadratic(omega: torch.Tensor, beta: float) -> torch.Tensor:
+    """g_beta(w) = w + beta (w / pi - (w / pi)^2), on [0, pi]."""
+    x = omega / math.pi
+    return omega + beta * (x - x * x)
+
+
+def distortion(warped: torch.Tensor, omega: torch.Tensor) -> torch.Tensor:
+    """dist(h) = integral over [0, pi] of |h(w) - w| dw, along the last axis."""
+    return torch.trapezoid((warped - omega).abs(), omega)
+
+
+@dataclass(frozen=True)
+class Vtln(Anonymizer):
+    """Vocal-tract length "normalisation" toward a random length: S'(w) = S(g_beta(f_alpha(w))).
+
+    |alpha| ~ U(0.08, 0.10) with a random sign; beta uniform among the values of a 0.001 grid on
+    [-2, 2) for which the composed warp is monotonic and its distortion lies within the published
+    limits [0.32, 0.40]. The warp acts on the envelope of 32 ms frames; harmonics stay in place.
+
+    Args:
+        low, high: limits of |alpha|.
+        least, most: limits of the distortion.
+        warp: ``composed`` (published), ``bilinear`` or ``quadratic`` alone.
+
+    Source: Qian et al., VoiceMask (arXiv 1711.11460) and HideBehind (SenSys 2018); paper 3.
+    """
+
+    low: float = 0.08
+    high: float = 0.10
+    least: float = 0.32
+    most: float = 0.40
+    warp: str = "composed"
+
+    card: ClassVar[Card] = Card(
+        name="vtln",
+        title="Random frequency warping of the spectral envelope (VoiceMask, HideBehind)",
+        paper="Qian, Du, Hou, Chen, Jung, Li, 'Hidebehind: Enjoy Voice Input with Voiceprint "
+        "Unclonability and Anonymity', SenSys 2018; 'VoiceMask', arXiv 1711.11460",
+        year=2018,
+        equations=(
+            "f_alpha(w) = w + 2 atan(alpha sin w / (1 - alpha cos w)), |alpha| ~ U(0.08, 0.10)",
+            "g_beta(w) = w + beta (w/pi - (w/pi)^2), beta on a 0.001 grid in [-2, 2)",
+            "h = g_beta(f_alpha(w)), integral of |h(w) - w| in [0.32, 0.40]; S'(w) = S(h(w))",
+        ),
+        needs="no weights; 8 kHz or more; CPU or GPU",
+        protects="casual listeners and ignorant verifiers, in part",
+        promises=(
+            "length, channels and level are kept; it works live, 32 ms behind",
+            "pitch, rhythm and words are those of the speaker",
+        ),
+        fails=(
+            "does not stop an attacker who knows the system: two numbers describe the warp and "
+            "can be searched and undone",
+            "pitch and intonation still tell people apart",
+        ),
+        approximations=(
+            "the warped envelope is put on by a filter instead of WORLD's vocoder, so pitch and "
+            "voice source are the speaker's own; the optional transfer of F0 is left out",
+            "values of alpha and the limits are those of a published reimplementation",
+        ),
+    )
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.low <= self.high < 1.0:
+            raise UnknownSystemError(
+                f"vtln: |alpha| needs 0 <= low <= high < 1, not {self.low} and {self.high}"
+            )
+        if not 0.0 <= self.least < self.most:
+            raise UnknownSystemError(
+                f"vtln: distortion needs 0 <= least < most, not {self.least} and {self.most}"
+            )
+        if self.warp not in ("composed", "bilinear", "quadratic"):
+            raise UnknownSystemError(
+                f"vtln: warp is composed, bilinear or quadratic, not {self.warp!r}"
+            )
+
+    def warped(self, pseudonym: Pseudonym, omega: torch.Tensor) -> torch.Tensor:
+        """h(w) of a pseudonym at ``omega`` in [0, pi], float64."""
+        alpha = pseudonym.uniform("vtln.alpha", self.low, self.high)
+        if pseudonym.uniform("vtln.sign") < 0.5:
+            alpha = -alpha
+        if self.warp == "bilinear":
+            return bilinear(omega, alpha)
+        first = torch.linspace(0.0, math.pi, INTEGRATION_POINTS, dtype=torch.float64)
+        if self.warp == "composed":
+            first = bilinear(first, alpha)
+            omega = bilinear(omega, alpha)
+        return quadratic(omega, self._beta(pseudonym, first))
+
+    def _beta(self, pseudonym: Pseudonym, first: torch.Tensor) -> float:
+        omega = torch.linspace(0.0, math.pi, INTEGRATION_POINTS, dtype=torch.float64)
+        x = first / math.pi
+        grid = torch.tensor(BETA_GRID, dtype=torch.float64)[:, None]
+        candidates = first + grid * (x - x * x)
+        dist = distortion(candidates, omega)
+        monotonic = (candidates.diff(dim=1) > 0).all(1)
+        valid = ((dist >= self.least) & (dist <= self.most) & monotonic).nonzero()[:, 0]
+        if len(valid) == 0:
+            raise UnknownSystemError(
+                f"vtln: no beta gives a distortion of {self.least} to {self.most}; widen the limits"
+            )
+        return BETA_GRID[int(valid[pseudonym.index("vtln.beta", len(valid))])]
+
+    def core(self, pseudonyms: Sequence[Pseudonym], rate: int, profile: Any) -> Core:
+        hop = round(0.008 * rate)
+        length = 4 * hop
+        bins = length // 2 + 1
+        # A lower rate sees the lower part of the same warp.
+        omega = torch.linspace(0.0, math.pi * rate / REFERENCE_RATE, bins, dtype=torch.float64)
+        hertz = torch.stack([self.warped(p, omega) for p in pseudonyms]) * REFERENCE_RATE / rate
+        positions = (hertz / math.pi * (bins - 1)).float().to(self.device)
+        window = root_hann(length).to(self.device)
+        coefficients = round(ENVELOPE_QUEFRENCY * rate)
+
+        def process(frames: torch.Tensor) -> torch.Tensor:
+            windowed = frames * window
+            spectrum = torch.fft.rfft(windowed)
+            cepstrum = envelope.cepstral_envelope(
+                envelope.log_magnitude(spectrum), coefficients
+            )
+            log_envelope = envelope.log_envelope(cepstrum, length)
+            gain = envelope.warp_bins(log_envelope, positions) - log_envelope
+            gain = gain.clamp(-envelope.MAX_GAIN, envelope.MAX_GAIN).exp()
+            changed = torch.fft.irfft(spectrum * gain, n=length)
+            # sqrt-Hann twice at a hop of a quarter adds up to two
+            return envelope.keep_energy(changed, windowed) * window * 0.5
+
+        return OverlapAdd(len(pseudonyms), length, hop, process, self.device)
