@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import torch
 
 from voicenym.dsp import factors, lpc
+from voicenym.dsp.envelope import keep_energy
 from voicenym.dsp.overlap import OverlapAdd, root_hann
 from voicenym.errors import UnknownSystemError
 from voicenym.pseudonym import Pseudonym
@@ -102,11 +103,8 @@ class McAdams(Anonymizer):
             b, c = factors.factor(a)
             b, c = self._moved(b, c, alpha.repeat_interleave(count), to_reference)
             changed = lpc.synthesize(residual, factors.multiply_out(b, c).float())
-            energy_in = timewise.square().sum(0)
-            energy_out = changed.double().square().sum(0)
-            gain = torch.where(energy_out > 0, energy_in / energy_out.clamp_min(1e-30), 0.0).sqrt()
-            out = changed * gain.float() * window
-            return out.T.reshape(rows, count, length)
+            out = keep_energy((changed * window).T, (timewise.float() * window).T)
+            return out.reshape(rows, count, length)
 
         return OverlapAdd(len(pseudonyms), 2 * hop, hop, process, self.device)
 

@@ -153,6 +153,6 @@ class Vtln(Anonymizer):
             gain = gain.clamp(-envelope.MAX_GAIN, envelope.MAX_GAIN).exp()
             changed = torch.fft.irfft(spectrum * gain, n=length)
             # sqrt-Hann twice at a hop of a quarter adds up to two
-            return envelope.keep_energy(changed, windowed) * window * 0.5
+            return 0.5 * envelope.keep_energy(changed * window, windowed * window)
 
         return OverlapAdd(len(pseudonyms), length, hop, process, self.device)

@@ -1,0 +1,393 @@
+"""Our own composition: average voice removed, a drawn one put on, the voice source made anew."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import torch
+
+from voicenym.dsp import envelope
+from voicenym.dsp.overlap import OverlapAdd, root_hann
+from voicenym.dsp.pitch import PitchStream
+from voicenym.dsp.source import Noise, PulseTrain
+from voicenym.errors import UnknownSystemError
+from voicenym.pseudonym import Pseudonym
+from voicenym.system import Anonymizer, Card, Core, Profiler
+
+REFERENCE_RATE = 16_000
+FRAME_HOP = 0.008
+ENVELOPE_QUEFRENCY = 0.0018
+"""Seconds of cepstrum that carry over: formants, nothing of the voice source."""
+
+# Mean and standard deviation over 376 training speakers of the speakers' mean envelope (natural
+# log, as cepstrum at 16 kHz, c_0 left out): what an average recording sounds like, and how far
+# recordings of different people lie apart.
+MEAN_CEPSTRUM = (0.809, 0.143, 0.136, 0.123, 0.116, 0.048, 0.057, 0.008, 0.017, -0.007, 0.004, -0.018)
+SPREAD_CEPSTRUM = (0.227, 0.152, 0.110, 0.082, 0.085, 0.068, 0.060, 0.071, 0.045, 0.048, 0.034, 0.042)
+
+TRACT_PER_PITCH = 0.28
+"""Change of log formant frequency per change of log F0 from one speaker to another: women's F0 is
+1.7 times men's and their formants 1.16 times (ln 1.16 / ln 1.7)."""
+TYPICAL_LOG_F0 = math.log(150.0)
+TYPICAL_LOG_F0_STD = 0.20
+PRIOR_SECONDS = 1.0
+"""Weight of the typical voice at the start of a live stream, in seconds of speech."""
+
+
+@dataclass(frozen=True)
+class RecastProfile:
+    """What one recording sounds like on average.
+
+    Args:
+        log_envelope: ``[row, bin]``, mean natural-log envelope.
+        log_f0: ``[row]`` mean of ln F0 in Hz over voiced frames.
+        log_f0_std: ``[row]`` its standard deviation.
+    """
+
+    log_envelope: torch.Tensor
+    log_f0: torch.Tensor
+    log_f0_std: torch.Tensor
+
+
+@dataclass(frozen=True)
+class Recast(Anonymizer):
+    """Takes away what is constant in a voice and puts a drawn constant in its place.
+
+    1. The mean log-envelope of the recording is subtracted and a drawn one is added.
+    2. The envelope's frequency axis is warped: a length that fits the drawn pitch, a random
+       difference, and random smooth bends.
+    3. ln F0 is moved to a drawn register and range.
+    4. The voice source is synthesized: pulses below a drawn frequency, noise above it, minimum
+       phase. No sample, phase or harmonic of the original reaches the output; 1.8 ms of cepstrum
+       and the frame energies do.
+
+    A file is heard once before it is changed, for its averages; a live stream uses the averages
+    of what it has heard so far.
+
+    Args:
+        register_low, register_high: limits of the drawn mean F0 in Hz.
+        length: largest random change of log formant frequency beside the one that fits the pitch.
+        bend: size of the random bends of the frequency axis, in radians.
+        colour: size of the drawn mean envelope's departure from the average one, in standard
+            deviations of real speakers.
+    """
+
+    register_low: float = 90.0
+    register_high: float = 230.0
+    length: float = 0.08
+    bend: float = 0.06
+    colour: float = 1.0
+
+    card: ClassVar[Card] = Card(
+        name="recast",
+        title="Average voice removed, drawn voice put on, source synthesized",
+        paper="voicenym's own composition of known parts: cepstral mean normalisation, vocal-tract "
+        "length warping, F0 statistics transfer, source-filter synthesis; true envelope: "
+        "Röbel and Rodet, DAFx 2005",
+        year=2026,
+        equations=(
+            "L'(w) = L(h(w)) - mean L(h(w)) + T(w), T drawn around the average of real speakers",
+            "h: bilinear with slope exp(-0.28 (mu' - mu) - u), plus sum_k a_k sin(k w)",
+            "ln F0' = mu' + s (ln F0 - mu)",
+            "source: sum_k cos(k phi) below a drawn frequency, white noise above; minimum phase",
+        ),
+        needs="no weights; 8 kHz or more; CPU or GPU; hears a file first, adapts when live",
+        protects="ignorant verifiers, and in part those who know the system but not the key",
+        promises=(
+            "length, channels, level contour, rhythm and the direction of intonation are kept",
+            "neither the fine structure of the voice source nor its phase is in the output",
+        ),
+        fails=(
+            "how formants move, accent, rhythm and words remain the speaker's: an attacker who "
+            "trains on its output is not stopped",
+            "sounds like a vocoder; music and overlapping talkers suffer",
+            "live, the first seconds of a stream are anonymized with a typical voice's averages",
+        ),
+    )
+
+    def __post_init__(self) -> None:
+        if not 50.0 <= self.register_low < self.register_high <= 400.0:
+            raise UnknownSystemError(
+                "recast: register needs 50 <= register_low < register_high <= 400 Hz, not "
+                f"{self.register_low} and {self.register_high}"
+            )
+        for name, most in (("length", 0.3), ("bend", 0.3), ("colour", 3.0)):
+            if not 0.0 <= getattr(self, name) <= most:
+                raise UnknownSystemError(
+                    f"recast: {name} must be from 0 to {most}, not {getattr(self, name)}"
+                )
+
+    @property
+    def needs_profile(self) -> bool:
+        return True
+
+    @property
+    def profile_optional(self) -> bool:
+        return True
+
+    def profiler(self, rows: int, rate: int, lengths: Sequence[int] | None) -> Profiler:
+        return _Profiler(rows, rate, self.device)
+
+    def core(self, pseudonyms: Sequence[Pseudonym], rate: int, profile: Any) -> Core:
+        return _Core(self, pseudonyms, rate, profile)
+
+
+def _reference_envelope(cepstrum: torch.Tensor, bins: int, rate: int) -> torch.Tensor:
+    """``[row, coefficient]`` (c_1 ...) at 16 kHz to ``[row, bin]`` up to half of ``rate``."""
+    omega = torch.linspace(0.0, math.pi * rate / REFERENCE_RATE, bins)
+    order = torch.arange(1, cepstrum.shape[1] + 1)
+    return 2.0 * cepstrum @ torch.cos(order[:, None] * omega)
+
+
+class _Frames:
+    """Sizes at a rate, and the envelope of windowed frames."""
+
+    def __init__(self, rate: int, device: str) -> None:
+        self.hop = round(FRAME_HOP * rate)
+        self.length = 4 * self.hop
+        self.bins = self.length // 2 + 1
+        self.window = root_hann(self.length).to(device)
+        self._coefficients = round(ENVELOPE_QUEFRENCY * rate)
+
+    def envelope(self, windowed: torch.Tensor) -> torch.Tensor:
+        """``[..., length]`` to natural-log envelope ``[..., bin]``."""
+        log_spectrum = envelope.log_magnitude(torch.fft.rfft(windowed))
+        cepstrum = envelope.cepstral_envelope(log_spectrum, self._coefficients)
+        return envelope.log_envelope(cepstrum, self.length)
+
+    @staticmethod
+    def weight(windowed: torch.Tensor) -> torch.Tensor:
+        """``[row, frame]``: loud frames tell more of the voice than faint ones."""
+        return windowed.square().mean(-1).pow(0.25)
+
+
+class _Profiler:
+    """Means over a recording; a recording without voiced frames is a typical voice."""
+
+    def __init__(self, rows: int, rate: int, device: str) -> None:
+        self._frames = _Frames(rate, device)
+        self._pitch = PitchStream(rows, rate, device=device)
+        self._overlap = OverlapAdd(
+            rows, self._frames.length, self._frames.hop, self._gather, device
+        )
+        self._envelope = torch.zeros(rows, self._frames.bins, dtype=torch.float64, device=device)
+        self._weight = torch.zeros(rows, 1, dtype=torch.float64, device=device)
+        self._f0 = torch.zeros(rows, 3, dtype=torch.float64, device=device)
+
+    def push(self, block: torch.Tensor) -> None:
+        self._overlap.push(block)
+        self._count(self._pitch.push(block)[0])
+
+    def result(self) -> RecastProfile:
+        self._count(self._pitch.flush()[0])
+        mean = self._envelope / self._weight.clamp_min(1e-12)
+        count, total, squares = self._f0.T
+        known = count > 0
+        log_f0 = torch.where(known, total / count.clamp_min(1), TYPICAL_LOG_F0)
+        variance = squares / count.clamp_min(1) - log_f0.square()
+        std = torch.where(known, variance.clamp_min(0).sqrt(), TYPICAL_LOG_F0_STD)
+        return RecastProfile(mean.float(), log_f0.float(), std.clamp(0.05, 0.5).float())
+
+    def _gather(self, frames: torch.Tensor) -> torch.Tensor:
+        windowed = frames * self._frames.window
+        weight = self._frames.weight(windowed)[..., None].double()
+        self._envelope += (self._frames.envelope(windowed) * weight).sum(1)
+        self._weight += weight.sum(1)
+        return frames
+
+    def _count(self, f0: torch.Tensor) -> None:
+        voiced = (f0 > 0).double()
+        log_f0 = f0.double().clamp_min(1.0).log() * voiced
+        self._f0 += torch.stack([voiced.sum(1), log_f0.sum(1), log_f0.square().sum(1)], dim=1)
+
+
+class _Core:
+    """Analysis, change and synthesis; the source runs on the pitch tracker's clock."""
+
+    def __init__(
+        self,
+        system: Recast,
+        pseudonyms: Sequence[Pseudonym],
+        rate: int,
+        profile: RecastProfile | None,
+    ) -> None:
+        device, rows = system.device, len(pseudonyms)
+        self._rate, self._rows = rate, rows
+        self._frames = _Frames(rate, device)
+        self._pitch = PitchStream(rows, rate, device=device)
+        self._pitch_hop = self._pitch.hop
+        self._pulses = PulseTrain(rows, rate, device)
+        self._noise = Noise(pseudonyms, "recast.noise", device)
+        self._overlap = OverlapAdd(
+            4 * rows, self._frames.length, self._frames.hop, self._process, device
+        )
+        self._profile = profile
+
+        def draw(name: str, low: float, high: float) -> torch.Tensor:
+            values = [p.uniform(f"recast.{name}", low, high) for p in pseudonyms]
+            return torch.tensor(values, device=device)
+
+        self._register = draw(
+            "register", math.log(system.register_low), math.log(system.register_high)
+        )
+        self._range = draw("range", 0.12, 0.24)
+        self._length = draw("length", -system.length, system.length)
+        self._cutoff = draw("cutoff", 3000.0, 6000.0)
+        bends = [p.uniforms("recast.bends", 3, -1.0, 1.0) for p in pseudonyms]
+        sizes = system.bend / torch.tensor([1.0, 2.0, 3.0])
+        self._bends = (torch.tensor(bends) * sizes).to(device)
+        colours = [p.normals("recast.colour", len(SPREAD_CEPSTRUM)) for p in pseudonyms]
+        cepstrum = torch.tensor(MEAN_CEPSTRUM) + system.colour * torch.tensor(
+            SPREAD_CEPSTRUM
+        ) * torch.tensor(colours).clamp(-2.0, 2.0)
+        self._target = _reference_envelope(cepstrum, self._frames.bins, rate).to(device)
+        average = torch.tensor([MEAN_CEPSTRUM]).expand(rows, -1)
+        self._prior = _reference_envelope(average, self._frames.bins, rate).to(device)
+
+        # running averages for live use, begun with a typical voice
+        frames_per_second = rate / self._frames.hop
+        weight = PRIOR_SECONDS * frames_per_second * 0.15  # weight of a frame at -33 dBFS
+        self._mean = (weight * self._prior).double()
+        self._mean_weight = torch.full((rows, 1), weight, dtype=torch.float64, device=device)
+        count = PRIOR_SECONDS * rate / self._pitch_hop
+        self._f0_sums = torch.tensor(
+            [count, count * TYPICAL_LOG_F0, count * (TYPICAL_LOG_F0**2 + TYPICAL_LOG_F0_STD**2)],
+            dtype=torch.float64,
+            device=device,
+        ).repeat(rows, 1)
+
+        self._pending = torch.zeros(rows, 0, device=device)
+        self._f0 = torch.zeros(rows, 0, device=device)  # targets not yet used, from the last used on
+        self._voiced = torch.zeros(rows, 0, device=device)
+        self._last_f0 = self._register.exp()[:, None].clone()
+        self.latency = self._pitch.latency + self._pitch_hop + self._overlap.latency
+
+    def push(self, block: torch.Tensor) -> torch.Tensor:
+        self._pending = torch.cat([self._pending, block], dim=1)
+        self._contour(self._pitch.push(block)[0])
+        return self._synthesize(self._pending.shape[1])
+
+    def flush(self) -> torch.Tensor:
+        self._contour(self._pitch.flush()[0])
+        left = self._pending.shape[1]
+        frames = -(-left // self._pitch_hop) + 1 - self._f0.shape[1]
+        if left and frames > 0:
+            if self._f0.shape[1] == 0:
+                self._f0, self._voiced = self._last_f0.clone(), torch.zeros_like(self._last_f0)
+                frames -= 1
+            self._f0 = torch.cat([self._f0, self._f0[:, -1:].expand(-1, frames)], dim=1)
+            self._voiced = torch.cat([self._voiced, self._voiced[:, -1:].expand(-1, frames)], 1)
+        return torch.cat([self._synthesize(left), self._overlap.flush()[: self._rows]], dim=1)
+
+    def _contour(self, f0: torch.Tensor) -> None:
+        """Source F0 frames to target F0 frames, held over unvoiced ones."""
+        if f0.shape[1] == 0:
+            return
+        voiced = f0 > 0
+        log_f0 = f0.double().clamp_min(1.0).log()
+        if self._profile is not None:
+            mean = self._profile.log_f0.double()[:, None]
+            std = self._profile.log_f0_std.double()[:, None]
+        else:
+            terms = torch.stack([torch.ones_like(log_f0), log_f0, log_f0.square()])
+            sums = (terms * voiced).cumsum(-1) + self._f0_sums.T[..., None]
+            self._f0_sums = sums[..., -1].T.clone()
+            mean = sums[1] / sums[0]
+            std = (sums[2] / sums[0] - mean.square()).clamp_min(0).sqrt().clamp(0.05, 0.5)
+        scale = (self._range[:, None] / std).clamp(0.5, 1.5)
+        departure = (scale * (log_f0 - mean)).clamp(-0.7, 0.7)
+        target = (self._register[:, None] + departure).exp().clamp(60.0, 450.0).float()
+        # hold the last voiced value: index of the last voiced frame so far, 0 is the one before
+        held = torch.cat([self._last_f0, target], dim=1)
+        index = torch.arange(1, held.shape[1], device=f0.device) * voiced
+        held = held.gather(1, index.cummax(dim=1).values)
+        self._last_f0 = held[:, -1:].clone()
+        self._f0 = torch.cat([self._f0, held], dim=1)
+        self._voiced = torch.cat([self._voiced, voiced.float()], dim=1)
+
+    def _synthesize(self, limit: int) -> torch.Tensor:
+        """As many pending samples as lie between known pitch frames."""
+        hop = self._pitch_hop
+        ready = min(max(0, self._f0.shape[1] - 1) * hop, limit)
+        steps = -(-ready // hop)
+        if ready == 0:
+            return self._overlap.push(self._pending.new_zeros(4 * self._rows, 0))[: self._rows]
+        share = torch.arange(hop, device=self._pending.device) / hop
+
+        def per_sample(values: torch.Tensor) -> torch.Tensor:
+            left, right = values[:, :steps, None], values[:, 1 : steps + 1, None]
+            return (left + (right - left) * share).reshape(self._rows, -1)[:, :ready]
+
+        f0, voiced = per_sample(self._f0), per_sample(self._voiced)
+        stacked = torch.cat(
+            [self._pending[:, :ready], self._pulses.next(f0), self._noise.next(ready), voiced]
+        )
+        self._pending = self._pending[:, ready:]
+        self._f0, self._voiced = self._f0[:, steps:], self._voiced[:, steps:]
+        return self._overlap.push(stacked)[: self._rows]
+
+    def _process(self, stacked: torch.Tensor) -> torch.Tensor:
+        """``[4 row, frame, length]``: signal, pulses, noise, voicing; the signal's place answers."""
+        sizes, rows = self._frames, self._rows
+        signal, pulses, noise, voicing = stacked.unflatten(0, (4, rows))
+        windowed = signal * sizes.window
+        log_envelope = sizes.envelope(windowed)
+        mean, log_f0 = self._averages(log_envelope, windowed)
+        positions = self._positions(log_f0)
+        change = log_envelope - mean
+        changed = envelope.warp_bins(change, positions) + self._target[:, None]
+        filters = self._minimum_phase(changed)
+
+        frequency = torch.linspace(0.0, 0.5 * self._rate, sizes.bins, device=signal.device)
+        voiced = voicing[..., sizes.length // 2][..., None]
+        below = torch.sigmoid((self._cutoff[:, None, None] - frequency) / 400.0)
+        share = voiced * below
+        source = share.sqrt() * torch.fft.rfft(pulses * sizes.window)
+        source = source + (1.0 - share).sqrt() * torch.fft.rfft(noise * sizes.window)
+        made = torch.fft.irfft(source * filters, n=sizes.length)
+        # sqrt-Hann twice at a hop of a quarter adds up to two
+        out = 0.5 * envelope.keep_energy(made * sizes.window, windowed * sizes.window)
+        return torch.cat([out, out.new_zeros(3 * rows, *out.shape[1:])])
+
+    def _averages(
+        self, log_envelope: torch.Tensor, windowed: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        if self._profile is not None:
+            return self._profile.log_envelope[:, None], self._profile.log_f0
+        # Live, the length of the vocal tract is not fitted to the pitch: a warp that drifts with
+        # the running average would be heard.
+        weight = self._frames.weight(windowed)[..., None].double()
+        sums = (log_envelope * weight).cumsum(1) + self._mean[:, None]
+        weights = weight.cumsum(1) + self._mean_weight[:, None]
+        self._mean, self._mean_weight = sums[:, -1].clone(), weights[:, -1].clone()
+        return (sums / weights).float(), self._register
+
+    def _positions(self, log_f0: torch.Tensor) -> torch.Tensor:
+        """``[row, bin]``: where in the source's envelope each bin is read."""
+        bins = self._frames.bins
+        top = math.pi * self._rate / REFERENCE_RATE
+        omega = torch.linspace(0.0, top, bins, device=log_f0.device)
+        factor = (TRACT_PER_PITCH * (self._register - log_f0) + self._length).clamp(-0.25, 0.25)
+        slope = (-factor).exp()[:, None]
+        alpha = (slope - 1.0) / (slope + 1.0)
+        h = omega + 2.0 * torch.atan2(alpha * omega.sin(), 1.0 - alpha * omega.cos())
+        order = torch.arange(1, self._bends.shape[1] + 1, device=h.device)
+        h = h + self._bends @ torch.sin(order[:, None] * omega)
+        return h.cummax(dim=1).values / top * (bins - 1)
+
+    def _minimum_phase(self, log_envelope: torch.Tensor) -> torch.Tensor:
+        """Complex response ``[row, frame, bin]`` of the minimum-phase filter of an envelope."""
+        size = self._frames.length
+        cepstrum = torch.fft.irfft(log_envelope, n=size)
+        folded = torch.cat(
+            [
+                cepstrum[..., :1],
+                2.0 * cepstrum[..., 1 : size // 2],
+                cepstrum[..., size // 2 : size // 2 + 1],
+            ],
+            dim=-1,
+        )
+        return torch.fft.rfft(folded, n=size).exp()

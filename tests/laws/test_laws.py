@@ -1,0 +1,240 @@
+"""What every system must obey (docs/architecture.md, the laws), over the whole registry."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from voicenym.audio import Audio
+from voicenym.errors import AudioError, UnknownSystemError
+from voicenym.pseudonym import Key
+from voicenym.system import load, system_class, systems, working_rate
+
+KEY = Key(bytes(range(32)))
+OTHER_KEY = Key(bytes(range(1, 33)))
+RATES = [8000, 11025, 16000, 22050, 44100, 48000, 96000]
+
+every_system = pytest.mark.parametrize("name", systems())
+streaming = pytest.mark.parametrize("name", [n for n in systems() if system_class(n).streams])
+
+
+def level(samples: torch.Tensor) -> float:
+    return 10 * torch.log10(samples.double().square().mean() + 1e-20).item()
+
+
+@every_system
+def test_same_pseudonym_gives_the_same_bits(name, talk):
+    audio = Audio(talk(1.0), 16000)
+    first = load(name)(audio, KEY.pseudonym("a"))
+    second = load(name)(audio, Key(bytes(range(32))).pseudonym("a"))
+    assert torch.equal(first.samples, second.samples)
+
+
+@every_system
+def test_other_keys_and_other_speakers_give_other_voices(name, talk):
+    audio = Audio(talk(1.0), 16000)
+    system = load(name)
+    voices = [
+        system(audio, pseudonym).samples
+        for pseudonym in (
+            KEY.pseudonym("a"),
+            KEY.pseudonym("b"),
+            OTHER_KEY.pseudonym("a"),
+            KEY.pseudonym("a", "utterance-1"),
+        )
+    ]
+    for i, one in enumerate(voices):
+        assert level(one - audio.samples) > level(audio.samples) - 25
+        for other in voices[:i]:
+            assert level(one - other) > level(audio.samples) - 40
+
+
+@every_system
+@pytest.mark.parametrize("rate", RATES)
+def test_length_channels_and_range_are_kept(name, rate, talk):
+    samples = torch.stack([talk(0.7, rate), talk(0.7, rate, f0=200, seed=1)])[:, :-3]
+    result = load(name)(Audio(samples, rate), KEY.pseudonym("a"))
+    assert result.samples.shape == samples.shape
+    assert result.rate == rate
+    assert torch.isfinite(result.samples).all()
+    assert result.samples.abs().max() <= 1
+
+
+@every_system
+@pytest.mark.parametrize("rate", [8000, 16000])
+def test_level_is_kept_within_one_decibel(name, rate, talk):
+    for seed, f0 in enumerate((110.0, 210.0)):
+        samples = talk(2.0, rate, f0=f0, seed=seed)
+        for speaker in "abc":
+            result = load(name)(Audio(samples, rate), KEY.pseudonym(speaker))
+            assert level(result.samples) == pytest.approx(level(samples), abs=1.0)
+
+
+@every_system
+def test_full_scale_input_stays_in_range(name, talk):
+    samples = (talk(1.0) * 50).clamp(-1, 1)
+    result = load(name)(Audio(samples, 16000), KEY.pseudonym("a")).samples
+    assert result.abs().max() <= 1
+    assert torch.isfinite(result).all()
+
+
+@every_system
+@pytest.mark.parametrize("rate", [8000, 16000, 44100])
+def test_silence_stays_silence(name, rate):
+    result = load(name)(Audio(torch.zeros(2, rate), rate), KEY.pseudonym("a"))
+    assert not result.samples.any()
+
+
+@every_system
+def test_silence_after_speech_stays_silence(name, talk):
+    samples = torch.cat([talk(1.0), torch.zeros(16000), talk(0.5)])
+    result = load(name)(Audio(samples, 16000), KEY.pseudonym("a")).samples
+    quiet = result[16000 + 4000 : 32000 - 4000]
+    assert quiet.abs().max() < 1e-4
+
+
+@every_system
+@pytest.mark.parametrize("length", [0, 1, 2, 159, 160, 161, 320, 511, 513])
+def test_any_length_is_kept_down_to_nothing(name, length, talk):
+    samples = talk(0.1)[:length]
+    result = load(name)(Audio(samples, 16000), KEY.pseudonym("a")).samples
+    assert result.shape == (length,)
+    assert torch.isfinite(result).all()
+
+
+@every_system
+def test_recordings_of_a_batch_come_out_as_alone(name, talk):
+    system = load(name)
+    audios = [
+        Audio(talk(1.1), 16000),
+        Audio(torch.stack([talk(0.6, f0=180, seed=2), talk(0.6, seed=3)]), 16000),
+        Audio(talk(0.85, f0=230, seed=5), 16000),
+    ]
+    pseudonyms = [KEY.pseudonym(s) for s in "abc"]
+    together = system.batch(audios, pseudonyms)
+    for audio, pseudonym, result in zip(audios, pseudonyms, together, strict=True):
+        alone = system(audio, pseudonym).samples
+        assert result.samples.shape == alone.shape
+        torch.testing.assert_close(result.samples, alone, atol=2e-3, rtol=0)
+
+
+@streaming
+@pytest.mark.parametrize("rate", [16000, 44100])
+@settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(sizes=st.lists(st.integers(1, 9000), min_size=1, max_size=12))
+def test_chunks_of_any_size_equal_the_whole(name, rate, talk, sizes):
+    samples = talk(1.2, rate)
+    system, pseudonym = load(name), KEY.pseudonym("a")
+
+    def through(parts):
+        stream = system.stream(pseudonym, rate)
+        return torch.cat([*(stream.push(part) for part in parts), stream.flush()])
+
+    parts, start = [], 0
+    for i in range(10**6):
+        if start >= len(samples):
+            break
+        size = sizes[i % len(sizes)] if sizes[i % len(sizes)] > 50 else 50
+        parts.append(samples[start : start + size])
+        start += size
+    torch.testing.assert_close(through(parts), through([samples]), atol=1e-3, rtol=0)
+
+
+@streaming
+@pytest.mark.parametrize("rate", [8000, 16000, 48000])
+def test_latency_is_as_stated(name, rate, talk):
+    samples = talk(1.5, rate)
+    stream = load(name).stream(KEY.pseudonym("a"), rate)
+    returned = 0
+    for start in range(0, len(samples), 97):
+        part = samples[start : start + 97]
+        returned += len(stream.push(part))
+        assert returned >= min(start + 97, len(samples)) - stream.latency
+    assert returned + len(stream.flush()) == len(samples)
+
+
+@every_system
+def test_output_is_aligned_in_time_with_the_input(name, talk):
+    """The energy contour lags by less than 20 ms."""
+    samples = torch.cat([torch.zeros(8000), talk(0.5), torch.zeros(8000), talk(1.0, seed=1)])
+    result = load(name)(Audio(samples, 16000), KEY.pseudonym("a")).samples
+
+    def contour(x):
+        return x.square().unfold(0, 160, 80).mean(1).sqrt()
+
+    one, two = contour(samples), contour(result)
+    lags = range(-20, 21)
+    score = [(one[20:-20] * two[20 + lag : len(two) - 20 + lag]).sum().item() for lag in lags]
+    best = lags[max(range(len(score)), key=score.__getitem__)]
+    assert abs(best) <= 4
+
+
+@every_system
+def test_upper_band_is_never_the_originals(name, talk):
+    """Above 8 kHz, where no system works, the output is silent (below -60 dB)."""
+    samples = talk(0.6, 48000) + 0.05 * torch.randn(28800, generator=torch.Generator().manual_seed(0))
+    result = load(name)(Audio(samples, 48000), KEY.pseudonym("a")).samples
+    spectrum = torch.fft.rfft(result * torch.hann_window(len(result))).abs().square()
+    edge = round(8400 / 24000 * (len(spectrum) - 1))
+    assert spectrum[edge:].sum() < 1e-6 * spectrum.sum()
+
+
+@every_system
+def test_a_card_is_honest_and_complete(name):
+    card = system_class(name).card
+    assert card.name == name
+    assert card.equations
+    assert card.fails
+    assert card.promises
+    assert card.paper
+    assert card.protects
+    assert 1990 < card.year < 2100
+
+
+@every_system
+def test_repr_rebuilds_the_system(name):
+    system = load(name)
+    rebuilt = eval(repr(system), {type(system).__name__: type(system)})
+    assert rebuilt == system
+
+
+@every_system
+def test_unknown_parameters_name_the_known_ones(name):
+    with pytest.raises(UnknownSystemError, match="device"):
+        load(name, no_such_parameter=1)
+
+
+@every_system
+def test_samples_that_are_no_audio_are_refused(name):
+    system, pseudonym = load(name), KEY.pseudonym("a")
+    for samples in (
+        torch.full((1000,), float("nan")),
+        torch.full((1000,), float("inf")),
+        torch.zeros(2, 3, 4),
+        torch.zeros(0, 1000),
+        torch.zeros(1000, dtype=torch.int16),
+    ):
+        with pytest.raises(AudioError):
+            system(Audio(samples, 16000), pseudonym)
+
+
+@every_system
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+def test_gpu_agrees_with_cpu(name, talk):
+    audio = Audio(talk(1.5), 16000)
+    cpu = load(name)(audio, KEY.pseudonym("a")).samples
+    gpu = load(name, device="cuda")(audio, KEY.pseudonym("a")).samples
+    torch.testing.assert_close(gpu, cpu, atol=2e-3, rtol=0)
+
+
+def test_unknown_system_names_those_there_are():
+    with pytest.raises(UnknownSystemError, match="mcadams"):
+        load("mcadam")
+
+
+def test_working_rate_is_between_8_and_16_khz():
+    assert [working_rate(r) for r in (6000, 8000, 11025, 16000, 48000)] == [
+        8000, 8000, 11025, 16000, 16000,
+    ]  # fmt: skip
