@@ -6,6 +6,7 @@
 SHELL := /bin/sh
 .SHELLFLAGS := -euc
 .DELETE_ON_ERROR:
+.NOTPARALLEL:
 .DEFAULT_GOAL := demo
 .PHONY: demo test lint format docs system clean
 
@@ -37,7 +38,7 @@ format: $(VENV)/.dev
 	$(BIN)/ruff format .
 
 docs: $(VENV)/.docs
-	$(BIN)/mkdocs build --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 clean:
 	rm -rf demo site build dist
@@ -62,7 +63,9 @@ $(VENV)/.docs: pyproject.toml constraints.txt | $(BIN)/python
 # The tests make their speech with flite and espeak-ng, and look at files with ffmpeg.
 PROGRAMS := flite espeak-ng ffmpeg
 system:
+	@test -n "$(PYTHON)" || { echo "voicenym needs Python 3.11 or later" >&2; exit 1; }
 	@missing=""; for p in $(PROGRAMS); do command -v $$p >/dev/null || missing="$$missing $$p"; done; \
+	$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || missing="$$missing python3-venv"; \
 	test -n "$$missing" || exit 0; \
 	if [ "$$(id -u)" = 0 ]; then as=""; elif sudo -n true 2>/dev/null; then as="sudo -n"; \
 	else echo "please install:$$missing (tests that need them are skipped)" >&2; exit 0; fi; \
