@@ -92,9 +92,10 @@ class PitchStream:
         self._reach = round(0.0025 * rate)
         n = torch.arange(-self._reach, self._reach + 1, dtype=torch.float64)
         cutoff = min(CUTOFF, 0.4 * slow_rate) / rate
-        taps = torch.sinc(2.0 * cutoff * n) * torch.hann_window(
-            2 * self._reach + 3, periodic=False, dtype=torch.float64
-        )[1:-1]
+        taps = (
+            torch.sinc(2.0 * cutoff * n)
+            * torch.hann_window(2 * self._reach + 3, periodic=False, dtype=torch.float64)[1:-1]
+        )
         self._taps = (taps / taps.sum()).float().to(device)[None, None]
         window = torch.hann_window(2 * self._half, periodic=True, dtype=torch.float64)
         own = torch.fft.rfft(window, n=self._fft).abs().square()
@@ -116,9 +117,7 @@ class PitchStream:
         self._skip = lookahead
         self._pushed = 0
         self._given = 0
-        self.latency = (
-            self._reach + (self._half - 1) * self._step + lookahead * self.hop + 1
-        )
+        self.latency = self._reach + (self._half - 1) * self._step + lookahead * self.hop + 1
 
     def push(self, block: torch.Tensor) -> Pitch:
         """``[row, time]`` in; the frames that are ready out."""

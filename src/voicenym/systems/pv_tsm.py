@@ -1,0 +1,91 @@
+"""Pitch shifting through time-scale modification with a phase vocoder (T32)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from voicenym.dsp.overlap import OverlapAdd
+from voicenym.dsp.phase_vocoder import OVERLAP, PitchShifter
+from voicenym.errors import UnknownSystemError
+from voicenym.pseudonym import Pseudonym
+from voicenym.system import Anonymizer, Card, Core
+
+HOP_SECONDS = 0.008
+"""Analysis hop; the window is 64 ms, which parts harmonics 62 Hz apart."""
+
+
+@dataclass(frozen=True)
+class PvTsm(Anonymizer):
+    """Raises or lowers the whole voice: pitch and formants by one ratio rho = 2^(n / 12).
+
+    The signal is stretched by rho with a phase vocoder and resampled to its original length. n is
+    drawn once per pseudonym, up or down. Phases are locked to spectral peaks (Laroche and Dolson
+    1999): without, speech sounds hollow and loses 3 dB.
+
+    Args:
+        low, high: limits of the magnitude of n, in semitones.
+
+    Source: Mawalim, Okada, Unoki, SPSC 2022 (T32).
+    """
+
+    low: float = 2.0
+    high: float = 5.0
+
+    card: ClassVar[Card] = Card(
+        name="pv-tsm",
+        title="Pitch and formants shifted together by a phase vocoder (T32)",
+        paper="Mawalim, Okada, Unoki, 'Speaker anonymization by pitch shifting based on time-scale "
+        "modification', SPSC Symposium 2022",
+        year=2022,
+        equations=(
+            "rho = 2^(n/12); |n| ~ U(2, 5) semitones, either sign",
+            "w_inst,k = w_k + princarg(dphi_k - H_a w_k) / H_a",
+            "phi_k(m) = phi_k(m-1) + H_s w_inst,k, H_s = rho H_a",
+            "resampling by 1/rho to the original length; the envelope is not corrected",
+        ),
+        needs="no weights; 8 kHz or more; CPU or GPU",
+        protects="casual listeners and ignorant verifiers, in part",
+        promises=(
+            "length, channels and level are kept, without drift; it works live, 88 ms behind",
+            "rhythm, words and the shape of the intonation are those of the speaker",
+        ),
+        fails=(
+            "does not stop an attacker who knows the system: one number describes the change, and "
+            "shifting back by it gives the speaker's voice again",
+            "the ratios between formants, and between them and the pitch, are the speaker's own",
+            "speaking rate, rhythm and intonation still tell people apart",
+            "a shift down leaves the top of the band empty, a shift up loses it: both show the "
+            "direction, and nearly the size, of n",
+            "large shifts sound unnatural; sharp onsets are smeared over the 64 ms window",
+        ),
+        approximations=(
+            "the range of n, window, hop, the draw per speaker and phase locking are not known "
+            "from the publication: |n| of 2 to 5, 64 ms, 8 ms, one n per pseudonym, locked",
+            "each frame is squeezed by rho before it is added, instead of the whole signal after: "
+            "the same in exact arithmetic",
+            "every frame keeps its mean power, so that the level is kept",
+        ),
+    )
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.low <= self.high <= 12.0:
+            raise UnknownSystemError(
+                "pv-tsm: semitones need 0 <= low <= high <= 12, such as low=2, high=5, not "
+                f"low={self.low}, high={self.high}"
+            )
+
+    def semitones(self, pseudonym: Pseudonym) -> float:
+        """The shift n of a pseudonym."""
+        magnitude = pseudonym.uniform("pv-tsm.semitones", self.low, self.high)
+        return magnitude if pseudonym.uniform("pv-tsm.sign") < 0.5 else -magnitude
+
+    def core(self, pseudonyms: Sequence[Pseudonym], rate: int, profile: Any) -> Core:
+        ratios = [2.0 ** (self.semitones(pseudonym) / 12.0) for pseudonym in pseudonyms]
+        hop = 2 * round(HOP_SECONDS * rate / 2)
+        # the same for every pseudonym: long enough for the lowest shift there is
+        hops = math.ceil(OVERLAP * 2.0 ** (self.high / 12.0))
+        shifter = PitchShifter(ratios, hop, hops * hop, self.device)
+        return OverlapAdd(len(pseudonyms), hops * hop, hop, shifter, self.device)
