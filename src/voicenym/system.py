@@ -284,7 +284,7 @@ def _checked(samples: torch.Tensor) -> torch.Tensor:
         raise AudioError(f"samples need floats in [-1, 1], not {samples.dtype}; divide by full scale")
     if not torch.isfinite(samples).all():
         raise AudioError("samples contain NaN or infinity; repair the recording first")
-    return samples.detach().to("cpu", torch.float32).reshape(-1, samples.shape[-1])
+    return torch.atleast_2d(samples.detach().to("cpu", torch.float32))
 
 
 class Stream:

@@ -11,6 +11,10 @@ import torch
 WHITE_NOISE = 1e-9
 """Share of the energy added to lag 0 (-90 dB), which bounds the condition of the equations."""
 
+GRID = 2.0**32
+"""Normalised autocorrelations are rounded to this grid. McAdams' angles jump where two real poles
+meet; without a grid the last bit of a sum, which differs with the number of frames, could decide."""
+
 
 def autocorrelation(frames: torch.Tensor, order: int) -> torch.Tensor:
     """Autocorrelation of windowed frames.
@@ -20,21 +24,23 @@ def autocorrelation(frames: torch.Tensor, order: int) -> torch.Tensor:
         order: highest lag.
 
     Returns:
-        ``[order + 1, frame]``: r_k = sum_n x_n x_(n+k).
+        ``[order + 1, frame]``: r_k = sum_n x_n x_(n+k), divided by r_0; zeros for silence.
     """
     length = frames.shape[0]
     lags = [
         torch.linalg.vecdot(frames[: length - lag], frames[lag:], dim=0)
         for lag in range(order + 1)
     ]
-    return torch.stack(lags)
+    r = torch.stack(lags)
+    energy = torch.where(r[0] > 0, r[0], 1.0)
+    return torch.round(r / energy * GRID) / GRID
 
 
 def levinson(r: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """Predictor polynomials by the Levinson-Durbin recursion.
 
     Args:
-        r: ``[order + 1, frame]``, autocorrelation; all-zero frames are allowed.
+        r: ``[order + 1, frame]``, normalised autocorrelation; all-zero frames are allowed.
 
     Returns:
         ``a`` of shape ``[order + 1, frame]`` with a_0 = 1, A(z) = sum_k a_k z^-k, all roots within
@@ -47,7 +53,11 @@ def levinson(r: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     error = r[0] * (1.0 + WHITE_NOISE) + tiny
     for m in range(1, order + 1):
         # reflection coefficient k_m = -(sum_j a_j r_(m-j)) / E
-        k = -torch.linalg.vecdot(a[:m], r[1 : m + 1].flip(0), dim=0) / error
+        # Added up in one order, so that a frame's result does not depend on how many there are.
+        inner = r[m].clone()
+        for j in range(1, m):
+            inner.addcmul_(a[j], r[m - j])
+        k = -inner / error
         a[1 : m + 1] += k * a[:m].flip(0)
         error = error * (1.0 - k * k)
     return a, error

@@ -99,10 +99,12 @@ class McAdams(Anonymizer):
             # [time, frame]: every step of a recursion is one operation over all frames
             timewise = (frames.reshape(rows * count, length).T * window).double()
             a, _ = lpc.levinson(lpc.autocorrelation(timewise, self.order))
-            residual = lpc.whiten(timewise, a).float()
+            # Silent frames have no poles; evenly spread ones are found at once.
+            a[-1] = torch.where(timewise.any(0), a[-1], 0.1)
+            residual = lpc.whiten(timewise, a)
             b, c = factors.factor(a)
             b, c = self._moved(b, c, alpha.repeat_interleave(count), to_reference)
-            changed = lpc.synthesize(residual, factors.multiply_out(b, c).float())
+            changed = lpc.synthesize(residual, factors.multiply_out(b, c)).float()
             out = keep_energy((changed * window).T, (timewise.float() * window).T)
             return out.reshape(rows, count, length)
 

@@ -129,7 +129,7 @@ class Recast(Anonymizer):
         return True
 
     def profiler(self, rows: int, rate: int, lengths: Sequence[int] | None) -> Profiler:
-        return _Profiler(rows, rate, self.device)
+        return _Profiler(rows, rate, lengths, self.device)
 
     def core(self, pseudonyms: Sequence[Pseudonym], rate: int, profile: Any) -> Core:
         return _Core(self, pseudonyms, rate, profile)
@@ -167,9 +167,14 @@ class _Frames:
 class _Profiler:
     """Means over a recording; a recording without voiced frames is a typical voice."""
 
-    def __init__(self, rows: int, rate: int, device: str) -> None:
+    def __init__(
+        self, rows: int, rate: int, lengths: Sequence[int] | None, device: str
+    ) -> None:
         self._frames = _Frames(rate, device)
         self._pitch = PitchStream(rows, rate, device=device)
+        endless = [2**62] * rows if lengths is None else list(lengths)
+        self._lengths = torch.tensor(endless, device=device)[:, None]
+        self._heard = self._tracked = 0  # frames so far
         self._overlap = OverlapAdd(
             rows, self._frames.length, self._frames.hop, self._gather, device
         )
@@ -193,13 +198,19 @@ class _Profiler:
 
     def _gather(self, frames: torch.Tensor) -> torch.Tensor:
         windowed = frames * self._frames.window
-        weight = self._frames.weight(windowed)[..., None].double()
+        # what lies behind a row's end is padding of a batch
+        frame = self._heard + torch.arange(frames.shape[1], device=frames.device)
+        inside = (frame + 1) * self._frames.hop <= self._lengths
+        self._heard += frames.shape[1]
+        weight = (self._frames.weight(windowed) * inside)[..., None].double()
         self._envelope += (self._frames.envelope(windowed) * weight).sum(1)
         self._weight += weight.sum(1)
         return frames
 
     def _count(self, f0: torch.Tensor) -> None:
-        voiced = (f0 > 0).double()
+        frame = self._tracked + torch.arange(f0.shape[1], device=f0.device)
+        self._tracked += f0.shape[1]
+        voiced = ((f0 > 0) & (frame * self._pitch.hop < self._lengths)).double()
         log_f0 = f0.double().clamp_min(1.0).log() * voiced
         self._f0 += torch.stack([voiced.sum(1), log_f0.sum(1), log_f0.square().sum(1)], dim=1)
 
@@ -259,6 +270,7 @@ class _Core:
             device=device,
         ).repeat(rows, 1)
 
+        self._owed = 0  # samples that were pushed and not yet given back
         self._pending = torch.zeros(rows, 0, device=device)
         self._f0 = torch.zeros(rows, 0, device=device)  # targets not yet used, from the last used on
         self._voiced = torch.zeros(rows, 0, device=device)
@@ -266,21 +278,16 @@ class _Core:
         self.latency = self._pitch.latency + self._pitch_hop + self._overlap.latency
 
     def push(self, block: torch.Tensor) -> torch.Tensor:
+        self._owed += block.shape[1]
         self._pending = torch.cat([self._pending, block], dim=1)
         self._contour(self._pitch.push(block)[0])
-        return self._synthesize(self._pending.shape[1])
+        out = self._synthesize()
+        self._owed -= out.shape[1]
+        return out
 
     def flush(self) -> torch.Tensor:
-        self._contour(self._pitch.flush()[0])
-        left = self._pending.shape[1]
-        frames = -(-left // self._pitch_hop) + 1 - self._f0.shape[1]
-        if left and frames > 0:
-            if self._f0.shape[1] == 0:
-                self._f0, self._voiced = self._last_f0.clone(), torch.zeros_like(self._last_f0)
-                frames -= 1
-            self._f0 = torch.cat([self._f0, self._f0[:, -1:].expand(-1, frames)], dim=1)
-            self._voiced = torch.cat([self._voiced, self._voiced[:, -1:].expand(-1, frames)], 1)
-        return torch.cat([self._synthesize(left), self._overlap.flush()[: self._rows]], dim=1)
+        owed = self._owed
+        return self.push(self._pending.new_zeros(self._rows, self.latency + self._pitch_hop))[:, :owed]
 
     def _contour(self, f0: torch.Tensor) -> None:
         """Source F0 frames to target F0 frames, held over unvoiced ones."""
@@ -308,10 +315,10 @@ class _Core:
         self._f0 = torch.cat([self._f0, held], dim=1)
         self._voiced = torch.cat([self._voiced, voiced.float()], dim=1)
 
-    def _synthesize(self, limit: int) -> torch.Tensor:
+    def _synthesize(self) -> torch.Tensor:
         """As many pending samples as lie between known pitch frames."""
         hop = self._pitch_hop
-        ready = min(max(0, self._f0.shape[1] - 1) * hop, limit)
+        ready = min(max(0, self._f0.shape[1] - 1) * hop, self._pending.shape[1])
         steps = -(-ready // hop)
         if ready == 0:
             return self._overlap.push(self._pending.new_zeros(4 * self._rows, 0))[: self._rows]
