@@ -132,3 +132,23 @@ def test_every_import_is_a_dependency() -> None:
                 top = module.partition(".")[0]
                 known = top in sys.stdlib_module_names or top in base or top == "voicenym"
                 assert known, f"{path.relative_to(ROOT)} imports {module}, not a dependency"
+
+
+def python(code: str) -> str:
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_importing_the_package_does_not_import_torch() -> None:
+    assert python("import sys, voicenym; print('torch' in sys.modules)") == "False\n"
+
+
+def test_a_public_name_means_the_same_before_and_after_a_system_was_loaded() -> None:
+    python(
+        "import voicenym\n"
+        "before = {name: getattr(voicenym, name) for name in voicenym.__all__}\n"
+        "voicenym.load('mcadams')\n"
+        "for name, value in before.items():\n"
+        "    assert getattr(voicenym, name) is value, f'voicenym.{name} has become another thing'\n"
+    )
