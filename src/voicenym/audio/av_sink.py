@@ -1,0 +1,228 @@
+"""Encodes through ffmpeg, with exact length and alignment, and copies a picture untouched."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import av
+import numpy as np
+
+from voicenym.audio import pcm
+from voicenym.audio.av_source import is_picture
+from voicenym.audio.containers import CONTAINERS, ENCODERS
+from voicenym.audio.types import Format
+from voicenym.errors import AudioError
+
+_LAYOUTS = {1: "mono", 2: "stereo", 3: "3.0", 4: "4.0", 5: "5.0", 6: "5.1", 7: "6.1", 8: "7.1"}
+_AAC_FRAME = 1024
+_AAC_PRIMING = 1024
+_PCM_FRAME = 1024
+
+
+class AvSink:
+    """One encoder, one muxer.
+
+    Rates that the codec does not have (44.1 kHz in Opus) are resampled to the next higher one
+    that it has. Lengths: mp4 and mov carry priming and padding in the edit list, mp3 in the LAME
+    header, Ogg in granule positions, Matroska in DiscardPadding. ADTS carries neither: the packet
+    of priming is left out, and the length is rounded up to a multiple of 1024 samples.
+    """
+
+    def __init__(
+        self, path: Path, format: Format, rate: int, channels: int, picture: BinaryIO | Path | None
+    ) -> None:
+        self._format = format
+        self._name = str(path)
+        self._picture: Any = None
+        self._codec = av.Codec(ENCODERS.get(format.codec, format.codec), "w")
+        self._encoder_rate = self._nearest_rate(rate)
+        self._resampler: Any = None
+        if self._encoder_rate != rate:
+            import soxr
+
+            self._resampler = soxr.ResampleStream(
+                rate, self._encoder_rate, channels, dtype="float32", quality="VHQ"
+            )
+        self._time_base = Fraction(1, self._encoder_rate)
+        options = {"fflags": "+bitexact"}
+        muxer = CONTAINERS[format.container].muxer
+        if muxer in ("mp4", "mov"):
+            options |= {"use_editlist": "1", "movie_timescale": str(self._encoder_rate)}
+        elif muxer == "mp3":
+            options |= {"id3v2_version": "0", "write_id3v1": "0", "write_xing": "1"}
+        self._offset = 0
+        tracks: list[Any] = []
+        if picture is not None:
+            self._picture = av.open(
+                picture if not isinstance(picture, Path) else str(picture), metadata_errors="ignore"
+            )
+            tracks = [s for s in self._picture.streams if is_picture(s)]
+            if muxer in ("mp4", "mov") and tracks:
+                options["video_track_timescale"] = str(tracks[0].time_base.denominator)
+            sound = self._picture.streams.audio
+            if sound and sound[0].start_time:
+                start = sound[0].start_time * sound[0].time_base
+                self._offset = round(start * self._encoder_rate)
+        self._container: Any = av.open(str(path), "w", format=muxer, options=options)
+        try:
+            self._tracks = {}
+            for track in tracks:
+                copy = self._container.add_stream_from_template(track, opaque=True)
+                copy.metadata.clear()
+                copy.time_base = track.time_base
+                self._tracks[track.index] = copy
+            self._open_encoder(channels)
+        except BaseException:
+            self.close()
+            raise
+        self._packets = self._picture_packets() if self._tracks else iter(())
+        self._next_picture = next(self._packets, None)
+        self._channels = channels
+        self._waiting = np.zeros((channels, 0), np.float32)
+        self._sent = 0
+        self._muxed = 0
+        self._held: Any = None
+
+    def _nearest_rate(self, rate: int) -> int:
+        rates = sorted(self._codec.audio_rates or [])
+        if not rates or rate in rates:
+            return rate
+        return next((r for r in rates if r > rate), rates[-1])
+
+    def _open_encoder(self, channels: int) -> None:
+        rate, name = self._encoder_rate, self._format.codec
+        self._layout = _LAYOUTS.get(channels, f"{channels} channels")
+        if name == "opus" and channels == 4:
+            self._layout = "quad"
+        if name == "mp3" and channels > 2:
+            raise AudioError(
+                f"mp3 holds at most 2 channels, the recording has {channels}; "
+                f"name an output that ends in .flac, .wav or .m4a"
+            )
+        self._stream = self._container.add_stream(
+            self._codec.name, rate=rate, layout=self._layout
+        )
+        context = self._context = self._stream.codec_context
+        context.flags |= av.codec.context.Flags.bitexact
+        context.time_base = self._time_base
+        self._stream.time_base = self._time_base
+        if self._format.bits is None and not name.startswith("pcm_"):
+            usual = channels * min(96_000, 4 * rate)
+            context.bit_rate = self._format.bit_rate or usual
+        wanted = {"alac": "s32p" if (self._format.bits or 16) > 16 else "s16p"}
+        wanted |= {"flac": "s32" if (self._format.bits or 16) > 16 else "s16"}
+        wanted |= {"opus": "flt", "mp3": "fltp"}
+        if (self._format.bits or 16) > 16:
+            context.options = {"bits_per_raw_sample": "24"}
+        kinds = [f.name for f in self._codec.audio_formats or []]
+        self._sample_format = wanted.get(name, kinds[0] if kinds else "fltp")
+        context.format = self._sample_format
+        context.open(strict=False)
+        self._frame = context.frame_size or _PCM_FRAME
+
+    def _picture_packets(self) -> Iterator[Any]:
+        sources = [s for s in self._picture.streams if s.index in self._tracks]
+        for packet in self._picture.demux(sources):
+            if packet.size:
+                yield packet
+
+    def write(self, block: pcm.Block) -> None:
+        if self._resampler is not None:
+            block = self._resampler.resample_chunk(np.ascontiguousarray(block.T)).T
+        self._encode(block, whole_frames=True)
+
+    def _encode(self, block: pcm.Block, whole_frames: bool) -> None:
+        waiting = np.concatenate([self._waiting, block], axis=1)
+        start = 0
+        while waiting.shape[1] - start >= self._frame:
+            self._send(waiting[:, start : start + self._frame])
+            start += self._frame
+        if not whole_frames and start < waiting.shape[1]:
+            self._send(waiting[:, start:])
+            start = waiting.shape[1]
+        self._waiting = waiting[:, start:].copy()
+
+    def _send(self, block: pcm.Block) -> None:
+        frame = av.AudioFrame.from_ndarray(
+            self._samples(block), format=self._sample_format, layout=self._layout
+        )
+        frame.sample_rate = self._encoder_rate
+        frame.time_base = self._time_base
+        frame.pts = self._sent + self._offset
+        self._sent += block.shape[1]
+        self._take(self._context.encode(frame))
+
+    def _samples(self, block: pcm.Block) -> Any:
+        kind = self._sample_format.rstrip("p")
+        if kind in ("flt", "dbl"):
+            samples: Any = np.clip(block, -1.0, 1.0).astype("f4" if kind == "flt" else "f8")
+        elif kind == "u8":
+            samples = (pcm.to_int(block, 8) + 128).astype(np.uint8)
+        elif kind == "s16":
+            samples = pcm.to_int(block, 16).astype(np.int16)
+        elif self._format.bits is not None:
+            samples = (pcm.to_int(block, 24) << 8).astype(np.int32)
+        else:
+            samples = pcm.to_int(block, 32).astype(np.int32)
+        if self._sample_format.endswith("p"):
+            return np.ascontiguousarray(samples)
+        return np.ascontiguousarray(samples.T).reshape(1, -1)
+
+    def _take(self, packets: list[Any]) -> None:
+        """Mux all packets but the last, which has to be marked where it is the end."""
+        for packet in packets:
+            if self._held is not None:
+                self._mux(self._held)
+            self._held = packet
+
+    def _mux(self, packet: Any) -> None:
+        self._muxed += 1
+        if self._format.container == "adts" and self._muxed == 1:
+            return  # priming, which nothing in ADTS could mark as such
+        self._mux_picture(packet.dts * packet.time_base)
+        packet.stream = self._stream
+        self._container.mux(packet)
+
+    def _mux_picture(self, until: Fraction | None) -> None:
+        while (packet := self._next_picture) is not None:
+            stamp = packet.dts if packet.dts is not None else packet.pts
+            if until is not None and stamp is not None and stamp * packet.time_base > until:
+                return
+            packet.stream = self._tracks[packet.stream_index]
+            self._container.mux(packet)
+            self._next_picture = next(self._packets, None)
+
+    def finish(self) -> None:
+        if self._resampler is not None:
+            empty = np.zeros((0, self._channels), np.float32)
+            self._encode(self._resampler.resample_chunk(empty, last=True).T, whole_frames=True)
+        if self._format.container == "adts" and (odd := self._waiting.shape[1] % _AAC_FRAME):
+            pad = np.zeros((self._channels, _AAC_FRAME - odd), np.float32)
+            self._waiting = np.concatenate([self._waiting, pad], axis=1)
+        self._encode(np.zeros((self._channels, 0), np.float32), whole_frames=False)
+        self._take(self._context.encode(None))
+        if self._held is not None:
+            if self._format.container == "matroska" and self._format.codec == "aac":
+                decoded = (self._muxed + 1) * _AAC_FRAME - _AAC_PRIMING
+                self._discard(self._held, decoded - self._sent)
+            self._mux(self._held)
+        self._mux_picture(None)
+        self._container.close()
+        self.close()
+
+    def _discard(self, packet: Any, samples: int) -> None:
+        """Say that the packet ends in so many samples of padding (ffmpeg's SKIP_SAMPLES)."""
+        data = packet.get_sidedata("skip_samples")
+        data.update(struct.pack("<IIBB", 0, samples, 0, 0))
+        packet.set_sidedata(data)
+
+    def close(self) -> None:
+        """Let go of all files; without :meth:`finish` before, the output is incomplete."""
+        if self._picture is not None:
+            self._picture.close()
+            self._picture = None
+        self._container.close()

@@ -1,0 +1,176 @@
+"""Reads what ffmpeg reads, with the priming and the padding of lossy codecs taken off."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+import av
+import numpy as np
+
+from voicenym.audio.pcm import Block, to_float
+from voicenym.audio.truncation import truncated, xing_frames
+from voicenym.audio.types import Format
+from voicenym.errors import AudioError
+
+_CONTAINERS = {
+    "mov,mp4,m4a,3gp,3g2,mj2": "mp4",
+    "matroska,webm": "matroska",
+    "aac": "adts",
+}
+_MOST_PADDING = 8192
+"""Samples, more than any codec pads. A larger surplus over the duration is no padding."""
+
+
+def is_picture(stream: Any) -> bool:
+    """Whether a stream is moving picture and not cover art."""
+    return stream.type == "video" and not (
+        stream.disposition & av.stream.Disposition.attached_pic
+    )
+
+
+class AvSource:
+    """The first audio track of anything that ffmpeg opens.
+
+    Raises:
+        AudioError: no audio track, no channels, a rate of zero; from :meth:`blocks`: damage.
+    """
+
+    def __init__(self, file: BinaryIO, name: str, size: int) -> None:
+        self._name = name
+        self._file = file
+        self._promised_packets = None
+        try:
+            self._container: Any = av.open(file, metadata_errors="ignore")
+        except (av.error.FFmpegError, ValueError):
+            raise AudioError(
+                f"{name}: is not a recording that can be read, or is damaged; "
+                f"check that it plays, and get a whole copy"
+            ) from None
+        if not self._container.streams.audio:
+            self._container.close()
+            raise AudioError(f"{name}: has no audio track; choose a recording with sound")
+        stream = self._stream = self._container.streams.audio[0]
+        context = stream.codec_context
+        self.rate = int(context.sample_rate or 0)
+        self.channels = int(context.channels or 0)
+        if not self.rate or not self.channels or context.format is None:
+            self._container.close()
+            raise AudioError(
+                f"{name}: its audio track says no sample rate or channels; get a whole copy"
+            )
+        self.has_picture = any(map(is_picture, self._container.streams))
+        self._limit = self._exact_length()
+        kind = self._container.format.name
+        if kind == "mp3":
+            self._promised_packets = xing_frames(file)
+            file.seek(0)
+            # ffmpeg has its own place in the file: open anew now that we have moved it.
+            self._container.close()
+            self._container = av.open(file, metadata_errors="ignore")
+            stream = self._stream = self._container.streams.audio[0]
+            context = stream.codec_context
+        self.frames: int | None = self._limit or self._estimate()
+        self.format = self._format(kind, context, size)
+
+    def _exact_length(self) -> int | None:
+        """Samples by the edit list of an mp4 or mov, which alone says where the padding begins."""
+        stream = self._stream
+        if self._container.format.name != "mov,mp4,m4a,3gp,3g2,mj2" or not stream.duration:
+            return None
+        return int(round(stream.duration * stream.time_base * self.rate))
+
+    def _estimate(self) -> int | None:
+        stream = self._stream
+        if stream.duration:
+            return int(stream.duration * stream.time_base * self.rate)
+        if self._container.duration and not self.has_picture:
+            return int(self._container.duration / 1e6 * self.rate)
+        return None
+
+    def _format(self, kind: str, context: Any, size: int) -> Format:
+        container = _CONTAINERS.get(kind, kind)
+        if container == "mp4" and self._brand() == "qt":
+            container = "mov"
+        if container == "matroska" and self._is_webm():
+            container = "webm"
+        codec = context.codec.canonical_name
+        if codec.startswith("pcm_"):
+            codec = codec.replace("be", "le") if codec.endswith("be") else codec
+        bits = None
+        if codec in ("flac", "alac"):
+            # 24 bits come in 32-bit words; 16 in 16.
+            bits = 24 if context.format.bytes == 4 else 16
+        rate = None
+        if bits is None and not codec.startswith("pcm_"):
+            rate = context.bit_rate or None
+            if rate is None and self._container.duration and not self.has_picture:
+                rate = int(8 * size / (self._container.duration / 1e6))
+        return Format(container, codec, bits=bits, bit_rate=rate)
+
+    def _brand(self) -> str:
+        return str(self._container.metadata.get("major_brand", "qt")).strip()
+
+    def _is_webm(self) -> bool:
+        position = self._file.tell()
+        self._file.seek(0)
+        head = self._file.read(64)
+        self._file.seek(position)
+        return b"webm" in head
+
+    def blocks(self, size: int) -> Iterator[Block]:
+        held: list[Block] = []
+        count = 0
+        given = 0
+        try:
+            for block in self._decoded():
+                held.append(block)
+                count += block.shape[1]
+                # The end is held back until it is known what of it is padding.
+                if count > size + _MOST_PADDING:
+                    whole = np.concatenate(held, axis=1)
+                    ready = (count - _MOST_PADDING) // size * size
+                    for start in range(0, ready, size):
+                        yield whole[:, start : start + size]
+                    given += ready
+                    count -= ready
+                    held = [whole[:, ready:].copy()]
+        except (av.error.FFmpegError, OSError):
+            raise AudioError(
+                f"{self._name}: is damaged or truncated; get a whole copy of the recording"
+            ) from None
+        rest = np.concatenate(held, axis=1) if held else np.zeros((self.channels, 0), np.float32)
+        if self._limit is not None:
+            if given + count < self._limit - self._slack():
+                raise truncated(self._name)
+            if given <= self._limit and given + count - self._limit <= _MOST_PADDING:
+                rest = rest[:, : self._limit - given]
+        for start in range(0, rest.shape[1], size):
+            yield rest[:, start : start + size]
+
+    def _slack(self) -> int:
+        """A durations' rounding, in films to a frame of the picture."""
+        return self.rate // 5 if self.has_picture else 4096
+
+    def _decoded(self) -> Iterator[Block]:
+        packets = 0
+        for packet in self._container.demux(self._stream):
+            if packet.size:
+                packets += 1
+                if packet.is_corrupt:
+                    raise truncated(self._name)
+            for frame in packet.decode():
+                if frame.sample_rate != self.rate or frame.layout.nb_channels != self.channels:
+                    raise AudioError(
+                        f"{self._name}: changes its sample rate or channels midway; "
+                        f"convert it to WAV first"
+                    )
+                samples = frame.to_ndarray()
+                if not frame.format.is_planar:
+                    samples = samples.reshape(-1, self.channels).T
+                yield to_float(samples)
+        if self._promised_packets is not None and packets < self._promised_packets:
+            raise truncated(self._name)
+
+    def close(self) -> None:
+        self._container.close()

@@ -1,0 +1,155 @@
+"""Opens any recording for reading block by block, and refuses what is not one."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO, Protocol, Self
+
+from voicenym.audio import pcm
+from voicenym.audio.types import Format
+from voicenym.errors import AudioError
+
+
+class _Source(Protocol):
+    rate: int
+    channels: int
+    frames: int | None
+    format: Format
+    has_picture: bool
+
+    def blocks(self, size: int) -> Iterator[pcm.Block]: ...
+    def close(self) -> None: ...
+
+
+class Reader:
+    """An open recording, made by :func:`open_reader`; a context manager.
+
+    Attributes:
+        name: of the file, for messages.
+        rate: sample rate, in Hz.
+        channels: their number.
+        frames: samples per channel; ``None`` where unknown, an estimate for compressed sound.
+        format: how it is stored.
+        has_picture: whether it has a video track.
+    """
+
+    def __init__(self, source: _Source, file: BinaryIO | None, name: str) -> None:
+        self._source = source
+        self._file = file
+        self.name = name
+        self.rate = source.rate
+        self.channels = source.channels
+        self.frames = source.frames
+        self.format = source.format
+        self.has_picture = source.has_picture
+        self._used = False
+
+    def blocks(self, size: int) -> Iterator[pcm.Block]:
+        """Go through the recording once, from its beginning.
+
+        Args:
+            size: samples per channel of every block but the last, which may be shorter.
+
+        Yields:
+            ``[channel, time]`` numpy float32 in [-1, 1], all finite.
+
+        Raises:
+            AudioError: damaged, truncated, without a sample, or with NaN or infinity.
+        """
+        if size < 1:
+            raise ValueError(f"blocks need at least one sample, not {size}")
+        if self._used:
+            raise AudioError(f"{self.name}: was read to its end already; open it again")
+        self._used = True
+        count = 0
+        for block in self._source.blocks(size):
+            count += block.shape[1]
+            yield pcm.check_finite(block, self.name)
+        if not count:
+            raise AudioError(f"{self.name}: holds no sound, its length is zero; record it again")
+
+    def close(self) -> None:
+        self._source.close()
+        if self._file is not None:
+            self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def open_reader(source: str | os.PathLike[str] | BinaryIO) -> Reader:
+    """Open a recording; what it is is told by its content, not by its name.
+
+    Args:
+        source: a path, or a binary file object (one that cannot seek is read into memory).
+
+    Raises:
+        AudioError: not found, not readable, a folder, empty, not audio, no audio track, truncated.
+    """
+    if isinstance(source, (str, os.PathLike)):
+        path = Path(source)
+        file = _open(path)
+        try:
+            return Reader(_source(file, str(path)), file, str(path))
+        except BaseException:
+            file.close()
+            raise
+    name = str(getattr(source, "name", "") or "input")
+    if not source.seekable():
+        source = io.BytesIO(source.read())
+    return Reader(_source(source, name), None, name)
+
+
+def _open(path: Path) -> BinaryIO:
+    try:
+        if path.is_dir():
+            raise AudioError(f"{path}: is a folder; name a recording in it")
+        return open(path, "rb")
+    except FileNotFoundError:
+        raise AudioError(f"{path}: does not exist; check the name") from None
+    except PermissionError:
+        raise AudioError(f"{path}: may not be read; ask its owner for permission") from None
+    except (OSError, ValueError) as error:
+        raise AudioError(f"{path}: cannot be opened ({error}); check the name") from None
+
+
+def _source(file: BinaryIO, name: str) -> _Source:
+    import soundfile
+
+    from voicenym.audio import truncation
+    from voicenym.audio.av_source import AvSource
+    from voicenym.audio.sndfile_source import SndfileSource
+    from voicenym.audio.wav_reader import WavSource
+
+    size = file.seek(0, 2)
+    if not size:
+        raise AudioError(f"{name}: is empty (0 bytes); get a whole copy of the recording")
+    file.seek(0)
+    head = file.read(64)
+    file.seek(0)
+    riff = head[:4] in (b"RIFF", b"RF64", b"BW64") and head[8:12] == b"WAVE"
+    if riff:
+        wav = WavSource(file, name)
+        if wav.codec is not None:
+            return wav
+        file.seek(0)
+    else:
+        truncation.check(file, name)
+    if riff or head[:4] == b"fLaC" or b"\x01vorbis" in head:
+        try:
+            return SndfileSource(file, name, size)
+        except (soundfile.LibsndfileError, RuntimeError):
+            file.seek(0)  # FLAC of an unusual kind, a chained Ogg: ffmpeg may know it
+    return AvSource(file, name, size)

@@ -1,0 +1,52 @@
+"""Writes FLAC and Ogg Vorbis through libsndfile, without comments."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import soundfile
+
+from voicenym.audio import pcm
+from voicenym.audio.types import Format
+
+_PIECE = 4096
+"""Frames handed to libvorbis at a time: much larger pieces overflow its stack."""
+# Bits per second and channel that libvorbis spends at 44.1 kHz for quality 0 and 1.
+_LEAST, _MOST = 32_000.0, 250_000.0
+
+
+class SndfileSink:
+    """FLAC keeps its bits; Vorbis gets the quality nearest to the bit rate."""
+
+    def __init__(self, path: Path, format: Format, rate: int, channels: int) -> None:
+        self._path = path
+        self._bits = format.bits or 16
+        self._vorbis = format.codec == "vorbis"
+        settings = {"format": "OGG", "subtype": "VORBIS"}
+        if self._vorbis:
+            per_channel = (format.bit_rate or 96_000 * channels) / channels * 44_100 / rate
+            share = np.log(max(per_channel, _LEAST) / _LEAST) / np.log(_MOST / _LEAST)
+            level = float(np.clip(1.0 - share, 0.0, 1.0))
+        else:
+            settings = {"format": "FLAC", "subtype": f"PCM_{self._bits}"}
+            level = 5 / 8
+        self._file = soundfile.SoundFile(
+            path, "w", rate, channels, compression_level=level, **settings
+        )
+
+    def write(self, block: pcm.Block) -> None:
+        for start in range(0, block.shape[1], _PIECE):
+            piece = block[:, start : start + _PIECE].T
+            if self._vorbis:
+                self._file.write(np.clip(piece, -1.0, 1.0))
+            elif self._bits == 16:
+                self._file.write(pcm.to_int(piece, 16).astype(np.int16))
+            else:
+                self._file.write((pcm.to_int(piece, 24) << 8).astype(np.int32))
+
+    def finish(self) -> None:
+        self._file.close()
+
+    def close(self) -> None:
+        self._file.close()

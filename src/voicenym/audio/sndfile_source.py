@@ -1,0 +1,70 @@
+"""Reads FLAC, Ogg Vorbis and WAVE's telephone codecs through libsndfile, which is exact there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import BinaryIO
+
+import numpy as np
+import soundfile
+
+from voicenym.audio.pcm import Block
+from voicenym.audio.truncation import truncated
+from voicenym.audio.types import Format
+from voicenym.errors import AudioError
+
+_CONTAINERS = {"WAV": "wav", "WAVEX": "wav", "RF64": "rf64", "FLAC": "flac", "OGG": "ogg"}
+_CODECS = {"VORBIS": "vorbis", "ULAW": "pcm_mulaw", "ALAW": "pcm_alaw"}
+_FLAC_BITS = {"PCM_S8": 8, "PCM_16": 16, "PCM_24": 24}
+_UNKNOWN_FRAMES = 1 << 62
+"""libsndfile gives a number above this where a FLAC does not say its length."""
+
+
+class SndfileSource:
+    """Samples of a file that libsndfile decodes.
+
+    Raises:
+        soundfile.LibsndfileError: from the constructor, where libsndfile does not know the file.
+        AudioError: from :meth:`blocks`, where the file is damaged or ends early.
+    """
+
+    has_picture = False
+
+    def __init__(self, file: BinaryIO, name: str, size: int) -> None:
+        self._name = name
+        self._file = soundfile.SoundFile(file)
+        self.rate = int(self._file.samplerate)
+        self.channels = int(self._file.channels)
+        count = int(self._file.frames)
+        self.frames: int | None = count if 0 <= count < _UNKNOWN_FRAMES else None
+        container = _CONTAINERS.get(self._file.format, "wav")
+        subtype = self._file.subtype
+        if container == "flac":
+            self.format = Format("flac", "flac", bits=_FLAC_BITS.get(subtype, 16))
+        else:
+            codec = _CODECS.get(subtype, "pcm_s16le")
+            seconds = count / self.rate
+            known = codec == "vorbis" and self.frames and seconds > 0
+            self.format = Format(
+                container, codec, bit_rate=round(8 * size / seconds) if known else None
+            )
+
+    def blocks(self, size: int) -> Iterator[Block]:
+        count = 0
+        self._file.seek(0)
+        while True:
+            try:
+                block = self._file.read(size, dtype="float32", always_2d=True)
+            except (soundfile.LibsndfileError, RuntimeError):
+                raise AudioError(
+                    f"{self._name}: is damaged or truncated; get a whole copy of the recording"
+                ) from None
+            if not len(block):
+                break
+            count += len(block)
+            yield np.ascontiguousarray(block.T)
+        if self.frames is not None and count < self.frames:
+            raise truncated(self._name)
+
+    def close(self) -> None:
+        self._file.close()

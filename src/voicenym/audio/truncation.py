@@ -1,0 +1,106 @@
+"""Tells from a container's own structure whether its end is missing.
+
+Decoders conceal what is missing; a recording must not become shorter unnoticed.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import BinaryIO
+
+from voicenym.errors import AudioError
+
+
+def truncated(name: str) -> AudioError:
+    return AudioError(f"{name}: is truncated, its end is missing; get a whole copy of the recording")
+
+
+def check(file: BinaryIO, name: str) -> None:
+    """Raise :class:`AudioError` if the file ends before its container does."""
+    file.seek(0)
+    head = file.read(16)
+    size = file.seek(0, 2)
+    if head[4:8] in (b"ftyp", b"moov", b"mdat", b"wide", b"free"):
+        broken = _boxes_broken(file, size)
+    elif head[:4] == b"\x1a\x45\xdf\xa3":
+        broken = _matroska_broken(file, size)
+    elif head[:4] == b"OggS":
+        broken = _ogg_broken(file, size)
+    else:
+        broken = False
+    file.seek(0)
+    if broken:
+        raise truncated(name)
+
+
+def _boxes_broken(file: BinaryIO, size: int) -> bool:
+    """Walk the boxes of ISO/IEC 14496-12: all must fit, and ``moov`` must be among them."""
+    position, kinds = 0, set()
+    while position + 8 <= size:
+        file.seek(position)
+        length, kind = struct.unpack(">I4s", file.read(8))
+        if length == 1:
+            raw = file.read(8)
+            if len(raw) < 8:
+                return True
+            length = struct.unpack(">Q", raw)[0]
+        elif length == 0:
+            length = size - position
+        kinds.add(kind)
+        if length < 8 or position + length > size:
+            # Some writers leave a few stray bytes after the last box.
+            return not (length < 8 and b"moov" in kinds)
+        position += length
+    return b"moov" not in kinds
+
+
+def _matroska_broken(file: BinaryIO, size: int) -> bool:
+    """The one Segment of RFC 9559 says how long it is, unless it was written live."""
+    file.seek(4)
+    header = _vint(file)
+    file.seek(file.tell() + (header or 0))
+    if file.read(4) != b"\x18\x53\x80\x67":
+        return file.tell() >= size
+    length = _vint(file)
+    return length is not None and file.tell() + length > size
+
+
+def _vint(file: BinaryIO) -> int | None:
+    """A variable-size integer, ``None`` where all its bits are set (unknown)."""
+    first = file.read(1)
+    if not first or not first[0]:
+        return 0
+    extra = 8 - first[0].bit_length()
+    value = (first[0] & (0x7F >> extra)) << 8 * extra | int.from_bytes(file.read(extra), "big")
+    return None if value == (1 << 7 * (extra + 1)) - 1 else value
+
+
+def _ogg_broken(file: BinaryIO, size: int) -> bool:
+    """The last page of RFC 3533 must be whole; a page is at most 65307 bytes long."""
+    start = max(0, size - 2 * 65_307)
+    file.seek(start)
+    tail = file.read()
+    at = tail.rfind(b"OggS\x00")
+    if at < 0 or at + 27 > len(tail):
+        return True
+    count = tail[at + 26]
+    table = tail[at + 27 : at + 27 + count]
+    return len(table) < count or at + 27 + count + sum(table) > len(tail)
+
+
+def xing_frames(file: BinaryIO) -> int | None:
+    """How many MPEG frames an mp3's Xing/Info header promises, ``None`` without one."""
+    file.seek(0)
+    head = file.read(10)
+    start = 0
+    if head[:3] == b"ID3" and len(head) == 10:
+        start = 10 + sum((byte & 0x7F) << 7 * (3 - i) for i, byte in enumerate(head[6:10]))
+    file.seek(start)
+    frame = file.read(2048)
+    file.seek(0)
+    for mark in (b"Xing", b"Info"):
+        at = frame.find(mark)
+        if 0 <= at and at + 12 <= len(frame):
+            flags, frames = struct.unpack(">II", frame[at + 4 : at + 12])
+            return int(frames) if flags & 1 else None
+    return None

@@ -1,0 +1,219 @@
+"""Opens any container for writing block by block; the file appears when it is whole."""
+
+from __future__ import annotations
+
+import io
+import os
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, Self
+
+import numpy as np
+
+from voicenym.audio import pcm
+from voicenym.audio.atomic import AtomicFile, write_failed
+from voicenym.audio.containers import PICTURE_CONTAINERS, container_of, target
+from voicenym.audio.types import Format
+from voicenym.errors import AudioError
+
+if TYPE_CHECKING:
+    import torch
+
+
+class _Sink(Protocol):
+    def write(self, block: pcm.Block) -> None: ...
+    def finish(self) -> None: ...
+    def close(self) -> None: ...
+
+
+class Writer:
+    """A recording that is being written, made by :func:`open_writer`; a context manager.
+
+    Leaving the context finishes the file; leaving it by an exception removes what was written.
+
+    Attributes:
+        format: how it is stored, which is the source's format where the container has it.
+        rate: sample rate of the blocks, in Hz.
+        channels: of the blocks.
+    """
+
+    def __init__(
+        self,
+        make: Callable[[Path], _Sink],
+        file: AtomicFile | None,
+        stream: BinaryIO | None,
+        format: Format,
+        rate: int,
+        channels: int,
+        name: str,
+    ) -> None:
+        self.format, self.rate, self.channels, self.name = format, rate, channels, name
+        self._file = file
+        self._stream = stream
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        if file is not None:
+            path = file.temporary
+        else:
+            self._folder = tempfile.TemporaryDirectory(prefix="voicenym-")
+            path = Path(self._folder.name) / "output"
+        self._path = path
+        self._sink: _Sink | None = None
+        try:
+            self._sink = make(path)
+        except BaseException as error:
+            self.abort()
+            if isinstance(error, AudioError):
+                raise AudioError(f"{name}: {error}") from None
+            raise self._failed(error) from error
+
+    def _failed(self, error: BaseException) -> BaseException:
+        if isinstance(error, AudioError) or not isinstance(error, Exception):
+            return error
+        return write_failed(self.name, error)
+
+    def write(self, block: np.ndarray[Any, Any] | torch.Tensor) -> None:
+        """Append samples.
+
+        Args:
+            block: ``[channel, time]``, or ``[time]`` for one channel; floats in [-1, 1], what is
+                beyond is clipped where the codec cannot hold it.
+
+        Raises:
+            AudioError: another number of channels, NaN or infinity, disk full.
+        """
+        samples = np.asarray(block, dtype=np.float32)
+        samples = samples.reshape(-1, samples.shape[-1]) if samples.ndim < 2 else samples
+        if samples.ndim != 2 or samples.shape[0] != self.channels:
+            raise AudioError(
+                f"{self.name}: blocks need the shape [{self.channels}, time], "
+                f"not {list(samples.shape)}"
+            )
+        pcm.check_finite(samples, self.name)
+        assert self._sink is not None
+        if not samples.shape[1]:
+            return
+        try:
+            self._sink.write(samples)
+        except Exception as error:
+            raise self._failed(error) from error
+
+    def close(self) -> None:
+        """Finish the file and give it its name."""
+        assert self._sink is not None
+        try:
+            self._sink.finish()
+            self._sink = None
+            if self._file is not None:
+                self._file.commit()
+            elif self._stream is not None:
+                with open(self._path, "rb") as whole:
+                    shutil.copyfileobj(whole, self._stream)
+                self._stream.flush()
+        except BaseException as error:
+            self.abort()
+            raise self._failed(error) from error
+        self.abort()
+
+    def abort(self) -> None:
+        """Remove what was written, unless it has its name already."""
+        try:
+            if self._sink is not None:
+                self._sink.close()
+        except Exception:  # noqa: S110 - the file goes away, whatever its encoder says
+            pass
+        finally:
+            self._sink = None
+            if self._file is not None:
+                self._file.discard()
+            if self._folder is not None:
+                self._folder.cleanup()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if kind is None:
+            self.close()
+        else:
+            self.abort()
+
+
+def open_writer(
+    path: str | os.PathLike[str] | BinaryIO,
+    format: Format | None,
+    rate: int,
+    channels: int,
+    *,
+    picture: str | os.PathLike[str] | BinaryIO | None = None,
+    overwrite: bool = False,
+) -> Writer:
+    """Write a recording; its container follows the extension of ``path``.
+
+    Args:
+        path: the file, or a binary file object (then the container is that of ``format``).
+        format: of the source; codec, bits and bit rate are kept where the container has them.
+        rate: sample rate of the blocks, in Hz.
+        channels: of the blocks.
+        picture: a film whose video track is copied untouched, without any of its metadata.
+        overwrite: whether a file of that name may be replaced.
+
+    Raises:
+        AudioError: exists already, unknown extension, cannot be written, too many channels.
+    """
+    if rate < 1 or channels < 1:
+        raise AudioError(f"cannot write {channels} channels at {rate} Hz; both must be at least 1")
+    if isinstance(path, (str, os.PathLike)):
+        place = Path(path)
+        name = str(place)
+        chosen = target(container_of(place, name), place.suffix.lower(), format)
+        if isinstance(picture, (str, os.PathLike)) and _same(place, Path(picture)):
+            raise AudioError(f"{name}: is the film itself; choose another name for the output")
+        stream = None
+    else:
+        name, stream = "output", path
+        container = format.container if format is not None else "wav"
+        chosen = target(container, "", format)
+    if picture is not None and chosen.container not in PICTURE_CONTAINERS:
+        raise AudioError(
+            f"{name}: holds no picture; name an output that ends in .mp4, .mov or .mkv"
+        )
+    film = Path(picture) if isinstance(picture, (str, os.PathLike)) else picture
+    file = AtomicFile(place, overwrite) if stream is None else None
+    if isinstance(film, io.IOBase):
+        film.seek(0)
+
+    def make(temporary: Path) -> _Sink:
+        return _sink(temporary, chosen, rate, channels, film)
+
+    return Writer(make, file, stream, chosen, rate, channels, name)
+
+
+def _same(one: Path, other: Path) -> bool:
+    try:
+        return os.path.samefile(one, other)
+    except OSError:
+        return False
+
+
+def _sink(
+    path: Path, format: Format, rate: int, channels: int, film: Path | BinaryIO | None
+) -> _Sink:
+    if format.container in ("wav", "rf64") and format.codec in pcm.PCM_BYTES:
+        from voicenym.audio.wav_sink import WavSink
+
+        return WavSink(path, format.codec, rate, channels, format.container == "rf64")
+    if format.container == "flac" or (format.container, format.codec) == ("ogg", "vorbis"):
+        from voicenym.audio.sndfile_sink import SndfileSink
+
+        return SndfileSink(path, format, rate, channels)
+    from voicenym.audio.av_sink import AvSink
+
+    return AvSink(path, format, rate, channels, film)
