@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+import importlib.util
+import math
+from pathlib import Path
+
+import pytest
+import torch
+
+from voicenym.audio import Audio
+from voicenym.errors import UnknownSystemError
+from voicenym.pseudonym import Key
+from voicenym.system import load
+
+KEY = Key(bytes(32))
+
+
+def reference():
+    path = Path(__file__).parents[2] / "benchmarks" / "mcadams_reference.py"
+    spec = importlib.util.spec_from_file_location("mcadams_reference", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def noisy_vowel(rate: int = 16000, seconds: float = 1.0) -> torch.Tensor:
+    time = torch.arange(round(rate * seconds), dtype=torch.float64) / rate
+    noise = 0.03 * torch.randn(len(time), generator=torch.Generator().manual_seed(0))
+    harmonics = torch.arange(1, 60)
+    weights = torch.exp(-((harmonics * 120 - 700) / 400.0) ** 2) + 0.3 * torch.exp(
+        -((harmonics * 120 - 1800) / 300.0) ** 2
+    )
+    phases = 2 * math.pi * 120 * harmonics[:, None] * time + harmonics[:, None] ** 2
+    return (0.05 * (weights[:, None] * torch.cos(phases)).sum(0) + 0.1 * noise).float()
+
+
+@pytest.mark.parametrize("alpha", [0.6, 0.8, 1.1])
+def test_agrees_with_the_frame_by_frame_reference(alpha):
+    pytest.importorskip("scipy")
+    signal = noisy_vowel()
+    ours = load("mcadams", low=alpha, high=alpha)(Audio(signal, 16000), KEY.pseudonym("a"))
+    theirs = torch.from_numpy(reference().anonymize(signal.double().numpy(), alpha)).float()
+    error = (ours.samples - theirs).square().mean() / theirs.square().mean()
+    assert error < 1e-4  # -40 dB: a frame in which a pole pair is all but real may fall either way
+
+
+def test_alpha_one_changes_nothing():
+    signal = noisy_vowel()
+    out = load("mcadams", low=1.0, high=1.0)(Audio(signal, 16000), KEY.pseudonym("a")).samples
+    torch.testing.assert_close(out, signal, atol=1e-4, rtol=0)
+
+
+def centre(signal: torch.Tensor, rate: int, low: float, high: float) -> float:
+    power = torch.fft.rfft(signal.double()).abs().square()
+    frequency = torch.linspace(0, rate / 2, len(power), dtype=torch.float64)
+    band = (frequency > low) & (frequency < high)
+    return float((power[band] * frequency[band]).sum() / power[band].sum())
+
+
+def test_low_poles_rise_and_high_ones_fall_for_alpha_below_one():
+    rate = 16000
+    noise = torch.randn(rate, 1, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
+    from voicenym.dsp import factors, lpc
+
+    for frequency in (900.0, 5000.0):
+        r, angle = 0.97, 2 * math.pi * frequency / rate
+        b = torch.tensor([[-2 * r * math.cos(angle)]], dtype=torch.float64)
+        c = torch.tensor([[r * r]], dtype=torch.float64)
+        signal = lpc.synthesize(noise, factors.multiply_out(b, c))[:, 0]
+        signal = (0.1 * signal / signal.abs().max()).float()
+        out = load("mcadams", low=0.8, high=0.8)(Audio(signal, rate), KEY.pseudonym("a")).samples
+        expected = angle**0.8 * rate / (2 * math.pi)
+        found = centre(out, rate, expected - 400, expected + 400)
+        assert found == pytest.approx(expected, rel=0.03)
+
+
+def test_the_same_formant_moves_alike_at_8_and_16_khz():
+    """The published angles are those of 16 kHz; a telephone recording gets the same voice."""
+    system = load("mcadams")
+    for hertz in (500.0, 1500.0, 3000.0):
+        moved = []
+        for rate in (8000, 16000):
+            angle = torch.tensor([[2 * math.pi * hertz / rate]], dtype=torch.float64)
+            b, c = -2 * 0.9 * torch.cos(angle), torch.full_like(angle, 0.81)
+            b, c = system._moved(b, c, torch.tensor([0.8], dtype=torch.float64), rate / 16000)
+            moved.append(torch.acos(-b / (2 * c.sqrt())).item() * rate / (2 * math.pi))
+        assert moved[0] == pytest.approx(moved[1], rel=1e-9)
+
+
+def test_radius_widens_formants_by_the_stated_bandwidth():
+    assert -16000 / math.pi * math.log(0.975) == pytest.approx(129, abs=1)
+    system = load("mcadams-radius")
+    angle = torch.tensor([[1.0]], dtype=torch.float64)
+    b, c = system._moved(
+        -2 * 0.9 * torch.cos(angle), 0.81 * torch.ones_like(angle),
+        torch.tensor([0.8], dtype=torch.float64), 1.0,
+    )  # fmt: skip
+    assert c.sqrt().item() == pytest.approx(0.9 * 0.975)
+    assert torch.acos(-b / (2 * c.sqrt())).item() == pytest.approx(1.0)  # 1 rad is the fixed point
+
+
+@pytest.mark.parametrize(
+    "parameters", [{"low": 0.9, "high": 0.5}, {"low": 0.0}, {"order": 7}, {"order": 0}, {"radius": 0.0}]
+)
+def test_bad_parameters_are_refused(parameters):
+    with pytest.raises(UnknownSystemError, match="mcadams"):
+        load("mcadams", **parameters)

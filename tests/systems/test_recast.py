@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+
+from voicenym.audio import Audio
+from voicenym.dsp.pitch import PitchStream
+from voicenym.errors import UnknownSystemError
+from voicenym.pseudonym import Key
+from voicenym.system import load
+
+KEY = Key(bytes(32))
+RATE = 16000
+
+
+def vowel(f0: float, tilt: float = 1.0, seconds: float = 2.0) -> torch.Tensor:
+    """A steady buzz with two formants; ``tilt`` weakens high harmonics."""
+    time = torch.arange(round(RATE * seconds), dtype=torch.float64) / RATE
+    moving = f0 * (1 + 0.05 * torch.sin(2 * math.pi * 2 * time))
+    phase = 2 * math.pi * torch.cumsum(moving, 0) / RATE
+    k = torch.arange(1, int(7000 / f0))
+    hertz = k * f0
+    weights = torch.exp(-(((hertz - 600) / 300) ** 2)) + 0.4 * torch.exp(
+        -(((hertz - 1700) / 400) ** 2)
+    )
+    weights = (weights + 0.02) * (hertz / 500.0) ** -tilt
+    signal = (weights[:, None] * torch.cos(k[:, None] * phase)).sum(0)
+    return (0.2 * signal / signal.abs().max()).float()
+
+
+def median_f0(samples: torch.Tensor) -> float:
+    stream = PitchStream(1, RATE)
+    f0 = torch.cat([stream.push(samples[None])[0], stream.flush()[0]], dim=1)[0]
+    return f0[f0 > 0].median().item()
+
+
+@pytest.mark.parametrize("f0", [110.0, 220.0])
+def test_mean_f0_is_the_drawn_register_whoever_speaks(f0):
+    for speaker in "abc":
+        pseudonym = KEY.pseudonym(speaker)
+        out = load("recast")(Audio(vowel(f0), RATE), pseudonym).samples
+        drawn = math.exp(pseudonym.uniform("recast.register", math.log(90.0), math.log(230.0)))
+        assert median_f0(out) == pytest.approx(drawn, rel=0.04)
+
+
+def band_levels(samples: torch.Tensor) -> torch.Tensor:
+    power = torch.fft.rfft(samples.double()).abs().square()
+    bands = power[: len(power) // 8 * 8].reshape(8, -1).mean(1)
+    return 10 * torch.log10(bands / bands.sum())
+
+
+def test_a_fixed_colouring_of_the_recording_is_gone():
+    """Two recordings that differ by a filter alone come out nearly alike."""
+    plain, dull = vowel(130, tilt=0.0), vowel(130, tilt=1.2)
+    before = (band_levels(plain) - band_levels(dull)).abs().mean()
+    pseudonym = KEY.pseudonym("a")
+    outs = [load("recast")(Audio(x, RATE), pseudonym).samples for x in (plain, dull)]
+    after = (band_levels(outs[0]) - band_levels(outs[1])).abs().mean()
+    assert after < 0.35 * before
+
+
+def test_waveform_fine_structure_of_the_original_is_not_in_the_output():
+    signal = vowel(130)
+    out = load("recast")(Audio(signal, RATE), KEY.pseudonym("a")).samples
+    spectra = torch.fft.rfft(signal, 65536), torch.fft.rfft(out, 65536)
+    correlation = torch.fft.irfft(spectra[0].conj() * spectra[1])
+    assert correlation.abs().max() < 0.2 * signal.norm() * out.norm()
+
+
+def test_a_live_stream_needs_no_profile_and_settles_on_the_register():
+    pseudonym = KEY.pseudonym("b")
+    stream = load("recast").stream(pseudonym, RATE)
+    signal = vowel(200, seconds=6.0)
+    out = torch.cat([*(stream.push(part) for part in signal.split(1600)), stream.flush()])
+    drawn = math.exp(pseudonym.uniform("recast.register", math.log(90.0), math.log(230.0)))
+    assert median_f0(out[-RATE:]) == pytest.approx(drawn, rel=0.10)
+
+
+@pytest.mark.parametrize(
+    "parameters", [{"register_low": 300.0}, {"bend": -0.1}, {"colour": 9.0}, {"length": 1.0}]
+)
+def test_bad_parameters_are_refused(parameters):
+    with pytest.raises(UnknownSystemError, match="recast"):
+        load("recast", **parameters)

@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+
+from voicenym.errors import UnknownSystemError
+from voicenym.pseudonym import Key
+from voicenym.system import load
+from voicenym.systems import vtln
+
+OMEGA = torch.linspace(0, math.pi, 2049, dtype=torch.float64)
+KEY = Key(bytes(32))
+
+
+def test_distortion_of_the_bilinear_function_is_as_derived():
+    """0.32, 0.36 and 0.40 at |alpha| = 0.08, 0.09 and 0.10."""
+    for alpha, expected in ((0.08, 0.32), (0.09, 0.36), (0.10, 0.40)):
+        for sign in (1, -1):
+            found = vtln.distortion(vtln.bilinear(OMEGA, sign * alpha), OMEGA).item()
+            assert found == pytest.approx(expected, abs=0.005)
+
+
+def test_distortion_of_the_quadratic_function_is_beta_pi_over_six():
+    found = vtln.distortion(vtln.quadratic(OMEGA, 0.7), OMEGA).item()
+    assert found == pytest.approx(0.7 * math.pi / 6, rel=1e-4)
+
+
+def test_bilinear_functions_of_opposite_sign_undo_each_other():
+    back = vtln.bilinear(vtln.bilinear(OMEGA, 0.09), -0.09)
+    torch.testing.assert_close(back, OMEGA, atol=1e-12, rtol=0)
+
+
+def test_every_drawn_warp_is_monotonic_and_within_the_published_limits():
+    system = load("vtln")
+    signs = set()
+    for speaker in range(100):
+        h = system.warped(KEY.pseudonym(str(speaker)), OMEGA)
+        assert (h.diff() > 0).all()
+        assert h[0].item() == pytest.approx(0, abs=1e-12)
+        assert h[-1].item() == pytest.approx(math.pi)
+        assert 0.319 <= vtln.distortion(h, OMEGA).item() <= 0.401
+        signs.add(bool(h[1000] > OMEGA[1000]))
+    assert signs == {True, False}
+
+
+@pytest.mark.parametrize(
+    "parameters", [{"low": 0.2, "high": 0.1}, {"least": 0.5, "most": 0.4}, {"warp": "power"}]
+)
+def test_bad_parameters_are_refused(parameters):
+    with pytest.raises(UnknownSystemError, match="vtln"):
+        load("vtln", **parameters)
+
+
+def test_limits_that_no_warp_meets_are_refused():
+    system = load("vtln", least=5.0, most=6.0)
+    with pytest.raises(UnknownSystemError, match="widen"):
+        system.warped(KEY.pseudonym("a"), OMEGA)
