@@ -1,0 +1,245 @@
+"""Pitch and duration by TD-PSOLA, block by block: grains of two periods, put down at new distances.
+
+Moulines and Charpentier, "Pitch-synchronous waveform processing techniques for text-to-speech
+synthesis using diphones", Speech Communication 9 (1990). Marks follow each other by the best
+correlation near one period; unvoiced speech is copied as it is. Where grains move together, their
+windows shrink with the new period and so always add up to one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+import numpy
+import torch
+
+from voicenym.dsp.pitch import PitchStream
+
+LONGEST_PERIOD = 1.0 / 60.0
+SEARCH = 0.2
+"""The next mark is looked for within this share of a period around one period."""
+MARGIN_SECONDS = 0.12
+"""Signal kept before the grain at work; more than its reach."""
+HELD_SECONDS = 0.11
+"""Most that marks and grains hold back beyond the tracker of pitch."""
+
+
+@dataclass(frozen=True)
+class Retuning:
+    """How the pitch of a row changes: f' = target (f / median)^spread, within a factor of ``cap``.
+
+    Args:
+        median: of the speaker, in Hz.
+        target: the new median, in Hz.
+        spread: of pitch around its median on a log scale, as a factor.
+        cap: largest change, up or down, as a factor.
+        tempo: of the output against the input; 1 keeps all times.
+    """
+
+    median: float
+    target: float
+    spread: float = 1.0
+    cap: float = 1.5
+    tempo: float = 1.0
+
+    def ratio(self, f0: float) -> float:
+        """The factor on a pitch of ``f0`` Hz."""
+        wanted = self.target * (f0 / self.median) ** self.spread / f0
+        return min(max(wanted, 1.0 / self.cap), self.cap)
+
+
+@lru_cache(maxsize=4096)
+def _rise(length: int) -> numpy.ndarray:
+    """Rising half of a Hann window; mirrored, it adds up to one with itself."""
+    n = numpy.arange(length)
+    return (0.5 - 0.5 * numpy.cos(numpy.pi * n / max(1, length))).astype(numpy.float32)
+
+
+@lru_cache(maxsize=4096)
+def _fall(length: int) -> numpy.ndarray:
+    return 1.0 - _rise(length)
+
+
+@dataclass
+class _Row:
+    """One row: samples, pitch marks in them, and the grains put down so far."""
+
+    rate: int
+    hop: int
+    retuning: Retuning
+    x: numpy.ndarray
+    start: int
+    """Place of ``x[0]`` in the signal."""
+    f0: numpy.ndarray = field(default_factory=lambda: numpy.zeros(0, numpy.float32))
+    first_frame: int = 0
+    marks: list[tuple[int, float]] = field(default_factory=lambda: [(0, 0.0)])
+    """Place and f0 (0: unvoiced) of the source marks not yet done with."""
+    u: float = 0.0
+    left: int = 0
+    y: numpy.ndarray = field(default_factory=lambda: numpy.zeros(0, numpy.float32))
+    done: int = 0
+    """Place of ``y[0]`` in the output; everything before was given."""
+
+    def _pitch(self, t: int) -> float:
+        k = (t + self.hop // 2) // self.hop - self.first_frame
+        return float(self.f0[min(max(k, 0), len(self.f0) - 1)])
+
+    def advance(self, x: numpy.ndarray, f0: numpy.ndarray) -> None:
+        """Take samples and frames of pitch; mark and put down what they allow."""
+        self.x = numpy.concatenate([self.x, x])
+        self.f0 = numpy.concatenate([self.f0, f0])
+        self._mark()
+        self._put_down()
+        drop = self.marks[0][0] - round(MARGIN_SECONDS * self.rate) - self.start
+        if drop > 0:
+            self.x = self.x[drop:]
+            self.start += drop
+        frames = self.marks[-1][0] // self.hop - 2 - self.first_frame
+        if frames > 0:
+            self.f0 = self.f0[frames:]
+            self.first_frame += frames
+
+    def _mark(self) -> None:
+        reach = round((1.0 + 2 * SEARCH) * LONGEST_PERIOD * self.rate) + 2 * self.hop
+        horizon = (self.first_frame + len(self.f0) - 1) * self.hop
+        t, f = self.marks[-1]
+        while t + reach <= horizon:
+            if f > 0:
+                t += self._next_period(t, self.rate / f)
+            else:
+                ahead = self._pitch(t + self.hop)
+                if ahead > 0:  # a voice sets in: its first mark is its first peak
+                    low = t + self.hop // 2 - self.start
+                    span = self.x[low : low + max(2, round(self.rate / ahead))]
+                    t += self.hop // 2 + int(numpy.abs(span).argmax())
+                else:
+                    t += self.hop
+            f = self._pitch(t)
+            self.marks.append((t, f))
+
+    def _next_period(self, t: int, period: float) -> int:
+        half = round(period / 2)
+        low, high = int((1 - SEARCH) * period), int((1 + SEARCH) * period) + 1
+        at = t - self.start
+        here = self.x[at - half : at + half]
+        there = self.x[at + low - half : at + high + half]
+        match = numpy.correlate(there, here, "valid")
+        if not match.max() > 0:
+            return round(period)
+        return max(1, low + int(match.argmax()))
+
+    def _put_down(self) -> None:
+        tempo = self.retuning.tempo
+        i = 0
+        while True:
+            source = self.u * tempo
+            while i + 1 < len(self.marks) and abs(self.marks[i + 1][0] - source) <= abs(
+                self.marks[i][0] - source
+            ):
+                i += 1
+            if i + 1 >= len(self.marks):
+                break
+            t, f = self.marks[i]
+            after, f_after = self.marks[i + 1]
+            spacing = after - t
+            if f > 0 and f_after > 0:
+                step = spacing / self.retuning.ratio(f)
+            elif tempo == 1.0:
+                step = after - self.u  # back onto the source's marks: unvoiced speech as it is
+            else:
+                step = spacing
+            here, there = round(self.u), round(self.u + step)
+            before = self.marks[i - 1][0] if i else t - spacing
+            left = min(self.left, t - before) if f > 0 else self.left
+            right = min(there - here, spacing) if f > 0 else there - here
+            self._add(t, here, left, right)
+            self.left = there - here
+            self.u += step
+        # the mark before the one at work is still asked for its distance
+        del self.marks[: max(0, i - 1)]
+
+    def _add(self, t: int, here: int, left: int, right: int) -> None:
+        at = t - self.start
+        grain = numpy.concatenate(
+            [
+                self.x[at - left : at] * _rise(left),
+                self.x[at : at + right] * _fall(right),
+            ]
+        )
+        first = here - left - self.done
+        missing = first + len(grain) - len(self.y)
+        if missing > 0:
+            self.y = numpy.concatenate([self.y, numpy.zeros(missing + self.rate, numpy.float32)])
+        if first < 0:  # before the beginning
+            grain, first = grain[-first:], 0
+        self.y[first : first + len(grain)] += grain
+
+    def ready(self) -> int:
+        """Samples at the head of ``y`` that no later grain reaches."""
+        return max(0, round(self.u) - self.left - self.done)
+
+    def take(self, count: int) -> numpy.ndarray:
+        if count > len(self.y):
+            self.y = numpy.concatenate([self.y, numpy.zeros(count - len(self.y), numpy.float32)])
+        out, self.y = self.y[:count], self.y[count:]
+        self.done += count
+        return out
+
+
+class Psola:
+    """Retunes the rows of a signal; the result does not depend on how it is cut into blocks.
+
+    Args:
+        rate: in Hz.
+        retunings: one for each row.
+
+    Attributes:
+        latency: in samples, where no tempo is changed.
+    """
+
+    def __init__(self, rate: int, retunings: list[Retuning]) -> None:
+        self._pitch = PitchStream(len(retunings), rate)
+        self.latency = self._pitch.latency + round(HELD_SECONDS * rate)
+        self._margin = round(MARGIN_SECONDS * rate)
+        self._rows = [
+            _Row(
+                rate,
+                self._pitch.hop,
+                retuning,
+                numpy.zeros(self._margin, numpy.float32),
+                -self._margin,
+            )
+            for retuning in retunings
+        ]
+        self._pushed = 0
+
+    def lengths(self, samples: int) -> list[int]:
+        """Samples that each row gives for so many."""
+        return [round(samples / row.retuning.tempo) for row in self._rows]
+
+    def push(self, block: torch.Tensor) -> torch.Tensor:
+        """``[row, time]`` float32 in; what all rows have ready out."""
+        self._pushed += block.shape[1]
+        self._advance(block, self._pitch.push(block).f0)
+        return self._take(min(row.ready() for row in self._rows))
+
+    def flush(self) -> torch.Tensor:
+        """The rest; rows of a higher tempo end in zeros."""
+        f0 = self._pitch.flush().f0
+        rows = len(self._rows)
+        padding = f0.new_zeros(rows, 4 * self._margin)
+        unvoiced = f0.new_zeros(rows, padding.shape[1] // self._pitch.hop)
+        self._advance(padding, torch.cat([f0, unvoiced], dim=1))
+        lengths = self.lengths(self._pushed)
+        out = self._take(max(0, max(lengths) - self._rows[0].done))
+        for row, length in enumerate(lengths):
+            out[row, max(0, out.shape[1] - (max(lengths) - length)) :] = 0.0
+        return out
+
+    def _advance(self, block: torch.Tensor, f0: torch.Tensor) -> None:
+        for row, x, pitch in zip(self._rows, block.cpu().numpy(), f0.cpu().numpy(), strict=True):
+            row.advance(x, pitch)
+
+    def _take(self, count: int) -> torch.Tensor:
+        return torch.from_numpy(numpy.stack([row.take(count) for row in self._rows]))
