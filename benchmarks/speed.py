@@ -1,0 +1,142 @@
+"""Speed of the systems: share of real time on one core, against a peer and a limit of this machine.
+
+    python benchmarks/speed.py [--seconds 120] [--speech FILE.wav]
+
+Prints, for each system, processing time over duration at 16 kHz; for ``mcadams`` also the ratio to
+a straightforward frame-by-frame implementation (``mcadams_reference.py``), the ratio to a general
+eigenvalue solver alone, and to the limit: its multiplications and additions at the rate at which
+this machine does batched vector operations, measured in the same run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+
+import mcadams_reference
+import numpy as np
+import torch
+
+import voicenym
+from voicenym.dsp import lpc
+from voicenym.dsp.overlap import root_hann
+
+RATE = 16000
+FRAMES_PER_SECOND = 100
+ORDER, LENGTH = 20, 320
+STEPS = 11.5
+"""Weierstrass steps a frame of speech takes on average."""
+KEY = voicenym.Key(bytes(32))
+
+
+def best(function: Callable[[], object], repeats: int = 3) -> float:
+    """Least of several times, in seconds, after one run that is not counted."""
+    function()
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        function()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def signal(seconds: float, path: str | None) -> torch.Tensor:
+    """Speech from a file, repeated to the length, or a noisy buzz where none is given."""
+    wanted = round(seconds * RATE)
+    if path:
+        audio = voicenym.read(path)
+        samples = torch.atleast_2d(audio.samples)[0]
+        if audio.rate != RATE:
+            sys.exit(f"{path}: needs {RATE} Hz")
+    else:
+        generator = torch.Generator().manual_seed(0)
+        noise = torch.randn(wanted, 1, generator=generator, dtype=torch.float64)
+        pole = torch.tensor([[1.0], [-1.6], [0.9]], dtype=torch.float64)
+        samples = 0.03 * lpc.synthesize(noise[: RATE * 10], pole)[:, 0].float()
+    return samples.repeat(-(-wanted // len(samples)))[:wanted]
+
+
+def operations_per_frame() -> float:
+    """Multiplications and additions of one mcadams frame."""
+    autocorrelation = 2 * LENGTH * (ORDER + 1)
+    levinson = 2 * ORDER * ORDER
+    half = ORDER // 2
+    factors = STEPS * half * (4 * ORDER + 11 * (half - 1))
+    filters = 2 * 2 * LENGTH * ORDER
+    return autocorrelation + levinson + factors + filters + 12 * LENGTH
+
+
+def vector_rate() -> float:
+    """Float64 operations per second of one multiply-add over an array that fits the cache."""
+    a, b, c = (torch.rand(4096 * 10, dtype=torch.float64) for _ in range(3))
+    repeats = 200
+
+    def run() -> None:
+        for _ in range(repeats):
+            a.addcmul_(b, c)
+
+    return 2 * repeats * a.numel() / best(run)
+
+
+def mcadams_rows(samples: torch.Tensor, own: float) -> None:
+    """Compare ``own`` seconds per second of audio with the peer and the limits."""
+    part = samples[: RATE * 10].double().numpy()
+    peer = best(lambda: mcadams_reference.anonymize(part, 0.8), 1) / (len(part) / RATE)
+    print(f"{'mcadams: frame-by-frame reference':44s} {peer:9.5f}   {peer / own:6.1f} x ours")
+    frames = (samples.unfold(0, LENGTH, LENGTH // 2) * root_hann(LENGTH)).T.double()[:, :1000]
+    a, _ = lpc.levinson(lpc.autocorrelation(frames.contiguous(), ORDER))
+    companion = torch.diag(torch.ones(ORDER - 1, dtype=torch.float64), -1).repeat(1000, 1, 1)
+    companion[:, 0] = -a[1:].T[: len(companion)]
+    solver = best(lambda: torch.linalg.eigvals(companion)) / (1000 / FRAMES_PER_SECOND)
+    print(f"{'mcadams: eigenvalues alone':44s} {solver:9.5f}   {solver / own:6.1f} x ours")
+    limit = operations_per_frame() * FRAMES_PER_SECOND / vector_rate()
+    print(f"{'mcadams: limit by operations':44s} {limit:9.5f}   {limit / own:6.2f} x ours")
+
+
+def start_rows() -> None:
+    """Import and ``--help`` against importing torch, as whole processes."""
+
+    def process(*arguments: str) -> float:
+        return best(lambda: subprocess.run(arguments, check=True, capture_output=True))
+
+    torch_import = process(sys.executable, "-c", "import torch")
+    for name, arguments in (
+        ("import voicenym", (sys.executable, "-c", "import voicenym")),
+        ("voicenym --help", (sys.executable, "-m", "voicenym", "--help")),
+    ):
+        seconds = process(*arguments)
+        print(f"{name:44s} {seconds:7.3f} s   {seconds / torch_import:6.2f} x import torch")
+    print(f"{'import torch':44s} {torch_import:7.3f} s")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seconds", type=float, default=120.0)
+    parser.add_argument("--speech", help="a mono recording at 16 kHz")
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    samples = signal(options.seconds, options.speech)
+    audio = voicenym.Audio(samples, RATE)
+    print(f"{options.seconds:g} s of {'speech' if options.speech else 'noise'}, one core")
+    print(f"{'':44s} time / duration")
+    own = {}
+    for name in voicenym.systems():
+        system = voicenym.load(name)
+        pseudonym = KEY.pseudonym("benchmark")
+        own[name] = best(lambda s=system, p=pseudonym: s(audio, p), 2) / options.seconds
+        limit = 0.003 if name.startswith("mcadams") else 0.05
+        print(f"{name:44s} {own[name]:9.5f}   {own[name] / limit:6.2f} of {limit}")
+    doubled = voicenym.Audio(torch.cat([samples, samples]), RATE)
+    twice = best(lambda: voicenym.load("mcadams")(doubled, KEY.pseudonym("benchmark")), 2)
+    linear = twice / options.seconds / own["mcadams"] / 2
+    print(f"{'mcadams: twice the length, per second':44s} {'':9s}   {linear:6.2f} x")
+    mcadams_rows(samples, own["mcadams"])
+    start_rows()
+
+
+if __name__ == "__main__":
+    np.seterr(all="ignore")
+    main()
