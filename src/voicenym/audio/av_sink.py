@@ -12,7 +12,7 @@ import av
 import numpy as np
 
 from voicenym.audio import pcm
-from voicenym.audio.av_source import is_picture
+from voicenym.audio.av_source import MOST_PLANES, is_picture
 from voicenym.audio.containers import CONTAINERS, ENCODERS
 from voicenym.audio.types import Format
 from voicenym.errors import AudioError
@@ -21,6 +21,17 @@ _LAYOUTS = {1: "mono", 2: "stereo", 3: "3.0", 4: "4.0", 5: "5.0", 6: "5.1", 7: "
 _AAC_FRAME = 1024
 _AAC_PRIMING = 1024
 _PCM_FRAME = 1024
+
+
+def _skip_samples() -> Any:
+    """Side data of the kind that says what to discard; PyAV makes none, an encoder does."""
+    context: Any = av.CodecContext.create("libopus", "w")
+    context.rate, context.layout, context.format = 48_000, "mono", "flt"
+    silence = np.zeros((1, 100), np.float32)
+    frame = av.AudioFrame.from_ndarray(silence, format="flt", layout="mono")
+    frame.sample_rate = 48_000
+    packets = [*context.encode(frame), *context.encode(None)]
+    return packets[-1].get_sidedata("skip_samples")
 
 
 class AvSink:
@@ -85,7 +96,7 @@ class AvSink:
         self._waiting = np.zeros((channels, 0), np.float32)
         self._sent = 0
         self._muxed = 0
-        self._held: Any = None
+        self._held: list[Any] = []
 
     def _nearest_rate(self, rate: int) -> int:
         rates = sorted(self._codec.audio_rates or [])
@@ -98,6 +109,10 @@ class AvSink:
         self._layout = _LAYOUTS.get(channels, f"{channels} channels")
         if name == "opus" and channels == 4:
             self._layout = "quad"
+        options: dict[str, str] = {}
+        if name == "opus" and channels in (3, 5, 7):
+            # As discrete channels: ffmpeg's surround mapping gives them back in another order.
+            options["mapping_family"] = "255"
         if name == "mp3" and channels > 2:
             raise AudioError(
                 f"mp3 holds at most 2 channels, the recording has {channels}; "
@@ -117,10 +132,16 @@ class AvSink:
         wanted |= {"flac": "s32" if (self._format.bits or 16) > 16 else "s16"}
         wanted |= {"opus": "flt", "mp3": "fltp"}
         if (self._format.bits or 16) > 16:
-            context.options = {"bits_per_raw_sample": "24"}
+            options["bits_per_raw_sample"] = "24"
+        context.options = options
         kinds = [f.name for f in self._codec.audio_formats or []]
         self._sample_format = wanted.get(name, kinds[0] if kinds else "fltp")
         context.format = self._sample_format
+        self._frame_format = self._sample_format
+        self._to_planar: Any = None
+        if self._sample_format.endswith("p") and channels >= MOST_PLANES:
+            self._frame_format = self._sample_format.removesuffix("p")
+            self._to_planar = av.AudioResampler(self._sample_format, self._layout, rate)
         context.open(strict=False)
         self._frame = context.frame_size or _PCM_FRAME
 
@@ -148,13 +169,14 @@ class AvSink:
 
     def _send(self, block: pcm.Block) -> None:
         frame = av.AudioFrame.from_ndarray(
-            self._samples(block), format=self._sample_format, layout=self._layout
+            self._samples(block), format=self._frame_format, layout=self._layout
         )
         frame.sample_rate = self._encoder_rate
         frame.time_base = self._time_base
         frame.pts = self._sent + self._offset
         self._sent += block.shape[1]
-        self._take(self._context.encode(frame))
+        for ready in [frame] if self._to_planar is None else self._to_planar.resample(frame):
+            self._take(self._context.encode(ready))
 
     def _samples(self, block: pcm.Block) -> Any:
         kind = self._sample_format.rstrip("p")
@@ -168,16 +190,15 @@ class AvSink:
             samples = (pcm.to_int(block, 24) << 8).astype(np.int32)
         else:
             samples = pcm.to_int(block, 32).astype(np.int32)
-        if self._sample_format.endswith("p"):
+        if self._frame_format.endswith("p"):
             return np.ascontiguousarray(samples)
         return np.ascontiguousarray(samples.T).reshape(1, -1)
 
     def _take(self, packets: list[Any]) -> None:
-        """Mux all packets but the last, which has to be marked where it is the end."""
-        for packet in packets:
-            if self._held is not None:
-                self._mux(self._held)
-            self._held = packet
+        """Mux all packets but the last two, which have to be marked where they are the end."""
+        self._held.extend(packets)
+        while len(self._held) > 2:
+            self._mux(self._held.pop(0))
 
     def _mux(self, packet: Any) -> None:
         self._muxed += 1
@@ -205,20 +226,40 @@ class AvSink:
             self._waiting = np.concatenate([self._waiting, pad], axis=1)
         self._encode(np.zeros((self._channels, 0), np.float32), whole_frames=False)
         self._take(self._context.encode(None))
-        if self._held is not None:
-            if self._format.container == "matroska" and self._format.codec == "aac":
-                decoded = (self._muxed + 1) * _AAC_FRAME - _AAC_PRIMING
-                self._discard(self._held, decoded - self._sent)
-            self._mux(self._held)
+        if self._format.container in ("matroska", "webm"):
+            self._mark_padding()
+        for packet in self._held:
+            self._mux(packet)
         self._mux_picture(None)
         self._container.close()
         self.close()
 
-    def _discard(self, packet: Any, samples: int) -> None:
-        """Say that the packet ends in so many samples of padding (ffmpeg's SKIP_SAMPLES)."""
-        data = packet.get_sidedata("skip_samples")
-        data.update(struct.pack("<IIBB", 0, samples, 0, 0))
-        packet.set_sidedata(data)
+    def _mark_padding(self) -> None:
+        """Matroska's DiscardPadding: the encoder of AAC gives none; others ask for too much.
+
+        A block cannot discard more than itself, so that a packet of padding alone is left out.
+        """
+        if not self._held or self._format.codec not in ("aac", "opus", "mp3"):
+            return
+        last = self._held[-1]
+        if self._format.codec == "aac":
+            mark = _skip_samples()
+            decoded = (self._muxed + len(self._held)) * _AAC_FRAME - _AAC_PRIMING
+            surplus = decoded - self._sent
+        else:
+            mark = last.get_sidedata("skip_samples")
+            if mark.buffer_size < 10:
+                return
+            surplus = struct.unpack_from("<I", bytes(mark), 4)[0]
+        while surplus >= self._frame and len(self._held) > 1:
+            self._held.pop()
+            surplus -= self._frame
+        skip = 0
+        first = self._held[-1].get_sidedata("skip_samples")
+        if first.buffer_size >= 10:
+            skip = struct.unpack_from("<I", bytes(first), 0)[0]
+        mark.update(struct.pack("<IIBB", skip, surplus, 0, 0))
+        self._held[-1].set_sidedata(mark)
 
     def close(self) -> None:
         """Let go of all files; without :meth:`finish` before, the output is incomplete."""

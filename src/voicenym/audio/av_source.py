@@ -9,7 +9,7 @@ import av
 import numpy as np
 
 from voicenym.audio.pcm import Block, to_float
-from voicenym.audio.truncation import truncated, xing_frames
+from voicenym.audio.truncation import truncated, xing
 from voicenym.audio.types import Format
 from voicenym.errors import AudioError
 
@@ -18,6 +18,8 @@ _CONTAINERS = {
     "matroska,webm": "matroska",
     "aac": "adts",
 }
+MOST_PLANES = 8
+"""From so many channels on PyAV reads past a planar frame's planes; packed frames are taken."""
 _MOST_PADDING = 8192
 """Samples, more than any codec pads. A larger surplus over the duration is no padding."""
 
@@ -39,7 +41,8 @@ class AvSource:
     def __init__(self, file: BinaryIO, name: str, size: int) -> None:
         self._name = name
         self._file = file
-        self._promised_packets = None
+        self._promised_packets: int | None = None
+        self._packer: Any = None
         try:
             self._container: Any = av.open(file, metadata_errors="ignore")
         except (av.error.FFmpegError, ValueError):
@@ -63,8 +66,7 @@ class AvSource:
         self._limit = self._exact_length()
         kind = self._container.format.name
         if kind == "mp3":
-            self._promised_packets = xing_frames(file)
-            file.seek(0)
+            self._promised_packets, self._limit = xing(file, self.rate)
             # ffmpeg has its own place in the file: open anew now that we have moved it.
             self._container.close()
             self._container = av.open(file, metadata_errors="ignore")
@@ -159,7 +161,7 @@ class AvSource:
                 packets += 1
                 if packet.is_corrupt:
                     raise truncated(self._name)
-            for frame in packet.decode():
+            for frame in self._readable(packet.decode()):
                 if frame.sample_rate != self.rate or frame.layout.nb_channels != self.channels:
                     raise AudioError(
                         f"{self._name}: changes its sample rate or channels midway; "
@@ -171,6 +173,17 @@ class AvSource:
                 yield to_float(samples)
         if self._promised_packets is not None and packets < self._promised_packets:
             raise truncated(self._name)
+
+    def _readable(self, frames: list[Any]) -> list[Any]:
+        if self.channels < MOST_PLANES:
+            return frames
+        packed = []
+        for frame in frames:
+            if self._packer is None:
+                kind = frame.format.name.removesuffix("p")
+                self._packer = av.AudioResampler(kind, frame.layout.name, frame.sample_rate)
+            packed += self._packer.resample(frame)
+        return packed
 
     def close(self) -> None:
         self._container.close()

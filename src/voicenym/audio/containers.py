@@ -27,8 +27,8 @@ CONTAINERS = {
     "flac": Container("flac", ("flac",)),
     "ogg": Container("ogg", ("vorbis", "opus", "flac")),
     "mp3": Container("mp3", ("mp3",)),
-    "mp4": Container("mp4", ("aac", "alac", "mp3", "opus", "flac", "ac3", "eac3")),
-    "mov": Container("mov", ("aac", "alac", "mp3", *PCM_BYTES)),
+    "mp4": Container("mp4", ("aac", "alac", "opus", "flac", "ac3", "eac3")),
+    "mov": Container("mov", ("aac", "alac", *PCM_BYTES)),
     "matroska": Container(
         "matroska", ("opus", "aac", "mp3", "flac", "alac", "ac3", "eac3", *PCM_BYTES)
     ),

@@ -88,8 +88,8 @@ def _ogg_broken(file: BinaryIO, size: int) -> bool:
     return len(table) < count or at + 27 + count + sum(table) > len(tail)
 
 
-def xing_frames(file: BinaryIO) -> int | None:
-    """How many MPEG frames an mp3's Xing/Info header promises, ``None`` without one."""
+def xing(file: BinaryIO, rate: int) -> tuple[int | None, int | None]:
+    """What an mp3's Xing/Info header promises: its MPEG frames, and its samples (LAME's tag)."""
     file.seek(0)
     head = file.read(10)
     start = 0
@@ -98,9 +98,16 @@ def xing_frames(file: BinaryIO) -> int | None:
     file.seek(start)
     frame = file.read(2048)
     file.seek(0)
-    for mark in (b"Xing", b"Info"):
-        at = frame.find(mark)
-        if 0 <= at and at + 12 <= len(frame):
-            flags, frames = struct.unpack(">II", frame[at + 4 : at + 12])
-            return int(frames) if flags & 1 else None
-    return None
+    at = max(frame.find(b"Xing"), frame.find(b"Info"))
+    if at < 0 or at + 12 > len(frame):
+        return None, None
+    flags, frames = struct.unpack(">II", frame[at + 4 : at + 12])
+    if not flags & 1:
+        return None, None
+    lame = at + 8 + 4 * bool(flags & 1) + 4 * bool(flags & 2)
+    lame += 100 * bool(flags & 4) + 4 * bool(flags & 8)
+    gap = int.from_bytes(frame[lame + 21 : lame + 24], "big")
+    if frame[lame : lame + 4] not in (b"LAME", b"Lavf", b"Lavc") or not gap:
+        return frames, None
+    samples = frames * (1152 if rate >= 32_000 else 576) - (gap >> 12) - (gap & 0xFFF)
+    return frames, max(samples, 1)
