@@ -1,0 +1,87 @@
+"""Every recording that cannot be read is refused in words that name it and the cure."""
+
+import os
+import struct
+
+import numpy as np
+import pytest
+import soundfile
+import torch
+
+from voicenym.audio import Audio, open_reader, read, write
+from voicenym.errors import AudioError
+
+
+def noise(seconds=2.0, rate=48000):
+    return Audio(torch.randn(int(seconds * rate), generator=torch.Generator().manual_seed(1)) * 0.1, rate)
+
+
+@pytest.mark.parametrize("extension", ["wav", "flac", "ogg", "opus", "mp3", "m4a", "mkv", "webm"])
+@pytest.mark.parametrize("share", [0.3, 0.7, 0.97])
+def test_truncated(tmp_path, extension, share):
+    path = tmp_path / f"cut.{extension}"
+    write(path, noise())
+    data = path.read_bytes()
+    path.write_bytes(data[: int(len(data) * share)])
+    with pytest.raises(AudioError, match=rf"cut\.{extension}.*(truncated|damaged)"):
+        read(path)
+
+
+@pytest.mark.parametrize("extension", ["wav", "mp3", "m4a"])
+def test_content_and_not_the_name_says_what_it_is(tmp_path, extension):
+    path = tmp_path / f"a.{extension}"
+    write(path, noise(0.2))
+    os.rename(path, tmp_path / "a.flac")
+    assert read(tmp_path / "a.flac").format.container == {"m4a": "mp4"}.get(extension, extension)
+
+
+def test_not_audio(tmp_path):
+    path = tmp_path / "a.wav"
+    path.write_bytes(b"this is a letter, not a recording. " * 100)
+    with pytest.raises(AudioError, match=r"a\.wav: is not a recording"):
+        open_reader(path)
+    path.write_bytes(b"")
+    with pytest.raises(AudioError, match="empty"):
+        open_reader(path)
+    with pytest.raises(AudioError, match="folder"):
+        open_reader(tmp_path)
+    with pytest.raises(AudioError, match="does not exist"):
+        open_reader(tmp_path / "none.wav")
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may read everything")
+def test_unreadable(tmp_path):
+    path = tmp_path / "a.wav"
+    write(path, noise(0.1))
+    path.chmod(0)
+    with pytest.raises(AudioError, match="permission"):
+        open_reader(path)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_not_finite(tmp_path, value):
+    path = tmp_path / "a.wav"
+    soundfile.write(path, np.array([0.0, value], np.float32), 8000, subtype="FLOAT")
+    with pytest.raises(AudioError, match=r"a\.wav.*NaN"):
+        read(path)
+
+
+@pytest.mark.parametrize(("channels", "rate"), [(0, 8000), (1, 0)])
+def test_zero_channels_or_rate(tmp_path, channels, rate):
+    fmt = struct.pack("<HHIIHH", 1, channels, rate, rate * 2, 2, 16)
+    body = b"WAVEfmt " + struct.pack("<I", 16) + fmt + b"data" + struct.pack("<I", 4) + bytes(4)
+    (tmp_path / "a.wav").write_bytes(b"RIFF" + struct.pack("<I", len(body)) + body)
+    with pytest.raises(AudioError, match="channels"):
+        open_reader(tmp_path / "a.wav")
+
+
+def test_no_sample(tmp_path):
+    soundfile.write(tmp_path / "a.wav", np.zeros(0), 8000)
+    with pytest.raises(AudioError, match="no sound"):
+        read(tmp_path / "a.wav")
+
+
+def test_too_long_for_memory(tmp_path):
+    write(tmp_path / "a.wav", noise(0.1))
+    with pytest.raises(AudioError, match="too long"):
+        read(tmp_path / "a.wav", max_bytes=100)
