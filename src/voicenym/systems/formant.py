@@ -1,0 +1,276 @@
+"""Formants, pitch and speaking rate moved to those of a drawn voice (Idiap-NKI, I1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy
+import torch
+
+from voicenym.dsp import envelope
+from voicenym.dsp.overlap import OverlapAdd, root_hann
+from voicenym.dsp.psola import Psola, Retuning
+from voicenym.dsp.reading import USUAL_NEUTRAL, Reader, Reading
+from voicenym.errors import UnknownSystemError
+from voicenym.pseudonym import Pseudonym
+from voicenym.system import Anonymizer, Card, Core, Profiler
+
+USUAL_SYLLABLES = 4.2
+ENVELOPE_QUEFRENCY = 0.0018
+"""Seconds of cepstrum kept: formants, but no harmonics below 550 Hz."""
+PHI_JITTER = 75.0
+"""phi_i of F3, F4, F5 lie within this of phi, in Hz."""
+LEVELS = (64.0, 67.0, 58.0, 50.0, 47.0, 45.0)
+LEVEL_JITTER = (4.5, 2.5, 4.5, 8.0, 10.0, 9.0)
+MOVED = (0, 3, 4, 5)
+"""Bands whose level is drawn: F0, F3, F4, F5."""
+WARP_CAP = 1.35
+"""Largest change of a formant, as a factor."""
+
+
+@dataclass(frozen=True)
+class Voice:
+    """The drawn voice: what formants, bands, pitch and rate are moved to."""
+
+    phi: float
+    phis: tuple[float, ...]
+    levels: tuple[float, ...]
+    pitch: float
+    spread: float
+    syllables: float
+
+
+@dataclass(frozen=True)
+class Formant(Anonymizer):
+    """Gives the voice other formants, another pitch and, if asked, another speaking rate.
+
+    A first pass reads the speaker's median pitch, formants, band levels and syllable rate; a target
+    voice is drawn from the pseudonym; the second pass moves the one to the other.
+
+    Args:
+        phi_low, phi_high: limits of the target's phi (neutral F1), in Hz.
+        pitch_low, pitch_high: limits of the target's median F0, in Hz.
+        spread_low, spread_high: limits of the factor on the range of pitch.
+        cap: largest change of pitch and of rate, as a factor.
+        level_cap: largest change of a band's level, in dB.
+        rate: whether the speaking rate is moved too, which changes the length.
+
+    Source: Dubagunta, van Son, Magimai-Doss, Computer Speech & Language 72 (2022).
+    """
+
+    phi_low: float = 480.0
+    phi_high: float = 620.0
+    pitch_low: float = 90.0
+    pitch_high: float = 250.0
+    spread_low: float = 0.8
+    spread_high: float = 1.25
+    cap: float = 1.5
+    level_cap: float = 9.0
+    rate: bool = False
+
+    streams: ClassVar[bool] = False
+    card: ClassVar[Card] = Card(
+        name="formant",
+        title="Formants, pitch and rate moved to a drawn voice (Idiap-NKI, I1)",
+        paper="Dubagunta, van Son, Magimai-Doss, 'Adjustable deterministic pseudonymization of "
+        "speech', Computer Speech & Language 72, 101284 (2022)",
+        year=2022,
+        equations=(
+            "phi_i = median F_i / (2i-1); F1 and F2 move by phi_target / phi",
+            "F3, F4, F5 move by phi_i,target / phi_i; phi_i,target = phi_target + U(-75, 75) Hz",
+            "bands [0, phi/2], [phi/2, 2 phi], [2(i-1) phi, 2 i phi]; levels of bands 0, 3, 4, 5 "
+            "drawn about 64, 50, 47, 45 dB, against 70 dB for the whole",
+            "median F0 moved by PSOLA; pitch and rate by at most a factor of 1.5",
+        ),
+        needs="no weights; the whole recording, twice; 8 kHz or more",
+        protects="casual listeners and ignorant verifiers, in part",
+        promises=(
+            "length, channels and level are kept (but for the length with rate=True)",
+            "words and the course of the intonation are those of the speaker",
+        ),
+        fails=(
+            "does not stop an attacker who knows the system: about ten numbers describe the "
+            "change, and most of it can be estimated from a few recordings and undone",
+            "a drawn voice may lie near the speaker's own: then little changes",
+            "rhythm, pronunciation and the shape of the intonation still tell people apart",
+            "profiles from a few seconds of speech, or of several speakers at once, are unreliable",
+            "creaky or noisy voices, and music, are not tracked well and sound rough",
+        ),
+        approximations=(
+            "which targets the published submission used is not known: they are drawn uniformly",
+            "phi is the mean of phi_i weighted by i, instead of Lammert and Narayanan's weights",
+            "one piecewise-linear warp of the spectral envelope through the formants, and PSOLA, "
+            "instead of Praat's 'Change gender' once per band; changes of level are capped at 9 dB "
+            "and of formants at a factor of 1.35",
+            "the range of F0 is moved too, by a factor of 0.8 to 1.25 (published: 1)",
+        ),
+    )
+
+    def __post_init__(self) -> None:
+        for name, low, high, example in (
+            ("phi", self.phi_low, self.phi_high, (480, 620)),
+            ("pitch", self.pitch_low, self.pitch_high, (90, 250)),
+            ("spread", self.spread_low, self.spread_high, (0.8, 1.25)),
+        ):
+            if not 0.0 < low <= high < 10_000.0:
+                raise UnknownSystemError(
+                    f"formant: {name} needs 0 < {name}_low <= {name}_high, such as {example[0]} "
+                    f"and {example[1]}, not {low} and {high}"
+                )
+        if not 1.0 <= self.cap <= 2.0:
+            raise UnknownSystemError(
+                f"formant: cap is a factor from 1 to 2, such as 1.5, not {self.cap}"
+            )
+        if not 0.0 <= self.level_cap <= 20.0:
+            raise UnknownSystemError(
+                f"formant: level_cap is from 0 to 20 dB, such as 9, not {self.level_cap}"
+            )
+
+    @property
+    def needs_profile(self) -> bool:
+        return True
+
+    def profiler(self, rows: int, rate: int, lengths: Sequence[int] | None) -> Profiler:
+        return Reader(rows, rate)
+
+    def voice(self, pseudonym: Pseudonym) -> Voice:
+        """The target voice of a pseudonym."""
+        phi = pseudonym.uniform("formant.phi", self.phi_low, self.phi_high)
+        jitter = pseudonym.uniforms("formant.phis", 3, -PHI_JITTER, PHI_JITTER)
+        shares = pseudonym.uniforms("formant.levels", len(LEVELS), -1.0, 1.0)
+        return Voice(
+            phi=phi,
+            phis=(phi, phi, *(phi + change for change in jitter)),
+            levels=tuple(
+                mean + share * width
+                for mean, share, width in zip(LEVELS, shares, LEVEL_JITTER, strict=True)
+            ),
+            pitch=pseudonym.uniform("formant.pitch", self.pitch_low, self.pitch_high),
+            spread=pseudonym.uniform("formant.spread", self.spread_low, self.spread_high),
+            syllables=pseudonym.uniform("formant.syllables", 3.5, 5.0),
+        )
+
+    def core(self, pseudonyms: Sequence[Pseudonym], rate: int, profile: Any) -> Core:
+        readings: list[Reading] = profile
+        if len(readings) == 1:
+            readings = list(readings) * len(pseudonyms)
+        voices = [self.voice(pseudonym) for pseudonym in pseudonyms]
+        both = list(zip(readings, voices, strict=True))
+        return _Core(
+            Psola(rate, [self._retuning(reading, voice) for reading, voice in both]),
+            [self._warp(reading, voice, rate) for reading, voice in both],
+            rate,
+            self.device,
+        )
+
+    def _retuning(self, reading: Reading, voice: Voice) -> Retuning:
+        tempo = 1.0
+        if self.rate:
+            tempo = voice.syllables / max(reading.syllables or USUAL_SYLLABLES, 0.1)
+            tempo = min(max(tempo, 1.0 / self.cap), self.cap)
+        if reading.pitch is None:
+            return Retuning(voice.pitch, voice.pitch, cap=self.cap, tempo=tempo)
+        return Retuning(reading.pitch, voice.pitch, voice.spread, self.cap, tempo)
+
+    def _warp(
+        self, reading: Reading, voice: Voice, rate: int
+    ) -> tuple[numpy.ndarray, numpy.ndarray, numpy.ndarray]:
+        """Knots of the warp (target and source in Hz), and the bands' changes of level in dB."""
+        nyquist = rate / 2
+        neutral = reading.neutral or USUAL_NEUTRAL
+        target, source = [0.0], [0.0]
+        for i, formant in enumerate(reading.formants):
+            wanted = voice.phi / neutral if i < 2 else voice.phis[i] / reading.neutral_formants[i]
+            moved = formant * min(max(wanted, 1.0 / WARP_CAP), WARP_CAP)
+            gap = 0.5 * (formant - source[-1])  # formants never meet, nor pass each other
+            moved = max(moved, target[-1] + gap)
+            if max(moved, formant) < 0.95 * nyquist:
+                source.append(formant)
+                target.append(moved)
+        source.append(nyquist)
+        target.append(nyquist)
+        changes = numpy.zeros(len(LEVELS))
+        for band in MOVED:
+            low, high = _band(band, neutral)
+            if high <= reading.nyquist * 1.1:
+                change = voice.levels[band] - reading.band_level(low, high)
+                changes[band] = min(max(change, -self.level_cap), self.level_cap)
+        middles = numpy.array([sum(_band(band, voice.phi)) / 2 for band in range(len(LEVELS))])
+        return numpy.array([target, source]), middles, changes
+
+
+def _band(band: int, phi: float) -> tuple[float, float]:
+    if band == 0:
+        return 0.0, phi / 2
+    return (phi / 2 if band == 1 else 2 * (band - 1) * phi), 2 * band * phi
+
+
+class _Core:
+    """PSOLA, then the warp of the envelope, at the level of the original from frame to frame."""
+
+    def __init__(
+        self,
+        psola: Psola,
+        warps: list[tuple[numpy.ndarray, numpy.ndarray, numpy.ndarray]],
+        rate: int,
+        device: str,
+    ) -> None:
+        hop = round(0.008 * rate)
+        length = 4 * hop
+        bins = length // 2 + 1
+        hertz = numpy.linspace(0.0, rate / 2, bins)
+        positions = [numpy.interp(hertz, *knots) / (rate / 2) * (bins - 1) for knots, _, _ in warps]
+        changes = [
+            numpy.interp(hertz, middles, change) * numpy.log(10.0) / 20.0
+            for _, middles, change in warps
+        ]
+        self._positions = torch.tensor(numpy.array(positions), dtype=torch.float32, device=device)
+        self._changes = torch.tensor(numpy.array(changes), dtype=torch.float32, device=device)
+        self._window = root_hann(length).to(device)
+        self._coefficients = round(ENVELOPE_QUEFRENCY * rate)
+        self._psola = psola
+        self._rows = len(warps)
+        self._device = device
+        self._overlap = OverlapAdd(2 * self._rows, length, hop, self._process, device)
+        self._original = torch.zeros(self._rows, 0)
+        self._pushed = 0
+        # a changed tempo leaves no frame of the original to compare with
+        self._same_times = psola.lengths(1_000_000) == [1_000_000] * self._rows
+        self.latency = psola.latency + self._overlap.latency
+
+    def lengths(self, samples: int) -> list[int]:
+        """Samples that each row gives for so many: others only where the tempo changes."""
+        return self._psola.lengths(samples)
+
+    def push(self, block: torch.Tensor) -> torch.Tensor:
+        block = block.cpu()
+        return self._shape(block, self._psola.push(block))
+
+    def flush(self) -> torch.Tensor:
+        last = self._shape(self._original[:, :0], self._psola.flush())
+        return torch.cat([last, self._overlap.flush()[: self._rows]], dim=1)
+
+    def _shape(self, block: torch.Tensor, retuned: torch.Tensor) -> torch.Tensor:
+        count = retuned.shape[1]
+        if self._same_times:
+            self._original = torch.cat([self._original, block], dim=1)
+            reference, self._original = self._original[:, :count], self._original[:, count:]
+        else:
+            reference = retuned
+        stacked = torch.cat([retuned, reference]).to(self._device)
+        return self._overlap.push(stacked)[: self._rows]
+
+    def _process(self, frames: torch.Tensor) -> torch.Tensor:
+        windowed = frames * self._window
+        retuned, original = windowed[: self._rows], windowed[self._rows :]
+        spectrum = torch.fft.rfft(retuned)
+        cepstrum = envelope.cepstral_envelope(envelope.log_magnitude(spectrum), self._coefficients)
+        before = envelope.log_envelope(cepstrum, frames.shape[-1])
+        gain = envelope.warp_bins(before, self._positions) - before + self._changes[:, None]
+        gain = gain.clamp(-envelope.MAX_GAIN, envelope.MAX_GAIN).exp()
+        changed = torch.fft.irfft(spectrum * gain, n=frames.shape[-1])
+        # sqrt-Hann twice at a hop of a quarter adds up to two
+        shaped = envelope.keep_energy(changed, original) * self._window * 0.5
+        return torch.cat([shaped, torch.zeros_like(shaped)])
