@@ -13,7 +13,8 @@ from voicenym.errors import AudioError
 
 
 def noise(seconds=2.0, rate=48000):
-    return Audio(torch.randn(int(seconds * rate), generator=torch.Generator().manual_seed(1)) * 0.1, rate)
+    generator = torch.Generator().manual_seed(1)
+    return Audio(torch.randn(int(seconds * rate), generator=generator) * 0.1, rate)
 
 
 @pytest.mark.parametrize("extension", ["wav", "flac", "ogg", "opus", "mp3", "m4a", "mkv", "webm"])

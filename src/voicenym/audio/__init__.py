@@ -1,4 +1,4 @@
-"""Any container in, any container out; metadata never travels; a half-written file never bears a name.
+"""Any container in, any container out; metadata never travels; half-written files have no name.
 
 >>> from voicenym.audio import open_reader, open_writer
 

@@ -19,7 +19,6 @@ from voicenym.errors import AudioError
 
 _LAYOUTS = {1: "mono", 2: "stereo", 3: "3.0", 4: "4.0", 5: "5.0", 6: "5.1", 7: "6.1", 8: "7.1"}
 _AAC_FRAME = 1024
-_AAC_PRIMING = 1024
 _PCM_FRAME = 1024
 
 
@@ -40,7 +39,8 @@ class AvSink:
     Rates that the codec does not have (44.1 kHz in Opus) are resampled to the next higher one
     that it has. Lengths: mp4 and mov carry priming and padding in the edit list, mp3 in the LAME
     header, Ogg in granule positions, Matroska in DiscardPadding. ADTS carries neither: the packet
-    of priming is left out, and the length is rounded up to a multiple of 1024 samples.
+    of priming is left out, and the length is rounded up to a multiple of 1024 samples. Opus in
+    WebM or Matroska shorter than 648 samples (13 ms) is read back as 648.
     """
 
     def __init__(
@@ -97,6 +97,7 @@ class AvSink:
         self._sent = 0
         self._muxed = 0
         self._held: list[Any] = []
+        self._delay = 0
 
     def _nearest_rate(self, rate: int) -> int:
         rates = sorted(self._codec.audio_rates or [])
@@ -118,9 +119,7 @@ class AvSink:
                 f"mp3 holds at most 2 channels, the recording has {channels}; "
                 f"name an output that ends in .flac, .wav or .m4a"
             )
-        self._stream = self._container.add_stream(
-            self._codec.name, rate=rate, layout=self._layout
-        )
+        self._stream = self._container.add_stream(self._codec.name, rate=rate, layout=self._layout)
         context = self._context = self._stream.codec_context
         context.flags |= av.codec.context.Flags.bitexact
         context.time_base = self._time_base
@@ -196,6 +195,10 @@ class AvSink:
 
     def _take(self, packets: list[Any]) -> None:
         """Mux all packets but the last two, which have to be marked where they are the end."""
+        if packets and not self._held and not self._muxed:
+            self._delay = self._offset - round(
+                packets[0].pts * packets[0].time_base / self._time_base
+            )
         self._held.extend(packets)
         while len(self._held) > 2:
             self._mux(self._held.pop(0))
@@ -226,7 +229,7 @@ class AvSink:
             self._waiting = np.concatenate([self._waiting, pad], axis=1)
         self._encode(np.zeros((self._channels, 0), np.float32), whole_frames=False)
         self._take(self._context.encode(None))
-        if self._format.container in ("matroska", "webm"):
+        if self._format.container in ("matroska", "webm", "mp3"):
             self._mark_padding()
         for packet in self._held:
             self._mux(packet)
@@ -235,23 +238,18 @@ class AvSink:
         self.close()
 
     def _mark_padding(self) -> None:
-        """Matroska's DiscardPadding: the encoder of AAC gives none; others ask for too much.
+        """Mark what of the end is padding, for Matroska's DiscardPadding and mp3's LAME tag.
 
-        A block cannot discard more than itself, so that a packet of padding alone is left out.
+        The encoder of AAC does not; the others stop at the length of a packet, so that a packet
+        that is padding alone has to be left out.
         """
         if not self._held or self._format.codec not in ("aac", "opus", "mp3"):
             return
-        last = self._held[-1]
-        if self._format.codec == "aac":
-            mark = _skip_samples()
-            decoded = (self._muxed + len(self._held)) * _AAC_FRAME - _AAC_PRIMING
-            surplus = decoded - self._sent
-        else:
-            mark = last.get_sidedata("skip_samples")
-            if mark.buffer_size < 10:
-                return
-            surplus = struct.unpack_from("<I", bytes(mark), 4)[0]
-        while surplus >= self._frame and len(self._held) > 1:
+        packets = self._muxed + len(self._held)
+        surplus = packets * self._frame - self._delay - self._sent
+        mark = _skip_samples()
+        least = 2 if self._format.container == "mp3" else 1  # fewer are not taken for an mp3
+        while surplus >= self._frame and len(self._held) > least:
             self._held.pop()
             surplus -= self._frame
         skip = 0

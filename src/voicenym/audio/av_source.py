@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 from typing import Any, BinaryIO
 
 import av
@@ -26,9 +27,7 @@ _MOST_PADDING = 8192
 
 def is_picture(stream: Any) -> bool:
     """Whether a stream is moving picture and not cover art."""
-    return stream.type == "video" and not (
-        stream.disposition & av.stream.Disposition.attached_pic
-    )
+    return stream.type == "video" and not (stream.disposition & av.stream.Disposition.attached_pic)
 
 
 class AvSource:
@@ -80,7 +79,7 @@ class AvSource:
         stream = self._stream
         if self._container.format.name != "mov,mp4,m4a,3gp,3g2,mj2" or not stream.duration:
             return None
-        return int(round(stream.duration * stream.time_base * self.rate))
+        return round(Fraction(stream.duration * stream.time_base * self.rate))
 
     def _estimate(self) -> int | None:
         stream = self._stream

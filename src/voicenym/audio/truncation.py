@@ -12,7 +12,10 @@ from voicenym.errors import AudioError
 
 
 def truncated(name: str) -> AudioError:
-    return AudioError(f"{name}: is truncated, its end is missing; get a whole copy of the recording")
+    """Say that a file ends too early."""
+    return AudioError(
+        f"{name}: is truncated, its end is missing; get a whole copy of the recording"
+    )
 
 
 def check(file: BinaryIO, name: str) -> None:

@@ -45,7 +45,9 @@ def read(source: str | os.PathLike[str] | BinaryIO, max_bytes: int = MAX_BYTES) 
         return Audio(samples[0] if reader.channels == 1 else samples, reader.rate, reader.format)
 
 
-def write(path: str | os.PathLike[str] | BinaryIO, audio: Audio, *, overwrite: bool = False) -> None:
+def write(
+    path: str | os.PathLike[str] | BinaryIO, audio: Audio, *, overwrite: bool = False
+) -> None:
     """Write a recording, without any metadata; nothing bears the name until it is whole.
 
     Args:

@@ -122,7 +122,7 @@ class Writer:
         try:
             if self._sink is not None:
                 self._sink.close()
-        except Exception:  # noqa: S110 - the file goes away, whatever its encoder says
+        except Exception:
             pass
         finally:
             self._sink = None
