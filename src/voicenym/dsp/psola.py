@@ -224,17 +224,19 @@ class Psola:
         self._advance(block, self._pitch.push(block).f0)
         return self._take(min(row.ready() for row in self._rows))
 
-    def flush(self) -> torch.Tensor:
-        """The rest; rows of a higher tempo end in zeros."""
-        f0 = self._pitch.flush().f0
-        rows = len(self._rows)
-        padding = f0.new_zeros(rows, 4 * self._margin)
-        unvoiced = f0.new_zeros(rows, padding.shape[1] // self._pitch.hop)
-        self._advance(padding, torch.cat([f0, unvoiced], dim=1))
+    def flush(self, extra: int = 0) -> torch.Tensor:
+        """The rest, and ``extra`` samples of what rings after it; rows of a higher tempo end in
+        zeros.
+        """
+        # silence follows, as it would in a batch with longer rows
+        padding = torch.zeros(len(self._rows), 4 * self._margin)
+        f0 = [self._pitch.push(padding).f0, self._pitch.flush().f0]
+        self._advance(padding, torch.cat(f0, dim=1))
         lengths = self.lengths(self._pushed)
-        out = self._take(max(0, max(lengths) - self._rows[0].done))
+        out = self._take(max(0, max(lengths) + extra - self._rows[0].done))
         for row, length in enumerate(lengths):
-            out[row, max(0, out.shape[1] - (max(lengths) - length)) :] = 0.0
+            if length < max(lengths):
+                out[row, max(0, out.shape[1] - extra - (max(lengths) - length)) :] = 0.0
         return out
 
     def _advance(self, block: torch.Tensor, f0: torch.Tensor) -> None:

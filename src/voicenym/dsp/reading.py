@@ -7,6 +7,7 @@ need for the syllables.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy
@@ -80,10 +81,20 @@ class Reading:
 
 
 class Reader:
-    """First pass over a recording, block by block: ``push`` it all, then ask for the ``result``."""
+    """First pass over a recording, block by block: ``push`` it all, then ask for the ``result``.
 
-    def __init__(self, rows: int, rate: int) -> None:
+    Args:
+        rows: rows of the signal.
+        rate: in Hz.
+        lengths: samples of each row, where rows are padded at their end.
+    """
+
+    def __init__(self, rows: int, rate: int, lengths: Sequence[int] | None = None) -> None:
         self._pitch = PitchStream(rows, rate)
+        endless = [1 << 60] * rows if lengths is None else lengths
+        # frames of each row
+        self._ends = torch.tensor([-(-length // self._pitch.hop) for length in endless])[:, None]
+        self._first = 0
         # frames of both must fall on the same times
         exact = rate > FORMANT_RATE and rate % 100 == 0
         self._rate = FORMANT_RATE if exact else rate
@@ -103,8 +114,8 @@ class Reader:
         self._pitches = torch.zeros(rows, math.ceil(octaves / PITCH_STEP) + 1, dtype=torch.int64)
         self._spectrum = torch.zeros(rows, FFT // 2 + 1, dtype=torch.float64)
         self._loudest = torch.zeros(rows, 1, dtype=torch.float64)
-        self._levels: list[numpy.ndarray] = []
-        self._voiced: list[numpy.ndarray] = []
+        self._levels = [numpy.zeros((rows, 0), numpy.float32)]
+        self._voiced = [numpy.zeros((rows, 0), bool)]
 
     def push(self, block: torch.Tensor) -> None:
         """``[row, time]`` float32."""
@@ -118,7 +129,8 @@ class Reader:
         self._take(torch.cat([self._down.flush(), padding], dim=1), f0)
         levels = numpy.concatenate(self._levels, axis=1)
         voiced = numpy.concatenate(self._voiced, axis=1)
-        return [self._reading(row, levels[row], voiced[row]) for row in range(len(levels))]
+        ends = self._ends[:, 0].tolist()
+        return [self._reading(r, levels[r, :end], voiced[r, :end]) for r, end in enumerate(ends)]
 
     def _take(self, signal: torch.Tensor, f0: torch.Tensor) -> None:
         self._signal = torch.cat([self._signal, signal], dim=1)
@@ -137,7 +149,9 @@ class Reader:
         windowed = frames.double() * self._window
         power = windowed.square().sum(-1) / self._window.square().sum()
         level = FULL_SCALE_DB + 10.0 * power.clamp_min(1e-30).log10()
-        voiced = f0 > 0
+        place = torch.arange(self._first, self._first + f0.shape[1])
+        self._first += f0.shape[1]
+        voiced = (f0 > 0) & (place < self._ends)
         self._levels.append(level.float().numpy())
         self._voiced.append(voiced.numpy())
         loudest = torch.cat([self._loudest, level], dim=1).cummax(dim=1).values

@@ -133,7 +133,7 @@ class Formant(Anonymizer):
         return True
 
     def profiler(self, rows: int, rate: int, lengths: Sequence[int] | None) -> Profiler:
-        return Reader(rows, rate)
+        return Reader(rows, rate, lengths)
 
     def voice(self, pseudonym: Pseudonym) -> Voice:
         """The target voice of a pseudonym."""
@@ -236,6 +236,7 @@ class _Core:
         self._overlap = OverlapAdd(2 * self._rows, length, hop, self._process, device)
         self._original = torch.zeros(self._rows, 0)
         self._pushed = 0
+        self._returned = 0
         # a changed tempo leaves no frame of the original to compare with
         self._same_times = psola.lengths(1_000_000) == [1_000_000] * self._rows
         self.latency = psola.latency + self._overlap.latency
@@ -246,11 +247,18 @@ class _Core:
 
     def push(self, block: torch.Tensor) -> torch.Tensor:
         block = block.cpu()
-        return self._shape(block, self._psola.push(block))
+        self._pushed += block.shape[1]
+        out = self._shape(block, self._psola.push(block))
+        self._returned += out.shape[1]
+        return out
 
     def flush(self) -> torch.Tensor:
-        last = self._shape(self._original[:, :0], self._psola.flush())
-        return torch.cat([last, self._overlap.flush()[: self._rows]], dim=1)
+        # what rings after the end is in the last frames too, as it would be in a longer batch
+        total = max(self.lengths(self._pushed))
+        extra = self._overlap.length
+        last = self._shape(self._original.new_zeros(self._rows, extra), self._psola.flush(extra))
+        rest = torch.cat([last, self._overlap.flush()[: self._rows]], dim=1)
+        return rest[:, : total - self._returned]
 
     def _shape(self, block: torch.Tensor, retuned: torch.Tensor) -> torch.Tensor:
         count = retuned.shape[1]
