@@ -122,6 +122,11 @@ def test_vorbis_comments(tmp_path):
     assert_clean(tmp_path / "out.ogg")
 
 
+def test_flac_does_not_date_its_encoder(tmp_path):
+    write(tmp_path / "a.flac", Audio(torch.zeros(8000), 8000))
+    assert b"libFLAC" not in (tmp_path / "a.flac").read_bytes()
+
+
 def test_id3_and_cover_art(tmp_path):
     write(tmp_path / "plain.mp3", Audio(torch.zeros(48000), 48000))
     picture = b"image/png\0\x03" + NAME.encode() + b"\0" + b"\x89PNG" + NAME.encode()

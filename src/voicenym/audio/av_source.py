@@ -79,12 +79,12 @@ class AvSource:
         stream = self._stream
         if self._container.format.name != "mov,mp4,m4a,3gp,3g2,mj2" or not stream.duration:
             return None
-        return round(Fraction(stream.duration * stream.time_base * self.rate))
+        return round(stream.duration * Fraction(stream.time_base or 0) * self.rate)
 
     def _estimate(self) -> int | None:
         stream = self._stream
         if stream.duration:
-            return int(stream.duration * stream.time_base * self.rate)
+            return int(stream.duration * Fraction(stream.time_base or 0) * self.rate)
         if self._container.duration and not self.has_picture:
             return int(self._container.duration / 1e6 * self.rate)
         return None

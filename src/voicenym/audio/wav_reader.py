@@ -28,6 +28,7 @@ class WavSource:
         self._file = file
         self._name = name
         self.codec: str | None = None
+        self._bytes = 0
         self.has_picture = False
         size = file.seek(0, 2)
         file.seek(0)
