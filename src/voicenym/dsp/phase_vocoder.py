@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 
@@ -47,7 +48,7 @@ class PitchShifter:
         size = self.window_length
         bins = size // 2 + 1
         rows = len(ratios)
-        double = {"dtype": torch.float64, "device": device}
+        double: dict[str, Any] = {"dtype": torch.float64, "device": device}
         self._ratios = torch.tensor(ratios, **double)[:, None, None]
         self._window = torch.hann_window(size, periodic=True, **double)
         self._omega = 2.0 * math.pi * torch.arange(bins, **double) / size

@@ -37,7 +37,7 @@ def articulation_rate(
     inner = level[1:-1]
     is_peak = (inner > level[:-2]) & (inner >= level[2:]) & speech[1:-1]
     count, peak, valley = 0, -numpy.inf, -numpy.inf
-    places = numpy.flatnonzero(is_peak) + 1
+    places = (numpy.flatnonzero(is_peak) + 1).tolist()
     before = 0
     for place in places:
         valley = float(level[before : place + 1].min())
