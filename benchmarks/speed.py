@@ -123,7 +123,7 @@ def main() -> None:
     print(f"{options.seconds:g} s of {'speech' if options.speech else 'noise'}, one core")
     print(f"{'':44s} time / duration")
     own = {}
-    for name in voicenym.systems():
+    for name in voicenym.available():
         system = voicenym.load(name)
         pseudonym = KEY.pseudonym("benchmark")
         own[name] = best(lambda s=system, p=pseudonym: s(audio, p), 2) / options.seconds

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import voicenym
-from voicenym.system import system_class, systems
+from voicenym.system import available, system_class
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src" / "voicenym"
@@ -39,7 +39,7 @@ def rooms() -> list[str]:
     )
 
 
-@pytest.mark.parametrize("name", systems())
+@pytest.mark.parametrize("name", available())
 def test_a_system_has_a_page_that_the_navigation_knows(name: str) -> None:
     page = ROOT / "docs" / "systems" / f"{name}.md"
     assert page.is_file(), f"write docs/systems/{name}.md"
@@ -49,10 +49,10 @@ def test_a_system_has_a_page_that_the_navigation_knows(name: str) -> None:
 
 def test_no_page_is_left_of_a_system_that_is_gone() -> None:
     pages = {path.stem for path in (ROOT / "docs" / "systems").glob("*.md")} - {"index"}
-    assert pages == set(systems())
+    assert pages == set(available())
 
 
-@pytest.mark.parametrize("name", systems())
+@pytest.mark.parametrize("name", available())
 def test_a_page_names_every_parameter_that_it_lists(name: str) -> None:
     """A table of parameters, where a page has one, holds the fields of the system and no others."""
     text = (ROOT / "docs" / "systems" / f"{name}.md").read_text("utf-8")

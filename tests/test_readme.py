@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import voicenym
-from voicenym.system import load, systems
+from voicenym.system import available, load
 
 README = Path(__file__).resolve().parents[1] / "README.md"
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -93,12 +93,12 @@ def test_the_table_names_every_system_and_no_other() -> None:
     named = re.findall(
         r"^\| \[`([a-z0-9-]+)`\]\(docs/systems/\1\.md\) \|", README.read_text("utf-8"), re.M
     )
-    assert sorted(named) == systems()
+    assert sorted(named) == available()
 
 
 def test_the_table_says_which_systems_work_live() -> None:
     text = README.read_text("utf-8")
-    for name in systems():
+    for name in available():
         row = re.search(rf"^\| \[`{name}`\].*\| ([^|]*) \|$", text, re.MULTILINE)
         assert row, name
         system = load(name)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from voicenym.audio import Audio, read, write
     from voicenym.errors import VoicenymError
     from voicenym.pseudonym import Key, Pseudonym
-    from voicenym.system import Anonymizer, Card, Stream, load, systems
+    from voicenym.system import Anonymizer, Card, Stream, available, load
 
 # public name -> the module that holds it
 _FACE = {
@@ -32,7 +32,7 @@ _FACE = {
     "Card": "voicenym.system",
     "Stream": "voicenym.system",
     "load": "voicenym.system",
-    "systems": "voicenym.system",
+    "available": "voicenym.system",
     "VoicenymError": "voicenym.errors",
 }
 
@@ -45,9 +45,9 @@ __all__ = [
     "Stream",
     "VoicenymError",
     "__version__",
+    "available",
     "load",
     "read",
-    "systems",
     "write",
 ]
 

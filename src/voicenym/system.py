@@ -393,7 +393,7 @@ def _limited(samples: torch.Tensor) -> torch.Tensor:
     return torch.where(magnitude > KNEE, torch.copysign(bent, samples), samples)
 
 
-def systems() -> list[str]:
+def available() -> list[str]:
     """Names of all systems, in alphabetical order; imports none of them."""
     package = import_module("voicenym.systems")
     return sorted(module.name.replace("_", "-") for module in iter_modules(package.__path__))
@@ -405,8 +405,8 @@ def system_class(name: str) -> type[Anonymizer]:
     Raises:
         UnknownSystemError: with the names there are.
     """
-    if name not in systems():
-        raise UnknownSystemError(f"no system {name!r}; there are: {', '.join(systems())}")
+    if name not in available():
+        raise UnknownSystemError(f"no system {name!r}; there are: {', '.join(available())}")
     module = import_module(f"voicenym.systems.{name.replace('-', '_')}")
     for value in vars(module).values():
         if (
@@ -422,7 +422,7 @@ def load(name: str, **parameters: Any) -> Anonymizer:
     """A system by name.
 
     Args:
-        name: one of :func:`systems`.
+        name: one of :func:`available`.
         parameters: fields of the system, such as ``order=20`` or ``device="cuda"``.
 
     Raises:
@@ -444,4 +444,4 @@ def load(name: str, **parameters: Any) -> Anonymizer:
 
 def cards() -> Iterable[Card]:
     """The cards of all systems, in alphabetical order."""
-    return (system_class(name).card for name in systems())
+    return (system_class(name).card for name in available())

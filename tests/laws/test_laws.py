@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from voicenym.audio import Audio
 from voicenym.errors import AudioError, UnknownSystemError
 from voicenym.pseudonym import Key
-from voicenym.system import load, system_class, systems, working_rate
+from voicenym.system import available, load, system_class, working_rate
 
 KEY = Key(bytes(range(32)))
 OTHER_KEY = Key(bytes(range(1, 33)))
 RATES = [8000, 11025, 16000, 22050, 44100, 48000, 96000]
 
-every_system = pytest.mark.parametrize("name", systems())
-streaming = pytest.mark.parametrize("name", [n for n in systems() if system_class(n).streams])
+every_system = pytest.mark.parametrize("name", available())
+streaming = pytest.mark.parametrize("name", [n for n in available() if system_class(n).streams])
 
 
 def level(samples: torch.Tensor) -> float:

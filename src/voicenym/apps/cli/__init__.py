@@ -1,0 +1,65 @@
+"""The command line: ``voicenym anonymize``, ``voicenym systems``, ``voicenym key``."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+
+import typer
+
+from voicenym.apps.cli import anonymize, key, systems
+from voicenym.errors import VoicenymError
+
+app = typer.Typer(
+    name="voicenym",
+    help="Hide who speaks in a recording; keep what is said and how.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from voicenym import __version__
+
+        typer.echo(f"voicenym {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: bool = typer.Option(
+        False, "--version", callback=_version, is_eager=True, help="Print the version."
+    ),
+) -> None:
+    pass
+
+
+app.command("anonymize")(anonymize.anonymize)
+app.command("systems")(systems.systems)
+app.add_typer(key.app, name="key")
+
+
+def main() -> None:
+    """Run the command; a user's mistake is one line on stderr and a status other than zero."""
+    signal.signal(signal.SIGTERM, _terminated)
+    try:
+        app()
+    except VoicenymError as error:
+        if os.environ.get("VOICENYM_DEBUG"):
+            raise
+        print(f"voicenym: error: {error}", file=sys.stderr)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        print("voicenym: interrupted; finished files are complete, nothing else was kept",
+              file=sys.stderr)  # fmt: skip
+        sys.exit(130)
+    except BrokenPipeError:
+        sys.exit(141)
+
+
+def _terminated(number: int, frame: object) -> None:
+    """SIGTERM unwinds like an exception, so that temporary files are removed on the way out."""
+    sys.exit(128 + number)

@@ -1,0 +1,299 @@
+"""``voicenym anonymize``: files, folders, Kaldi folders, manifests, and pipes."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from voicenym.corpus import DEFAULT_SYSTEM
+from voicenym.errors import KeyFileError, UnknownSystemError, VoicenymError
+from voicenym.pseudonym import Key, readable_by_others
+
+if TYPE_CHECKING:
+    from voicenym.corpus.plan import Item
+    from voicenym.corpus.runner import Job, Outcome, Summary
+    from voicenym.system import Card
+
+KEY_VARIABLE = "VOICENYM_KEY_FILE"
+MOST_PIPED = 2 << 30
+"""Bytes taken from standard input, which is held in memory and never on disk."""
+
+
+def anonymize(
+    inputs: list[str] = typer.Argument(
+        help="Recordings, folders, Kaldi data folders, lhotse manifests, or - for standard input."
+    ),
+    output: Path | None = typer.Option(
+        None, "--output", "-o", help="File or folder; by default NAME.anon.EXT beside the input."
+    ),
+    system: str = typer.Option(DEFAULT_SYSTEM, "--system", "-s", help="See: voicenym systems."),
+    settings: list[str] = typer.Option(
+        [], "--set", metavar="NAME=VALUE", help="A parameter of the system; may be repeated."
+    ),
+    key: Path | None = typer.Option(
+        None, "--key", "-k", help=f"Key file; else ${KEY_VARIABLE}, else a fresh key, not stored."
+    ),
+    speaker: str | None = typer.Option(
+        None, "--speaker", help="Who speaks; by default the folder's name."
+    ),
+    per: str = typer.Option("speaker", "--per", help="One voice per speaker or per utterance."),
+    workers: int = typer.Option(1, "--workers", "-j", min=1, help="Processes."),
+    overwrite: bool = typer.Option(False, "--overwrite", help="Replace outputs that exist."),
+    lenient: bool = typer.Option(
+        False, "--lenient", help="Accept silent, clipped and very short recordings."
+    ),
+    rename: bool = typer.Option(False, "--rename", help="Opaque names for folders and files."),
+    dry_run: bool = typer.Option(False, "--dry-run", help="Say what would be done; write nothing."),
+    quiet: bool = typer.Option(False, "--quiet", "-q", help="Only errors."),
+    allow_pipes: bool = typer.Option(
+        False, "--allow-pipes", help="Run the commands of a Kaldi wav.scp."
+    ),
+    device: str = typer.Option("cpu", "--device", help="cpu or cuda."),
+) -> None:
+    """Give the voices in recordings a pseudonym: who speaks is hidden, what is said is kept."""
+    if per not in ("speaker", "utterance"):
+        raise UnknownSystemError(f"--per is speaker or utterance, not {per!r}")
+    say = _Voice(quiet)
+    parameters = {**_parameters(system, settings), "device": device}
+    from voicenym.system import load
+
+    anonymizer = load(system, **parameters)
+    secret, stored = _key(key, say)
+    if inputs == ["-"]:
+        _pipe(anonymizer, secret, output, speaker, lenient, say)
+        _conclude(anonymizer.card, stored, say)
+        return
+    if "-" in inputs:
+        raise VoicenymError("- (standard input) cannot be combined with files; give it alone")
+    corpus = _corpus(inputs, output, speaker, per, allow_pipes)
+    items = corpus.items
+    whole = corpus.folder is not None
+    from voicenym.corpus import plan
+    from voicenym.corpus.runner import Job, run
+
+    if rename:
+        if output is None or not whole:
+            raise VoicenymError("--rename needs a folder as input and -o FOLDER")
+        if corpus.is_dataset:
+            raise VoicenymError("--rename is for folders; a data set keeps its utterance names")
+        items = plan.renamed(items, secret, output)
+    plan.check_distinct(items)
+    if dry_run:
+        for item in items:
+            typer.echo(f"{item.source} -> {item.target} (speaker {item.speaker})")
+        say(f"{len(items)} recordings; nothing was written")
+        return
+    log = None if corpus.folder is None else corpus.folder / plan.LOG_NAME
+    job = Job(
+        system=system,
+        parameters=anonymizer.parameters(),
+        key=secret,
+        per_utterance=per == "utterance",
+        overwrite=overwrite,
+        lenient=lenient,
+        log=log,
+        opaque=rename,
+    )
+    started = time.monotonic()
+    with _Progress(len(items), quiet) as progress:
+        summary = run(job, items, workers, progress.report, progress.within)
+    corpus.finish(summary)
+    _summarize(summary, items, job, started, say)
+    if summary.done:
+        _conclude(anonymizer.card, stored, say)
+    if summary.failures:
+        raise typer.Exit(1)
+
+
+class _Voice:
+    """Messages for the user, on stderr, so that standard output can carry sound."""
+
+    def __init__(self, quiet: bool) -> None:
+        self._quiet = quiet
+
+    def __call__(self, text: str) -> None:
+        if not self._quiet:
+            typer.echo(text, err=True)
+
+    def warn(self, text: str) -> None:
+        typer.echo(f"voicenym: warning: {text}", err=True)
+
+
+def _parameters(system: str, settings: list[str]) -> dict[str, Any]:
+    """``low=0.7`` to ``{"low": 0.7}``, by the type of the system's field."""
+    import dataclasses
+
+    from voicenym.system import system_class
+
+    fields = {f.name: f for f in dataclasses.fields(system_class(system))}
+    parameters: dict[str, Any] = {}
+    for setting in settings:
+        name, equals, text = setting.partition("=")
+        if not equals or name not in fields:
+            raise UnknownSystemError(
+                f"--set {setting}: expected NAME=VALUE with NAME one of {', '.join(sorted(fields))}"
+            )
+        kind = type(fields[name].default)
+        try:
+            if kind is bool:
+                parameters[name] = {"true": True, "false": False}[text.lower()]
+            else:
+                parameters[name] = kind(text)
+        except (ValueError, KeyError):
+            raise UnknownSystemError(
+                f"--set {setting}: {name} is a {kind.__name__}, which {text!r} is not"
+            ) from None
+    return parameters
+
+
+def _key(path: Path | None, say: _Voice) -> tuple[Key, bool]:
+    """The key, and whether it is stored."""
+    if path is None and os.environ.get(KEY_VARIABLE):
+        path = Path(os.environ[KEY_VARIABLE])
+    if path is None:
+        return Key.generate(), False
+    key = Key.load(path)
+    try:
+        if readable_by_others(path):
+            say.warn(f"{path}: others can read this key; close it with: chmod 600 {path}")
+    except OSError as error:
+        raise KeyFileError(f"{path}: cannot read the key file ({error.strerror})") from None
+    return key, True
+
+
+class _Corpus:
+    """Items, the folder that holds the log, and what to write when all is done."""
+
+    is_dataset = False
+
+    def __init__(self, items: list[Item], folder: Path | None) -> None:
+        self.items, self.folder = items, folder
+
+    def finish(self, summary: Summary) -> None:
+        pass
+
+
+def _corpus(
+    inputs: list[str], output: Path | None, speaker: str | None, per: str, allow_pipes: bool
+) -> _Corpus:
+    from voicenym.corpus import plan
+
+    paths = [Path(text) for text in inputs]
+    several = len(paths) > 1 or any(path.is_dir() for path in paths)
+    return _Corpus(plan.plan(paths, output, speaker), output if several else None)
+
+
+def _pipe(
+    anonymizer: Any, key: Key, output: Path | None, speaker: str | None, lenient: bool, say: _Voice
+) -> None:
+    """Standard input to standard output; nothing comes out unless all went well."""
+    import io
+    import shutil
+    import tempfile
+
+    from voicenym.corpus.file import anonymize_file
+
+    data = sys.stdin.buffer.read(MOST_PIPED + 1)
+    if len(data) > MOST_PIPED:
+        raise VoicenymError("standard input: over 2 GiB; give such a recording as a file")
+    if not data:
+        raise VoicenymError("standard input: empty; pipe a recording in, or give a file name")
+    pseudonym = key.pseudonym(speaker or "standard input")
+    if output is not None and str(output) != "-":
+        result = anonymize_file(anonymizer, pseudonym, io.BytesIO(data), output, lenient=lenient)
+    else:
+        if sys.stdout.isatty():
+            raise VoicenymError("standard output is a terminal; send the sound to a file with > FILE")
+        with tempfile.TemporaryFile() as spool:
+            result = anonymize_file(anonymizer, pseudonym, io.BytesIO(data), spool, lenient=lenient)
+            spool.seek(0)
+            shutil.copyfileobj(spool, sys.stdout.buffer)
+            sys.stdout.buffer.flush()
+    for warning in result.warnings:
+        say.warn(warning)
+
+
+class _Progress:
+    """A bar with rate and time left on a terminal, a line per file elsewhere."""
+
+    def __init__(self, total: int, quiet: bool) -> None:
+        self._total, self._done, self._seconds = total, 0, 0.0
+        self._started = time.monotonic()
+        self._quiet = quiet
+        self._bar: Any = None
+        self._task: Any = None
+
+    def __enter__(self) -> _Progress:
+        if not self._quiet and sys.stderr.isatty():
+            from rich.console import Console
+            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+            from rich.progress import TimeRemainingColumn
+
+            self._bar = Progress(
+                TextColumn("{task.description}"),
+                BarColumn(),
+                MofNCompleteColumn(),
+                TimeRemainingColumn(),
+                console=Console(stderr=True),
+                transient=True,
+            )
+            self._bar.start()
+            self._task = self._bar.add_task("anonymizing", total=self._total)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def within(self, seconds: float) -> None:
+        if self._bar is not None:
+            self._bar.update(self._task, description=self._rate(self._seconds + seconds))
+
+    def report(self, outcome: Outcome) -> None:
+        self._done += 1
+        if outcome.result is not None:
+            self._seconds += outcome.result.duration
+        if self._bar is not None:
+            self._bar.update(self._task, advance=1, description=self._rate(self._seconds))
+        elif not self._quiet and outcome.result is not None:
+            left = (time.monotonic() - self._started) / self._done * (self._total - self._done)
+            typer.echo(
+                f"[{self._done}/{self._total}] {outcome.item.target} "
+                f"({self._rate(self._seconds)}, {left:.0f} s left)",
+                err=True,
+            )
+
+    def _rate(self, seconds: float) -> str:
+        return f"{seconds / max(1e-3, time.monotonic() - self._started):.0f} x real time"
+
+
+def _summarize(summary: Summary, items: list[Item], job: Job, started: float, say: _Voice) -> None:
+    for warning in summary.warnings:
+        say.warn(warning)
+    for source, reason in summary.failures:
+        text = reason if source in reason else f"{source}: {reason}"
+        typer.echo(f"voicenym: error: {text}", err=True)
+    if len(items) > 1:
+        say(
+            f"{summary.done} anonymized, {summary.skipped} already done, "
+            f"{len(summary.failures)} failed; {summary.seconds / 60:.1f} min of audio in "
+            f"{time.monotonic() - started:.1f} s"
+        )
+    elif summary.done:
+        say(f"wrote {items[0].target}")
+
+
+def _conclude(card: Card, stored: bool, say: _Voice) -> None:
+    say(f"system: {card.name} ({card.title})")
+    say(f"protects against: {card.protects}")
+    say(f"does not protect: {card.fails[0]}")
+    if not stored:
+        say(
+            "key: a fresh one, now gone: nobody, you included, can link these voices to the "
+            "speakers by key again. For the same voices next time use --key FILE."
+        )

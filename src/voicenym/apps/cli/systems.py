@@ -1,0 +1,118 @@
+"""``voicenym systems``: what there is, what it needs, costs and protects against."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from voicenym.system import Card, Figure
+
+# the strongest attacker first
+ATTACKERS = ("semi-informed", "lazy-informed", "ignorant")
+
+
+def systems(
+    name: str | None = typer.Argument(None, help="Show the card of one system."),
+    as_json: bool = typer.Option(False, "--json", help="Print the cards as JSON."),
+) -> None:
+    """List the systems, or show one system's card."""
+    from voicenym.system import available, system_class
+
+    cards = [system_class(n).card for n in ([name] if name else available())]
+    if as_json:
+        rows = [
+            {**dataclasses.asdict(c), "figures": [dataclasses.asdict(f) for f in c.figures]}
+            for c in cards
+        ]
+        typer.echo(json.dumps(rows, indent=2, ensure_ascii=False))
+    elif name:
+        _show(cards[0])
+    else:
+        _table(cards)
+
+
+def _value(figure: Figure) -> str:
+    text = f"{figure.value:.1f} {figure.unit}".strip()
+    if figure.low is not None and figure.high is not None:
+        text += f" ({figure.low:.1f} to {figure.high:.1f})"
+    return text
+
+
+def strongest(card: Card) -> str:
+    """The figure of the strongest attacker that was measured."""
+    for attacker in ATTACKERS:
+        for figure in card.figures:
+            if figure.metric == "EER" and figure.condition.startswith(attacker):
+                return f"EER {figure.value:.0f} % ({attacker})"
+    return "not measured"
+
+
+def _metric(card: Card, metric: str) -> str:
+    for figure in card.figures:
+        if figure.metric == metric:
+            return f"{figure.value:.3g} {figure.unit}".strip()
+    return "not measured"
+
+
+def _table(cards: list[Card]) -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    table.add_column("system", no_wrap=True)
+    table.add_column("measured", no_wrap=True)
+    for column in ("cost", "WER", "needs", "what it is; protects"):
+        table.add_column(column)
+    for card in cards:
+        table.add_row(
+            card.name,
+            strongest(card).replace(" (", "\n("),
+            _metric(card, "RTF"),
+            _metric(card, "WER"),
+            card.needs.split(";")[0],
+            f"{card.title}; protects: {card.protects}",
+        )
+    console = Console()
+    console.print(table)
+    console.print(
+        "cost: share of real time on one core. measured: the strongest attacker so far; 50 % is "
+        "chance, lower is worse. None of these stops an attacker who trains on its output.",
+        highlight=False,
+    )
+
+
+def _show(card: Card) -> None:
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    console.print(f"[bold]{card.name}[/bold]  {card.title}")
+    console.print(f"{card.paper}\n", markup=False)
+    console.print(f"Protects against: {card.protects}", markup=False)
+    console.print(f"Needs: {card.needs}", markup=False)
+    for title, lines in (
+        ("Where it fails", card.fails),
+        ("Promises", card.promises),
+        ("Equations and steps", card.equations),
+        ("Approximations", card.approximations),
+    ):
+        if lines:
+            console.print(f"\n{title}:")
+            for line in lines:
+                console.print(f"  - {line}", markup=False)
+    console.print("\nMeasured:")
+    figures = sorted(card.figures, key=_order)
+    for figure in figures:
+        text = f"  {figure.metric}, {figure.condition}: {_value(figure)}; {figure.data}, {figure.date}"
+        console.print(text, markup=False)
+    if not figures:
+        console.print("  nothing yet: treat its protection as unknown")
+
+
+def _order(figure: Figure) -> int:
+    starts = [figure.condition.startswith(attacker) for attacker in ATTACKERS]
+    return starts.index(True) if True in starts else len(starts)

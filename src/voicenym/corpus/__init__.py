@@ -1,0 +1,6 @@
+"""Recordings in files: one, a folder tree, a Kaldi data folder, a lhotse manifest; run as a batch."""
+
+from __future__ import annotations
+
+DEFAULT_SYSTEM = "recast"
+"""The system of the command, chosen by ``benchmarks/protection.py``: see docs/benchmarks.md."""

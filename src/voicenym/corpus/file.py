@@ -1,0 +1,194 @@
+"""One recording from file to file, block by block, so that memory does not grow with its length."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+
+from voicenym.audio import open_reader, open_writer
+from voicenym.errors import AudioError
+from voicenym.pseudonym import Pseudonym
+from voicenym.system import BLOCK_SECONDS, Anonymizer
+
+SHORTEST_SECONDS = 0.020
+"""One analysis window; a shorter recording holds no speech to anonymize."""
+FULL_SCALE = 0.999
+MOST_CLIPPED = 0.10
+"""Share of samples at full scale above which a recording is refused."""
+SOME_CLIPPED = 0.001
+"""Share of samples at full scale above which there is a warning."""
+HASH_BYTES = 1 << 20
+
+Source = str | os.PathLike[str] | BinaryIO
+Progress = Callable[[float], None]
+
+
+@dataclass(frozen=True)
+class Result:
+    """What became of one recording.
+
+    Args:
+        duration: in seconds.
+        rate: sample rate in Hz.
+        channels: number of channels.
+        sha256: of the output file, in hex; ``None`` where the output is a stream.
+        warnings: for the user, each a sentence.
+    """
+
+    duration: float
+    rate: int
+    channels: int
+    sha256: str | None
+    warnings: tuple[str, ...]
+
+
+@dataclass
+class _Level:
+    """What the checks need to know of a signal, gathered block by block."""
+
+    samples: int = 0
+    clipped: int = 0
+    loudest: float = 0.0
+    frames: int = 0
+
+    def hear(self, block: np.ndarray) -> None:
+        magnitude = np.abs(block)
+        self.samples += block.size
+        self.frames += block.shape[1]
+        self.clipped += int((magnitude >= FULL_SCALE).sum())
+        self.loudest = max(self.loudest, float(magnitude.max(initial=0.0)))
+
+
+def sha256_of(path: str | os.PathLike[str]) -> str:
+    """SHA-256 of a file, in hex."""
+    digest = hashlib.sha256()
+    with open(path, "rb") as file:
+        while data := file.read(HASH_BYTES):
+            digest.update(data)
+    return digest.hexdigest()
+
+
+def same_file(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:
+    """Whether two names are one file, through links too."""
+    try:
+        return os.path.samefile(one, other)
+    except OSError:
+        return Path(one).resolve() == Path(other).resolve()
+
+
+def anonymize_file(
+    system: Anonymizer,
+    pseudonym: Pseudonym,
+    source: Source,
+    target: str | os.PathLike[str] | BinaryIO,
+    *,
+    overwrite: bool = False,
+    lenient: bool = False,
+    progress: Progress | None = None,
+) -> Result:
+    """Anonymize one recording into a file that appears only when it is whole.
+
+    Args:
+        system: the anonymizer.
+        pseudonym: whose voice to give.
+        source: a path, or a binary file that can be read from its start again.
+        target: a path, or a binary file.
+        overwrite: whether an existing target may be replaced.
+        lenient: accept silent, clipped and very short recordings.
+        progress: called with the seconds done after each block.
+
+    Raises:
+        AudioError: whatever is wrong with the recording or its target; nothing is written then.
+    """
+    name = _name(source)
+    if not isinstance(source, (str, os.PathLike)):
+        source.seek(0)
+    elif isinstance(target, (str, os.PathLike)):
+        _check_target(source, target, overwrite)
+    profile = _profile(system, source) if system.needs_profile else None
+    level = _Level()
+    if not isinstance(source, (str, os.PathLike)):
+        source.seek(0)
+    with open_reader(source) as reader:
+        rate, channels = reader.rate, reader.channels
+        picture = (
+            source if reader.has_picture and isinstance(source, (str, os.PathLike)) else None
+        )
+        stream = system.stream(pseudonym, rate, channels, profile)
+        writer = open_writer(
+            target, reader.format, rate, channels, picture=picture, overwrite=overwrite
+        )
+        import torch
+
+        with writer, torch.inference_mode():
+            for block in reader.blocks(round(BLOCK_SECONDS * rate)):
+                level.hear(block)
+                writer.write(stream.push(torch.from_numpy(block)))
+                if progress is not None:
+                    progress(level.frames / rate)
+            writer.write(stream.flush())
+            # Judged here, with the whole recording heard and before the file gets its name.
+            warnings = _judge(name, level, rate, lenient)
+    digest = sha256_of(target) if isinstance(target, (str, os.PathLike)) else None
+    return Result(level.frames / rate, rate, channels, digest, warnings)
+
+
+def _profile(system: Anonymizer, source: Source) -> object:
+    import torch
+
+    with open_reader(source) as reader, torch.inference_mode():
+        profiling = system.profiling(reader.rate, reader.channels)
+        for block in reader.blocks(round(BLOCK_SECONDS * reader.rate)):
+            profiling.push(torch.from_numpy(block))
+        return profiling.result()
+
+
+def _name(source: Source) -> str:
+    return os.fspath(source) if isinstance(source, (str, os.PathLike)) else "standard input"
+
+
+def _check_target(
+    source: str | os.PathLike[str], target: str | os.PathLike[str], overwrite: bool
+) -> None:
+    if same_file(source, target):
+        raise AudioError(
+            f"{os.fspath(target)}: the output is the input itself; choose another name with -o, "
+            "so that the original is never replaced"
+        )
+    if Path(target).is_dir():
+        raise AudioError(f"{os.fspath(target)}: is a folder; give a file name with -o")
+    if not overwrite and os.path.lexists(target):
+        raise AudioError(
+            f"{os.fspath(target)}: exists already; add --overwrite to replace it, or choose "
+            "another name with -o"
+        )
+
+
+def _judge(name: str, level: _Level, rate: int, lenient: bool) -> tuple[str, ...]:
+    """Warnings, or an :class:`AudioError` for what cannot sensibly be anonymized."""
+    troubles = []
+    if level.frames < SHORTEST_SECONDS * rate:
+        troubles.append(
+            f"lasts {1000 * level.frames / rate:.0f} ms, less than one window of "
+            f"{1000 * SHORTEST_SECONDS:.0f} ms; join it with its neighbours"
+        )
+    elif level.loudest == 0.0:
+        troubles.append("is silent from start to end; check that the right track was recorded")
+    share = level.clipped / max(1, level.samples)
+    if share >= MOST_CLIPPED:
+        troubles.append(
+            f"is clipped: {100 * share:.0f} % of its samples are at full scale; record it again "
+            "at a lower level"
+        )
+    if troubles and not lenient:
+        raise AudioError(f"{name}: {troubles[0]}, or add --lenient to anonymize it as it is")
+    warnings = [f"{name}: {trouble}" for trouble in troubles]
+    if SOME_CLIPPED <= share < MOST_CLIPPED:
+        warnings.append(f"{name}: {100 * share:.1f} % of the samples are clipped; expect distortion")
+    return tuple(warnings)

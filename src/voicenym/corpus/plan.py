@@ -1,0 +1,144 @@
+"""Which recording goes where, and who speaks in it: files and folder trees."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from voicenym.errors import CorpusError
+from voicenym.pseudonym import Key
+
+EXTENSIONS = frozenset(
+    ".wav .wave .rf64 .flac .ogg .oga .opus .mp3 .m4a .mp4 .m4v .aac .webm .mkv .mka .mov".split()
+)
+"""Names that are taken for recordings in a folder; a file named on the command line always is."""
+LOG_NAME = "voicenym.jsonl"
+
+
+@dataclass(frozen=True)
+class Item:
+    """One recording of a batch.
+
+    Args:
+        source: path of the original.
+        target: path of the anonymized recording.
+        speaker: who speaks in it.
+        utterance: its name within the corpus.
+    """
+
+    source: Path
+    target: Path
+    speaker: str
+    utterance: str
+
+
+def beside(path: Path) -> Path:
+    """``interview.m4a`` -> ``interview.anon.m4a``."""
+    return path.with_name(f"{path.stem}.anon{path.suffix}")
+
+
+def plan(
+    inputs: Sequence[Path], output: Path | None, speaker: str | None = None
+) -> list[Item]:
+    """Items for files and folder trees.
+
+    A recording of a tree goes to the same place below ``output``; its speaker is the name of the
+    folder it lies in. A file goes to ``output`` (a file name, or a folder that exists or ends with a
+    slash), or beside itself.
+
+    Args:
+        inputs: files and folders.
+        output: file or folder; needed for folders.
+        speaker: who speaks in all of them; default: the folder's name.
+
+    Raises:
+        CorpusError: missing inputs, no recordings, no output for a folder.
+    """
+    items: list[Item] = []
+    several = len(inputs) > 1
+    for source in inputs:
+        if source.is_dir():
+            items.extend(_tree(source, output, speaker))
+        elif not os.path.lexists(source):
+            raise CorpusError(f"{source}: no such file or folder; check the name")
+        else:
+            items.append(_single(source, output, speaker, several))
+    return items
+
+
+def _single(source: Path, output: Path | None, speaker: str | None, several: bool) -> Item:
+    if output is None:
+        target = beside(source)
+    elif several or output.is_dir():
+        target = output / source.name
+    else:
+        target = output
+    return Item(source, target, speaker or source.resolve().parent.name, source.stem)
+
+
+def _tree(root: Path, output: Path | None, speaker: str | None) -> list[Item]:
+    if output is None:
+        raise CorpusError(f"{root}: is a folder; say where the anonymized tree goes with -o FOLDER")
+    if output.exists() and not output.is_dir():
+        raise CorpusError(f"{output}: is a file, but {root} is a folder; give a folder with -o")
+    inside = output.resolve()
+    found = []
+    for folder, folders, names in os.walk(root):
+        # neither hidden folders nor an output that lies within the input
+        folders[:] = sorted(
+            f for f in folders if not f.startswith(".") and (Path(folder) / f).resolve() != inside
+        )
+        for name in sorted(names):
+            if not name.startswith(".") and Path(name).suffix.lower() in EXTENSIONS:
+                found.append(Path(folder) / name)
+    if not found:
+        raise CorpusError(
+            f"{root}: no recordings in this folder (looked for {', '.join(sorted(EXTENSIONS))})"
+        )
+    return [
+        Item(
+            source=path,
+            target=output / path.relative_to(root),
+            speaker=speaker or path.resolve().parent.name,
+            utterance=path.relative_to(root).with_suffix("").as_posix(),
+        )
+        for path in found
+    ]
+
+
+def renamed(items: Iterable[Item], key: Key, output: Path) -> list[Item]:
+    """The same items under opaque names: ``<tag of the speaker>/<tag of the utterance>.ext``."""
+    return [
+        replace(
+            item,
+            target=output
+            / key.tag("speaker", item.speaker)[:16]
+            / (key.tag("utterance", f"{item.speaker}\0{item.utterance}")[:16] + item.target.suffix),
+        )
+        for item in items
+    ]
+
+
+def check_distinct(items: Sequence[Item]) -> None:
+    """No two inputs with one output, and no output that is an input.
+
+    Raises:
+        CorpusError: naming both.
+    """
+    taken: dict[Path, Path] = {}
+    sources = {item.source.resolve(): item.source for item in items}
+    for item in items:
+        target = item.target.resolve()
+        if target in taken:
+            raise CorpusError(
+                f"{taken[target]} and {item.source}: both would be written to {item.target}; "
+                "rename one, give them separately, or use --rename"
+            )
+        if target in sources:
+            raise CorpusError(
+                f"{item.target}: the output would replace the input {sources[target]}; choose "
+                "another folder with -o"
+            )
+        taken[target] = item.source
