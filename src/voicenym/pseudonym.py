@@ -71,7 +71,7 @@ class Key:
     def __init__(self, secret: bytes) -> None:
         if len(secret) != KEY_BYTES:
             raise KeyFileError(
-                f"a key is {KEY_BYTES} bytes, not {len(secret)}; make one with: voicenym key new FILE"
+                f"a key is {KEY_BYTES} bytes, not {len(secret)}; make one: voicenym key new FILE"
             )
         self._secret = bytes(secret)
 
@@ -147,7 +147,9 @@ class Key:
             utterance: if given, the pseudonym is of this utterance alone, so that two recordings
                 of one speaker get unrelated voices (``--per utterance``).
         """
-        message = _field(b"voicenym/pseudonym/1") + _field(speaker.encode("utf-8", "surrogateescape"))
+        message = _field(b"voicenym/pseudonym/1") + _field(
+            speaker.encode("utf-8", "surrogateescape")
+        )
         if utterance is not None:
             message += _field(utterance.encode("utf-8", "surrogateescape"))
         return Pseudonym(_hmac(self._secret, message))
@@ -188,10 +190,14 @@ class Pseudonym:
         prefix = _field(b"voicenym/stream/1") + _field(purpose.encode())
         counter = 0
         while True:
-            yield from struct.unpack(">4Q", _hmac(self._secret, prefix + struct.pack(">Q", counter)))
+            yield from struct.unpack(
+                ">4Q", _hmac(self._secret, prefix + struct.pack(">Q", counter))
+            )
             counter += 1
 
-    def uniforms(self, purpose: str, count: int, low: float = 0.0, high: float = 1.0) -> list[float]:
+    def uniforms(
+        self, purpose: str, count: int, low: float = 0.0, high: float = 1.0
+    ) -> list[float]:
         """``count`` independent draws from U(low, high), the same in every release."""
         words = self._words(purpose)
         return [low + (high - low) * ((next(words) >> 11) * 2.0**-53) for _ in range(count)]

@@ -225,7 +225,9 @@ class Anonymizer(ABC):
         """
         return self._stream([pseudonym] * channels, rate, profile)
 
-    def profiling(self, rate: int, channels: int = 1, lengths: Sequence[int] | None = None) -> Profiling:
+    def profiling(
+        self, rate: int, channels: int = 1, lengths: Sequence[int] | None = None
+    ) -> Profiling:
         """The first pass over a recording, for a system that needs one.
 
         Args:
@@ -281,7 +283,9 @@ def _checked(samples: torch.Tensor) -> torch.Tensor:
     if samples.ndim == 2 and samples.shape[0] == 0:
         raise AudioError("samples have no channel")
     if not samples.is_floating_point():
-        raise AudioError(f"samples need floats in [-1, 1], not {samples.dtype}; divide by full scale")
+        raise AudioError(
+            f"samples need floats in [-1, 1], not {samples.dtype}; divide by full scale"
+        )
     if not torch.isfinite(samples).all():
         raise AudioError("samples contain NaN or infinity; repair the recording first")
     return torch.atleast_2d(samples.detach().to("cpu", torch.float32))
@@ -327,7 +331,9 @@ class Stream:
             raise AudioError("this stream has ended; make a new one for another recording")
         samples = _checked(block)
         if samples.shape[0] != self.rows:
-            raise AudioError(f"this stream has {self.rows} channels, the block has {samples.shape[0]}")
+            raise AudioError(
+                f"this stream has {self.rows} channels, the block has {samples.shape[0]}"
+            )
         self._flat = block.ndim == 1
         self._pushed += samples.shape[1]
         return self._shaped(self._through(samples))

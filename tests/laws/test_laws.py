@@ -122,7 +122,9 @@ def test_recordings_of_a_batch_come_out_as_alone(name, talk):
 
 @streaming
 @pytest.mark.parametrize("rate", [16000, 44100])
-@settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(sizes=st.lists(st.integers(1, 9000), min_size=1, max_size=12))
 def test_chunks_of_any_size_equal_the_whole(name, rate, talk, sizes):
     samples = talk(1.2, rate)
@@ -174,7 +176,9 @@ def test_output_is_aligned_in_time_with_the_input(name, talk):
 @every_system
 def test_upper_band_is_never_the_originals(name, talk):
     """Above 8 kHz, where no system works, the output is silent (below -60 dB)."""
-    samples = talk(0.6, 48000) + 0.05 * torch.randn(28800, generator=torch.Generator().manual_seed(0))
+    samples = talk(0.6, 48000) + 0.05 * torch.randn(
+        28800, generator=torch.Generator().manual_seed(0)
+    )
     result = load(name)(Audio(samples, 48000), KEY.pseudonym("a")).samples
     spectrum = torch.fft.rfft(result * torch.hann_window(len(result))).abs().square()
     edge = round(8400 / 24000 * (len(spectrum) - 1))

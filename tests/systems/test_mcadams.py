@@ -27,8 +27,8 @@ def noisy_vowel(rate: int = 16000, seconds: float = 1.0) -> torch.Tensor:
     time = torch.arange(round(rate * seconds), dtype=torch.float64) / rate
     noise = 0.03 * torch.randn(len(time), generator=torch.Generator().manual_seed(0))
     harmonics = torch.arange(1, 60)
-    weights = torch.exp(-((harmonics * 120 - 700) / 400.0) ** 2) + 0.3 * torch.exp(
-        -((harmonics * 120 - 1800) / 300.0) ** 2
+    weights = torch.exp(-(((harmonics * 120 - 700) / 400.0) ** 2)) + 0.3 * torch.exp(
+        -(((harmonics * 120 - 1800) / 300.0) ** 2)
     )
     phases = 2 * math.pi * 120 * harmonics[:, None] * time + harmonics[:, None] ** 2
     return (0.05 * (weights[:, None] * torch.cos(phases)).sum(0) + 0.1 * noise).float()
@@ -100,7 +100,8 @@ def test_radius_widens_formants_by_the_stated_bandwidth():
 
 
 @pytest.mark.parametrize(
-    "parameters", [{"low": 0.9, "high": 0.5}, {"low": 0.0}, {"order": 7}, {"order": 0}, {"radius": 0.0}]
+    "parameters",
+    [{"low": 0.9, "high": 0.5}, {"low": 0.0}, {"order": 7}, {"order": 0}, {"radius": 0.0}],
 )
 def test_bad_parameters_are_refused(parameters):
     with pytest.raises(UnknownSystemError, match="mcadams"):

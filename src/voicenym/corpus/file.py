@@ -117,9 +117,7 @@ def anonymize_file(
         source.seek(0)
     with open_reader(source) as reader:
         rate, channels = reader.rate, reader.channels
-        picture = (
-            source if reader.has_picture and isinstance(source, (str, os.PathLike)) else None
-        )
+        picture = source if reader.has_picture and isinstance(source, (str, os.PathLike)) else None
         stream = system.stream(pseudonym, rate, channels, profile)
         writer = open_writer(
             target, reader.format, rate, channels, picture=picture, overwrite=overwrite
@@ -190,5 +188,7 @@ def _judge(name: str, level: _Level, rate: int, lenient: bool) -> tuple[str, ...
         raise AudioError(f"{name}: {troubles[0]}, or add --lenient to anonymize it as it is")
     warnings = [f"{name}: {trouble}" for trouble in troubles]
     if SOME_CLIPPED <= share < MOST_CLIPPED:
-        warnings.append(f"{name}: {100 * share:.1f} % of the samples are clipped; expect distortion")
+        warnings.append(
+            f"{name}: {100 * share:.1f} % of the samples are clipped; expect distortion"
+        )
     return tuple(warnings)

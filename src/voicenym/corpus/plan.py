@@ -11,7 +11,7 @@ from voicenym.errors import CorpusError
 from voicenym.pseudonym import Key
 
 EXTENSIONS = frozenset(
-    ".wav .wave .rf64 .flac .ogg .oga .opus .mp3 .m4a .mp4 .m4v .aac .webm .mkv .mka .mov".split()
+    ".wav .wave .rf64 .flac .ogg .oga .opus .mp3 .m4a .mp4 .m4v .aac .webm .mkv .mka .mov".split()  # noqa: SIM905
 )
 """Names that are taken for recordings in a folder; a file named on the command line always is."""
 LOG_NAME = "voicenym.jsonl"
@@ -39,14 +39,12 @@ def beside(path: Path) -> Path:
     return path.with_name(f"{path.stem}.anon{path.suffix}")
 
 
-def plan(
-    inputs: Sequence[Path], output: Path | None, speaker: str | None = None
-) -> list[Item]:
+def plan(inputs: Sequence[Path], output: Path | None, speaker: str | None = None) -> list[Item]:
     """Items for files and folder trees.
 
     A recording of a tree goes to the same place below ``output``; its speaker is the name of the
-    folder it lies in. A file goes to ``output`` (a file name, or a folder that exists or ends with a
-    slash), or beside itself.
+    folder it lies in. A file goes to ``output`` (a file name, or a folder that exists), or beside
+    itself.
 
     Args:
         inputs: files and folders.

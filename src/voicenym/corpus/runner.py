@@ -184,9 +184,7 @@ def _outcomes(
         for item in items:
             yield _one(job, item, progress)
         return
-    pool = ProcessPoolExecutor(
-        workers, mp_context=get_context("spawn"), initializer=_start_worker
-    )
+    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_start_worker)
     with pool:
         futures = {pool.submit(_one, job, item): item for item in items}
         try:

@@ -17,7 +17,9 @@ def log_magnitude(spectrum: torch.Tensor) -> torch.Tensor:
     return torch.maximum(magnitude, floor).log()
 
 
-def cepstral_envelope(log_spectrum: torch.Tensor, coefficients: int, steps: int = 2) -> torch.Tensor:
+def cepstral_envelope(
+    log_spectrum: torch.Tensor, coefficients: int, steps: int = 2
+) -> torch.Tensor:
     """Cepstrum of the "true envelope", which runs over the harmonics instead of between them.
 
     Imai and Abe's iteration as described by Röbel and Rodet (DAFx 2005): smooth the spectrum, take

@@ -58,9 +58,9 @@ def factor(a: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """Factor polynomials whose roots lie within the unit circle.
 
     Args:
-        a: ``[degree + 1, polynomial]`` float64, highest power first, a_0 = 1, even degree. Neighbours
-            should be similar (consecutive frames): what does not converge from the general starting
-            points starts again from the factors of the nearest neighbour that did.
+        a: ``[degree + 1, polynomial]`` float64, highest power first, a_0 = 1, even degree.
+            Neighbours should be similar (consecutive frames): what does not converge from the
+            general starting points starts again from the nearest neighbour that did.
 
     Returns:
         ``b, c``: ``[degree / 2, polynomial]``, the quadratics z^2 + b z + c in no given order.
@@ -96,7 +96,9 @@ def _starting_points(a: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         index = torch.arange(pairs, dtype=a.dtype, device=a.device)
         b = -2.0 * RADIUS * torch.cos(math.pi * (index + 0.5) / pairs)
         c = torch.full_like(b, RADIUS**2)
-        starts.append((torch.cat([b, b.new_zeros(real)]), torch.cat([c, c.new_full((real,), -0.65)])))
+        starts.append(
+            (torch.cat([b, b.new_zeros(real)]), torch.cat([c, c.new_full((real,), -0.65)]))
+        )
     negative = a[-1] < 0
     b, c = (
         torch.where(negative, one[:, None], zero[:, None])
@@ -106,7 +108,7 @@ def _starting_points(a: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def _iterate(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, todo: torch.Tensor) -> torch.Tensor:
-    """Refine the columns ``todo`` of ``b`` and ``c`` in place; returns those that did not converge."""
+    """Refine the columns ``todo`` of ``b`` and ``c`` in place; returns those not converged."""
     part_a, part_b, part_c = a[:, todo], b[:, todo], c[:, todo]
     for step in range(1, STEPS + 1):
         db, dc = _weierstrass(part_a, part_b, part_c)

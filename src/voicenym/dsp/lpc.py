@@ -13,7 +13,7 @@ WHITE_NOISE = 1e-9
 
 GRID = 2.0**32
 """Normalised autocorrelations are rounded to this grid. McAdams' angles jump where two real poles
-meet; without a grid the last bit of a sum, which differs with the number of frames, could decide."""
+meet; without a grid the last bit of a sum, which differs with the number of frames, may decide."""
 
 
 def autocorrelation(frames: torch.Tensor, order: int) -> torch.Tensor:
@@ -28,8 +28,7 @@ def autocorrelation(frames: torch.Tensor, order: int) -> torch.Tensor:
     """
     length = frames.shape[0]
     lags = [
-        torch.linalg.vecdot(frames[: length - lag], frames[lag:], dim=0)
-        for lag in range(order + 1)
+        torch.linalg.vecdot(frames[: length - lag], frames[lag:], dim=0) for lag in range(order + 1)
     ]
     r = torch.stack(lags)
     energy = torch.where(r[0] > 0, r[0], 1.0)

@@ -15,7 +15,8 @@ FrameProcess = Callable[[torch.Tensor], torch.Tensor]
 
 def root_hann(length: int) -> torch.Tensor:
     """Square root of the periodic Hann window, ``[length]``: applied twice at a hop of half its
-    length it adds up to one."""
+    length it adds up to one.
+    """
     return torch.hann_window(length, periodic=True, dtype=torch.float64).sqrt().float()
 
 
@@ -70,7 +71,7 @@ class OverlapAdd:
         return self.push(padding)[:, : pushed - returned]
 
     def _add(self, signal: torch.Tensor) -> torch.Tensor:
-        """Process ``[row, frames * hop + overlap]``; returns the finished ``[row, frames * hop]``."""
+        """Process ``[row, frames * hop + overlap]``; returns ``[row, frames * hop]``, finished."""
         processed = self._process(signal.unfold(1, self.length, self.hop))
         rows, frames, _ = processed.shape
         total = signal.new_zeros(rows, frames + self.length // self.hop - 1, self.hop)

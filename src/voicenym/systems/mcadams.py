@@ -33,7 +33,7 @@ class McAdams(Anonymizer):
         order: of the linear prediction, even.
         radius: factor on the radii of the moved poles (1 in B2).
 
-    Source: paper 4, section 2.2 (B2); Patino et al., Interspeech 2021, arXiv 2011.01130.
+    Source: Patino et al., Interspeech 2021, arXiv 2011.01130 (VoicePrivacy baseline B2).
     """
 
     low: float = 0.5
@@ -45,7 +45,8 @@ class McAdams(Anonymizer):
         name="mcadams",
         title="McAdams coefficient: formants moved by bending LP pole angles (VoicePrivacy B2)",
         paper="Patino, Tomashenko, Todisco, Nautsch, Evans, 'Speaker anonymisation using the "
-        "McAdams coefficient', Interspeech 2021, arXiv 2011.01130; paper 4 (baseline B2)",
+        "McAdams coefficient', Interspeech 2021, arXiv 2011.01130; B2 of Tomashenko et al., "
+        "'The VoicePrivacy 2020 Challenge: Results and findings', CSL 2022",
         year=2021,
         equations=(
             "LP analysis of order 20, 20 ms windows, 10 ms hop, sqrt-Hann analysis and synthesis",
@@ -73,7 +74,7 @@ class McAdams(Anonymizer):
     def __post_init__(self) -> None:
         if not 0.0 < self.low <= self.high <= 2.0:
             raise UnknownSystemError(
-                f"{self.card.name}: alpha needs 0 < low <= high <= 2, not {self.low} and {self.high}"
+                f"{self.card.name}: alpha needs 0 < low <= high <= 2, not {self.low}, {self.high}"
             )
         if self.order < 2 or self.order % 2 or self.order > 64:
             raise UnknownSystemError(

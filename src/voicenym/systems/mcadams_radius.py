@@ -21,7 +21,7 @@ class McAdamsRadius(McAdams):
         order: of the linear prediction, even.
         radius: factor on the radii of the moved poles.
 
-    Source: paper 4 (D1); Gupta et al., APSIPA ASC 2020.
+    Source: Gupta et al., APSIPA ASC 2020 (D1 in VoicePrivacy 2020).
     """
 
     radius: float = 0.975
@@ -30,15 +30,15 @@ class McAdamsRadius(McAdams):
         name="mcadams-radius",
         title="McAdams coefficient with widened formants (VoicePrivacy 2020 D1)",
         paper="Gupta, Prajapati, Kamble, Patil, 'Design of Voice Privacy System using Linear "
-        "Prediction', APSIPA ASC 2020; paper 4 (D1)",
+        "Prediction', APSIPA ASC 2020; Tomashenko et al., CSL 2022 (D1)",
         year=2020,
         equations=("as mcadams, and r' = 0.975 r for complex poles",),
         needs="no weights; 8 kHz or more; CPU or GPU",
         protects="casual listeners and ignorant verifiers, in part",
         promises=("as mcadams; formant bandwidths, which mcadams keeps, change as well",),
         fails=(
-            "does not stop an attacker who knows the system: in paper 4 it is within 1 % EER of "
-            "mcadams, whose trained attackers reach 1.6 to 7.8 %",
+            "does not stop an attacker who knows the system: in VoicePrivacy 2020 it is within 1 % "
+            "EER of mcadams, whose trained attackers reach 1.6 to 7.8 %",
             "pitch and intonation still tell people apart",
         ),
         approximations=(

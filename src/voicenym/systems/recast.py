@@ -25,8 +25,34 @@ ENVELOPE_QUEFRENCY = 0.0018
 # Mean and standard deviation over 376 training speakers of the speakers' mean envelope (natural
 # log, as cepstrum at 16 kHz, c_0 left out): what an average recording sounds like, and how far
 # recordings of different people lie apart.
-MEAN_CEPSTRUM = (0.809, 0.143, 0.136, 0.123, 0.116, 0.048, 0.057, 0.008, 0.017, -0.007, 0.004, -0.018)
-SPREAD_CEPSTRUM = (0.227, 0.152, 0.110, 0.082, 0.085, 0.068, 0.060, 0.071, 0.045, 0.048, 0.034, 0.042)
+MEAN_CEPSTRUM = (
+    0.809,
+    0.143,
+    0.136,
+    0.123,
+    0.116,
+    0.048,
+    0.057,
+    0.008,
+    0.017,
+    -0.007,
+    0.004,
+    -0.018,
+)
+SPREAD_CEPSTRUM = (
+    0.227,
+    0.152,
+    0.110,
+    0.082,
+    0.085,
+    0.068,
+    0.060,
+    0.071,
+    0.045,
+    0.048,
+    0.034,
+    0.042,
+)
 
 TRACT_PER_PITCH = 0.28
 """Change of log formant frequency per change of log F0 from one speaker to another: women's F0 is
@@ -167,9 +193,7 @@ class _Frames:
 class _Profiler:
     """Means over a recording; a recording without voiced frames is a typical voice."""
 
-    def __init__(
-        self, rows: int, rate: int, lengths: Sequence[int] | None, device: str
-    ) -> None:
+    def __init__(self, rows: int, rate: int, lengths: Sequence[int] | None, device: str) -> None:
         self._frames = _Frames(rate, device)
         self._pitch = PitchStream(rows, rate, device=device)
         endless = [2**62] * rows if lengths is None else list(lengths)
@@ -272,7 +296,9 @@ class _Core:
 
         self._owed = 0  # samples that were pushed and not yet given back
         self._pending = torch.zeros(rows, 0, device=device)
-        self._f0 = torch.zeros(rows, 0, device=device)  # targets not yet used, from the last used on
+        self._f0 = torch.zeros(
+            rows, 0, device=device
+        )  # targets not yet used, from the last used on
         self._voiced = torch.zeros(rows, 0, device=device)
         self._last_f0 = self._register.exp()[:, None].clone()
         self.latency = self._pitch.latency + self._pitch_hop + self._overlap.latency
@@ -287,7 +313,9 @@ class _Core:
 
     def flush(self) -> torch.Tensor:
         owed = self._owed
-        return self.push(self._pending.new_zeros(self._rows, self.latency + self._pitch_hop))[:, :owed]
+        return self.push(self._pending.new_zeros(self._rows, self.latency + self._pitch_hop))[
+            :, :owed
+        ]
 
     def _contour(self, f0: torch.Tensor) -> None:
         """Source F0 frames to target F0 frames, held over unvoiced ones."""
@@ -337,7 +365,7 @@ class _Core:
         return self._overlap.push(stacked)[: self._rows]
 
     def _process(self, stacked: torch.Tensor) -> torch.Tensor:
-        """``[4 row, frame, length]``: signal, pulses, noise, voicing; the signal's place answers."""
+        """``[4 row, frame, length]``: signal, pulses, noise, voicing; answers in the first."""
         sizes, rows = self._frames, self._rows
         signal, pulses, noise, voicing = stacked.unflatten(0, (4, rows))
         windowed = signal * sizes.window

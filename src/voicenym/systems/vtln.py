@@ -52,7 +52,7 @@ class Vtln(Anonymizer):
         least, most: limits of the distortion.
         warp: ``composed`` (published), ``bilinear`` or ``quadratic`` alone.
 
-    Source: Qian et al., VoiceMask (arXiv 1711.11460) and HideBehind (SenSys 2018); paper 3.
+    Source: Qian et al., VoiceMask (arXiv 1711.11460) and HideBehind (SenSys 2018).
     """
 
     low: float = 0.08
@@ -145,9 +145,7 @@ class Vtln(Anonymizer):
         def process(frames: torch.Tensor) -> torch.Tensor:
             windowed = frames * window
             spectrum = torch.fft.rfft(windowed)
-            cepstrum = envelope.cepstral_envelope(
-                envelope.log_magnitude(spectrum), coefficients
-            )
+            cepstrum = envelope.cepstral_envelope(envelope.log_magnitude(spectrum), coefficients)
             log_envelope = envelope.log_envelope(cepstrum, length)
             gain = envelope.warp_bins(log_envelope, positions) - log_envelope
             gain = gain.clamp(-envelope.MAX_GAIN, envelope.MAX_GAIN).exp()

@@ -50,11 +50,10 @@ def main() -> None:
     except VoicenymError as error:
         if os.environ.get("VOICENYM_DEBUG"):
             raise
-        print(f"voicenym: error: {error}", file=sys.stderr)
+        typer.echo(f"voicenym: error: {error}", err=True)
         sys.exit(1)
     except KeyboardInterrupt:
-        print("voicenym: interrupted; finished files are complete, nothing else was kept",
-              file=sys.stderr)  # fmt: skip
+        typer.echo("voicenym: interrupted; finished files are complete, others not there", err=True)
         sys.exit(130)
     except BrokenPipeError:
         sys.exit(141)

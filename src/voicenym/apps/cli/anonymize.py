@@ -70,11 +70,11 @@ def anonymize(
         return
     if "-" in inputs:
         raise VoicenymError("- (standard input) cannot be combined with files; give it alone")
-    corpus = _corpus(inputs, output, speaker, per, allow_pipes)
+    corpus = _corpus(inputs, output, speaker, allow_pipes)
     items = corpus.items
     whole = corpus.folder is not None
     from voicenym.corpus import plan
-    from voicenym.corpus.runner import Job, run
+    from voicenym.corpus.runner import Job, Summary, run
 
     if rename:
         if output is None or not whole:
@@ -100,9 +100,13 @@ def anonymize(
         opaque=rename,
     )
     started = time.monotonic()
-    with _Progress(len(items), quiet) as progress:
-        summary = run(job, items, workers, progress.report, progress.within)
-    corpus.finish(summary)
+    corpus.prepare()
+    summary = Summary()
+    try:
+        with _Progress(len(items), quiet) as progress:
+            summary = run(job, items, workers, progress.report, progress.within)
+    finally:
+        corpus.finish(summary)
     _summarize(summary, items, job, started, say)
     if summary.done:
         _conclude(anonymizer.card, stored, say)
@@ -167,23 +171,45 @@ def _key(path: Path | None, say: _Voice) -> tuple[Key, bool]:
 
 
 class _Corpus:
-    """Items, the folder that holds the log, and what to write when all is done."""
+    """Items, the folder that holds the log, and the data set they are of, if they are of one."""
 
-    is_dataset = False
+    def __init__(self, items: list[Item], folder: Path | None, dataset: Any = None) -> None:
+        self.items, self.folder, self._dataset = items, folder, dataset
 
-    def __init__(self, items: list[Item], folder: Path | None) -> None:
-        self.items, self.folder = items, folder
+    @property
+    def is_dataset(self) -> bool:
+        return self._dataset is not None
+
+    def prepare(self) -> None:
+        if hasattr(self._dataset, "prepare"):
+            self._dataset.prepare()
 
     def finish(self, summary: Summary) -> None:
-        pass
+        """Write the data set's tables, over what did not fail."""
+        if self._dataset is not None:
+            bad = {source for source, _ in summary.failures}
+            self._dataset.finish({i.utterance for i in self.items if str(i.source) in bad})
 
 
 def _corpus(
-    inputs: list[str], output: Path | None, speaker: str | None, per: str, allow_pipes: bool
+    inputs: list[str], output: Path | None, speaker: str | None, allow_pipes: bool
 ) -> _Corpus:
-    from voicenym.corpus import plan
+    from voicenym.corpus import kaldi, lhotse_manifest, plan
 
     paths = [Path(text) for text in inputs]
+    for path in paths:
+        if not (kaldi.is_kaldi(path) or lhotse_manifest.is_manifest(path)):
+            continue
+        if len(paths) > 1:
+            raise VoicenymError(f"{path}: is a data set; give one data set at a time")
+        if output is None:
+            raise VoicenymError(f"{path}: is a data set; say where the new one goes with -o FOLDER")
+        dataset: kaldi.KaldiFolder | lhotse_manifest.LhotseManifest
+        if kaldi.is_kaldi(path):
+            dataset = kaldi.read_kaldi(path, output, allow_pipes=allow_pipes)
+        else:
+            dataset = lhotse_manifest.read_manifest(path, output)
+        return _Corpus(dataset.items, output, dataset)
     several = len(paths) > 1 or any(path.is_dir() for path in paths)
     return _Corpus(plan.plan(paths, output, speaker), output if several else None)
 
@@ -208,7 +234,9 @@ def _pipe(
         result = anonymize_file(anonymizer, pseudonym, io.BytesIO(data), output, lenient=lenient)
     else:
         if sys.stdout.isatty():
-            raise VoicenymError("standard output is a terminal; send the sound to a file with > FILE")
+            raise VoicenymError(
+                "standard output is a terminal; send the sound to a file with > FILE"
+            )
         with tempfile.TemporaryFile() as spool:
             result = anonymize_file(anonymizer, pseudonym, io.BytesIO(data), spool, lenient=lenient)
             spool.seek(0)
@@ -231,8 +259,13 @@ class _Progress:
     def __enter__(self) -> _Progress:
         if not self._quiet and sys.stderr.isatty():
             from rich.console import Console
-            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-            from rich.progress import TimeRemainingColumn
+            from rich.progress import (
+                BarColumn,
+                MofNCompleteColumn,
+                Progress,
+                TextColumn,
+                TimeRemainingColumn,
+            )
 
             self._bar = Progress(
                 TextColumn("{task.description}"),

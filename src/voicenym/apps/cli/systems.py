@@ -107,7 +107,9 @@ def _show(card: Card) -> None:
     console.print("\nMeasured:")
     figures = sorted(card.figures, key=_order)
     for figure in figures:
-        text = f"  {figure.metric}, {figure.condition}: {_value(figure)}; {figure.data}, {figure.date}"
+        text = (
+            f"  {figure.metric}, {figure.condition}: {_value(figure)}; {figure.data}, {figure.date}"
+        )
         console.print(text, markup=False)
     if not figures:
         console.print("  nothing yet: treat its protection as unknown")

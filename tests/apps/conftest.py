@@ -1,0 +1,53 @@
+"""A command to run, and recordings to run it on."""
+
+from __future__ import annotations
+
+import math
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+
+
+@pytest.fixture
+def command(tmp_path):
+    """``command("anonymize", ...)`` in a folder of its own; returns the finished process."""
+
+    def run(*arguments: object, input: bytes | None = None, **environment: str):
+        return subprocess.run(
+            [sys.executable, "-m", "voicenym", *map(str, arguments)],
+            cwd=tmp_path,
+            input=input,
+            capture_output=True,
+            env={**os.environ, "VOICENYM_KEY_FILE": "", **environment},
+            timeout=300,
+            check=False,
+        )
+
+    return run
+
+
+@pytest.fixture
+def speech(tmp_path):
+    """``speech("a/b.wav", seconds=1)`` writes a speech-like recording."""
+
+    def make(name: str, seconds: float = 1.0, rate: int = 16000, channels: int = 1, **kw) -> Path:
+        time = np.arange(round(seconds * rate)) / rate
+        f0 = 120 * (1 + 0.1 * np.sin(2 * math.pi * 1.7 * time))
+        phase = 2 * math.pi * np.cumsum(f0) / rate
+        signal = sum(
+            np.exp(-(((k * 120 - 700) / 500) ** 2)) * np.cos(k * phase) for k in range(1, 30)
+        )
+        noise = np.random.default_rng(0).standard_normal(len(time))
+        signal = 0.2 * signal / max(np.abs(signal).max(), 1e-9) + 0.002 * noise
+        signal *= 0.6 + 0.4 * np.sin(2 * math.pi * 3 * time)
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        soundfile.write(path, np.tile(signal[:, None], (1, channels)), rate, **kw)
+        return path
+
+    return make
