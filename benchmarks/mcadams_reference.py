@@ -13,7 +13,9 @@ from scipy.signal import lfilter
 WHITE_NOISE = 1e-9
 
 
-def anonymize(signal: np.ndarray, alpha: float, *, order: int = 20, rate: int = 16000) -> np.ndarray:
+def anonymize(
+    signal: np.ndarray, alpha: float, *, order: int = 20, rate: int = 16000
+) -> np.ndarray:
     """``[time]`` float at ``rate`` Hz to the same; every frame keeps its energy."""
     hop = rate // 100
     length = 2 * hop

@@ -16,10 +16,10 @@ import sys
 import time
 from collections.abc import Callable
 
-import mcadams_reference
 import numpy as np
 import torch
 
+import mcadams_reference
 import voicenym
 from voicenym.dsp import lpc
 from voicenym.dsp.overlap import root_hann

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import import_module, resources
 from pkgutil import iter_modules
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from voicenym.errors import AudioError, UnknownSystemError
 
@@ -288,7 +288,8 @@ def _checked(samples: torch.Tensor) -> torch.Tensor:
         )
     if not torch.isfinite(samples).all():
         raise AudioError("samples contain NaN or infinity; repair the recording first")
-    return torch.atleast_2d(samples.detach().to("cpu", torch.float32))
+    flat = samples.detach().to("cpu", torch.float32)
+    return flat[None] if flat.ndim == 1 else flat
 
 
 class Stream:
@@ -420,7 +421,7 @@ def system_class(name: str) -> type[Anonymizer]:
             and issubclass(value, Anonymizer)
             and value.__module__ == module.__name__
         ):
-            return cast("type[Anonymizer]", value)
+            return value
     raise TypeError(f"{module.__name__} holds no Anonymizer")
 
 

@@ -87,7 +87,9 @@ def test_standard_input_to_standard_output(command, speech, tmp_path):
     process = command("anonymize", "-", input=data)
     assert process.returncode == 0, process.stderr.decode()
     (tmp_path / "out.wav").write_bytes(process.stdout)
-    assert soundfile.info(tmp_path / "out.wav").frames == soundfile.info(tmp_path / "call.wav").frames
+    assert (
+        soundfile.info(tmp_path / "out.wav").frames == soundfile.info(tmp_path / "call.wav").frames
+    )
     refused(command("anonymize", "-", input=b""), "standard input")
     broken = command("anonymize", "-", input=data[:30])
     refused(broken)
@@ -275,9 +277,7 @@ def test_an_existing_output_is_kept_unless_told(command, speech, tmp_path):
     assert command("anonymize", "x.wav", "-o", "out.wav", "--overwrite").returncode == 0
 
 
-def test_two_inputs_of_one_output_are_refused_before_anything_is_written(
-    command, speech, tmp_path
-):
+def test_two_inputs_of_one_output_are_refused_before_anything_is_written(command, speech, tmp_path):
     speech("a/x.wav", seconds=0.3)
     speech("b/x.wav", seconds=0.3)
     (tmp_path / "out").mkdir()

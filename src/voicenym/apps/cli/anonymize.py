@@ -142,7 +142,7 @@ def _parameters(system: str, settings: list[str]) -> dict[str, Any]:
             raise UnknownSystemError(
                 f"--set {setting}: expected NAME=VALUE with NAME one of {', '.join(sorted(fields))}"
             )
-        kind = type(fields[name].default)
+        kind: Any = type(fields[name].default)
         try:
             if kind is bool:
                 parameters[name] = {"true": True, "false": False}[text.lower()]

@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import pytest
+import soundfile
+
+from voicenym.apps.cli.anonymize import _corpus
+from voicenym.corpus.kaldi import read_kaldi
+from voicenym.corpus.runner import Job, run
+from voicenym.errors import CorpusError
+from voicenym.pseudonym import Key
+
+
+@pytest.fixture
+def data(tmp_path, buzz):
+    """Two recordings, one of them cut into two utterances of different speakers."""
+    folder = tmp_path / "data"
+    folder.mkdir()
+    one, two = buzz("audio/r1.wav", 2.0), buzz("audio/r2.wav", 1.0)
+    (folder / "wav.scp").write_text(f"r1 {one}\nr2 {two}\n")
+    (folder / "segments").write_text("u1 r1 0.25 1.0\nu2 r1 1.0 1.75\nu3 r2 0.0 -1\n")
+    (folder / "utt2spk").write_text("u1 ann\nu2 bob\nu3 ann\n")
+    (folder / "spk2gender").write_text("ann f\nbob m\n")
+    (folder / "text").write_text("u1 HELLO\nu2 WORLD\nu3 AGAIN\n")
+    return folder
+
+
+def anonymize(source, output, **options):
+    corpus = _corpus([str(source)], output, None, options.get("allow_pipes", False))
+    corpus.prepare()
+    summary = run(Job("mcadams", {}, Key(bytes(32)), log=output / "log.jsonl"), corpus.items)
+    corpus.finish(summary)
+    return summary
+
+
+def table(path):
+    rows = [line.split(" ", 1) for line in path.read_text().splitlines()]
+    assert [r[0] for r in rows] == sorted((r[0] for r in rows), key=str.encode)
+    return dict(rows)
+
+
+def test_a_valid_folder_comes_out(data, tmp_path):
+    output = tmp_path / "anon"
+    summary = anonymize(data, output)
+    assert summary.done == 3
+    assert not summary.failures
+    scp = table(output / "wav.scp")
+    assert set(scp) == {"u1", "u2", "u3"}
+    for name, seconds in (("u1", 0.75), ("u2", 0.75), ("u3", 1.0)):
+        assert soundfile.info(scp[name]).duration == pytest.approx(seconds)
+    assert table(output / "utt2spk") == {"u1": "ann", "u2": "bob", "u3": "ann"}
+    assert table(output / "spk2utt") == {"ann": "u1 u3", "bob": "u2"}
+    assert table(output / "spk2gender") == {"ann": "f", "bob": "m"}
+    assert table(output / "text")["u2"] == "WORLD"
+    assert not (output / ".cut").exists(), "originals must not stay behind"
+
+
+def test_failed_utterances_are_in_no_table(data, tmp_path):
+    silent = tmp_path / "audio/r2.wav"
+    soundfile.write(silent, [0.0] * 16000, 16000)
+    output = tmp_path / "anon"
+    summary = anonymize(data, output)
+    assert len(summary.failures) == 1
+    for name in ("wav.scp", "utt2spk", "text"):
+        assert set(table(output / name)) == {"u1", "u2"}
+
+
+def test_commands_are_refused_unless_allowed(data, tmp_path):
+    one = tmp_path / "audio/r1.wav"
+    (data / "wav.scp").write_text(f"r1 cat {one} |\nr2 {tmp_path}/audio/r2.wav\n")
+    with pytest.raises(CorpusError, match="--allow-pipes"):
+        read_kaldi(data, tmp_path / "anon")
+    assert anonymize(data, tmp_path / "anon", allow_pipes=True).done == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "word"),
+    [
+        ("utt2spk", "u1 ann\nu2 bob\n", "no speaker for u3"),
+        ("utt2spk", "u1 ann\nu1 bob\nu2 bob\nu3 ann\n", "second time"),
+        ("segments", "u1 r9 0 1\n", "r9"),
+        ("segments", "u1 r1 2 1\n", "before it ends"),
+        ("segments", "u1 r1 soon\n", "two times"),
+        ("wav.scp", "r1\n", "a name and a value"),
+    ],
+)
+def test_folders_that_do_not_hold_together_are_refused(name, content, word, data, tmp_path):
+    (data / name).write_text(content)
+    with pytest.raises(CorpusError, match=word) as caught:
+        read_kaldi(data, tmp_path / "anon")
+    assert name in str(caught.value)
+
+
+def test_a_missing_utt2spk_is_named(data, tmp_path):
+    (data / "utt2spk").unlink()
+    with pytest.raises(CorpusError, match="utt2spk: missing"):
+        read_kaldi(data, tmp_path / "anon")
