@@ -104,8 +104,8 @@ def read_kaldi(source: Path, output: Path, *, allow_pipes: bool = False) -> Kald
         piped = entry.rstrip().endswith("|")
         if piped and not allow_pipes:
             raise CorpusError(
-                f"{source}/wav.scp: {recording} is a command ({entry[:60]}); commands run with your "
-                "rights: if you trust this folder, add --allow-pipes"
+                f"{source}/wav.scp: {recording} is a command ({entry[:60]}); commands run with "
+                "your rights: if you trust this folder, add --allow-pipes"
             )
         target = output / "wav" / f"{utterance}.wav"
         path = Path(entry)
