@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 from voicenym.errors import AudioError, UnknownSystemError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     import torch
 
@@ -74,7 +74,6 @@ class Card:
         promises: what holds.
         fails: where it does not hold; never empty.
         approximations: where the published description is silent and what is done instead.
-        cost: computing time as a share of the duration, one CPU core (see ``benchmarks/``).
     """
 
     name: str
@@ -204,11 +203,15 @@ class Anonymizer(ABC):
         parts = [stream.push(part) for part in padded.split(block, dim=1)]
         parts.append(stream.flush())
         whole = torch.cat(parts, dim=1)
+        totals = stream.lengths(lengths)
         result, start = [], 0
         for audio in audios:
             stop = start + audio.channels
-            samples = whole[start:stop, : audio.samples.shape[-1]]
-            result.append(replace(audio, samples=samples.reshape(audio.samples.shape).clone()))
+            length = max(totals[start:stop])  # channels share a tempo
+            samples = whole[start:stop, :length].clone()
+            result.append(
+                replace(audio, samples=samples[0] if audio.samples.ndim == 1 else samples)
+            )
             start = stop
         return result
 
@@ -316,6 +319,9 @@ class Stream:
         self._returned = 0
         self._ended = False
         self._flat = False
+        self._working = working
+        # Only a core that changes the speaking rate says how long its rows become.
+        self._core_lengths: Callable[[int], list[int]] | None = getattr(core, "lengths", None)
         inner = -(-core.latency * rate // working)
         self.latency = self._down.latency + inner + -(-self._up.latency * rate // working)
 
@@ -350,14 +356,26 @@ class Stream:
         tail = torch.cat(parts, dim=1).to("cpu")
         tail = torch.cat([self._up.push(tail), self._up.flush()], dim=1)
         # Two conversions of rate round the length twice: at most a few samples too many or few.
-        missing = self._pushed - self._returned
+        missing = max(self.lengths([self._pushed] * self.rows)) - self._returned
         tail = torch.nn.functional.pad(tail[:, :missing], (0, max(0, missing - tail.shape[1])))
         return self._shaped(_limited(tail))
+
+    def lengths(self, pushed: Sequence[int]) -> list[int]:
+        """Samples that each row gives in all for so many: the same, unless its tempo changes."""
+        if self._core_lengths is None:
+            return list(pushed)
+        found = []
+        for row, samples in enumerate(pushed):
+            inside = self._core_lengths(round(samples * self._working / self.rate))[row]
+            same = inside == round(samples * self._working / self.rate)
+            found.append(samples if same else round(inside * self.rate / self._working))
+        return found
 
     def _through(self, samples: torch.Tensor) -> torch.Tensor:
         working = self._down.push(samples).to(self._device)
         out = self._up.push(self._core.push(working).to("cpu"))
-        out = out[:, : self._pushed - self._returned]
+        if self._core_lengths is None:
+            out = out[:, : self._pushed - self._returned]
         self._returned += out.shape[1]
         return _limited(out)
 

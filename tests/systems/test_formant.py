@@ -178,3 +178,22 @@ def test_real_speech_takes_the_drawn_pitch():
         out = system(voicenym.Audio(signal, rate), pseudonym).samples
         assert read(out, rate).pitch == pytest.approx(wanted, rel=0.15)
         assert abs(db(out, signal)) < 1.0
+
+
+@pytest.mark.parametrize("rate", [16000, 44100])
+def test_a_changed_speaking_rate_changes_the_length_and_loses_no_end(rate):
+    """Trimmed to the input's length, a slowed recording would lose its last words."""
+    time = torch.arange(3 * rate) / rate
+    bursts = (torch.sin(2 * math.pi * 2.2 * time) > 0).float()
+    noise = torch.randn(len(time), generator=torch.Generator().manual_seed(0))
+    buzz = torch.sign(torch.sin(2 * math.pi * 130 * time)) + 0.1 * noise
+    audio = Audio(0.1 * bursts * buzz, rate)
+    ratios = []
+    for speaker in "abcdef":
+        pseudonym = Key(bytes(32)).pseudonym(speaker)
+        out = load("formant", rate=True)(audio, pseudonym).samples
+        assert len(load("formant")(audio, pseudonym).samples) == len(time)
+        ratios.append(len(out) / len(time))
+        assert out[-rate // 4 :].abs().max() > 0.01 or not bursts[-rate // 5 :].any()
+    assert max(ratios) > 1.05
+    assert max(ratios) <= 1.501

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
@@ -240,8 +239,3 @@ def _one(job: Job, item: Item, progress: Callable[[float], None] | None = None) 
         reason = f"{error.filename or item.source}: {error.strerror or error}"
         return Outcome(item, None, f"{reason}; check space and permissions")
     return Outcome(item, result, None)
-
-
-def rate_of(seconds: float, since: float) -> float:
-    """Seconds of audio per second of time."""
-    return seconds / max(1e-9, time.monotonic() - since)

@@ -19,7 +19,7 @@ class PulseTrain:
     Args:
         rows: rows of the signal.
         rate: in Hz.
-        start: ``[row]``, phase of the first sample in radians.
+        device: where the samples are made.
     """
 
     def __init__(self, rows: int, rate: int, device: str = "cpu") -> None:

@@ -65,7 +65,7 @@ def anonymize(
     anonymizer = load(system, **parameters)
     secret, stored = _key(key, say)
     if inputs == ["-"]:
-        _pipe(anonymizer, secret, output, speaker, lenient, say)
+        _pipe(anonymizer, secret, output, speaker, overwrite, lenient, say)
         _conclude(anonymizer.card, stored, say)
         return
     if "-" in inputs:
@@ -215,7 +215,13 @@ def _corpus(
 
 
 def _pipe(
-    anonymizer: Any, key: Key, output: Path | None, speaker: str | None, lenient: bool, say: _Voice
+    anonymizer: Any,
+    key: Key,
+    output: Path | None,
+    speaker: str | None,
+    overwrite: bool,
+    lenient: bool,
+    say: _Voice,
 ) -> None:
     """Standard input to standard output; nothing comes out unless all went well."""
     import io
@@ -231,7 +237,9 @@ def _pipe(
         raise VoicenymError("standard input: empty; pipe a recording in, or give a file name")
     pseudonym = key.pseudonym(speaker or "standard input")
     if output is not None and str(output) != "-":
-        result = anonymize_file(anonymizer, pseudonym, io.BytesIO(data), output, lenient=lenient)
+        result = anonymize_file(
+            anonymizer, pseudonym, io.BytesIO(data), output, overwrite=overwrite, lenient=lenient
+        )
     else:
         if sys.stdout.isatty():
             raise VoicenymError(
