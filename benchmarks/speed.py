@@ -84,8 +84,12 @@ def vector_rate() -> float:
 def mcadams_rows(samples: torch.Tensor, own: float) -> None:
     """Compare ``own`` seconds per second of audio with the peer and the limits."""
     part = samples[: RATE * 10].double().numpy()
-    peer = best(lambda: mcadams_reference.anonymize(part, 0.8), 1) / (len(part) / RATE)
-    print(f"{'mcadams: frame-by-frame reference':44s} {peer:9.5f}   {peer / own:6.1f} x ours")
+    for name in ("by_burg", "by_autocorrelation"):
+        predict = getattr(mcadams_reference, name)
+        peer = best(lambda p=predict: mcadams_reference.anonymize(part, 0.8, predict=p), 1)
+        peer /= len(part) / RATE
+        label = f"mcadams: frame by frame, {name.replace('_', ' ')}"
+        print(f"{label:44s} {peer:9.5f}   {peer / own:6.1f} x ours")
     frames = (samples.unfold(0, LENGTH, LENGTH // 2) * root_hann(LENGTH)).T.double()[:, :1000]
     a, _ = lpc.levinson(lpc.autocorrelation(frames.contiguous(), ORDER))
     companion = torch.diag(torch.ones(ORDER - 1, dtype=torch.float64), -1).repeat(1000, 1, 1)

@@ -18,6 +18,9 @@ from voicenym.system import Anonymizer, Card, Core
 REFERENCE_RATE = 16_000
 """Rate at which the published angles are meant; at other rates the same poles move in Hz."""
 
+BLOCK_FRAMES = 1024
+"""Frames of 20 ms whose samples fit the second-level cache."""
+
 
 @dataclass(frozen=True)
 class McAdams(Anonymizer):
@@ -97,17 +100,27 @@ class McAdams(Anonymizer):
 
         def process(frames: torch.Tensor) -> torch.Tensor:
             rows, count, length = frames.shape
-            # [time, frame]: every step of a recursion is one operation over all frames
-            timewise = (frames.reshape(rows * count, length).T * window).double()
-            a, _ = lpc.levinson(lpc.autocorrelation(timewise, self.order))
+            # [time, frame]: every step of a recursion is one operation over all frames. Passes
+            # over samples go block by block, to stay in the cache; poles are found for all at once.
+            blocks = [
+                part.T * window for part in frames.reshape(rows * count, length).split(BLOCK_FRAMES)
+            ]
+            r = torch.cat([lpc.autocorrelation(x.double(), self.order) for x in blocks], dim=1)
+            a, _ = lpc.levinson(r)
             # Silent frames have no poles; evenly spread ones are found at once.
-            a[-1] = torch.where(timewise.any(0), a[-1], 0.1)
-            residual = lpc.whiten(timewise, a)
-            b, c = factors.factor(a)
-            b, c = self._moved(b, c, alpha.repeat_interleave(count), to_reference)
-            changed = lpc.synthesize(residual, factors.multiply_out(b, c)).float()
-            out = keep_energy((changed * window).T, (timewise.float() * window).T)
-            return out.reshape(rows, count, length)
+            a[-1] = torch.where(r[0] > 0, a[-1], 0.1)
+            b, c = self._moved(*factors.factor(a), alpha.repeat_interleave(count), to_reference)
+            old, new = a.float(), factors.multiply_out(b, c).float()
+            residual = [
+                lpc.whiten(x.contiguous(), polynomial)
+                for x, polynomial in zip(blocks, old.split(BLOCK_FRAMES, 1), strict=True)
+            ]
+            changed = lpc.synthesize(torch.cat(residual, dim=1), new).split(BLOCK_FRAMES, 1)
+            out = [
+                keep_energy((y * window).T, (x * window).T)
+                for y, x in zip(changed, blocks, strict=True)
+            ]
+            return torch.cat(out).reshape(rows, count, length)
 
         return OverlapAdd(len(pseudonyms), 2 * hop, hop, process, self.device)
 
