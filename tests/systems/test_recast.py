@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from voicenym.audio import Audio
+from voicenym.dsp.average_voice import AverageVoiceReader
 from voicenym.dsp.pitch import PitchStream
 from voicenym.errors import UnknownSystemError
 from voicenym.pseudonym import Key
@@ -84,3 +85,18 @@ def test_a_live_stream_needs_no_profile_and_settles_on_the_register():
 def test_bad_parameters_are_refused(parameters):
     with pytest.raises(UnknownSystemError, match="recast"):
         load("recast", **parameters)
+
+
+def test_the_hum_of_the_mains_in_pauses_is_not_taken_for_the_voice():
+    """Half a recording of faint hum at 60 Hz must not pull a voice of 200 Hz down."""
+    time = torch.arange(8 * RATE) / RATE
+    voice = sum(torch.sin(2 * torch.pi * 200 * k * time) / k for k in range(1, 12))
+    talking = (time % 2 < 1).float()
+    hum = 0.002 * torch.sin(2 * torch.pi * 62 * time)
+    signal = (0.1 * talking * voice + hum)[None]
+    profiler = AverageVoiceReader(1, RATE, None, "cpu")
+    for part in signal.split(5000, dim=1):
+        profiler.push(part)
+    voice_alone = profiler.result()
+    assert voice_alone.log_f0.exp().item() == pytest.approx(200.0, rel=0.02)
+    assert voice_alone.log_f0_std.item() < 0.12

@@ -71,3 +71,23 @@ def keep_energy(changed: torch.Tensor, original: torch.Tensor) -> torch.Tensor:
     energy_out = changed.square().sum(-1, keepdim=True)
     gain = torch.where(energy_out > 0, energy_in / energy_out.clamp_min(1e-30), 0.0).sqrt()
     return changed * gain
+
+
+def minimum_phase(log_envelope: torch.Tensor) -> torch.Tensor:
+    """Complex response of the minimum-phase filter of an envelope.
+
+    Args:
+        log_envelope: ``[..., bin]``, natural log, from 0 to half the sample rate.
+
+    Returns:
+        ``[..., bin]`` complex, by folding the cepstrum onto positive time (Oppenheim and
+        Schafer, Discrete-Time Signal Processing, 1989).
+    """
+    size = 2 * (log_envelope.shape[-1] - 1)
+    cepstrum = torch.fft.irfft(log_envelope, n=size)
+    middle = size // 2
+    folded = torch.cat(
+        [cepstrum[..., :1], 2.0 * cepstrum[..., 1:middle], cepstrum[..., middle : middle + 1]],
+        dim=-1,
+    )
+    return torch.fft.rfft(folded, n=size).exp()

@@ -44,6 +44,8 @@ class Pitch(NamedTuple):
     strength: torch.Tensor
     """``[row, frame]``, 0 to 1: the normalised autocorrelation at the period (the best one there
     is, where unvoiced)."""
+    level: torch.Tensor
+    """``[row, frame]``: RMS around the frame, below 1.2 kHz."""
 
 
 def hop_of(rate: int) -> int:
@@ -114,6 +116,7 @@ class PitchStream:
         self._scores[..., 0] = 0.0
         self._hertz = torch.zeros(shape, device=device)
         self._peaks = torch.zeros(shape, device=device)
+        self._levels = torch.zeros(rows, 2 * lookahead, device=device)
         self._skip = lookahead
         self._pushed = 0
         self._given = 0
@@ -129,7 +132,7 @@ class PitchStream:
         missing = -(-self._pushed // self.hop) - self._given
         padding = self._input.new_zeros(self._input.shape[0], self.latency + self.hop)
         rest = self._advance(padding)
-        return Pitch(rest.f0[:, :missing], rest.strength[:, :missing])
+        return Pitch(*(part[:, :missing] for part in rest))
 
     def _advance(self, block: torch.Tensor) -> Pitch:
         signal = torch.cat([self._input, block], dim=1)
@@ -140,23 +143,24 @@ class PitchStream:
         self._input = signal[:, count * self._step :]
         frames = max(0, (self._slow.shape[1] - 2 * self._half) // self._slow_hop + 1)
         at_once = max(1, FRAMES_AT_ONCE // block.shape[0])
-        parts = []
+        empty = block[:, :0]
+        parts = [Pitch(empty, empty, empty)]
         for first in range(0, frames, at_once):
             last = min(first + at_once, frames)
             part = self._slow[:, first * self._slow_hop :]
             part = part.unfold(1, 2 * self._half, self._slow_hop)[:, : last - first]
             parts.append(self._decide(*self._candidates(part)))
         self._slow = self._slow[:, frames * self._slow_hop :]
-        empty = block[:, :0]
-        f0 = torch.cat([empty, *(p.f0 for p in parts)], dim=1)
-        strength = torch.cat([empty, *(p.strength for p in parts)], dim=1)
-        skipped = min(self._skip, f0.shape[1])
+        whole = Pitch(*(torch.cat(part, dim=1) for part in zip(*parts, strict=True)))
+        skipped = min(self._skip, whole.f0.shape[1])
         self._skip -= skipped
-        self._given += f0.shape[1] - skipped
-        return Pitch(f0[:, skipped:], strength[:, skipped:])
+        self._given += whole.f0.shape[1] - skipped
+        return Pitch(*(part[:, skipped:] for part in whole))
 
-    def _candidates(self, frames: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Score, Hz and autocorrelation ``[row, frame, 1 + candidate]``; the first is unvoiced."""
+    def _candidates(self, frames: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        """Score, Hz and autocorrelation ``[row, frame, 1 + candidate]``, the first candidate being
+        unvoiced, and the level ``[row, frame]``.
+        """
         centred = frames - frames.mean(-1, keepdim=True)
         level = centred.square().mean(-1).sqrt()
         power = torch.fft.rfft(centred * self._window, n=self._fft).abs().square()
@@ -198,15 +202,20 @@ class PitchStream:
             torch.cat([unvoiced, score], dim=-1),
             torch.cat([zero, hertz], dim=-1),
             torch.cat([zero, top], dim=-1),
+            level,
         )
 
-    def _decide(self, scores: torch.Tensor, hertz: torch.Tensor, peaks: torch.Tensor) -> Pitch:
+    def _decide(
+        self, scores: torch.Tensor, hertz: torch.Tensor, peaks: torch.Tensor, levels: torch.Tensor
+    ) -> Pitch:
         """The best path through each frame, of those that reach ``lookahead`` frames either way."""
         reach = self._lookahead
         scores = torch.cat([self._scores, scores], dim=1)
         hertz = torch.cat([self._hertz, hertz], dim=1)
         peaks = torch.cat([self._peaks, peaks], dim=1)
+        levels = torch.cat([self._levels, levels], dim=1)
         keep = slice(scores.shape[1] - 2 * reach, None)
+        self._levels = levels[:, keep]
         self._scores, self._hertz, self._peaks = scores[:, keep], hertz[:, keep], peaks[:, keep]
 
         voiced = hertz > 0
@@ -226,4 +235,4 @@ class PitchStream:
         f0 = hertz[:, done].gather(-1, choice)[..., 0]
         peaks = peaks[:, done]
         best = torch.where(f0 > 0, peaks.gather(-1, choice)[..., 0], peaks.amax(-1))
-        return Pitch(f0, best)
+        return Pitch(f0, best, levels[:, done])

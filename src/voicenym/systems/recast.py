@@ -10,72 +10,40 @@ from typing import Any, ClassVar
 import torch
 
 from voicenym.dsp import envelope
-from voicenym.dsp.overlap import OverlapAdd, root_hann
-from voicenym.dsp.pitch import PitchStream
+from voicenym.dsp.average_voice import (
+    TYPICAL_LOG_F0,
+    TYPICAL_LOG_F0_STD,
+    AverageVoice,
+    AverageVoiceReader,
+    EnvelopeFrames,
+    f0_moments,
+)
+from voicenym.dsp.overlap import OverlapAdd
+from voicenym.dsp.pitch import Pitch, PitchStream
 from voicenym.dsp.source import Noise, PulseTrain
 from voicenym.errors import UnknownSystemError
 from voicenym.pseudonym import Pseudonym
 from voicenym.system import Anonymizer, Card, Core, Profiler
 
 REFERENCE_RATE = 16_000
-FRAME_HOP = 0.008
-ENVELOPE_QUEFRENCY = 0.0018
-"""Seconds of cepstrum that carry over: formants, nothing of the voice source."""
 
 # Mean and standard deviation over 376 training speakers of the speakers' mean envelope (natural
 # log, as cepstrum at 16 kHz, c_0 left out): what an average recording sounds like, and how far
 # recordings of different people lie apart.
 MEAN_CEPSTRUM = (
-    0.809,
-    0.143,
-    0.136,
-    0.123,
-    0.116,
-    0.048,
-    0.057,
-    0.008,
-    0.017,
-    -0.007,
-    0.004,
-    -0.018,
-)
+    0.809, 0.143, 0.136, 0.123, 0.116, 0.048, 0.057, 0.008, 0.017, -0.007, 0.004, -0.018,
+)  # fmt: skip
 SPREAD_CEPSTRUM = (
-    0.227,
-    0.152,
-    0.110,
-    0.082,
-    0.085,
-    0.068,
-    0.060,
-    0.071,
-    0.045,
-    0.048,
-    0.034,
-    0.042,
-)
+    0.227, 0.152, 0.110, 0.082, 0.085, 0.068, 0.060, 0.071, 0.045, 0.048, 0.034, 0.042,
+)  # fmt: skip
 
 TRACT_PER_PITCH = 0.28
 """Change of log formant frequency per change of log F0 from one speaker to another: women's F0 is
 1.7 times men's and their formants 1.16 times (ln 1.16 / ln 1.7)."""
-TYPICAL_LOG_F0 = math.log(150.0)
-TYPICAL_LOG_F0_STD = 0.20
+TYPICAL_LEVEL = 0.0225
+"""RMS of ordinary speech, -33 dBFS."""
 PRIOR_SECONDS = 1.0
 """Weight of the typical voice at the start of a live stream, in seconds of speech."""
-
-
-@dataclass(frozen=True)
-class RecastProfile:
-    """What one recording sounds like on average.
-
-    Args:
-        log_envelope: ``[row, bin]``, mean natural-log envelope.
-        log_f0: ``[row]`` mean of ln F0 in Hz over voiced frames.
-        log_f0_std: ``[row]`` its standard deviation.
-    """
-
-    log_envelope: torch.Tensor
-    log_f0: torch.Tensor
-    log_f0_std: torch.Tensor
 
 
 @dataclass(frozen=True)
@@ -155,7 +123,7 @@ class Recast(Anonymizer):
         return True
 
     def profiler(self, rows: int, rate: int, lengths: Sequence[int] | None) -> Profiler:
-        return _Profiler(rows, rate, lengths, self.device)
+        return AverageVoiceReader(rows, rate, lengths, self.device)
 
     def core(self, pseudonyms: Sequence[Pseudonym], rate: int, profile: Any) -> Core:
         return _Core(self, pseudonyms, rate, profile)
@@ -168,77 +136,6 @@ def _reference_envelope(cepstrum: torch.Tensor, bins: int, rate: int) -> torch.T
     return 2.0 * cepstrum @ torch.cos(order[:, None] * omega)
 
 
-class _Frames:
-    """Sizes at a rate, and the envelope of windowed frames."""
-
-    def __init__(self, rate: int, device: str) -> None:
-        self.hop = round(FRAME_HOP * rate)
-        self.length = 4 * self.hop
-        self.bins = self.length // 2 + 1
-        self.window = root_hann(self.length).to(device)
-        self._coefficients = round(ENVELOPE_QUEFRENCY * rate)
-
-    def envelope(self, windowed: torch.Tensor) -> torch.Tensor:
-        """``[..., length]`` to natural-log envelope ``[..., bin]``."""
-        log_spectrum = envelope.log_magnitude(torch.fft.rfft(windowed))
-        cepstrum = envelope.cepstral_envelope(log_spectrum, self._coefficients)
-        return envelope.log_envelope(cepstrum, self.length)
-
-    @staticmethod
-    def weight(windowed: torch.Tensor) -> torch.Tensor:
-        """``[row, frame]``: loud frames tell more of the voice than faint ones."""
-        return windowed.square().mean(-1).pow(0.25)
-
-
-class _Profiler:
-    """Means over a recording; a recording without voiced frames is a typical voice."""
-
-    def __init__(self, rows: int, rate: int, lengths: Sequence[int] | None, device: str) -> None:
-        self._frames = _Frames(rate, device)
-        self._pitch = PitchStream(rows, rate, device=device)
-        endless = [2**62] * rows if lengths is None else list(lengths)
-        self._lengths = torch.tensor(endless, device=device)[:, None]
-        self._heard = self._tracked = 0  # frames so far
-        self._overlap = OverlapAdd(
-            rows, self._frames.length, self._frames.hop, self._gather, device
-        )
-        self._envelope = torch.zeros(rows, self._frames.bins, dtype=torch.float64, device=device)
-        self._weight = torch.zeros(rows, 1, dtype=torch.float64, device=device)
-        self._f0 = torch.zeros(rows, 3, dtype=torch.float64, device=device)
-
-    def push(self, block: torch.Tensor) -> None:
-        self._overlap.push(block)
-        self._count(self._pitch.push(block)[0])
-
-    def result(self) -> RecastProfile:
-        self._count(self._pitch.flush()[0])
-        mean = self._envelope / self._weight.clamp_min(1e-12)
-        count, total, squares = self._f0.T
-        known = count > 0
-        log_f0 = torch.where(known, total / count.clamp_min(1), TYPICAL_LOG_F0)
-        variance = squares / count.clamp_min(1) - log_f0.square()
-        std = torch.where(known, variance.clamp_min(0).sqrt(), TYPICAL_LOG_F0_STD)
-        return RecastProfile(mean.float(), log_f0.float(), std.clamp(0.05, 0.5).float())
-
-    def _gather(self, frames: torch.Tensor) -> torch.Tensor:
-        windowed = frames * self._frames.window
-        # what lies behind a row's end is padding of a batch
-        frame = self._heard + torch.arange(frames.shape[1], device=frames.device)
-        inside = (frame + 1) * self._frames.hop <= self._lengths
-        self._heard += frames.shape[1]
-        weight = (self._frames.weight(windowed) * inside)[..., None].double()
-        self._envelope += (self._frames.envelope(windowed) * weight).sum(1)
-        self._weight += weight.sum(1)
-        return frames
-
-    def _count(self, f0: torch.Tensor) -> None:
-        frame = self._tracked + torch.arange(f0.shape[1], device=f0.device)
-        self._tracked += f0.shape[1]
-        voiced = ((f0 > 0) & (frame * self._pitch.hop < self._lengths)).double()
-        log_f0 = f0.double().clamp_min(1.0).log() * voiced
-        self._f0 += torch.stack([voiced.sum(1), log_f0.sum(1), log_f0.square().sum(1)], dim=1)
-
-
 class _Core:
     """Analysis, change and synthesis; the source runs on the pitch tracker's clock."""
 
@@ -247,11 +144,11 @@ class _Core:
         system: Recast,
         pseudonyms: Sequence[Pseudonym],
         rate: int,
-        profile: RecastProfile | None,
+        profile: AverageVoice | None,
     ) -> None:
         device, rows = system.device, len(pseudonyms)
         self._rate, self._rows = rate, rows
-        self._frames = _Frames(rate, device)
+        self._frames = EnvelopeFrames(rate, device)
         self._pitch = PitchStream(rows, rate, device=device)
         self._pitch_hop = self._pitch.hop
         self._pulses = PulseTrain(rows, rate, device)
@@ -284,10 +181,10 @@ class _Core:
 
         # running averages for live use, begun with a typical voice
         frames_per_second = rate / self._frames.hop
-        weight = PRIOR_SECONDS * frames_per_second * 0.15  # weight of a frame at -33 dBFS
+        weight = PRIOR_SECONDS * frames_per_second * TYPICAL_LEVEL**0.5
         self._mean = (weight * self._prior).double()
         self._mean_weight = torch.full((rows, 1), weight, dtype=torch.float64, device=device)
-        count = PRIOR_SECONDS * rate / self._pitch_hop
+        count = PRIOR_SECONDS * rate / self._pitch_hop * TYPICAL_LEVEL
         self._f0_sums = torch.tensor(
             [count, count * TYPICAL_LOG_F0, count * (TYPICAL_LOG_F0**2 + TYPICAL_LOG_F0_STD**2)],
             dtype=torch.float64,
@@ -306,7 +203,7 @@ class _Core:
     def push(self, block: torch.Tensor) -> torch.Tensor:
         self._owed += block.shape[1]
         self._pending = torch.cat([self._pending, block], dim=1)
-        self._contour(self._pitch.push(block)[0])
+        self._contour(self._pitch.push(block))
         out = self._synthesize()
         self._owed -= out.shape[1]
         return out
@@ -317,8 +214,9 @@ class _Core:
             :, :owed
         ]
 
-    def _contour(self, f0: torch.Tensor) -> None:
+    def _contour(self, pitch: Pitch) -> None:
         """Source F0 frames to target F0 frames, held over unvoiced ones."""
+        f0 = pitch.f0
         if f0.shape[1] == 0:
             return
         voiced = f0 > 0
@@ -327,8 +225,7 @@ class _Core:
             mean = self._profile.log_f0.double()[:, None]
             std = self._profile.log_f0_std.double()[:, None]
         else:
-            terms = torch.stack([torch.ones_like(log_f0), log_f0, log_f0.square()])
-            sums = (terms * voiced).cumsum(-1) + self._f0_sums.T[..., None]
+            sums = f0_moments(pitch).cumsum(-1) + self._f0_sums.T[..., None]
             self._f0_sums = sums[..., -1].T.clone()
             mean = sums[1] / sums[0]
             std = (sums[2] / sums[0] - mean.square()).clamp_min(0).sqrt().clamp(0.05, 0.5)
@@ -374,7 +271,7 @@ class _Core:
         positions = self._positions(log_f0)
         change = log_envelope - mean
         changed = envelope.warp_bins(change, positions) + self._target[:, None]
-        filters = self._minimum_phase(changed)
+        filters = envelope.minimum_phase(changed)
 
         frequency = torch.linspace(0.0, 0.5 * self._rate, sizes.bins, device=signal.device)
         voiced = voicing[..., sizes.length // 2][..., None]
@@ -412,17 +309,3 @@ class _Core:
         order = torch.arange(1, self._bends.shape[1] + 1, device=h.device)
         h = h + self._bends @ torch.sin(order[:, None] * omega)
         return h.cummax(dim=1).values / top * (bins - 1)
-
-    def _minimum_phase(self, log_envelope: torch.Tensor) -> torch.Tensor:
-        """Complex response ``[row, frame, bin]`` of the minimum-phase filter of an envelope."""
-        size = self._frames.length
-        cepstrum = torch.fft.irfft(log_envelope, n=size)
-        folded = torch.cat(
-            [
-                cepstrum[..., :1],
-                2.0 * cepstrum[..., 1 : size // 2],
-                cepstrum[..., size // 2 : size // 2 + 1],
-            ],
-            dim=-1,
-        )
-        return torch.fft.rfft(folded, n=size).exp()

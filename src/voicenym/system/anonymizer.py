@@ -1,0 +1,170 @@
+"""Anonymizer: what every system is."""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from voicenym.errors import AudioError
+from voicenym.system.card import Card
+from voicenym.system.stream import Core, Profiler, Profiling, Stream, checked, working_rate
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import torch
+
+    from voicenym.audio import Audio
+    from voicenym.pseudonym import Pseudonym
+
+BLOCK_SECONDS = 40.0
+"""Whole recordings are fed to their stream in blocks of this length, whatever reads them."""
+
+
+@dataclass(frozen=True)
+class Anonymizer(ABC):
+    """A system: hides who speaks, keeps what is said and how.
+
+    Subclasses are frozen dataclasses whose fields are the system's parameters, so that the repr
+    rebuilds the object; all are keyword arguments of :func:`load`.
+
+    Args:
+        device: where torch computes: ``cpu``, ``cuda``, ``cuda:1`` ...
+
+    Example:
+        >>> import torch, voicenym
+        >>> anonymize = voicenym.load("mcadams")
+        >>> audio = voicenym.Audio(torch.zeros(16000), 16000)
+        >>> anonymize(audio, voicenym.Key.generate().pseudonym("speaker-1"))
+        Audio(1.000 s, 16000 Hz, 1 channel)
+    """
+
+    device: str = field(default="cpu", kw_only=True)
+
+    card: ClassVar[Card]
+    streams: ClassVar[bool] = True
+    """Whether it works live. A system with a profile hears the whole recording first."""
+
+    def __call__(self, audio: Audio, pseudonym: Pseudonym) -> Audio:
+        """Anonymize a recording in memory.
+
+        Args:
+            audio: samples ``[time]`` or ``[channel, time]``; channels share the pseudonym.
+            pseudonym: whose voice to give.
+
+        Returns:
+            Audio of the same rate, channels and length, at the same level within 1 dB.
+
+        Raises:
+            AudioError: if samples are not finite or the shape is not one of the above.
+        """
+        return self.batch([audio], [pseudonym])[0]
+
+    def batch(self, audios: Sequence[Audio], pseudonyms: Sequence[Pseudonym]) -> list[Audio]:
+        """Anonymize several recordings of one rate together; the result is that of each alone.
+
+        Args:
+            audios: recordings of one sample rate, of any lengths and channel counts.
+            pseudonyms: one for each recording.
+        """
+        import torch
+
+        if len(audios) != len(pseudonyms):
+            raise AudioError(f"{len(audios)} recordings but {len(pseudonyms)} pseudonyms")
+        if not audios:
+            return []
+        rates = {audio.rate for audio in audios}
+        if len(rates) != 1:
+            raise AudioError(f"recordings of one batch need one sample rate, not {sorted(rates)}")
+        rate = rates.pop()
+        rows: list[torch.Tensor] = []
+        row_pseudonyms: list[Pseudonym] = []
+        for audio, pseudonym in zip(audios, pseudonyms, strict=True):
+            samples = checked(audio.samples)
+            rows.extend(samples)
+            row_pseudonyms.extend([pseudonym] * samples.shape[0])
+        lengths = [row.shape[-1] for row in rows]
+        padded = torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)
+        block = round(BLOCK_SECONDS * rate)
+        profile = None
+        if self.needs_profile:
+            profiling = self.profiling(rate, len(rows), lengths=lengths)
+            for part in padded.split(block, dim=1):
+                profiling.push(part)
+            profile = profiling.result()
+        stream = self._stream(row_pseudonyms, rate, profile)
+        parts = [stream.push(part) for part in padded.split(block, dim=1)]
+        parts.append(stream.flush())
+        whole = torch.cat(parts, dim=1)
+        totals = stream.lengths(lengths)
+        result, start = [], 0
+        for audio in audios:
+            stop = start + audio.channels
+            length = max(totals[start:stop])  # channels share a tempo
+            samples = whole[start:stop, :length].clone()
+            result.append(
+                replace(audio, samples=samples[0] if audio.samples.ndim == 1 else samples)
+            )
+            start = stop
+        return result
+
+    def stream(
+        self, pseudonym: Pseudonym, rate: int, channels: int = 1, profile: Any = None
+    ) -> Stream:
+        """Anonymize block by block: live, or with bounded memory.
+
+        Args:
+            pseudonym: whose voice to give.
+            rate: sample rate of the blocks, in Hz.
+            channels: rows of the blocks ``[channel, time]``; they share the pseudonym.
+            profile: result of :meth:`profiling`, where :attr:`needs_profile`.
+        """
+        return self._stream([pseudonym] * channels, rate, profile)
+
+    def profiling(
+        self, rate: int, channels: int = 1, lengths: Sequence[int] | None = None
+    ) -> Profiling:
+        """The first pass over a recording, for a system that needs one.
+
+        Args:
+            rate: sample rate of the blocks, in Hz.
+            channels: rows of the blocks ``[channel, time]``.
+            lengths: samples per row where rows are padded at their end (batches).
+        """
+        working = working_rate(rate)
+        scaled = None if lengths is None else [-(-n * working // rate) for n in lengths]
+        return Profiling(self.profiler(channels, working, scaled), rate, channels, self.device)
+
+    @property
+    def needs_profile(self) -> bool:
+        """Whether the system hears the whole recording before it changes it."""
+        return False
+
+    @property
+    def profile_optional(self) -> bool:
+        """Whether it can work live without a profile, adapting as it hears more."""
+        return False
+
+    def _stream(self, pseudonyms: Sequence[Pseudonym], rate: int, profile: Any) -> Stream:
+        if self.needs_profile and profile is None and not self.profile_optional:
+            raise AudioError(
+                f"{self.card.name} must hear the whole recording first: pass profile= from "
+                f"{self.card.name}.profiling(rate, channels), or choose a system that streams"
+            )
+        working = working_rate(rate)
+        core = self.core(pseudonyms, working, profile)
+        return Stream(core, rate, working, len(pseudonyms), self.device)
+
+    @abstractmethod
+    def core(self, pseudonyms: Sequence[Pseudonym], rate: int, profile: Any) -> Core:
+        """The signal processing for these rows at the working ``rate`` (8 to 16 kHz)."""
+
+    def profiler(self, rows: int, rate: int, lengths: Sequence[int] | None) -> Profiler:
+        """The first pass at the working ``rate``; only where :attr:`needs_profile`."""
+        raise NotImplementedError(f"{self.card.name} needs no profile")
+
+    def parameters(self) -> dict[str, Any]:
+        """The parameters by name: none of them tells anything about a key."""
+        return dataclasses.asdict(self)

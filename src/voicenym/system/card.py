@@ -1,0 +1,65 @@
+"""What a system is, promises and was measured to do."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One measured figure of a system, written by a benchmark, never by hand."""
+
+    metric: str
+    condition: str
+    value: float
+    low: float | None
+    high: float | None
+    unit: str
+    data: str
+    date: str
+
+
+@dataclass(frozen=True)
+class Card:
+    """What a system is, needs, promises, and where it fails.
+
+    Args:
+        name: as typed by a user.
+        title: one line.
+        paper: citation of the publication that defines it.
+        year: of that publication.
+        equations: which equations or steps of it are implemented, one string each.
+        needs: weights, rate, device.
+        protects: against whom, in one line for the table of systems.
+        promises: what holds.
+        fails: where it does not hold; never empty.
+        approximations: where the published description is silent and what is done instead.
+    """
+
+    name: str
+    title: str
+    paper: str
+    year: int
+    equations: tuple[str, ...]
+    needs: str
+    protects: str
+    promises: tuple[str, ...]
+    fails: tuple[str, ...]
+    approximations: tuple[str, ...] = ()
+
+    @property
+    def figures(self) -> tuple[Figure, ...]:
+        """Figures measured by ``benchmarks/``; empty if none was measured."""
+        return _figures().get(self.name, ())
+
+
+@cache
+def _figures() -> dict[str, tuple[Figure, ...]]:
+    file = resources.files("voicenym.systems") / "figures.json"
+    if not file.is_file():
+        return {}
+    rows = json.loads(file.read_text("utf-8"))
+    return {name: tuple(Figure(**row) for row in figures) for name, figures in rows.items()}

@@ -1,0 +1,60 @@
+"""Systems by name: :func:`load`."""
+
+from __future__ import annotations
+
+import dataclasses
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import Any
+
+from voicenym.errors import UnknownSystemError
+from voicenym.system.anonymizer import Anonymizer
+
+
+def available() -> list[str]:
+    """Names of all systems, in alphabetical order; imports none of them."""
+    package = import_module("voicenym.systems")
+    return sorted(module.name.replace("_", "-") for module in iter_modules(package.__path__))
+
+
+def system_class(name: str) -> type[Anonymizer]:
+    """The class of a system.
+
+    Raises:
+        UnknownSystemError: with the names there are.
+    """
+    if name not in available():
+        raise UnknownSystemError(f"no system {name!r}; there are: {', '.join(available())}")
+    module = import_module(f"voicenym.systems.{name.replace('-', '_')}")
+    for value in vars(module).values():
+        if (
+            isinstance(value, type)
+            and issubclass(value, Anonymizer)
+            and value.__module__ == module.__name__
+        ):
+            return value
+    raise TypeError(f"{module.__name__} holds no Anonymizer")
+
+
+def load(name: str, **parameters: Any) -> Anonymizer:
+    """A system by name.
+
+    Args:
+        name: one of :func:`available`.
+        parameters: fields of the system, such as ``order=20`` or ``device="cuda"``.
+
+    Raises:
+        UnknownSystemError: for an unknown name or parameter, or a value out of range.
+
+    Example:
+        >>> load("mcadams", low=0.7, high=0.9).low
+        0.7
+    """
+    cls = system_class(name)
+    known = [item.name for item in dataclasses.fields(cls)]
+    unknown = sorted(set(parameters) - set(known))
+    if unknown:
+        raise UnknownSystemError(
+            f"{name} has no parameter {', '.join(unknown)}; it has: {', '.join(sorted(known))}"
+        )
+    return cls(**parameters)
