@@ -13,14 +13,17 @@ from __future__ import annotations
 import argparse
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import torch
 
 import mcadams_reference
 import voicenym
+from voicenym.corpus import DEFAULT_SYSTEM
 from voicenym.dsp import lpc
 from voicenym.dsp.overlap import root_hann
 
@@ -100,7 +103,7 @@ def mcadams_rows(samples: torch.Tensor, own: float) -> None:
     print(f"{'mcadams: limit by operations':44s} {limit:9.5f}   {limit / own:6.2f} x ours")
 
 
-def start_rows() -> None:
+def start_rows(samples: torch.Tensor) -> None:
     """Import and ``--help`` against importing torch, as whole processes."""
 
     def process(*arguments: str) -> float:
@@ -114,6 +117,18 @@ def start_rows() -> None:
         seconds = process(*arguments)
         print(f"{name:44s} {seconds:7.3f} s   {seconds / torch_import:6.2f} x import torch")
     print(f"{'import torch':44s} {torch_import:7.3f} s")
+    with tempfile.TemporaryDirectory() as folder:
+        source, target = Path(folder, "in.wav"), Path(folder, "out.wav")
+        voicenym.write(source, voicenym.Audio(samples[: 10 * RATE], RATE))
+        for name in ("mcadams", DEFAULT_SYSTEM):
+            command = ("anonymize", str(source), "-o", str(target), "--overwrite")
+            seconds = process(sys.executable, "-m", "voicenym", *command, "--system", name)
+            system, audio = voicenym.load(name), voicenym.read(source)
+            work = best(lambda s=system, a=audio: s(a, KEY.pseudonym("benchmark")))
+            print(
+                f"{f'start to finish, 10 s, {name}':44s} {seconds:7.3f} s   "
+                f"{seconds / (torch_import + work):6.2f} of 1.5 x import torch + processing"
+            )
 
 
 def main() -> None:
@@ -138,7 +153,7 @@ def main() -> None:
     linear = twice / options.seconds / own["mcadams"] / 2
     print(f"{'mcadams: twice the length, per second':44s} {'':9s}   {linear:6.2f} x")
     mcadams_rows(samples, own["mcadams"])
-    start_rows()
+    start_rows(samples)
 
 
 if __name__ == "__main__":

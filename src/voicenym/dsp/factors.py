@@ -23,8 +23,8 @@ LONGEST_STEP = 0.5
 """Longer steps are shortened: far from the solution the iteration otherwise leaps away for good."""
 RADIUS = 0.9
 """Of the starting points: LP poles of speech lie between 0.7 and 1."""
-STEPS = 14
-"""Per attempt; two of three polynomials are done after 5, and 11 with the coarse ones."""
+STEPS = 12
+"""After the coarse ones; two of three polynomials are done after 5, and 11 with the coarse ones."""
 CHECK_EVERY = 2
 COARSE_STEPS = 6
 """The first steps only look for the neighbourhood: single precision does, at half the cost."""
@@ -61,25 +61,12 @@ def factor(a: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
 
     Args:
         a: ``[degree + 1, polynomial]`` float64, highest power first, a_0 = 1, even degree.
-            Neighbours should be similar (consecutive frames): what does not converge from the
-            general starting points starts again from the nearest neighbour that did.
 
     Returns:
         ``b, c``: ``[degree / 2, polynomial]``, the quadratics z^2 + b z + c in no given order.
     """
-    count = a.shape[1]
     b, c = _coarse(a, *_starting_points(a))
-    todo = _iterate(a, b, c, torch.arange(count, device=a.device))
-    if 0 < len(todo) < count:
-        done = torch.ones(count, dtype=torch.bool, device=a.device)
-        done[todo] = False
-        good = done.nonzero()[:, 0]
-        after = torch.searchsorted(good, todo).clamp_max(len(good) - 1)
-        before = (after - 1).clamp_min(0)
-        nearer = (todo - good[before]).abs() <= (good[after] - todo).abs()
-        neighbour = torch.where(nearer, good[before], good[after])
-        b[:, todo], c[:, todo] = b[:, neighbour], c[:, neighbour]
-        todo = _iterate(a, b, c, todo)
+    todo = _iterate(a, b, c, torch.arange(a.shape[1], device=a.device))
     if len(todo):
         b[:, todo], c[:, todo] = _by_eigenvalues(a[:, todo])
     return b, c
