@@ -80,6 +80,30 @@ class Reading:
         return 70.0 + 10.0 * math.log10(max(float(inside / max(power.sum(), 1e-30)), 1e-9))
 
 
+class _Track:
+    """An array ``[row, frame]`` that grows at its end, in large pieces.
+
+    Many small arrays kept between the large ones that come and go would split the heap up, and a
+    recording of ten hours would take a gigabyte.
+    """
+
+    def __init__(self, rows: int, kind: type[numpy.generic]) -> None:
+        self._values = numpy.empty((rows, 1 << 16), kind)
+        self._length = 0
+
+    def append(self, values: numpy.ndarray) -> None:
+        stop = self._length + values.shape[1]
+        if stop > self._values.shape[1]:
+            larger = numpy.empty((len(values), 2 * stop), self._values.dtype)
+            larger[:, : self._length] = self._values[:, : self._length]
+            self._values = larger
+        self._values[:, self._length : stop] = values
+        self._length = stop
+
+    def whole(self) -> numpy.ndarray:
+        return self._values[:, : self._length]
+
+
 class Reader:
     """First pass over a recording, block by block: ``push`` it all, then ask for the ``result``.
 
@@ -114,8 +138,8 @@ class Reader:
         self._pitches = torch.zeros(rows, math.ceil(octaves / PITCH_STEP) + 1, dtype=torch.int64)
         self._spectrum = torch.zeros(rows, FFT // 2 + 1, dtype=torch.float64)
         self._loudest = torch.zeros(rows, 1, dtype=torch.float64)
-        self._levels = [numpy.zeros((rows, 0), numpy.float32)]
-        self._voiced = [numpy.zeros((rows, 0), bool)]
+        self._levels = _Track(rows, numpy.float32)
+        self._voiced = _Track(rows, numpy.bool_)
 
     def push(self, block: torch.Tensor) -> None:
         """``[row, time]`` float32."""
@@ -127,8 +151,7 @@ class Reader:
         f0 = self._pitch.flush().f0
         padding = torch.zeros(len(self._signal), len(self._window) + self._hop)
         self._take(torch.cat([self._down.flush(), padding], dim=1), f0)
-        levels = numpy.concatenate(self._levels, axis=1)
-        voiced = numpy.concatenate(self._voiced, axis=1)
+        levels, voiced = self._levels.whole(), self._voiced.whole()
         ends = self._ends[:, 0].tolist()
         return [self._reading(r, levels[r, :end], voiced[r, :end]) for r, end in enumerate(ends)]
 
@@ -152,7 +175,7 @@ class Reader:
         place = torch.arange(self._first, self._first + f0.shape[1])
         self._first += f0.shape[1]
         voiced = (f0 > 0) & (place < self._ends)
-        self._levels.append(level.float().numpy())
+        self._levels.append(level.numpy())
         self._voiced.append(voiced.numpy())
         loudest = torch.cat([self._loudest, level], dim=1).cummax(dim=1).values
         self._loudest = loudest[:, -1:]
