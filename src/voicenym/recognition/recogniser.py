@@ -1,0 +1,77 @@
+"""What a recogniser is: recordings in, words out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Any, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voicenym.errors import AudioError
+
+RATE = 16000
+"""Sample rate in Hz of everything that a recogniser hears."""
+
+Recording = NDArray[np.float32]
+"""Samples ``[time]`` in [-1, 1] at :data:`RATE`."""
+
+
+class Recogniser(Protocol):
+    """Writes down what is said.
+
+    What a recogniser returns for a recording depends on that recording alone, not on those beside
+    or before it. Use it in a ``with`` block, or close it.
+    """
+
+    @property
+    def name(self) -> str:
+        """What a table or a card calls it; names the weights, where there are several."""
+        ...
+
+    def transcribe(self, recordings: Sequence[Recording]) -> list[str]:
+        """The words of each recording, in order; empty where nothing was understood.
+
+        Args:
+            recordings: each ``[time]``, mono float samples in [-1, 1] at 16 kHz.
+
+        Raises:
+            AudioError: a recording of another shape, or with samples that are not finite.
+        """
+        ...
+
+    def close(self) -> None:
+        """Give back what it holds; it may be called again, and twice."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def checked(recording: Any, index: int) -> Recording:
+    """A recording as ``[time]`` float32, for a recogniser's boundary.
+
+    Args:
+        recording: what a caller gave.
+        index: its place, for the message.
+
+    Raises:
+        AudioError: not one channel of finite floating-point samples.
+    """
+    samples = np.asarray(recording)
+    if samples.ndim != 1 or not np.issubdtype(samples.dtype, np.floating):
+        raise AudioError(
+            f"recording {index}: expected floating-point samples [time], found {samples.dtype} "
+            f"{list(samples.shape)}; mix its channels to one and divide integers by their range"
+        )
+    if not np.isfinite(samples).all():
+        raise AudioError(f"recording {index}: samples that are not finite; mend what made them")
+    return samples.astype(np.float32, copy=False)

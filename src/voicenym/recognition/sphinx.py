@@ -1,0 +1,201 @@
+"""Pocketsphinx: small, always at hand, with its own model of American English.
+
+It is no modern recogniser: free text by speakers with an accent is beyond it. Give it the sentences
+or the phrases that may be said, and it is good enough to compare systems.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+import warnings
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from voicenym.errors import DependencyError, VoicenymError
+from voicenym.recognition.closed import (
+    Lexicon,
+    bigram,
+    grammar,
+    pronounceable,
+    read_lexicon,
+    write_lexicon,
+)
+from voicenym.recognition.recogniser import RATE, Recogniser, Recording, checked
+
+LANGUAGE_WEIGHT = 10.0
+WORD_PENALTY = 1e-6
+"""Weight of the language model and factor for each word, for a bigram of the sentences: chosen on
+originals of speechocean762's training speakers, where pocketsphinx's own (6.5 and 0.65) hear a
+word in every pause."""
+PATIENCE = 60.0
+SLOWEST = 20.0
+"""Seconds that an utterance may take, and seconds for each of its own, before the worker is taken
+to hang."""
+
+
+class Sphinx(Recogniser):
+    """Pocketsphinx in a process of its own, which is started anew when it crashes.
+
+    Args:
+        sentences: closes the vocabulary and makes the language model, a bigram, of these.
+        phrases: a choice: one of these is heard, or nothing. Instead of ``sentences``; without
+            both, it is pocketsphinx's own model of free text.
+        pronunciations: words that its dictionary lacks, as phones of CMU's dictionary without
+            stress: ``{"snowboy": "S N OW B OY"}``.
+        language_weight, word_penalty: of a bigram; see pocketsphinx's ``lw`` and ``wip``.
+        patience: seconds that an utterance may take, beside 20 for each second of its own.
+
+    Attributes:
+        left_out: sentences and phrases with words that the dictionary lacks, and these words. They
+            are warned of and are no part of the model: leave them out of the measurement too.
+        crashes: utterances at which the worker crashed or hung; their transcript is empty.
+
+    Raises:
+        DependencyError: pocketsphinx is not installed.
+        VoicenymError: both sentences and phrases, or none that can be said.
+
+    Example:
+        >>> with Sphinx(phrases=["alexa", "computer"]) as sphinx:   # doctest: +SKIP
+        ...     sphinx.transcribe([recording])
+        ['computer']
+    """
+
+    def __init__(
+        self,
+        sentences: Sequence[str] | None = None,
+        *,
+        phrases: Sequence[str] | None = None,
+        pronunciations: Mapping[str, str] | None = None,
+        language_weight: float = LANGUAGE_WEIGHT,
+        word_penalty: float = WORD_PENALTY,
+        patience: float = PATIENCE,
+    ) -> None:
+        if sentences is not None and phrases is not None:
+            raise VoicenymError("give pocketsphinx sentences or phrases, not both")
+        self.left_out: dict[str, list[str]] = {}
+        self.crashes = 0
+        self._patience = patience
+        self._process: subprocess.Popen[bytes] | None = None
+        self._phrases: frozenset[str] | None = None
+        self._options: dict[str, Any] = {"samprate": float(RATE)}
+        given = sentences if sentences is not None else phrases
+        if given is None:
+            _model_folder()
+            return
+        lexicon = known_words()
+        for word, phones in (pronunciations or {}).items():
+            lexicon[word.lower()] = [phones]
+        kept, self.left_out = pronounceable(given, lexicon)
+        if self.left_out:
+            words = sorted({word for missing in self.left_out.values() for word in missing})
+            warnings.warn(
+                f"{len(self.left_out)} of {len(given)} left out, whose words pocketsphinx cannot "
+                f"pronounce: {', '.join(words)}; give their pronunciations",
+                stacklevel=2,
+            )
+        if not kept:
+            raise VoicenymError(
+                "nothing that pocketsphinx can pronounce; give pronunciations of your words"
+            )
+        words_said = {word for sentence in kept for word in sentence.split()}
+        self._options["dict_text"] = write_lexicon(words_said, lexicon)
+        if phrases is not None:
+            self._phrases = frozenset(kept)
+            self._options["jsgf_text"] = grammar(kept)
+        else:
+            self._options["lm_text"] = bigram(kept)
+            self._options |= {"lw": language_weight, "wip": word_penalty}
+
+    @property
+    def name(self) -> str:
+        if self._phrases is not None:
+            return f"pocketsphinx, choice among {len(self._phrases)}"
+        return "pocketsphinx" + (", bigram of the sentences" if "lm_text" in self._options else "")
+
+    def transcribe(self, recordings: Sequence[Recording]) -> list[str]:
+        return [self._hear(checked(x, i), i) for i, x in enumerate(recordings)]
+
+    def close(self) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            process.communicate()
+
+    def __del__(self) -> None:
+        if getattr(self, "_process", None) is not None:
+            self.close()
+
+    def _hear(self, samples: Recording, index: int) -> str:
+        data = np.rint(np.clip(samples, -1.0, 1.0) * 32767).astype("<i2").tobytes()
+        if not data:
+            return ""
+        limit = self._patience + SLOWEST * len(samples) / RATE
+        answer = self._ask(f"{len(data)}\n".encode() + data, limit)
+        if answer is None:
+            self.crashes += 1
+            self.close()
+            warnings.warn(
+                f"recording {index}: pocketsphinx crashed or took more than {limit:.0f} s; its "
+                f"transcript is empty ({self.crashes} so far)",
+                stacklevel=3,
+            )
+            return ""
+        heard: str = json.loads(answer)
+        # A path of the grammar that did not reach its end is no choice.
+        return "" if self._phrases is not None and heard not in self._phrases else heard
+
+    def _ask(self, message: bytes, limit: float) -> bytes | None:
+        """The worker's answer, a whole line; none where it died or had to be killed."""
+        process = self._process or self._start()
+        assert process.stdin is not None
+        assert process.stdout is not None
+        timer = threading.Timer(limit, process.kill)
+        timer.start()
+        try:
+            process.stdin.write(message)
+            process.stdin.flush()
+            answer = process.stdout.readline()
+        except OSError:
+            return None
+        finally:
+            timer.cancel()
+        return answer if answer.endswith(b"\n") else None
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        # Errors of the library go to our own standard error: a pipe that nobody reads fills up.
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "voicenym.recognition.sphinx_worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+        if self._ask(json.dumps(self._options).encode() + b"\n", PATIENCE) != b"ready\n":
+            self.close()
+            raise VoicenymError(
+                "pocketsphinx does not start; what it said stands above. If it speaks of a word's "
+                "pronunciation, mend that"
+            )
+        return self._process
+
+
+def known_words() -> Lexicon:
+    """Words of pocketsphinx's dictionary of American English, with their pronunciations.
+
+    Raises:
+        DependencyError: pocketsphinx is not installed.
+    """
+    return read_lexicon((_model_folder() / "cmudict-en-us.dict").read_text("utf-8"))
+
+
+def _model_folder() -> Path:
+    if find_spec("pocketsphinx") is None:
+        raise DependencyError("pocketsphinx is not installed: pip install voicenym[evaluate]")
+    pocketsphinx: Any = import_module("pocketsphinx")
+    return Path(pocketsphinx.get_model_path()) / "en-us"

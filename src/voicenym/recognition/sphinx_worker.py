@@ -1,0 +1,52 @@
+"""The process in which pocketsphinx runs, so that its crash is not ours.
+
+Its first line in is JSON: options of ``pocketsphinx.Decoder``, of which ``lm_text``, ``dict_text``
+and ``jsgf_text`` are contents that it puts into files. It answers ``ready``. Then for each
+utterance: a line with the number of bytes, and as many bytes of 16-bit samples; it answers one
+line of JSON, the words. It ends when its input does.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+from importlib import import_module
+from pathlib import Path
+from typing import Any, BinaryIO
+
+
+def serve(source: BinaryIO, sink: BinaryIO) -> None:
+    """Answer until there is no more."""
+    pocketsphinx: Any = import_module("pocketsphinx")
+
+    options = json.loads(source.readline())
+    with tempfile.TemporaryDirectory() as folder:
+        for name in [n for n in options if n.endswith("_text")]:
+            path = Path(folder, name)
+            path.write_text(options.pop(name), "utf-8")
+            options[name.removesuffix("_text")] = str(path)
+        decoder = pocketsphinx.Decoder(loglevel="FATAL", **options)
+    sink.write(b"ready\n")
+    sink.flush()
+    while line := source.readline():
+        samples = source.read(int(line))
+        decoder.start_utt()
+        # As a whole: means are those of this utterance, and none are kept for the next.
+        decoder.process_raw(samples, full_utt=True)
+        decoder.end_utt()
+        found = decoder.hyp()
+        sink.write(json.dumps(found.hypstr if found else "").encode() + b"\n")
+        sink.flush()
+
+
+def main() -> None:
+    """Serve, with what libraries print kept out of the answers."""
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    serve(sys.stdin.buffer, answers)
+
+
+if __name__ == "__main__":
+    main()
