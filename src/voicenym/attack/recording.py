@@ -1,0 +1,73 @@
+"""Recordings that attacks are made on: where they lie, who speaks, and their samples."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from voicenym.errors import AudioError
+
+RATE = 16_000
+"""Rate at which verifiers, recognisers and metrics hear recordings, in Hz."""
+SHORTEST = 0.1
+"""Seconds below which nothing can be told of a voice."""
+
+
+@dataclass(frozen=True, order=True)
+class Recording:
+    """One utterance of one speaker.
+
+    Args:
+        name: unique within its corpus.
+        speaker: who speaks.
+        path: of the sound file.
+        sex: ``f`` or ``m``, empty where unknown.
+        text: what is said, empty where unknown.
+        start, end: seconds within the file; the whole file where ``end`` is None.
+    """
+
+    name: str
+    speaker: str
+    path: Path
+    sex: str = ""
+    text: str = ""
+    start: float = 0.0
+    end: float | None = None
+
+    def digest(self) -> str:
+        """SHA-256 of the file, and the part of it that is meant."""
+        return f"{_sha256(self.path)} {self.start:.6f} {self.end}"
+
+    def samples(self) -> np.ndarray:
+        """Mono float32 ``[time]`` at 16 kHz; channels are averaged.
+
+        Raises:
+            AudioError: if the file cannot be read, or is too short or silent.
+        """
+        import soxr
+
+        from voicenym.audio import read
+
+        audio = read(self.path)
+        signal = np.atleast_2d(audio.samples.numpy()).mean(0)
+        if self.end is not None or self.start:
+            stop = None if self.end is None else round(self.end * audio.rate)
+            signal = signal[round(self.start * audio.rate) : stop]
+        if len(signal) < SHORTEST * audio.rate:
+            raise AudioError(f"{self.path}: shorter than {SHORTEST:g} s; leave it out")
+        if not np.any(signal):
+            raise AudioError(f"{self.path}: silent; leave it out of an evaluation")
+        return np.ascontiguousarray(soxr.resample(signal, audio.rate, RATE), dtype=np.float32)
+
+
+@lru_cache(maxsize=100_000)
+def _sha256(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise AudioError(f"{path}: {error.strerror or error}; check the path") from error

@@ -1,0 +1,98 @@
+"""Verifiers: what turns a voice into a vector.
+
+A verifier embeds recordings; a back end (:mod:`voicenym.attack.backend`) scores the vectors.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+
+from voicenym.errors import DependencyError, VoicenymError
+
+
+class Verifier(Protocol):
+    """Embeds recordings; pickled to worker processes.
+
+    Attributes:
+        name: for reports.
+        version: changes when the same recording would get another vector.
+    """
+
+    name: str
+    version: str
+
+    def embed(self, recordings: Sequence[np.ndarray]) -> np.ndarray:
+        """Vectors ``[recording, dimension]`` of mono float32 recordings ``[time]`` at 16 kHz."""
+
+
+class Resemblyzer:
+    """The d-vector encoder that the Resemblyzer package carries, or weights fine-tuned from it.
+
+    Only the package's weights are used; it need not be importable.
+
+    Args:
+        weights: a checkpoint in its layout; None for the package's own.
+        name: for reports.
+    """
+
+    def __init__(self, weights: Path | None = None, name: str = "Resemblyzer") -> None:
+        self.name = name
+        self._path = weights if weights is not None else _packaged_weights()
+        self.version = hashlib.sha256(self._path.read_bytes()).hexdigest()[:16]
+
+    def embed(self, recordings: Sequence[np.ndarray]) -> np.ndarray:
+        import torch
+
+        vectors = _encoder(self._path).embed([torch.from_numpy(x) for x in recordings])
+        return vectors.numpy()
+
+
+def _packaged_weights() -> Path:
+    spec = find_spec("resemblyzer")
+    places = list(spec.submodule_search_locations or []) if spec is not None else []
+    for place in places:
+        path = Path(place) / "pretrained.pt"
+        if path.is_file():
+            return path
+    raise DependencyError(
+        "the verifier's weights are missing: pip install voicenym[evaluate] && "
+        "pip install --no-deps resemblyzer"
+    )
+
+
+@cache
+def _encoder(path: Path):  # type: ignore[no-untyped-def]
+    from voicenym.nets.dvector import DVector
+
+    return DVector.from_checkpoint(path)
+
+
+def _statistics() -> Verifier:
+    from voicenym.attack.trivial import VoiceStatistics
+
+    return VoiceStatistics()
+
+
+VERIFIERS: dict[str, Callable[[], Verifier]] = {
+    "resemblyzer": Resemblyzer,
+    "statistics": _statistics,
+}
+
+
+def verifier(name: str) -> Verifier:
+    """A verifier by name.
+
+    Raises:
+        VoicenymError: with the names there are.
+        DependencyError: if its weights or library are missing.
+    """
+    if name not in VERIFIERS:
+        raise VoicenymError(f"no verifier {name!r}; there are: {', '.join(sorted(VERIFIERS))}")
+    return VERIFIERS[name]()

@@ -1,0 +1,126 @@
+"""Recordings of an evaluation: folders of speakers, Kaldi folders, and manifests in TSV."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from voicenym.attack.recording import Recording
+from voicenym.corpus import kaldi
+from voicenym.corpus.plan import EXTENSIONS
+from voicenym.errors import CorpusError
+
+COLUMNS = ("utterance", "path", "speaker")
+"""What a manifest must have; ``gender``, ``text``, ``split``, ``corpus`` are used if there."""
+
+
+def recordings(
+    source: Path, split: str | None = None, corpus: str | None = None
+) -> list[Recording]:
+    """All utterances of a corpus, in the order of their names.
+
+    Args:
+        source: a folder ``SPEAKER/.../UTTERANCE.wav`` (a ``manifest.tsv`` within it counts more), a
+            Kaldi data folder, or a TSV manifest with the columns of :data:`COLUMNS`, whose paths
+            are relative to it.
+        split: only rows of this split; needs a manifest.
+        corpus: only rows of this corpus; needs a manifest.
+
+    Raises:
+        CorpusError: nothing found, columns missing, names twice, files missing.
+    """
+    if not source.exists():
+        raise CorpusError(f"{source}: no such file or folder; check the name")
+    if source.is_dir() and kaldi.is_kaldi(source):
+        found = _kaldi(source)
+    elif source.is_file():
+        return _manifest(source, split, corpus)
+    elif (source / "manifest.tsv").is_file():
+        return _manifest(source / "manifest.tsv", split, corpus)
+    else:
+        found = _tree(source)
+    if split or corpus:
+        raise CorpusError(f"{source}: --split and --corpus need a manifest with such columns")
+    return found
+
+
+def _checked(source: Path, found: Sequence[Recording]) -> list[Recording]:
+    if not found:
+        raise CorpusError(f"{source}: no recordings in it; check the folder, or the split")
+    twice = [name for name, count in Counter(r.name for r in found).items() if count > 1]
+    if twice:
+        raise CorpusError(f"{source}: {twice[0]} names two utterances; make names unique")
+    missing = [r for r in found if not r.path.is_file()]
+    if missing:
+        raise CorpusError(
+            f"{missing[0].path}: missing ({len(missing)} of {len(found)} files of {source} are); "
+            "restore them or take their lines out"
+        )
+    return sorted(found)
+
+
+def _tree(root: Path) -> list[Recording]:
+    """``SPEAKER/.../UTTERANCE.wav``: the first folder below the root is the speaker."""
+    found = []
+    for folder, folders, names in os.walk(root):
+        folders[:] = sorted(f for f in folders if not f.startswith("."))
+        for name in sorted(names):
+            path = Path(folder, name)
+            inner = path.relative_to(root)
+            if not name.startswith(".") and path.suffix.lower() in EXTENSIONS:
+                if len(inner.parts) < 2:
+                    raise CorpusError(
+                        f"{path}: lies in no speaker's folder; arrange the recordings as "
+                        f"{root}/SPEAKER/UTTERANCE{path.suffix}"
+                    )
+                text = path.with_suffix(".txt")
+                words = text.read_text("utf-8", "replace").strip() if text.is_file() else ""
+                name = inner.with_suffix("").as_posix()
+                found.append(Recording(name, inner.parts[0], path, text=words))
+    return _checked(root, found)
+
+
+def _manifest(path: Path, split: str | None, corpus: str | None) -> list[Recording]:
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            reader = csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
+            rows = list(reader)
+            columns = reader.fieldnames or []
+    except (OSError, UnicodeDecodeError) as error:
+        raise CorpusError(f"{path}: cannot be read as a TSV manifest ({error})") from None
+    missing = [column for column in COLUMNS if column not in columns]
+    if missing:
+        raise CorpusError(f"{path}: a manifest needs the column {missing[0]!r} in its first line")
+    for column, wanted in (("split", split), ("corpus", corpus)):
+        if wanted:
+            have = sorted({row.get(column) or "" for row in rows})
+            if wanted not in have:
+                raise CorpusError(f"{path}: no {column} {wanted!r}; there are: {', '.join(have)}")
+            rows = [row for row in rows if row.get(column) == wanted]
+    found = [
+        Recording(
+            row["utterance"],
+            row["speaker"],
+            path.parent / row["path"],
+            (row.get("gender") or "")[:1].lower(),
+            row.get("text") or "",
+        )
+        for row in rows
+    ]
+    nameless = [r for r in found if not r.speaker]
+    if nameless:
+        raise CorpusError(
+            f"{path}: {nameless[0].name} has no speaker; trials need one ({len(nameless)} such)"
+        )
+    return _checked(path, found)
+
+
+def _kaldi(folder: Path) -> list[Recording]:
+    data = kaldi.read_utterances(folder)
+    return _checked(
+        folder,
+        [Recording(u.name, u.speaker, Path(u.entry), u.sex, u.text, u.start, u.end) for u in data],
+    )

@@ -1,0 +1,75 @@
+"""Mel filterbanks and mel spectra."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+
+
+def slaney(hertz: torch.Tensor) -> torch.Tensor:
+    """Mel of Slaney's Auditory Toolbox: linear below 1 kHz, logarithmic above.
+
+    Args:
+        hertz: any shape, in Hz.
+    """
+    linear = hertz * (3.0 / 200.0)
+    logarithmic = 15.0 + 27.0 * torch.log(hertz.clamp_min(1e-9) / 1000.0) / math.log(6.4)
+    return torch.where(hertz < 1000.0, linear, logarithmic)
+
+
+def slaney_inverse(mel: torch.Tensor) -> torch.Tensor:
+    """The Hz of :func:`slaney`'s mels."""
+    logarithmic = 1000.0 * torch.exp((mel - 15.0) * math.log(6.4) / 27.0)
+    return torch.where(mel < 15.0, mel * (200.0 / 3.0), logarithmic)
+
+
+def filterbank(rate: int, fft: int, bands: int, low: float, high: float) -> torch.Tensor:
+    """Triangles of equal area, evenly spaced in Slaney's mels, on the bins of a real FFT.
+
+    Args:
+        rate: in Hz.
+        fft: points of the transform.
+        bands: number of triangles.
+        low, high: lower corner of the first and upper corner of the last, in Hz.
+
+    Returns:
+        ``[bands, fft / 2 + 1]`` float32, weights of power.
+    """
+    first, last = slaney(torch.tensor([low, high], dtype=torch.float64)).tolist()
+    corners = slaney_inverse(torch.linspace(first, last, bands + 2, dtype=torch.float64))
+    bins = torch.linspace(0.0, rate / 2, fft // 2 + 1, dtype=torch.float64)
+    left, centre, right = corners[:-2, None], corners[1:-1, None], corners[2:, None]
+    rising = (bins - left) / (centre - left)
+    falling = (right - bins) / (right - centre)
+    triangles = torch.minimum(rising, falling).clamp_min(0.0)
+    return (triangles * (2.0 / (right - left))).float()
+
+
+class MelSpectrum(torch.nn.Module):
+    """Mel power spectrum of centred, periodic-Hann frames, zeros outside the signal.
+
+    Args:
+        rate: in Hz.
+        length: of the window and the transform, in samples.
+        hop: in samples.
+        bands: of the filterbank, from 0 to half the rate.
+    """
+
+    window: torch.Tensor
+    bank: torch.Tensor
+
+    def __init__(self, rate: int, length: int, hop: int, bands: int) -> None:
+        super().__init__()
+        self.length, self.hop = length, hop
+        self.register_buffer("window", torch.hann_window(length), persistent=False)
+        self.register_buffer(
+            "bank", filterbank(rate, length, bands, 0.0, rate / 2), persistent=False
+        )
+
+    def forward(self, signal: torch.Tensor) -> torch.Tensor:
+        """``[..., time]`` to ``[..., 1 + time / hop, band]``."""
+        padded = torch.nn.functional.pad(signal, (self.length // 2, self.length // 2))
+        frames = padded.unfold(-1, self.length, self.hop)
+        power = torch.fft.rfft(frames * self.window).abs().square()
+        return power @ self.bank.T

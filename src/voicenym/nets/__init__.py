@@ -1,0 +1,1 @@
+"""Neural parts, one architecture a file."""

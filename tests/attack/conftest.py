@@ -1,0 +1,71 @@
+"""Recordings of a few synthetic speakers, and a verifier that hears their spectra."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+
+from voicenym.attack.recording import Recording
+
+RATE = 16_000
+
+
+class Spectrum:
+    """A verifier without weights: the level of 40 bands. Counts what it is given."""
+
+    name = "spectrum"
+    version = "1"
+
+    def __init__(self) -> None:
+        self.heard = 0
+
+    def embed(self, recordings):
+        self.heard += len(recordings)
+        return np.stack([self._bands(x) for x in recordings]).astype(np.float32)
+
+    @staticmethod
+    def _bands(samples):
+        power = np.abs(np.fft.rfft(samples)) ** 2
+        bands = [band.mean() for band in np.array_split(power, 40)]
+        level = np.log(np.array(bands) + 1e-9)
+        return level - level.mean()
+
+
+@pytest.fixture
+def spectrum():
+    return Spectrum()
+
+
+def utterance(speaker: int, number: int) -> np.ndarray:
+    """A second of buzz: pitch and two resonances are the speaker's, the rest is the utterance's."""
+    rng = np.random.default_rng([speaker, number])
+    time = np.arange(RATE) / RATE
+    pitch = 100 + 12 * speaker
+    signal = np.zeros(RATE)
+    for harmonic in range(1, 8000 // pitch):
+        hertz = harmonic * pitch
+        gain = sum(
+            1 / (1 + ((hertz - f) / 200) ** 2) for f in (400 + 60 * speaker, 2600 - 90 * speaker)
+        )
+        signal += gain * np.sin(2 * np.pi * (hertz * time + rng.random()))
+    signal *= 0.6 + 0.4 * np.sin(2 * np.pi * (3 * time + rng.random()))
+    signal += 0.01 * rng.standard_normal(RATE)
+    return (0.1 * signal / np.abs(signal).max()).astype(np.float32)
+
+
+@pytest.fixture(scope="session")
+def corpus(tmp_path_factory) -> list[Recording]:
+    """Six speakers, half of each sex, with four utterances each."""
+    root: Path = tmp_path_factory.mktemp("corpus")
+    recordings = []
+    for speaker in range(6):
+        (root / f"s{speaker}").mkdir()
+        for number in range(4):
+            path = root / f"s{speaker}" / f"u{number}.wav"
+            soundfile.write(path, utterance(speaker, number), RATE)
+            sex = "fm"[speaker % 2]
+            recordings.append(Recording(f"s{speaker}-u{number}", f"s{speaker}", path, sex))
+    return recordings

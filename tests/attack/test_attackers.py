@@ -1,0 +1,146 @@
+"""Attackers on vectors whose truth is known, and on sound."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from voicenym import Key
+from voicenym.attack import attackers
+from voicenym.attack.case import Case, Model, Protection
+from voicenym.attack.embedder import Embedder
+from voicenym.attack.recording import Recording
+from voicenym.attack.transform import EVERYBODY, Anonymize, Undo
+
+USER, ATTACKER = Key(bytes(32)), Key(bytes(range(32)))
+DIMENSION, SPEAKERS, VOICES = 24, 20, 6
+
+
+def error_rate(scores, case):
+    """Share of impostors that score above the median target: 0.5 by chance."""
+    same = np.array([m.speaker for m in case.models])[:, None] == [r.speaker for r in case.trials]
+    return float(np.mean(scores[~same] >= np.median(scores[same])))
+
+
+class Vectors:
+    """An embedder that needs no sound: the system turns a speaker's vector by one of few voices."""
+
+    def __init__(self):
+        rng = np.random.default_rng(0)
+        self._rotations = [
+            np.linalg.qr(rng.standard_normal((DIMENSION, DIMENSION)))[0] for _ in range(VOICES)
+        ]
+        self._people = rng.standard_normal((SPEAKERS, DIMENSION))
+
+    def __call__(self, verifier, recordings, transform):
+        return np.stack([self._one(r, transform) for r in recordings])
+
+    def _one(self, recording, transform):
+        speaker, number = map(int, recording.name.split("-"))
+        noise = np.random.default_rng([speaker, number]).standard_normal(DIMENSION)
+        vector = self._people[speaker] + 0.3 * noise
+        for step in transform.steps:
+            assert isinstance(step, Anonymize)
+            who = EVERYBODY if step.per == EVERYBODY else recording.speaker
+            voice = step.key.pseudonym(who).index("voice", VOICES)
+            vector = self._rotations[voice] @ vector
+        return vector
+
+
+@pytest.fixture
+def case():
+    def recordings(speaker, numbers):
+        return tuple(Recording(f"{speaker}-{n}", f"s{speaker}", Path("none")) for n in numbers)
+
+    models = tuple(
+        Model(f"s{s}", f"s{s}", recordings(s, range(3 + s % 2))) for s in range(SPEAKERS)
+    )
+    trials = tuple(r for s in range(SPEAKERS) for r in recordings(s, range(10, 14)))
+    return Case(models, trials, Protection.by("vtln", USER), ATTACKER)
+
+
+def test_strength_of_knowledge_is_as_it_must_be(case):
+    found = {
+        a.name: error_rate(a.scores(case, None, Vectors()), case)
+        for a in (
+            attackers.Unprotected(),
+            attackers.Ignorant(),
+            attackers.LazyInformed(),
+            attackers.KeyHolder(),
+            attackers.KeySearch(keys=40),
+        )
+    }
+    assert found["unprotected"] < 0.001
+    assert found["key-holder"] < 0.001
+    assert found["ignorant"] > 0.2
+    assert found["lazy-informed"] > 0.2
+    assert found["key search"] < 0.01, "six voices are searched at once"
+
+
+def test_scores_are_models_by_trials_and_do_not_depend_on_the_order(case):
+    import dataclasses
+
+    backwards = dataclasses.replace(case, models=case.models[::-1], trials=case.trials[::-1])
+    for attacker in (attackers.LazyInformed(), attackers.KeySearch(keys=5)):
+        scores = attacker.scores(case, None, Vectors())
+        assert scores.shape == (SPEAKERS, len(case.trials))
+        other = attacker.scores(backwards, None, Vectors())
+        np.testing.assert_allclose(other[::-1, ::-1], scores, atol=1e-9)
+
+
+def test_marginal_of_one_guess_ranks_models_as_the_cosine_does():
+    cosines = np.random.default_rng(0).uniform(-1, 1, (1, 7, 9))
+    scores = attackers.marginal(cosines, 50.0)
+    np.testing.assert_array_equal(scores.argsort(0), cosines[0].argsort(0))
+    np.testing.assert_allclose(np.exp(scores).mean(0), 1.0)
+
+
+def test_marginal_stands_any_concentration():
+    cosines = np.random.default_rng(0).uniform(-1, 1, (5, 4, 3)).astype(np.float32)
+    assert np.isfinite(attackers.marginal(cosines, 1e5)).all()
+
+
+def test_inversion_brings_mcadams_back(corpus, spectrum):
+    """Undone by the right guess, a recording is nearer to its original than protected."""
+    protected = Protection.by("mcadams", USER)
+    alpha = USER.pseudonym("s1").uniform("mcadams.alpha", 0.5, 0.9)
+    recordings = [r for r in corpus if r.speaker == "s1"]
+    embedder = Embedder()
+    original = embedder(spectrum, recordings)
+    hidden = embedder(spectrum, recordings, protected.transform)
+    undo = Undo("mcadams", (("low", 1 / alpha), ("high", 1 / alpha)))
+    undone = embedder(spectrum, recordings, protected.transform.then(undo))
+    assert np.linalg.norm(undone - original) < 0.6 * np.linalg.norm(hidden - original)
+
+
+def test_guesses_of_mcadams_cover_its_range():
+    guesses = attackers.inversions("mcadams", 9)
+    bent = sorted(dict(g.parameters)["low"] for g in guesses)
+    assert len(guesses) == 9
+    assert bent[0] == pytest.approx(1 / 0.9, abs=1e-3)
+    assert bent[-1] == pytest.approx(2.0, abs=1e-3)
+    assert attackers.inversions("recast") == ()
+
+
+def test_files_of_others_are_attacked_without_their_system(corpus, spectrum, tmp_path):
+    import soundfile
+
+    from voicenym.attack.transform import Instead, Transform
+
+    files = {}
+    for recording in corpus:
+        files[recording.name] = tmp_path / f"{recording.name}.wav"
+        soundfile.write(files[recording.name], recording.samples()[::-1], 16000)
+    models = tuple(Model(s, s, (r,)) for s in ("s0", "s1") for r in corpus if r.name == f"{s}-u0")
+    trials = tuple(r for r in corpus if r.name.endswith("u1"))[:2]
+    case = Case(models, trials, Protection(Transform((Instead(files),))), ATTACKER)
+    names = [a.name for a in attackers.standard(None, [], keys=2, trains=False)]
+    assert names == ["unprotected", "ignorant", "key-holder"]
+    scores = attackers.Ignorant().scores(case, spectrum, Embedder())
+    assert scores.shape == (2, 2)
+    assert (scores.diagonal() > scores[[0, 1], [1, 0]]).all(), "time reversal keeps the spectrum"
+
+
+def test_denoising_attackers_have_their_names():
+    assert attackers.Denoising("median").name == "de-noising (median)"
+    assert attackers.Denoising("median") == attackers.Denoising("median")

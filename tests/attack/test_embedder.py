@@ -1,0 +1,80 @@
+import numpy as np
+import pytest
+
+from voicenym import Key
+from voicenym.attack.cache import VectorCache
+from voicenym.attack.embedder import Embedder
+from voicenym.attack.transform import Anonymize, Transform
+from voicenym.errors import AudioError, VoicenymError
+
+KEY = Key(bytes(range(32)))
+PROTECTED = Transform((Anonymize("vtln", KEY),))
+
+
+def test_what_was_embedded_once_is_not_embedded_again(corpus, spectrum, tmp_path):
+    path = tmp_path / "cache" / "vectors.sqlite"
+    with Embedder(VectorCache(path)) as embedder:
+        first = embedder(spectrum, corpus)
+    assert first.shape == (len(corpus), 40)
+    assert spectrum.heard == len(corpus)
+    with Embedder(VectorCache(path)) as embedder:
+        again = embedder(spectrum, corpus[::-1])
+        assert spectrum.heard == len(corpus)
+        embedder(spectrum, corpus[:3], PROTECTED)
+    np.testing.assert_array_equal(again, first[::-1])
+    assert spectrum.heard == len(corpus) + 3
+
+
+def test_the_cache_tells_keys_systems_verifiers_and_contents_apart(corpus, spectrum, tmp_path):
+    first = corpus[0]
+    transforms = [
+        Transform(),
+        PROTECTED,
+        Transform((Anonymize("vtln", Key(bytes(32))),)),
+        Transform((Anonymize("vtln", KEY, "utterance"),)),
+        Transform((Anonymize("vtln", KEY, "everybody"),)),
+        Transform((Anonymize("mcadams", KEY),)),
+        Transform((Anonymize("mcadams", KEY, "speaker", (("order", 18),)),)),
+    ]
+    identities = [t.identity(first) for t in transforms]
+    assert len(set(identities)) == len(identities)
+    assert KEY.tag("anything") not in "".join(identities)
+    assert all(corpus[1].digest() not in i for i in identities)
+    embedder = Embedder()
+    for number, transform in enumerate(transforms, 1):
+        embedder(spectrum, [first], transform)
+        assert spectrum.heard == number
+    spectrum.version = "2"
+    embedder(spectrum, [first])
+    assert spectrum.heard == len(transforms) + 1
+
+
+def test_progress_counts_every_recording_once(corpus, spectrum):
+    counts = []
+    embedder = Embedder(progress=counts.append)
+    embedder(spectrum, corpus[:5])
+    embedder(spectrum, corpus[:7])
+    assert sum(counts) == 12
+
+
+def test_a_cache_that_is_none_is_refused(tmp_path):
+    path = tmp_path / "notes.txt"
+    path.write_text("these are notes, longer than a page of any data base " * 100)
+    with pytest.raises(VoicenymError, match=r"notes.txt: cannot be used as cache"):
+        VectorCache(path)
+
+
+def test_missing_silent_and_short_recordings_are_named(corpus, tmp_path, spectrum):
+    import dataclasses
+
+    import soundfile
+
+    for name, samples in (("silent", np.zeros(16000)), ("short", np.full(800, 0.1))):
+        path = tmp_path / f"{name}.wav"
+        soundfile.write(path, samples, 16000)
+        recording = dataclasses.replace(corpus[0], path=path)
+        with pytest.raises(AudioError, match=rf"{name}.wav"):
+            Embedder()(spectrum, [recording])
+    gone = dataclasses.replace(corpus[0], path=tmp_path / "gone.wav")
+    with pytest.raises(AudioError, match=r"gone.wav: No such file"):
+        Embedder()(spectrum, [gone])
