@@ -29,3 +29,7 @@ class CorpusError(VoicenymError):
 
 class DependencyError(VoicenymError):
     """An optional dependency is missing; the message names the extra that brings it."""
+
+
+class ScoreError(VoicenymError):
+    """Scores that no metric can be computed from; the message names the trial."""

@@ -1,0 +1,106 @@
+"""Verification scores: checked, sorted once, and who spoke in each trial.
+
+Every metric here takes scores of *target* trials (the same speaker) and *non-target* trials
+(different speakers); a higher score says that the speakers are likelier to be the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from voicenym.errors import ScoreError
+
+Array = npt.NDArray[np.float64]
+Scores = npt.ArrayLike
+
+
+def check(target: Scores, nontarget: Scores) -> tuple[Array, Array]:
+    """Both classes as flat float64 arrays; infinities are allowed.
+
+    Args:
+        target, nontarget: scores of any shape.
+
+    Raises:
+        ScoreError: a class without trials, or a score that is NaN (the message names it).
+
+    Example:
+        >>> check([[2.0, 3.0]], [1.0])
+        (array([2., 3.]), array([1.]))
+    """
+    checked = []
+    for name, values in (("target", target), ("non-target", nontarget)):
+        scores = np.asarray(values, dtype=np.float64).reshape(-1)
+        if not scores.size:
+            raise ScoreError(f"there are no {name} scores; both kinds of trials are needed")
+        bad = np.flatnonzero(np.isnan(scores))
+        if bad.size:
+            raise ScoreError(
+                f"{name} score {bad[0]} is NaN ({bad.size} of {scores.size} are); mend or leave "
+                "out that trial"
+            )
+        checked.append(scores)
+    return checked[0], checked[1]
+
+
+@dataclass(frozen=True)
+class Speakers:
+    """Who speaks in each trial, so that intervals know which trials depend on each other.
+
+    Args:
+        target: ``[trial, 2]`` integers: speaker of the enrolment and of the trial.
+        nontarget: the same for non-target trials.
+    """
+
+    target: npt.NDArray[np.integer]
+    nontarget: npt.NDArray[np.integer]
+
+    def __post_init__(self) -> None:
+        for name in ("target", "nontarget"):
+            pairs = np.asarray(getattr(self, name))
+            if pairs.ndim != 2 or pairs.shape[1] != 2:
+                raise ScoreError(f"speakers of {name} trials need [trial, 2], not {pairs.shape}")
+
+
+@dataclass(frozen=True)
+class Sorted:
+    """Scores of both classes on one axis, equal ones merged: ties are never told apart.
+
+    Args:
+        thresholds: ``[score]``, the different scores, ascending.
+        target, nontarget: ``[score]``, trials (or their weights) at each.
+    """
+
+    thresholds: Array
+    target: Array
+    nontarget: Array
+
+    @classmethod
+    def of(cls, target: Scores, nontarget: Scores) -> Sorted:
+        """Sort and count."""
+        thresholds, at_target, at_nontarget = places(*check(target, nontarget))
+        count = len(thresholds)
+        return cls(
+            thresholds,
+            np.bincount(at_target, minlength=count).astype(np.float64),
+            np.bincount(at_nontarget, minlength=count).astype(np.float64),
+        )
+
+    def rates(self) -> tuple[Array, Array]:
+        """Miss and false-alarm rate ``[score + 1]`` when all below a threshold are rejected.
+
+        The first accepts everything, the last (a threshold above all scores) nothing.
+        """
+        miss = np.concatenate([[0.0], np.cumsum(self.target)])
+        alarm = np.concatenate([[0.0], np.cumsum(self.nontarget)])
+        return miss / miss[-1], 1.0 - alarm / alarm[-1]
+
+
+def places(
+    target: Array, nontarget: Array
+) -> tuple[Array, npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """The different scores, ascending, and at which of them each trial is."""
+    thresholds, at = np.unique(np.concatenate([target, nontarget]), return_inverse=True)
+    return thresholds, at[: target.size], at[target.size :]

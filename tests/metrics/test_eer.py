@@ -1,0 +1,100 @@
+"""EER by closed forms, by ties, and by scores that are known to mislead."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import norm
+
+from voicenym.errors import ScoreError
+from voicenym.metrics import eer, rocch_eer
+
+RNG = np.random.default_rng(0)
+
+
+def gaussian(distance, size=20_000):
+    """Scores of two Gaussians at exact quantiles, so that nothing is left to chance."""
+    quantiles = (np.arange(size) + 0.5) / size
+    return norm.ppf(quantiles) + distance, norm.ppf(quantiles)
+
+
+@pytest.mark.parametrize("distance", [0.0, 0.5, 1.0, 2.0, 4.0])
+def test_gaussians_of_equal_variance_have_the_analytic_rate(distance):
+    target, nontarget = gaussian(distance)
+    found = eer(target, nontarget)
+    assert found.value == pytest.approx(norm.cdf(-distance / 2), abs=2e-4)
+    assert rocch_eer(target, nontarget) == pytest.approx(norm.cdf(-distance / 2), abs=2e-4)
+    assert found.threshold == pytest.approx(distance / 2, abs=2e-2)
+
+
+def test_separated_identical_and_reversed_scores():
+    low, high = np.arange(10.0), np.arange(20.0, 30.0)
+    assert eer(high, low).value == 0.0
+    assert eer(low, low).value == pytest.approx(0.5)
+    assert eer(low, high).value == pytest.approx(1.0)
+    assert rocch_eer(low, high) == pytest.approx(0.5), "the hull never points the wrong way"
+
+
+def test_tied_scores_are_chance_and_not_separation():
+    assert eer(np.zeros(5), np.zeros(9)).value == pytest.approx(0.5)
+    assert rocch_eer(np.zeros(5), np.zeros(9)) == pytest.approx(0.5)
+
+
+def test_rounded_scores_lie_near_those_that_are_not():
+    target, nontarget = RNG.normal(1, 1, 5000), RNG.normal(0, 1, 5000)
+    rounded = eer(np.round(target, 1), np.round(nontarget, 1)).value
+    assert rounded == pytest.approx(eer(target, nontarget).value, abs=0.005)
+
+
+def test_one_trial_of_each_kind_and_infinities():
+    assert eer([1.0], [0.0]).value == 0.0
+    assert eer([0.0], [1.0]).value == 1.0
+    assert eer([np.inf, 1.0], [-np.inf, 0.0]).value == 0.0
+    assert eer([np.inf, -np.inf], [np.inf, -np.inf]).value == pytest.approx(0.5)
+
+
+def test_what_is_no_score_is_named():
+    with pytest.raises(ScoreError, match=r"target score 2 is NaN \(1 of 3"):
+        eer([0.0, 1.0, np.nan], [0.0])
+    with pytest.raises(ScoreError, match="no non-target scores"):
+        eer([0.0], [])
+
+
+scores = st.lists(st.integers(-20, 20).map(float), min_size=1, max_size=40)
+
+
+@given(scores, scores)
+def test_monotone_maps_and_exchanged_classes(target, nontarget):
+    t, n = np.array(target), np.array(nontarget)
+    value = eer(t, n).value
+    assert 0.0 <= value <= 1.0
+    assert eer(np.exp(t / 7) * 3 - 1, np.exp(n / 7) * 3 - 1).value == pytest.approx(value)
+    assert eer(-n, -t).value == pytest.approx(value)
+    assert rocch_eer(t, n) <= min(value, 0.5) + 1e-12
+
+
+@given(scores, scores)
+def test_the_hull_is_the_best_of_all_mixed_decisions(target, nontarget):
+    """By brute force: the lowest crossing of any segment between two points of the ROC."""
+    t, n = np.array(target), np.array(nontarget)
+    thresholds = np.append(np.unique(np.concatenate([t, n])), np.inf)
+    points = [((n >= x).mean(), (t < x).mean()) for x in thresholds]
+    best = 1.0
+    for a1, m1 in points:
+        for a2, m2 in points:
+            before, after = a1 - m1, a2 - m2
+            if before == after == 0:
+                best = min(best, m1)
+            elif before >= 0 >= after:
+                share = before / (before - after)
+                best = min(best, m1 + share * (m2 - m1))
+    assert rocch_eer(t, n) == pytest.approx(best)
+
+
+def test_interval_of_independent_trials_is_the_published_formula():
+    target, nontarget = gaussian(2.0, 500)
+    found = eer(target, nontarget, level=0.95)
+    p = found.value
+    half = 1.959964 * np.sqrt(p * (1 - p) / 2000 + p * (1 - p) / 2000)
+    assert found.interval == pytest.approx((p - half, p + half), abs=1e-6)
+    assert "Bengio" in found.method

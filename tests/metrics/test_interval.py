@@ -1,0 +1,85 @@
+"""The bootstrap draws speakers: it must cover, and it must be wider than one that draws trials."""
+
+import numpy as np
+import pytest
+
+from voicenym.errors import ScoreError
+from voicenym.metrics import Speakers, bootstrap, eer
+from voicenym.metrics.eer import crossing
+from voicenym.metrics.interval import bengio_mariethoz, percentiles, resampled
+from voicenym.metrics.scores import Sorted
+
+
+def population(rng, speakers=20, trials=8):
+    """Scores in which every speaker has an offset of its own, so that its trials hang together."""
+    offset = rng.normal(0, 0.8, speakers)
+    model, trial = np.divmod(np.arange(speakers * speakers * trials), speakers * trials)
+    trial //= trials
+    score = rng.normal(0, 1, len(model)) + 1.2 * (offset[model] + offset[trial])
+    same = model == trial
+    score = score + 2.0 * same
+    pairs = np.stack([model, trial], axis=1)
+    return score[same], score[~same], Speakers(pairs[same], pairs[~same])
+
+
+def test_speakers_that_recur_widen_the_interval():
+    target, nontarget, speakers = population(np.random.default_rng(0))
+    by_speaker = eer(target, nontarget, speakers, replicates=300)
+    low, high = bootstrap(lambda s: crossing(s)[0], target, nontarget, replicates=300)
+    assert by_speaker.method == "bootstrap over speakers"
+    assert by_speaker.interval[0] <= by_speaker.value <= by_speaker.interval[1]
+    assert by_speaker.interval[1] - by_speaker.interval[0] > 1.3 * (high - low)
+
+
+def test_intervals_cover_the_true_rate_as_often_as_they_say():
+    rng = np.random.default_rng(1)
+    target, nontarget, _ = population(rng, speakers=300, trials=2)
+    truth = eer(target, nontarget).value
+    inside = 0
+    for _ in range(60):
+        t, n, speakers = population(rng)
+        low, high = eer(t, n, speakers, replicates=120).interval
+        inside += low <= truth <= high
+    assert inside >= 50, "nominally 57 of 60"
+
+
+def test_a_replicate_weighs_trials_by_how_often_their_speakers_were_drawn():
+    target, nontarget = np.array([3.0, 4.0]), np.array([1.0, 2.0])
+    speakers = Speakers(np.array([[0, 0], [1, 1]]), np.array([[0, 1], [1, 0]]))
+    seen = set()
+    for draw in resampled(target, nontarget, speakers, replicates=50):
+        seen.add((tuple(draw.target), tuple(draw.nontarget)))
+    # both once, or (without non-target trials, hence drawn again) one of them twice
+    assert seen == {((0.0, 0.0, 1.0, 1.0), (1.0, 1.0, 0.0, 0.0))}
+
+
+def test_weights_of_one_give_the_scores_themselves():
+    scores = Sorted.of([2.0, 1.0, 2.0], [1.0, 0.0])
+    assert scores.thresholds.tolist() == [0.0, 1.0, 2.0]
+    assert scores.target.tolist() == [0.0, 1.0, 2.0]
+    assert scores.nontarget.tolist() == [1.0, 1.0, 0.0]
+    miss, alarm = scores.rates()
+    assert miss == pytest.approx([0, 0, 1 / 3, 1])
+    assert alarm == pytest.approx([1, 0.5, 0, 0])
+
+
+def test_the_same_seed_draws_the_same_interval():
+    target, nontarget, speakers = population(np.random.default_rng(3))
+    first, again = (eer(target, nontarget, speakers, replicates=40, seed=5) for _ in range(2))
+    assert first == again
+    assert first.interval != eer(target, nontarget, speakers, replicates=40, seed=6).interval
+
+
+def test_bengio_and_mariethoz_by_hand():
+    assert bengio_mariethoz(0.5, 0.5, 25, 25, 2.0) == pytest.approx(2 * np.sqrt(0.005))
+    assert bengio_mariethoz(0.0, 0.0, 10, 10, 1.96) == 0.0
+
+
+def test_percentiles_stand_infinities_and_nothing():
+    assert percentiles([1.0, np.inf, np.nan, 2.0], 0.5) == (1.0, np.inf)
+    assert np.isnan(percentiles([np.nan])).all()
+
+
+def test_speakers_of_another_shape_are_refused():
+    with pytest.raises(ScoreError, match=r"\[trial, 2\]"):
+        Speakers(np.zeros(3, int), np.zeros((3, 2), int))
