@@ -30,11 +30,13 @@ class Attacker(ABC):
         name: as in reports.
         knows: what it knows and does, in a sentence.
         needs_system: whether it must be able to run the system.
+        holds_key: whether it has the user's key, which no protection can survive.
     """
 
     name: str
     knows: str
     needs_system: bool
+    holds_key = False
 
     @abstractmethod
     def scores(
@@ -148,13 +150,13 @@ class SemiInformed(Attacker):
     def scores(
         self, case: Case, verifier: Verifier, embedder: Embedder, backend: Backend = COSINE
     ) -> np.ndarray:
-        from voicenym.attack.plda import Plda
+        from voicenym.attack.plda import PLDA
 
         vectors, speakers = [], []
         for per in ("speaker", "utterance"):
             vectors.append(embedder(verifier, case.pool, case.protection.with_key(case.key, per)))
             speakers += [recording.speaker for recording in case.pool]
-        trained = Plda.train(np.concatenate(vectors), speakers)
+        trained = PLDA.train(np.concatenate(vectors), speakers)
         own = case.protection.with_key(case.key, case.protection.per)
         trials = tried(case, verifier, embedder)
         return trained.score(enrolled(case, verifier, embedder, own), trials)
@@ -167,6 +169,7 @@ class KeyHolder(Attacker):
     name = "key-holder"
     knows = "has the user's key, or other recordings published under it"
     needs_system = False
+    holds_key = True
 
     def scores(
         self, case: Case, verifier: Verifier, embedder: Embedder, backend: Backend = COSINE

@@ -1,0 +1,156 @@
+"""Attacks on a system, and what they reach."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from voicenym.attack.attackers import COSINE, Attacker, Ignorant, LazyInformed
+from voicenym.attack.backend import Backend, DiagonalGaussian
+from voicenym.attack.case import Case
+from voicenym.attack.embedder import Embedder
+from voicenym.attack.verifier import Verifier
+from voicenym.benchmark.results import AttackFigures, Exposed, Measured
+from voicenym.benchmark.trials import Trials
+from voicenym.metrics import Speakers, eer, linkability, min_cllr, rocch_eer, zebra
+
+STATISTICS = "statistics"
+
+
+@dataclass(frozen=True)
+class Attacked:
+    """An attack's figures and its scores ``[model, trial]``, for drawing."""
+
+    figures: AttackFigures
+    scores: np.ndarray
+
+
+def attack(
+    attackers: Sequence[Attacker],
+    case: Case,
+    trials: Trials,
+    verifier: Verifier,
+    embedder: Embedder,
+    *,
+    replicates: int,
+    say: Callable[[str], None] = lambda text: None,
+) -> list[Attacked]:
+    """Run attackers with one verifier.
+
+    Args:
+        attackers: run in order.
+        case: what is attacked.
+        trials: which pairs count.
+        verifier: for vectors.
+        embedder: computes or remembers them.
+        replicates: of the bootstrap over speakers.
+        say: told what is being done.
+    """
+    found = []
+    for attacker in attackers:
+        say(f"{case.protection.system or 'files'}: {attacker.name}, {verifier.name}")
+        scores = attacker.scores(case, verifier, embedder)
+        found.append(Attacked(measure(attacker, scores, trials, verifier.name, replicates), scores))
+    return found
+
+
+def trivial(
+    case: Case,
+    trials: Trials,
+    verifier: Verifier,
+    embedder: Embedder,
+    *,
+    replicates: int,
+) -> list[Attacked]:
+    """The attackers that every other must beat: pitch and formant statistics, trained on the pool.
+
+    Args:
+        verifier: of voice statistics.
+        case, trials, embedder, replicates: as for :func:`attack`.
+    """
+    found = []
+    speakers = [recording.speaker for recording in case.pool]
+    attackers: list[Attacker] = [Ignorant()]
+    if case.protection.system is not None:
+        attackers.append(LazyInformed())
+    for attacker in attackers:
+        transform = case.protection.transform
+        if case.protection.system is not None:
+            transform = case.protection.with_key(case.key, "utterance")
+        heard = embedder(verifier, case.pool, transform)
+        backend: Backend = DiagonalGaussian.train(heard, speakers) if len(heard) else COSINE
+        scores = attacker.scores(case, verifier, embedder, backend)
+        found.append(Attacked(measure(attacker, scores, trials, verifier.name, replicates), scores))
+    return found
+
+
+def measure(
+    attacker: Attacker, scores: np.ndarray, trials: Trials, verifier: str, replicates: int
+) -> AttackFigures:
+    """All figures of one attacker's scores ``[model, trial]``."""
+    target, nontarget, speakers = split(scores, trials)
+    options: dict[str, Any] = {"speakers": speakers, "replicates": replicates}
+    equal = eer(target, nontarget, **options)
+    calibrated = min_cllr(target, nontarget, **options)
+    disclosed = zebra(target, nontarget, **options)
+    linked = linkability(target, nontarget, **options)
+    figures = {
+        "EER": Measured(100 * equal.value, *_percent(equal.interval), "%"),
+        "ROCCH-EER": Measured(100 * rocch_eer(target, nontarget), unit="%"),
+        "min C_llr": Measured(calibrated.value, *calibrated.interval, "bit"),
+        "D_ECE": Measured(disclosed.expected, *disclosed.expected_interval, "bit"),
+        "worst case": Measured(disclosed.worst_case, *disclosed.worst_case_interval, "log10 l"),
+        "D_sys": Measured(linked.value, *linked.interval, ""),
+    }
+    for sex in ("f", "m"):
+        rows = np.array([model.sex == sex for model in trials.models])
+        part = Trials(trials.models, trials.recordings, trials.tested & rows[:, None])
+        if rows.any() and not rows.all() and part.target.any() and part.nontarget.any():
+            t, n, who = split(scores, part)
+            value = eer(t, n, who, replicates=replicates)
+            figures[f"EER {sex}"] = Measured(100 * value.value, *_percent(value.interval), "%")
+    return AttackFigures(
+        attacker.name,
+        attacker.knows,
+        verifier,
+        figures,
+        disclosed.tag,
+        target.size,
+        nontarget.size,
+        attacker.holds_key,
+    )
+
+
+def split(scores: np.ndarray, trials: Trials) -> tuple[np.ndarray, np.ndarray, Speakers]:
+    """Scores ``[model, trial]`` as target and non-target scores and their speakers."""
+    names = sorted({m.speaker for m in trials.models} | {r.speaker for r in trials.recordings})
+    number = {name: i for i, name in enumerate(names)}
+    rows = np.array([number[m.speaker] for m in trials.models])
+    columns = np.array([number[r.speaker] for r in trials.recordings])
+    pairs = np.stack(np.broadcast_arrays(rows[:, None], columns[None]), axis=-1)
+    target, nontarget = trials.target, trials.nontarget
+    return scores[target], scores[nontarget], Speakers(pairs[target], pairs[nontarget])
+
+
+def exposed(scores: np.ndarray, trials: Trials) -> tuple[Exposed, ...]:
+    """Speakers by how well an attacker finds them, the least protected first."""
+    found: dict[str, list[tuple[float, float]]] = {}
+    for column, recording in enumerate(trials.recordings):
+        own = scores[trials.target[:, column], column]
+        others = scores[trials.nontarget[:, column], column]
+        if own.size and others.size:
+            best = own.max()
+            result = (float(np.all(best > others)), float(np.mean(others >= best)))
+            found.setdefault(recording.speaker, []).append(result)
+    speakers = [
+        Exposed(speaker, *(float(v) for v in np.mean(values, axis=0)))
+        for speaker, values in found.items()
+    ]
+    return tuple(sorted(speakers, key=lambda e: (e.rank, -e.found, e.speaker)))
+
+
+def _percent(interval: tuple[float, float]) -> tuple[float, float]:
+    return 100 * interval[0], 100 * interval[1]

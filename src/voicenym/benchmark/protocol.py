@@ -1,0 +1,255 @@
+"""An evaluation: trials, attacks, utility, for each system."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import voicenym
+from voicenym.attack.attackers import Unprotected, standard
+from voicenym.attack.cache import VectorCache
+from voicenym.attack.case import Case, Protection
+from voicenym.attack.embedder import Embedder
+from voicenym.attack.recording import Recording
+from voicenym.attack.transform import ORIGINAL, Instead, Transform
+from voicenym.attack.verifier import Verifier, verifier
+from voicenym.benchmark import distinctiveness, protection, utility
+from voicenym.benchmark.results import AttackFigures, Evaluation, Measured, SystemResults
+from voicenym.benchmark.trials import Trials
+from voicenym.errors import CorpusError
+from voicenym.pseudonym import Key
+from voicenym.recognition import Recogniser
+from voicenym.system import load
+
+FILES = "files"
+"""Name of what somebody else anonymized."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is to be evaluated, and how.
+
+    Args:
+        data: what it is made on, in a line for the report.
+        trials: who is compared with whom.
+        pool: recordings of other people, for attackers who train.
+        systems: names and parameters.
+        files: anonymized files by utterance, of somebody else's system.
+        verifier: name of the attackers' verifier.
+        denoisers: names, for V-Cloak's A2.
+        keys: of the key search.
+        per: voices per speaker or utterance.
+        recogniser: for words; None leaves them out.
+        sample: recordings that utility is measured on.
+        replicates: of the bootstrap.
+        seed: of draws and of the keys.
+    """
+
+    data: str
+    trials: Trials
+    pool: tuple[Recording, ...] = ()
+    systems: tuple[tuple[str, Mapping[str, Any]], ...] = ()
+    files: Mapping[str, Path] | None = None
+    verifier: str = "resemblyzer"
+    denoisers: tuple[str, ...] = ()
+    keys: int = 24
+    per: str = "speaker"
+    recogniser: Recogniser | None = None
+    sample: int = 60
+    replicates: int = 1000
+    seed: int = 0
+
+
+@dataclass
+class Evidence:
+    """What the report draws: scores and vectors behind the figures.
+
+    Args:
+        scores: ``[model, trial]`` by system (``original`` for none) and ``attacker, verifier``.
+        vectors: ``[trial, dimension]`` of the trials as published, by system.
+        matrices: voice similarity ``oo``, ``oa``, ``aa`` by system.
+    """
+
+    trials: Trials
+    scores: dict[str, dict[str, np.ndarray]] = field(default_factory=dict)
+    vectors: dict[str, np.ndarray] = field(default_factory=dict)
+    matrices: dict[str, dict[str, np.ndarray]] = field(default_factory=dict)
+
+
+def key(seed: int, who: str) -> Key:
+    """A key of an evaluation: no secret, since nothing that it makes is published."""
+    return Key(hashlib.sha256(f"voicenym evaluation {seed} {who}".encode()).digest())
+
+
+def evaluate(
+    plan: Plan,
+    cache: Path | None = None,
+    workers: int = 1,
+    say: Callable[[str], None] = lambda text: None,
+    progress: Callable[[int], None] | None = None,
+) -> tuple[Evaluation, Evidence]:
+    """Run a plan; what was embedded in an earlier run with the same cache is not done again.
+
+    Args:
+        plan: what to do.
+        cache: file of vectors.
+        workers: processes.
+        say: told what is being done.
+        progress: told how many recordings were embedded.
+
+    Raises:
+        VoicenymError: whatever in the plan or the recordings a user can mend.
+    """
+    if not plan.systems and plan.files is None:
+        raise CorpusError("nothing to evaluate: name a --system, or give --anonymized files")
+    evidence = Evidence(plan.trials)
+    sample = _sample(plan)
+    with Embedder(VectorCache(cache), workers, progress) as embedder:
+        voice = verifier(plan.verifier)
+        statistics = verifier(protection.STATISTICS)
+        original = Case(
+            plan.trials.models,
+            plan.trials.recordings,
+            Protection(Transform()),
+            key(plan.seed, "attacker"),
+            plan.pool,
+        )
+        bare = [
+            *protection.attack(
+                [Unprotected()], original, plan.trials, voice, embedder,
+                replicates=plan.replicates, say=say,
+            ),
+            *protection.trivial(
+                original, plan.trials, statistics, embedder, replicates=plan.replicates
+            ),
+        ]  # fmt: skip
+        _keep(evidence, "original", bare)
+        evidence.vectors["original"] = embedder(voice, plan.trials.recordings, ORIGINAL)
+        heard = utility.hear(sample, ORIGINAL, plan.recogniser, replicates=plan.replicates, say=say)
+        systems = [
+            _system(plan, name, parameters, voice, statistics, embedder, sample, evidence, say)
+            for name, parameters in _targets(plan)
+        ]
+    speakers = {recording.speaker for recording in plan.trials.recordings}
+    evaluation = Evaluation(
+        voicenym.__version__,
+        date.today().isoformat(),
+        plan.data,
+        len(speakers),
+        len(plan.trials.recordings),
+        tuple(a.figures for a in bare),
+        tuple(systems),
+        heard.figures,
+        (*plan.trials.warnings, *heard.notes),
+    )
+    return evaluation, evidence
+
+
+def _targets(plan: Plan) -> list[tuple[str, Mapping[str, Any]]]:
+    return [*plan.systems, *([(FILES, {})] if plan.files is not None else [])]
+
+
+def _system(
+    plan: Plan,
+    name: str,
+    parameters: Mapping[str, Any],
+    voice: Verifier,
+    statistics: Verifier,
+    embedder: Embedder,
+    sample: Sequence[Recording],
+    evidence: Evidence,
+    say: Callable[[str], None],
+) -> SystemResults:
+    if name == FILES:
+        assert plan.files is not None
+        protected = Protection(Transform((Instead(plan.files),)))
+        title, attackers_system = "files that were anonymized elsewhere", None
+    else:
+        title, attackers_system = load(name, **parameters).card.title, name
+        user = key(plan.seed, "user")
+        protected = Protection.by(name, user, plan.per, tuple(sorted(parameters.items())))
+    case = Case(
+        plan.trials.models,
+        plan.trials.recordings,
+        protected,
+        key(plan.seed, "attacker"),
+        plan.pool,
+    )
+    trains = len({recording.speaker for recording in plan.pool}) > 1
+    attackers = standard(attackers_system, plan.denoisers, plan.keys, trains)[1:]
+    options: dict[str, Any] = {"replicates": plan.replicates}
+    found = protection.attack(attackers, case, plan.trials, voice, embedder, **options, say=say)
+    found += protection.trivial(case, plan.trials, statistics, embedder, **options)
+    _keep(evidence, name, found)
+    evidence.vectors[name] = embedder(voice, plan.trials.recordings, protected.transform)
+    matrices, distinct = distinctiveness.measure(
+        evidence.vectors["original"], evidence.vectors[name], plan.trials, plan.replicates
+    )
+    evidence.matrices[name] = matrices
+    heard = utility.hear(
+        sample, protected.transform, plan.recogniser, replicates=plan.replicates, say=say
+    )
+    figures: dict[str, Measured] = {**heard.figures, **distinct}
+    attacks = tuple(attacked.figures for attacked in found)
+    strongest = min(
+        (a for a in found if not a.figures.holds_key), key=lambda a: a.figures.eer.value
+    )
+    return SystemResults(
+        name,
+        title,
+        dict(parameters),
+        plan.per,
+        attacks,
+        figures,
+        protection.exposed(strongest.scores, plan.trials),
+        (*_notes(attacks, attackers_system, trains), *heard.notes),
+    )
+
+
+def _notes(attacks: Sequence[AttackFigures], system: str | None, trains: bool) -> tuple[str, ...]:
+    """What keeps a reader from thinking too well of a figure."""
+    notes = []
+    trivial = {a.attacker: a for a in attacks if a.verifier == "voice statistics"}
+    for attack in attacks:
+        plain = trivial.get(attack.attacker)
+        if plain is not None and plain is not attack and plain.eer.value < attack.eer.value:
+            notes.append(
+                f"{attack.verifier} as {attack.attacker} attacker is badly trained for this "
+                f"system: pitch and formant statistics alone do better ({plain.eer.value:.1f} % "
+                f"against {attack.eer.value:.1f} %)"
+            )
+    if system is None:
+        notes.append(
+            "only files are known, not the system: attackers who run it themselves (lazy-informed, "
+            "key search, semi-informed) were not tried, and figures are upper bounds"
+        )
+    elif not trains:
+        notes.append(
+            "no speech of other people was given to train on (--pool): the semi-informed attacker "
+            "was not tried, and figures are upper bounds"
+        )
+    notes.append(
+        "no verifier was trained from scratch on anonymized speech; an attacker who does may do "
+        "better than any here"
+    )
+    return tuple(notes)
+
+
+def _keep(evidence: Evidence, name: str, found: Sequence[protection.Attacked]) -> None:
+    evidence.scores[name] = {f"{a.figures.attacker}, {a.figures.verifier}": a.scores for a in found}
+
+
+def _sample(plan: Plan) -> list[Recording]:
+    """Recordings for utility: spread over speakers, those with text first."""
+    by_speaker: dict[str, list[Recording]] = {}
+    for recording in sorted(plan.trials.recordings, key=lambda r: not r.text):
+        by_speaker.setdefault(recording.speaker, []).append(recording)
+    rounds = max(map(len, by_speaker.values()))
+    spread = [own[i] for i in range(rounds) for own in by_speaker.values() if i < len(own)]
+    return spread[: plan.sample]

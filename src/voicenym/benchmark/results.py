@@ -1,0 +1,247 @@
+"""What an evaluation found, as JSON and as a table."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import io
+import json
+import math
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from voicenym.errors import VoicenymError
+
+FORMAT = 1
+"""Changes when older readers would misread a file."""
+RESULTS = "results.json"
+TABLE = "results.csv"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A figure with the limits of its interval (None where it has none) and its unit."""
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+    unit: str = ""
+
+
+@dataclass(frozen=True)
+class AttackFigures:
+    """What one attacker reached with one verifier.
+
+    Args:
+        attacker: its name.
+        knows: what it knows and does.
+        verifier: that turned voices into vectors.
+        figures: by metric: ``EER``, ``EER f``, ``EER m``, ``ROCCH-EER``, ``min C_llr``, ``D_ECE``,
+            ``worst case``, ``D_sys``.
+        tag: ZEBRA's category of the worst case.
+        targets, nontargets: numbers of trials.
+        holds_key: it has the user's key, so that its figure is no protection's.
+    """
+
+    attacker: str
+    knows: str
+    verifier: str
+    figures: dict[str, Measured]
+    tag: str
+    targets: int
+    nontargets: int
+    holds_key: bool = False
+
+    @property
+    def eer(self) -> Measured:
+        return self.figures["EER"]
+
+
+@dataclass(frozen=True)
+class Exposed:
+    """How well one speaker is hidden from the strongest attacker.
+
+    Args:
+        speaker: who.
+        found: share of the speaker's trials whose best-scoring model is the speaker's.
+        rank: mean share of other models that score at least as high: 0 is found, 0.5 is chance.
+    """
+
+    speaker: str
+    found: float
+    rank: float
+
+
+@dataclass(frozen=True)
+class SystemResults:
+    """One system, or one set of files that somebody else anonymized.
+
+    Args:
+        name: of the system.
+        title: one line.
+        parameters: of the system.
+        per: voices were given per speaker or per utterance.
+        attacks: the unprotected case is not among them.
+        utility: figures by metric: WER, naturalness, pitch, distinctiveness, speed.
+        exposed: speakers, the least protected first, as the strongest attacker sees them.
+        notes: what a reader must know: attacks not run, verifiers badly trained.
+    """
+
+    name: str
+    title: str
+    parameters: dict[str, Any]
+    per: str
+    attacks: tuple[AttackFigures, ...]
+    utility: dict[str, Measured] = field(default_factory=dict)
+    exposed: tuple[Exposed, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def strongest(self) -> AttackFigures:
+        """The attack with the lowest EER among those that have no key: the headline."""
+        return min((a for a in self.attacks if not a.holds_key), key=lambda a: a.eer.value)
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """All that was found.
+
+    Args:
+        version: of voicenym.
+        date: ISO 8601.
+        data: what was evaluated on, in a line.
+        speakers, recordings: how many were tried.
+        unprotected: what the verifiers reach on original speech.
+        systems: evaluated.
+        utility: of the originals.
+        warnings: about the trials.
+    """
+
+    version: str
+    date: str
+    data: str
+    speakers: int
+    recordings: int
+    unprotected: tuple[AttackFigures, ...]
+    systems: tuple[SystemResults, ...]
+    utility: dict[str, Measured] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+    format: int = FORMAT
+
+
+def save(evaluation: Evaluation, folder: Path) -> None:
+    """Write ``results.json`` and ``results.csv``."""
+    folder.mkdir(parents=True, exist_ok=True)
+    _replace(folder / RESULTS, json.dumps(_plain(evaluation), indent=1, ensure_ascii=False) + "\n")
+    _replace(folder / TABLE, table(evaluation))
+
+
+def load(folder: Path) -> Evaluation:
+    """Read what :func:`save` wrote; ``folder`` may be the file itself.
+
+    Raises:
+        VoicenymError: no such file, or of another kind.
+    """
+    path = folder / RESULTS if folder.is_dir() else folder
+    try:
+        data = json.loads(path.read_text("utf-8"))
+        if data["format"] != FORMAT:
+            raise VoicenymError(f"{path}: of another release of voicenym; evaluate again")
+        return _evaluation(data)
+    except FileNotFoundError:
+        raise VoicenymError(
+            f"{path}: missing; give a folder that voicenym evaluate wrote"
+        ) from None
+    except (OSError, KeyError, TypeError, ValueError) as error:
+        raise VoicenymError(f"{path}: is no report of voicenym evaluate ({error!r})") from None
+
+
+def table(evaluation: Evaluation) -> str:
+    """One line for each figure: ``system, attacker, verifier, metric, value, low, high, unit``."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["system", "attacker", "verifier", "metric", "value", "low", "high", "unit"])
+
+    def rows(system: str, attacks: tuple[AttackFigures, ...], utility: dict[str, Measured]) -> None:
+        for attack in attacks:
+            for metric, m in attack.figures.items():
+                writer.writerow(
+                    [
+                        system,
+                        attack.attacker,
+                        attack.verifier,
+                        metric,
+                        m.value,
+                        m.low,
+                        m.high,
+                        m.unit,
+                    ]
+                )
+        for metric, m in utility.items():
+            writer.writerow([system, "", "", metric, m.value, m.low, m.high, m.unit])
+
+    rows("original", evaluation.unprotected, evaluation.utility)
+    for system in evaluation.systems:
+        rows(system.name, system.attacks, system.utility)
+    return text.getvalue()
+
+
+def _plain(value: Any) -> Any:
+    """Dataclasses to what JSON can say; infinities as words, since JSON has none."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {f.name: _plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value
+
+
+def _measured(data: dict[str, Any]) -> Measured:
+    value, low, high = (
+        None if data[name] is None else float(data[name]) for name in ("value", "low", "high")
+    )
+    assert value is not None
+    return Measured(value, low, high, data["unit"])
+
+
+def _figures(data: dict[str, Any]) -> dict[str, Measured]:
+    return {name: _measured(item) for name, item in data.items()}
+
+
+def _attack(data: dict[str, Any]) -> AttackFigures:
+    return AttackFigures(**{**data, "figures": _figures(data["figures"])})
+
+
+def _system(data: dict[str, Any]) -> SystemResults:
+    return SystemResults(
+        **{
+            **data,
+            "attacks": tuple(map(_attack, data["attacks"])),
+            "utility": _figures(data["utility"]),
+            "exposed": tuple(Exposed(**item) for item in data["exposed"]),
+            "notes": tuple(data["notes"]),
+        }
+    )
+
+
+def _evaluation(data: dict[str, Any]) -> Evaluation:
+    return Evaluation(
+        **{
+            **data,
+            "unprotected": tuple(map(_attack, data["unprotected"])),
+            "systems": tuple(map(_system, data["systems"])),
+            "utility": _figures(data["utility"]),
+            "warnings": tuple(data["warnings"]),
+        }
+    )
+
+
+def _replace(path: Path, text: str) -> None:
+    """All of a file, or what was there before."""
+    temporary = path.with_name(f".{path.name}.tmp")
+    temporary.write_text(text, "utf-8")
+    temporary.replace(path)

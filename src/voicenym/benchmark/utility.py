@@ -1,0 +1,129 @@
+"""What anonymization costs: words, naturalness, intonation, time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from voicenym.attack.recording import RATE, Recording
+from voicenym.attack.transform import Transform
+from voicenym.benchmark.results import Measured
+from voicenym.errors import DependencyError, VoicenymError
+from voicenym.metrics import mean_opinion, pitch_correlation, real_time_coefficient, word_errors
+from voicenym.recognition import Recogniser
+
+
+@dataclass(frozen=True)
+class Heard:
+    """Recordings in one form, and what listening by figure says of them.
+
+    Args:
+        figures: by metric.
+        notes: what could not be measured, and why.
+    """
+
+    figures: dict[str, Measured]
+    notes: tuple[str, ...]
+
+
+def hear(
+    recordings: Sequence[Recording],
+    transform: Transform,
+    recogniser: Recogniser | None,
+    *,
+    replicates: int,
+    seed: int = 0,
+    say: Callable[[str], None] = lambda text: None,
+) -> Heard:
+    """Measure transformed recordings, and the originals where the transform has no steps.
+
+    Args:
+        recordings: a sample of a corpus; those with text count for words.
+        transform: from original to published recordings.
+        recogniser: for words; None leaves them out.
+        replicates, seed: of the bootstrap.
+        say: told what is being done.
+    """
+    figures: dict[str, Measured] = {}
+    notes: list[str] = []
+    speakers = [recording.speaker for recording in recordings]
+    originals = [recording.samples() for recording in recordings]
+    say("utility: anonymizing a sample")
+    started = time.process_time()
+    changed = []
+    for recording, samples in zip(recordings, originals, strict=True):
+        heard = samples
+        for step in transform.steps:
+            heard = step(heard, recording)
+        changed.append(heard)
+    spent = time.process_time() - started
+    if transform.steps:
+        seconds = sum(map(len, originals)) / RATE
+        figures["RTF"] = Measured(real_time_coefficient(spent, seconds), unit="of real time")
+        say("utility: pitch")
+        figures["rho_F0"] = _intonation(originals, changed, replicates, seed)
+    say("utility: naturalness")
+    try:
+        opinion = mean_opinion(changed, speakers, replicates=replicates, seed=seed)
+        figures["DNSMOS"] = Measured(opinion.value, *(opinion.interval or (None, None)), "of 5")
+    except DependencyError as error:
+        notes.append(f"naturalness was not measured: {error}")
+    if recogniser is not None:
+        say(f"utility: words, {recogniser.name}")
+        try:
+            figures.update(_words(recordings, changed, recogniser, replicates, seed))
+        except VoicenymError as error:
+            notes.append(f"words were not measured: {error}")
+    return Heard(figures, tuple(notes))
+
+
+def _words(
+    recordings: Sequence[Recording],
+    heard: Sequence[np.ndarray],
+    recogniser: Recogniser,
+    replicates: int,
+    seed: int,
+) -> dict[str, Measured]:
+    spoken = [i for i, recording in enumerate(recordings) if recording.text]
+    if not spoken:
+        return {}
+    found = word_errors(
+        [recordings[i].text for i in spoken],
+        recogniser.transcribe([heard[i] for i in spoken]),
+        [recordings[i].speaker for i in spoken],
+        replicates=replicates,
+        seed=seed,
+    )
+    low, high = found.interval or (None, None)
+    limits = (None if low is None else 100 * low, None if high is None else 100 * high)
+    return {"WER": Measured(100 * found.value, *limits, "%")}
+
+
+def _intonation(
+    originals: Sequence[np.ndarray], changed: Sequence[np.ndarray], replicates: int, seed: int
+) -> Measured:
+    """Mean correlation of F0 over recordings, of those in which it can be told."""
+    values = []
+    for before, after in zip(originals, changed, strict=True):
+        value = pitch_correlation(pitch_track(before), pitch_track(after)).value
+        if np.isfinite(value):
+            values.append(value)
+    if not values:
+        return Measured(float("nan"), unit="")
+    draws = np.random.default_rng(seed).choice(values, (replicates, len(values))).mean(1)
+    low, high = np.quantile(draws, [0.025, 0.975])
+    return Measured(float(np.mean(values)), float(low), float(high), "")
+
+
+def pitch_track(samples: np.ndarray) -> np.ndarray:
+    """F0 in Hz every 10 ms of ``[time]`` samples at 16 kHz; 0 where unvoiced."""
+    import torch
+
+    from voicenym.dsp.pitch import PitchStream
+
+    stream = PitchStream(1, RATE)
+    first = stream.push(torch.from_numpy(np.ascontiguousarray(samples))[None]).f0
+    return torch.cat([first, stream.flush().f0], dim=1)[0].numpy()
