@@ -155,7 +155,7 @@ def test_mp3_is_lossy_aligned_and_better_with_more_bits():
     rates = [snr_db(x, mp3(x, rate)) for rate in (16_000, 32_000, 64_000, 128_000)]
     assert rates == sorted(rates)
     assert rates[0] > 3.0
-    assert rates[-1] > 25.0
+    assert rates[-1] > 20.0
     assert snr_db(x[1:], mp3(x, 128_000)[:-1]) < rates[-1] - 10.0
     np.testing.assert_array_equal(mp3(x), mp3(x))
 
