@@ -58,7 +58,7 @@ def test_few_speakers_are_warned_of():
 
 
 def test_what_cannot_be_a_test_says_what_to_do():
-    with pytest.raises(CorpusError, match="one speaker only: .* add recordings of others"):
+    with pytest.raises(CorpusError, match=r"one speaker only: .* add recordings of others"):
         build(corpus(speakers=1))
     with pytest.raises(CorpusError, match="one utterance each"):
         build(corpus(utterances=1))

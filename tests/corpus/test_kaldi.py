@@ -5,6 +5,7 @@ import soundfile
 
 from voicenym.apps.cli.anonymize import _corpus
 from voicenym.corpus.kaldi import read_kaldi
+from voicenym.corpus.plan import check_distinct
 from voicenym.corpus.runner import Job, run
 from voicenym.errors import CorpusError
 from voicenym.pseudonym import Key
@@ -26,7 +27,6 @@ def data(tmp_path, buzz):
 
 def anonymize(source, output, **options):
     corpus = _corpus([str(source)], output, None, options.get("allow_pipes", False))
-    corpus.prepare()
     summary = run(Job("mcadams", {}, Key(bytes(32)), log=output / "log.jsonl"), corpus.items)
     corpus.finish(summary)
     return summary
@@ -51,7 +51,36 @@ def test_a_valid_folder_comes_out(data, tmp_path):
     assert table(output / "spk2utt") == {"ann": "u1 u3", "bob": "u2"}
     assert table(output / "spk2gender") == {"ann": "f", "bob": "m"}
     assert table(output / "text")["u2"] == "WORLD"
-    assert not (output / ".cut").exists(), "originals must not stay behind"
+
+
+def test_no_original_speech_is_ever_written(data, tmp_path, monkeypatch):
+    """Cuts are made in memory: below the output there is only what was anonymized."""
+    import voicenym.corpus.runner as runner
+
+    output = tmp_path / "anon"
+    seen = []
+
+    def spy(*arguments, **options):
+        seen.append({p.name for p in output.rglob("*") if p.is_file()})
+        return real(*arguments, **options)
+
+    real = runner.anonymize_file
+    monkeypatch.setattr(runner, "anonymize_file", spy)
+    anonymize(data, output)
+    assert len(seen) == 3
+    assert set().union(*seen) <= {"log.jsonl", "u1.wav", "u2.wav", "u3.wav"}
+    for name in ("u1", "u2"):
+        anonymous, _ = soundfile.read(output / "wav" / f"{name}.wav")
+        original, _ = soundfile.read(tmp_path / "audio/r1.wav")
+        assert abs(anonymous - original[4000:16000]).max() > 0.01
+
+
+def test_the_recording_that_is_cut_is_never_overwritten(data, tmp_path):
+    (data / "wav").mkdir()
+    (tmp_path / "audio/r1.wav").rename(data / "wav/u1.wav")
+    (data / "wav.scp").write_text(f"r1 {data}/wav/u1.wav\nr2 {tmp_path}/audio/r2.wav\n")
+    with pytest.raises(CorpusError, match=r"u1.wav"):
+        check_distinct(read_kaldi(data, data).items)
 
 
 def test_failed_utterances_are_in_no_table(data, tmp_path):

@@ -74,15 +74,8 @@ def _encoder(path: Path):  # type: ignore[no-untyped-def]
     return DVector.from_checkpoint(path)
 
 
-def _statistics() -> Verifier:
-    from voicenym.attack.trivial import VoiceStatistics
-
-    return VoiceStatistics()
-
-
 VERIFIERS: dict[str, Callable[[], Verifier]] = {
     "resemblyzer": Resemblyzer,
-    "statistics": _statistics,
 }
 
 

@@ -124,3 +124,36 @@ def _kaldi(folder: Path) -> list[Recording]:
         folder,
         [Recording(u.name, u.speaker, Path(u.entry), u.sex, u.text, u.start, u.end) for u in data],
     )
+
+
+def matched(speech: Sequence[Recording], anonymized: Path) -> dict[str, Path]:
+    """Anonymized files by the names of the originals.
+
+    Args:
+        speech: original recordings.
+        anonymized: a corpus of the same layout, or a folder in which files have the utterances'
+            names.
+
+    Raises:
+        CorpusError: with what is missing.
+    """
+    if not anonymized.is_dir():
+        raise CorpusError(f"{anonymized}: no such folder; give the folder of anonymized files")
+    if kaldi.is_kaldi(anonymized) or (anonymized / "manifest.tsv").is_file():
+        found = {recording.name: recording.path for recording in recordings(anonymized)}
+    else:
+        found = {}
+        for folder, _, names in os.walk(anonymized):
+            for name in names:
+                path = Path(folder, name)
+                if path.suffix.lower() in EXTENSIONS:
+                    found[path.relative_to(anonymized).with_suffix("").as_posix()] = path
+                    found.setdefault(path.stem, path)
+    missing = [recording.name for recording in speech if recording.name not in found]
+    if missing:
+        raise CorpusError(
+            f"{anonymized}: {len(missing)} of {len(speech)} recordings have no anonymized file: "
+            + ", ".join(missing[:5])
+            + (", ..." if len(missing) > 5 else "")
+        )
+    return {recording.name: found[recording.name] for recording in speech}

@@ -8,16 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from voicenym.attack.attackers import COSINE, Attacker, Ignorant, LazyInformed
-from voicenym.attack.backend import Backend, DiagonalGaussian
+from voicenym.attack.attackers import Attacker, Ignorant, LazyInformed, Unprotected
+from voicenym.attack.backend import DiagonalGaussian
 from voicenym.attack.case import Case
 from voicenym.attack.embedder import Embedder
+from voicenym.attack.trivial import VoiceStatistics
 from voicenym.attack.verifier import Verifier
 from voicenym.benchmark.results import AttackFigures, Exposed, Measured
 from voicenym.benchmark.trials import Trials
 from voicenym.metrics import Speakers, eer, linkability, min_cllr, rocch_eer, zebra
-
-STATISTICS = "statistics"
 
 
 @dataclass(frozen=True)
@@ -60,7 +59,7 @@ def attack(
 def trivial(
     case: Case,
     trials: Trials,
-    verifier: Verifier,
+    verifier: VoiceStatistics,
     embedder: Embedder,
     *,
     replicates: int,
@@ -73,15 +72,16 @@ def trivial(
     """
     found = []
     speakers = [recording.speaker for recording in case.pool]
-    attackers: list[Attacker] = [Ignorant()]
+    attackers: list[Attacker] = [Ignorant() if case.protection.transform.steps else Unprotected()]
     if case.protection.system is not None:
         attackers.append(LazyInformed())
     for attacker in attackers:
         transform = case.protection.transform
         if case.protection.system is not None:
             transform = case.protection.with_key(case.key, "utterance")
-        heard = embedder(verifier, case.pool, transform)
-        backend: Backend = DiagonalGaussian.train(heard, speakers) if len(heard) else COSINE
+        backend = verifier.backend()
+        if len(set(speakers)) > 1:
+            backend = DiagonalGaussian.train(embedder(verifier, case.pool, transform), speakers)
         scores = attacker.scores(case, verifier, embedder, backend)
         found.append(Attacked(measure(attacker, scores, trials, verifier.name, replicates), scores))
     return found

@@ -18,6 +18,7 @@ from voicenym.attack.case import Case, Protection
 from voicenym.attack.embedder import Embedder
 from voicenym.attack.recording import Recording
 from voicenym.attack.transform import ORIGINAL, Instead, Transform
+from voicenym.attack.trivial import VoiceStatistics
 from voicenym.attack.verifier import Verifier, verifier
 from voicenym.benchmark import distinctiveness, protection, utility
 from voicenym.benchmark.results import AttackFigures, Evaluation, Measured, SystemResults
@@ -112,7 +113,7 @@ def evaluate(
     sample = _sample(plan)
     with Embedder(VectorCache(cache), workers, progress) as embedder:
         voice = verifier(plan.verifier)
-        statistics = verifier(protection.STATISTICS)
+        statistics = VoiceStatistics()
         original = Case(
             plan.trials.models,
             plan.trials.recordings,
@@ -160,7 +161,7 @@ def _system(
     name: str,
     parameters: Mapping[str, Any],
     voice: Verifier,
-    statistics: Verifier,
+    statistics: VoiceStatistics,
     embedder: Embedder,
     sample: Sequence[Recording],
     evidence: Evidence,
@@ -208,14 +209,16 @@ def _system(
         attacks,
         figures,
         protection.exposed(strongest.scores, plan.trials),
-        (*_notes(attacks, attackers_system, trains), *heard.notes),
+        (*_notes(attacks, statistics.name, attackers_system, trains), *heard.notes),
     )
 
 
-def _notes(attacks: Sequence[AttackFigures], system: str | None, trains: bool) -> tuple[str, ...]:
+def _notes(
+    attacks: Sequence[AttackFigures], statistics: str, system: str | None, trains: bool
+) -> tuple[str, ...]:
     """What keeps a reader from thinking too well of a figure."""
     notes = []
-    trivial = {a.attacker: a for a in attacks if a.verifier == "voice statistics"}
+    trivial = {a.attacker: a for a in attacks if a.verifier == statistics}
     for attack in attacks:
         plain = trivial.get(attack.attacker)
         if plain is not None and plain is not attack and plain.eer.value < attack.eer.value:

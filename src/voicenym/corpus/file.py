@@ -88,6 +88,7 @@ def anonymize_file(
     source: Source,
     target: str | os.PathLike[str] | BinaryIO,
     *,
+    name: str | None = None,
     overwrite: bool = False,
     lenient: bool = False,
     progress: Progress | None = None,
@@ -99,6 +100,7 @@ def anonymize_file(
         pseudonym: whose voice to give.
         source: a path, or a binary file that can be read from its start again.
         target: a path, or a binary file.
+        name: of the source in messages; default: its path, or "standard input".
         overwrite: whether an existing target may be replaced.
         lenient: accept silent, clipped and very short recordings.
         progress: called with the seconds done after each block.
@@ -106,11 +108,11 @@ def anonymize_file(
     Raises:
         AudioError: whatever is wrong with the recording or its target; nothing is written then.
     """
-    name = _name(source)
+    name = name or _name(source)
+    if isinstance(target, (str, os.PathLike)):
+        _check_target(source, target, overwrite)
     if not isinstance(source, (str, os.PathLike)):
         source.seek(0)
-    elif isinstance(target, (str, os.PathLike)):
-        _check_target(source, target, overwrite)
     profile = _profile(system, source) if system.needs_profile else None
     level = _Level()
     if not isinstance(source, (str, os.PathLike)):
@@ -151,10 +153,8 @@ def _name(source: Source) -> str:
     return os.fspath(source) if isinstance(source, (str, os.PathLike)) else "standard input"
 
 
-def _check_target(
-    source: str | os.PathLike[str], target: str | os.PathLike[str], overwrite: bool
-) -> None:
-    if same_file(source, target):
+def _check_target(source: Source, target: str | os.PathLike[str], overwrite: bool) -> None:
+    if isinstance(source, (str, os.PathLike)) and same_file(source, target):
         raise AudioError(
             f"{os.fspath(target)}: the output is the input itself; choose another name with -o, "
             "so that the original is never replaced"

@@ -1,17 +1,20 @@
 """Kaldi data folders: read ``wav.scp`` and its companions, write a valid folder of the output.
 
-Recordings that ``segments`` cuts into utterances are cut here, so that every utterance gets the
-voice of its own speaker and what lies between utterances (often other people) is left out.
+Recordings that ``segments`` cuts into utterances are cut in memory, so that every utterance gets
+the voice of its own speaker, what lies between utterances (often other people) is left out, and no
+original speech is ever written.
 """
 
 from __future__ import annotations
 
+import io
 import os
 import shlex
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from voicenym.audio import open_reader, open_writer
 from voicenym.corpus.plan import Item
@@ -22,34 +25,73 @@ COPIED = ("text", "spk2gender", "utt2lang", "utt2dur")
 
 
 @dataclass(frozen=True)
+class Utterance:
+    """One utterance of a data folder.
+
+    Args:
+        name: of the utterance.
+        speaker: from ``utt2spk``.
+        entry: of ``wav.scp``: a path, or a command that ends in ``|``.
+        start, end: seconds within the recording; the whole recording where ``end`` is None.
+        sex: from ``spk2gender``, empty where unknown.
+        text: empty where unknown.
+    """
+
+    name: str
+    speaker: str
+    entry: str
+    start: float = 0.0
+    end: float | None = None
+    sex: str = ""
+    text: str = ""
+
+    @property
+    def piped(self) -> bool:
+        """Whether its recording is what a command prints."""
+        return self.entry.rstrip().endswith("|")
+
+
+@dataclass(frozen=True)
+class Cut:
+    """An utterance that is no file of its own: it is made in memory when it is read."""
+
+    utterance: Utterance
+
+    @property
+    def path(self) -> Path | None:
+        """The recording's file; none where a command prints it."""
+        return None if self.utterance.piped else Path(self.utterance.entry)
+
+    def open(self) -> BinaryIO:
+        """The utterance as a WAV file in memory.
+
+        Raises:
+            CorpusError: its command failed.
+            AudioError: its recording cannot be read.
+        """
+        return _cut(self.utterance)
+
+    def __str__(self) -> str:
+        return f"{self.utterance.entry} ({self.utterance.name})"
+
+
+@dataclass(frozen=True)
 class KaldiFolder:
     """A data folder and what is to be made of it.
 
     Args:
-        items: one for each utterance; those of a command or a segment read a file that
-            :meth:`prepare` makes and :meth:`finish` removes.
+        source, output: folders.
+        items: one for each utterance.
+        speakers: by utterance.
     """
 
     source: Path
     output: Path
     items: list[Item]
-    cuts: dict[Path, tuple[str, float, float | None]]
     speakers: dict[str, str]
 
-    def prepare(self) -> None:
-        """Cut segments and run commands into temporary files beside the output, mode 0600."""
-        for path, (entry, start, end) in self.cuts.items():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            _cut(entry, path, start, end)
-
     def finish(self, failed: set[str]) -> None:
-        """Remove what :meth:`prepare` made and write the companions of the utterances there are."""
-        for path in self.cuts:
-            path.unlink(missing_ok=True)
-        folders = {path.parent for path in self.cuts}
-        for folder in folders:
-            if folder.is_dir() and not any(folder.iterdir()):
-                folder.rmdir()
+        """Write the companions of the utterances there are."""
         there = {
             item.utterance: item.target
             for item in self.items
@@ -85,35 +127,51 @@ def read_kaldi(source: Path, output: Path, *, allow_pipes: bool = False) -> Kald
     Raises:
         CorpusError: what is missing or does not agree.
     """
-    recordings = _table(source / "wav.scp")
-    if not (source / "utt2spk").is_file():
-        raise CorpusError(f"{source}/utt2spk: missing; voices are given per speaker")
-    speakers = _table(source / "utt2spk")
-    segments = _segments(source / "segments") if (source / "segments").is_file() else None
-    if segments is None:
-        segments = {name: (name, 0.0, None) for name in recordings}
-    items, cuts = [], {}
-    for utterance, (recording, start, end) in segments.items():
-        if recording not in recordings:
-            raise CorpusError(f"{source}/segments: {recording} of {utterance} is not in wav.scp")
-        if utterance not in speakers:
-            raise CorpusError(f"{source}/utt2spk: no speaker for {utterance}; add a line")
-        if "/" in utterance or utterance in (".", ".."):
-            raise CorpusError(f"{source}/utt2spk: {utterance} cannot be a file name; rename it")
-        entry = recordings[recording]
-        piped = entry.rstrip().endswith("|")
-        if piped and not allow_pipes:
+    items, speakers = [], {}
+    for utterance in read_utterances(source):
+        name = utterance.name
+        if "/" in name or name in (".", ".."):
+            raise CorpusError(f"{source}/utt2spk: {name} cannot be a file name; rename it")
+        if utterance.piped and not allow_pipes:
             raise CorpusError(
-                f"{source}/wav.scp: {recording} is a command ({entry[:60]}); commands run with "
+                f"{source}/wav.scp: {utterance.entry[:60]} is a command; commands run with "
                 "your rights: if you trust this folder, add --allow-pipes"
             )
-        target = output / "wav" / f"{utterance}.wav"
-        path = Path(entry)
-        if piped or (recording, start, end) != (utterance, 0.0, None):
-            path = output / ".cut" / f"{utterance}.wav"
-            cuts[path] = (entry, start, end)
-        items.append(Item(path, target, speakers[utterance], utterance))
-    return KaldiFolder(source, output, items, cuts, speakers)
+        whole = not utterance.piped and utterance.start == 0.0 and utterance.end is None
+        where = Path(utterance.entry) if whole else Cut(utterance)
+        target = output / "wav" / f"{name}.wav"
+        items.append(Item(where, target, utterance.speaker, name))
+        speakers[name] = utterance.speaker
+    return KaldiFolder(source, output, items, speakers)
+
+
+def read_utterances(folder: Path) -> list[Utterance]:
+    """All utterances of a data folder, in the order of ``segments`` or ``wav.scp``.
+
+    Raises:
+        CorpusError: what is missing or does not agree.
+    """
+    recordings = _table(folder / "wav.scp")
+    if not (folder / "utt2spk").is_file():
+        raise CorpusError(f"{folder}/utt2spk: missing; voices are given per speaker")
+    speakers = _table(folder / "utt2spk")
+    sexes, texts = (
+        _table(folder / name) if (folder / name).is_file() else {}
+        for name in ("spk2gender", "text")
+    )
+    segments = _segments(folder / "segments") if (folder / "segments").is_file() else None
+    if segments is None:
+        segments = {name: (name, 0.0, None) for name in recordings}
+    found = []
+    for name, (recording, start, end) in segments.items():
+        if recording not in recordings:
+            raise CorpusError(f"{folder}/segments: {recording} of {name} is not in wav.scp")
+        if name not in speakers:
+            raise CorpusError(f"{folder}/utt2spk: no speaker for {name}; add a line")
+        speaker, entry = speakers[name], recordings[recording]
+        sex = sexes.get(speaker, "")
+        found.append(Utterance(name, speaker, entry, start, end, sex, texts.get(name, "")))
+    return found
 
 
 def _bytes(text: str) -> bytes:
@@ -168,27 +226,25 @@ def _write(path: Path, rows: dict[str, str]) -> None:
     os.replace(temporary, path)
 
 
-def _cut(entry: str, target: Path, start: float, end: float | None) -> None:
-    import io
-
-    if entry.rstrip().endswith("|"):
-        command = entry.rstrip()[:-1]
+def _cut(utterance: Utterance) -> BinaryIO:
+    source: Path | io.BytesIO = Path(utterance.entry)
+    if utterance.piped:
+        command = utterance.entry.rstrip()[:-1]
         done = subprocess.run(command, shell=True, capture_output=True, check=False)
         if done.returncode:
-            reason = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1:] or [
-                "no output"
-            ]
-            raise CorpusError(f"wav.scp: the command {shlex.quote(command)} failed: {reason[0]}")
-        source: Path | io.BytesIO = io.BytesIO(done.stdout)
-    else:
-        source = Path(entry)
+            said = done.stderr.decode("utf-8", "replace").strip().splitlines()
+            reason = said[-1] if said else "no output"
+            raise CorpusError(f"wav.scp: the command {shlex.quote(command)} failed: {reason}")
+        source = io.BytesIO(done.stdout)
+    target = io.BytesIO()
     with open_reader(source) as reader:
-        first = round(start * reader.rate)
-        last = None if end is None else round(end * reader.rate)
-        with open_writer(target, None, reader.rate, reader.channels, overwrite=True) as writer:
+        first = round(utterance.start * reader.rate)
+        last = None if utterance.end is None else round(utterance.end * reader.rate)
+        with open_writer(target, None, reader.rate, reader.channels) as writer:
             for block in _between(reader.blocks(reader.rate * 10), first, last):
                 writer.write(block)
-    target.chmod(0o600)
+    target.seek(0)
+    return target
 
 
 def _between(blocks: Iterator, first: int, last: int | None) -> Iterator:

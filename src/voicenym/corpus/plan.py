@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import BinaryIO, Protocol
 
 from voicenym.errors import CorpusError
 from voicenym.pseudonym import Key
@@ -17,18 +18,32 @@ EXTENSIONS = frozenset(
 LOG_NAME = "voicenym.jsonl"
 
 
+class Openable(Protocol):
+    """A recording within another one, or from a command; its ``str`` names it for messages.
+
+    Attributes:
+        path: of the file that it is part of, if there is one.
+    """
+
+    @property
+    def path(self) -> Path | None: ...
+
+    def open(self) -> BinaryIO:
+        """The recording as a file in memory."""
+
+
 @dataclass(frozen=True)
 class Item:
     """One recording of a batch.
 
     Args:
-        source: path of the original.
+        source: path of the original, or what opens it where it is no file of its own.
         target: path of the anonymized recording.
         speaker: who speaks in it.
         utterance: its name within the corpus.
     """
 
-    source: Path
+    source: Path | Openable
     target: Path
     speaker: str
     utterance: str
@@ -125,8 +140,9 @@ def check_distinct(items: Sequence[Item]) -> None:
     Raises:
         CorpusError: naming both.
     """
-    taken: dict[Path, Path] = {}
-    sources = {item.source.resolve(): item.source for item in items}
+    taken: dict[Path, Path | Openable] = {}
+    originals = (i.source if isinstance(i.source, Path) else i.source.path for i in items)
+    sources = {path.resolve(): path for path in originals if path is not None}
     for item in items:
         target = item.target.resolve()
         if target in taken:

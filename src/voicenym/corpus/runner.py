@@ -224,11 +224,13 @@ def _one(job: Job, item: Item, progress: Callable[[float], None] | None = None) 
         _systems[identity] = load(job.system, **job.parameters)
     try:
         item.target.parent.mkdir(parents=True, exist_ok=True)
+        source = item.source if isinstance(item.source, Path) else item.source.open()
         result = anonymize_file(
             _systems[identity],
             job.pseudonym(item),
-            item.source,
+            source,
             item.target,
+            name=str(item.source),
             overwrite=job.overwrite,
             lenient=job.lenient,
             progress=progress,

@@ -1,4 +1,4 @@
-"""The command line: ``voicenym anonymize``, ``voicenym systems``, ``voicenym key``."""
+"""The command line: ``voicenym`` and its subcommands."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 
 import typer
 
-from voicenym.apps.cli import anonymize, key, systems
+from voicenym.apps.cli import anonymize, evaluate, key, systems
 from voicenym.errors import VoicenymError
 
 app = typer.Typer(
@@ -39,7 +39,10 @@ def _root(
 
 app.command("anonymize")(anonymize.anonymize)
 app.command("systems")(systems.systems)
+app.command("evaluate")(evaluate.evaluate)
+app.command("compare")(evaluate.compare)
 app.add_typer(key.app, name="key")
+app.add_typer(evaluate.cards, name="cards")
 
 
 def main() -> None:

@@ -100,7 +100,6 @@ def anonymize(
         opaque=rename,
     )
     started = time.monotonic()
-    corpus.prepare()
     summary = Summary()
     try:
         with _Progress(len(items), quiet) as progress:
@@ -179,10 +178,6 @@ class _Corpus:
     @property
     def is_dataset(self) -> bool:
         return self._dataset is not None
-
-    def prepare(self) -> None:
-        if hasattr(self._dataset, "prepare"):
-            self._dataset.prepare()
 
     def finish(self, summary: Summary) -> None:
         """Write the data set's tables, over what did not fail."""

@@ -1,0 +1,228 @@
+"""``voicenym evaluate``, ``compare``, ``cards``: measure the protection and report it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from voicenym.errors import CorpusError, VoicenymError
+
+if TYPE_CHECKING:
+    from voicenym.attack.recording import Recording
+    from voicenym.benchmark.results import Evaluation
+    from voicenym.recognition import Recogniser
+
+CACHE = "cache.sqlite"
+
+
+def evaluate(
+    corpus: Path | None = typer.Argument(
+        None, help="Folder of speakers, Kaldi data folder, or TSV manifest of original speech."
+    ),
+    output: Path = typer.Option(..., "--output", "-o", help="Folder of the report."),
+    system: list[str] = typer.Option([], "--system", "-s", help="System; may be repeated."),
+    every: bool = typer.Option(False, "--all", help="Every system there is."),
+    original: Path | None = typer.Option(None, "--original", help="Original speech."),
+    anonymized: Path | None = typer.Option(
+        None, "--anonymized", help="The same recordings, anonymized by something else."
+    ),
+    split: str | None = typer.Option(None, "--split", help="Rows of a manifest to use."),
+    part: str | None = typer.Option(None, "--corpus", help="Corpus of a manifest to use."),
+    half: str | None = typer.Option(
+        None, "--half", help="tune or report: every other speaker, to tune on and to judge on."
+    ),
+    pool: Path | None = typer.Option(
+        None, "--pool", help="Speech of other people, for attackers who train."
+    ),
+    pool_split: str | None = typer.Option(None, "--pool-split", help="Rows of its manifest."),
+    pool_part: str | None = typer.Option(None, "--pool-corpus", help="Corpus of its manifest."),
+    enrolls: Path | None = typer.Option(None, "--enrolls", help="VoicePrivacy enrolment list."),
+    trials: Path | None = typer.Option(None, "--trials", help="VoicePrivacy trial list."),
+    enrolment: int = typer.Option(8, "--enrolment", min=1, help="Utterances to enrol with."),
+    tried: int = typer.Option(6, "--tried", min=1, help="Utterances to try, a speaker."),
+    any_sex: bool = typer.Option(False, "--any-sex", help="Compare women with men too."),
+    per: str = typer.Option("speaker", "--per", help="One voice per speaker or per utterance."),
+    keys: int = typer.Option(24, "--keys", min=1, help="Keys that the key search tries."),
+    denoise: bool = typer.Option(True, help="Try V-Cloak's de-noising attackers too."),
+    recogniser: str = typer.Option(
+        "sphinx", "--recogniser", help="sphinx, whisper, wav2vec2, or none."
+    ),
+    weights: str | None = typer.Option(
+        None, "--recogniser-weights", help="Folder or hub name of its weights."
+    ),
+    sample: int = typer.Option(60, "--sample", min=1, help="Recordings to measure utility on."),
+    replicates: int = typer.Option(1000, "--replicates", min=20, help="Of the bootstrap."),
+    seed: int = typer.Option(0, "--seed", help="Of every draw."),
+    workers: int = typer.Option(1, "--workers", "-j", min=1, help="Processes."),
+    cache: Path | None = typer.Option(None, "--cache", help="Default: within the report."),
+    quiet: bool = typer.Option(False, "--quiet", "-q", help="Only errors."),
+) -> None:
+    """Anonymize, attack, measure; writes index.html, results.json and results.csv."""
+    if per not in ("speaker", "utterance"):
+        raise VoicenymError(f"--per is speaker or utterance, not {per!r}")
+    if (corpus is None) == (original is None):
+        raise VoicenymError("give the original speech once: as an argument or with --original")
+    if (original is None) != (anonymized is None):
+        raise VoicenymError("--original and --anonymized belong together")
+    if (enrolls is None) != (trials is None):
+        raise VoicenymError("--enrolls and --trials belong together")
+    if output.exists() and not output.is_dir():
+        raise VoicenymError(f"{output}: is a file; give a folder for the report")
+    from voicenym.attack.denoise import denoisers
+    from voicenym.benchmark import report, results
+    from voicenym.benchmark.data import matched, recordings
+    from voicenym.benchmark.protocol import Plan
+    from voicenym.benchmark.protocol import evaluate as run
+    from voicenym.benchmark.trials import build, from_voiceprivacy
+    from voicenym.system import available, load
+
+    names = available() if every else system
+    for name in names:
+        load(name)
+    source = corpus or original
+    assert source is not None
+    speech = _half(recordings(source, split, part), half)
+    others = [] if pool is None else recordings(pool, pool_split, pool_part)
+    _apart(speech, others)
+    files = None if anonymized is None else matched(speech, anonymized)
+    if enrolls is not None and trials is not None:
+        test = from_voiceprivacy(enrolls, trials, speech)
+    else:
+        test = build(speech, enrolment=enrolment, trials=tried, same_sex=not any_sex, seed=seed)
+    ears = _recogniser(recogniser, weights, [r.text for r in test.recordings if r.text])
+    where = [str(source.name or source), *(x for x in (part, split, half and f"{half} half") if x)]
+    plan = Plan(
+        data=", ".join(where),
+        trials=test,
+        pool=tuple(others),
+        systems=tuple((name, {}) for name in names),
+        files=files,
+        denoisers=tuple(denoisers()) if denoise else (),
+        keys=keys,
+        per=per,
+        recogniser=ears,
+        sample=sample,
+        replicates=replicates,
+        seed=seed,
+    )
+    with _Telling(quiet) as tell:
+        evaluation, evidence = run(plan, cache or output / CACHE, workers, tell, tell.done)
+    if ears is not None:
+        ears.close()
+    results.save(evaluation, output)
+    page = report.write(evaluation, evidence, output)
+    if not quiet:
+        _tell(evaluation)
+        typer.echo(f"report: {page}")
+
+
+def _half(speech: list[Recording], half: str | None) -> list[Recording]:
+    """Every other speaker, by name: what is tuned on is not what is reported on."""
+    if half is None:
+        return speech
+    if half not in ("tune", "report"):
+        raise VoicenymError(f"--half is tune or report, not {half!r}")
+    speakers = sorted({r.speaker for r in speech})
+    chosen = set(speakers[half == "report" :: 2])
+    return [r for r in speech if r.speaker in chosen]
+
+
+def _apart(speech: list[Recording], others: list[Recording]) -> None:
+    both = sorted({r.speaker for r in speech} & {r.speaker for r in others})
+    if both:
+        raise CorpusError(
+            f"--pool: {both[0]} is also evaluated ({len(both)} such speakers); an attacker must "
+            "train on other people"
+        )
+
+
+def _recogniser(name: str, weights: str | None, sentences: list[str]) -> Recogniser | None:
+    if name == "none" or not sentences:
+        return None
+    from voicenym.recognition import recogniser
+
+    options: dict[str, Any] = {"weights": weights} if weights else {}
+    if name == "sphinx":
+        options["sentences"] = sorted(set(sentences))
+    return recogniser(name, **options)
+
+
+def _tell(evaluation: Evaluation) -> None:
+    for warning in evaluation.warnings:
+        typer.echo(f"warning: {warning}")
+    for system in evaluation.systems:
+        top, eer = system.strongest, system.strongest.eer
+        typer.echo(
+            f"{system.name}: EER {eer.value:.1f} % ({eer.low:.1f} to {eer.high:.1f}) against the "
+            f"strongest attacker here ({top.attacker}, {top.verifier}); 50 % would be a guess"
+        )
+
+
+class _Telling:
+    """What is being done, and how far it is: a spinner on a terminal, lines elsewhere."""
+
+    def __init__(self, quiet: bool) -> None:
+        self._quiet = quiet
+        self._done = 0
+        self._text = ""
+        self._status: Any = None
+
+    def __enter__(self) -> _Telling:
+        if not self._quiet and sys.stderr.isatty():
+            from rich.console import Console
+
+            self._status = Console(stderr=True).status("starting")
+            self._status.start()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        if self._status is not None:
+            self._status.stop()
+
+    def __call__(self, text: str) -> None:
+        self._text = text
+        if self._status is not None:
+            self._status.update(f"{text} ({self._done} recordings so far)")
+        elif not self._quiet:
+            typer.echo(text, err=True)
+
+    def done(self, count: int) -> None:
+        self._done += count
+        if self._status is not None:
+            self._status.update(f"{self._text} ({self._done} recordings so far)")
+
+
+def compare(
+    reports: list[Path] = typer.Argument(help="Folders that voicenym evaluate wrote."),
+) -> None:
+    """Systems of several reports side by side, with the significance of each difference."""
+    from voicenym.benchmark import results
+    from voicenym.benchmark.comparison import compare as compared
+
+    if len(reports) < 2:
+        raise VoicenymError("name at least two reports to compare")
+    typer.echo(compared([(str(path), results.load(path)) for path in reports]))
+
+
+cards = typer.Typer(help="The figures on the systems' cards.", no_args_is_help=True)
+
+
+@cards.callback(invoke_without_command=True)
+def update(
+    report: Path = typer.Option(..., "--update", help="A report of voicenym evaluate."),
+    root: Path | None = typer.Option(
+        None, "--readme", help="README.md whose table is to be written too."
+    ),
+) -> None:
+    """Write a report's figures to the cards (and a README's table), never by hand."""
+    from voicenym.benchmark import results
+    from voicenym.benchmark.cards import write, write_readme
+
+    evaluation = results.load(report)
+    typer.echo(f"wrote {write(evaluation)}")
+    if root is not None:
+        write_readme(root, evaluation)
+        typer.echo(f"wrote {root}")
