@@ -13,7 +13,7 @@ from scipy.signal import lfilter
 from voicenym.attack.trivial import NAMES, RATE, Population, VoiceStatistics, measure
 from voicenym.errors import VoicenymError
 
-FORMANTS = (600.0, 1_500.0, 2_500.0, 3_600.0, 4_600.0)
+FORMANTS = (600.0, 1_500.0, 2_500.0, 3_500.0, 4_400.0)
 
 
 def vowel(f0=120.0, scale=1.0, seconds=1.0, swing=0.0, seed=0):
