@@ -154,9 +154,9 @@ class PLDA:
         that do not depend on the scale of the vectors. That covariance is shrunk toward a
         multiple of I, or it could not be inverted where recordings are few; and where the
         speakers are no more than the dimensions, only ``speakers - 1`` dimensions are kept,
-        since the means of speakers span no more and B would be unknown in the others. With the
-        125 speakers of speechocean762's ``train`` and d-vectors, fewer dimensions than that only
-        made errors more.
+        since the means of speakers span no more and B would be unknown in the others. With
+        d-vectors and the 125 speakers of speechocean762's ``train``, keeping 100, 50 or 30 dimensions
+        gave no fewer errors on ``dev``.
 
         Args:
             embeddings: ``[n, d]``.
