@@ -155,8 +155,8 @@ class PLDA:
         multiple of I, or it could not be inverted where recordings are few; and where the
         speakers are no more than the dimensions, only ``speakers - 1`` dimensions are kept,
         since the means of speakers span no more and B would be unknown in the others. With
-        d-vectors and the 125 speakers of speechocean762's ``train``, keeping 100, 50 or 30 dimensions
-        gave no fewer errors on ``dev``.
+        d-vectors and the 125 speakers of speechocean762's ``train``, keeping 100, 50 or 30
+        dimensions gave no fewer errors on ``dev``.
 
         Args:
             embeddings: ``[n, d]``.
