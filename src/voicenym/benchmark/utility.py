@@ -11,6 +11,7 @@ import numpy as np
 from voicenym.attack.recording import RATE, Recording
 from voicenym.attack.transform import Transform
 from voicenym.benchmark.results import Measured
+from voicenym.dsp import pitch
 from voicenym.errors import DependencyError, VoicenymError
 from voicenym.metrics import mean_opinion, pitch_correlation, real_time_coefficient, word_errors
 from voicenym.recognition import Recogniser
@@ -108,7 +109,7 @@ def _intonation(
     """Mean correlation of F0 over recordings, of those in which it can be told."""
     values = []
     for before, after in zip(originals, changed, strict=True):
-        value = pitch_correlation(pitch_track(before), pitch_track(after)).value
+        value = pitch_correlation(pitch.track(before, RATE), pitch.track(after, RATE)).value
         if np.isfinite(value):
             values.append(value)
     if not values:
@@ -116,14 +117,3 @@ def _intonation(
     draws = np.random.default_rng(seed).choice(values, (replicates, len(values))).mean(1)
     low, high = np.quantile(draws, [0.025, 0.975])
     return Measured(float(np.mean(values)), float(low), float(high), "")
-
-
-def pitch_track(samples: np.ndarray) -> np.ndarray:
-    """F0 in Hz every 10 ms of ``[time]`` samples at 16 kHz; 0 where unvoiced."""
-    import torch
-
-    from voicenym.dsp.pitch import PitchStream
-
-    stream = PitchStream(1, RATE)
-    first = stream.push(torch.from_numpy(np.ascontiguousarray(samples))[None]).f0
-    return torch.cat([first, stream.flush().f0], dim=1)[0].numpy()

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+import numpy
 import torch
 
 HOP_SECONDS = 0.010
@@ -51,6 +52,13 @@ class Pitch(NamedTuple):
 def hop_of(rate: int) -> int:
     """Samples between two frames: 10 ms."""
     return round(HOP_SECONDS * rate)
+
+
+def track(samples: numpy.ndarray, rate: int) -> numpy.ndarray:
+    """F0 of a recording ``[time]``: Hz every 10 ms, 0 where unvoiced, ``[frame]``."""
+    stream = PitchStream(1, rate)
+    signal = torch.from_numpy(numpy.ascontiguousarray(samples, dtype=numpy.float32))[None]
+    return torch.cat([stream.push(signal).f0, stream.flush().f0], dim=1)[0].numpy()
 
 
 class PitchStream:

@@ -8,7 +8,7 @@ import sys
 
 import typer
 
-from voicenym.apps.cli import anonymize, evaluate, key, systems
+from voicenym.apps.cli import anonymize, audit, evaluate, key, systems
 from voicenym.errors import VoicenymError
 
 app = typer.Typer(
@@ -40,6 +40,7 @@ def _root(
 app.command("anonymize")(anonymize.anonymize)
 app.command("systems")(systems.systems)
 app.command("evaluate")(evaluate.evaluate)
+app.command("audit")(audit.audit)
 app.command("compare")(evaluate.compare)
 app.add_typer(key.app, name="key")
 app.add_typer(evaluate.cards, name="cards")

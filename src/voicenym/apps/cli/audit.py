@@ -1,0 +1,42 @@
+"""``voicenym audit``: one recording, and what an attacker sees of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+
+def audit(
+    original: Path = typer.Argument(help="The recording before."),
+    anonymized: Path = typer.Argument(help="The recording after."),
+    system: str | None = typer.Option(
+        None, "--system", "-s", help="System that was used: tries attackers who know it."
+    ),
+) -> None:
+    """Say in plain words what the strongest attacker here sees of one recording."""
+    from voicenym.attack.verifier import verifier
+    from voicenym.benchmark.audit import audit as run
+    from voicenym.system import load
+
+    if system is not None:
+        load(system)
+    found = run(original, anonymized, verifier("resemblyzer"), system)
+    typer.echo(found.verdict + "\n")
+    for sight in found.sights:
+        typer.echo(f"  {sight.attacker + ':':28s} {sight.words}")
+    before, after = found.pitch
+    if before and after:
+        typer.echo(f"\nPitch: median {before:.0f} Hz before, {after:.0f} Hz after.")
+    typer.echo(f"Waveforms: correlation {found.copied:.2f} (1 is a copy).")
+    if abs(found.seconds[0] - found.seconds[1]) > 0.05:
+        typer.echo(f"Length: {found.seconds[0]:.2f} s before, {found.seconds[1]:.2f} s after.")
+    for tag in found.tags:
+        typer.echo(f"Tag in the anonymized file: {tag}")
+    if system is None:
+        typer.echo("\nAttackers who know the system were not tried: name it with --system.")
+    typer.echo(
+        "\nThese attackers compare with the very recording that was anonymized: the worst case. "
+        "One who has only other recordings of this person sees less; one who trains on "
+        "anonymized speech may see more. What is said, accent and rhythm may name somebody too."
+    )
