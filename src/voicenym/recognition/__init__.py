@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from voicenym.errors import VoicenymError
 
 if TYPE_CHECKING:
-    from voicenym.recognition.recogniser import Recogniser
+    from voicenym.recognition.protocol import Recogniser
     from voicenym.recognition.transcripts import Transcripts, read_transcripts
 
 # name -> the library it needs, its module and class, and what it is made with unless told
@@ -30,7 +30,7 @@ _RECOGNISERS: dict[str, tuple[str, str, str, dict[str, Any]]] = {
 }
 
 _FACE = {
-    "Recogniser": "recogniser",
+    "Recogniser": "protocol",
     "Transcripts": "transcripts",
     "read_transcripts": "transcripts",
 }

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from voicenym.errors import DependencyError, VoicenymError
-from voicenym.recognition.recogniser import RATE, Recogniser, Recording, checked
+from voicenym.recognition.protocol import RATE, Recogniser, Recording, checked
 
 WINDOW = 30.0
 """Seconds that Whisper hears at once."""

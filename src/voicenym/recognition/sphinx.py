@@ -28,13 +28,13 @@ from voicenym.recognition.closed import (
     read_lexicon,
     write_lexicon,
 )
-from voicenym.recognition.recogniser import RATE, Recogniser, Recording, checked
+from voicenym.recognition.protocol import RATE, Recogniser, Recording, checked
 
 LANGUAGE_WEIGHT = 10.0
-WORD_PENALTY = 1e-6
+WORD_PENALTY = 1e-10
 """Weight of the language model and factor for each word, for a bigram of the sentences: chosen on
-originals of speechocean762's training speakers, where pocketsphinx's own (6.5 and 0.65) hear a
-word in every pause."""
+originals of speechocean762's training speakers; with pocketsphinx's own (6.5 and 0.65), a word is
+heard in every pause."""
 PATIENCE = 60.0
 SLOWEST = 20.0
 """Seconds that an utterance may take, and seconds for each of its own, before the worker is taken

@@ -28,17 +28,18 @@ def serve(source: BinaryIO, sink: BinaryIO) -> None:
             path.write_text(options.pop(name), "utf-8")
             options[name.removesuffix("_text")] = str(path)
         decoder = pocketsphinx.Decoder(loglevel="FATAL", **options)
-    sink.write(b"ready\n")
-    sink.flush()
-    while line := source.readline():
-        samples = source.read(int(line))
-        decoder.start_utt()
-        # As a whole: means are those of this utterance, and none are kept for the next.
-        decoder.process_raw(samples, full_utt=True)
-        decoder.end_utt()
-        found = decoder.hyp()
-        sink.write(json.dumps(found.hypstr if found else "").encode() + b"\n")
+        sink.write(b"ready\n")
         sink.flush()
+        while line := source.readline():
+            samples = source.read(int(line))
+            decoder.start_utt()
+            decoder.process_raw(samples, full_utt=True)
+            decoder.end_utt()
+            found = decoder.hyp()
+            sink.write(json.dumps(found.hypstr if found else "").encode() + b"\n")
+            sink.flush()
+            # What it learnt of the noise would colour the next one. It takes milliseconds, with a closed vocabulary.
+            decoder.reinit()
 
 
 def main() -> None:

@@ -100,7 +100,8 @@ def _kaldi(path: Path) -> list[tuple[str, str]]:
 
 
 def _table(path: Path, utterance_column: str, text_column: str) -> list[tuple[str, str]]:
-    rows = csv.DictReader(_read(path).split("\n"), delimiter="\t", quoting=csv.QUOTE_NONE)
+    lines = [line for line in _read(path).split("\n") if line.strip()]
+    rows = csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
     found = [name.strip() for name in rows.fieldnames or []]
     rows.fieldnames = found
     for column in (utterance_column, text_column):
@@ -108,7 +109,14 @@ def _table(path: Path, utterance_column: str, text_column: str) -> list[tuple[st
             raise CorpusError(
                 f"{path}: no column {column!r}; there are: {', '.join(found) or 'none'}"
             )
-    return [(row[utterance_column].strip(), (row[text_column] or "").strip()) for row in rows]
+    pairs = []
+    for number, row in enumerate(rows, 2):
+        utterance, text = row[utterance_column], row[text_column]
+        if utterance is None or text is None:
+            values = [value for value in row.values() if isinstance(value, str)]
+            raise CorpusError(f"{path}:{number}: expected {len(found)} columns, found {values}")
+        pairs.append((utterance.strip(), text.strip()))
+    return pairs
 
 
 def _folder(path: Path) -> list[tuple[str, str]]:

@@ -1,0 +1,75 @@
+"""Somebody else's transcripts, and what they lack."""
+
+from __future__ import annotations
+
+import pytest
+
+from voicenym.errors import CorpusError
+from voicenym.recognition import read_transcripts
+
+TEXTS = {"u1": "say \"yes\" now", "u2": "", "u3": "été"}  # fmt: skip
+
+
+@pytest.fixture(params=["kaldi", "kaldi folder", "table", "folder"])
+def source(request, tmp_path):
+    if request.param.startswith("kaldi"):
+        path = tmp_path / "text"
+        path.write_text("".join(f"{u} {t}\n" for u, t in TEXTS.items()) + "\n", "utf-8")
+        return path if request.param == "kaldi" else tmp_path
+    if request.param == "table":
+        path = tmp_path / "heard.tsv"
+        lines = ["speaker\tutterance\ttext", *(f"s\t{u}\t{t}" for u, t in TEXTS.items())]
+        path.write_text("\r\n".join(lines) + "\r\n", "utf-8-sig")
+        return path
+    for number, (utterance, text) in enumerate(TEXTS.items()):
+        path = tmp_path / f"speaker{number}" / f"{utterance}.txt"
+        path.parent.mkdir()
+        path.write_text(text + "\n", "utf-8")
+    return tmp_path
+
+
+def test_every_form_gives_the_same_texts(source):
+    assert read_transcripts(source).texts == TEXTS
+
+
+def test_what_is_missing_is_listed_and_no_silent_gap(source):
+    found = read_transcripts(source)
+    assert found.of(["u3", "u1"]) == ["été", TEXTS["u1"]]
+    assert found.missing(["u1", "u9", "u8"]) == ["u9", "u8"]
+    with pytest.raises(CorpusError, match="no transcript of 2 of 3 utterances: u9, u8"):
+        found.of(["u1", "u9", "u8"])
+
+
+def test_other_columns(tmp_path):
+    path = tmp_path / "asr.tsv"
+    path.write_text("id\thypothesis\na\tone two\n", "utf-8")
+    with pytest.raises(CorpusError, match="no column 'utterance'; there are: id, hypothesis"):
+        read_transcripts(path)
+    found = read_transcripts(path, utterance_column="id", text_column="hypothesis")
+    assert found.texts == {"a": "one two"}
+
+
+def test_a_row_cut_short_is_an_error(tmp_path):
+    path = tmp_path / "asr.tsv"
+    path.write_text("utterance\ttext\na\tone\nb\n", "utf-8")
+    with pytest.raises(CorpusError, match=r"asr.tsv:3: .*b"):
+        read_transcripts(path)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [(b"a one\na two\n", "a stands here a second time"), (b"", "no transcripts"),
+     (b"a \xff\xfe\n", "not UTF-8")],
+)  # fmt: skip
+def test_what_does_not_hold_together_is_an_error(tmp_path, content, said):
+    path = tmp_path / "text"
+    path.write_bytes(content)
+    with pytest.raises(CorpusError, match=said):
+        read_transcripts(path)
+
+
+def test_nothing_there(tmp_path):
+    with pytest.raises(CorpusError, match="cannot be read"):
+        read_transcripts(tmp_path / "none")
+    with pytest.raises(CorpusError, match="no transcripts here"):
+        read_transcripts(tmp_path)
