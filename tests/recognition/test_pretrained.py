@@ -1,0 +1,190 @@
+"""Whisper and CTC through transformers, with tiny random weights that are made here."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from voicenym.errors import AudioError, VoicenymError
+from voicenym.recognition import recogniser
+
+pytest.importorskip("transformers")
+torch = pytest.importorskip("torch")
+
+LETTERS = ["<pad>", "<s>", "</s>", "<unk>", "|", *"ABCDEFGHIJKLMNOPQRSTUVWXYZ'"]
+
+
+@pytest.fixture(scope="module")
+def sound():
+    rng = np.random.default_rng(0)
+    return rng.standard_normal(16000).astype(np.float32) * 0.1
+
+
+@pytest.fixture(scope="module")
+def ctc(tmp_path_factory):
+    """A folder with a wav2vec 2.0 of random weights."""
+    from transformers import (
+        Wav2Vec2Config,
+        Wav2Vec2CTCTokenizer,
+        Wav2Vec2FeatureExtractor,
+        Wav2Vec2ForCTC,
+        Wav2Vec2Processor,
+    )
+
+    folder = tmp_path_factory.mktemp("ctc")
+    vocabulary = folder / "vocab.json"
+    vocabulary.write_text(json.dumps({letter: i for i, letter in enumerate(LETTERS)}))
+    torch.manual_seed(0)
+    model = Wav2Vec2ForCTC(
+        Wav2Vec2Config(
+            vocab_size=len(LETTERS),
+            hidden_size=16,
+            num_hidden_layers=1,
+            num_attention_heads=2,
+            intermediate_size=16,
+            conv_dim=(8,) * 7,
+            num_conv_pos_embeddings=8,
+            num_conv_pos_embedding_groups=2,
+            pad_token_id=0,
+        )
+    )
+    model.save_pretrained(folder)
+    Wav2Vec2Processor(
+        Wav2Vec2FeatureExtractor(), Wav2Vec2CTCTokenizer(str(vocabulary))
+    ).save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def whisper(tmp_path_factory):
+    """A folder with a Whisper of random weights, which knows several languages."""
+    from tokenizers.pre_tokenizers import ByteLevel
+    from transformers import (
+        GenerationConfig,
+        WhisperConfig,
+        WhisperFeatureExtractor,
+        WhisperForConditionalGeneration,
+        WhisperProcessor,
+        WhisperTokenizer,
+    )
+
+    folder = tmp_path_factory.mktemp("whisper")
+    signs = {sign: i for i, sign in enumerate(sorted(ByteLevel.alphabet()))}
+    specials = [
+        "<|endoftext|>", "<|startoftranscript|>", "<|en|>", "<|de|>", "<|translate|>",
+        "<|transcribe|>", "<|startoflm|>", "<|startofprev|>", "<|nospeech|>", "<|notimestamps|>",
+    ]  # fmt: skip
+    times = [f"<|{0.02 * i:.2f}|>" for i in range(1501)]
+    tokenizer = WhisperTokenizer(vocab=signs, merges=[])
+    tokenizer.add_special_tokens({"additional_special_tokens": specials})
+    tokenizer.add_tokens(times)
+    number = {token: tokenizer.convert_tokens_to_ids(token) for token in specials}
+    WhisperProcessor(WhisperFeatureExtractor(), tokenizer).save_pretrained(folder)
+    torch.manual_seed(0)
+    end, start = number["<|endoftext|>"], number["<|startoftranscript|>"]
+    model = WhisperForConditionalGeneration(
+        WhisperConfig(
+            vocab_size=len(tokenizer),
+            d_model=16,
+            encoder_layers=1,
+            decoder_layers=1,
+            encoder_attention_heads=2,
+            decoder_attention_heads=2,
+            encoder_ffn_dim=16,
+            decoder_ffn_dim=16,
+            max_target_positions=32,
+            pad_token_id=end,
+            bos_token_id=end,
+            eos_token_id=end,
+            decoder_start_token_id=start,
+        )
+    )
+    model.generation_config = GenerationConfig(
+        is_multilingual=True,
+        lang_to_id={"<|en|>": number["<|en|>"], "<|de|>": number["<|de|>"]},
+        task_to_id={
+            "transcribe": number["<|transcribe|>"],
+            "translate": number["<|translate|>"],
+        },
+        no_timestamps_token_id=number["<|notimestamps|>"],
+        prev_sot_token_id=number["<|startofprev|>"],
+        decoder_start_token_id=start,
+        pad_token_id=end,
+        bos_token_id=end,
+        eos_token_id=end,
+        max_length=24,
+        return_timestamps=False,
+        max_initial_timestamp_index=50,
+    )
+    model.save_pretrained(folder)
+    return folder
+
+
+def test_ctc_writes_its_letters_and_hears_each_recording_alone(ctc, sound):
+    ears = recogniser("wav2vec2", weights=ctc)
+    assert ears.name == ctc.name
+    alone = ears.transcribe([sound])
+    beside = ears.transcribe([np.tile(sound, 2), sound, sound[:100], sound[:0]])
+    assert alone == [beside[1]]
+    assert beside[2:] == ["", ""]
+    assert set(alone[0]) <= set("ABCDEFGHIJKLMNOPQRSTUVWXYZ' ") | set("<unk>s/")
+
+
+def test_ctc_is_the_model_s_own_best_path(ctc, sound):
+    from transformers import AutoModelForCTC
+
+    model = AutoModelForCTC.from_pretrained(ctc).eval()
+    normal = (sound - sound.mean()) / np.sqrt(sound.var() + 1e-7)
+    with torch.inference_mode():
+        best = model(torch.from_numpy(normal)[None]).logits[0].argmax(-1).tolist()
+    kept = [b for a, b in zip([-1, *best], best, strict=False) if a != b and b > 3]
+    heard = recogniser("wav2vec2", weights=ctc).transcribe([sound])[0]
+    letters = "".join(LETTERS[i] for i in kept).replace("|", " ").strip()
+    for token in LETTERS[1:4]:
+        heard = heard.replace(token, "")
+    assert heard.split() == letters.split()
+
+
+def test_whisper_writes_text(whisper, sound):
+    with recogniser("whisper", weights=str(whisper), language="en") as ears:
+        heard = ears.transcribe([sound, sound[:8000], sound[:0]])
+        assert [ears.transcribe([x])[0] for x in (sound, sound[:8000])] == heard[:2]
+    assert heard[2] == ""
+    assert all(isinstance(text, str) and "<|" not in text for text in heard)
+
+
+def test_whisper_hears_past_its_window(whisper, sound):
+    ears = recogniser("whisper", weights=whisper, language="en")
+    assert isinstance(ears.transcribe([np.tile(sound, 35)])[0], str)
+
+
+def test_whisper_guesses_the_language(whisper, sound):
+    assert isinstance(recogniser("whisper", weights=whisper).transcribe([sound])[0], str)
+
+
+def test_an_empty_folder_and_no_hub_say_what_to_do(tmp_path, monkeypatch):
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    for weights in (tmp_path, "nobody/no-such-weights"):
+        with pytest.raises(VoicenymError, match=r"no usable weights.*hf download"):
+            recogniser("whisper", weights=weights)
+
+
+def test_a_folder_without_a_tokenizer_is_named(ctc, tmp_path):
+    for name in ("config.json", "model.safetensors"):
+        (tmp_path / name).write_bytes((ctc / name).read_bytes())
+    with pytest.raises(VoicenymError, match="no usable weights"):
+        recogniser("wav2vec2", weights=tmp_path)
+
+
+def test_a_model_that_writes_no_words_is_refused(tmp_path):
+    config = {"model_type": "wav2vec2", "architectures": ["Wav2Vec2Model"]}
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    with pytest.raises(VoicenymError, match="writes no words"):
+        recogniser("wav2vec2", weights=tmp_path)
+
+
+def test_two_channels_are_refused(ctc):
+    with pytest.raises(AudioError, match="recording 0"):
+        recogniser("wav2vec2", weights=ctc).transcribe([np.zeros((2, 16000), np.float32)])
