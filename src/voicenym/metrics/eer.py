@@ -123,7 +123,8 @@ def hull(scores: Sorted) -> tuple[Array, Array]:
     below_target = np.concatenate([[0.0], np.cumsum(target)])[edges]
     below = np.concatenate([[0.0], np.cumsum(total)])[edges]
     below_nontarget = below - below_target
-    return below_target / below_target[-1], 1.0 - below_nontarget / below_nontarget[-1]
+    nontargets = below_nontarget[-1]
+    return below_target / below_target[-1], (nontargets - below_nontarget) / nontargets
 
 
 def hull_eer(scores: Sorted) -> float:

@@ -95,7 +95,7 @@ class Sorted:
         """
         miss = np.concatenate([[0.0], np.cumsum(self.target)])
         alarm = np.concatenate([[0.0], np.cumsum(self.nontarget)])
-        return miss / miss[-1], 1.0 - alarm / alarm[-1]
+        return miss / miss[-1], (alarm[-1] - alarm) / alarm[-1]
 
 
 def places(

@@ -1,0 +1,103 @@
+"""Cost of log-likelihood ratios: how much information scores carry, and how much they lose.
+
+Brümmer and du Preez, "Application-independent evaluation of speaker detection", CSL 20 (2006);
+equation 3 of Tomashenko et al., "The VoicePrivacy 2020 Challenge: Results and findings" (2022).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from voicenym.metrics.interval import Interval, bootstrap
+from voicenym.metrics.pav import spread
+from voicenym.metrics.scores import Array, Scores, Sorted, Speakers
+
+
+@dataclass(frozen=True)
+class Cllr:
+    """C_llr in bits: 0 knows all, 1 knows nothing, more misleads.
+
+    Args:
+        value: in bits; infinite where a ratio is infinitely wrong.
+        interval: lower and upper limit.
+    """
+
+    value: float
+    interval: Interval
+    unit: str = "bit"
+
+
+def cllr(
+    target: Scores,
+    nontarget: Scores,
+    speakers: Speakers | None = None,
+    *,
+    level: float = 0.95,
+    replicates: int = 1000,
+    seed: int = 0,
+) -> Cllr:
+    """C_llr = 1/2 mean_target log2 (1 + e^-L) + 1/2 mean_nontarget log2 (1 + e^L).
+
+    Args:
+        target, nontarget: log-likelihood ratios in nats, infinities allowed.
+        speakers: of the trials, for the interval.
+        level, replicates, seed: of the bootstrap.
+
+    Raises:
+        ScoreError: NaN, or a class without trials.
+
+    Example:
+        >>> cllr([0.0], [0.0], replicates=2).value
+        1.0
+    """
+    value = _cost(Sorted.of(target, nontarget))
+    interval = bootstrap(
+        _cost, target, nontarget, speakers, level=level, replicates=replicates, seed=seed
+    )
+    return Cllr(value, interval)
+
+
+def min_cllr(
+    target: Scores,
+    nontarget: Scores,
+    speakers: Speakers | None = None,
+    *,
+    level: float = 0.95,
+    replicates: int = 1000,
+    seed: int = 0,
+) -> Cllr:
+    """C_llr after the best monotone calibration: what the scores could tell, 0 to 1 bit.
+
+    Args:
+        target, nontarget: scores of any scale.
+        speakers, level, replicates, seed: as in :func:`cllr`.
+
+    Example:
+        >>> min_cllr([2.0, 3.0], [0.0, 1.0], replicates=2).value
+        0.0
+    """
+    value = _least_cost(Sorted.of(target, nontarget))
+    interval = bootstrap(
+        _least_cost, target, nontarget, speakers, level=level, replicates=replicates, seed=seed
+    )
+    return Cllr(value, interval)
+
+
+def _cost(scores: Sorted) -> float:
+    return cost(scores, scores.thresholds)
+
+
+def _least_cost(scores: Sorted) -> float:
+    return cost(scores, spread(scores))
+
+
+def cost(scores: Sorted, llr: Array) -> float:
+    """C_llr in bits of weighted scores that have the LLRs ``[score]``."""
+    total = 0.0
+    for weights, wrong in ((scores.target, -llr), (scores.nontarget, llr)):
+        some = weights > 0  # an infinite cost that nobody pays is no cost
+        total += float(weights[some] @ np.logaddexp(0.0, wrong[some]) / weights[some].sum())
+    return total / (2.0 * math.log(2.0))

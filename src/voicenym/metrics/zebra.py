@@ -1,0 +1,168 @@
+"""ZEBRA: what scores disclose to an attacker of any prior, on average and at worst.
+
+Nautsch et al., "The privacy ZEBRA: zero evidence biometric recognition assessment", Interspeech
+2020, arXiv 2005.09413.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from voicenym.metrics.interval import Interval, percentiles, resampled
+from voicenym.metrics.pav import spread
+from voicenym.metrics.scores import Array, Scores, Sorted, Speakers
+
+NOTHING = 1e-6
+"""log10 of a likelihood ratio below which it is one: sums of floats never give exactly one."""
+TAGS = ((NOTHING, "0"), (1.0, "A"), (2.0, "B"), (4.0, "C"), (5.0, "D"), (6.0, "E"))
+"""Upper limits (included) of the categories; beyond is F. The paper says F for "at least" a million
+and E up to a million: exactly a million is E here."""
+SMALL, LARGE = 1e-3, 300.0
+"""Between them Z has its closed form; below it would lose all digits, above e^a is infinite."""
+
+
+@dataclass(frozen=True)
+class Zebra:
+    """What is disclosed.
+
+    Args:
+        expected: D_ECE in bits, 0 (nothing) to 0.7213, on average over all priors.
+        expected_interval: its limits.
+        worst_case: log10 of the largest likelihood ratio (either way) of any trial.
+        worst_case_interval: its limits.
+        tag: category of the worst case: 0, A (little) to F (a million to one).
+        targets, nontargets: numbers of trials, on which the worst case depends: at most about
+            log10 of the non-target trials can be seen.
+    """
+
+    expected: float
+    expected_interval: Interval
+    worst_case: float
+    worst_case_interval: Interval
+    tag: str
+    targets: int
+    nontargets: int
+    unit: str = "bit"
+
+
+def zebra(
+    target: Scores,
+    nontarget: Scores,
+    speakers: Speakers | None = None,
+    *,
+    level: float = 0.95,
+    replicates: int = 1000,
+    seed: int = 0,
+) -> Zebra:
+    """Expected and worst-case disclosure, after calibration by PAV.
+
+    The expectation is taken without Laplace's rule, the worst case with it, as published.
+
+    Args:
+        target, nontarget: scores of any scale.
+        speakers: of the trials, for the intervals.
+        level, replicates, seed: of the bootstrap.
+
+    Raises:
+        ScoreError: NaN, or a class without trials.
+
+    Example:
+        >>> found = zebra([0.0, 1.0], [0.0, 1.0], replicates=2)
+        >>> found.expected, found.worst_case, found.tag
+        (0.0, 0.0, '0')
+    """
+    scores = Sorted.of(target, nontarget)
+    worst = worst_case(scores)
+    pairs = [
+        (disclosure(draw), worst_case(draw))
+        for draw in resampled(target, nontarget, speakers, replicates=replicates, seed=seed)
+    ]
+    expected_draws, worst_draws = np.array(pairs).T
+    return Zebra(
+        disclosure(scores),
+        percentiles(expected_draws, level),
+        worst,
+        percentiles(worst_draws, level),
+        tag(worst),
+        int(scores.target.sum()),
+        int(scores.nontarget.sum()),
+    )
+
+
+def tag(log10_ratio: float) -> str:
+    """Category of a worst case: ``0``, ``A`` ... ``F``."""
+    return next((name for limit, name in TAGS if log10_ratio <= limit), "F")
+
+
+def disclosure(scores: Sorted) -> float:
+    """D_ECE in bits of weighted scores: the integral over priors of h2(pi) - ECE(pi).
+
+    In closed form [Z(L_target) + Z(-L_nontarget)] / ln 2, Z(a) = mean (1/4 + (a - b) / (2 b^2)),
+    b = e^a - 1.
+    """
+    llr = spread(scores)
+    total = 0.0
+    for weights, ratios in ((scores.target, llr), (scores.nontarget, -llr)):
+        some = weights > 0
+        total += float(weights[some] @ gain(ratios[some]) / weights[some].sum())
+    return total / float(np.log(2.0))
+
+
+def gain(llr: Array) -> Array:
+    """Z of LLRs ``[...]`` in nats: 1/4 for infinite ones, 0 for 0, negative for wrong ones."""
+    a = np.asarray(llr, dtype=np.float64)
+    small, large = np.abs(a) < SMALL, a > LARGE
+    middle = np.where(small | large, 1.0, a)
+    b = np.expm1(middle)
+    closed = 0.25 + (middle - b) / (2.0 * b * b)
+    series = np.where(small, a, 0.0)
+    series = series / 6.0 - series * series / 24.0
+    return np.where(small, series, np.where(large, 0.25, closed))
+
+
+def worst_case(scores: Sorted) -> float:
+    """Largest |LLR| of any trial as log10 of the ratio, by PAV with Laplace's rule."""
+    llr = spread(scores, laplace=True)[scores.target + scores.nontarget > 0]
+    return float(np.abs(llr).max() / np.log(10.0))
+
+
+@dataclass(frozen=True)
+class EceProfile:
+    """Empirical cross-entropy over priors, to draw.
+
+    Args:
+        log_odds: ``[prior]``, logit of the prior in nats, -10 to 10.
+        ece: ``[prior]`` in bits, of the calibrated scores.
+        default: ``[prior]`` in bits, of one who hears nothing: the entropy of the prior.
+    """
+
+    log_odds: Array
+    ece: Array
+    default: Array
+
+
+def ece_profile(target: Scores, nontarget: Scores, points: int = 201) -> EceProfile:
+    """ECE(pi) = pi mean_target log2 (1 + e^-L (1 - pi) / pi) + (1 - pi) mean_nontarget ...
+
+    Args:
+        target, nontarget: scores of any scale; calibrated by PAV.
+        points: of the profile.
+    """
+    scores = Sorted.of(target, nontarget)
+    llr = spread(scores)
+    odds = np.linspace(-10.0, 10.0, points)
+    prior = 1.0 / (1.0 + np.exp(-odds))
+    cost = np.zeros(points)
+    for weights, wrong, share, shift in (
+        (scores.target, -llr, prior, -odds),
+        (scores.nontarget, llr, 1.0 - prior, odds),
+    ):
+        some = weights > 0
+        # few different ratios: PAV has steps
+        ratios, at = np.unique(wrong[some], return_inverse=True)
+        mass = np.bincount(at, weights[some]) / weights[some].sum()
+        cost += share * (np.logaddexp(0.0, ratios + shift[:, None]) @ mass)
+    entropy = -(prior * np.log2(prior) + (1.0 - prior) * np.log2(1.0 - prior))
+    return EceProfile(odds, cost / np.log(2.0), entropy)

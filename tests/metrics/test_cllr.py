@@ -1,0 +1,52 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.integrate import quad
+from scipy.stats import norm
+
+from voicenym.metrics import cllr, min_cllr
+
+scores = st.lists(st.integers(-8, 8).map(float), min_size=1, max_size=25)
+FEW = {"replicates": 3}
+
+
+def gaussian_llr(distance, size=40_000):
+    """LLRs of Gaussians a ``distance`` apart, at exact quantiles: N(+-d^2/2, d^2)."""
+    quantiles = norm.ppf((np.arange(size) + 0.5) / size) * distance
+    return quantiles + distance**2 / 2, quantiles - distance**2 / 2
+
+
+@pytest.mark.parametrize("distance", [0.3, 1.0, 2.5])
+def test_gaussian_ratios_have_the_analytic_cost(distance):
+    def cost(x):
+        return norm.pdf(x, distance**2 / 2, distance) * np.logaddexp(0, -x) / np.log(2)
+
+    expected, _ = quad(cost, -40, 60)  # both classes cost the same by symmetry
+    target, nontarget = gaussian_llr(distance)
+    assert cllr(target, nontarget, **FEW).value == pytest.approx(expected, abs=1e-4)
+    assert min_cllr(target, nontarget, **FEW).value == pytest.approx(expected, abs=2e-3)
+
+
+def test_separated_useless_and_misleading():
+    assert min_cllr([5.0, 6.0], [1.0, 2.0], **FEW).value == 0.0
+    assert cllr([0.0], [0.0], **FEW).value == 1.0
+    assert cllr([np.inf], [-np.inf], **FEW).value == 0.0
+    assert cllr([-np.inf, 1.0], [0.0], **FEW).value == np.inf
+    assert min_cllr([1.0, 2.0], [5.0, 6.0], **FEW).value == pytest.approx(1.0)
+    assert min_cllr(np.ones(3), np.ones(4), **FEW).value == pytest.approx(1.0)
+
+
+@given(scores, scores)
+def test_calibration_never_costs_and_monotone_maps_change_nothing(target, nontarget):
+    t, n = np.array(target), np.array(nontarget)
+    least = min_cllr(t, n, **FEW).value
+    assert -1e-12 <= least <= min(1.0, cllr(t, n, **FEW).value) + 1e-12
+    assert min_cllr(np.exp(t / 3), np.exp(n / 3), **FEW).value == pytest.approx(least)
+
+
+def test_interval_holds_the_value():
+    target, nontarget = gaussian_llr(1.5, 300)
+    found = min_cllr(target, nontarget, replicates=100)
+    assert found.interval[0] <= found.value <= found.interval[1]
+    assert found.unit == "bit"

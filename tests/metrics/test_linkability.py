@@ -1,0 +1,65 @@
+import numpy as np
+import pytest
+
+from voicenym.metrics import linkability
+
+FEW = {"replicates": 3}
+
+
+def test_separated_classes_are_linked_wholly():
+    assert linkability(np.arange(50.0) + 100, np.arange(500.0) / 10, **FEW).value == 1.0
+
+
+def test_identical_distributions_are_near_the_baseline_of_shuffled_labels():
+    rng = np.random.default_rng(0)
+    found = linkability(rng.normal(size=300), rng.normal(size=3000), **FEW)
+    assert 0.0 < found.value < 0.12
+    assert found.value == pytest.approx(found.baseline, abs=0.04)
+    many = linkability(rng.normal(size=30_000), rng.normal(size=90_000), **FEW)
+    assert many.value < 0.03
+
+
+def test_a_known_ratio_in_each_half():
+    """Targets 3 to 1 above the middle, others evenly: D = 2 * 1.5 / 2.5 - 1 = 0.2 there, else 0."""
+    target = np.repeat([0.25, 0.75], [10, 30])
+    nontarget = np.repeat([0.0, 0.25, 0.75, 1.0], 50)
+    found = linkability(target, nontarget, **FEW)
+    upper = found.edges[:-1] >= 0.5
+    assert found.local @ found.target == pytest.approx(found.value)
+    share_t, share_n = found.target[upper], found.nontarget[upper]
+    expected = sum(
+        t * max(0, 2 * t / (t + n) - 1) for t, n in zip(share_t, share_n, strict=True) if t
+    )
+    lower = sum(
+        t * max(0, 2 * t / (t + n) - 1)
+        for t, n in zip(found.target[~upper], found.nontarget[~upper], strict=True)
+        if t
+    )
+    assert found.value == pytest.approx(expected + lower)
+
+
+def test_two_bins_by_hand():
+    # 15 targets give two bins; shares 1/3 and 2/3 against 1/2 and 1/2
+    target = np.repeat([0.0, 1.0], [5, 10])
+    nontarget = np.repeat([0.0, 1.0], [8, 8])
+    found = linkability(target, nontarget, **FEW)
+    assert len(found.local) == 2
+    assert found.local == pytest.approx([0.0, 2 * (2 / 3) / (2 / 3 + 1 / 2) - 1])
+    assert found.value == pytest.approx(2 / 3 * found.local[1])
+
+
+def test_the_prior_odds_count():
+    rng = np.random.default_rng(0)
+    t, n = rng.normal(1, 1, 400), rng.normal(0, 1, 4000)
+    assert linkability(t, n, omega=0.1, **FEW).value < linkability(t, n, **FEW).value
+
+
+@pytest.mark.parametrize("targets", [1, 3, 9])
+def test_few_targets_give_a_figure_and_not_zero(targets):
+    found = linkability(np.full(targets, 5.0), np.zeros(100), **FEW)
+    assert found.value == 1.0
+
+
+def test_ties_and_infinities():
+    assert linkability(np.zeros(20), np.zeros(30), **FEW).value == 0.0
+    assert linkability([np.inf] * 20, [-np.inf] * 20, **FEW).value == 1.0

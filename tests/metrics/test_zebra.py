@@ -1,0 +1,82 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.integrate import quad
+
+from voicenym.metrics import ece_profile, zebra
+from voicenym.metrics.pav import llr
+from voicenym.metrics.zebra import gain, tag
+
+scores = st.lists(st.integers(-8, 8).map(float), min_size=1, max_size=25)
+FEW = {"replicates": 3}
+MOST = 1 / (2 * np.log(2))
+
+
+def entropy(p):
+    return -(p * np.log2(p) + (1 - p) * np.log2(1 - p))
+
+
+def test_closed_form_is_the_integral_over_priors():
+    """D_ECE by quadrature of h2(pi) - ECE(pi), for scores that overlap."""
+    rng = np.random.default_rng(0)
+    target, nontarget = rng.normal(1.2, 1, 40), rng.normal(0, 1, 60)
+    t, n = llr(target, nontarget)
+
+    def saved(p):
+        odds = np.log(p / (1 - p))
+        ece = p * np.logaddexp(0, -t - odds).mean() + (1 - p) * np.logaddexp(0, n + odds).mean()
+        return entropy(p) - ece / np.log(2)
+
+    expected, _ = quad(saved, 0, 1, limit=400)
+    assert zebra(target, nontarget, **FEW).expected == pytest.approx(expected, abs=1e-7)
+
+
+def test_gain_and_its_limits():
+    assert gain(np.array([np.inf, 1e4, 0.0])).tolist() == [0.25, 0.25, 0.0]
+    small = np.array([-1e-3, -1e-6, 1e-6, 1e-3])
+    assert gain(small) == pytest.approx(small / 6 - small**2 / 24, rel=1e-7)
+    across = gain(np.array([0.999e-3, 1.001e-3]))
+    assert across[1] > across[0]
+    assert across[1] == pytest.approx(across[0], rel=3e-3)
+    assert gain(np.array([-2.0]))[0] < 0
+
+
+def test_separated_and_useless_scores():
+    apart = zebra(np.arange(10.0) + 99, np.arange(30.0), **FEW)
+    assert apart.expected == pytest.approx(MOST)
+    assert apart.worst_case == pytest.approx(np.log10(11 * 30 / 10))
+    same = zebra(np.zeros(7), np.zeros(7), **FEW)
+    assert (same.expected, same.worst_case, same.tag) == (0.0, 0.0, "0")
+    assert zebra([0.0], [1.0], **FEW).expected == pytest.approx(0.0, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("ratio", "expected"),
+    [(0.0, "0"), (1e-9, "0"), (0.3, "A"), (1.0, "A"), (1.1, "B"), (3.9, "C"), (4.5, "D"),
+     (5.5, "E"), (6.0, "E"), (6.1, "F"), (np.inf, "F")],
+)  # fmt: skip
+def test_categories(ratio, expected):
+    assert tag(ratio) == expected
+
+
+@given(scores, scores)
+def test_bounds_and_monotone_maps(target, nontarget):
+    t, n = np.array(target), np.array(nontarget)
+    found = zebra(t, n, **FEW)
+    assert -1e-12 <= found.expected <= MOST + 1e-12
+    assert found.worst_case >= 0
+    moved = zebra(t**3 + 2, n**3 + 2, **FEW)
+    assert moved.expected == pytest.approx(found.expected)
+    assert moved.worst_case == pytest.approx(found.worst_case)
+    assert (found.targets, found.nontargets) == (len(t), len(n))
+
+
+def test_profile_lies_under_the_entropy_and_meets_it_at_the_ends():
+    rng = np.random.default_rng(0)
+    profile = ece_profile(rng.normal(1, 1, 300), rng.normal(0, 1, 900))
+    assert profile.log_odds[[0, 100, 200]] == pytest.approx([-10, 0, 10])
+    assert (profile.ece <= profile.default + 1e-12).all()
+    assert profile.default[100] == pytest.approx(1.0)
+    assert profile.ece[100] < 0.95
+    assert profile.ece[0] == pytest.approx(profile.default[0], abs=1e-3)
