@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from voicenym.errors import ScoreError
 from voicenym.metrics.scores import Array, Scores, Sorted, Speakers, check, places
 
 Interval = tuple[float, float]
@@ -74,7 +75,18 @@ def resampled(
     thresholds, at_t, at_n = places(t, n)
     count = len(thresholds)
     rng = np.random.default_rng(seed)
-    weigh = _by_trial(t.size, n.size, rng) if speakers is None else _by_speaker(speakers, rng)
+    # in the order of the scores, so that adding up goes through memory once
+    order_t, order_n = np.argsort(at_t, kind="stable"), np.argsort(at_n, kind="stable")
+    at_t, at_n = at_t[order_t], at_n[order_n]
+    if speakers is None:
+        weigh = _by_trial(t.size, n.size, rng)
+    else:
+        if len(speakers.target) != t.size or len(speakers.nontarget) != n.size:
+            raise ScoreError(
+                f"speakers of {len(speakers.target)} and {len(speakers.nontarget)} trials do not "
+                f"fit {t.size} target and {n.size} non-target scores"
+            )
+        weigh = _by_speaker(speakers.target[order_t], speakers.nontarget[order_n], rng)
     for _ in range(replicates):
         while True:
             weight_t, weight_n = weigh()
@@ -101,18 +113,22 @@ def _by_trial(
     return weigh
 
 
-def _by_speaker(speakers: Speakers, rng: np.random.Generator) -> Callable[[], tuple[Array, Array]]:
-    pairs = np.concatenate([speakers.target, speakers.nontarget])
-    names, index = np.unique(pairs, return_inverse=True)
+def _by_speaker(
+    target: np.ndarray, nontarget: np.ndarray, rng: np.random.Generator
+) -> Callable[[], tuple[Array, Array]]:
+    names, index = np.unique(np.concatenate([target, nontarget]), return_inverse=True)
+    count = len(names)
     first, second = index.reshape(-1, 2).T
-    same = first == second
-    targets = len(speakers.target)
+    pair = first * count + second
+    pairs = pair[: len(target)], pair[len(target) :]
 
     def weigh() -> tuple[Array, Array]:
-        drawn = rng.integers(0, len(names), len(names))
-        times = np.bincount(drawn, minlength=len(names)).astype(np.float64)
-        weights = times[first] * np.where(same, 1.0, times[second])
-        return weights[:targets], weights[targets:]
+        drawn = rng.integers(0, count, count)
+        times = np.bincount(drawn, minlength=count).astype(np.float64)
+        both = np.outer(times, times)  # looked up by pair: small enough for the cache
+        np.fill_diagonal(both, times)
+        weights = both.ravel()
+        return weights[pairs[0]], weights[pairs[1]]
 
     return weigh
 

@@ -83,27 +83,31 @@ def linkability(
     bins = max(FEWEST_BINS, min(t.size // TARGETS_PER_BIN, MOST_BINS))
     edges = np.linspace(low, high, bins + 1)
 
-    def binned(scores: Sorted) -> tuple[Array, Array]:
-        at = np.clip(np.searchsorted(edges, scores.thresholds, side="right") - 1, 0, bins - 1)
-        shares = []
-        for weights in (scores.target, scores.nontarget):
-            counts = np.bincount(at, weights, minlength=bins)
-            shares.append(counts / counts.sum())
-        return shares[0], shares[1]
+    # What follows knows scores by their bins alone.
+    width = (high - low) / bins
+    t, n = (np.clip(np.floor((scores - low) / width), 0, bins - 1) for scores in (t, n))
+
+    def shares(scores: Sorted) -> tuple[Array, Array]:
+        at = scores.thresholds.astype(np.intp)
+        counts = (np.bincount(at, w, minlength=bins) for w in (scores.target, scores.nontarget))
+        mated, others = (count / count.sum() for count in counts)
+        return mated, others
 
     def value(scores: Sorted) -> float:
-        mated, others = binned(scores)
+        mated, others = shares(scores)
         return float(mated @ _local(mated, others, omega))
 
-    mated, others = binned(Sorted.of(t, n))
+    scores = Sorted.of(t, n)
+    mated, others = shares(scores)
     local = _local(mated, others, omega)
     interval = bootstrap(value, t, n, speakers, level=level, replicates=replicates, seed=seed)
     rng = np.random.default_rng(seed)
-    pooled = np.concatenate([t, n])
+    pooled = (scores.target + scores.nontarget).astype(np.int64)
     shuffled = []
     for _ in range(shuffles):
-        rng.shuffle(pooled)
-        shuffled.append(value(Sorted.of(pooled[: t.size], pooled[t.size :])))
+        # which of the pooled trials get the targets' labels: a draw without replacement
+        drawn = rng.multivariate_hypergeometric(pooled, t.size, method="marginals")
+        shuffled.append(value(Sorted(scores.thresholds, drawn, pooled - drawn)))
     return Linkability(
         float(mated @ local), interval, float(np.mean(shuffled)), edges, local, mated, others
     )

@@ -80,13 +80,17 @@ class Sorted:
     @classmethod
     def of(cls, target: Scores, nontarget: Scores) -> Sorted:
         """Sort and count."""
-        thresholds, at_target, at_nontarget = places(*check(target, nontarget))
-        count = len(thresholds)
-        return cls(
-            thresholds,
-            np.bincount(at_target, minlength=count).astype(np.float64),
-            np.bincount(at_nontarget, minlength=count).astype(np.float64),
+        t, n = (np.sort(scores) for scores in check(target, nontarget))
+        pooled = np.sort(
+            np.concatenate([t, n]), kind="stable"
         )
+        thresholds = pooled[np.append(True, pooled[1:] != pooled[:-1])]
+        counts = (
+            np.diff(np.searchsorted(scores, thresholds, side="right"), prepend=0)
+            for scores in (t, n)
+        )
+        first, second = (count.astype(np.float64) for count in counts)
+        return cls(thresholds, first, second)
 
     def rates(self) -> tuple[Array, Array]:
         """Miss and false-alarm rate ``[score + 1]`` when all below a threshold are rejected.
