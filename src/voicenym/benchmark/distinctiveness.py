@@ -33,7 +33,7 @@ def measure(
     gain = gain_of_voice_distinctiveness(matrices["oo"], matrices["aa"], replicates=replicates)
     hidden = deidentification(matrices["oo"], matrices["oa"], replicates=replicates)
     figures = {
-        "G_VD": Measured(gain.value, *(gain.interval or (None, None)), "dB"),
-        "DeID": Measured(hidden.value, *(hidden.interval or (None, None)), ""),
+        "G_VD": Measured(gain.value, *gain.interval, "dB"),
+        "DeID": Measured(hidden.value, *hidden.interval, ""),
     }
-    return {name: np.asarray(matrix) for name, matrix in matrices.items()}, figures
+    return {name: similarity.matrix for name, similarity in matrices.items()}, figures

@@ -69,8 +69,8 @@ def hear(
     say("utility: naturalness")
     try:
         opinion = mean_opinion(changed, speakers, replicates=replicates, seed=seed)
-        figures["DNSMOS"] = Measured(opinion.value, *(opinion.interval or (None, None)), "of 5")
-    except DependencyError as error:
+        figures["DNSMOS"] = Measured(opinion.value, *opinion.interval, "of 5")
+    except (DependencyError, ValueError) as error:
         notes.append(f"naturalness was not measured: {error}")
     if recogniser is not None:
         say(f"utility: words, {recogniser.name}")

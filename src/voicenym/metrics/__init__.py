@@ -11,9 +11,20 @@ from voicenym.metrics.cllr import Cllr, cllr, min_cllr
 from voicenym.metrics.curves import det, roc
 from voicenym.metrics.eer import EER, eer, rocch_eer
 from voicenym.metrics.interval import bootstrap
+from voicenym.metrics.intonation import PitchCorrelation, pitch_correlation
 from voicenym.metrics.linkability import Linkability, linkability
+from voicenym.metrics.noise import real_time_coefficient, signal_to_noise
+from voicenym.metrics.opinion import Opinion, mean_opinion
 from voicenym.metrics.pav import Calibration
+from voicenym.metrics.rates import miss_match_rate, wrong_match_rate
 from voicenym.metrics.scores import Speakers
+from voicenym.metrics.similarity import (
+    Similarity,
+    deidentification,
+    gain_of_voice_distinctiveness,
+    similarity_matrix,
+)
+from voicenym.metrics.words import ErrorRate, normalise, word_errors
 from voicenym.metrics.zebra import Zebra, ece_profile, zebra
 
 __all__ = [
@@ -21,17 +32,32 @@ __all__ = [
     "Affine",
     "Calibration",
     "Cllr",
+    "ErrorRate",
     "Linkability",
+    "Opinion",
+    "PitchCorrelation",
+    "Similarity",
     "Speakers",
     "Zebra",
     "bootstrap",
     "cllr",
+    "deidentification",
     "det",
     "ece_profile",
     "eer",
+    "gain_of_voice_distinctiveness",
     "linkability",
+    "mean_opinion",
     "min_cllr",
+    "miss_match_rate",
+    "normalise",
+    "pitch_correlation",
+    "real_time_coefficient",
     "roc",
     "rocch_eer",
+    "signal_to_noise",
+    "similarity_matrix",
+    "word_errors",
+    "wrong_match_rate",
     "zebra",
 ]

@@ -107,7 +107,8 @@ def linkability(
     for _ in range(shuffles):
         # which of the pooled trials get the targets' labels: a draw without replacement
         drawn = rng.multivariate_hypergeometric(pooled, t.size, method="marginals")
-        shuffled.append(value(Sorted(scores.thresholds, drawn, pooled - drawn)))
+        rest = (pooled - drawn).astype(np.float64)
+        shuffled.append(value(Sorted(scores.thresholds, drawn.astype(np.float64), rest)))
     return Linkability(
         float(mated @ local), interval, float(np.mean(shuffled)), edges, local, mated, others
     )

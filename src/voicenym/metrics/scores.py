@@ -81,9 +81,7 @@ class Sorted:
     def of(cls, target: Scores, nontarget: Scores) -> Sorted:
         """Sort and count."""
         t, n = (np.sort(scores) for scores in check(target, nontarget))
-        pooled = np.sort(
-            np.concatenate([t, n]), kind="stable"
-        )
+        pooled = np.sort(np.concatenate([t, n]), kind="stable")
         thresholds = pooled[np.append(True, pooled[1:] != pooled[:-1])]
         counts = (
             np.diff(np.searchsorted(scores, thresholds, side="right"), prepend=0)

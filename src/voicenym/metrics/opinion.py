@@ -1,0 +1,88 @@
+"""Predicted opinion: DNSMOS, how good people would find speech to sound.
+
+Reddy, Gopal, Cutler, "DNSMOS P.835", ICASSP 2022, through the package speechmos, which carries its
+models.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from voicenym.errors import DependencyError
+from voicenym.metrics.interval import Interval, percentiles
+
+RATE = 16_000
+SHORTEST = 0.5
+"""Seconds below which nothing is predicted."""
+WINDOW = int(9.01 * RATE)
+"""Samples that the model hears at once."""
+
+
+@dataclass(frozen=True)
+class Opinion:
+    """Mean over recordings, on the scale 1 (bad) to 5 (excellent).
+
+    Args:
+        value: overall.
+        interval: of it, by bootstrap over speakers (recordings, where they are unknown).
+        signal, background, p808: the other scales.
+        recordings: that could be rated.
+    """
+
+    value: float
+    interval: Interval
+    signal: float
+    background: float
+    p808: float
+    recordings: int
+    unit: str = "of 5"
+
+
+def mean_opinion(
+    recordings: Sequence[np.ndarray],
+    speakers: Sequence[str] | None = None,
+    *,
+    level: float = 0.95,
+    replicates: int = 1000,
+    seed: int = 0,
+) -> Opinion:
+    """DNSMOS of recordings; silent ones and those under half a second are left out.
+
+    A recording shorter than the model's window of 9.01 s is repeated to fill one.
+
+    Args:
+        recordings: ``[time]`` each, mono at 16 kHz in [-1, 1].
+        speakers: of each.
+        level, replicates, seed: of the bootstrap.
+
+    Raises:
+        DependencyError: speechmos is not installed.
+        ValueError: nothing can be rated.
+    """
+    try:
+        from speechmos import dnsmos
+    except ImportError as error:
+        raise DependencyError("predicted opinion: pip install 'voicenym[evaluate]'") from error
+    rated, who = [], []
+    for number, recording in enumerate(recordings):
+        samples = np.clip(np.asarray(recording, dtype=np.float64), -1.0, 1.0)
+        if len(samples) >= SHORTEST * RATE and np.any(samples):
+            if len(samples) < WINDOW:  # the package would repeat it to several windows
+                samples = np.resize(samples, WINDOW)
+            found = dnsmos.run(samples, sr=RATE)
+            rated.append([found[f"{scale}_mos"] for scale in ("ovrl", "sig", "bak", "p808")])
+            who.append(str(number) if speakers is None else speakers[number])
+    if not rated:
+        raise ValueError("no recording is long and loud enough to be rated")
+    values = np.array(rated, dtype=np.float64)
+    _, index = np.unique(np.array(who), return_inverse=True)
+    sums = np.zeros((index.max() + 1, 2))
+    np.add.at(sums, index, np.stack([values[:, 0], np.ones(len(values))], axis=1))
+    drawn = np.random.default_rng(seed).integers(0, len(sums), (replicates, len(sums)))
+    totals, counts = sums[drawn].sum(1).T
+    overall, signal, background, p808 = (float(v) for v in values.mean(0))
+    interval = percentiles(totals / counts, level)
+    return Opinion(overall, interval, signal, background, p808, len(values))

@@ -1,0 +1,116 @@
+"""Word and character error rates."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from voicenym.errors import DependencyError
+from voicenym.metrics.interval import Interval, percentiles
+
+
+@dataclass(frozen=True)
+class ErrorRate:
+    """Errors of a recogniser.
+
+    Args:
+        value: (substitutions + deletions + insertions) / length; above 1 where much is inserted.
+        interval: by bootstrap over speakers; None without speakers, or with a single one.
+        substitutions, deletions, insertions: counts.
+        length: words (or characters) of the references.
+    """
+
+    value: float
+    interval: Interval | None
+    substitutions: int
+    deletions: int
+    insertions: int
+    length: int
+    unit: str = "share"
+
+
+def normalise(text: str) -> str:
+    """What counts as the same word: NFKC, lower case, no punctuation but apostrophes within words.
+
+    Digits stay as they are ("2" is not "two"), hyphens part words, white space is one blank.
+
+    Example:
+        >>> normalise("Don\N{RIGHT SINGLE QUOTATION MARK}t  stop--it's 'GO'!")
+        "don't stop it's go"
+    """
+    text = unicodedata.normalize("NFKC", text).lower()
+    text = text.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'").replace("_", " ")
+    text = re.sub(r"[^\w\s']", " ", text)
+    text = re.sub(r"(?<!\w)'|'(?!\w)", " ", text)
+    return " ".join(text.split())
+
+
+def word_errors(
+    references: Sequence[str],
+    hypotheses: Sequence[str],
+    speakers: Sequence[str] | None = None,
+    *,
+    characters: bool = False,
+    level: float = 0.95,
+    replicates: int = 1000,
+    seed: int = 0,
+) -> ErrorRate:
+    """Word error rate of texts, after :func:`normalise`.
+
+    Args:
+        references: what was said.
+        hypotheses: what was recognised, in the same order.
+        speakers: of each text, for the interval.
+        characters: count characters (without blanks) instead of words.
+        level, replicates, seed: of the bootstrap.
+
+    Raises:
+        DependencyError: jiwer is not installed.
+        ValueError: another number of hypotheses, or references without any word.
+
+    Example:
+        >>> found = word_errors(["please call stella"], ["please tall bella now"])
+        >>> found.value, found.substitutions, found.insertions
+        (1.0, 2, 1)
+    """
+    if len(references) != len(hypotheses):
+        raise ValueError(f"{len(references)} references but {len(hypotheses)} hypotheses")
+    counts = np.array(
+        [
+            _counts(normalise(r), normalise(h), characters)
+            for r, h in zip(references, hypotheses, strict=True)
+        ],
+        dtype=np.int64,
+    ).reshape(-1, 4)
+    substitutions, deletions, insertions, length = (int(c) for c in counts.sum(0))
+    if not length:
+        raise ValueError("the references hold no words; there is nothing to compare with")
+    interval = None
+    if speakers is not None and len(set(speakers)) > 1:
+        _, index = np.unique(np.asarray(speakers), return_inverse=True)
+        people = np.zeros((index.max() + 1, 2))
+        np.add.at(people, index, np.stack([counts[:, :3].sum(1), counts[:, 3]], axis=1))
+        rng = np.random.default_rng(seed)
+        drawn = rng.integers(0, len(people), (replicates, len(people)))
+        errors, words = people[drawn].sum(1).T
+        with np.errstate(invalid="ignore", divide="ignore"):
+            interval = percentiles(errors / words, level)
+    value = (substitutions + deletions + insertions) / length
+    return ErrorRate(value, interval, substitutions, deletions, insertions, length)
+
+
+def _counts(reference: str, hypothesis: str, characters: bool) -> tuple[int, int, int, int]:
+    """Substitutions, deletions, insertions and the reference's length."""
+    r, h = (list(t.replace(" ", "")) if characters else t.split() for t in (reference, hypothesis))
+    if not r or not h:
+        return 0, len(r), len(h), len(r)
+    try:
+        import jiwer
+    except ImportError as error:
+        raise DependencyError("word error rates: pip install 'voicenym[evaluate]'") from error
+    found = jiwer.process_words(" ".join(r), " ".join(h))
+    return found.substitutions, found.deletions, found.insertions, len(r)

@@ -1,0 +1,54 @@
+import numpy as np
+import pytest
+
+from voicenym.metrics import pitch_correlation
+
+FRAMES = np.arange(300)
+MELODY = 150 + 40 * np.sin(FRAMES / 17) + 10 * np.sin(FRAMES / 5)
+VOICED = (FRAMES // 30) % 3 != 2
+RNG = np.random.default_rng(0)
+
+
+def smooth(seed):
+    steps = np.random.default_rng(seed).standard_normal(330)
+    return 150 + 2 * np.convolve(steps, np.ones(31), "valid")
+
+
+def test_a_moved_register_and_range_keep_the_melody():
+    track = np.where(VOICED, MELODY, 0)
+    moved = np.where(VOICED, 1.7 * MELODY - 20, 0)
+    assert pitch_correlation(track, moved).value == pytest.approx(1.0)
+    upside_down = np.where(VOICED, 300 - MELODY, 0)
+    assert pitch_correlation(track, upside_down, longest_lag=0).value == pytest.approx(-1.0)
+
+
+@pytest.mark.parametrize("lag", [-15, 0, 7])
+def test_a_delay_is_found(lag):
+    track = np.where(VOICED, MELODY, 0)
+    late = np.roll(track, lag)
+    if lag > 0:
+        late[:lag] = 0
+    elif lag < 0:
+        late[lag:] = 0
+    found = pitch_correlation(track, late)
+    assert found.lag == lag
+    assert found.value == pytest.approx(1.0)
+
+
+def test_one_rhythm_with_unrelated_melodies_fools_the_challenges_program_only():
+    a, b = (np.where(VOICED, smooth(seed), 0) for seed in (1, 2))
+    assert pitch_correlation(a, b, mode="compat").value > 0.9
+    assert abs(pitch_correlation(a, b, longest_lag=0).value) < 0.5
+
+
+def test_too_little_voice_says_nothing():
+    assert np.isnan(pitch_correlation(np.zeros(50), MELODY[:50]).value)
+    assert np.isnan(pitch_correlation(MELODY[:5], MELODY[:5]).value)
+    assert pitch_correlation(np.zeros(50), MELODY[:50], mode="compat").value == 0.0
+    assert np.isnan(pitch_correlation([], []).value)
+
+
+def test_lengths_may_differ():
+    assert pitch_correlation(MELODY, MELODY[:280]).value == pytest.approx(1.0)
+    with pytest.raises(ValueError, match="voiced or compat"):
+        pitch_correlation(MELODY, MELODY, mode="both")

@@ -1,0 +1,64 @@
+import pytest
+
+from voicenym.metrics import normalise, word_errors
+
+pytest.importorskip("jiwer")
+
+
+@pytest.mark.parametrize(
+    ("reference", "hypothesis", "substitutions", "deletions", "insertions"),
+    [
+        ("a b c", "a b c", 0, 0, 0),
+        ("a b c", "a x c", 1, 0, 0),
+        ("a b c", "a c", 0, 1, 0),
+        ("a b c", "a b d c", 0, 0, 1),
+        ("a b c", "", 0, 3, 0),
+        ("a b", "x y z w", 2, 0, 2),
+    ],
+)
+def test_each_kind_of_error_by_hand(reference, hypothesis, substitutions, deletions, insertions):
+    found = word_errors([reference], [hypothesis])
+    assert (found.substitutions, found.deletions, found.insertions) == (
+        substitutions,
+        deletions,
+        insertions,
+    )
+    length = len(reference.split())
+    assert found.value == pytest.approx((substitutions + deletions + insertions) / length)
+    assert found.interval is None
+
+
+def test_errors_are_added_up_before_they_are_divided():
+    found = word_errors(["a", "b c d e"], ["x", "b c d e"])
+    assert found.value == pytest.approx(1 / 5)
+    assert found.length == 5
+
+
+def test_words_without_reference_are_insertions():
+    found = word_errors(["", "a b"], ["x y", "a b"])
+    assert (found.insertions, found.value) == (2, 1.0)
+    with pytest.raises(ValueError, match="no words"):
+        word_errors([""], ["x"])
+    with pytest.raises(ValueError, match="1 references but 2"):
+        word_errors(["a"], ["a", "b"])
+
+
+def test_characters():
+    found = word_errors(["ab cd"], ["ab xd"], characters=True)
+    assert (found.value, found.length) == (0.25, 4)
+
+
+def test_interval_over_speakers_holds_the_rate_and_is_wider_with_one_bad_speaker():
+    references = ["a b c d"] * 40
+    heard = ["a b c d"] * 20 + ["x y z w"] * 20
+    mixed = word_errors(references, heard, [str(i % 10) for i in range(40)])
+    split = word_errors(references, heard, [str(i // 20 * 5 + i % 5) for i in range(40)])
+    assert mixed.interval == (0.5, 0.5)
+    assert split.interval[0] <= 0.2
+    assert split.interval[1] >= 0.8
+
+
+def test_normalisation_is_as_documented():
+    assert normalise("ＦＵＬＬ-width, naïve; it's 2 o'clock!") == "full width naïve it's 2 o'clock"
+    assert normalise("'quoted' don’t") == "quoted don't"
+    assert word_errors(["Please, call Stella."], ["please call stella"]).value == 0.0
