@@ -261,7 +261,7 @@ def marginal(cosines: np.ndarray, concentration: float) -> np.ndarray:
     return result
 
 
-def inversions(system: str, count: int = 16) -> tuple[Undo, ...]:
+def inversions(system: str, count: int = 12) -> tuple[Undo, ...]:
     """What undoes a system, for ``count`` guesses of its parameter; empty where nothing does.
 
     McAdams' angles phi^alpha are bent back by 1 / alpha (exact up to another prediction; radii of

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
 from types import TracebackType
 
@@ -14,6 +15,7 @@ from voicenym.attack.cache import VectorCache
 from voicenym.attack.recording import Recording
 from voicenym.attack.transform import ORIGINAL, Transform
 from voicenym.attack.verifier import Verifier
+from voicenym.errors import VoicenymError
 
 AT_ONCE = 32
 """Recordings that a worker takes at a time."""
@@ -84,10 +86,17 @@ class Embedder:
         names = list(todo)
         blocks = [names[i : i + AT_ONCE] for i in range(0, len(names), AT_ONCE)]
         work = [(verifier, [(todo[name], transform) for name in block]) for block in blocks]
-        for block, vectors in zip(blocks, self._computed(work), strict=True):
-            self._cache.put(zip(block, vectors, strict=True))
-            found.update(zip(block, vectors, strict=True))
-            self._progress(len(block))
+        try:
+            for block, vectors in zip(blocks, self._computed(work), strict=True):
+                self._cache.put(zip(block, vectors, strict=True))
+                found.update(zip(block, vectors, strict=True))
+                self._progress(len(block))
+        except BrokenProcessPool:
+            self._pool = None
+            raise VoicenymError(
+                "a worker process died (out of memory?); run again with fewer --workers: what was "
+                "done is kept"
+            ) from None
         self._progress(len(identities) - len(names))
         return np.stack([np.asarray(found[identity]) for identity in identities])
 

@@ -157,3 +157,13 @@ def matched(speech: Sequence[Recording], anonymized: Path) -> dict[str, Path]:
             + (", ..." if len(missing) > 5 else "")
         )
     return {recording.name: found[recording.name] for recording in speech}
+
+
+def spread(speech: Sequence[Recording], most: int) -> list[Recording]:
+    """At most so many recordings, as evenly from all speakers as can be."""
+    by_speaker: dict[str, list[Recording]] = {}
+    for recording in sorted(speech):
+        by_speaker.setdefault(recording.speaker, []).append(recording)
+    rounds = max(map(len, by_speaker.values()), default=0)
+    turns = [own[i] for i in range(rounds) for own in by_speaker.values() if i < len(own)]
+    return turns[:most]

@@ -50,7 +50,10 @@ def attack(
     """
     found = []
     for attacker in attackers:
-        say(f"{case.protection.system or 'files'}: {attacker.name}, {verifier.name}")
+        what = case.protection.system or (
+            "files" if case.protection.transform.steps else "original"
+        )
+        say(f"{what}: {attacker.name}, {verifier.name}")
         scores = attacker.scores(case, verifier, embedder)
         found.append(Attacked(measure(attacker, scores, trials, verifier.name, replicates), scores))
     return found

@@ -21,6 +21,7 @@ from voicenym.attack.transform import ORIGINAL, Instead, Transform
 from voicenym.attack.trivial import VoiceStatistics
 from voicenym.attack.verifier import Verifier, verifier
 from voicenym.benchmark import distinctiveness, protection, utility
+from voicenym.benchmark.data import spread
 from voicenym.benchmark.results import AttackFigures, Evaluation, Measured, SystemResults
 from voicenym.benchmark.trials import Trials
 from voicenym.errors import CorpusError
@@ -249,10 +250,6 @@ def _keep(evidence: Evidence, name: str, found: Sequence[protection.Attacked]) -
 
 
 def _sample(plan: Plan) -> list[Recording]:
-    """Recordings for utility: spread over speakers, those with text first."""
-    by_speaker: dict[str, list[Recording]] = {}
-    for recording in sorted(plan.trials.recordings, key=lambda r: not r.text):
-        by_speaker.setdefault(recording.speaker, []).append(recording)
-    rounds = max(map(len, by_speaker.values()))
-    spread = [own[i] for i in range(rounds) for own in by_speaker.values() if i < len(own)]
-    return spread[: plan.sample]
+    """Recordings for utility: those with text if there are any, spread over speakers."""
+    spoken = [recording for recording in plan.trials.recordings if recording.text]
+    return spread(spoken or plan.trials.recordings, plan.sample)

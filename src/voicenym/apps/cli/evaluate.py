@@ -39,6 +39,9 @@ def evaluate(
     ),
     pool_split: str | None = typer.Option(None, "--pool-split", help="Rows of its manifest."),
     pool_part: str | None = typer.Option(None, "--pool-corpus", help="Corpus of its manifest."),
+    pool_size: int = typer.Option(
+        600, "--pool-size", min=0, help="Recordings of it at most, spread over its speakers."
+    ),
     enrolls: Path | None = typer.Option(None, "--enrolls", help="VoicePrivacy enrolment list."),
     trials: Path | None = typer.Option(None, "--trials", help="VoicePrivacy trial list."),
     enrolment: int = typer.Option(8, "--enrolment", min=1, help="Utterances to enrol with."),
@@ -73,7 +76,7 @@ def evaluate(
         raise VoicenymError(f"{output}: is a file; give a folder for the report")
     from voicenym.attack.denoise import denoisers
     from voicenym.benchmark import report, results
-    from voicenym.benchmark.data import matched, recordings
+    from voicenym.benchmark.data import matched, recordings, spread
     from voicenym.benchmark.protocol import Plan
     from voicenym.benchmark.protocol import evaluate as run
     from voicenym.benchmark.trials import build, from_voiceprivacy
@@ -85,7 +88,7 @@ def evaluate(
     source = corpus or original
     assert source is not None
     speech = _half(recordings(source, split, part), half)
-    others = [] if pool is None else recordings(pool, pool_split, pool_part)
+    others = [] if pool is None else spread(recordings(pool, pool_split, pool_part), pool_size)
     _apart(speech, others)
     files = None if anonymized is None else matched(speech, anonymized)
     if enrolls is not None and trials is not None:
@@ -142,11 +145,14 @@ def _apart(speech: list[Recording], others: list[Recording]) -> None:
 def _recogniser(name: str, weights: str | None, sentences: list[str]) -> Recogniser | None:
     if name == "none" or not sentences:
         return None
+    from voicenym.metrics import normalise
     from voicenym.recognition import recogniser
 
     options: dict[str, Any] = {"weights": weights} if weights else {}
     if name == "sphinx":
-        options["sentences"] = sorted(set(sentences))
+        # Its model of free text fails on most speakers, anonymized or not; a choice among what is
+        # said tells systems apart.
+        options["phrases"] = sorted({normalise(sentence) for sentence in sentences})
     return recogniser(name, **options)
 
 
