@@ -1,8 +1,8 @@
 """The process in which pocketsphinx runs, so that its crash is not ours.
 
-Its first line in is JSON: options of ``pocketsphinx.Decoder``, of which ``lm_text``, ``dict_text``
-and ``jsgf_text`` are contents that it puts into files. It answers ``ready``. Then for each
-utterance: a line with the number of bytes, and as many bytes of 16-bit samples; it answers one
+Its first line in is JSON: options of ``pocketsphinx.Decoder``, of which those that end in ``_text``
+(``lm_text``, ``dict_text``...) are contents that it puts into files. It answers ``ready``. Then for
+each utterance: a line with the number of bytes, and as many bytes of 16-bit samples; it answers one
 line of JSON, the words. It ends when its input does.
 """
 
@@ -38,7 +38,7 @@ def serve(source: BinaryIO, sink: BinaryIO) -> None:
             found = decoder.hyp()
             sink.write(json.dumps(found.hypstr if found else "").encode() + b"\n")
             sink.flush()
-            # What it learnt of the noise would colour the next one. It takes milliseconds, with a closed vocabulary.
+            # What it learnt of this one would colour the next. Takes milliseconds, with few words.
             decoder.reinit()
 
 
