@@ -53,7 +53,8 @@ $(VENV)/.base: pyproject.toml constraints.txt | $(BIN)/python
 	touch $@
 
 $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
-	$(INSTALL) -e ".[lhotse,dev]"
+	$(INSTALL) -e ".[lhotse,evaluate,dev]"
+	$(INSTALL) --no-deps resemblyzer
 	touch $@ $(VENV)/.base
 
 $(VENV)/.docs: pyproject.toml constraints.txt | $(BIN)/python

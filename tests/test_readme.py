@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from fractions import Fraction
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -47,7 +48,8 @@ def desk(tmp_path: Path, sample: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     encode_m4a(sample, tmp_path / "interview.m4a")
     for speaker in ("anna", "bert"):
         (tmp_path / "corpus" / speaker).mkdir(parents=True)
-        shutil.copy(sample, tmp_path / "corpus" / speaker / "1.wav")
+        for number in (1, 2):
+            shutil.copy(sample, tmp_path / "corpus" / speaker / f"{number}.wav")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
     return tmp_path
@@ -65,6 +67,8 @@ def test_there_are_snippets_of_both_kinds() -> None:
 
 def test_the_commands_run_in_order(desk: Path) -> None:
     for command in commands():
+        if command.split()[1] in ("audit", "evaluate") and not find_spec("resemblyzer"):
+            continue
         done = subprocess.run(
             command, shell=True, capture_output=True, text=True, stdin=subprocess.DEVNULL
         )

@@ -11,8 +11,8 @@ import typer
 if TYPE_CHECKING:
     from voicenym.system import Card, Figure
 
-# the strongest attacker first
-ATTACKERS = ("semi-informed", "lazy-informed", "ignorant")
+KEY_HOLDER = "key-holder"
+"""Attackers with the user's key are no measure of a system."""
 
 
 def systems(
@@ -44,11 +44,15 @@ def _value(figure: Figure) -> str:
 
 def strongest(card: Card) -> str:
     """The figure of the strongest attacker that was measured."""
-    for attacker in ATTACKERS:
-        for figure in card.figures:
-            if figure.metric == "EER" and figure.condition.startswith(attacker):
-                return f"EER {figure.value:.0f} % ({attacker})"
-    return "not measured"
+    tried = [
+        figure
+        for figure in card.figures
+        if figure.metric == "EER" and not figure.condition.startswith(KEY_HOLDER)
+    ]
+    if not tried:
+        return "not measured"
+    top = min(tried, key=lambda figure: figure.value)
+    return f"EER {top.value:.0f} % ({top.condition.split(',')[0]})"
 
 
 def _metric(card: Card, metric: str) -> str:
@@ -105,7 +109,7 @@ def _show(card: Card) -> None:
             for line in lines:
                 console.print(f"  - {line}", markup=False)
     console.print("\nMeasured:")
-    figures = sorted(card.figures, key=_order)
+    figures = sorted(card.figures, key=lambda figure: figure.condition.startswith(KEY_HOLDER))
     for figure in figures:
         text = (
             f"  {figure.metric}, {figure.condition}: {_value(figure)}; {figure.data}, {figure.date}"
@@ -113,8 +117,3 @@ def _show(card: Card) -> None:
         console.print(text, markup=False)
     if not figures:
         console.print("  nothing yet: treat its protection as unknown")
-
-
-def _order(figure: Figure) -> int:
-    starts = [figure.condition.startswith(attacker) for attacker in ATTACKERS]
-    return starts.index(True) if True in starts else len(starts)
