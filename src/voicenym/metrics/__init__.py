@@ -16,6 +16,7 @@ from voicenym.metrics.linkability import Linkability, linkability
 from voicenym.metrics.noise import real_time_coefficient, signal_to_noise
 from voicenym.metrics.opinion import Opinion, mean_opinion
 from voicenym.metrics.pav import Calibration
+from voicenym.metrics.pool import cross_similarity_distance, mixture_entropy
 from voicenym.metrics.rates import miss_match_rate, wrong_match_rate
 from voicenym.metrics.scores import Speakers
 from voicenym.metrics.similarity import (
@@ -41,6 +42,7 @@ __all__ = [
     "Zebra",
     "bootstrap",
     "cllr",
+    "cross_similarity_distance",
     "deidentification",
     "det",
     "ece_profile",
@@ -50,6 +52,7 @@ __all__ = [
     "mean_opinion",
     "min_cllr",
     "miss_match_rate",
+    "mixture_entropy",
     "normalise",
     "pitch_correlation",
     "real_time_coefficient",
