@@ -61,8 +61,9 @@ $(VENV)/.docs: pyproject.toml constraints.txt | $(BIN)/python
 	$(INSTALL) -e ".[docs]"
 	touch $@ $(VENV)/.base
 
-# The tests make their speech with flite and espeak-ng, and look at files with ffmpeg.
-PROGRAMS := flite espeak-ng ffmpeg
+# The tests make their speech with flite and espeak-ng, look at files with ffmpeg, and open the
+# report in chromium.
+PROGRAMS := flite espeak-ng ffmpeg chromium
 system:
 	@test -n "$(PYTHON)" || { echo "voicenym needs Python 3.11 or later" >&2; exit 1; }
 	@missing=""; for p in $(PROGRAMS); do command -v $$p >/dev/null || missing="$$missing $$p"; done; \

@@ -36,12 +36,12 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-import jiwer
 import numpy as np
 import soundfile
 import torch
 
 import voicenym
+from voicenym.metrics import words
 from voicenym.recognition.listening import Pairs, listen, understood
 from voicenym.recognition.protocol import RATE
 
@@ -105,13 +105,13 @@ def wrong(pairs: Pairs) -> tuple[int, int]:
     return sum(said != heard for said, heard in pairs), len(pairs)
 
 
-def word_errors(pairs: Pairs) -> tuple[int, int]:
-    """Substitutions, deletions and insertions, and words that were said."""
-    if not pairs:
-        return 0, 0
-    found = jiwer.process_words([said for said, _ in pairs], [heard for _, heard in pairs])
-    errors = found.substitutions + found.deletions + found.insertions
-    return errors, found.hits + found.substitutions + found.deletions
+def word_error_rate(heard: dict[str, Pairs]) -> Rate:
+    """WER in percent and its 95 % interval by bootstrap over speakers."""
+    rows = [(speaker, *pair) for speaker, pairs in heard.items() for pair in pairs]
+    speakers, said, found = zip(*rows, strict=True)
+    result = words.word_errors(said, found, speakers)
+    low, high = result.interval or (np.nan, np.nan)
+    return 100 * result.value, 100 * low, 100 * high
 
 
 def rate(counts: list[tuple[int, int]]) -> Rate:
@@ -169,7 +169,7 @@ def main() -> None:
         rates = [
             rate([wrong([pair]) for pair in picked]),
             rate([wrong(pairs) for pairs in chosen.values()]),
-            rate([word_errors(pairs) for pairs in understood_words.values()]),
+            word_error_rate(understood_words),
         ]
         cells = " ".join(f"{'{:.1f} ({:.1f} to {:.1f})'.format(*r):>20s}" for r in rates)
         print(f"{name:16s} {cells} {time.perf_counter() - started:8.0f}", flush=True)

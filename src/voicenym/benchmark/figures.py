@@ -93,7 +93,7 @@ def histograms(trials: Trials, scores: Scores) -> str:
             (trials.nontarget, NONTARGET, "different"),
             (trials.target, TARGET, "same"),
         ):
-            axis.hist(matrix[mask], edges, density=True, alpha=0.6, color=colour, label=label)
+            axis.hist(np.clip(matrix[mask], low, high), edges, density=True, alpha=0.6, color=colour, label=label)
         axis.set_title(name.replace(", ", "\n"), fontsize=7)
         axis.set_yticks([])
         axis.tick_params(labelsize=6)
@@ -176,12 +176,12 @@ def similarities(matrices: dict[str, dict[str, np.ndarray]]) -> str:
 
 
 RADAR = (
-    ("hides (EER)", lambda s: min(s.strongest.eer.value / 50, 1.0)),
-    ("unlike originals (DeID)", lambda s: _clipped(s, "DeID", 0.0, 1.0)),
-    ("keeps voices apart (G_VD)", lambda s: _clipped(s, "G_VD", -10.0, 0.0)),
-    ("keeps melody (rho_F0)", lambda s: _clipped(s, "rho_F0", 0.0, 1.0)),
-    ("sounds natural (DNSMOS)", lambda s: _clipped(s, "DNSMOS", 1.0, 4.0)),
-    ("keeps words (100 % - WER)", lambda s: _clipped(s, "WER", 100.0, 0.0)),
+    ("hides\n(EER)", lambda s: min(s.strongest.eer.value / 50, 1.0)),
+    ("unlike originals\n(DeID)", lambda s: _clipped(s, "DeID", 0.0, 1.0)),
+    ("keeps voices\napart (G_VD)", lambda s: _clipped(s, "G_VD", -10.0, 0.0)),
+    ("keeps melody\n(rho_F0)", lambda s: _clipped(s, "rho_F0", 0.0, 1.0)),
+    ("sounds natural\n(DNSMOS)", lambda s: _clipped(s, "DNSMOS", 1.0, 4.0)),
+    ("keeps words\n(100 % - WER)", lambda s: _clipped(s, "WER", 100.0, 0.0)),
 )
 
 
@@ -203,6 +203,7 @@ def radar(evaluation: Evaluation, palette: dict[str, str]) -> str:
         values = [measure(system) for _, measure in RADAR]
         axis.plot(around, [*values, values[0]], color=palette[system.name], label=system.name)
     axis.set_xticks(angles, [label for label, _ in RADAR], fontsize=8)
+    axis.tick_params(axis="x", pad=22)
     axis.set_yticks([0.25, 0.5, 0.75, 1.0], [])
     axis.set_ylim(0, 1.02)
     figure.legend(loc="outside right upper", fontsize=8, frameon=False)

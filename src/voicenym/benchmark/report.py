@@ -32,7 +32,7 @@ table { border-collapse: collapse; width: 100%; font-size: .86rem; margin: 1rem 
 th, td { text-align: left; padding: .35rem .5rem; vertical-align: top; }
 td { border-bottom: 1px solid #ddd; }
 th { border-bottom: 2px solid #777; } td.n { font-variant-numeric: tabular-nums; }
-small, .range { color: #555; font-size: .85em; white-space: nowrap; }
+small, .range { color: #555; font-size: .85em; } .range { white-space: nowrap; }
 figure { margin: 1.5rem 0; break-inside: avoid; } figure svg { width: 100%; height: auto; }
 figcaption { font-size: .9rem; color: #333; } details { margin: .5rem 0; }
 @media print { body { margin: 0; max-width: none; font-size: 11px; } h2 { break-after: avoid; }

@@ -1,0 +1,120 @@
+from pathlib import Path
+
+import pytest
+
+from voicenym.attack.recording import Recording
+from voicenym.benchmark.data import matched, recordings, spread
+from voicenym.errors import CorpusError
+
+
+def touch(path):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"RIFF")
+    return path
+
+
+@pytest.fixture
+def tree(tmp_path):
+    root = tmp_path / "corpus"
+    for name in ("ann/1.wav", "ann/2.flac", "bob/day/1.wav"):
+        touch(root / name)
+    (root / "ann/1.txt").write_text("Hello there.\n")
+    (root / "bob/notes.md").write_text("no recording")
+    return root
+
+
+def test_the_first_folder_is_the_speaker_and_texts_lie_beside(tree):
+    found = recordings(tree)
+    assert [(r.name, r.speaker, r.text) for r in found] == [
+        ("ann/1", "ann", "Hello there."),
+        ("ann/2", "ann", ""),
+        ("bob/day/1", "bob", ""),
+    ]
+
+
+def test_a_recording_of_nobody_is_named(tree):
+    touch(tree / "stray.wav")
+    with pytest.raises(CorpusError, match=r"stray.wav: lies in no speaker's folder"):
+        recordings(tree)
+
+
+@pytest.fixture
+def manifest(tree):
+    path = tree / "manifest.tsv"
+    path.write_text(
+        "utterance\tpath\tspeaker\tgender\tsplit\tcorpus\ttext\n"
+        "a1\tann/1.wav\tann\tf\tdev\tx\tHELLO\n"
+        "a2\tann/2.flac\tann\tf\ttrain\tx\t\n"
+        "b1\tbob/day/1.wav\tbob\tmale\tdev\ty\tBYE\n"
+    )
+    return path
+
+
+def test_a_manifest_counts_more_than_folders_and_is_filtered(tree, manifest):
+    assert [r.name for r in recordings(tree)] == ["a1", "a2", "b1"]
+    dev = recordings(manifest, split="dev")
+    assert [(r.name, r.sex, r.text) for r in dev] == [("a1", "f", "HELLO"), ("b1", "m", "BYE")]
+    assert [r.name for r in recordings(tree, "dev", "x")] == ["a1"]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("speaker\tgender", "who\tgender"), "needs the column 'speaker'"),
+        (("a2\t", "a1\t"), "a1 names two utterances"),
+        (("ann/2.flac", "ann/9.flac"), r"9.flac: missing \(1 of 3"),
+        (("\tann\tf\ttrain", "\t\tf\ttrain"), "a2 has no speaker"),
+    ],
+)
+def test_manifests_that_do_not_hold_together(manifest, change, message):
+    manifest.write_text(manifest.read_text().replace(*change))
+    with pytest.raises(CorpusError, match=message):
+        recordings(manifest)
+
+
+def test_what_is_not_there_is_said(tree, manifest, tmp_path):
+    with pytest.raises(CorpusError, match="no split 'test'; there are: dev, train"):
+        recordings(manifest, split="test")
+    with pytest.raises(CorpusError, match="no such file"):
+        recordings(tmp_path / "gone")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(CorpusError, match="no recordings"):
+        recordings(tmp_path / "empty")
+    manifest.unlink()
+    with pytest.raises(CorpusError, match="need a manifest"):
+        recordings(tree, split="dev")
+
+
+def test_kaldi_folders_bring_sex_text_and_segments(tmp_path):
+    wav = touch(tmp_path / "r1.wav")
+    (tmp_path / "wav.scp").write_text(f"r1 {wav}\n")
+    (tmp_path / "segments").write_text("u1 r1 0.5 1.5\nu2 r1 2.0 -1\n")
+    (tmp_path / "utt2spk").write_text("u1 ann\nu2 bob\n")
+    (tmp_path / "spk2gender").write_text("ann f\nbob m\n")
+    (tmp_path / "text").write_text("u1 HELLO\n")
+    found = recordings(tmp_path)
+    assert found == [
+        Recording("u1", "ann", wav, "f", "HELLO", 0.5, 1.5),
+        Recording("u2", "bob", wav, "m", "", 2.0, None),
+    ]
+
+
+def test_anonymized_files_are_matched_by_name_and_missing_ones_listed(tree, tmp_path):
+    speech = recordings(tree)
+    other = tmp_path / "anon"
+    for name in ("ann/1.wav", "ann/2.wav", "bob/day/1.ogg"):
+        touch(other / name)
+    found = matched(speech, other)
+    assert found["ann/2"] == other / "ann/2.wav"
+    (other / "bob/day/1.ogg").unlink()
+    with pytest.raises(CorpusError, match=r"1 of 3 recordings have no anonymized file: bob/day/1"):
+        matched(speech, other)
+    with pytest.raises(CorpusError, match="no such folder"):
+        matched(speech, tmp_path / "gone")
+
+
+def test_a_pool_is_spread_over_its_speakers():
+    speech = [Recording(f"{s}{u}", s, Path("none")) for s in "abc" for u in range(4)]
+    assert [r.name for r in spread(speech, 5)] == ["a0", "b0", "c0", "a1", "b1"]
+    assert len(spread(speech, 100)) == 12
+    assert spread([], 3) == []

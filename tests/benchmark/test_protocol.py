@@ -1,0 +1,152 @@
+"""An evaluation from recordings to a report, by the command, with a verifier without weights."""
+
+import csv
+import json
+import shutil
+
+import pytest
+
+pytest.importorskip("matplotlib")
+pytest.importorskip("jiwer")
+
+from typer.testing import CliRunner
+
+from voicenym.apps.cli import app
+from voicenym.attack import verifier as verifiers
+from voicenym.benchmark import cards, results
+from voicenym.errors import VoicenymError
+
+OPTIONS = ["--keys", "3", "--replicates", "30", "--enrolment", "2", "--tried", "2", "--sample", "3"]
+OPTIONS += ["--recogniser", "none", "-q"]
+
+
+@pytest.fixture
+def desk(corpus, spectrum, tmp_path, monkeypatch):
+    """A manifest of the corpus: four speakers are evaluated, two are the pool."""
+    monkeypatch.setitem(verifiers.VERIFIERS, "resemblyzer", lambda: spectrum)
+    root = tmp_path / "speech"
+    rows = ["utterance\tpath\tspeaker\tgender\tsplit"]
+    for recording in corpus:
+        target = root / recording.speaker / f"{recording.name}.wav"
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(recording.path, target)
+        split = "train" if recording.speaker in ("s4", "s5") else "dev"
+        rows.append(
+            f"{recording.name}\t{recording.speaker}/{recording.name}.wav\t{recording.speaker}\t"
+            f"{recording.sex}\t{split}"
+        )
+    (root / "manifest.tsv").write_text("\n".join(rows) + "\n")
+    return root
+
+
+def run(*arguments):
+    found = CliRunner().invoke(app, [str(a) for a in arguments])
+    if found.exception and not isinstance(found.exception, SystemExit):
+        raise found.exception
+    return found
+
+
+def test_a_system_is_evaluated_resumed_and_reported(desk, spectrum, tmp_path):
+    report = tmp_path / "report"
+    command = ["evaluate", desk, "--split", "dev", "--pool", desk, "--pool-split", "train"]
+    command += ["--system", "mcadams", "-o", report, "--no-denoise", *OPTIONS]
+    assert run(*command).exit_code == 0
+    found = results.load(report)
+    assert (found.speakers, found.recordings) == (4, 8)
+    names = {a.attacker for a in found.systems[0].attacks}
+    assert names == {
+        "ignorant", "lazy-informed", "key search", "inversion", "key-holder",
+        "semi-informed (back end)",
+    }  # fmt: skip
+    trivial = [a for a in found.systems[0].attacks if a.verifier == "voice statistics"]
+    assert {a.attacker for a in trivial} == {"ignorant", "lazy-informed"}
+    assert {a.attacker for a in found.unprotected} == {"unprotected"}
+    assert found.unprotected[0].eer.value < 5.0
+    assert {"G_VD", "DeID", "rho_F0", "RTF"} <= set(found.systems[0].utility)
+    assert (report / "index.html").stat().st_size > 50_000
+    with (report / "results.csv").open() as file:
+        assert {row["system"] for row in csv.DictReader(file)} == {"original", "mcadams"}
+
+    heard = spectrum.heard
+    assert run(*command).exit_code == 0
+    assert spectrum.heard == heard, "the second run embeds nothing anew"
+    again = results.load(report)
+    assert again.systems[0].attacks == found.systems[0].attacks
+
+
+def test_files_of_somebody_else_are_evaluated(desk, tmp_path):
+    anonymized = tmp_path / "anon"
+    done = run(
+        "anonymize", desk, "-o", anonymized, "--system", "vtln", "--key", _key(tmp_path), "-q"
+    )
+    assert done.exit_code == 0
+    (anonymized / "manifest.tsv").unlink(missing_ok=True)
+    report = tmp_path / "report"
+    command = ["evaluate", "--original", desk, "--anonymized", anonymized, "--split", "dev"]
+    assert run(*command, "-o", report, "--no-denoise", *OPTIONS).exit_code == 0
+    system = results.load(report).systems[0]
+    assert system.name == "files"
+    assert {a.attacker for a in system.attacks} == {"ignorant", "key-holder"}
+    assert any("upper bounds" in note for note in system.notes)
+
+
+def _key(folder):
+    run("key", "new", folder / "a.key")
+    return folder / "a.key"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--system", "mcadamz"], "no system 'mcadamz'"),
+        ([], "nothing to evaluate"),
+        (["--system", "vtln", "--pool", "{desk}"], "is also evaluated"),
+        (["--system", "vtln", "--half", "middle"], "tune or report"),
+        (["--system", "vtln", "--anonymized", "{desk}"], "belong together"),
+        (["--system", "vtln", "--trials", "{desk}"], "belong together"),
+        (["--system", "vtln", "--recogniser", "ears"], ""),
+    ],
+)
+def test_mistakes_are_said(desk, tmp_path, arguments, message):
+    arguments = [a.format(desk=desk) for a in arguments]
+    if message:
+        with pytest.raises(VoicenymError, match=message):
+            run("evaluate", desk, "--split", "dev", "-o", tmp_path / "r", *OPTIONS, *arguments)
+    else:  # without texts nobody listens
+        options = [*OPTIONS[:-3], "-q", "--no-denoise"]
+        done = run("evaluate", desk, "--split", "dev", "-o", tmp_path / "r", *options, *arguments)
+        assert done.exit_code == 0
+
+
+def test_a_card_is_written_from_a_report_and_never_by_hand(found, tmp_path):
+    import dataclasses
+
+    evaluation, _ = found
+    systems = [
+        dataclasses.replace(system, name=name)
+        for system, name in zip(evaluation.systems, ("mcadams", "vtln"), strict=True)
+    ]
+    ours = dataclasses.replace(evaluation, systems=tuple(systems))
+    file = tmp_path / "figures.json"
+    file.write_text(json.dumps({"recast": [{"metric": "kept"}]}))
+    cards.write(ours, file)
+    rows = json.loads(file.read_text())
+    assert rows["recast"] == [{"metric": "kept"}]
+    first = rows["vtln"][0]
+    assert first["condition"] == "key search, Resemblyzer" or first["metric"] == "EER"
+    assert first["value"] == min(
+        r["value"] for r in rows["vtln"]
+        if r["metric"] == "EER" and not r["condition"].startswith("key-holder")
+    )  # fmt: skip
+    readme = tmp_path / "README.md"
+    readme.write_text(f"before\n{cards.BEGIN}\nold\n{cards.END}\nafter\n")
+    cards.write_readme(readme, ours)
+    text = readme.read_text()
+    assert "old" not in text
+    assert text.startswith("before\n")
+    assert text.endswith("after\n")
+    assert "| `mcadams` |" in text
+    cards.write_readme(readme, ours)
+    assert readme.read_text() == text
+    with pytest.raises(VoicenymError, match="is no system of voicenym"):
+        cards.write(evaluation, file)
