@@ -93,7 +93,14 @@ def histograms(trials: Trials, scores: Scores) -> str:
             (trials.nontarget, NONTARGET, "different"),
             (trials.target, TARGET, "same"),
         ):
-            axis.hist(np.clip(matrix[mask], low, high), edges, density=True, alpha=0.6, color=colour, label=label)
+            axis.hist(
+                np.clip(matrix[mask], low, high),
+                edges,
+                density=True,
+                alpha=0.6,
+                color=colour,
+                label=label,
+            )
         axis.set_title(name.replace(", ", "\n"), fontsize=7)
         axis.set_yticks([])
         axis.tick_params(labelsize=6)
