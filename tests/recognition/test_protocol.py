@@ -27,15 +27,20 @@ def test_an_unknown_name_lists_those_there_are():
         recognition.recogniser("kaldi")
 
 
-@pytest.mark.parametrize(("name", "library"), [("sphinx", "pocketsphinx"),
-                                               ("whisper", "transformers"),
-                                               ("wav2vec2", "transformers")])  # fmt: skip
-def test_a_missing_library_names_the_extra(monkeypatch, name, library):
+@pytest.mark.parametrize(
+    ("name", "library", "extra"),
+    [
+        ("sphinx", "pocketsphinx", "evaluate"),
+        ("whisper", "transformers", "recognisers"),
+        ("wav2vec2", "transformers", "recognisers"),
+    ],
+)
+def test_a_missing_library_names_the_extra(monkeypatch, name, library, extra):
     for module in ("sphinx", "pretrained"):
         monkeypatch.setattr(f"voicenym.recognition.{module}.find_spec", lambda _: None)
     monkeypatch.setattr("voicenym.recognition.find_spec", lambda _: None)
     assert recognition.available() == []
-    with pytest.raises(DependencyError, match=rf"{library} .*pip install voicenym\[evaluate\]"):
+    with pytest.raises(DependencyError, match=rf"{library} .*pip install voicenym\[{extra}\]"):
         recognition.recogniser(name)
 
 

@@ -53,7 +53,7 @@ class Pretrained(Recogniser):
         revision: str | None = None,
     ) -> None:
         if find_spec("transformers") is None:
-            raise DependencyError("transformers is not installed: pip install voicenym[evaluate]")
+            raise DependencyError("transformers is not installed: pip install voicenym[recognisers]")
         self._weights = str(weights)
         self._device = device
         self._language = language
