@@ -53,7 +53,8 @@ class Pretrained(Recogniser):
         revision: str | None = None,
     ) -> None:
         if find_spec("transformers") is None:
-            raise DependencyError("transformers is not installed: pip install voicenym[recognisers]")
+            cure = "pip install voicenym[recognisers]"
+            raise DependencyError(f"transformers is not installed: {cure}")
         self._weights = str(weights)
         self._device = device
         self._language = language
