@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import stat
 import struct
@@ -241,6 +242,22 @@ def test_unusual_rates_and_channels_are_kept(rate, channels, command, speech, tm
     assert process.returncode == 0, process.stderr.decode()
     one, two = soundfile.info(tmp_path / "x.wav"), soundfile.info(tmp_path / "out.wav")
     assert (one.samplerate, one.channels, one.frames) == (two.samplerate, two.channels, two.frames)
+
+
+def test_a_form_that_cannot_be_kept_is_said(command, speech, tmp_path):
+    """Opus has no 44.1 kHz, and nothing here writes Vorbis into WebM."""
+    source = speech("a.wav", rate=44100, channels=2)
+    done = command("anonymize", source, "-o", tmp_path / "b.opus", "--system", "vtln")
+    assert done.returncode == 0
+    assert "a.wav: stored 44100 Hz as 48000 Hz" in done.stderr.decode()
+    done = command("anonymize", source, "-o", tmp_path / "b.flac", "--system", "vtln")
+    assert "stored" not in done.stderr.decode()
+    if shutil.which("ffmpeg"):
+        film = tmp_path / "v.webm"
+        encoder = ["-c:a", "vorbis", "-strict", "-2"]
+        subprocess.run(["ffmpeg", "-v", "error", "-i", source, *encoder, film], check=True)
+        done = command("anonymize", film, "--system", "vtln")
+        assert "stored vorbis as opus and 44100 Hz as 48000 Hz" in done.stderr.decode()
 
 
 def test_missing_files_and_folders_in_the_wrong_place(command, speech, tmp_path):

@@ -99,6 +99,11 @@ class AvSink:
         self._held: list[Any] = []
         self._delay = 0
 
+    @property
+    def stored_rate(self) -> int:
+        """The rate that is stored, in Hz."""
+        return self._encoder_rate
+
     def _nearest_rate(self, rate: int) -> int:
         rates = sorted(self._codec.audio_rates or [])
         if not rates or rate in rates:

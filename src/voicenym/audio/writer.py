@@ -74,6 +74,11 @@ class Writer:
             return error
         return write_failed(self.name, error)
 
+    @property
+    def stored_rate(self) -> int:
+        """The rate that is stored, in Hz: ``rate``, unless the codec does not have it."""
+        return int(getattr(self._sink, "stored_rate", self.rate))
+
     def write(self, block: np.ndarray[Any, Any] | torch.Tensor) -> None:
         """Append samples.
 

@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 import numpy as np
 
-from voicenym.audio import open_reader, open_writer
+from voicenym.audio import Reader, Writer, open_reader, open_writer
 from voicenym.errors import AudioError
 from voicenym.pseudonym import Pseudonym
 from voicenym.system import BLOCK_SECONDS, Anonymizer
@@ -134,7 +134,7 @@ def anonymize_file(
                     progress(level.frames / rate)
             writer.write(stream.flush())
             # Judged here, with the whole recording heard and before the file gets its name.
-            warnings = _judge(name, level, rate, lenient)
+            warnings = (*_judge(name, level, rate, lenient), *_changed(name, reader, writer))
     digest = sha256_of(target) if isinstance(target, (str, os.PathLike)) else None
     return Result(level.frames / rate, rate, channels, digest, warnings)
 
@@ -166,6 +166,20 @@ def _check_target(source: Source, target: str | os.PathLike[str], overwrite: boo
             f"{os.fspath(target)}: exists already; add --overwrite to replace it, or choose "
             "another name with -o"
         )
+
+
+def _changed(name: str, reader: Reader, writer: Writer) -> tuple[str, ...]:
+    """What of the recording's form the output could not keep."""
+    before, after = reader.format, writer.format
+    changes = []
+    # another container was asked for, and brings its codec
+    if before.container == after.container and before.codec != after.codec:
+        changes.append(f"{before.codec} as {after.codec}")
+    if writer.stored_rate != writer.rate:
+        changes.append(f"{writer.rate} Hz as {writer.stored_rate} Hz")
+    if not changes:
+        return ()
+    return (f"{name}: stored {' and '.join(changes)}: no encoder keeps it here",)
 
 
 def _judge(name: str, level: _Level, rate: int, lenient: bool) -> tuple[str, ...]:
