@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
+from voicenym.errors import ScoreError
 from voicenym.metrics import Affine, cllr, min_cllr
 
 
@@ -36,3 +37,48 @@ def test_separated_or_equal_classes_do_not_overflow(target, nontarget):
     fit = Affine.fit(target, nontarget)
     assert np.isfinite([fit.slope, fit.offset]).all()
     assert fit.slope >= 0
+
+
+@pytest.mark.parametrize("prior", [0.05, 0.5, 0.9])
+def test_no_line_near_the_found_one_has_less_cross_entropy_at_the_prior(prior):
+    rng = np.random.default_rng(1)
+    target, nontarget = rng.laplace(1, 2, 200), rng.laplace(0, 1, 500)
+    odds = np.log(prior / (1 - prior))
+
+    def cost(slope, offset):
+        t, n = slope * target + offset + odds, slope * nontarget + offset + odds
+        return prior * np.logaddexp(0, -t).mean() + (1 - prior) * np.logaddexp(0, n).mean()
+
+    found = Affine.fit(target, nontarget, prior)
+    least = cost(found.slope, found.offset)
+    for slope, offset in [(0.02, 0.0), (-0.02, 0.0), (0.0, 0.02), (0.0, -0.02), (0.02, -0.02)]:
+        assert least < cost(found.slope + slope, found.offset + offset)
+
+
+def test_the_scale_of_scores_does_not_matter():
+    rng = np.random.default_rng(0)
+    target, nontarget = rng.normal(1, 1, 300), rng.normal(0, 1, 300)
+    plain = Affine.fit(target, nontarget)(target)
+    moved = Affine.fit(1e5 * target - 3e6, 1e5 * nontarget - 3e6)(1e5 * target - 3e6)
+    assert moved == pytest.approx(plain, abs=1e-6)
+
+
+def test_scores_that_point_the_wrong_way_are_turned():
+    fit = Affine.fit([0.0, 1.0, 2.0], [1.5, 2.5, 3.5])
+    assert fit.slope < 0
+
+
+def test_tied_scores_say_nothing():
+    fit = Affine.fit(np.full(3, 0.1), np.full(7, 0.1), prior=0.2)
+    assert fit([0.1]) == pytest.approx([0.0], abs=1e-6)
+
+
+@pytest.mark.parametrize("prior", [0.0, 1.0, -0.1, 1.2, np.nan])
+def test_a_prior_that_is_none(prior):
+    with pytest.raises(ScoreError, match="between 0 and 1"):
+        Affine.fit([1.0], [0.0], prior)
+
+
+def test_infinite_scores_have_no_line():
+    with pytest.raises(ScoreError, match="1 of 3 scores are infinite"):
+        Affine.fit([np.inf, 1.0], [0.0])

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from voicenym.metrics import cllr, min_cllr
+from voicenym.metrics import Speakers, cllr, min_cllr
 
 scores = st.lists(st.integers(-8, 8).map(float), min_size=1, max_size=25)
 FEW = {"replicates": 3}
@@ -50,3 +50,23 @@ def test_interval_holds_the_value():
     found = min_cllr(target, nontarget, replicates=100)
     assert found.interval[0] <= found.value <= found.interval[1]
     assert found.unit == "bit"
+
+
+def test_two_ratios_by_hand():
+    """Odds of 3 for the target, of 1/7 for the non-target: (log2 4/3 + log2 8/7) / 2."""
+    found = cllr([np.log(3)], [-np.log(7)], **FEW).value
+    assert found == pytest.approx((np.log2(4 / 3) + np.log2(8 / 7)) / 2)
+
+
+def test_an_interval_over_speakers_is_wider_than_one_over_trials():
+    """Each speaker's trials move together, so that there are fewer of them than it seems."""
+    rng = np.random.default_rng(0)
+    who = np.repeat(np.arange(12), 40)
+    target = 1.0 + rng.normal(0, 1, 12)[who] + rng.normal(0, 0.3, who.size)
+    other = (who + 1) % 12
+    nontarget = rng.normal(0, 1, 12)[who] + rng.normal(0, 0.3, who.size)
+    speakers = Speakers(np.stack([who, who], axis=1), np.stack([who, other], axis=1))
+    wide = min_cllr(target, nontarget, speakers, replicates=200)
+    narrow = min_cllr(target, nontarget, replicates=200)
+    assert wide.value == narrow.value
+    assert np.diff(wide.interval)[0] > 1.5 * np.diff(narrow.interval)[0]

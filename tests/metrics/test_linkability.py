@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from voicenym.metrics import linkability
+from voicenym.errors import ScoreError
+from voicenym.metrics import Speakers, linkability
 
 FEW = {"replicates": 3}
 
@@ -63,3 +64,63 @@ def test_few_targets_give_a_figure_and_not_zero(targets):
 def test_ties_and_infinities():
     assert linkability(np.zeros(20), np.zeros(30), **FEW).value == 0.0
     assert linkability([np.inf] * 20, [-np.inf] * 20, **FEW).value == 1.0
+
+
+@pytest.mark.parametrize("targets", [300, 1000])
+def test_identical_normals_have_the_figure_measured_before(targets):
+    """definitions.md, A4: about 0.058 and not 0, which is what the baseline is there to say."""
+    rng = np.random.default_rng(0)
+    found = [
+        linkability(rng.normal(size=targets), rng.normal(size=10 * targets), **FEW)
+        for _ in range(20)
+    ]
+    value = np.mean([one.value for one in found])
+    assert value == pytest.approx(0.058, abs=0.01)
+    assert np.mean([one.baseline for one in found]) == pytest.approx(value, abs=0.01)
+
+
+def test_scores_that_point_the_wrong_way_link_all_the_same():
+    rng = np.random.default_rng(0)
+    t, n = rng.normal(-3, 1, 400), rng.normal(0, 1, 4000)
+    assert linkability(t, n, **FEW).value == pytest.approx(linkability(-t, -n, **FEW).value)
+    assert linkability(t, n, **FEW).value > 0.8
+
+
+def test_affine_maps_change_nothing():
+    """Bins have equal widths, so that a monotone map that is not affine may change the figure."""
+    rng = np.random.default_rng(0)
+    t, n = rng.normal(1, 1, 300), rng.normal(0, 1, 900)
+    assert linkability(4 * t + 8, 4 * n + 8, **FEW).value == pytest.approx(
+        linkability(t, n, **FEW).value, abs=0.01
+    )
+
+
+def test_one_trial_of_each():
+    assert linkability([1.0], [0.0], **FEW).value == 1.0
+    assert linkability([0.0], [0.0], **FEW).value == 0.0
+
+
+@pytest.mark.parametrize("score", [0.1, 1e17, -1e300])
+def test_tied_scores_of_any_size_are_not_linked(score):
+    assert linkability(np.full(40, score), np.full(30, score), **FEW).value == 0.0
+
+
+def test_interval_over_speakers_holds_the_value():
+    rng = np.random.default_rng(0)
+    who = np.repeat(np.arange(15), 20)
+    speakers = Speakers(np.stack([who, who], axis=1), np.stack([who, (who + 1) % 15], axis=1))
+    t, n = rng.normal(1.5, 1, who.size), rng.normal(0, 1, who.size)
+    found = linkability(t, n, speakers, replicates=100)
+    assert found.interval[0] <= found.value <= found.interval[1]
+
+
+@pytest.mark.parametrize("omega", [0.0, -1.0, np.inf, np.nan])
+def test_prior_odds_that_are_none(omega):
+    with pytest.raises(ScoreError, match="omega"):
+        linkability([1.0], [0.0], omega=omega, **FEW)
+
+
+@pytest.mark.parametrize(("target", "nontarget"), [(1e308, -1e308), (5e-324, 0.0)])
+def test_a_range_that_floats_cannot_divide_is_named(target, nontarget):
+    with pytest.raises(ScoreError, match="rescale"):
+        linkability([target] * 40, [nontarget] * 40, **FEW)

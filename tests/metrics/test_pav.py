@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from voicenym.errors import ScoreError
 from voicenym.metrics import Calibration
 from voicenym.metrics.pav import llr
 
@@ -75,3 +76,64 @@ def test_without_laplace_the_highest_score_is_infinite():
 def test_infinite_scores_are_the_ends():
     t, n = llr([np.inf, 1.0], [-np.inf, 1.0])
     assert (t[0], n[0]) == (np.inf, -np.inf)
+
+
+@given(scores, scores)
+def test_laplace_equals_the_naive_algorithm_with_four_more_trials(target, nontarget):
+    """One target, one non-target below all and above all, in the violating order; then dropped."""
+    dummies_t, dummies_n = [-101.0, 100.0], [-100.0, 101.0]
+    expected = naive(target + dummies_t, nontarget + dummies_n)
+    # the naive one subtracts the odds of all trials, the rule those of the real ones
+    odds = np.log((len(target) + 2) / (len(nontarget) + 2)) - np.log(len(target) / len(nontarget))
+    t, n = llr(target, nontarget, laplace=True)
+    assert t == pytest.approx([expected[s] + odds for s in target])
+    assert n == pytest.approx([expected[s] + odds for s in nontarget])
+
+
+@pytest.mark.parametrize(("targets", "nontargets"), [(1, 1), (3, 3), (100, 1000), (7, 2)])
+@pytest.mark.parametrize("order", ["tied", "reversed"])
+def test_laplace_of_a_single_block(targets, nontargets, order):
+    """Odds (Nt + 1) / (Nn + 1): not zero evidence where the classes differ in size.
+
+    Not (Nt + 2) / (Nn + 2): of the pairs, which are even, the one below violates the order only
+    where the block's share of targets is at most a half, the one above only where it is at least
+    a half. Both join where Nt = Nn, and then either formula says 1.
+    """
+    above = 0.0 if order == "tied" else 1.0
+    t, n = llr(np.zeros(targets), np.full(nontargets, above), laplace=True)
+    expected = np.log((targets + 1) / (nontargets + 1)) - np.log(targets / nontargets)
+    assert t == pytest.approx(np.full(targets, expected))
+    assert n == pytest.approx(np.full(nontargets, expected))
+    plain, _ = llr(np.zeros(targets), np.full(nontargets, above))
+    assert plain == pytest.approx(np.zeros(targets), abs=1e-12)
+
+
+def test_laplace_leaves_the_inner_blocks():
+    target, nontarget = [0.0, 1.0, 1.0, 2.0, 2.0, 2.0], [0.0, 0.0, 0.0, 1.0, 1.0, 2.0]
+    plain, _ = llr(target, nontarget)
+    smooth, _ = llr(target, nontarget, laplace=True)
+    assert plain == pytest.approx(np.log([1 / 3, 1, 1, 3, 3, 3]))
+    assert smooth == pytest.approx(np.log([2 / 4, 1, 1, 4 / 2, 4 / 2, 4 / 2]))
+    # 3 to 1 is already above the even pair at the bottom: it stays, and 9 to 1 at the top moves
+    many, _ = llr(np.repeat([0.0, 1.0], [3, 9]), [0.0, 1.0], laplace=True)
+    assert many[[0, -1]] == pytest.approx(np.log([3 / 6, 10 / 2 / 6]))
+
+
+@given(scores, scores)
+def test_monotone_maps_change_nothing(target, nontarget):
+    for laplace in (False, True):
+        plain = llr(target, nontarget, laplace)
+        moved = llr(np.array(target) ** 3 + 2, np.array(nontarget) ** 3 + 2, laplace)
+        for before, after in zip(plain, moved, strict=True):
+            assert np.array_equal(before, after)
+
+
+def test_new_scores_take_the_step_they_are_on():
+    calibration = Calibration.fit([1.0, 2.0], [0.0, 1.0])
+    found = calibration([-9.0, 0.0, 0.5, 1.0, 1.5, 9.0, np.inf])
+    assert found == pytest.approx([-np.inf, -np.inf, -np.inf, 0, 0, np.inf, np.inf])
+
+
+def test_a_new_score_that_is_no_number_is_not_the_highest():
+    with pytest.raises(ScoreError, match="1 of 2 scores are NaN"):
+        Calibration.fit([1.0, 2.0], [0.0, 1.0])([np.nan, 0.0])

@@ -3,8 +3,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import quad
+from scipy.stats import norm
 
-from voicenym.metrics import ece_profile, zebra
+from voicenym.metrics import Speakers, ece_profile, zebra
 from voicenym.metrics.pav import llr
 from voicenym.metrics.zebra import gain, tag
 
@@ -80,3 +81,64 @@ def test_profile_lies_under_the_entropy_and_meets_it_at_the_ends():
     assert profile.default[100] == pytest.approx(1.0)
     assert profile.ece[100] < 0.95
     assert profile.ece[0] == pytest.approx(profile.default[0], abs=1e-3)
+
+
+@pytest.mark.parametrize("ratio", [-4.0, -0.5, -2e-3, -5e-4, 5e-4, 2e-3, 0.5, 3.0, 40.0, 290.0])
+def test_gain_of_one_target_is_its_integral_over_priors(ratio):
+    """Z(L) / ln 2 = int pi [log2 (1 / pi) - log2 (1 + e^-L (1 - pi) / pi)] dpi."""
+
+    def saved(p):
+        return p * (-np.log(p) - np.logaddexp(0, -ratio + np.log1p(-p) - np.log(p)))
+
+    expected, _ = quad(saved, 0, 1, epsabs=1e-13, limit=400)
+    assert gain(np.array([ratio]))[0] == pytest.approx(expected, rel=1e-6, abs=1e-11)
+
+
+@pytest.mark.parametrize("distance", [0.5, 1.5, 3.0])
+def test_gaussian_scores_disclose_what_quadrature_says(distance):
+    """LLRs of Gaussians are N(+-d^2/2, d^2); both classes gain the same by symmetry."""
+
+    def gained(x):
+        return norm.pdf(x, distance**2 / 2, distance) * gain(np.array([x]))[0]
+
+    middle = distance**2 / 2
+    expected, _ = quad(gained, middle - 9 * distance, middle + 9 * distance, limit=400)
+    quantiles = norm.ppf((np.arange(20_000) + 0.5) / 20_000) * distance
+    found = zebra(quantiles + middle, quantiles - middle, **FEW).expected
+    assert found == pytest.approx(2 * expected / np.log(2), abs=2e-3)
+
+
+@pytest.mark.parametrize(("targets", "nontargets"), [(100, 1000), (1000, 10), (7, 7)])
+@pytest.mark.parametrize("above", [0.0, 1.0])
+def test_useless_scores_have_the_worst_case_of_laplace(targets, nontargets, above):
+    """Tied or reversed: nothing is disclosed, but unequal numbers of trials leave their trace."""
+    found = zebra(np.zeros(targets), np.full(nontargets, above), **FEW)
+    ratio = (targets + 1) * nontargets / ((nontargets + 1) * targets)
+    assert 0.0 <= found.expected < 1e-12
+    assert found.worst_case == pytest.approx(abs(np.log10(ratio)), abs=1e-12)
+    assert found.tag == ("0" if targets == nontargets else "A")
+
+
+def test_infinite_scores_are_as_good_as_far_ones():
+    infinite = zebra([np.inf, 1.0], [-np.inf, 1.0], **FEW)
+    far = zebra([9.0, 1.0], [-9.0, 1.0], **FEW)
+    assert infinite == far
+    assert infinite.expected == pytest.approx(MOST / 2)
+
+
+def test_intervals_over_speakers_hold_the_values():
+    rng = np.random.default_rng(0)
+    who = np.repeat(np.arange(15), 20)
+    speakers = Speakers(np.stack([who, who], axis=1), np.stack([who, (who + 1) % 15], axis=1))
+    target, nontarget = rng.normal(1.5, 1, who.size), rng.normal(0, 1, who.size)
+    found = zebra(target, nontarget, speakers, replicates=100)
+    assert found.expected_interval[0] < found.expected < found.expected_interval[1]
+    assert found.worst_case_interval[0] <= found.worst_case <= found.worst_case_interval[1]
+    assert found == zebra(target, nontarget, speakers, replicates=100)
+
+
+def test_profile_of_scores_that_separate_and_that_say_nothing():
+    apart = ece_profile([1.0, 2.0], [0.0, -1.0])
+    assert apart.ece == pytest.approx(np.zeros(201), abs=1e-12)
+    same = ece_profile(np.zeros(5), np.zeros(3))
+    assert same.ece == pytest.approx(same.default)

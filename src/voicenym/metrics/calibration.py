@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from voicenym.errors import ScoreError
 from voicenym.metrics.scores import Array, Scores, check
 
 RIDGE = 1e-6
@@ -33,7 +34,8 @@ class Affine:
             prior: of a target, between 0 and 1.
 
         Raises:
-            ScoreError: NaN, or a class without trials.
+            ScoreError: NaN or infinite scores, a class without trials, or a prior that is not
+                between 0 and 1.
 
         Example:
             >>> rng = np.random.default_rng(0)
@@ -42,7 +44,15 @@ class Affine:
             (2, -2)
         """
         t, n = check(target, nontarget)
+        if not 0.0 < prior < 1.0:
+            raise ScoreError(f"the prior of a target is {prior}; it must lie between 0 and 1")
         scores = np.concatenate([t, n])
+        infinite = int(np.isinf(scores).sum())
+        if infinite:
+            raise ScoreError(
+                f"{infinite} of {scores.size} scores are infinite, so that no line fits them; "
+                "leave them out, or calibrate by PAV (voicenym.metrics.Calibration)"
+            )
         centre, scale = float(scores.mean()), float(scores.std()) or 1.0
         x = np.stack([(scores - centre) / scale, np.ones_like(scores)], axis=1)
         label = np.concatenate([np.ones(t.size), np.zeros(n.size)])

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from voicenym.errors import ScoreError
 from voicenym.metrics.interval import Interval, bootstrap
 from voicenym.metrics.scores import Array, Scores, Sorted, Speakers, check
 
@@ -63,28 +64,37 @@ def linkability(
     Args:
         target, nontarget: scores.
         speakers: of the trials, for the interval.
-        omega: prior odds of the same speaker.
+        omega: prior odds of the same speaker, positive and finite.
         level, replicates, seed: of the bootstrap.
         shuffles: of the labels, for the baseline.
 
     Raises:
-        ScoreError: NaN, or a class without trials.
+        ScoreError: NaN, a class without trials, prior odds out of range, or finite scores so far
+            apart (or so little) that floats have no bins between them.
 
     Example:
         >>> linkability([2.0, 3.0], [0.0, 1.0], replicates=2).value
         1.0
     """
     t, n = check(target, nontarget)
+    if not 0.0 < omega < np.inf:
+        raise ScoreError(f"the prior odds omega are {omega}; they must be positive and finite")
     finite = np.concatenate([t, n])
     finite = finite[np.isfinite(finite)]
     low, high = (finite.min(), finite.max()) if finite.size else (0.0, 1.0)
     if not high > low:
-        low, high = low - 0.5, high + 0.5
+        reach = max(0.5, abs(float(low)) * 1e-6)  # half a unit is nothing to a large float
+        low, high = low - reach, high + reach
     bins = max(FEWEST_BINS, min(t.size // TARGETS_PER_BIN, MOST_BINS))
+    width = (float(high) - float(low)) / bins
+    if not 0.0 < width < np.inf:
+        raise ScoreError(
+            f"scores from {low:g} to {high:g} cannot be put in {bins} bins; rescale them, and give "
+            "those that stand for certainty as infinities"
+        )
     edges = np.linspace(low, high, bins + 1)
 
     # What follows knows scores by their bins alone.
-    width = (high - low) / bins
     t, n = (np.clip(np.floor((scores - low) / width), 0, bins - 1) for scores in (t, n))
 
     def shares(scores: Sorted) -> tuple[Array, Array]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from voicenym.errors import ScoreError
 from voicenym.metrics.scores import Array, Scores, Sorted, check, places
 
 
@@ -42,8 +43,15 @@ class Calibration:
         return cls(scores.thresholds[edges[:-1]], llr)
 
     def __call__(self, scores: Scores) -> Array:
-        """LLRs in nats of new scores; beyond both ends the outermost step holds."""
+        """LLRs in nats of new scores ``[...]``; beyond both ends the outermost step holds.
+
+        Raises:
+            ScoreError: NaN, which would otherwise sort above all scores.
+        """
         values = np.asarray(scores, dtype=np.float64)
+        bad = int(np.isnan(values).sum())
+        if bad:
+            raise ScoreError(f"{bad} of {values.size} scores are NaN; mend or leave out those")
         step = np.searchsorted(self.thresholds, values, side="right") - 1
         found: Array = self.llr[np.maximum(step, 0)]
         return found

@@ -58,7 +58,9 @@ def zebra(
 ) -> Zebra:
     """Expected and worst-case disclosure, after calibration by PAV.
 
-    The expectation is taken without Laplace's rule, the worst case with it, as published.
+    The expectation is taken without Laplace's rule, the worst case with it, as published. By that
+    rule even scores that are all equal have a ratio of (Nt + 1) Nn / ((Nn + 1) Nt), which is one
+    only where there are as many target as non-target trials.
 
     Args:
         target, nontarget: scores of any scale.
@@ -107,7 +109,8 @@ def disclosure(scores: Sorted) -> float:
     for weights, ratios in ((scores.target, llr), (scores.nontarget, -llr)):
         some = weights > 0
         total += float(weights[some] @ gain(ratios[some]) / weights[some].sum())
-    return total / float(np.log(2.0))
+    # PAV never loses on the scores it was fitted to: less than nothing is rounding
+    return max(0.0, total / float(np.log(2.0)))
 
 
 def gain(llr: Array) -> Array:
