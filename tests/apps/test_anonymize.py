@@ -245,7 +245,7 @@ def test_unusual_rates_and_channels_are_kept(rate, channels, command, speech, tm
 
 
 def test_a_form_that_cannot_be_kept_is_said(command, speech, tmp_path):
-    """Opus has no 44.1 kHz, and nothing here writes Vorbis into WebM."""
+    """Opus has no 44.1 kHz; Vorbis does, in WebM too."""
     source = speech("a.wav", rate=44100, channels=2)
     done = command("anonymize", source, "-o", tmp_path / "b.opus", "--system", "vtln")
     assert done.returncode == 0
@@ -257,7 +257,7 @@ def test_a_form_that_cannot_be_kept_is_said(command, speech, tmp_path):
         encoder = ["-c:a", "vorbis", "-strict", "-2"]
         subprocess.run(["ffmpeg", "-v", "error", "-i", source, *encoder, film], check=True)
         done = command("anonymize", film, "--system", "vtln")
-        assert "stored vorbis as opus and 44100 Hz as 48000 Hz" in done.stderr.decode()
+        assert "stored" not in done.stderr.decode()
 
 
 def test_missing_files_and_folders_in_the_wrong_place(command, speech, tmp_path):

@@ -120,6 +120,9 @@ def test_vorbis_comments(tmp_path):
         file.write(np.zeros(8000))
     copy(tmp_path / "in.ogg", tmp_path / "out.ogg")
     assert_clean(tmp_path / "out.ogg")
+    copy(tmp_path / "in.ogg", tmp_path / "out.webm")
+    assert read(tmp_path / "out.webm").format.codec == "vorbis"
+    assert_clean(tmp_path / "out.webm")
 
 
 def test_flac_does_not_date_its_encoder(tmp_path):
@@ -170,13 +173,16 @@ def picture_of(path):
         ]
 
 
-@pytest.mark.parametrize("extension", ["mp4", "mov", "mkv"])
-def test_picture_is_copied_untouched(tmp_path, extension):
+@pytest.mark.parametrize(
+    ("extension", "codec"), [("mp4", "aac"), ("mov", "aac"), ("mkv", "aac"), ("mkv", "vorbis")]
+)
+def test_picture_is_copied_untouched(tmp_path, extension, codec):
     film, out = tmp_path / f"in.{extension}", tmp_path / f"out.{extension}"
     make_film(film)
+    form = Format("x", codec)
     with (
         open_reader(film) as reader,
-        open_writer(out, reader.format, reader.rate, 1, picture=film) as writer,
+        open_writer(out, form, reader.rate, 1, picture=film) as writer,
     ):
         assert reader.has_picture
         for block in reader.blocks(5000):

@@ -33,7 +33,9 @@ LOSSY = [
     ("mka", "aac"),
     ("mka", "mp3"),
     ("mka", "opus"),
+    ("mka", "vorbis"),
     ("webm", "opus"),
+    ("webm", "vorbis"),
     ("aac", "aac"),
 ]
 
@@ -111,18 +113,32 @@ def test_length_is_exact(tmp_path, extension, length):
     assert read(tmp_path / f"a.{extension}").samples.shape == (length,)
 
 
+@pytest.mark.parametrize("rate", [8000, 22050, 44100])
+@pytest.mark.parametrize("length", [1, 2, 100, 5000, 44100, 133077])
+def test_vorbis_in_webm_keeps_rate_and_length(tmp_path, length, rate):
+    """Noise too: it makes the encoder change between long and short blocks."""
+    torch.manual_seed(1)
+    for samples in (torch.full((length,), 0.1), 0.1 * torch.randn(length)):
+        write(tmp_path / "a.webm", Audio(samples, rate, Format("x", "vorbis")), overwrite=True)
+        back = read(tmp_path / "a.webm")
+        assert (back.rate, back.format.codec, back.samples.shape) == (rate, "vorbis", (length,))
+
+
 @pytest.mark.parametrize("channels", range(1, 9))
 @pytest.mark.parametrize(
     ("extension", "codec"),
-    [("wav", "pcm_s16le"), ("flac", "flac"), ("m4a", "aac"), ("opus", "opus")],
-)
+    [("wav", "pcm_s16le"), ("flac", "flac"), ("m4a", "aac"), ("opus", "opus"),
+     ("ogg", "vorbis"), ("mka", "vorbis")],
+)  # fmt: skip
 def test_channels_keep_their_order(tmp_path, extension, codec, channels):
     samples = signal(24000, 48000, channels)
     write(tmp_path / f"a.{extension}", Audio(samples, 48000, Format("x", codec)))
     back = read(tmp_path / f"a.{extension}").samples.reshape(channels, -1)
     table = np.corrcoef(samples.numpy(), back.numpy())[:channels, channels:]
     # The fourth of six or eight channels (the sixth of seven) is the bass channel of lossy codecs.
-    kept = [c for c in range(channels) if codec in ("pcm_s16le", "flac") or table[c, c] > 0.9]
+    kept = [
+        c for c in range(channels) if codec in ("pcm_s16le", "flac", "vorbis") or table[c, c] > 0.9
+    ]
     assert len(kept) >= channels - (channels >= 6)
     assert all(table[c].argmax() == c for c in kept)
 

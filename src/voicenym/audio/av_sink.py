@@ -33,6 +33,17 @@ def _skip_samples() -> Any:
     return packets[-1].get_sidedata("skip_samples")
 
 
+def discard(packet: Any, tail: int) -> None:
+    """Mark the last ``tail`` samples of a packet as padding; what its head skips stays."""
+    head = 0
+    first = packet.get_sidedata("skip_samples")
+    if first.buffer_size >= 10:
+        head = struct.unpack_from("<I", bytes(first), 0)[0]
+    mark = _skip_samples()
+    mark.update(struct.pack("<IIBB", head, tail, 0, 0))
+    packet.set_sidedata(mark)
+
+
 class AvSink:
     """One encoder, one muxer.
 
@@ -238,6 +249,9 @@ class AvSink:
             self._mark_padding()
         for packet in self._held:
             self._mux(packet)
+        self._finish_picture()
+
+    def _finish_picture(self) -> None:
         self._mux_picture(None)
         self._container.close()
         self.close()
@@ -252,17 +266,11 @@ class AvSink:
             return
         packets = self._muxed + len(self._held)
         surplus = packets * self._frame - self._delay - self._sent
-        mark = _skip_samples()
         least = 2 if self._format.container == "mp3" else 1  # fewer are not taken for an mp3
         while surplus >= self._frame and len(self._held) > least:
             self._held.pop()
             surplus -= self._frame
-        skip = 0
-        first = self._held[-1].get_sidedata("skip_samples")
-        if first.buffer_size >= 10:
-            skip = struct.unpack_from("<I", bytes(first), 0)[0]
-        mark.update(struct.pack("<IIBB", skip, surplus, 0, 0))
-        self._held[-1].set_sidedata(mark)
+        discard(self._held[-1], surplus)
 
     def close(self) -> None:
         """Let go of all files; without :meth:`finish` before, the output is incomplete."""

@@ -30,9 +30,9 @@ CONTAINERS = {
     "mp4": Container("mp4", ("aac", "alac", "opus", "flac", "ac3", "eac3")),
     "mov": Container("mov", ("aac", "alac", *PCM_BYTES)),
     "matroska": Container(
-        "matroska", ("opus", "aac", "mp3", "flac", "alac", "ac3", "eac3", *PCM_BYTES)
+        "matroska", ("opus", "vorbis", "aac", "mp3", "flac", "alac", "ac3", "eac3", *PCM_BYTES)
     ),
-    "webm": Container("webm", ("opus",)),
+    "webm": Container("webm", ("opus", "vorbis")),
     "adts": Container("adts", ("aac",)),
 }
 

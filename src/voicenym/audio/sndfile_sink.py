@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 import soundfile
 
 from voicenym.audio import pcm
+from voicenym.audio.sndfile_source import VORBIS_ORDER
 from voicenym.audio.types import Format
 
 _PIECE = 4096
@@ -19,10 +21,12 @@ _LEAST, _MOST = 32_000.0, 250_000.0
 class SndfileSink:
     """FLAC keeps its bits; Vorbis gets the quality nearest to the bit rate."""
 
-    def __init__(self, path: Path, format: Format, rate: int, channels: int) -> None:
+    def __init__(self, path: Path | IO[bytes], format: Format, rate: int, channels: int) -> None:
         self._path = path
         self._bits = format.bits or 16
         self._vorbis = format.codec == "vorbis"
+        order = VORBIS_ORDER.get(channels) if self._vorbis else None
+        self._order: slice | list[int] = slice(None) if order is None else list(order)
         settings = {"format": "OGG", "subtype": "VORBIS"}
         if self._vorbis:
             per_channel = (format.bit_rate or 96_000 * channels) / channels * 44_100 / rate
@@ -37,7 +41,7 @@ class SndfileSink:
 
     def write(self, block: pcm.Block) -> None:
         for start in range(0, block.shape[1], _PIECE):
-            piece = block[:, start : start + _PIECE].T
+            piece = block[self._order, start : start + _PIECE].T
             if self._vorbis:
                 self._file.write(np.clip(piece, -1.0, 1.0))
             elif self._bits == 16:
@@ -47,7 +51,7 @@ class SndfileSink:
 
     def finish(self) -> None:
         self._file.close()
-        if self._vorbis:
+        if self._vorbis or not isinstance(self._path, Path):
             return
         with open(self._path, "r+b") as file:
             # libFLAC's name holds the date of its release; a reader needs none of it.

@@ -7,6 +7,7 @@ from typing import BinaryIO
 
 import numpy as np
 import soundfile
+from numpy.typing import NDArray
 
 from voicenym.audio.pcm import Block
 from voicenym.audio.truncation import truncated
@@ -16,6 +17,14 @@ from voicenym.errors import AudioError
 _CONTAINERS = {"WAV": "wav", "WAVEX": "wav", "RF64": "rf64", "FLAC": "flac", "OGG": "ogg"}
 _CODECS = {"VORBIS": "vorbis", "ULAW": "pcm_mulaw", "ALAW": "pcm_alaw"}
 _FLAC_BITS = {"PCM_S8": 8, "PCM_16": 16, "PCM_24": 24}
+VORBIS_ORDER = {
+    3: (0, 2, 1),
+    5: (0, 2, 1, 3, 4),
+    6: (0, 2, 1, 4, 5, 3),
+    7: (0, 2, 1, 5, 6, 4, 3),
+    8: (0, 2, 1, 6, 7, 4, 5, 3),
+}
+"""Which channel of the order that WAVE and ffmpeg have stands where in Vorbis (I, 4.3.9)."""
 _UNKNOWN_FRAMES = 1 << 62
 """libsndfile gives a number above this where a FLAC does not say its length."""
 
@@ -37,12 +46,15 @@ class SndfileSource:
         self.channels = int(self._file.channels)
         count = int(self._file.frames)
         self.frames: int | None = count if 0 <= count < _UNKNOWN_FRAMES else None
+        self._order: NDArray[np.intp] | slice = slice(None)
         container = _CONTAINERS.get(self._file.format, "wav")
         subtype = self._file.subtype
         if container == "flac":
             self.format = Format("flac", "flac", bits=_FLAC_BITS.get(subtype, 16))
         else:
             codec = _CODECS.get(subtype, "pcm_s16le")
+            if codec == "vorbis" and self.channels in VORBIS_ORDER:
+                self._order = np.argsort(VORBIS_ORDER[self.channels])
             seconds = count / self.rate
             known = codec == "vorbis" and self.frames and seconds > 0
             self.format = Format(
@@ -62,7 +74,7 @@ class SndfileSource:
             if not len(block):
                 break
             count += len(block)
-            yield np.ascontiguousarray(block.T)
+            yield np.ascontiguousarray(block.T[self._order])
         if self.frames is not None and count < self.frames:
             raise truncated(self._name)
 

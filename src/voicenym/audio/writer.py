@@ -219,6 +219,10 @@ def _sink(
         from voicenym.audio.sndfile_sink import SndfileSink
 
         return SndfileSink(path, format, rate, channels)
+    if format.codec == "vorbis":
+        from voicenym.audio.vorbis_sink import VorbisSink
+
+        return VorbisSink(path, format, rate, channels, film)
     from voicenym.audio.av_sink import AvSink
 
     return AvSink(path, format, rate, channels, film)
