@@ -1,0 +1,90 @@
+import sys
+import types
+
+import numpy as np
+import pytest
+
+from voicenym.errors import DependencyError
+from voicenym.metrics import mean_opinion
+from voicenym.metrics.opinion import RATE, WINDOW
+
+
+@pytest.fixture
+def heard(monkeypatch):
+    """A model whose overall opinion is a recording's first sample, times ten; what it was given."""
+    given = []
+
+    def run(samples, sr):
+        assert sr == RATE
+        given.append(samples)
+        overall = 10 * float(samples[0])
+        return {"ovrl_mos": overall, "sig_mos": 2.0, "bak_mos": 3.0, "p808_mos": 4.0}
+
+    package = types.ModuleType("speechmos")
+    package.dnsmos = types.SimpleNamespace(run=run)
+    monkeypatch.setitem(sys.modules, "speechmos", package)
+    return given
+
+
+def recording(opinion, seconds=10.0):
+    return np.full(int(seconds * RATE), opinion / 10)
+
+
+def test_means_over_recordings(heard):
+    found = mean_opinion([recording(1), recording(2), recording(3)])
+    assert found.value == pytest.approx(2.0)
+    assert (found.signal, found.background, found.p808) == (2.0, 3.0, 4.0)
+    assert (found.recordings, found.unit) == (3, "of 5")
+
+
+def test_short_recordings_are_repeated_to_one_window(heard):
+    ramp = np.linspace(0.1, 0.2, RATE)
+    mean_opinion([ramp, recording(3, 12)])
+    assert len(heard[0]) == WINDOW
+    np.testing.assert_array_equal(heard[0][RATE : 2 * RATE], ramp)
+    assert len(heard[1]) == 12 * RATE
+
+
+def test_what_cannot_be_rated_is_left_out(heard):
+    found = mean_opinion([recording(2), recording(5, 0.4), np.zeros(RATE)])
+    assert (found.value, found.recordings) == (pytest.approx(2.0), 1)
+    with pytest.raises(ValueError, match="no recording"):
+        mean_opinion([np.zeros(RATE)])
+
+
+def test_samples_beyond_full_scale_are_clipped(heard):
+    mean_opinion([np.array([0.3, 2.0, -2.0] * RATE)])
+    assert np.abs(heard[0]).max() == 1.0
+
+
+def test_speakers_are_what_is_drawn(heard):
+    """Two people who differ, heard often: the interval does not narrow with more recordings."""
+    recordings = [recording(1)] * 10 + [recording(3)] * 10
+    people = ["a"] * 10 + ["b"] * 10
+    assert mean_opinion(recordings, people).interval == pytest.approx((1.0, 3.0))
+    low, high = mean_opinion(recordings).interval
+    assert 1.3 < low < 2.0 < high < 2.7
+
+
+def test_a_seed_gives_one_interval(heard):
+    recordings = [recording(x) for x in (1.0, 2.5, 3.0, 4.5)]
+    assert mean_opinion(recordings) == mean_opinion(recordings)
+
+
+def test_missing_package_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "speechmos", None)
+    with pytest.raises(DependencyError, match=r"pip install 'voicenym\[evaluate\]'"):
+        mean_opinion([recording(1)])
+
+
+def test_the_model_prefers_a_clean_tone_complex_to_noise():
+    pytest.importorskip("speechmos")
+    pytest.importorskip("librosa")
+    time = np.arange(WINDOW) / RATE
+    voice = sum(np.sin(2 * np.pi * 120 * k * time) / k for k in range(1, 20))
+    voice *= 0.1 * (1 + np.sin(2 * np.pi * 4 * time))
+    noise = 0.3 * np.random.default_rng(0).standard_normal(WINDOW)
+    clean, noisy = mean_opinion([voice]), mean_opinion([voice + noise])
+    for found in (clean, noisy):
+        assert all(1 <= v <= 5 for v in (found.value, found.signal, found.background, found.p808))
+    assert clean.background > noisy.background
