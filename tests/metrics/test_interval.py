@@ -1,12 +1,18 @@
 """The bootstrap draws speakers: it must cover, and it must be wider than one that draws trials."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from voicenym.errors import ScoreError
 from voicenym.metrics import Speakers, bootstrap, eer
-from voicenym.metrics.eer import crossing
+from voicenym.metrics.cllr import cost
+from voicenym.metrics.eer import crossing, hull_eer
 from voicenym.metrics.interval import bengio_mariethoz, percentiles, resampled
+from voicenym.metrics.pav import spread
 from voicenym.metrics.scores import Sorted
 
 
@@ -83,3 +89,66 @@ def test_percentiles_stand_infinities_and_nothing():
 def test_speakers_of_another_shape_are_refused():
     with pytest.raises(ScoreError, match=r"\[trial, 2\]"):
         Speakers(np.zeros(3, int), np.zeros((3, 2), int))
+
+
+trials = st.lists(st.integers(-6, 6).map(float), min_size=1, max_size=25)
+
+
+@settings(deadline=None)  # the first example imports scipy
+@given(trials, trials)
+def test_runs_of_one_class_may_be_one_point(target, nontarget):
+    """For what depends on the order alone: EER, hull and PAV, replicate by replicate."""
+    statistics = (lambda s: crossing(s)[0], hull_eer, lambda s: cost(s, spread(s)))
+    for statistic in statistics:
+        both = [
+            [statistic(s) for s in resampled(target, nontarget, replicates=5, order_only=joined)]
+            for joined in (False, True)
+        ]
+        assert both[1] == pytest.approx(both[0], abs=1e-12)
+
+
+def test_runs_end_where_the_other_class_begins_and_at_ties():
+    scores = Sorted.of([3.0, 4.0, 6.0, 7.0], [0.0, 1.0, 2.0, 5.0, 6.0, 7.0])
+    assert scores.thresholds[scores.runs()].tolist() == [0.0, 3.0, 5.0, 6.0, 7.0]
+
+
+def test_a_replicate_is_the_same_as_trials_that_are_repeated():
+    """Weights by hand: a trial as often as its speakers were drawn."""
+    target, nontarget, speakers = population(np.random.default_rng(4), speakers=6, trials=2)
+    rng = np.random.default_rng(7)
+    for draw in resampled(target, nontarget, speakers, replicates=5, seed=7):
+        times = np.bincount(rng.integers(0, 6, 6), minlength=6)
+        one, other = speakers.nontarget.T
+        repeated = Sorted.of(
+            np.repeat(target, times[speakers.target[:, 0]]),
+            np.repeat(nontarget, times[one] * times[other]),
+        )
+        assert crossing(draw)[0] == pytest.approx(crossing(repeated)[0], abs=1e-12)
+
+
+def test_a_generator_is_as_good_as_a_seed_and_is_advanced():
+    target, nontarget, speakers = population(np.random.default_rng(3), speakers=8)
+    rng = np.random.default_rng(5)
+    first, again = (eer(target, nontarget, speakers, replicates=20, seed=rng) for _ in range(2))
+    assert first == eer(target, nontarget, speakers, replicates=20, seed=5)
+    assert first.interval != again.interval
+
+
+def test_replicates_are_not_kept():
+    """All of them at once would be gigabytes where there are many trials."""
+    target, nontarget, speakers = population(np.random.default_rng(0), trials=50)
+
+    def peak(replicates):
+        tracemalloc.start()
+        bootstrap(lambda s: crossing(s)[0], target, nontarget, speakers, replicates=replicates)
+        found = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return found
+
+    assert peak(40) < 1.2 * peak(4)
+
+
+def test_speakers_that_do_not_fit_the_trials_are_refused():
+    pairs = np.zeros((2, 2), int)
+    with pytest.raises(ScoreError, match="do not fit 3 target"):
+        eer([1.0, 2.0, 3.0], [0.0, 1.0], Speakers(pairs, pairs))

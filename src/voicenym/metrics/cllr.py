@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from voicenym.metrics.interval import Interval, bootstrap
+from voicenym.metrics.interval import Interval, Seed, bootstrap
 from voicenym.metrics.pav import spread
 from voicenym.metrics.scores import Array, Scores, Sorted, Speakers
 
@@ -37,7 +37,7 @@ def cllr(
     *,
     level: float = 0.95,
     replicates: int = 1000,
-    seed: int = 0,
+    seed: Seed = 0,
 ) -> Cllr:
     """C_llr = 1/2 mean_target log2 (1 + e^-L) + 1/2 mean_nontarget log2 (1 + e^L).
 
@@ -53,11 +53,17 @@ def cllr(
         >>> cllr([0.0], [0.0], replicates=2).value
         1.0
     """
-    value = _cost(Sorted.of(target, nontarget))
+    scores = Sorted.of(target, nontarget)
+    # a replicate has the same ratios and other weights
+    wrong = _costs(scores.thresholds)
+
+    def mean_cost(draw: Sorted) -> float:
+        return _mean(draw, wrong)
+
     interval = bootstrap(
-        _cost, target, nontarget, speakers, level=level, replicates=replicates, seed=seed
+        mean_cost, target, nontarget, speakers, level=level, replicates=replicates, seed=seed
     )
-    return Cllr(value, interval)
+    return Cllr(mean_cost(scores), interval)
 
 
 def min_cllr(
@@ -67,7 +73,7 @@ def min_cllr(
     *,
     level: float = 0.95,
     replicates: int = 1000,
-    seed: int = 0,
+    seed: Seed = 0,
 ) -> Cllr:
     """C_llr after the best monotone calibration: what the scores could tell, 0 to 1 bit.
 
@@ -81,13 +87,16 @@ def min_cllr(
     """
     value = _least_cost(Sorted.of(target, nontarget))
     interval = bootstrap(
-        _least_cost, target, nontarget, speakers, level=level, replicates=replicates, seed=seed
+        _least_cost,
+        target,
+        nontarget,
+        speakers,
+        level=level,
+        replicates=replicates,
+        seed=seed,
+        order_only=True,
     )
     return Cllr(value, interval)
-
-
-def _cost(scores: Sorted) -> float:
-    return cost(scores, scores.thresholds)
 
 
 def _least_cost(scores: Sorted) -> float:
@@ -96,8 +105,21 @@ def _least_cost(scores: Sorted) -> float:
 
 def cost(scores: Sorted, llr: Array) -> float:
     """C_llr in bits of weighted scores that have the LLRs ``[score]``."""
+    return _mean(scores, _costs(llr))
+
+
+def _costs(llr: Array) -> tuple[Array, Array]:
+    """What each ratio costs a target and a non-target trial, in nats."""
+    return np.logaddexp(0.0, -llr), np.logaddexp(0.0, llr)
+
+
+def _mean(scores: Sorted, costs: tuple[Array, Array]) -> float:
+    """Mean of both classes' mean costs, in bits."""
     total = 0.0
-    for weights, wrong in ((scores.target, -llr), (scores.nontarget, llr)):
-        some = weights > 0  # an infinite cost that nobody pays is no cost
-        total += float(weights[some] @ np.logaddexp(0.0, wrong[some]) / weights[some].sum())
+    for weights, each in zip((scores.target, scores.nontarget), costs, strict=True):
+        total_weight = float(weights.sum())
+        if each.max() == math.inf:
+            some = weights > 0  # an infinite cost that nobody pays is no cost
+            weights, each = weights[some], each[some]
+        total += float(weights @ each) / total_weight
     return total / (2.0 * math.log(2.0))

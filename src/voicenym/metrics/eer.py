@@ -7,7 +7,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from voicenym.metrics.interval import Interval, bengio_mariethoz, bootstrap
+from voicenym.metrics.interval import Interval, Seed, bengio_mariethoz, bootstrap
 from voicenym.metrics.scores import Array, Scores, Sorted, Speakers, check
 
 
@@ -36,7 +36,7 @@ def eer(
     *,
     level: float = 0.95,
     replicates: int = 1000,
-    seed: int = 0,
+    seed: Seed = 0,
 ) -> EER:
     """Equal error rate with its interval.
 
@@ -70,6 +70,7 @@ def eer(
             level=level,
             replicates=replicates,
             seed=seed,
+            order_only=True,
         )
         return EER(value, interval, threshold, "bootstrap over speakers")
     z = NormalDist().inv_cdf(0.5 + level / 2.0)

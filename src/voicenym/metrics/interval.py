@@ -17,6 +17,7 @@ from voicenym.metrics.scores import Array, Scores, Sorted, Speakers, check, plac
 
 Interval = tuple[float, float]
 Statistic = Callable[[Sorted], float]
+Seed = int | np.random.Generator
 
 
 def bootstrap(
@@ -27,7 +28,8 @@ def bootstrap(
     *,
     level: float = 0.95,
     replicates: int = 1000,
-    seed: int = 0,
+    seed: Seed = 0,
+    order_only: bool = False,
 ) -> Interval:
     """Percentile interval of a statistic of weighted scores.
 
@@ -37,12 +39,25 @@ def bootstrap(
         speakers: of the trials; None takes trials as independent.
         level: of the interval.
         replicates: draws.
-        seed: of the draws.
+        seed: of the draws, or a generator, which is then advanced.
+        order_only: see :func:`resampled`.
 
     Returns:
         Lower and upper limit.
+
+    Raises:
+        ScoreError: NaN, a class without trials, or speakers that do not fit the trials.
+
+    Example:
+        >>> def accepted(scores):
+        ...     return float(scores.target[scores.thresholds > 0].sum() / scores.target.sum())
+        >>> bootstrap(accepted, [1.0, 2.0], [-1.0], replicates=9)
+        (1.0, 1.0)
     """
-    draws = list(resampled(target, nontarget, speakers, replicates=replicates, seed=seed))
+    # one at a time: all replicates of a large set of trials are gigabytes
+    draws = resampled(
+        target, nontarget, speakers, replicates=replicates, seed=seed, order_only=order_only
+    )
     return percentiles([statistic(draw) for draw in draws], level)
 
 
@@ -65,19 +80,37 @@ def resampled(
     speakers: Speakers | None = None,
     *,
     replicates: int = 1000,
-    seed: int = 0,
+    seed: Seed = 0,
+    order_only: bool = False,
 ) -> Iterator[Sorted]:
     """Replicates of scores; sorting is done once, a replicate only weighs the trials anew.
 
-    A replicate that has lost all trials of a class (few speakers) is drawn again.
+    A replicate that has lost all trials of a class (few speakers) is drawn again. The arrays of a
+    replicate are overwritten by the next one.
+
+    Args:
+        target, nontarget: scores.
+        speakers: of the trials; None takes trials as independent.
+        replicates: how many.
+        seed: of the draws, or a generator, which is then advanced.
+        order_only: what is computed depends on the order of the scores and not on their values
+            (EER, hull, PAV). Runs of one class are then one point each, which changes nothing and
+            leaves less to compute; ``thresholds`` are where they begin.
+
+    Raises:
+        ScoreError: NaN, a class without trials, or speakers that do not fit the trials.
     """
     t, n = check(target, nontarget)
     thresholds, at_t, at_n = places(t, n)
-    count = len(thresholds)
     rng = np.random.default_rng(seed)
     # in the order of the scores, so that adding up goes through memory once
     order_t, order_n = np.argsort(at_t, kind="stable"), np.argsort(at_n, kind="stable")
     at_t, at_n = at_t[order_t], at_n[order_n]
+    if order_only:
+        counts = (np.bincount(at, minlength=len(thresholds)) for at in (at_t, at_n))
+        begin = Sorted(thresholds, *(count.astype(np.float64) for count in counts)).runs()
+        at_t, at_n = (np.searchsorted(begin, at, side="right") - 1 for at in (at_t, at_n))
+        thresholds = thresholds[begin]
     if speakers is None:
         weigh = _by_trial(t.size, n.size, rng)
     else:
@@ -87,16 +120,37 @@ def resampled(
                 f"fit {t.size} target and {n.size} non-target scores"
             )
         weigh = _by_speaker(speakers.target[order_t], speakers.nontarget[order_n], rng)
+    sum_t, sum_n = _adder(at_t, len(thresholds)), _adder(at_n, len(thresholds))
     for _ in range(replicates):
         while True:
             weight_t, weight_n = weigh()
             if weight_t.any() and weight_n.any():
                 break
-        yield Sorted(
-            thresholds,
-            np.bincount(at_t, weight_t, minlength=count).astype(np.float64, copy=False),
-            np.bincount(at_n, weight_n, minlength=count).astype(np.float64, copy=False),
-        )
+        yield Sorted(thresholds, sum_t(weight_t), sum_n(weight_n))
+
+
+def _adder(at: np.ndarray, count: int) -> Callable[[Array], Array]:
+    """Adds weights of trials at the same place, ``at`` ascending, into one array ``[count]``.
+
+    The array is the same in every call: a fresh one of some megabytes costs the system more time
+    than the sums do.
+    """
+    begin = np.flatnonzero(np.append(True, at[1:] != at[:-1]))
+    there = at[begin]
+    found = np.zeros(count)
+    if len(begin) == len(at):  # no ties
+
+        def add(weights: Array) -> Array:
+            found[there] = weights
+            return found
+
+    else:
+
+        def add(weights: Array) -> Array:
+            found[there] = np.add.reduceat(weights, begin)
+            return found
+
+    return add
 
 
 def _by_trial(
@@ -121,14 +175,16 @@ def _by_speaker(
     first, second = index.reshape(-1, 2).T
     pair = first * count + second
     pairs = pair[: len(target)], pair[len(target) :]
+    weights = np.empty(len(target)), np.empty(len(nontarget))
 
     def weigh() -> tuple[Array, Array]:
         drawn = rng.integers(0, count, count)
         times = np.bincount(drawn, minlength=count).astype(np.float64)
         both = np.outer(times, times)  # looked up by pair: small enough for the cache
         np.fill_diagonal(both, times)
-        weights = both.ravel()
-        return weights[pairs[0]], weights[pairs[1]]
+        for at, out in zip(pairs, weights, strict=True):
+            np.take(both, at, out=out, mode="clip")  # other modes go by a copy
+        return weights
 
     return weigh
 

@@ -81,23 +81,43 @@ class Sorted:
     def of(cls, target: Scores, nontarget: Scores) -> Sorted:
         """Sort and count."""
         t, n = (np.sort(scores) for scores in check(target, nontarget))
+        # "stable" finds the two sorted runs and merges them in one pass
         pooled = np.sort(np.concatenate([t, n]), kind="stable")
-        thresholds = pooled[np.append(True, pooled[1:] != pooled[:-1])]
-        counts = (
-            np.diff(np.searchsorted(scores, thresholds, side="right"), prepend=0)
-            for scores in (t, n)
-        )
-        first, second = (count.astype(np.float64) for count in counts)
-        return cls(thresholds, first, second)
+        begin = np.flatnonzero(np.append(True, pooled[1:] != pooled[:-1]))
+        thresholds = pooled[begin]
+        everything = np.diff(begin, append=pooled.size).astype(np.float64)
+        # only the smaller class is looked up; the rest is the other's
+        few = np.bincount(
+            np.searchsorted(thresholds, min(t, n, key=len)), minlength=thresholds.size
+        ).astype(np.float64)
+        many = everything - few
+        return cls(thresholds, few, many) if t.size <= n.size else cls(thresholds, many, few)
+
+    def runs(self) -> npt.NDArray[np.intp]:
+        """``[run]``, where runs begin: neighbours at which there are trials of one class alone.
+
+        Joining each run into one point leaves the ROC, its hull and PAV as they are: within a run
+        the ROC is straight, and PAV pools it. With few targets there are far fewer runs than
+        scores.
+        """
+        kind = (self.target > 0).astype(np.int8) + 2 * (self.nontarget > 0)
+        apart = (kind[1:] != kind[:-1]) | (kind[1:] == 3)
+        return np.flatnonzero(np.append(True, apart))
 
     def rates(self) -> tuple[Array, Array]:
         """Miss and false-alarm rate ``[score + 1]`` when all below a threshold are rejected.
 
         The first accepts everything, the last (a threshold above all scores) nothing.
         """
-        miss = np.concatenate([[0.0], np.cumsum(self.target)])
-        alarm = np.concatenate([[0.0], np.cumsum(self.nontarget)])
-        return miss / miss[-1], (alarm[-1] - alarm) / alarm[-1]
+        # in place: of ten million scores, each array that is not made saves 80 MB
+        miss, alarm = np.zeros((2, self.thresholds.size + 1))
+        np.cumsum(self.target, out=miss[1:])
+        np.cumsum(self.nontarget, out=alarm[1:])
+        miss /= miss[-1]
+        nontargets = alarm[-1]
+        np.subtract(nontargets, alarm, out=alarm)
+        alarm /= nontargets
+        return miss, alarm
 
 
 def places(
