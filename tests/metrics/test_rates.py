@@ -2,12 +2,7 @@ import numpy as np
 import pytest
 
 from voicenym.errors import ScoreError
-from voicenym.metrics import (
-    miss_match_rate,
-    real_time_coefficient,
-    signal_to_noise,
-    wrong_match_rate,
-)
+from voicenym.metrics import miss_match_rate, wrong_match_rate
 
 
 def test_rates_at_a_threshold_by_hand():
@@ -30,16 +25,15 @@ def test_nan_is_named():
         miss_match_rate([0.0, np.nan], 0.5)
 
 
-def test_noise_of_a_known_gain():
-    signal = np.sin(np.arange(1000))
-    assert signal_to_noise(signal, 1.01 * signal) == pytest.approx(40.0)
-    assert signal_to_noise(signal, signal) == np.inf
-    assert signal_to_noise(np.zeros(3), np.ones(3)) == -np.inf
-    with pytest.raises(ValueError, match="3 and 4 samples"):
-        signal_to_noise(np.zeros(3), np.zeros(4))
+def test_wilsons_limits_are_where_the_rate_is_z_errors_away():
+    """What the interval is defined by: (p - limit)^2 = z^2 limit (1 - limit) / n."""
+    for hits, trials in ((1, 7), (30, 90), (499, 500)):
+        found = miss_match_rate(np.repeat([0.0, 1.0], [hits, trials - hits]), 0.5, level=0.9)
+        for limit in found.interval:
+            distance = (found.value - limit) ** 2
+            assert distance == pytest.approx(1.6448536**2 * limit * (1 - limit) / trials)
 
 
-def test_real_time():
-    assert real_time_coefficient(3.0, 60.0) == 0.05
-    with pytest.raises(ValueError, match="positive"):
-        real_time_coefficient(1.0, 0.0)
+def test_a_score_at_the_threshold_is_a_match():
+    assert miss_match_rate([0.25], 0.25).value == 0.0
+    assert wrong_match_rate([0.25], 0.25).value == 1.0

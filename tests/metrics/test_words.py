@@ -1,5 +1,8 @@
+import sys
+
 import pytest
 
+from voicenym.errors import DependencyError
 from voicenym.metrics import normalise, word_errors
 
 pytest.importorskip("jiwer")
@@ -39,8 +42,10 @@ def test_words_without_reference_are_insertions():
     assert (found.insertions, found.value) == (2, 1.0)
     with pytest.raises(ValueError, match="no words"):
         word_errors([""], ["x"])
-    with pytest.raises(ValueError, match="1 references but 2"):
+    with pytest.raises(ValueError, match="1 references but 2 hypotheses"):
         word_errors(["a"], ["a", "b"])
+    with pytest.raises(ValueError, match="2 references but 1 speakers"):
+        word_errors(["a", "b"], ["a", "b"], ["x"])
 
 
 def test_characters():
@@ -56,6 +61,29 @@ def test_interval_over_speakers_holds_the_rate_and_is_wider_with_one_bad_speaker
     assert mixed.interval == (0.5, 0.5)
     assert split.interval[0] <= 0.2
     assert split.interval[1] >= 0.8
+
+
+def test_interval_is_that_of_a_ratio_of_sums():
+    """One who says little is drawn as often as one who says much, but counts for less."""
+    references, heard = ["a", "a " * 99, "a " * 99], ["x", "a " * 99, "a " * 99]
+    low, high = word_errors(references, heard, ["p", "q", "r"]).interval
+    assert low == 0.0
+    assert 2 / 101 <= high <= 1.0
+    assert word_errors(references, heard, ["p"] * 3).interval is None
+
+
+def test_the_order_of_texts_and_the_seed_change_nothing():
+    references = ["a b c", "d e", "f", "g h i j"]
+    heard, people = ["a b", "d x", "f", "g h i j k"], ["p", "q", "p", "r"]
+    found = word_errors(references, heard, people)
+    turned = word_errors(references[::-1], heard[::-1], people[::-1])
+    assert turned == found == word_errors(references, heard, people)
+
+
+def test_missing_package_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "jiwer", None)
+    with pytest.raises(DependencyError, match=r"pip install 'voicenym\[evaluate\]'"):
+        word_errors(["a b"], ["a c"])
 
 
 def test_normalisation_is_as_documented():

@@ -70,7 +70,7 @@ def word_errors(
 
     Raises:
         DependencyError: jiwer is not installed.
-        ValueError: another number of hypotheses, or references without any word.
+        ValueError: another number of hypotheses or speakers, or references without any word.
 
     Example:
         >>> found = word_errors(["please call stella"], ["please tall bella now"])
@@ -79,6 +79,8 @@ def word_errors(
     """
     if len(references) != len(hypotheses):
         raise ValueError(f"{len(references)} references but {len(hypotheses)} hypotheses")
+    if speakers is not None and len(speakers) != len(references):
+        raise ValueError(f"{len(references)} references but {len(speakers)} speakers")
     counts = np.array(
         [
             _counts(normalise(r), normalise(h), characters)
