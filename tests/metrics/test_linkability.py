@@ -124,3 +124,21 @@ def test_prior_odds_that_are_none(omega):
 def test_a_range_that_floats_cannot_divide_is_named(target, nontarget):
     with pytest.raises(ScoreError, match="rescale"):
         linkability([target] * 40, [nontarget] * 40, **FEW)
+
+
+def test_baseline_is_the_mean_over_shuffled_labels():
+    """Against labels shuffled one trial at a time, each time measured as a figure of its own."""
+    rng = np.random.default_rng(0)
+    t, n = rng.normal(1, 1, 200), rng.normal(0, 1, 600)
+    pooled = np.concatenate([t, n])
+    shuffled = []
+    for _ in range(200):
+        order = rng.permutation(pooled)
+        shuffled.append(linkability(order[:200], order[200:], replicates=1, shuffles=1).value)
+    found = linkability(t, n, shuffles=2000, **FEW).baseline
+    deviation = np.std(shuffled) / np.sqrt(len(shuffled))
+    assert found == pytest.approx(np.mean(shuffled), abs=4 * deviation)
+
+
+def test_every_replicate_of_separated_classes_is_linked_wholly():
+    assert linkability(np.arange(50.0) + 100, np.arange(50.0), **FEW).interval == (1.0, 1.0)
