@@ -23,6 +23,7 @@ from voicenym.metrics.similarity import (
     Similarity,
     deidentification,
     gain_of_voice_distinctiveness,
+    similarity_matrices,
     similarity_matrix,
 )
 from voicenym.metrics.words import ErrorRate, normalise, word_errors
@@ -59,6 +60,7 @@ __all__ = [
     "roc",
     "rocch_eer",
     "signal_to_noise",
+    "similarity_matrices",
     "similarity_matrix",
     "word_errors",
     "wrong_match_rate",
