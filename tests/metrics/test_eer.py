@@ -1,12 +1,14 @@
 """EER by closed forms, by ties, and by scores that are known to mislead."""
 
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from voicenym.errors import ScoreError
+from voicenym.errors import DependencyError, ScoreError
 from voicenym.metrics import eer, rocch_eer
 
 RNG = np.random.default_rng(0)
@@ -98,3 +100,10 @@ def test_interval_of_independent_trials_is_the_published_formula():
     half = 1.959964 * np.sqrt(p * (1 - p) / 2000 + p * (1 - p) / 2000)
     assert found.interval == pytest.approx((p - half, p + half), abs=1e-6)
     assert "Bengio" in found.method
+
+
+def test_without_scipy_the_hull_names_the_cure_and_the_rate_does_without(monkeypatch):
+    monkeypatch.setitem(sys.modules, "scipy.optimize", None)
+    assert eer([1.0], [0.0]).value == 0.0
+    with pytest.raises(DependencyError, match=r"voicenym\[evaluate\]"):
+        rocch_eer([1.0], [0.0])

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from voicenym.metrics.interval import Interval, Seed, bootstrap
-from voicenym.metrics.pav import spread
+from voicenym.metrics.pav import joined_steps
 from voicenym.metrics.scores import Array, Scores, Sorted, Speakers
 
 
@@ -100,7 +100,7 @@ def min_cllr(
 
 
 def _least_cost(scores: Sorted) -> float:
-    return cost(scores, spread(scores))
+    return cost(*joined_steps(scores))
 
 
 def cost(scores: Sorted, llr: Array) -> float:

@@ -8,6 +8,7 @@ from statistics import NormalDist
 import numpy as np
 
 from voicenym.metrics.interval import Interval, Seed, bengio_mariethoz, bootstrap
+from voicenym.metrics.pav import joined_steps
 from voicenym.metrics.scores import Array, Scores, Sorted, Speakers, check
 
 
@@ -115,17 +116,8 @@ def hull(scores: Sorted) -> tuple[Array, Array]:
 
     The hull's edges are the blocks that isotonic regression of the labels on the scores pools.
     """
-    from scipy.optimize import isotonic_regression
-
-    total = scores.target + scores.nontarget
-    there = total > 0
-    total, target = total[there], scores.target[there]
-    edges = isotonic_regression(target / total, weights=total).blocks
-    below_target = np.concatenate([[0.0], np.cumsum(target)])[edges]
-    below = np.concatenate([[0.0], np.cumsum(total)])[edges]
-    below_nontarget = below - below_target
-    nontargets = below_nontarget[-1]
-    return below_target / below_target[-1], (nontargets - below_nontarget) / nontargets
+    blocks, _ = joined_steps(scores)
+    return blocks.rates()
 
 
 def hull_eer(scores: Sorted) -> float:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from voicenym.errors import ScoreError
+from voicenym.errors import DependencyError, ScoreError
 from voicenym.metrics.scores import Array, Scores, Sorted, check, places
 
 
@@ -69,17 +69,18 @@ def steps(scores: Sorted, laplace: bool = False) -> tuple[np.ndarray, Array]:
         ``[step]`` in nats: ln (targets / non-targets) of the step - ln (all targets / all
         non-targets).
     """
-    from scipy.optimize import isotonic_regression
-
+    # neighbours of one class would be pooled anyway, and joining them is quicker
     there = np.flatnonzero(scores.target + scores.nontarget > 0)
-    target, nontarget = scores.target[there], scores.nontarget[there]
+    known = Sorted(scores.thresholds[there], scores.target[there], scores.nontarget[there])
+    runs = known.runs()
+    there, known = there[runs], known.joined(runs)
+    target, nontarget = known.target, known.nontarget
     everything = float(target.sum()), float(nontarget.sum())
     if laplace:
         # 1 then 0 at either end is the violating order, so that each pair joins an end step
         target = np.concatenate([[1.0, 0.0], target, [1.0, 0.0]])
         nontarget = np.concatenate([[0.0, 1.0], nontarget, [0.0, 1.0]])
-    total = target + nontarget
-    edges = isotonic_regression(target / total, weights=total).blocks
+    edges = pool(target, nontarget)
     targets = np.add.reduceat(target, edges[:-1])
     nontargets = np.add.reduceat(nontarget, edges[:-1])
     with np.errstate(divide="ignore"):
@@ -91,6 +92,33 @@ def steps(scores: Sorted, laplace: bool = False) -> tuple[np.ndarray, Array]:
     begin = np.append(there, len(scores.thresholds))[edges]
     begin[0] = 0
     return begin, llr
+
+
+def pool(target: Array, nontarget: Array) -> np.ndarray:
+    """Where the blocks begin within which the share of targets, isotonic, is constant.
+
+    Args:
+        target, nontarget: ``[score]``, weights in the order of the scores, none with both zero.
+
+    Returns:
+        ``[block + 1]``, the last being the number of scores.
+
+    Raises:
+        DependencyError: no scipy, or one older than 1.12.
+    """
+    try:
+        from scipy.optimize import isotonic_regression
+    except ImportError as error:
+        raise DependencyError("PAV needs scipy 1.12: pip install 'voicenym[evaluate]'") from error
+    total = target + nontarget
+    edges: np.ndarray = isotonic_regression(target / total, weights=total).blocks
+    return edges
+
+
+def joined_steps(scores: Sorted, laplace: bool = False) -> tuple[Sorted, Array]:
+    """The weights on each step and its LLR: all that a cost of calibrated scores needs."""
+    edges, llr = steps(scores, laplace)
+    return scores.joined(edges[:-1]), llr
 
 
 def spread(scores: Sorted, laplace: bool = False) -> Array:

@@ -104,6 +104,14 @@ class Sorted:
         apart = (kind[1:] != kind[:-1]) | (kind[1:] == 3)
         return np.flatnonzero(np.append(True, apart))
 
+    def joined(self, begin: npt.NDArray[np.intp]) -> Sorted:
+        """The scores from each of ``begin`` (ascending, the first 0) to the next as one point."""
+        return Sorted(
+            self.thresholds[begin],
+            np.add.reduceat(self.target, begin),
+            np.add.reduceat(self.nontarget, begin),
+        )
+
     def rates(self) -> tuple[Array, Array]:
         """Miss and false-alarm rate ``[score + 1]`` when all below a threshold are rejected.
 

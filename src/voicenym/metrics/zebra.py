@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from voicenym.metrics.interval import Interval, percentiles, resampled
-from voicenym.metrics.pav import spread
+from voicenym.metrics.interval import Interval, Seed, percentiles, resampled
+from voicenym.metrics.pav import joined_steps
 from voicenym.metrics.scores import Array, Scores, Sorted, Speakers
 
 NOTHING = 1e-6
@@ -54,7 +54,7 @@ def zebra(
     *,
     level: float = 0.95,
     replicates: int = 1000,
-    seed: int = 0,
+    seed: Seed = 0,
 ) -> Zebra:
     """Expected and worst-case disclosure, after calibration by PAV.
 
@@ -79,7 +79,9 @@ def zebra(
     worst = worst_case(scores)
     pairs = [
         (disclosure(draw), worst_case(draw))
-        for draw in resampled(target, nontarget, speakers, replicates=replicates, seed=seed)
+        for draw in resampled(
+            target, nontarget, speakers, replicates=replicates, seed=seed, order_only=True
+        )
     ]
     expected_draws, worst_draws = np.array(pairs).T
     return Zebra(
@@ -104,7 +106,7 @@ def disclosure(scores: Sorted) -> float:
     In closed form [Z(L_target) + Z(-L_nontarget)] / ln 2, Z(a) = mean (1/4 + (a - b) / (2 b^2)),
     b = e^a - 1.
     """
-    llr = spread(scores)
+    scores, llr = joined_steps(scores)
     total = 0.0
     for weights, ratios in ((scores.target, llr), (scores.nontarget, -llr)):
         some = weights > 0
@@ -127,7 +129,7 @@ def gain(llr: Array) -> Array:
 
 def worst_case(scores: Sorted) -> float:
     """Largest |LLR| of any trial as log10 of the ratio, by PAV with Laplace's rule."""
-    llr = spread(scores, laplace=True)[scores.target + scores.nontarget > 0]
+    _, llr = joined_steps(scores, laplace=True)
     return float(np.abs(llr).max() / np.log(10.0))
 
 
@@ -153,8 +155,7 @@ def ece_profile(target: Scores, nontarget: Scores, points: int = 201) -> EceProf
         target, nontarget: scores of any scale; calibrated by PAV.
         points: of the profile.
     """
-    scores = Sorted.of(target, nontarget)
-    llr = spread(scores)
+    scores, llr = joined_steps(Sorted.of(target, nontarget))
     odds = np.linspace(-10.0, 10.0, points)
     prior = 1.0 / (1.0 + np.exp(-odds))
     cost = np.zeros(points)
@@ -163,9 +164,7 @@ def ece_profile(target: Scores, nontarget: Scores, points: int = 201) -> EceProf
         (scores.nontarget, llr, 1.0 - prior, odds),
     ):
         some = weights > 0
-        # few different ratios: PAV has steps
-        ratios, at = np.unique(wrong[some], return_inverse=True)
-        mass = np.bincount(at, weights[some]) / weights[some].sum()
-        cost += share * (np.logaddexp(0.0, ratios + shift[:, None]) @ mass)
+        mass = weights[some] / weights[some].sum()
+        cost += share * (np.logaddexp(0.0, wrong[some] + shift[:, None]) @ mass)
     entropy = -(prior * np.log2(prior) + (1.0 - prior) * np.log2(1.0 - prior))
     return EceProfile(odds, cost / np.log(2.0), entropy)
