@@ -113,6 +113,32 @@ def test_bounds_hold_the_value_between_them(seed):
     assert found.lower < found.value < found.upper
 
 
+def test_bounds_are_the_formulas_term_by_term():
+    """Definition A10, with the appendix's misprints corrected, one pair at a time."""
+    rng = np.random.default_rng(5)
+    pi, mu = rng.dirichlet(np.ones(4)), rng.standard_normal((4, 3))
+    sigma = np.stack([random_covariance(3, rng) for _ in range(4)])
+
+    def logdet(m):
+        return np.linalg.slogdet(m)[1]
+
+    def chernoff(i, j):
+        away, middle = mu[i] - mu[j], 0.5 * (sigma[i] + sigma[j])
+        squared = away @ np.linalg.inv(middle) @ away
+        return squared / 8 + 0.5 * (logdet(middle) - 0.5 * (logdet(sigma[i]) + logdet(sigma[j])))
+
+    def divergence(i, j):
+        away, inverse = mu[i] - mu[j], np.linalg.inv(sigma[j])
+        squared = away @ inverse @ away + np.trace(inverse @ sigma[i]) - 3
+        return 0.5 * (logdet(sigma[j]) - logdet(sigma[i]) + squared)
+
+    within = sum(p * closed_form(covariance) for p, covariance in zip(pi, sigma, strict=True))
+    found = mixture_entropy(pi, mu, sigma)
+    for bound, distance in ((found.lower, chernoff), (found.upper, divergence)):
+        apart = [sum(pi[j] * math.exp(-distance(i, j)) for j in range(4)) for i in range(4)]
+        assert bound == pytest.approx(within - pi @ np.log(apart))
+
+
 def test_entropy_of_one_dimension_by_quadrature():
     weights, means, variances = np.array([0.4, 0.6]), np.array([-1.0, 1.5]), np.array([0.5, 2.0])
     x = np.linspace(-30, 30, 200_001)[:, None]

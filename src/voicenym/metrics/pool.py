@@ -168,12 +168,15 @@ def mixture_entropy(
     pi, mu, sigma = pi[pi > 0.0] / pi.sum(), mu[pi > 0.0], sigma[pi > 0.0]
     if samples < 2:
         raise ScoreError(f"an interval needs two samples at least, not {samples}")
-    root, logdet = _diagonal_roots(sigma) if diagonal else _roots(sigma)
+    root, whitener, logdet = _diagonal_roots(sigma) if diagonal else _roots(sigma)
     components, dimension = mu.shape
     within = 0.5 * (float(pi @ logdet) + dimension * (math.log(2.0 * math.pi) + 1.0))
     if components == 1:
         return Entropy(within, (within, within), within, within)
-    chernoff, divergence = (_diagonal_distances if diagonal else _distances)(mu, sigma, logdet)
+    if diagonal:
+        chernoff, divergence = _diagonal_distances(mu, sigma, logdet)
+    else:
+        chernoff, divergence = _distances(mu, sigma, whitener, logdet)
     lower, upper = (
         within - float(pi @ _log_sum(np.log(pi) - distance)) for distance in (chernoff, divergence)
     )
@@ -187,7 +190,7 @@ def mixture_entropy(
     log_density = np.empty((samples, components))
     for k in range(components):
         away = drawn - mu[k]
-        white = away / root[k] if diagonal else np.linalg.solve(root[k], away.T).T
+        white = away * whitener[k] if diagonal else away @ whitener[k].T
         log_density[:, k] = -0.5 * ((white**2).sum(1) + logdet[k])
     surprise = 0.5 * dimension * math.log(2.0 * math.pi) - _log_sum(log_density + np.log(pi))
     value = float(surprise.mean())
@@ -203,22 +206,27 @@ def _log_sum(x: Array) -> Array:
     return summed
 
 
-def _diagonal_roots(variance: Array) -> tuple[Array, Array]:
+def _diagonal_roots(variance: Array) -> tuple[Array, Array, Array]:
     if not (variance > 0.0).all():
         raise ScoreError("a variance is not positive; drop dimensions that do not vary")
-    return np.sqrt(variance), np.log(variance).sum(1)
+    root = np.sqrt(variance)
+    return root, 1.0 / root, np.log(variance).sum(1)
 
 
-def _roots(covariance: Array) -> tuple[Array, Array]:
-    """Lower triangles L with L L' = covariance, and log determinants."""
+def _roots(covariance: Array) -> tuple[Array, Array, Array]:
+    """Lower triangles L with L L' = covariance, their inverses, and log determinants."""
     try:
-        root = np.linalg.cholesky(covariance)
+        root = np.asarray(np.linalg.cholesky(covariance), dtype=np.float64)
     except np.linalg.LinAlgError as error:
         raise ScoreError(
             "a covariance is not positive definite; drop dimensions that do not vary"
         ) from error
+    return root, np.linalg.inv(root), _logdet(root)
+
+
+def _logdet(root: Array) -> Array:
     logdet: Array = 2.0 * np.log(np.diagonal(root, axis1=1, axis2=2)).sum(1)
-    return np.asarray(root, dtype=np.float64), logdet
+    return logdet
 
 
 def _diagonal_distances(mu: Array, variance: Array, logdet: Array) -> tuple[Array, Array]:
@@ -234,22 +242,19 @@ def _diagonal_distances(mu: Array, variance: Array, logdet: Array) -> tuple[Arra
     return chernoff, divergence
 
 
-def _distances(mu: Array, covariance: Array, logdet: Array) -> tuple[Array, Array]:
+def _distances(mu: Array, covariance: Array, whitener: Array, logdet: Array) -> tuple[Array, Array]:
     count, dimension = mu.shape
-    inverse = np.linalg.inv(covariance)
+    inverse = whitener.transpose(0, 2, 1) @ whitener
     chernoff, divergence = np.zeros((2, count, count))
     for i in range(count):
-        away = mu[i] - mu
-        middle = 0.5 * (covariance[i] + covariance)
+        away = (whitener @ (mu[i] - mu)[..., None])[..., 0]
+        trace = (inverse * covariance[i]).sum((1, 2))  # both are symmetric
+        divergence[i] = 0.5 * (logdet - logdet[i] + (away**2).sum(1) + trace - dimension)
+        later = slice(i + 1, None)  # the other distance is symmetric
+        away = mu[i] - mu[later]
+        middle = 0.5 * (covariance[i] + covariance[later])
         pulled = np.linalg.solve(middle, away[..., None])[..., 0]
-        chernoff[i] = 0.125 * (away * pulled).sum(1) + 0.5 * (
-            np.linalg.slogdet(middle)[1] - 0.5 * (logdet[i] + logdet)
+        chernoff[i, later] = 0.125 * (away * pulled).sum(1) + 0.5 * (
+            _logdet(np.asarray(np.linalg.cholesky(middle))) - 0.5 * (logdet[i] + logdet[later])
         )
-        divergence[i] = 0.5 * (
-            logdet
-            - logdet[i]
-            + np.einsum("ja,jab,jb->j", away, inverse, away)
-            + np.einsum("jab,ba->j", inverse, covariance[i])
-            - dimension
-        )
-    return chernoff, divergence
+    return chernoff + chernoff.T, divergence
