@@ -221,7 +221,8 @@ def _roots(covariance: Array) -> tuple[Array, Array, Array]:
         raise ScoreError(
             "a covariance is not positive definite; drop dimensions that do not vary"
         ) from error
-    return root, np.linalg.inv(root), _logdet(root)
+    inverse: Array = np.asarray(np.linalg.inv(root), dtype=np.float64)
+    return root, inverse, _logdet(root)
 
 
 def _logdet(root: Array) -> Array:
