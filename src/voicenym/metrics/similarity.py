@@ -23,10 +23,10 @@ from voicenym.metrics.scores import Array, Sorted
 Calibrate = Callable[[Array], npt.ArrayLike]
 """Scores to LLRs in nats, of the same shape."""
 
-CELLS = 1 << 14
-"""Of the grid on which scores are counted; more do not fit the processor's fast memory."""
-STRIP = 1 << 16
-"""Pairs that are treated at a time, for the same reason."""
+CELLS = 1 << 16
+"""Of the grid on which scores are counted: a cell's number takes 16 bits."""
+STRIP = 1 << 17
+"""Pairs that are treated at a time, few enough for the processor's cache."""
 
 
 @dataclass(frozen=True)
