@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Iterator
 
 import numpy as np
+import numpy.typing as npt
 
 from voicenym.errors import ScoreError
 from voicenym.metrics.scores import Array, Scores, Sorted, Speakers, check, places
@@ -18,6 +19,7 @@ from voicenym.metrics.scores import Array, Scores, Sorted, Speakers, check, plac
 Interval = tuple[float, float]
 Statistic = Callable[[Sorted], float]
 Seed = int | np.random.Generator
+Places = npt.NDArray[np.integer]
 
 
 def bootstrap(
@@ -102,34 +104,82 @@ def resampled(
     """
     t, n = check(target, nontarget)
     thresholds, at_t, at_n = places(t, n)
-    rng = np.random.default_rng(seed)
-    # in the order of the scores, so that adding up goes through memory once
-    order_t, order_n = np.argsort(at_t, kind="stable"), np.argsort(at_n, kind="stable")
+    order_t, order_n = (np.argsort(at, kind="stable") for at in (at_t, at_n))
     at_t, at_n = at_t[order_t], at_n[order_n]
     if order_only:
         counts = (np.bincount(at, minlength=len(thresholds)) for at in (at_t, at_n))
         begin = Sorted(thresholds, *(count.astype(np.float64) for count in counts)).runs()
         at_t, at_n = (np.searchsorted(begin, at, side="right") - 1 for at in (at_t, at_n))
         thresholds = thresholds[begin]
+    if speakers is not None:
+        _fit(speakers, t.size, n.size)
+        speakers = Speakers(speakers.target[order_t], speakers.nontarget[order_n])
+    for weights in _weighted(at_t, at_n, len(thresholds), speakers, replicates, seed):
+        yield Sorted(thresholds, *weights)
+
+
+def recounted(
+    target: Places,
+    nontarget: Places,
+    count: int,
+    speakers: Speakers | None = None,
+    *,
+    replicates: int = 1000,
+    seed: Seed = 0,
+) -> Iterator[tuple[Array, Array]]:
+    """Replicates of a histogram: like :func:`resampled` for scores that are but numbers of bins.
+
+    Args:
+        target, nontarget: ``[trial]``, bin of each trial, from 0.
+        count: of the bins.
+        speakers: of the trials; None takes trials as independent.
+        replicates: how many.
+        seed: of the draws, or a generator, which is then advanced.
+
+    Returns:
+        Weights ``[bin]`` of both classes, overwritten by the next replicate.
+    """
+    # numpy sorts integers of 16 bits by counting
+    small = np.uint16 if count <= 1 << 16 else np.intp
+    order_t, order_n = (np.argsort(at.astype(small), kind="stable") for at in (target, nontarget))
+    if speakers is not None:
+        _fit(speakers, target.size, nontarget.size)
+        speakers = Speakers(speakers.target[order_t], speakers.nontarget[order_n])
+    return _weighted(target[order_t], nontarget[order_n], count, speakers, replicates, seed)
+
+
+def _fit(speakers: Speakers, targets: int, nontargets: int) -> None:
+    if len(speakers.target) != targets or len(speakers.nontarget) != nontargets:
+        raise ScoreError(
+            f"speakers of {len(speakers.target)} and {len(speakers.nontarget)} trials do not "
+            f"fit {targets} target and {nontargets} non-target scores"
+        )
+
+
+def _weighted(
+    at_t: Places,
+    at_n: Places,
+    count: int,
+    speakers: Speakers | None,
+    replicates: int,
+    seed: Seed,
+) -> Iterator[tuple[Array, Array]]:
+    """Weights ``[count]`` of both classes; trials ascend, so that sums go through memory once."""
+    rng = np.random.default_rng(seed)
     if speakers is None:
-        weigh = _by_trial(t.size, n.size, rng)
+        weigh = _by_trial(at_t.size, at_n.size, rng)
     else:
-        if len(speakers.target) != t.size or len(speakers.nontarget) != n.size:
-            raise ScoreError(
-                f"speakers of {len(speakers.target)} and {len(speakers.nontarget)} trials do not "
-                f"fit {t.size} target and {n.size} non-target scores"
-            )
-        weigh = _by_speaker(speakers.target[order_t], speakers.nontarget[order_n], rng)
-    sum_t, sum_n = _adder(at_t, len(thresholds)), _adder(at_n, len(thresholds))
+        weigh = _by_speaker(speakers.target, speakers.nontarget, rng)
+    sum_t, sum_n = _adder(at_t, count), _adder(at_n, count)
     for _ in range(replicates):
         while True:
             weight_t, weight_n = weigh()
             if weight_t.any() and weight_n.any():
                 break
-        yield Sorted(thresholds, sum_t(weight_t), sum_n(weight_n))
+        yield sum_t(weight_t), sum_n(weight_n)
 
 
-def _adder(at: np.ndarray, count: int) -> Callable[[Array], Array]:
+def _adder(at: Places, count: int) -> Callable[[Array], Array]:
     """Adds weights of trials at the same place, ``at`` ascending, into one array ``[count]``.
 
     The array is the same in every call: a fresh one of some megabytes costs the system more time

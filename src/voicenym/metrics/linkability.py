@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from voicenym.errors import ScoreError
-from voicenym.metrics.interval import Interval, bootstrap
-from voicenym.metrics.scores import Array, Scores, Sorted, Speakers, check
+from voicenym.metrics.interval import Interval, Seed, percentiles, recounted
+from voicenym.metrics.scores import Array, Scores, Speakers, check
 
 MOST_BINS = 100
 TARGETS_PER_BIN = 10
@@ -52,7 +52,7 @@ def linkability(
     level: float = 0.95,
     replicates: int = 1000,
     shuffles: int = 20,
-    seed: int = 0,
+    seed: Seed = 0,
 ) -> Linkability:
     """D_sys = sum over bins of p(s|H) D(s), D(s) = max(0, 2 w LR / (1 + w LR) - 1).
 
@@ -79,9 +79,9 @@ def linkability(
     t, n = check(target, nontarget)
     if not 0.0 < omega < np.inf:
         raise ScoreError(f"the prior odds omega are {omega}; they must be positive and finite")
-    finite = np.concatenate([t, n])
-    finite = finite[np.isfinite(finite)]
-    low, high = (finite.min(), finite.max()) if finite.size else (0.0, 1.0)
+    finite = [scores[np.isfinite(scores)] for scores in (t, n)]
+    low = min((scores.min() for scores in finite if scores.size), default=0.0)
+    high = max((scores.max() for scores in finite if scores.size), default=1.0)
     if not high > low:
         reach = max(0.5, abs(float(low)) * 1e-6)  # half a unit is nothing to a large float
         low, high = low - reach, high + reach
@@ -95,30 +95,26 @@ def linkability(
     edges = np.linspace(low, high, bins + 1)
 
     # What follows knows scores by their bins alone.
-    t, n = (np.clip(np.floor((scores - low) / width), 0, bins - 1) for scores in (t, n))
+    at_t, at_n = (
+        np.clip(np.floor((scores - low) / width), 0, bins - 1).astype(np.intp) for scores in (t, n)
+    )
+    counts = np.bincount(at_t, minlength=bins), np.bincount(at_n, minlength=bins)
 
-    def shares(scores: Sorted) -> tuple[Array, Array]:
-        at = scores.thresholds.astype(np.intp)
-        counts = (np.bincount(at, w, minlength=bins) for w in (scores.target, scores.nontarget))
-        mated, others = (count / count.sum() for count in counts)
-        return mated, others
-
-    def value(scores: Sorted) -> float:
-        mated, others = shares(scores)
+    def value(mated: np.ndarray, others: np.ndarray) -> float:
+        mated, others = mated / mated.sum(), others / others.sum()
         return float(mated @ _local(mated, others, omega))
 
-    scores = Sorted.of(t, n)
-    mated, others = shares(scores)
+    mated, others = (count / count.sum() for count in counts)
     local = _local(mated, others, omega)
-    interval = bootstrap(value, t, n, speakers, level=level, replicates=replicates, seed=seed)
+    draws = recounted(at_t, at_n, bins, speakers, replicates=replicates, seed=seed)
+    interval = percentiles([value(*draw) for draw in draws], level)
     rng = np.random.default_rng(seed)
-    pooled = (scores.target + scores.nontarget).astype(np.int64)
+    pooled = counts[0] + counts[1]
     shuffled = []
     for _ in range(shuffles):
         # which of the pooled trials get the targets' labels: a draw without replacement
         drawn = rng.multivariate_hypergeometric(pooled, t.size, method="marginals")
-        rest = (pooled - drawn).astype(np.float64)
-        shuffled.append(value(Sorted(scores.thresholds, drawn.astype(np.float64), rest)))
+        shuffled.append(value(drawn, pooled - drawn))
     return Linkability(
         float(mated @ local), interval, float(np.mean(shuffled)), edges, local, mated, others
     )
