@@ -8,7 +8,7 @@ import pytest
 import soundfile
 import torch
 
-from voicenym.audio import Audio, open_reader, read, write
+from voicenym.audio import Audio, Format, open_reader, open_writer, read, write
 from voicenym.errors import AudioError
 
 
@@ -86,3 +86,21 @@ def test_too_long_for_memory(tmp_path):
     write(tmp_path / "a.wav", noise(0.1))
     with pytest.raises(AudioError, match="too long"):
         read(tmp_path / "a.wav", max_bytes=100)
+
+
+@pytest.mark.parametrize(
+    ("name", "codec", "channels", "rate", "cure"),
+    [
+        ("a.m4a", "alac", 9, 48000, r"\.wav"),
+        ("a.m4a", "aac", 9, 48000, r"\.wav"),
+        ("a.mp3", "mp3", 3, 48000, r"\.flac or \.wav"),
+        ("a.flac", "flac", 9, 48000, r"\.wav"),
+        ("a.flac", "flac", 1, 1_000_000, r"\.wav"),
+        ("a.ogg", "vorbis", 1, 250_000, r"\.flac or \.wav"),
+        ("a.webm", "vorbis", 1, 250_000, r"\.flac or \.wav"),
+    ],
+)
+def test_too_many_channels_or_too_high_a_rate(tmp_path, name, codec, channels, rate, cure):
+    with pytest.raises(AudioError, match=f"{name}: {codec} cannot hold.*{cure}"):
+        open_writer(tmp_path / name, Format("x", codec), rate, channels)
+    assert not list(tmp_path.iterdir())

@@ -113,6 +113,16 @@ def test_length_is_exact(tmp_path, extension, length):
     assert read(tmp_path / f"a.{extension}").samples.shape == (length,)
 
 
+@pytest.mark.parametrize("length", [1300, 1536, 5000, 12671])
+@pytest.mark.parametrize("codec", ["ac3", "eac3"])
+@pytest.mark.parametrize("extension", ["mp4", "mkv"])
+def test_ac3_keeps_its_length(tmp_path, extension, codec, length):
+    path = tmp_path / f"a.{extension}"
+    write(path, Audio(torch.full((2, length), 0.1), 48000, Format("x", codec)))
+    back = read(path)
+    assert (back.format.codec, back.samples.shape) == (codec, (2, length))
+
+
 @pytest.mark.parametrize("rate", [8000, 22050, 44100])
 @pytest.mark.parametrize("length", [1, 2, 100, 5000, 44100, 133077])
 def test_vorbis_in_webm_keeps_rate_and_length(tmp_path, length, rate):
@@ -128,7 +138,8 @@ def test_vorbis_in_webm_keeps_rate_and_length(tmp_path, length, rate):
 @pytest.mark.parametrize(
     ("extension", "codec"),
     [("wav", "pcm_s16le"), ("flac", "flac"), ("m4a", "aac"), ("opus", "opus"),
-     ("ogg", "vorbis"), ("mka", "vorbis")],
+     ("ogg", "vorbis"), ("mka", "vorbis"),
+     ("m4a", "alac")],
 )  # fmt: skip
 def test_channels_keep_their_order(tmp_path, extension, codec, channels):
     samples = signal(24000, 48000, channels)

@@ -13,11 +13,15 @@ import numpy as np
 
 from voicenym.audio import pcm
 from voicenym.audio.av_source import MOST_PLANES, is_picture
-from voicenym.audio.containers import CONTAINERS, ENCODERS
+from voicenym.audio.containers import CONTAINERS, ENCODERS, unfit
 from voicenym.audio.types import Format
-from voicenym.errors import AudioError
 
 _LAYOUTS = {1: "mono", 2: "stereo", 3: "3.0", 4: "4.0", 5: "5.0", 6: "5.1", 7: "6.1", 8: "7.1"}
+_ALAC_LAYOUTS = {7: "6.1(back)", 8: "7.1(wide)"}
+_AC3 = ("ac3", "eac3")
+_AC3_DELAY = 256
+_MARKED = ("matroska", "webm", "mp3")
+"""Containers that say of a packet what is padding."""
 _AAC_FRAME = 1024
 _PCM_FRAME = 1024
 
@@ -51,7 +55,8 @@ class AvSink:
     that it has. Lengths: mp4 and mov carry priming and padding in the edit list, mp3 in the LAME
     header, Ogg in granule positions, Matroska in DiscardPadding. ADTS carries neither: the packet
     of priming is left out, and the length is rounded up to a multiple of 1024 samples. Opus in
-    WebM or Matroska shorter than 648 samples (13 ms) is read back as 648.
+    WebM or Matroska shorter than 648 samples (13 ms) is read back as 648, AC-3 shorter than 1280
+    as 1280.
     """
 
     def __init__(
@@ -126,15 +131,12 @@ class AvSink:
         self._layout = _LAYOUTS.get(channels, f"{channels} channels")
         if name == "opus" and channels == 4:
             self._layout = "quad"
+        if name == "alac":
+            self._layout = _ALAC_LAYOUTS.get(channels, self._layout)
         options: dict[str, str] = {}
         if name == "opus" and channels in (3, 5, 7):
             # As discrete channels: ffmpeg's surround mapping gives them back in another order.
             options["mapping_family"] = "255"
-        if name == "mp3" and channels > 2:
-            raise AudioError(
-                f"mp3 holds at most 2 channels, the recording has {channels}; "
-                f"name an output that ends in .flac, .wav or .m4a"
-            )
         self._stream = self._container.add_stream(self._codec.name, rate=rate, layout=self._layout)
         context = self._context = self._stream.codec_context
         context.flags |= av.codec.context.Flags.bitexact
@@ -157,7 +159,10 @@ class AvSink:
         if self._sample_format.endswith("p") and channels >= MOST_PLANES:
             self._frame_format = self._sample_format.removesuffix("p")
             self._to_planar = av.AudioResampler(self._sample_format, self._layout, rate)
-        context.open(strict=False)
+        try:
+            context.open(strict=False)
+        except (av.error.FFmpegError, ValueError):
+            raise unfit(self._format, rate, channels) from None
         self._frame = context.frame_size or _PCM_FRAME
 
     def _picture_packets(self) -> Iterator[Any]:
@@ -243,9 +248,14 @@ class AvSink:
         if self._format.container == "adts" and (odd := self._waiting.shape[1] % _AAC_FRAME):
             pad = np.zeros((self._channels, _AAC_FRAME - odd), np.float32)
             self._waiting = np.concatenate([self._waiting, pad], axis=1)
+        length = self._sent + self._waiting.shape[1]
+        if self._format.codec in _AC3:  # its encoder does not give out what it holds back
+            pad = np.zeros((self._channels, _AC3_DELAY), np.float32)
+            self._waiting = np.concatenate([self._waiting, pad], axis=1)
         self._encode(np.zeros((self._channels, 0), np.float32), whole_frames=False)
+        self._sent = length
         self._take(self._context.encode(None))
-        if self._format.container in ("matroska", "webm", "mp3"):
+        if self._format.container in _MARKED or self._format.codec in _AC3:
             self._mark_padding()
         for packet in self._held:
             self._mux(packet)
@@ -259,10 +269,12 @@ class AvSink:
     def _mark_padding(self) -> None:
         """Mark what of the end is padding, for Matroska's DiscardPadding and mp3's LAME tag.
 
-        The encoder of AAC does not; the others stop at the length of a packet, so that a packet
+        mp4 and mov take it from the duration of the last packet, which AC-3's encoder does not cut.
+
+        The encoder of AAC marks none; the others stop at the length of a packet, so that a packet
         that is padding alone has to be left out.
         """
-        if not self._held or self._format.codec not in ("aac", "opus", "mp3"):
+        if not self._held or self._format.codec not in ("aac", "opus", "mp3", *_AC3):
             return
         packets = self._muxed + len(self._held)
         surplus = packets * self._frame - self._delay - self._sent
@@ -270,7 +282,10 @@ class AvSink:
         while surplus >= self._frame and len(self._held) > least:
             self._held.pop()
             surplus -= self._frame
-        discard(self._held[-1], surplus)
+        last = self._held[-1]
+        discard(last, surplus)
+        if self._format.codec in _AC3:
+            last.duration = round((self._frame - surplus) * self._time_base / last.time_base)
 
     def close(self) -> None:
         """Let go of all files; without :meth:`finish` before, the output is incomplete."""

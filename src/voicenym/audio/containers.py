@@ -58,6 +58,9 @@ EXTENSIONS = {
 
 PICTURE_CONTAINERS = ("mp4", "mov", "matroska", "webm")
 
+FLAC_CHANNELS = 8
+MOST_FLAC_RATE = 655_350
+
 ENCODERS = {"opus": "libopus", "mp3": "libmp3lame"}
 """ffmpeg's name of the encoder where it is not that of the codec."""
 
@@ -109,3 +112,13 @@ def _bits(codec: str) -> int | None:
     if codec in _G711:
         return 16
     return 8 * PCM_BYTES[codec] if codec in PCM_BYTES else None
+
+
+def unfit(format: Format, rate: int, channels: int) -> AudioError:
+    """Say that a codec has no such rate or number of channels; a writer adds the file's name."""
+    fits = channels <= FLAC_CHANNELS and rate <= MOST_FLAC_RATE and format.codec != "flac"
+    cure = "in .flac or .wav" if fits else "in .wav"
+    return AudioError(
+        f"{format.codec} cannot hold {channels} channel{'s' * (channels != 1)} at {rate} Hz; "
+        f"name an output that ends {cure}"
+    )

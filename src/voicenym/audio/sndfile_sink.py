@@ -9,9 +9,12 @@ import numpy as np
 import soundfile
 
 from voicenym.audio import pcm
+from voicenym.audio.containers import FLAC_CHANNELS, MOST_FLAC_RATE, unfit
 from voicenym.audio.sndfile_source import VORBIS_ORDER
 from voicenym.audio.types import Format
 
+_LIMITS = {"flac": (FLAC_CHANNELS, MOST_FLAC_RATE), "vorbis": (255, 200_000)}
+"""Channels, and the rate in Hz, that the encoders take at most."""
 _PIECE = 4096
 """Frames handed to libvorbis at a time: much larger pieces overflow its stack."""
 # Bits per second and channel that libvorbis spends at 44.1 kHz for quality 0 and 1.
@@ -22,6 +25,9 @@ class SndfileSink:
     """FLAC keeps its bits; Vorbis gets the quality nearest to the bit rate."""
 
     def __init__(self, path: Path | IO[bytes], format: Format, rate: int, channels: int) -> None:
+        most, fastest = _LIMITS[format.codec]
+        if channels > most or rate > fastest:
+            raise unfit(format, rate, channels)  # libvorbis would crash
         self._path = path
         self._bits = format.bits or 16
         self._vorbis = format.codec == "vorbis"
