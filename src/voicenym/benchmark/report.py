@@ -3,48 +3,51 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+import re
 from html import escape
 from pathlib import Path
 
-import numpy as np
-
-from voicenym.benchmark import figures
+from voicenym.benchmark.figures import Shown, gallery
 from voicenym.benchmark.protocol import Evidence
 from voicenym.benchmark.results import AttackFigures, Evaluation, Measured, SystemResults
 
 PAGE = "index.html"
 HARDLY, WEAKLY, PARTLY = 10.0, 20.0, 35.0
 """Limits of the EER in %, by the lower end of its interval."""
+COLUMNS = (("WER", 1), ("DNSMOS", 2), ("G_VD", 1), ("DeID", 2), ("rho_F0", 2), ("RTF", 4))
+NOTED = {"WER": "words", "DNSMOS": "naturalness", "rho_F0": "intonation"}
+"""What a note calls a figure that is missing."""
+HEADS = {"WER": "WER, %", "DNSMOS": "DNSMOS, 1 to 5", "G_VD": "G_VD, dB"}
 
 STYLE = """
 :root { color-scheme: light; font: 16px/1.5 system-ui, sans-serif; color: #1a1a1a; }
 body { max-width: 62rem; margin: 2rem auto; padding: 0 1rem; background: #fff; }
-h1 { font-size: 1.7rem; margin-bottom: 0; } h2 { margin-top: 2.5rem; }
+h1 { font-size: 1.7rem; margin-bottom: 0; } h2 { margin: 2rem 0 .5rem; font-size: 1.35rem; }
+h3 { font-size: 1.05rem; margin: 0; }
 .about { color: #555; margin-top: .3rem; }
-.verdict { border-left: .4rem solid #777; padding: .6rem 1rem; margin: 1rem 0; }
-.verdict { background: #f6f6f6; }
-.verdict h3 { margin: 0; } .verdict p { margin: .3rem 0 0; }
+.verdict { border-left: .4rem solid #777; padding: .5rem 1rem; margin: .7rem 0; }
+.verdict { background: #f6f6f6; break-inside: avoid; }
+.verdict p { margin: .2rem 0 0; }
 .hardly { border-color: #b00020; } .weakly { border-color: #d55e00; }
 .partly { border-color: #e69f00; } .resists { border-color: #0072b2; }
 .warning { background: #fff4d6; padding: .5rem 1rem; margin: .5rem 0; }
-table { border-collapse: collapse; width: 100%; font-size: .86rem; margin: 1rem 0; }
+.wide { overflow-x: auto; }
+table { border-collapse: collapse; width: 100%; font-size: .86rem; margin: .5rem 0; }
+caption { text-align: left; color: #555; padding-bottom: .3rem; }
 th, td { text-align: left; padding: .35rem .5rem; vertical-align: top; }
-td { border-bottom: 1px solid #ddd; }
-th { border-bottom: 2px solid #777; } td.n { font-variant-numeric: tabular-nums; }
-small, .range { color: #555; font-size: .85em; } .range { white-space: nowrap; }
-figure { margin: 1.5rem 0; break-inside: avoid; } figure svg { width: 100%; height: auto; }
-figcaption { font-size: .9rem; color: #333; } details { margin: .5rem 0; }
-@media print { body { margin: 0; max-width: none; font-size: 11px; } h2 { break-after: avoid; }
-  details > * { display: block; } }
+tbody th, td { border-bottom: 1px solid #ddd; } tr { break-inside: avoid; }
+thead th { border-bottom: 2px solid #777; } td.n { font-variant-numeric: tabular-nums; }
+small, .range { color: #555; font-size: .88em; } .range { white-space: nowrap; }
+figure { margin: 1.5rem 0; break-inside: avoid; }
+figure svg { width: 100%; height: auto; display: block; }
+figcaption { font-size: .9rem; color: #333; } .more { margin: .8rem 0; }
+@page { margin: 15mm; }
+@media print {
+  :root { font-size: 11px; } body { margin: 0; padding: 0; max-width: none; }
+  h2, h3 { break-after: avoid; } .wide { overflow: visible; }
+  .verdict, .warning { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+}
 """
-
-
-@dataclass(frozen=True)
-class _Figure:
-    title: str
-    how: str
-    svg: str
 
 
 def write(evaluation: Evaluation, evidence: Evidence | None, folder: Path) -> Path:
@@ -68,35 +71,39 @@ def write(evaluation: Evaluation, evidence: Evidence | None, folder: Path) -> Pa
 
 def html(evaluation: Evaluation, evidence: Evidence | None) -> str:
     """The page's text."""
-    drawn = [_drawn(f) for f in _figures(evaluation, evidence)]
-    warnings = [f'<p class="warning">{escape(w)}.</p>' for w in evaluation.warnings]
+    common = _common(evaluation)
+    warnings = [f'<p class="warning">{_sentence(w)}</p>' for w in (*evaluation.warnings, *common)]
+    drawn = [_drawn(n, shown) for n, shown in enumerate(gallery(evaluation, evidence))]
     parts = [
         "<!DOCTYPE html>",
         '<html lang="en"><head><meta charset="utf-8">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         f"<title>Voice protection: {escape(evaluation.data)}</title>",
-        f"<style>{STYLE}</style></head><body>",
+        f"<style>{STYLE}</style></head><body><main>",
         "<h1>How well are these voices protected?</h1>",
         f'<p class="about">{escape(evaluation.data)}: {evaluation.speakers} speakers, '
         f"{evaluation.recordings} recordings tried. voicenym {escape(evaluation.version)}, "
         f"{escape(evaluation.date)}.</p>",
         *warnings,
-        *map(_verdict, evaluation.systems),
+        "<h2>Verdict</h2>",
+        *(_verdict(system, common) for system in evaluation.systems),
         "<h2>At a glance</h2>",
         _table(evaluation),
+        *_missing(evaluation),
         "<p><small>In brackets: 95 % intervals over speakers. EER: share of errors where as many "
         "impostors are accepted as genuine trials are refused; 50 % is a guess. The strongest "
         "attacker is the one with the lowest EER that has no key; of many attackers one is the "
-        "lowest by luck too, so take the interval, not the figure. WER, DNSMOS: what a recogniser "
-        "understands, and how natural it sounds (1 to 5); G_VD: whether people stay apart (0 dB: "
-        "as before); DeID: 1 is unlike the original; rho_F0: melody kept; RTF: computing time as "
-        "a share of the duration.</small></p>",
+        "lowest by luck too, so take the interval, not the figure. WER: words that a recogniser "
+        "misses; DNSMOS: how natural it sounds, predicted; both with their change from the "
+        "original's. G_VD: whether people stay apart (0 dB: as before); DeID: 1 is unlike the "
+        "original; rho_F0: melody kept; RTF: computing time as a share of the duration."
+        "</small></p>",
         "<h2>Figures</h2>",
         *drawn,
         "<h2>All attackers</h2>",
         *(_attacks(system.name, system.attacks) for system in evaluation.systems),
         _attacks("original speech", evaluation.unprotected),
-        "</body></html>",
+        "</main></body></html>",
     ]
     return "\n".join(parts) + "\n"
 
@@ -106,44 +113,104 @@ def grade(system: SystemResults) -> tuple[str, str]:
     eer = system.strongest.eer
     low = eer.value if eer.low is None else eer.low
     for limit, name, word in (
-        (HARDLY, "hardly", "hardly protects"),
-        (WEAKLY, "weakly", "weakly protects"),
-        (PARTLY, "partly", "partly protects"),
+        (HARDLY, "hardly", "hardly protected"),
+        (WEAKLY, "weakly", "weakly protected"),
+        (PARTLY, "partly", "partly protected"),
     ):
         if low < limit:
             return name, word
     return "resists", "resists the attackers tried here"
 
 
-def _verdict(system: SystemResults) -> str:
-    name, word = grade(system)
+def bounded(system: SystemResults) -> bool:
+    """Whether notes say that attackers were not tried, so that figures are upper bounds."""
+    return any("not tried" in note or "upper bound" in note for note in system.notes)
+
+
+def _common(evaluation: Evaluation) -> list[str]:
+    """Notes that hold for all of several systems, said once."""
+    first, *rest = [system.notes for system in evaluation.systems] or [()]
+    return [note for note in first if rest and all(note in notes for notes in rest)]
+
+
+def _sentence(text: str) -> str:
+    """Escaped, with a capital and a full stop."""
+    text = text[:1].upper() + text[1:]
+    return escape(text if text.endswith((".", "!", "?")) else f"{text}.")
+
+
+def _verdict(system: SystemResults, said: list[str]) -> str:
+    name = escape(system.name)
+    if all(a.holds_key for a in system.attacks):
+        why = "".join(f"<p><small>{_sentence(n)}</small></p>" for n in system.notes)
+        return f'<div class="verdict"><h3>{name}: not attacked</h3>{why}</div>'
+    style, word = grade(system)
     top = system.strongest
-    lines = [
-        f'<div class="verdict {name}"><h3>{escape(system.name)} {word}</h3>',
-        f"<p>{escape(system.title)}.</p>",
-        f"<p>The strongest attacker here ({escape(top.attacker)}, {escape(top.verifier)}) "
-        f"{escape(top.knows)}. It mistakes one voice for another in <b>{_interval(top.eer)} %</b> "
-        "of cases; 50 % would be a guess.</p>",
+    who, what = _knows(top)
+    eer = f"<b>{_number(top.eer.value, 1)}&nbsp;%</b> of cases"
+    if top.eer.low is not None and top.eer.high is not None:
+        limits = f"{_number(top.eer.low, 1)} to {_number(top.eer.high, 1)}&nbsp;%"
+        eer += f" ({limits})"
+    tried = f"the strongest tried: {escape(top.attacker)}, {escape(top.verifier)}"
+    said_of_it = [
+        f'<div class="verdict {style}"><h3>{name}: {word}</h3>',
+        f"<p><small>{_sentence(system.title)}</small></p>" if system.title else "",
+        f"<p>{who} mistakes one voice for another in {eer}; 50 % would be a guess. "
+        f"({tried[:1].upper()}{tried[1:]}{what}.)</p>",
+        f"<p>{_advice(style, who)}{_bound(system)}{_lost(system)}</p>",
     ]
-    held = [a for a in system.attacks if a.holds_key]
-    if held:
-        lost = min(held, key=lambda a: a.eer.value)
-        lines.append(f"<p>If the key is lost: {_interval(lost.eer)} %.</p>")
     if system.exposed:
         worst = system.exposed[0]
         always = sum(e.found == 1.0 for e in system.exposed)
-        lines.append(
+        said_of_it.append(
             f"<p>Least protected: {escape(worst.speaker)}, first guess in {100 * worst.found:.0f} "
-            f"% of trials. {always} of {len(system.exposed)} speakers are always the first "
-            "guess.</p>"
+            f"% of trials. Speakers who are always the first guess: {always} of "
+            f"{len(system.exposed)}.</p>"
         )
-    lines += [f"<p><small>{escape(note)}.</small></p>" for note in system.notes]
-    return "\n".join([*lines, "</div>"])
+    notes = [note for note in system.notes if note not in said]
+    said_of_it += [f"<p><small>{_sentence(note)}</small></p>" for note in notes]
+    return "\n".join([*filter(None, said_of_it), "</div>"])
 
 
-def _interval(m: Measured | None, digits: int = 1) -> str:
+def _knows(attack: AttackFigures) -> tuple[str, str]:
+    """Who the attacker is, and what it does: ``knows X; does Y`` in two."""
+    known, _, does = attack.knows.partition(";")
+    does = f", which {escape(does.strip())}" if does.strip() else ""
+    if not known.startswith(("knows ", "does ", "has ")):
+        return "The strongest attacker", f", {escape(attack.knows)}"
+    return f"An attacker who {escape(re.sub(', not ', ' but not ', known, count=1))}", does
+
+
+def _advice(style: str, who: str) -> str:
+    against = who[:1].lower() + who[1:]
+    if style in ("hardly", "weakly"):
+        return f"Do not rely on it against {against} and has other recordings of the speaker."
+    if style == "partly":
+        return f"Do not rely on it alone against {against}: it finds some speakers again."
+    return "That is no proof: an attacker who was not tried may do better."
+
+
+def _bound(system: SystemResults) -> str:
+    if not bounded(system):
+        return ""
+    return " The figure is an upper bound on protection: attackers were left out (see the notes)."
+
+
+def _lost(system: SystemResults) -> str:
+    held = _held(system)
+    if held is None:
+        return ""
+    return f" If the key is lost: {_number(held.value, 1)}&nbsp;%."
+
+
+def _held(system: SystemResults) -> Measured | None:
+    """EER of the best attacker that has the key."""
+    return min((a.eer for a in system.attacks if a.holds_key), key=lambda m: m.value, default=None)
+
+
+def _interval(m: Measured | None, digits: int = 1, otherwise: str = "not measured") -> str:
     if m is None:
-        return "not measured"
+        return otherwise
     text = _number(m.value, digits)
     if m.low is not None and m.high is not None:
         text += (
@@ -152,158 +219,108 @@ def _interval(m: Measured | None, digits: int = 1) -> str:
     return text
 
 
-def _number(value: float, digits: int) -> str:
+def _number(value: float, digits: int, sign: str = "") -> str:
     if math.isnan(value):
         return "unknown"
-    return f"{value:.{digits}f}" if math.isfinite(value) else ("∞" if value > 0 else "−∞")
-
-
-COLUMNS = (("WER", 1), ("DNSMOS", 2), ("G_VD", 1), ("DeID", 2), ("rho_F0", 2), ("RTF", 4))
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    rounded = round(value, digits) + 0.0  # no minus zero
+    return f"{rounded:{sign}.{digits}f}".replace("-", "−")
 
 
 def _table(evaluation: Evaluation) -> str:
-    heads = ["system", "EER %, strongest attacker", "which", "EER %, key lost"]
-    heads += [metric for metric, _ in COLUMNS]
-    bare = min(evaluation.unprotected, key=lambda a: a.eer.value)
-    rows = [["(original)", _interval(bare.eer), "no protection", ""]]
-    rows[0] += [
-        _interval(evaluation.utility[m], d) if m in evaluation.utility else "" for m, d in COLUMNS
-    ]
-    for system in evaluation.systems:
-        held = [a.eer for a in system.attacks if a.holds_key]
-        lost = min(held, key=lambda m: m.value) if held else None
-        row = [
-            escape(system.name),
-            _interval(system.strongest.eer),
-            escape(system.strongest.attacker),
-            _interval(lost),
+    heads = ["EER %, strongest attacker", "which attacker", "EER %, key lost"]
+    heads += [HEADS.get(metric, metric) for metric, _ in COLUMNS]
+    rows = []
+    if evaluation.unprotected:
+        bare = min(evaluation.unprotected, key=lambda a: a.eer.value)
+        cells = [
+            _interval(evaluation.utility.get(m), d) if m in ("WER", "DNSMOS") else "–"
+            for m, d in COLUMNS
         ]
+        rows.append(["(original)", _interval(bare.eer), _named(bare), "–", *cells])
+    for system in evaluation.systems:
+        if all(a.holds_key for a in system.attacks):
+            top = ["not measured", "none"]
+        else:
+            eer = _interval(system.strongest.eer)
+            if bounded(system):
+                eer += "<br><small>upper bound</small>"
+            top = [eer, _named(system.strongest)]
+        row = [escape(system.name), *top, _interval(_held(system))]
         rows.append([*row, *(_change(system, evaluation, m, d) for m, d in COLUMNS)])
-    body = "".join(
-        "<tr>" + "".join(f'<td class="n">{cell}</td>' for cell in row) + "</tr>" for row in rows
-    )
-    head = "".join(f'<th scope="col">{escape(h)}</th>' for h in heads)
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return _grid("Privacy and utility of each system", ["system", *heads], rows)
+
+
+def _named(attack: AttackFigures) -> str:
+    return f"{escape(attack.attacker)}<br><small>{escape(attack.verifier)}</small>"
 
 
 def _change(system: SystemResults, evaluation: Evaluation, metric: str, digits: int) -> str:
     """A figure, and how far it is from the original's."""
-    found = system.utility.get(metric)
+    found, before = system.utility.get(metric), evaluation.utility.get(metric)
     text = _interval(found, digits)
-    if found is not None and metric in evaluation.utility:
-        text += f"<br><small>{found.value - evaluation.utility[metric].value:+.{digits}f}</small>"
+    if found is not None and before is not None and math.isfinite(found.value - before.value):
+        text += f"<br><small>{_number(found.value - before.value, digits, '+')}</small>"
     return text
 
 
+def _missing(evaluation: Evaluation) -> list[str]:
+    """What was not measured, and why, as far as notes say."""
+    said = []
+    for system in evaluation.systems:
+        absent: dict[str, list[str]] = {}
+        for metric, _ in COLUMNS:
+            if metric not in system.utility:
+                word = NOTED.get(metric, metric)
+                notes = (*system.notes, *evaluation.warnings)
+                why = next((n for n in notes if word in n and "not measured" in n), "")
+                absent.setdefault(why, []).append(metric)
+        if _held(system) is None:
+            absent.setdefault("", []).append("EER if the key is lost")
+        for why, metrics in absent.items():
+            reason = why or "no reason was noted"
+            said.append(f"{system.name}, {', '.join(metrics)}: {reason}")
+    items = "".join(f"<li>{_sentence(line)}</li>" for line in said)
+    return [f'<p>Not measured:</p><ul class="about">{items}</ul>'] if said else []
+
+
 def _attacks(name: str, attacks: tuple[AttackFigures, ...]) -> str:
-    metrics = [m for m in (attacks[0].figures if attacks else {}) if m != "EER"]
-    head = "".join(
-        f'<th scope="col">{escape(h)}</th>' for h in ("attacker", "EER %", *metrics, "tag")
-    )
+    if not attacks:
+        return ""
+    metrics = list(dict.fromkeys(m for a in attacks for m in a.figures if m != "EER"))
     rows = []
     for attack in sorted(attacks, key=lambda a: a.eer.value):
-        who = f"{escape(attack.attacker)}<br><small>{escape(attack.verifier)}</small>"
-        cells = [_interval(attack.eer)]
-        cells += [_interval(attack.figures.get(m), 2) for m in metrics]
-        rows.append(
-            f"<tr><td>{who}</td>"
-            + "".join(f'<td class="n">{c}</td>' for c in (*cells, escape(attack.tag)))
-            + "</tr>"
-        )
+        who = _named(attack) + (" <small>(has the key)</small>" if attack.holds_key else "")
+        cells = [_interval(attack.figures.get(m), 2, "–") for m in metrics]
+        rows.append([who, _interval(attack.eer), *cells, escape(attack.tag)])
     trials = f"{attacks[0].targets} target and {attacks[0].nontargets} non-target trials"
+    heads = ["attacker", "EER %", *metrics, "tag"]
+    return f'<div class="more">{_grid(f"{name}: {trials}", heads, rows)}</div>'
+
+
+def _grid(caption: str, heads: list[str], rows: list[list[str]]) -> str:
+    """A table; the first cell of a row is its head. Cells are HTML, the rest is text."""
+    head = "".join(f'<th scope="col">{escape(h)}</th>' for h in heads)
+    body = "".join(
+        f'<tr><th scope="row">{row[0]}</th>'
+        + "".join(f'<td class="n">{cell}</td>' for cell in row[1:])
+        + "</tr>"
+        for row in rows
+    )
     return (
-        f"<details open><summary>{escape(name)}: {trials}</summary><table><thead><tr>{head}</tr>"
-        f"</thead><tbody>{''.join(rows)}</tbody></table></details>"
+        f'<div class="wide"><table><caption>{escape(caption)}</caption><thead><tr>{head}</tr>'
+        f"</thead><tbody>{body}</tbody></table></div>"
     )
 
 
-def _drawn(figure: _Figure) -> str:
-    labelled = figure.svg.replace(
-        "<svg", f'<svg role="img" aria-label="{escape(figure.title + ". " + figure.how)}"', 1
-    )
+def _drawn(number: int, shown: Shown) -> str:
+    """A figure whose ids no other on the page has, and which names no address."""
+    svg = re.sub(r' xmlns(:\w+)?="[^"]*"', "", shown.svg)
+    svg = re.sub(r'(?<= id=")|(?<=href="#)|(?<=url\(#)', f"f{number}-", svg)
+    label = escape(f"{shown.title}. {shown.alt}")
+    svg = svg.replace("<svg", f'<svg role="img" aria-label="{label}"', 1)
     return (
-        f"<figure><h3>{escape(figure.title)}</h3>{labelled}"
-        f"<figcaption>{escape(figure.how)}</figcaption></figure>"
+        f"<figure><h3>{escape(shown.title)}</h3>{svg}"
+        f"<figcaption>{escape(shown.how)}</figcaption></figure>"
     )
-
-
-def _figures(evaluation: Evaluation, evidence: Evidence | None) -> list[_Figure]:
-    palette = figures.colours(evaluation)
-    found = [
-        _Figure(
-            "Every attacker on every system",
-            "Each dot is an attacker's equal error rate, the bar its 95 % interval; the diamond is "
-            "the strongest, grey ones hold the key. The further left, the better the attacker.",
-            figures.attackers(evaluation),
-        ),
-        _Figure(
-            "Privacy and utility",
-            "The rim is best: an EER of 50 %, DeID of 1, G_VD of 0 dB, DNSMOS of 4, WER of 0. What "
-            "was not measured is drawn at the centre.",
-            figures.radar(evaluation, palette),
-        ),
-        _Figure(
-            "Who is least protected",
-            "For every speaker, how often the strongest attacker's first guess is right. An "
-            "average hides people at the left.",
-            figures.exposed(evaluation.systems, palette),
-        ),
-    ]
-    if evidence is None:
-        return found
-    trials = evidence.trials
-    strongest = {
-        s.name: evidence.scores[s.name][f"{s.strongest.attacker}, {s.strongest.verifier}"]
-        for s in evaluation.systems
-        if s.name in evidence.scores
-    }
-    bare = evidence.scores.get("original", {})
-    with_original = {"original": next(iter(bare.values())), **strongest} if bare else strongest
-    found += [
-        _Figure(
-            "Detection error trade-off",
-            "Misses against false alarms of the strongest attacker; axes are normal deviates. Near "
-            "the lower left corner voices are recognised, on the dotted line's upper right not.",
-            figures.det_curves(trials, with_original, palette),
-        ),
-        _Figure(
-            "Empirical cross-entropy",
-            "What is left to guess, for every prior belief of the strongest attacker. The dashed "
-            "line is one who hears nothing; the area below it is what is disclosed.",
-            figures.disclosure(trials, with_original, palette),
-        ),
-        _Figure(
-            "Linkability",
-            "Scores of the same speaker (blue) and of different ones (orange) under the strongest "
-            "attacker; the black line is how much a score links, 0 to 1.",
-            figures.linkabilities(trials, with_original),
-        ),
-        _Figure(
-            "Voice similarity",
-            "How alike speakers are held to be: originals (oo), originals against anonymized (oa), "
-            "anonymized (aa). A bright diagonal in oa: people resemble their own originals. A "
-            "bright square in aa: everybody sounds alike.",
-            figures.similarities(evidence.matrices),
-        ),
-        _Figure(
-            "Speaker vectors",
-            "Recordings of some speakers, a colour and shape for each, as the verifier places "
-            "them. Distances between clusters mean little.",
-            figures.vectors(
-                trials,
-                np.asarray(evidence.vectors["original"]),
-                {n: v for n, v in evidence.vectors.items() if n != "original"},
-            ),
-        ),
-    ]
-    found += [
-        _Figure(
-            f"Scores on {system.name}",
-            "Scores of the same speaker (blue) and of different ones (orange) for each attacker; "
-            "the less they overlap, the better it recognises.",
-            figures.histograms(trials, evidence.scores[system.name]),
-        )
-        for system in evaluation.systems
-        if system.name in evidence.scores
-    ]
-    return found
