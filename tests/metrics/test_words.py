@@ -89,4 +89,9 @@ def test_missing_package_is_named(monkeypatch):
 def test_normalisation_is_as_documented():
     assert normalise("ＦＵＬＬ-width, naïve; it's 2 o'clock!") == "full width naïve it's 2 o'clock"
     assert normalise("'quoted' don’t") == "quoted don't"
+    assert normalise("snake_case soft\u00adhyphen") == "snake case softhyphen"
+    assert normalise("two\u200bwords") == "two words"
+    assert normalise("İzmir") == normalise("i̇zmir")
+    for text in ("हिन्दी भाषा", "ภาษาไทย ที่นี่"):
+        assert normalise(text + "!").split() == text.split(), "vowels that are marks part no words"
     assert word_errors(["Please, call Stella."], ["please call stella"]).value == 0.0

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from voicenym.errors import ScoreError
 from voicenym.metrics.interval import Interval, percentiles
-from voicenym.metrics.pav import spread
+from voicenym.metrics.pav import pool, spread
 from voicenym.metrics.scores import Array, Sorted
 
 Calibrate = Callable[[Array], npt.ArrayLike]
@@ -409,16 +409,15 @@ def _fit(trials: _Trials) -> tuple[_Steps | None, np.ndarray]:
 
 def _doubtful(target: Array, nontarget: Array) -> np.ndarray:
     """Cells within which the minorant may bend."""
-    from scipy.optimize import isotonic_regression
-
     # Laplace's rule: a target and a non-target, in violating order, at both ends
     target = np.concatenate([[1.0, 0.0], target, [1.0, 0.0]])
-    total = target + np.concatenate([[0.0, 1.0], nontarget, [0.0, 1.0]])
-    edges = isotonic_regression(target / total, weights=total).blocks
+    nontarget = np.concatenate([[0.0, 1.0], nontarget, [0.0, 1.0]])
+    total = target + nontarget
+    edges = pool(target, nontarget)
     x, y = (np.concatenate([[0.0], np.cumsum(counts)]) for counts in (total, target))
-    corner = x[:-1] + (total - target)
+    corner = x[:-1] + nontarget
     minorant = np.interp(corner, x[edges], y[edges])
-    both = (target > 0) & (total > target)
+    both = (target > 0) & (nontarget > 0)
     doubtful: np.ndarray = both & (y[:-1] < minorant + 1e-9 * y[-1])
     return doubtful[2:-2]
 

@@ -36,17 +36,27 @@ class ErrorRate:
 def normalise(text: str) -> str:
     """What counts as the same word: NFKC, lower case, no punctuation but apostrophes within words.
 
-    Digits stay as they are ("2" is not "two"), hyphens part words, white space is one blank.
+    Digits stay as they are ("2" is not "two"), hyphens part words, white space is one blank. Marks
+    that are no letters of their own belong to the word, as the vowels of Hindi or Thai do;
+    invisible characters (soft hyphens, joiners) are dropped.
 
     Example:
         >>> normalise("Don\N{RIGHT SINGLE QUOTATION MARK}t  stop--it's 'GO'!")
         "don't stop it's go"
     """
-    text = unicodedata.normalize("NFKC", text).lower()
-    text = text.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'").replace("_", " ")
-    text = re.sub(r"[^\w\s']", " ", text)
+    text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).lower())
+    text = text.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
+    text = "".join(map(_part, text))
     text = re.sub(r"(?<!\w)'|'(?!\w)", " ", text)
     return " ".join(text.split())
+
+
+def _part(character: str) -> str:
+    """A character as part of a word, or a blank; the class w of regular expressions lacks marks."""
+    kind = unicodedata.category(character)
+    if kind == "Cf" and character != "\N{ZERO WIDTH SPACE}":
+        return ""
+    return character if kind[0] in "LMN" or character == "'" else " "
 
 
 def word_errors(
