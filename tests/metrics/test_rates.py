@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from voicenym.errors import ScoreError
-from voicenym.metrics import miss_match_rate, wrong_match_rate
+from voicenym.metrics import eer, miss_match_rate, wrong_match_rate
 
 
 def test_rates_at_a_threshold_by_hand():
@@ -23,6 +23,10 @@ def test_wilsons_interval_by_hand():
 def test_nan_is_named():
     with pytest.raises(ScoreError, match="target score 1 is NaN"):
         miss_match_rate([0.0, np.nan], 0.5)
+    with pytest.raises(ScoreError, match="non-target score 0 is NaN"):
+        wrong_match_rate([np.nan], 0.5)
+    with pytest.raises(ScoreError, match="do not fit 2 trials"):
+        miss_match_rate([0.0, 1.0], 0.5, speakers=["a"])
 
 
 def test_wilsons_limits_are_where_the_rate_is_z_errors_away():
@@ -37,3 +41,39 @@ def test_wilsons_limits_are_where_the_rate_is_z_errors_away():
 def test_a_score_at_the_threshold_is_a_match():
     assert miss_match_rate([0.25], 0.25).value == 0.0
     assert wrong_match_rate([0.25], 0.25).value == 1.0
+
+
+def test_at_the_threshold_of_equal_errors_both_rates_are_the_eer():
+    rng = np.random.default_rng(0)
+    target, nontarget = rng.normal(2, 1, 500), rng.normal(0, 1, 5000)
+    found = eer(target, nontarget)
+    assert miss_match_rate(target, found.threshold).value == pytest.approx(found.value, abs=2e-3)
+    assert wrong_match_rate(nontarget, found.threshold).value == pytest.approx(
+        found.value, abs=2e-3
+    )
+
+
+def test_speakers_who_are_all_missed_or_all_matched_widen_the_interval():
+    """100 trials of each of 10 speakers say as little as 10 trials do."""
+    scores = np.repeat([0.0, 1.0], 500)
+    who = np.repeat(np.arange(10), 100)
+    low, high = miss_match_rate(scores, 0.5, speakers=who).interval
+    assert (low, high) == pytest.approx((0.2, 0.8), abs=0.1)
+    mixed = miss_match_rate(scores, 0.5, speakers=np.tile(np.arange(10), 100))
+    assert mixed.interval == (0.5, 0.5)
+    assert mixed.method == "bootstrap over speakers"
+
+
+def test_both_sides_of_a_trial_are_drawn():
+    """Against the same draws over trials one by one."""
+    rng = np.random.default_rng(1)
+    scores, pairs = rng.random(300), rng.integers(0, 6, (300, 2))
+    shares = []
+    draws = np.random.default_rng(0)
+    for _ in range(50):
+        times = np.bincount(draws.integers(0, 6, 6), minlength=6)
+        weight = [times[a] if a == b else times[a] * times[b] for a, b in pairs]
+        shares.append(np.average(scores >= 0.5, weights=weight))
+    found = wrong_match_rate(scores, 0.5, level=1.0, speakers=pairs, replicates=50)
+    assert found.interval == pytest.approx((min(shares), max(shares)))
+    assert found.value == pytest.approx((scores >= 0.5).mean())

@@ -1,6 +1,8 @@
 """V-Cloak's rates at a threshold: how often a person is not, or wrongly, recognised.
 
-Deng et al., "V-Cloak", USENIX Security 2023, section 5.1.
+Deng et al., "V-Cloak", USENIX Security 2023, section 5.1. The paper does not name its threshold;
+its WMR is the same for all systems, as it is at the threshold of equal errors on original speech.
+That is :attr:`voicenym.metrics.EER.threshold`.
 """
 
 from __future__ import annotations
@@ -10,50 +12,127 @@ from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
+import numpy.typing as npt
 
-from voicenym.metrics.interval import Interval
-from voicenym.metrics.scores import Scores, check
+from voicenym.errors import ScoreError
+from voicenym.metrics.interval import Interval, percentiles
+from voicenym.metrics.scores import Array, Scores, check
 
 
 @dataclass(frozen=True)
 class Rate:
-    """A share of trials with Wilson's interval, which takes trials as independent."""
+    """A share of trials.
+
+    Args:
+        value: 0 to 1.
+        interval: lower and upper limit.
+        method: how the interval was made.
+    """
 
     value: float
     interval: Interval
     unit: str = "share"
+    method: str = "Wilson, independent trials"
 
 
-def miss_match_rate(target: Scores, threshold: float, level: float = 0.95) -> Rate:
+def miss_match_rate(
+    target: Scores,
+    threshold: float,
+    level: float = 0.95,
+    *,
+    speakers: npt.ArrayLike | None = None,
+    replicates: int = 1000,
+    seed: int = 0,
+) -> Rate:
     """MMR: share of target trials below the threshold at which the verifier works.
 
     Args:
         target: scores of anonymized speech against its own speaker.
-        threshold: fixed on original speech, such as :func:`voicenym.metrics.eer`'s.
+        threshold: fixed on original speech, such as that of :func:`voicenym.metrics.eer`.
+        level: of the interval.
+        speakers: of each trial, or of its two sides ``[trial, 2]``: the interval is then a
+            bootstrap over speakers; without, it is Wilson's for independent trials, which is too
+            narrow where speakers recur.
+        replicates, seed: of the bootstrap.
+
+    Raises:
+        ScoreError: no scores, NaN, or another number of speakers.
 
     Example:
         >>> miss_match_rate([0.1, 0.9, 0.2, 0.3], 0.25).value
         0.5
     """
     scores, _ = check(target, [0.0])
-    return _share(int((scores < threshold).sum()), scores.size, level)
+    return _share(scores < threshold, speakers, level, replicates, seed)
 
 
-def wrong_match_rate(nontarget: Scores, threshold: float, level: float = 0.95) -> Rate:
+def wrong_match_rate(
+    nontarget: Scores,
+    threshold: float,
+    level: float = 0.95,
+    *,
+    speakers: npt.ArrayLike | None = None,
+    replicates: int = 1000,
+    seed: int = 0,
+) -> Rate:
     """WMR: share of non-target trials at or above the threshold.
 
     Args:
         nontarget: scores of anonymized speech against other speakers.
-        threshold: as for :func:`miss_match_rate`.
+        threshold, level, speakers, replicates, seed: as for :func:`miss_match_rate`.
+
+    Raises:
+        ScoreError: no scores, NaN, or another number of speakers.
+
+    Example:
+        >>> wrong_match_rate([0.1, 0.9, 0.2, 0.3], 0.25).value
+        0.5
     """
-    scores, _ = check(nontarget, [0.0])
-    return _share(int(np.sum(scores >= threshold)), scores.size, level)
+    _, scores = check([0.0], nontarget)
+    return _share(scores >= threshold, speakers, level, replicates, seed)
 
 
-def _share(hits: int, trials: int, level: float) -> Rate:
+def _share(
+    hits: np.ndarray, speakers: npt.ArrayLike | None, level: float, replicates: int, seed: int
+) -> Rate:
+    value = float(hits.mean())
+    if speakers is None:
+        return Rate(value, _wilson(int(hits.sum()), hits.size, level))
+    people = np.asarray(speakers)
+    if len(people) != hits.size or people.shape[1:] not in ((), (2,)):
+        raise ScoreError(f"speakers {people.shape} do not fit {hits.size} trials")
+    names, index = np.unique(people, return_inverse=True)
+    index = index.reshape(people.shape)
+    interval = percentiles(_drawn(hits, index, len(names), replicates, seed), level)
+    return Rate(value, interval, method="bootstrap over speakers")
+
+
+def _drawn(
+    hits: np.ndarray, index: np.ndarray, size: int, replicates: int, seed: int
+) -> list[float]:
+    """Shares among drawn speakers; a trial of two counts as often as both were drawn, multiplied.
+
+    Trials of the same speakers are counted first, so that a draw does not depend on their number.
+    """
+    first, second = (index, index) if index.ndim == 1 else index.T
+    pair, which = np.unique(first * size + second, return_inverse=True)
+    trials: Array = np.bincount(which).astype(np.float64)
+    matched: Array = np.bincount(which, hits.astype(np.float64)).astype(np.float64)
+    a, b = pair // size, pair % size
+    rng = np.random.default_rng(seed)
+    shares = []
+    for _ in range(replicates):
+        times = np.bincount(rng.integers(0, size, size), minlength=size)
+        weight = np.where(a == b, times[a], times[a] * times[b])
+        total = float(weight @ trials)
+        shares.append(float(weight @ matched) / total if total else math.nan)
+    return shares
+
+
+def _wilson(hits: int, trials: int, level: float) -> Interval:
     """Wilson, "Probable inference, the law of succession, and statistical inference", 1927."""
     z = NormalDist().inv_cdf(0.5 + level / 2.0)
     p = hits / trials
     centre = (p + z * z / (2 * trials)) / (1 + z * z / trials)
     half = z / (1 + z * z / trials) * math.sqrt(p * (1 - p) / trials + z * z / (4 * trials**2))
-    return Rate(p, (max(0.0, centre - half), min(1.0, centre + half)))
+    return max(0.0, centre - half), min(1.0, centre + half)
