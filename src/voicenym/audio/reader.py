@@ -6,10 +6,10 @@ import io
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from types import TracebackType
-from typing import BinaryIO, Protocol, Self
+from typing import BinaryIO, Protocol
 
 from voicenym.audio import pcm
+from voicenym.audio.closing import Closing
 from voicenym.audio.types import Format
 from voicenym.errors import AudioError
 
@@ -25,7 +25,7 @@ class _Source(Protocol):
     def close(self) -> None: ...
 
 
-class Reader:
+class Reader(Closing):
     """An open recording, made by :func:`open_reader`; a context manager.
 
     Attributes:
@@ -76,17 +76,6 @@ class Reader:
         self._source.close()
         if self._file is not None:
             self._file.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 def open_reader(source: str | os.PathLike[str] | BinaryIO) -> Reader:

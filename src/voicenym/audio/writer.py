@@ -8,13 +8,13 @@ import shutil
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, Self
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 import numpy as np
 
 from voicenym.audio import pcm
 from voicenym.audio.atomic import AtomicFile, write_failed
+from voicenym.audio.closing import Closing
 from voicenym.audio.containers import PICTURE_CONTAINERS, container_of, target
 from voicenym.audio.types import Format
 from voicenym.errors import AudioError
@@ -29,7 +29,7 @@ class _Sink(Protocol):
     def close(self) -> None: ...
 
 
-class Writer:
+class Writer(Closing):
     """A recording that is being written, made by :func:`open_writer`; a context manager.
 
     Leaving the context finishes the file; leaving it by an exception removes what was written.
@@ -135,20 +135,6 @@ class Writer:
                 self._file.discard()
             if self._folder is not None:
                 self._folder.cleanup()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if kind is None:
-            self.close()
-        else:
-            self.abort()
 
 
 def open_writer(
