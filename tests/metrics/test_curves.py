@@ -1,7 +1,10 @@
+import sys
+
 import numpy as np
 import pytest
 from scipy.stats import norm
 
+from voicenym.errors import DependencyError
 from voicenym.metrics import det, roc
 
 
@@ -21,3 +24,15 @@ def test_det_of_gaussians_is_a_line_of_their_slope():
     assert slope == pytest.approx(-0.5, abs=1e-3)
     assert offset == pytest.approx(-1.5, abs=1e-3)
     assert np.isfinite(curve.miss).all()
+
+
+def test_det_is_clipped_where_a_rate_is_0_or_1():
+    curve = det([1.0], [0.0])
+    assert curve.miss == pytest.approx([norm.ppf(1e-5), norm.ppf(1e-5), norm.ppf(1 - 1e-5)])
+    assert curve.alarm == pytest.approx(curve.miss[::-1])
+
+
+def test_without_scipy_the_cure_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "scipy.special", None)
+    with pytest.raises(DependencyError, match=r"voicenym\[evaluate\]"):
+        det([1.0], [0.0])

@@ -1,5 +1,7 @@
 import numpy as np
 import pytest
+from scipy.integrate import quad
+from scipy.stats import norm
 
 from voicenym.errors import ScoreError
 from voicenym.metrics import Speakers, linkability
@@ -142,3 +144,19 @@ def test_baseline_is_the_mean_over_shuffled_labels():
 
 def test_every_replicate_of_separated_classes_is_linked_wholly():
     assert linkability(np.arange(50.0) + 100, np.arange(50.0), **FEW).interval == (1.0, 1.0)
+
+
+@pytest.mark.parametrize("distance", [0.5, 1.0, 3.0])
+@pytest.mark.parametrize("omega", [1.0, 0.2])
+def test_gaussians_have_the_figure_of_their_ratio(distance, omega):
+    """LR = e^(d x - d^2 / 2), and D = 2 w LR / (1 + w LR) - 1 = tanh (ln (w LR) / 2)."""
+
+    def linked(x):
+        ratio = distance * x - distance**2 / 2 + np.log(omega)
+        return norm.pdf(x, distance) * max(0.0, np.tanh(ratio / 2))
+
+    zero = distance / 2 - np.log(omega) / distance
+    expected, _ = quad(linked, zero, distance + 40, points=[max(zero, distance)])
+    quantiles = norm.ppf((np.arange(100_000) + 0.5) / 100_000)
+    found = linkability(quantiles + distance, quantiles, omega=omega, **FEW)
+    assert found.value == pytest.approx(expected, abs=3e-3)

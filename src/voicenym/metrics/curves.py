@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from voicenym.errors import DependencyError
 from voicenym.metrics.scores import Array, Scores, Sorted
 
 LEAST = 1e-5
@@ -33,6 +34,9 @@ def roc(target: Scores, nontarget: Scores) -> Curve:
     Args:
         target, nontarget: scores.
 
+    Raises:
+        ScoreError: NaN, or a class without trials.
+
     Example:
         >>> roc([1.0], [0.0]).miss
         array([0., 0., 1.])
@@ -49,9 +53,19 @@ def det(target: Scores, nontarget: Scores) -> Curve:
 
     Args:
         target, nontarget: scores.
-    """
-    from scipy.special import ndtri
 
+    Raises:
+        ScoreError: NaN, or a class without trials.
+        DependencyError: no scipy.
+
+    Example:
+        >>> det([1.0, 2.0], [0.0, 1.0]).miss.round(2)
+        array([-4.26, -4.26,  0.  ,  4.26])
+    """
+    try:
+        from scipy.special import ndtri
+    except ImportError as error:
+        raise DependencyError("DET needs scipy: pip install 'voicenym[evaluate]'") from error
     curve = roc(target, nontarget)
     alarm, miss = (ndtri(np.clip(rate, LEAST, 1.0 - LEAST)) for rate in (curve.alarm, curve.miss))
     return Curve(alarm, miss, curve.thresholds)

@@ -154,6 +154,14 @@ def ece_profile(target: Scores, nontarget: Scores, points: int = 201) -> EceProf
     Args:
         target, nontarget: scores of any scale; calibrated by PAV.
         points: of the profile.
+
+    Raises:
+        ScoreError: NaN, or a class without trials.
+
+    Example:
+        >>> found = ece_profile([1.0, 2.0], [0.0, 1.0], points=3)
+        >>> found.log_odds, found.ece.round(2), found.default.round(2)
+        (array([-10.,   0.,  10.]), array([0. , 0.5, 0. ]), array([0., 1., 0.]))
     """
     scores, llr = joined_steps(Sorted.of(target, nontarget))
     odds = np.linspace(-10.0, 10.0, points)
