@@ -3,6 +3,7 @@
 import os
 import struct
 
+import av
 import numpy as np
 import pytest
 import soundfile
@@ -104,3 +105,72 @@ def test_too_many_channels_or_too_high_a_rate(tmp_path, name, codec, channels, r
     with pytest.raises(AudioError, match=f"{name}: {codec} cannot hold.*{cure}"):
         open_writer(tmp_path / name, Format("x", codec), rate, channels)
     assert not list(tmp_path.iterdir())
+
+
+def ogg_pages(data):
+    """Where the pages of an Ogg begin, and its end."""
+    places, at = [], 0
+    while at < len(data):
+        places.append(at)
+        count = data[at + 26]
+        at += 27 + count + sum(data[at + 27 : at + 27 + count])
+    return [*places, at]
+
+
+@pytest.mark.parametrize("codec", ["vorbis", "opus", "flac"])
+def test_an_ogg_cut_between_pages(tmp_path, codec):
+    path = tmp_path / "cut.ogg"
+    write(path, Audio(noise(6.0).samples, 48000, Format("ogg", codec)))
+    data = path.read_bytes()
+    path.write_bytes(data[: ogg_pages(data)[-2]])
+    with pytest.raises(AudioError, match=r"cut\.ogg.*no mark of its end.*whole copy.*--lenient"):
+        read(path)
+    assert 0 < read(path, lenient=True).samples.shape[-1] < 6 * 48000
+    with open_reader(path, lenient=True) as reader:
+        assert "cut.ogg: has no mark of its end" in reader.warnings[0]
+    path.write_bytes(data)
+    with open_reader(path) as reader:
+        assert reader.warnings == ()
+
+
+def mp3_frames(path):
+    """Where the frames of an mp3 begin, without its header, and its end."""
+    with av.open(str(path)) as container:
+        packets = [p for p in container.demux(container.streams.audio[0]) if p.size]
+    return [p.pos for p in packets] + [packets[-1].pos + packets[-1].size]
+
+
+@pytest.mark.parametrize("missing", [1, 2, 20])
+def test_an_mp3_cut_between_frames(tmp_path, missing):
+    path = tmp_path / "cut.mp3"
+    write(path, noise())
+    path.write_bytes(path.read_bytes()[: mp3_frames(path)[-1 - missing]])
+    with pytest.raises(AudioError, match=r"cut\.mp3: is truncated"):
+        read(path)
+
+
+def test_an_mp3_that_counts_bytes_only(tmp_path):
+    path = tmp_path / "cut.mp3"
+    write(path, noise())
+    data = bytearray(path.read_bytes())
+    at = max(data.find(b"Xing"), data.find(b"Info"))
+    data[at + 4 : at + 12] = struct.pack(">II", 2, len(data))
+    path.write_bytes(data)
+    assert read(path).samples.shape[-1] >= 2 * 48000
+    path.write_bytes(data[: mp3_frames(path)[-2]])
+    with pytest.raises(AudioError, match=r"cut\.mp3: is truncated"):
+        open_reader(path)
+
+
+def test_an_mp3_with_a_vbri_header(tmp_path):
+    path = tmp_path / "cut.mp3"
+    write(path, noise())
+    data = bytearray(path.read_bytes())
+    places = mp3_frames(path)
+    header = struct.pack(">4sHHHII", b"VBRI", 1, 0, 0, len(data), len(places) - 1)
+    data[36 : places[0]] = header.ljust(places[0] - 36, b"\0")
+    path.write_bytes(data)
+    read(path)
+    path.write_bytes(data[: places[-2]])
+    with pytest.raises(AudioError, match=r"cut\.mp3: is truncated"):
+        read(path)

@@ -35,9 +35,12 @@ class Reader(Closing):
         frames: samples per channel; ``None`` where unknown, an estimate for compressed sound.
         format: how it is stored.
         has_picture: whether it has a video track.
+        warnings: for the user, each a sentence that names the file.
     """
 
-    def __init__(self, source: _Source, file: BinaryIO | None, name: str) -> None:
+    def __init__(
+        self, source: _Source, file: BinaryIO | None, name: str, warnings: tuple[str, ...] = ()
+    ) -> None:
         self._source = source
         self._file = file
         self.name = name
@@ -46,6 +49,7 @@ class Reader(Closing):
         self.frames = source.frames
         self.format = source.format
         self.has_picture = source.has_picture
+        self.warnings = warnings
         self._used = False
 
     def blocks(self, size: int) -> Iterator[pcm.Block]:
@@ -78,11 +82,12 @@ class Reader(Closing):
             self._file.close()
 
 
-def open_reader(source: str | os.PathLike[str] | BinaryIO) -> Reader:
+def open_reader(source: str | os.PathLike[str] | BinaryIO, *, lenient: bool = False) -> Reader:
     """Open a recording; what it is is told by its content, not by its name.
 
     Args:
         source: a path, or a binary file object (one that cannot seek is read into memory).
+        lenient: take an Ogg that lacks only the mark of its end, with a warning.
 
     Raises:
         AudioError: not found, not readable, a folder, empty, not audio, no audio track, truncated.
@@ -91,14 +96,14 @@ def open_reader(source: str | os.PathLike[str] | BinaryIO) -> Reader:
         path = Path(source)
         file = _open(path)
         try:
-            return Reader(_source(file, str(path)), file, str(path))
+            return _reader(file, str(path), lenient, owned=True)
         except BaseException:
             file.close()
             raise
     name = str(getattr(source, "name", "") or "input")
     if not source.seekable():
         source = io.BytesIO(source.read())
-    return Reader(_source(source, name), None, name)
+    return _reader(source, name, lenient, owned=False)
 
 
 def _open(path: Path) -> BinaryIO:
@@ -114,28 +119,33 @@ def _open(path: Path) -> BinaryIO:
         raise AudioError(f"{path}: cannot be opened ({error}); check the name") from None
 
 
-def _source(file: BinaryIO, name: str) -> _Source:
-    import soundfile
-
+def _reader(file: BinaryIO, name: str, lenient: bool, owned: bool) -> Reader:
     from voicenym.audio import truncation
-    from voicenym.audio.av_source import AvSource
-    from voicenym.audio.sndfile_source import SndfileSource
-    from voicenym.audio.wav_reader import WavSource
 
     size = file.seek(0, 2)
     if not size:
         raise AudioError(f"{name}: is empty (0 bytes); get a whole copy of the recording")
     file.seek(0)
     head = file.read(64)
-    file.seek(0)
     riff = head[:4] in (b"RIFF", b"RF64", b"BW64") and head[8:12] == b"WAVE"
+    warning = None if riff else truncation.check(file, name, lenient)
+    file.seek(0)
+    source = _source(file, name, size, head, riff)
+    return Reader(source, file if owned else None, name, (warning,) if warning else ())
+
+
+def _source(file: BinaryIO, name: str, size: int, head: bytes, riff: bool) -> _Source:
+    import soundfile
+
+    from voicenym.audio.av_source import AvSource
+    from voicenym.audio.sndfile_source import SndfileSource
+    from voicenym.audio.wav_reader import WavSource
+
     if riff:
         wav = WavSource(file, name)
         if wav.codec is not None:
             return wav
         file.seek(0)
-    else:
-        truncation.check(file, name)
     if riff or head[:4] == b"fLaC" or b"\x01vorbis" in head:
         try:
             return SndfileSource(file, name, size)

@@ -10,6 +10,9 @@ from typing import BinaryIO
 
 from voicenym.errors import AudioError
 
+_END_OF_STREAM = 4
+"""Flag of the last page of every stream in an Ogg."""
+
 
 def truncated(name: str) -> AudioError:
     """Say that a file ends too early."""
@@ -18,8 +21,21 @@ def truncated(name: str) -> AudioError:
     )
 
 
-def check(file: BinaryIO, name: str) -> None:
-    """Raise :class:`AudioError` if the file ends before its container does."""
+def check(file: BinaryIO, name: str, lenient: bool = False) -> str | None:
+    """Look whether the file ends before its container does.
+
+    Args:
+        file: a recording.
+        name: of it.
+        lenient: take an Ogg that lacks only the mark of its end, as some live recorders write.
+
+    Returns:
+        A warning, where such an Ogg is taken.
+
+    Raises:
+        AudioError: the end is missing.
+    """
+    warning = None
     file.seek(0)
     head = file.read(16)
     size = file.seek(0, 2)
@@ -28,12 +44,22 @@ def check(file: BinaryIO, name: str) -> None:
     elif head[:4] == b"\x1a\x45\xdf\xa3":
         broken = _matroska_broken(file, size)
     elif head[:4] == b"OggS":
-        broken = _ogg_broken(file, size)
+        page = _last_page(file, size)
+        broken = page is None
+        if page is not None and not page[5] & _END_OF_STREAM:
+            said = f"{name}: has no mark of its end, as if it were cut or a live recording stopped"
+            if not lenient:
+                raise AudioError(
+                    f"{said}: it may be truncated; get a whole copy of the recording, or add "
+                    f"--lenient to take what is there"
+                )
+            warning = f"{said}; what is there was taken"
     else:
-        broken = False
+        broken = _mp3_broken(file, size)
     file.seek(0)
     if broken:
         raise truncated(name)
+    return warning
 
 
 def _boxes_broken(file: BinaryIO, size: int) -> bool:
@@ -78,21 +104,22 @@ def _vint(file: BinaryIO) -> int | None:
     return None if value == (1 << 7 * (extra + 1)) - 1 else value
 
 
-def _ogg_broken(file: BinaryIO, size: int) -> bool:
-    """The last page of RFC 3533 must be whole; a page is at most 65307 bytes long."""
+def _last_page(file: BinaryIO, size: int) -> bytes | None:
+    """The last page of RFC 3533 if it is whole; a page is at most 65307 bytes long."""
     start = max(0, size - 2 * 65_307)
     file.seek(start)
     tail = file.read()
     at = tail.rfind(b"OggS\x00")
     if at < 0 or at + 27 > len(tail):
-        return True
+        return None
     count = tail[at + 26]
     table = tail[at + 27 : at + 27 + count]
-    return len(table) < count or at + 27 + count + sum(table) > len(tail)
+    end = at + 27 + count + sum(table)
+    return None if len(table) < count or end > len(tail) else tail[at:end]
 
 
-def xing(file: BinaryIO, rate: int) -> tuple[int | None, int | None]:
-    """What an mp3's Xing/Info header promises: its MPEG frames, and its samples (LAME's tag)."""
+def _first_frame(file: BinaryIO) -> bytes:
+    """The beginning of an mp3, after its ID3."""
     file.seek(0)
     head = file.read(10)
     start = 0
@@ -101,6 +128,24 @@ def xing(file: BinaryIO, rate: int) -> tuple[int | None, int | None]:
     file.seek(start)
     frame = file.read(2048)
     file.seek(0)
+    return frame
+
+
+def _mp3_broken(file: BinaryIO, size: int) -> bool:
+    """Whether a Xing/Info header that counts bytes, and not frames, counts more than there are."""
+    frame = _first_frame(file)
+    at = max(frame.find(b"Xing"), frame.find(b"Info"))
+    if frame[:1] != b"\xff" or not 4 <= at <= 40 or at + 12 > len(frame):
+        return False
+    flags, count = struct.unpack(">II", frame[at + 4 : at + 12])
+    return bool(flags & 3 == 2 and count > size)
+
+
+def xing(file: BinaryIO, rate: int) -> tuple[int | None, int | None]:
+    """What an mp3's Xing, Info or VBRI header promises: MPEG frames, and samples (LAME's tag)."""
+    frame = _first_frame(file)
+    if frame[36:40] == b"VBRI" and len(frame) >= 54:  # Fraunhofer's encoder
+        return struct.unpack(">I", frame[50:54])[0], None
     at = max(frame.find(b"Xing"), frame.find(b"Info"))
     if at < 0 or at + 12 > len(frame):
         return None, None

@@ -16,12 +16,15 @@ MAX_BYTES = 8 << 30
 _BLOCK = 1 << 18
 
 
-def read(source: str | os.PathLike[str] | BinaryIO, max_bytes: int = MAX_BYTES) -> Audio:
+def read(
+    source: str | os.PathLike[str] | BinaryIO, max_bytes: int = MAX_BYTES, *, lenient: bool = False
+) -> Audio:
     """Read a recording.
 
     Args:
         source: a path, or a binary file object.
         max_bytes: of samples in memory, at 4 bytes each; more is refused.
+        lenient: take an Ogg that lacks only the mark of its end, as some live recorders write.
 
     Returns:
         Audio with float32 samples ``[channel, time]``, or ``[time]`` for one channel.
@@ -31,7 +34,7 @@ def read(source: str | os.PathLike[str] | BinaryIO, max_bytes: int = MAX_BYTES) 
     """
     import torch
 
-    with open_reader(source) as reader:
+    with open_reader(source, lenient=lenient) as reader:
         parts, size = [], 0
         for block in reader.blocks(_BLOCK):
             size += block.nbytes

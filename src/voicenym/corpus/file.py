@@ -102,7 +102,7 @@ def anonymize_file(
         target: a path, or a binary file.
         name: of the source in messages; default: its path, or "standard input".
         overwrite: whether an existing target may be replaced.
-        lenient: accept silent, clipped and very short recordings.
+        lenient: accept silent, clipped and very short recordings, and an Ogg without an end.
         progress: called with the seconds done after each block.
 
     Raises:
@@ -113,11 +113,11 @@ def anonymize_file(
         _check_target(source, target, overwrite)
     if not isinstance(source, (str, os.PathLike)):
         source.seek(0)
-    profile = _profile(system, source) if system.needs_profile else None
+    profile = _profile(system, source, lenient) if system.needs_profile else None
     level = _Level()
     if not isinstance(source, (str, os.PathLike)):
         source.seek(0)
-    with open_reader(source) as reader:
+    with open_reader(source, lenient=lenient) as reader:
         rate, channels = reader.rate, reader.channels
         picture = source if reader.has_picture and isinstance(source, (str, os.PathLike)) else None
         stream = system.stream(pseudonym, rate, channels, profile)
@@ -134,15 +134,19 @@ def anonymize_file(
                     progress(level.frames / rate)
             writer.write(stream.flush())
             # Judged here, with the whole recording heard and before the file gets its name.
-            warnings = (*_judge(name, level, rate, lenient), *_changed(name, reader, writer))
+            warnings = (
+                *reader.warnings,
+                *_judge(name, level, rate, lenient),
+                *_changed(name, reader, writer),
+            )
     digest = sha256_of(target) if isinstance(target, (str, os.PathLike)) else None
     return Result(level.frames / rate, rate, channels, digest, warnings)
 
 
-def _profile(system: Anonymizer, source: Source) -> object:
+def _profile(system: Anonymizer, source: Source, lenient: bool) -> object:
     import torch
 
-    with open_reader(source) as reader, torch.inference_mode():
+    with open_reader(source, lenient=lenient) as reader, torch.inference_mode():
         profiling = system.profiling(reader.rate, reader.channels)
         for block in reader.blocks(round(BLOCK_SECONDS * reader.rate)):
             profiling.push(torch.from_numpy(block))

@@ -62,14 +62,14 @@ class Cut:
         """The recording's file; none where a command prints it."""
         return None if self.utterance.piped else Path(self.utterance.entry)
 
-    def open(self) -> BinaryIO:
+    def open(self, lenient: bool = False) -> BinaryIO:
         """The utterance as a WAV file in memory.
 
         Raises:
             CorpusError: its command failed.
             AudioError: its recording cannot be read.
         """
-        return _cut(self.utterance)
+        return _cut(self.utterance, lenient)
 
     def __str__(self) -> str:
         return f"{self.utterance.entry} ({self.utterance.name})"
@@ -226,7 +226,7 @@ def _write(path: Path, rows: dict[str, str]) -> None:
     os.replace(temporary, path)
 
 
-def _cut(utterance: Utterance) -> BinaryIO:
+def _cut(utterance: Utterance, lenient: bool) -> BinaryIO:
     source: Path | io.BytesIO = Path(utterance.entry)
     if utterance.piped:
         command = utterance.entry.rstrip()[:-1]
@@ -237,7 +237,7 @@ def _cut(utterance: Utterance) -> BinaryIO:
             raise CorpusError(f"wav.scp: the command {shlex.quote(command)} failed: {reason}")
         source = io.BytesIO(done.stdout)
     target = io.BytesIO()
-    with open_reader(source) as reader:
+    with open_reader(source, lenient=lenient) as reader:
         first = round(utterance.start * reader.rate)
         last = None if utterance.end is None else round(utterance.end * reader.rate)
         with open_writer(target, None, reader.rate, reader.channels) as writer:

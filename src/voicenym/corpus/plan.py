@@ -28,8 +28,8 @@ class Openable(Protocol):
     @property
     def path(self) -> Path | None: ...
 
-    def open(self) -> BinaryIO:
-        """The recording as a file in memory."""
+    def open(self, lenient: bool = False) -> BinaryIO:
+        """The recording as a file in memory; ``lenient`` as in ``voicenym.audio.open_reader``."""
 
 
 @dataclass(frozen=True)

@@ -224,7 +224,7 @@ def _one(job: Job, item: Item, progress: Callable[[float], None] | None = None) 
         _systems[identity] = load(job.system, **job.parameters)
     try:
         item.target.parent.mkdir(parents=True, exist_ok=True)
-        source = item.source if isinstance(item.source, Path) else item.source.open()
+        source = item.source if isinstance(item.source, Path) else item.source.open(job.lenient)
         result = anonymize_file(
             _systems[identity],
             job.pseudonym(item),
