@@ -83,6 +83,16 @@ def test_the_recording_that_is_cut_is_never_overwritten(data, tmp_path):
         check_distinct(read_kaldi(data, data).items)
 
 
+def test_a_recording_that_ends_before_its_utterance_is_refused(data, tmp_path):
+    (data / "segments").write_text("u1 r1 0.25 2.3\nu2 r1 1.0 2.75\nu3 r2 5.0 6.0\n")
+    summary = anonymize(data, tmp_path / "anon")
+    assert summary.done == 1  # half a second beyond the end is Kaldi's tolerance
+    assert [("u2" in s, "r1.wav: ends before u2" in r) for s, r in summary.failures[:1]] == [
+        (True, True)
+    ]
+    assert "r2.wav: ends before u3" in summary.failures[1][1]
+
+
 def test_failed_utterances_are_in_no_table(data, tmp_path):
     silent = tmp_path / "audio/r2.wav"
     soundfile.write(silent, [0.0] * 16000, 16000)

@@ -23,6 +23,9 @@ from voicenym.errors import CorpusError
 COPIED = ("text", "spk2gender", "utt2lang", "utt2dur")
 """Files about utterances or speakers that hold for the anonymized folder too."""
 
+MOST_OVERSHOOT = 0.5
+"""Seconds by which an utterance may end after its recording, as in Kaldi's extract-segments."""
+
 
 @dataclass(frozen=True)
 class Utterance:
@@ -241,8 +244,15 @@ def _cut(utterance: Utterance, lenient: bool) -> BinaryIO:
         first = round(utterance.start * reader.rate)
         last = None if utterance.end is None else round(utterance.end * reader.rate)
         with open_writer(target, None, reader.rate, reader.channels) as writer:
+            position = first
             for block in _between(reader.blocks(reader.rate * 10), first, last):
                 writer.write(block)
+                position += block.shape[1]
+        if last is not None and last - position > MOST_OVERSHOOT * reader.rate:
+            raise CorpusError(
+                f"{utterance.entry}: ends before {utterance.name} does, which segments has end at "
+                f"{utterance.end} s; get a whole copy of the recording, or mend segments"
+            )
     target.seek(0)
     return target
 
