@@ -39,8 +39,8 @@ def test_systems_of_all_reports_stand_in_one_table():
     assert set(rule) == {"-"}
     assert first.startswith("a: bent")
     assert second.startswith("b: sturdy")
-    assert "10.0 (8.0 to 12.0)" in first
-    assert "12.0 (11.0 to 13.0)" in first
+    assert "10.0 [8.0, 12.0]" in first
+    assert "12.0 [11.0, 13.0]" in first
     assert "-inf" in first
     assert "not measured" in second
     for column in ("EER %", "strongest attacker", "WER %", "DNSMOS"):

@@ -65,7 +65,7 @@ def compare(evaluations: Sequence[tuple[str, Evaluation]]) -> str:
     Args:
         evaluations: with the names of their reports.
     """
-    heads = ["system", "EER %", "strongest attacker", "verifier", *(head for _, head, _ in COLUMNS)]
+    heads = ["system", "EER %", "strongest attacker", *(head for _, head, _ in COLUMNS)]
     rows = [heads]
     headline = []
     for report, evaluation in evaluations:
@@ -74,8 +74,7 @@ def compare(evaluations: Sequence[tuple[str, Evaluation]]) -> str:
             top = system.strongest
             headline.append((name, top.eer))
             utility = [_cell(system.utility.get(metric), digits) for metric, _, digits in COLUMNS]
-            who = [_plain(top.attacker), _plain(top.verifier)]
-            rows.append([name, _cell(top.eer, 1), *who, *utility])
+            rows.append([name, _cell(top.eer, 1), _plain(top.attacker), *utility])
     lines = _aligned(rows)
     lines.insert(1, "-" * max(map(len, lines)))
     data = {_plain(evaluation.data) for _, evaluation in evaluations}
@@ -83,7 +82,11 @@ def compare(evaluations: Sequence[tuple[str, Evaluation]]) -> str:
         lines += ["", f"Different data ({'; '.join(sorted(data))}): compare with care."]
     found = differences(headline)
     if found:
-        lines += ["", "Differences of the strongest attackers' EER, in points:", ""]
+        lines += [
+            "",
+            "In brackets: 95 % intervals. Differences of the strongest attackers' EER, in points:",
+            "",
+        ]
         lines += _aligned([_said(difference) for difference in found])
         lines += [
             "",
@@ -126,7 +129,7 @@ def _cell(m: Measured | None, digits: int) -> str:
     text = _number(m.value, digits)
     if m.low is None or m.high is None:
         return text
-    return f"{text} ({_number(m.low, digits)} to {_number(m.high, digits)})"
+    return f"{text} [{_number(m.low, digits)}, {_number(m.high, digits)}]"
 
 
 def _number(value: float, digits: int) -> str:

@@ -45,6 +45,7 @@ figcaption { font-size: .9rem; color: #333; } .more { margin: .8rem 0; }
 @media print {
   :root { font-size: 11px; } body { margin: 0; padding: 0; max-width: none; }
   h2, h3 { break-after: avoid; } .wide { overflow: visible; }
+  figure svg { max-height: 225mm; }
   .verdict, .warning { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
 }
 """
@@ -200,7 +201,7 @@ def _lost(system: SystemResults) -> str:
     held = _held(system)
     if held is None:
         return ""
-    return f" If the key is lost: {_number(held.value, 1)}&nbsp;%."
+    return f" If the key is lost, {_number(held.value, 1)}&nbsp;% remain."
 
 
 def _held(system: SystemResults) -> Measured | None:

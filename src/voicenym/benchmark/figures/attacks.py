@@ -42,13 +42,14 @@ def histograms(trials: Trials, scores: Scores, colour: str) -> Figure:
     first = None
     for axis, (name, matrix) in zip(axes, scores.items(), strict=False):
         first = first or axis
-        target, nontarget = matrix[trials.target], matrix[trials.nontarget]
-        both = finite(np.concatenate([target, nontarget]))
-        low, high = np.quantile(both, [0.001, 0.999])
+        values = finite(matrix)
+        target, nontarget = values[trials.target], values[trials.nontarget]
+        ends = [np.quantile(part, [0.002, 0.998]) for part in (target, nontarget)]
+        low, high = np.min(ends), np.max(ends)
         edges = np.linspace(low, high if high > low else low + 1.0, BINS + 1)
         shares = []
-        for values in (nontarget, target):
-            counts, _ = np.histogram(np.clip(values, edges[0], edges[-1]), edges)
+        for part in (nontarget, target):
+            counts, _ = np.histogram(np.clip(part, edges[0], edges[-1]), edges)
             shares.append(counts / counts.sum())
         _pair(axis, edges, shares[1], shares[0], colour)
         attacker, _, verifier = name.rpartition(", ")

@@ -153,8 +153,8 @@ def _from_vectors(evidence: Evidence) -> list[Shown]:
             Shown(
                 "Voice similarity",
                 "Each row and column is a speaker: a bright diagonal in oa says that people "
-                "resemble their own originals, one in aa that they stay apart, and a bright square "
-                "in aa that everybody sounds alike.",
+                "resemble their own originals, one in aa that they stay apart, and an even square "
+                "in aa that they cannot be told apart.",
                 _listed("Matrices of similarity. Means", diagonal),
                 similarities(evidence.matrices),
             )
