@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import tempfile
+
 import pytest
 import soundfile
 
@@ -57,6 +59,7 @@ def test_no_original_speech_is_ever_written(data, tmp_path, monkeypatch):
     """Cuts are made in memory: below the output there is only what was anonymized."""
     import voicenym.corpus.runner as runner
 
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))  # no temporary files
     output = tmp_path / "anon"
     seen = []
 
@@ -73,6 +76,14 @@ def test_no_original_speech_is_ever_written(data, tmp_path, monkeypatch):
         anonymous, _ = soundfile.read(output / "wav" / f"{name}.wav")
         original, _ = soundfile.read(tmp_path / "audio/r1.wav")
         assert abs(anonymous - original[4000:16000]).max() > 0.01
+
+
+def test_a_cut_keeps_its_bits(data, tmp_path):
+    samples, rate = soundfile.read(tmp_path / "audio/r1.wav")
+    soundfile.write(tmp_path / "audio/r1.wav", samples, rate, subtype="PCM_24")
+    anonymize(data, tmp_path / "anon")
+    kinds = [soundfile.info(tmp_path / f"anon/wav/{u}.wav").subtype for u in ("u1", "u3")]
+    assert kinds == ["PCM_24", "PCM_16"]
 
 
 def test_the_recording_that_is_cut_is_never_overwritten(data, tmp_path):

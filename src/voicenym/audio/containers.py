@@ -108,6 +108,12 @@ def target(container: str, extension: str, source: Format | None) -> Format:
     return Format(container, codec, bit_rate=rate)
 
 
+def wav_codec(source: Format) -> str:
+    """The uncompressed codec that keeps the bits of a format."""
+    codec = target("wav", ".wav", source).codec
+    return codec if codec in PCM_BYTES else "pcm_s16le"
+
+
 def _bits(codec: str) -> int | None:
     if codec in _G711:
         return 16

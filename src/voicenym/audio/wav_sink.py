@@ -5,8 +5,10 @@ libsndfile is not used here: it adds a time stamp (the PEAK chunk) and scales in
 
 from __future__ import annotations
 
+import io
 import struct
 from pathlib import Path
+from typing import BinaryIO
 
 from voicenym.audio import pcm
 
@@ -16,12 +18,18 @@ _MASKS = {1: 0x4, 2: 0x3, 3: 0x7, 4: 0x33, 5: 0x37, 6: 0x3F, 7: 0x70F, 8: 0x63F}
 
 
 class WavSink:
-    """Room for RF64's sizes is kept (a JUNK chunk), so that a file may grow beyond 4 GiB."""
+    """Room for RF64's sizes is kept (a JUNK chunk), so that a file may grow beyond 4 GiB.
 
-    def __init__(self, path: Path, codec: str, rate: int, channels: int, rf64: bool) -> None:
+    A file in memory stays open, for its owner to read.
+    """
+
+    def __init__(
+        self, path: Path | io.BytesIO, codec: str, rate: int, channels: int, rf64: bool
+    ) -> None:
         self._codec, self._rate, self._channels, self._rf64 = codec, rate, channels, rf64
         self._bytes = 0
-        self._file = open(path, "wb")  # noqa: SIM115 - closed by close()
+        self._in_memory = isinstance(path, io.BytesIO)
+        self._file: BinaryIO = path if isinstance(path, io.BytesIO) else path.open("wb")
         self._file.write(self._header())
 
     def _header(self) -> bytes:
@@ -68,7 +76,8 @@ class WavSink:
             self._file.write(b"\0")
         self._file.seek(0)
         self._file.write(self._header())
-        self._file.close()
+        self.close()
 
     def close(self) -> None:
-        self._file.close()
+        if not self._in_memory:
+            self._file.close()

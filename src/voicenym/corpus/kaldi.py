@@ -16,7 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from voicenym.audio import open_reader, open_writer
+from voicenym.audio import open_reader
+from voicenym.audio.containers import wav_codec
+from voicenym.audio.wav_sink import WavSink
 from voicenym.corpus.plan import Item
 from voicenym.errors import CorpusError
 
@@ -230,6 +232,7 @@ def _write(path: Path, rows: dict[str, str]) -> None:
 
 
 def _cut(utterance: Utterance, lenient: bool) -> BinaryIO:
+    # Not by open_writer, which for a file object writes a temporary file first.
     source: Path | io.BytesIO = Path(utterance.entry)
     if utterance.piped:
         command = utterance.entry.rstrip()[:-1]
@@ -243,11 +246,13 @@ def _cut(utterance: Utterance, lenient: bool) -> BinaryIO:
     with open_reader(source, lenient=lenient) as reader:
         first = round(utterance.start * reader.rate)
         last = None if utterance.end is None else round(utterance.end * reader.rate)
-        with open_writer(target, None, reader.rate, reader.channels) as writer:
-            position = first
-            for block in _between(reader.blocks(reader.rate * 10), first, last):
-                writer.write(block)
-                position += block.shape[1]
+        codec = wav_codec(reader.format)
+        wav = WavSink(target, codec, reader.rate, reader.channels, rf64=False)
+        position = first
+        for block in _between(reader.blocks(reader.rate * 10), first, last):
+            wav.write(block)
+            position += block.shape[1]
+        wav.finish()
         if last is not None and last - position > MOST_OVERSHOOT * reader.rate:
             raise CorpusError(
                 f"{utterance.entry}: ends before {utterance.name} does, which segments has end at "
