@@ -70,3 +70,13 @@ def test_lengths_may_differ():
     assert pitch_correlation(MELODY, MELODY[:280]).value == pytest.approx(1.0)
     with pytest.raises(ValueError, match="voiced or compat"):
         pitch_correlation(MELODY, MELODY, mode="both")
+
+
+def test_unrelated_melodies_do_not_correlate_whatever_lag_is_searched():
+    found = [
+        pitch_correlation(
+            np.where(VOICED, smooth(2 * s), 0), np.where(VOICED, smooth(2 * s + 1), 0)
+        )
+        for s in range(60)
+    ]
+    assert abs(np.mean([f.value for f in found])) < 0.12

@@ -39,8 +39,10 @@ def pitch_correlation(
 ) -> PitchCorrelation:
     """Pearson correlation of two tracks of F0, every 10 ms.
 
-    ``voiced``: over frames voiced in both, at the lag (within ``longest_lag``) where most frames
-    are voiced in both, and of those where the correlation is highest. ``compat``: the VoicePrivacy
+    ``voiced``: over frames voiced in both, at the lag (within ``longest_lag``) where the voicing of
+    both agrees best. The lag that correlates best would find melody in unrelated tracks: 0.2 on
+    average over 41 lags of 3 s.
+    ``compat``: the VoicePrivacy
     Challenge's program (2022): the shorter track is stretched to the longer one, the lag is
     unbounded and wraps around, and unvoiced frames stay in as zeros, so that two unrelated melodies
     with one rhythm of voicing correlate at 0.99; only for comparison with its published figures.
@@ -60,7 +62,7 @@ def pitch_correlation(
         return _compat(first, second)
     if mode != "voiced":
         raise ValueError(f"mode is voiced or compat, not {mode!r}")
-    best, most = PitchCorrelation(math.nan, 0, 0), -1.0
+    best, most = PitchCorrelation(math.nan, 0, 0), 0.0
     for lag in sorted(range(-longest_lag, longest_lag + 1), key=abs):
         a = first[max(0, -lag) :]
         b = second[max(0, lag) :]
@@ -70,10 +72,9 @@ def pitch_correlation(
         frames = int(both.sum())
         if frames < FEWEST:
             continue
-        value = _pearson(a[both], b[both])
-        merit = frames / len(first) + (0.0 if math.isnan(value) else value)
-        if merit > most:
-            best, most = PitchCorrelation(value, lag, frames), merit
+        agreement = 2.0 * frames / float((a > 0).sum() + (b > 0).sum())
+        if agreement > most:  # nearer lags come first and win ties
+            best, most = PitchCorrelation(_pearson(a[both], b[both]), lag, frames), agreement
     return best
 
 

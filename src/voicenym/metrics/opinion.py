@@ -6,6 +6,7 @@ models.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -27,7 +28,8 @@ class Opinion:
 
     Args:
         value: overall.
-        interval: of it, by bootstrap over speakers (recordings, where they are unknown).
+        interval: of it, by bootstrap over speakers (recordings, where they are unknown); NaN of a
+            single one.
         signal, background, p808: the other scales.
         recordings: that could be rated.
     """
@@ -84,5 +86,5 @@ def mean_opinion(
     drawn = np.random.default_rng(seed).integers(0, len(sums), (replicates, len(sums)))
     totals, counts = sums[drawn].sum(1).T
     overall, signal, background, p808 = (float(v) for v in values.mean(0))
-    interval = percentiles(totals / counts, level)
+    interval = percentiles(totals / counts, level) if len(sums) > 1 else (math.nan, math.nan)
     return Opinion(overall, interval, signal, background, p808, len(values))
