@@ -45,7 +45,9 @@ def anonymize(
     workers: int = typer.Option(1, "--workers", "-j", min=1, help="Processes."),
     overwrite: bool = typer.Option(False, "--overwrite", help="Replace outputs that exist."),
     lenient: bool = typer.Option(
-        False, "--lenient", help="Accept silent, clipped and very short recordings."
+        False,
+        "--lenient",
+        help="Accept silent, clipped, very short recordings, and Ogg without the mark of its end.",
     ),
     rename: bool = typer.Option(False, "--rename", help="Opaque names for folders and files."),
     dry_run: bool = typer.Option(False, "--dry-run", help="Say what would be done; write nothing."),
