@@ -36,9 +36,9 @@ def systems(
 
 
 def _value(figure: Figure) -> str:
-    text = f"{figure.value:.1f} {figure.unit}".strip()
+    text = f"{figure.value:.3g} {figure.unit}".strip()
     if figure.low is not None and figure.high is not None:
-        text += f" ({figure.low:.1f} to {figure.high:.1f})"
+        text += f" ({figure.low:.3g} to {figure.high:.3g})"
     return text
 
 
