@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from voicenym.attack.attackers import Ignorant, KeyHolder, KeySearch, Unprotected
+from voicenym.attack.attackers import Ignorant, KeyHolder, Unprotected
 from voicenym.attack.recording import Recording
+from voicenym.attack.search import KeySearch
 from voicenym.benchmark import protection
 from voicenym.benchmark.protocol import Evidence
 from voicenym.benchmark.results import Evaluation, Measured, SystemResults

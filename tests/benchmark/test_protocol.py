@@ -83,11 +83,42 @@ def test_files_of_somebody_else_are_evaluated(desk, tmp_path):
     (anonymized / "manifest.tsv").unlink(missing_ok=True)
     report = tmp_path / "report"
     command = ["evaluate", "--original", desk, "--anonymized", anonymized, "--split", "dev"]
+    command += ["--pool", desk, "--pool-split", "train"]  # of whom nothing is anonymized
     assert run(*command, "-o", report, "--no-denoise", *OPTIONS).exit_code == 0
     system = results.load(report).systems[0]
     assert system.name == "files"
     assert {a.attacker for a in system.attacks} == {"ignorant", "key-holder"}
     assert any("upper bounds" in note for note in system.notes)
+
+
+def test_statistics_are_trained_on_what_their_attacker_knows(corpus):
+    """The ignorant know originals alone; the informed protect the pool with their own key."""
+    from voicenym.attack.case import Case, Protection
+    from voicenym.attack.embedder import Embedder
+    from voicenym.attack.trivial import VoiceStatistics
+    from voicenym.benchmark import protection
+    from voicenym.benchmark.protocol import key
+    from voicenym.benchmark.trials import build
+
+    heard = []
+
+    class Spying(Embedder):
+        def __call__(self, verifier, recordings, transform):
+            heard.append((list(recordings), transform.steps))
+            return super().__call__(verifier, recordings, transform)
+
+    trials = build(corpus[:16], enrolment=2, trials=2)
+    case = Case(
+        trials.models,
+        trials.recordings,
+        Protection.by("vtln", key(0, "user")),
+        key(0, "attacker"),
+        tuple(corpus[16:]),
+    )
+    protection.trivial(case, trials, VoiceStatistics(), Spying(), replicates=20)
+    pool = [steps for recordings, steps in heard if recordings == corpus[16:]]
+    assert pool[0] == ()
+    assert [step.key for step in pool[1]] == [key(0, "attacker")]
 
 
 def _key(folder):

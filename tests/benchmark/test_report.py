@@ -16,8 +16,9 @@ import pytest
 
 pytest.importorskip("matplotlib")
 
-from voicenym.attack.attackers import Ignorant, KeyHolder, KeySearch
+from voicenym.attack.attackers import Ignorant, KeyHolder
 from voicenym.attack.recording import Recording
+from voicenym.attack.search import KeySearch
 from voicenym.benchmark import figures, protection, report, results
 from voicenym.benchmark.figures import voices
 from voicenym.benchmark.protocol import Evidence

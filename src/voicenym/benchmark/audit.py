@@ -14,10 +14,10 @@ from pathlib import Path
 
 import numpy as np
 
-from voicenym.attack.attackers import candidates, inversions
 from voicenym.attack.backend import unit
 from voicenym.attack.denoise import denoisers
 from voicenym.attack.recording import RATE, Recording
+from voicenym.attack.search import candidates, inversions
 from voicenym.attack.transform import EVERYBODY, Anonymize
 from voicenym.attack.verifier import Verifier
 from voicenym.dsp import pitch

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from voicenym.attack.attackers import Attacker, Ignorant, LazyInformed, Unprotected
+from voicenym.attack.attackers import Attacker, Comparing, Ignorant, LazyInformed, Unprotected
 from voicenym.attack.backend import DiagonalGaussian
 from voicenym.attack.case import Case
 from voicenym.attack.embedder import Embedder
+from voicenym.attack.transform import ORIGINAL, Transform
 from voicenym.attack.trivial import VoiceStatistics
 from voicenym.attack.verifier import Verifier
 from voicenym.benchmark.results import AttackFigures, Exposed, Measured
@@ -75,13 +76,12 @@ def trivial(
     """
     found = []
     speakers = [recording.speaker for recording in case.pool]
-    attackers: list[Attacker] = [Ignorant() if case.protection.transform.steps else Unprotected()]
+    # Each trains on what it knows of: the ignorant on originals, the informed on its own output.
+    attackers: list[tuple[Comparing, Transform]]
+    attackers = [(Ignorant() if case.protection.transform.steps else Unprotected(), ORIGINAL)]
     if case.protection.system is not None:
-        attackers.append(LazyInformed())
-    for attacker in attackers:
-        transform = case.protection.transform
-        if case.protection.system is not None:
-            transform = case.protection.with_key(case.key, "utterance")
+        attackers.append((LazyInformed(), case.protection.with_key(case.key, "utterance")))
+    for attacker, transform in attackers:
         backend = verifier.backend()
         if len(set(speakers)) > 1:
             backend = DiagonalGaussian.train(embedder(verifier, case.pool, transform), speakers)

@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 
 import voicenym
-from voicenym.attack.attackers import Unprotected, standard
+from voicenym.attack.attackers import Unprotected
 from voicenym.attack.cache import VectorCache
 from voicenym.attack.case import Case, Protection
 from voicenym.attack.embedder import Embedder
 from voicenym.attack.recording import Recording
+from voicenym.attack.search import line_up
 from voicenym.attack.transform import ORIGINAL, Instead, Transform
 from voicenym.attack.trivial import VoiceStatistics
 from voicenym.attack.verifier import Verifier, verifier
@@ -40,6 +41,7 @@ class Plan:
     Args:
         data: what it is made on, in a line for the report.
         trials: who is compared with whom.
+        settings: how it was done, in a line for the report.
         pool: recordings of other people, for attackers who train.
         systems: names and parameters.
         files: anonymized files by utterance, of somebody else's system.
@@ -55,6 +57,7 @@ class Plan:
 
     data: str
     trials: Trials
+    settings: str = ""
     pool: tuple[Recording, ...] = ()
     systems: tuple[tuple[str, Mapping[str, Any]], ...] = ()
     files: Mapping[str, Path] | None = None
@@ -149,6 +152,7 @@ def evaluate(
         tuple(systems),
         heard.figures,
         (*plan.trials.warnings, *heard.notes),
+        plan.settings,
     )
     return evaluation, evidence
 
@@ -184,7 +188,7 @@ def _system(
         plan.pool,
     )
     trains = len({recording.speaker for recording in plan.pool}) > 1
-    attackers = standard(attackers_system, plan.denoisers, plan.keys, trains)[1:]
+    attackers = line_up(attackers_system, parameters, plan.denoisers, plan.keys, trains)
     options: dict[str, Any] = {"replicates": plan.replicates}
     found = protection.attack(attackers, case, plan.trials, voice, embedder, **options, say=say)
     found += protection.trivial(case, plan.trials, statistics, embedder, **options)

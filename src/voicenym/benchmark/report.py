@@ -84,7 +84,7 @@ def html(evaluation: Evaluation, evidence: Evidence | None) -> str:
         "<h1>How well are these voices protected?</h1>",
         f'<p class="about">{escape(evaluation.data)}: {evaluation.speakers} speakers, '
         f"{evaluation.recordings} recordings tried. voicenym {escape(evaluation.version)}, "
-        f"{escape(evaluation.date)}.</p>",
+        f"{escape(evaluation.date)}. {escape(evaluation.settings)}</p>",
         *warnings,
         "<h2>Verdict</h2>",
         *(_verdict(system, common) for system in evaluation.systems),

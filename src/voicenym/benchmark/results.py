@@ -116,6 +116,7 @@ class Evaluation:
         systems: evaluated.
         utility: of the originals.
         warnings: about the trials.
+        settings: how it was done, in a line.
     """
 
     version: str
@@ -127,6 +128,7 @@ class Evaluation:
     systems: tuple[SystemResults, ...]
     utility: dict[str, Measured] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    settings: str = ""
     format: int = FORMAT
 
 

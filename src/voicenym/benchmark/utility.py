@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from voicenym.metrics import (
     mean_opinion,
     normalise,
     pitch_correlation,
+    ratio_of_sums,
     real_time_coefficient,
     word_errors,
 )
@@ -67,7 +69,7 @@ def hear(
         figures["RTF"] = Measured(real_time_coefficient(spent, seconds), unit="of real time")
         say("utility: pitch")
         try:
-            figures["rho_F0"] = _intonation(originals, changed, replicates, seed)
+            figures["rho_F0"] = _intonation(originals, changed, speakers, replicates, seed)
         except ImportError:
             notes.append("intonation was not measured: pip install 'voicenym[evaluate]'")
     say("utility: naturalness")
@@ -115,19 +117,30 @@ def _words(
 
 
 def _intonation(
-    originals: Sequence[np.ndarray], changed: Sequence[np.ndarray], replicates: int, seed: int
+    originals: Sequence[np.ndarray],
+    changed: Sequence[np.ndarray],
+    speakers: Sequence[str],
+    replicates: int,
+    seed: int,
 ) -> Measured:
     """Mean correlation of F0 over recordings, of those in which it can be told."""
-    values = []
-    for before, after in zip(originals, changed, strict=True):
-        value = pitch_correlation(_melody(before), _melody(after)).value
-        if np.isfinite(value):
-            values.append(value)
-    if not values:
-        return Measured(float("nan"), unit="")
-    draws = np.random.default_rng(seed).choice(values, (replicates, len(values))).mean(1)
-    low, high = np.quantile(draws, [0.025, 0.975])
-    return Measured(float(np.mean(values)), float(low), float(high), "")
+    values = np.array(
+        [
+            pitch_correlation(_melody(before), _melody(after)).value
+            for before, after in zip(originals, changed, strict=True)
+        ]
+    )
+    told = np.isfinite(values)
+    if not told.any():
+        return Measured(math.nan)
+    interval = ratio_of_sums(
+        values[told],
+        np.ones(told.sum()),
+        np.array(speakers)[told],
+        replicates=replicates,
+        seed=seed,
+    )
+    return Measured(float(values[told].mean()), *interval)
 
 
 def _melody(samples: np.ndarray) -> np.ndarray:

@@ -10,7 +10,7 @@ from voicenym.metrics.calibration import Affine
 from voicenym.metrics.cllr import Cllr, cllr, min_cllr
 from voicenym.metrics.curves import det, roc
 from voicenym.metrics.eer import EER, eer, rocch_eer
-from voicenym.metrics.interval import bootstrap
+from voicenym.metrics.interval import bootstrap, ratio_of_sums
 from voicenym.metrics.intonation import PitchCorrelation, pitch_correlation
 from voicenym.metrics.linkability import Linkability, linkability
 from voicenym.metrics.noise import real_time_coefficient, signal_to_noise
@@ -56,6 +56,7 @@ __all__ = [
     "mixture_entropy",
     "normalise",
     "pitch_correlation",
+    "ratio_of_sums",
     "real_time_coefficient",
     "roc",
     "rocch_eer",

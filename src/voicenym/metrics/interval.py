@@ -8,7 +8,7 @@ enrolment's and its trial's speaker were drawn, multiplied (once where they are 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -74,6 +74,42 @@ def percentiles(values: list[float] | Array, level: float = 0.95) -> Interval:
     low = np.quantile(known, tail, method="lower")
     high = np.quantile(known, 1.0 - tail, method="higher")
     return float(low), float(high)
+
+
+def ratio_of_sums(
+    numerators: npt.ArrayLike,
+    denominators: npt.ArrayLike,
+    speakers: Sequence[str] | np.ndarray,
+    *,
+    level: float = 0.95,
+    replicates: int = 1000,
+    seed: Seed = 0,
+) -> Interval:
+    """Interval of sum(numerators) / sum(denominators), speakers being drawn: error rates, means.
+
+    Args:
+        numerators, denominators: ``[recording]``.
+        speakers: of each recording.
+        level: of the interval.
+        replicates, seed: of the bootstrap.
+
+    Returns:
+        Lower and upper limit; NaN with a single speaker.
+
+    Example:
+        >>> ratio_of_sums([1, 3], [1, 1], ["ann", "bob"])
+        (1.0, 3.0)
+    """
+    names, index = np.unique(np.asarray(speakers), return_inverse=True)
+    if len(names) < 2:
+        return math.nan, math.nan
+    pairs = np.stack([np.asarray(numerators, float), np.asarray(denominators, float)], axis=1)
+    people = np.zeros((len(names), 2))
+    np.add.at(people, index, pairs)
+    drawn = np.random.default_rng(seed).integers(0, len(people), (replicates, len(people)))
+    above, below = people[drawn].sum(1).T
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return percentiles(above / below, level)
 
 
 def resampled(

@@ -6,14 +6,13 @@ models.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from voicenym.errors import DependencyError
-from voicenym.metrics.interval import Interval, percentiles
+from voicenym.metrics.interval import Interval, ratio_of_sums
 
 RATE = 16_000
 SHORTEST = 0.5
@@ -80,11 +79,8 @@ def mean_opinion(
     if not rated:
         raise ValueError("no recording is long and loud enough to be rated")
     values = np.array(rated, dtype=np.float64)
-    _, index = np.unique(np.array(who), return_inverse=True)
-    sums = np.zeros((index.max() + 1, 2))
-    np.add.at(sums, index, np.stack([values[:, 0], np.ones(len(values))], axis=1))
-    drawn = np.random.default_rng(seed).integers(0, len(sums), (replicates, len(sums)))
-    totals, counts = sums[drawn].sum(1).T
     overall, signal, background, p808 = (float(v) for v in values.mean(0))
-    interval = percentiles(totals / counts, level) if len(sums) > 1 else (math.nan, math.nan)
+    interval = ratio_of_sums(
+        values[:, 0], np.ones(len(values)), who, level=level, replicates=replicates, seed=seed
+    )
     return Opinion(overall, interval, signal, background, p808, len(values))

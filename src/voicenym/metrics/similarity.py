@@ -9,24 +9,20 @@ i = j, not n_j = n_j), and the mean is over the pairs that remain, n_i (n_i - 1)
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from voicenym.errors import ScoreError
+from voicenym.metrics.cells import StepsByCell, fit
 from voicenym.metrics.interval import Interval, percentiles
-from voicenym.metrics.pav import pool, spread
-from voicenym.metrics.scores import Array, Sorted
+from voicenym.metrics.scores import Array
+from voicenym.metrics.segment_pairs import SegmentPairs
 
 Calibrate = Callable[[Array], npt.ArrayLike]
 """Scores to LLRs in nats, of the same shape."""
-
-CELLS = 1 << 16
-"""Of the grid on which scores are counted: a cell's number takes 16 bits."""
-STRIP = 1 << 17
-"""Pairs that are treated at a time, few enough for the processor's cache."""
 
 
 @dataclass(frozen=True)
@@ -137,7 +133,7 @@ def similarity_matrices(
     if calibration == "matrix":
         calibrate = None
     elif calibration == "original":
-        calibrate, _ = _fit(_Trials.of(tables["oo"], names, names, itself))
+        calibrate, _ = fit(SegmentPairs.of(tables["oo"], names, names, itself))
     elif callable(calibration):
         calibrate = calibration
     else:
@@ -191,13 +187,13 @@ def similarity_matrix(
         array([[0.8, 0.4],
                [0.4, nan]])
     """
-    trials = _Trials.of(scores, rows, columns, same_segment)
+    trials = SegmentPairs.of(scores, rows, columns, same_segment)
     matrix = np.full((len(trials.names),) * 2, math.nan)
     if calibrate is None:
-        steps, cells = _fit(trials)
+        steps, cells = fit(trials)
         if steps is not None:
             matrix = trials.similarity(lambda strip: steps.at(trials.scores[strip], cells[strip]))
-    elif isinstance(calibrate, _Steps):
+    elif isinstance(calibrate, StepsByCell):
         matrix = trials.similarity(lambda strip: calibrate(trials.scores[strip]))
     else:
         ratios = np.asarray(calibrate(trials.scores), dtype=np.float64)
@@ -205,221 +201,6 @@ def similarity_matrix(
             raise ScoreError(f"LLRs {ratios.shape} do not fit scores {trials.scores.shape}")
         matrix = trials.similarity(lambda strip: ratios[strip].copy())
     return Similarity(matrix, tuple(trials.names.tolist()))
-
-
-@dataclass(frozen=True)
-class _Trials:
-    """All pairs of segments, in strips of rows that fit the processor's cache.
-
-    Args:
-        scores: ``[row, column]``.
-        row, column: index of the speaker of each.
-        names: of the speakers, sorted.
-        itself: ``[row, column]``, pairs that are one segment.
-        weight: 0.5 where each pair of segments is there twice.
-    """
-
-    scores: Array
-    row: np.ndarray
-    column: np.ndarray
-    names: np.ndarray
-    itself: np.ndarray
-    weight: float
-
-    @classmethod
-    def of(
-        cls,
-        scores: npt.ArrayLike,
-        rows: Sequence[str] | np.ndarray,
-        columns: Sequence[str] | np.ndarray,
-        same_segment: np.ndarray | None,
-    ) -> _Trials:
-        table = np.asarray(scores, dtype=np.float64)
-        row_names, column_names = (np.array(list(names)) for names in (rows, columns))
-        if not table.size or table.shape != (len(row_names), len(column_names)):
-            raise ScoreError(
-                f"{len(row_names)} and {len(column_names)} segments do not fit scores {table.shape}"
-            )
-        if np.isnan(table.min()):
-            bad = np.argwhere(np.isnan(table))[0]
-            raise ScoreError(f"the score of segments {bad[0]} and {bad[1]} is NaN")
-        itself = np.zeros(table.shape, bool) if same_segment is None else np.asarray(same_segment)
-        if itself.shape != table.shape or itself.dtype != bool:
-            raise ScoreError(
-                f"same_segment is {itself.dtype} {itself.shape}, not bool {table.shape}"
-            )
-        names, index = np.unique(np.concatenate([row_names, column_names]), return_inverse=True)
-        row, column = index[: len(row_names)], index[len(row_names) :]
-        twice = np.array_equal(row, column) and np.array_equal(table, table.T)
-        return cls(table, row, column, names, itself, 0.5 if twice else 1.0)
-
-    def strips(self) -> Iterator[slice]:
-        height = max(1, STRIP // self.scores.shape[1])
-        return (slice(at, at + height) for at in range(0, len(self.scores), height))
-
-    def similarity(self, llr: Callable[[slice], Array]) -> Array:
-        """Sigmoid of mean LLRs by speakers, of LLRs by segments in strips."""
-        size = len(self.names)
-        by_column = np.empty((size, len(self.row)))
-        one = np.zeros((size, size))
-        sum_columns = _summer(self.column, size)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            for strip in self.strips():
-                ratios = llr(strip)
-                ratios[self.itself[strip]] = 0.0
-                by_column[:, strip] = sum_columns(ratios.T)
-            total = _summer(self.row, size)(by_column.T)
-            at = np.nonzero(self.itself)
-            np.add.at(one, (self.row[at[0]], self.column[at[1]]), 1.0)
-            count = np.outer(*(np.bincount(i, minlength=size) for i in (self.row, self.column)))
-            mean = total / (count - one)
-        similarity: Array = 0.5 * (1.0 + np.tanh(0.5 * mean))
-        return similarity
-
-
-def _summer(group: np.ndarray, size: int) -> Callable[[Array], Array]:
-    """Sums of rows by group ``[size, ...]``; no products, in which infinities would become NaN."""
-    order = np.argsort(group, kind="stable")
-    sorted_already = bool((order[1:] > order[:-1]).all())
-    present, start = np.unique(group[order], return_index=True)
-
-    def summed(values: Array) -> Array:
-        sums = np.zeros((size, values.shape[1]))
-        sums[present] = np.add.reduceat(values if sorted_already else values[order], start, axis=0)
-        return sums
-
-    return summed
-
-
-@dataclass(frozen=True)
-class _Grid:
-    """Cells of equal width on the axis of scores: a rising map that needs no sorting."""
-
-    low: float
-    scale: float
-
-    @classmethod
-    def over(cls, scores: Array) -> _Grid:
-        low, high = float(scores.min()), float(scores.max())
-        if not math.isfinite(high - low):
-            known = scores[np.isfinite(scores)]
-            low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 0.0)
-        scale = (CELLS - 1) / (high - low) if high > low else 1.0
-        return cls(low, scale if 0.0 < scale < math.inf else 1.0)
-
-    def __call__(self, scores: Array) -> np.ndarray:
-        place = scores - self.low
-        place *= self.scale
-        return np.clip(place, 0, CELLS - 1, out=place).astype(np.intp)
-
-
-@dataclass(frozen=True)
-class _Steps:
-    """A calibration by PAV that is looked up by cell, and by score in doubtful cells.
-
-    Args:
-        grid: of the cells.
-        llr: ``[cell]`` in nats; in a doubtful cell, that of the last score before it.
-        doubtful: ``[cell]``, whether a step may begin within.
-        scores, cells, score_llr: ``[score]``, those of doubtful cells, ascending.
-    """
-
-    grid: _Grid
-    llr: Array
-    doubtful: np.ndarray
-    scores: Array
-    cells: np.ndarray
-    score_llr: Array
-
-    def __call__(self, scores: Array) -> Array:
-        return self.at(scores, self.grid(scores))
-
-    def at(self, scores: Array, cells: np.ndarray) -> Array:
-        """LLRs of scores whose cells are known."""
-        found: Array = self.llr.take(cells)
-        if self.scores.size:
-            inside = self.doubtful[cells]
-            below = np.searchsorted(self.scores, scores[inside], side="right") - 1
-            known = (below >= 0) & (self.cells[below] == cells[inside])
-            found[inside] = np.where(known, self.score_llr[below], found[inside])
-        return found
-
-
-def _fit(trials: _Trials) -> tuple[_Steps | None, np.ndarray]:
-    """PAV with Laplace's rule of all pairs, exactly but without sorting them; and each pair's cell.
-
-    PAV is the greatest convex minorant of targets against trials, both counted upward in score
-    (its slope is the share of targets). That of the cells as points can only change within a
-    cell if, with all of its non-targets before its targets, the sum would come to lie below the
-    minorant. Only pairs in such cells are sorted: for millions of pairs, some thousands.
-    """
-    grid = _Grid.over(trials.scores)
-    everything, targets = np.zeros((2, CELLS), dtype=np.int64)
-    table = np.empty(trials.scores.shape, dtype=np.uint16)
-    for strip in trials.strips():
-        cells = grid(trials.scores[strip])
-        table[strip] = cells
-        itself = trials.itself[strip]
-        same = (trials.row[strip, None] == trials.column) & ~itself
-        everything += np.bincount(cells.ravel(), minlength=CELLS)
-        everything -= np.bincount(cells[itself], minlength=CELLS)
-        targets += np.bincount(cells[same], minlength=CELLS)
-    if not targets.any() or (targets == everything).all():
-        return None, table
-    target: Array = targets * np.float64(trials.weight)
-    nontarget: Array = (everything - targets) * np.float64(trials.weight)
-    there = np.flatnonzero(everything)
-    mixed = _doubtful(target[there], nontarget[there])
-    doubtful = np.zeros(CELLS, dtype=bool)
-    doubtful[there[mixed]] = True
-    clear = there[~mixed]
-
-    gathered: list[tuple[Array, np.ndarray]] = []
-    for strip in trials.strips():
-        part = trials.scores[strip]
-        inside = doubtful[table[strip]] & ~trials.itself[strip]
-        gathered.append((part[inside], (trials.row[strip, None] == trials.column)[inside]))
-    values, same = (np.concatenate(parts) for parts in zip(*gathered, strict=True))
-    scores, which = np.unique(values, return_inverse=True)
-    fine = np.bincount(which, minlength=len(scores)) * trials.weight
-    fine_target = np.bincount(which[same], minlength=len(scores)) * trials.weight
-    place = np.concatenate([clear, grid(scores)])
-    order = np.argsort(place, kind="stable")
-    points = Sorted(
-        np.arange(len(place), dtype=np.float64),
-        np.concatenate([target[clear], fine_target])[order],
-        np.concatenate([nontarget[clear], fine - fine_target])[order],
-    )
-    ratios = spread(points, laplace=True)
-    before, behind = (
-        np.searchsorted(place[order], np.arange(CELLS), side=side) for side in ("left", "right")
-    )
-    llr = ratios[np.maximum(np.where(doubtful, before, behind) - 1, 0)]
-    found = np.empty(len(place))
-    found[order] = ratios
-    # most doubts were unfounded: no step begins within the cell, and it is looked up as a whole
-    cells, score_llr = place[len(clear) :], found[len(clear) :]
-    first = np.flatnonzero(np.diff(cells, prepend=-1))
-    last = np.append(first[1:], len(cells))[: len(first)] - 1
-    whole = first[score_llr[first] == score_llr[last]]
-    llr[cells[whole]], doubtful[cells[whole]] = score_llr[whole], False
-    kept = doubtful[cells]
-    return _Steps(grid, llr, doubtful, scores[kept], cells[kept], score_llr[kept]), table
-
-
-def _doubtful(target: Array, nontarget: Array) -> np.ndarray:
-    """Cells within which the minorant may bend."""
-    # Laplace's rule: a target and a non-target, in violating order, at both ends
-    target = np.concatenate([[1.0, 0.0], target, [1.0, 0.0]])
-    nontarget = np.concatenate([[0.0, 1.0], nontarget, [0.0, 1.0]])
-    total = target + nontarget
-    edges = pool(target, nontarget)
-    x, y = (np.concatenate([[0.0], np.cumsum(counts)]) for counts in (total, target))
-    corner = x[:-1] + nontarget
-    minorant = np.interp(corner, x[edges], y[edges])
-    both = (target > 0) & (nontarget > 0)
-    doubtful: np.ndarray = both & (y[:-1] < minorant + 1e-9 * y[-1])
-    return doubtful[2:-2]
 
 
 def gain_of_voice_distinctiveness(

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from voicenym.errors import DependencyError
-from voicenym.metrics.interval import Interval, percentiles
+from voicenym.metrics.interval import Interval, ratio_of_sums
 
 
 @dataclass(frozen=True)
@@ -103,14 +103,14 @@ def word_errors(
         raise ValueError("the references hold no words; there is nothing to compare with")
     interval = None
     if speakers is not None and len(set(speakers)) > 1:
-        _, index = np.unique(np.asarray(speakers), return_inverse=True)
-        people = np.zeros((index.max() + 1, 2))
-        np.add.at(people, index, np.stack([counts[:, :3].sum(1), counts[:, 3]], axis=1))
-        rng = np.random.default_rng(seed)
-        drawn = rng.integers(0, len(people), (replicates, len(people)))
-        errors, words = people[drawn].sum(1).T
-        with np.errstate(invalid="ignore", divide="ignore"):
-            interval = percentiles(errors / words, level)
+        interval = ratio_of_sums(
+            counts[:, :3].sum(1),
+            counts[:, 3],
+            speakers,
+            level=level,
+            replicates=replicates,
+            seed=seed,
+        )
     value = (substitutions + deletions + insertions) / length
     return ErrorRate(value, interval, substitutions, deletions, insertions, length)
 

@@ -74,6 +74,8 @@ def evaluate(
         raise VoicenymError("--enrolls and --trials belong together")
     if output.exists() and not output.is_dir():
         raise VoicenymError(f"{output}: is a file; give a folder for the report")
+    import torch
+
     from voicenym.attack.denoise import denoisers
     from voicenym.benchmark import report, results
     from voicenym.benchmark.data import matched, recordings, spread
@@ -82,6 +84,7 @@ def evaluate(
     from voicenym.benchmark.trials import build, from_voiceprivacy
     from voicenym.system import available, load
 
+    torch.set_num_threads(1)  # the same vectors for any number of workers
     names = available() if every else system
     for name in names:
         load(name)
@@ -99,6 +102,8 @@ def evaluate(
     where = [str(source.name or source), *(x for x in (part, split, half and f"{half} half") if x)]
     plan = Plan(
         data=", ".join(where),
+        settings=f"{enrolment} recordings to enrol and {tried} to try a speaker, {len(others)} to "
+        f"train on, {keys} keys searched, seed {seed}",
         trials=test,
         pool=tuple(others),
         systems=tuple((name, {}) for name in names),

@@ -1,0 +1,153 @@
+"""Attackers beyond the papers, who search: the key that was used, or what undoes a system."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from voicenym.attack.attackers import (
+    COSINE,
+    Attacker,
+    Denoising,
+    Ignorant,
+    KeyHolder,
+    LazyInformed,
+    SemiInformed,
+    enrolled,
+    tried,
+)
+from voicenym.attack.case import Case
+from voicenym.attack.embedder import Embedder
+from voicenym.attack.transform import EVERYBODY, ORIGINAL, Undo
+from voicenym.attack.verifier import Verifier
+from voicenym.pseudonym import Key
+from voicenym.system import system_class
+
+
+@dataclass(frozen=True)
+class KeySearch(Attacker):
+    """Tries many keys: which voice the trial was given, and then who it is.
+
+    Enrolment is protected under each of ``keys`` random voices. A trial's score for a model is
+    the likelihood of its vector under that model, whatever the voice, over that under anybody:
+
+        s(m, t) = log mean_k exp(b x_kmt) - log mean_(k, m') exp(b x_km't),
+
+    x being the cosine, b the concentration of a von Mises-Fisher density. Without the second term
+    (the maximum over keys alone) a trial that some voice fits well would look like everybody.
+
+    Args:
+        keys: how many voices are tried.
+        concentration: b.
+    """
+
+    keys: int = 24
+    concentration: float = 60.0
+
+    name = "key search"
+    knows = (
+        "knows the system, not the key; protects the enrolment under many random keys and weighs "
+        "them by how well they fit the trial"
+    )
+
+    def scores(self, case: Case, verifier: Verifier, embedder: Embedder) -> np.ndarray:
+        trials = tried(case, verifier, embedder)
+        guesses = [
+            case.protection.with_key(key, EVERYBODY) for key in candidates(case.key, self.keys)
+        ]
+        cosines = [
+            COSINE.score(enrolled(case, verifier, embedder, guess), trials) for guess in guesses
+        ]
+        return marginal(np.stack(cosines), self.concentration)
+
+
+@dataclass(frozen=True)
+class Inversion(Attacker):
+    """Undoes a system under many guesses of its parameter, and weighs them like a key search.
+
+    Args:
+        guesses: systems and parameters that undo the protection, each for one guess.
+        concentration: as in :class:`KeySearch`.
+    """
+
+    guesses: tuple[Undo, ...]
+    concentration: float = 60.0
+
+    name = "inversion"
+    knows = "knows the system, not the key; undoes it under many guesses"
+
+    def scores(self, case: Case, verifier: Verifier, embedder: Embedder) -> np.ndarray:
+        models = enrolled(case, verifier, embedder, ORIGINAL)
+        cosines = [
+            COSINE.score(models, tried(case, verifier, embedder, undo)) for undo in self.guesses
+        ]
+        return marginal(np.stack(cosines), self.concentration)
+
+
+def candidates(key: Key, count: int) -> list[Key]:
+    """Random keys of the attacker's."""
+    halves = [key.tag(f"candidate {half}", str(k)) for k in range(count) for half in "ab"]
+    return [Key(bytes.fromhex(a + b)) for a, b in zip(halves[::2], halves[1::2], strict=True)]
+
+
+def marginal(cosines: np.ndarray, concentration: float) -> np.ndarray:
+    """Scores ``[model, trial]`` of :class:`KeySearch` from cosines ``[guess, model, trial]``."""
+    from scipy.special import logsumexp
+
+    scaled = concentration * cosines.astype(np.float64)
+    models = logsumexp(scaled, axis=0)
+    anybody = logsumexp(models, axis=0) - np.log(models.shape[0])
+    result: np.ndarray = models - anybody
+    return result
+
+
+def inversions(
+    system: str | None, parameters: Mapping[str, Any] | None = None, count: int = 12
+) -> tuple[Undo, ...]:
+    """What undoes a system, for ``count`` guesses of its parameter; empty where nothing does.
+
+    McAdams' angles phi^alpha are bent back by 1 / alpha (exact up to another prediction; radii of
+    ``mcadams-radius`` stay wide).
+
+    Args:
+        system: its name; None where only its files are known.
+        parameters: that the user chose: they bound the guesses.
+        count: of guesses.
+    """
+    if system not in ("mcadams", "mcadams-radius"):
+        return ()
+    fields = {f.name: f.default for f in dataclasses.fields(system_class(system))}
+    chosen = {**fields, **(parameters or {})}
+    bent = [round(1.0 / alpha, 4) for alpha in np.linspace(chosen["low"], chosen["high"], count)]
+    return tuple(Undo("mcadams", (("low", x), ("high", x))) for x in bent)
+
+
+def line_up(
+    system: str | None,
+    parameters: Mapping[str, Any],
+    denoisers: Sequence[str],
+    keys: int,
+    trains: bool,
+) -> list[Attacker]:
+    """All attackers that can be run on protected speech.
+
+    Args:
+        system: name of the system; None where only its files are known.
+        parameters: of the system.
+        denoisers: names of :func:`voicenym.attack.denoise.denoisers`.
+        keys: of the key search.
+        trains: whether there is speech of other people to train on.
+    """
+    attackers: list[Attacker] = [Ignorant(), *map(Denoising, denoisers), KeyHolder()]
+    if system is not None:
+        attackers += [LazyInformed(), KeySearch(keys)]
+        guesses = inversions(system, parameters)
+        if guesses:
+            attackers.append(Inversion(guesses))
+        if trains:
+            attackers.append(SemiInformed())
+    return attackers
