@@ -89,13 +89,14 @@ class Recast(Anonymizer):
             "source: sum_k cos(k phi) below a drawn frequency, white noise above; minimum phase",
         ),
         needs="no weights; 8 kHz or more; CPU or GPU; hears a file first, adapts when live",
-        protects="ignorant verifiers in part; weakly from those who know the system, not the key",
+        protects="ignorant verifiers in part, and weakly those who know the system but not the key",
         promises=(
             "length, channels, level contour, rhythm and the direction of intonation are kept",
             "neither the fine structure of the voice source nor its phase is in the output",
         ),
         fails=(
-            "who has other recordings of a speaker and tries many keys finds most voices",
+            "an attacker who has other recordings of a speaker and tries many keys finds most "
+            "voices",
             "how formants move, accent, rhythm and words remain the speaker's: an attacker who "
             "trains on its output is not stopped",
             "sounds like a vocoder; music and overlapping talkers suffer",
