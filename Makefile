@@ -53,7 +53,7 @@ $(VENV)/.base: pyproject.toml constraints.txt | $(BIN)/python
 	touch $@
 
 $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
-	$(INSTALL) -e ".[lhotse,evaluate,dev]"
+	$(INSTALL) -e ".[lhotse,evaluate,recognisers,train,dev]"
 	$(INSTALL) --no-deps resemblyzer
 	touch $@ $(VENV)/.base
 

@@ -105,7 +105,7 @@ def corpus(tmp_path_factory):
     """Recordings: six speakers, half of each sex, with four utterances each."""
     import soundfile
 
-    from voicenym.attack.recording import Recording
+    from voicenym.corpus.recording import Recording
 
     root: Path = tmp_path_factory.mktemp("corpus")
     recordings = []

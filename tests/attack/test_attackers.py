@@ -9,8 +9,8 @@ from voicenym import Key
 from voicenym.attack import attackers, search
 from voicenym.attack.case import Case, Model, Protection
 from voicenym.attack.embedder import Embedder
-from voicenym.attack.recording import Recording
 from voicenym.attack.transform import EVERYBODY, Anonymize, Undo
+from voicenym.corpus.recording import Recording
 
 USER, ATTACKER = Key(bytes(32)), Key(bytes(range(32)))
 DIMENSION, SPEAKERS, VOICES = 24, 20, 6

@@ -4,8 +4,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from voicenym.attack.recording import Recording
 from voicenym.benchmark.trials import build, from_voiceprivacy
+from voicenym.corpus.recording import Recording
 from voicenym.errors import CorpusError
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from voicenym.attack.recording import Recording
 from voicenym.attack.transform import Anonymize, Transform
+from voicenym.corpus.recording import Recording
 from voicenym.pseudonym import Key
 
 

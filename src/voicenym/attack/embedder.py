@@ -12,9 +12,9 @@ from types import TracebackType
 import numpy as np
 
 from voicenym.attack.cache import VectorCache
-from voicenym.attack.recording import Recording
 from voicenym.attack.transform import ORIGINAL, Transform
 from voicenym.attack.verifier import Verifier
+from voicenym.corpus.recording import Recording
 from voicenym.errors import VoicenymError
 
 AT_ONCE = 32

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from voicenym.attack.recording import RATE, Recording
+from voicenym.corpus.recording import RATE, Recording
 from voicenym.errors import CorpusError
 from voicenym.pseudonym import Key
 from voicenym.system import Anonymizer, load

@@ -1,1 +1,1 @@
-"""Corpora, trials, the protocol of an evaluation, and its report."""
+"""Trials, the protocol of an evaluation, and its report."""

@@ -16,10 +16,10 @@ import numpy as np
 
 from voicenym.attack.backend import unit
 from voicenym.attack.denoise import denoisers
-from voicenym.attack.recording import RATE, Recording
 from voicenym.attack.search import candidates, inversions
 from voicenym.attack.transform import EVERYBODY, Anonymize
 from voicenym.attack.verifier import Verifier
+from voicenym.corpus.recording import RATE, Recording
 from voicenym.dsp import pitch
 from voicenym.pseudonym import Key
 

@@ -16,15 +16,15 @@ from voicenym.attack.attackers import Unprotected
 from voicenym.attack.cache import VectorCache
 from voicenym.attack.case import Case, Protection
 from voicenym.attack.embedder import Embedder
-from voicenym.attack.recording import Recording
 from voicenym.attack.search import line_up
 from voicenym.attack.transform import ORIGINAL, Instead, Transform
 from voicenym.attack.trivial import VoiceStatistics
 from voicenym.attack.verifier import Verifier, verifier
 from voicenym.benchmark import distinctiveness, protection, utility
-from voicenym.benchmark.data import spread
 from voicenym.benchmark.results import AttackFigures, Evaluation, Measured, SystemResults
 from voicenym.benchmark.trials import Trials
+from voicenym.corpus.recording import Recording
+from voicenym.corpus.recordings import spread
 from voicenym.errors import CorpusError
 from voicenym.pseudonym import Key
 from voicenym.recognition import Recogniser

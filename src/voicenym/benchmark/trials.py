@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from voicenym.attack.case import Model
-from voicenym.attack.recording import Recording
+from voicenym.corpus.recording import Recording
 from voicenym.errors import CorpusError
 
 ENROLMENT = 8

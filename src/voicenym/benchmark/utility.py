@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from voicenym.attack.recording import RATE, Recording
 from voicenym.attack.transform import Transform
 from voicenym.benchmark.results import Measured
+from voicenym.corpus.recording import RATE, Recording
 from voicenym.errors import DependencyError, VoicenymError
 from voicenym.metrics import (
     mean_opinion,

@@ -1,4 +1,4 @@
-"""Recordings in files: one, a tree, a Kaldi data folder, a lhotse manifest; run as a batch."""
+"""Recordings in files, single or in corpora: read for attacks and training, or run as a batch."""
 
 from __future__ import annotations
 

@@ -11,8 +11,8 @@ import typer
 from voicenym.errors import CorpusError, VoicenymError
 
 if TYPE_CHECKING:
-    from voicenym.attack.recording import Recording
     from voicenym.benchmark.results import Evaluation
+    from voicenym.corpus.recording import Recording
     from voicenym.recognition import Recogniser
 
 CACHE = "cache.sqlite"
@@ -78,10 +78,10 @@ def evaluate(
 
     from voicenym.attack.denoise import denoisers
     from voicenym.benchmark import report, results
-    from voicenym.benchmark.data import matched, recordings, spread
     from voicenym.benchmark.protocol import Plan
     from voicenym.benchmark.protocol import evaluate as run
     from voicenym.benchmark.trials import build, from_voiceprivacy
+    from voicenym.corpus.recordings import matched, recordings, spread
     from voicenym.system import available, load
 
     torch.set_num_threads(1)  # the same vectors for any number of workers

@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from voicenym.attack.recording import Recording
 from voicenym.corpus import kaldi
 from voicenym.corpus.plan import EXTENSIONS
+from voicenym.corpus.recording import Recording
 from voicenym.errors import CorpusError
 
 COLUMNS = ("utterance", "path", "speaker")

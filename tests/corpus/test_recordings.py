@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from voicenym.attack.recording import Recording
-from voicenym.benchmark.data import matched, recordings, spread
+from voicenym.corpus.recording import Recording
+from voicenym.corpus.recordings import matched, recordings, spread
 from voicenym.errors import CorpusError
 
 
