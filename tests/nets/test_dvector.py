@@ -20,7 +20,7 @@ def checkpoint(tmp_path):
 
 @pytest.mark.parametrize("samples", [100, 16000, 25600, 48000, 16000 * 7 + 3])
 def test_parts_cover_a_recording_but_for_a_short_rest(samples):
-    starts = part_starts(samples)
+    starts = part_starts(samples // HOP + 1)
     assert starts[0] == 0
     assert all(b - a == 77 for a, b in pairwise(starts))
     end = (starts[-1] + PART_FRAMES) * HOP
@@ -37,6 +37,22 @@ def test_vectors_are_unit_and_do_not_depend_on_level_or_company(checkpoint):
     for recording, vector in zip(recordings, together, strict=True):
         torch.testing.assert_close(model.embed([0.2 * recording])[0], vector, atol=1e-5, rtol=0)
     assert model.embed([]).shape == (0, 256)
+
+
+def test_waveforms_and_features_give_the_same_vectors_and_gradients_reach_the_waveform(checkpoint):
+    model = DVector.from_checkpoint(checkpoint)
+    generator = torch.Generator().manual_seed(1)
+    waveforms = 0.1 * torch.randn(2, 60_000, generator=generator)
+    waveforms[1, 30_000:] = 0.0
+    lengths = torch.tensor([60_000, 30_000])
+    waveforms.requires_grad_()
+    vectors = model(waveforms, lengths)
+    expected = model.embed([waveforms[0].detach(), waveforms[1, :30_000].detach()])
+    torch.testing.assert_close(vectors, expected, atol=1e-6, rtol=0)
+    encoded = model.encode(model.features(waveforms, lengths), lengths // HOP + 1)
+    torch.testing.assert_close(encoded, expected, atol=1e-6, rtol=0)
+    vectors[:, :8].sum().backward()
+    assert (waveforms.grad.abs().amax(1) > 0).all()
 
 
 def test_other_weights_are_refused(tmp_path):

@@ -46,6 +46,23 @@ def filterbank(rate: int, fft: int, bands: int, low: float, high: float) -> torc
     return (triangles * (2.0 / (right - left))).float()
 
 
+def power_frames(signal: torch.Tensor, window: torch.Tensor, hop: int) -> torch.Tensor:
+    """Power spectra of frames centred on every hop, zeros outside the signal.
+
+    Args:
+        signal: ``[..., time]``.
+        window: ``[length]``; the transform is as long.
+        hop: in samples.
+
+    Returns:
+        ``[..., 1 + time / hop, length / 2 + 1]``.
+    """
+    length = len(window)
+    padded = torch.nn.functional.pad(signal, (length // 2, length // 2))
+    frames = padded.unfold(-1, length, hop)
+    return torch.fft.rfft(frames * window).abs().square()
+
+
 class MelSpectrum(torch.nn.Module):
     """Mel power spectrum of centred, periodic-Hann frames, zeros outside the signal.
 
@@ -61,7 +78,7 @@ class MelSpectrum(torch.nn.Module):
 
     def __init__(self, rate: int, length: int, hop: int, bands: int) -> None:
         super().__init__()
-        self.length, self.hop = length, hop
+        self.hop = hop
         self.register_buffer("window", torch.hann_window(length), persistent=False)
         self.register_buffer(
             "bank", filterbank(rate, length, bands, 0.0, rate / 2), persistent=False
@@ -69,7 +86,4 @@ class MelSpectrum(torch.nn.Module):
 
     def forward(self, signal: torch.Tensor) -> torch.Tensor:
         """``[..., time]`` to ``[..., 1 + time / hop, band]``."""
-        padded = torch.nn.functional.pad(signal, (self.length // 2, self.length // 2))
-        frames = padded.unfold(-1, self.length, self.hop)
-        power = torch.fft.rfft(frames * self.window).abs().square()
-        return power @ self.bank.T
+        return power_frames(signal, self.window, self.hop) @ self.bank.T

@@ -7,14 +7,16 @@ logarithm) in frames of 25 ms every 10 ms, three layers of 256, a rectified proj
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
 from pathlib import Path
+from typing import Any
 
 import torch
 
+from voicenym.dsp.fbank import frames_of
 from voicenym.dsp.mel import MelSpectrum
+from voicenym.nets.encoder import RATE, Encoder
 
-RATE = 16_000
 HOP = 160
 WINDOW = 400
 MELS = 40
@@ -30,19 +32,23 @@ LEAST_COVERAGE = 0.75
 PARTS_AT_ONCE = 256
 
 
-def part_starts(samples: int) -> list[int]:
-    """Where the parts of a recording begin, in frames."""
-    frames = -(-(samples + 1) // HOP)
+def part_starts(frames: int) -> list[int]:
+    """Where the parts of a recording of so many frames begin, in frames."""
     step = round(RATE / PARTS_PER_SECOND / HOP)
     starts = list(range(0, max(1, frames - PART_FRAMES + step + 1), step))
-    covered = samples / HOP - starts[-1]
+    covered = frames - 1 - starts[-1]
     if len(starts) > 1 and covered < LEAST_COVERAGE * PART_FRAMES:
         starts.pop()
     return starts
 
 
-class DVector(torch.nn.Module):
+class DVector(Encoder):
     """Speaker vectors of 256 elements, of length one, none negative."""
+
+    kind = "dvector"
+    size = SIZE
+    least_samples = 1
+    most_samples = sys.maxsize  # it hears parts anyway
 
     def __init__(self) -> None:
         super().__init__()
@@ -63,27 +69,49 @@ class DVector(torch.nn.Module):
         model.load_state_dict(wanted)
         return model.eval()
 
-    def forward(self, mels: torch.Tensor) -> torch.Tensor:
-        """``[part, frame, mel]`` to vectors ``[part, 256]``."""
+    def config(self) -> dict[str, Any]:
+        return {}
+
+    def features(
+        self, waveforms: torch.Tensor, lengths: torch.Tensor | None = None
+    ) -> torch.Tensor:
+        """``[batch, time]`` to mels of power ``[batch, frame, 40]``, level normalised."""
+        count = waveforms.shape[1] if lengths is None else lengths[:, None].to(waveforms)
+        level = (waveforms.square().sum(1, keepdim=True) / count).sqrt().clamp_min(1e-9)
+        return self.mel(waveforms * (10.0 ** (LOUDNESS_DB / 20.0) / level))
+
+    def encode(self, features: torch.Tensor, lengths: torch.Tensor | None = None) -> torch.Tensor:
+        """Mels ``[batch, frame, 40]`` to vectors ``[batch, 256]``: means of those of the parts.
+
+        The last part may reach beyond a row's frames. It hears what ``features`` holds there, such
+        as the end of the last sound, and zeros after that.
+        """
+        frames = [features.shape[1]] * len(features) if lengths is None else lengths.tolist()
+        starts = [part_starts(int(some)) for some in frames]
+        missing = max(some[-1] for some in starts) + PART_FRAMES - features.shape[1]
+        padded = torch.nn.functional.pad(features, (0, 0, 0, max(0, missing)))
+        parts = torch.stack(
+            [
+                row[start : start + PART_FRAMES]
+                for row, some in zip(padded, starts, strict=True)
+                for start in some
+            ]
+        )
+        vectors = torch.cat([self._of_parts(some) for some in parts.split(PARTS_AT_ONCE)])
+        means = [some.mean(0) for some in vectors.split([len(some) for some in starts])]
+        return torch.nn.functional.normalize(torch.stack(means), dim=1, eps=1e-9)
+
+    def forward(self, waveforms: torch.Tensor, lengths: torch.Tensor | None = None) -> torch.Tensor:
+        if lengths is None:
+            lengths = torch.full((len(waveforms),), waveforms.shape[1], device=waveforms.device)
+        frames = frames_of(lengths)
+        end = part_starts(int(frames.max()))[-1] + PART_FRAMES
+        missing = max(0, end * HOP - waveforms.shape[1])
+        padded = torch.nn.functional.pad(waveforms, (0, missing))
+        return self.encode(self.features(padded, lengths), frames)
+
+    def _of_parts(self, mels: torch.Tensor) -> torch.Tensor:
+        """``[part, 160, 40]`` to vectors ``[part, 256]``."""
         _, (hidden, _) = self.lstm(mels)
         vector = torch.relu(self.linear(hidden[-1]))
         return torch.nn.functional.normalize(vector, dim=1, eps=1e-9)
-
-    def parts(self, recording: torch.Tensor) -> torch.Tensor:
-        """Mel frames ``[part, 160, 40]`` of a recording ``[time]`` at 16 kHz, level normalised."""
-        level = recording.square().mean().sqrt().clamp_min(1e-9)
-        recording = recording * (10.0 ** (LOUDNESS_DB / 20.0) / level)
-        starts = part_starts(len(recording))
-        missing = (starts[-1] + PART_FRAMES) * HOP - len(recording)
-        mels = self.mel(torch.nn.functional.pad(recording, (0, max(0, missing))))
-        return torch.stack([mels[start : start + PART_FRAMES] for start in starts])
-
-    @torch.inference_mode()
-    def embed(self, recordings: Sequence[torch.Tensor]) -> torch.Tensor:
-        """Vectors ``[recording, 256]`` of recordings ``[time]`` of any lengths at 16 kHz."""
-        if not recordings:
-            return torch.zeros(0, SIZE)
-        parts = [self.parts(recording) for recording in recordings]
-        vectors = torch.cat([self(some) for some in torch.cat(parts).split(PARTS_AT_ONCE)])
-        means = [v.mean(0) for v in vectors.split([len(part) for part in parts])]
-        return torch.nn.functional.normalize(torch.stack(means), dim=1, eps=1e-9)
