@@ -1,0 +1,245 @@
+"""Connectionist temporal classification: texts to tokens and back, and two ways to decode.
+
+Graves et al., "Connectionist temporal classification", ICML 2006: a path has a token or the blank
+in each frame; it stands for the text that is left when repeated tokens are merged and blanks taken
+out. The greedy text is that of the best path; the best text is found by a search over prefixes
+(Hannun et al., "First-pass large vocabulary continuous speech recognition using bi-directional
+recurrent DNNs", arXiv 1408.2873), which adds up the paths of each and may weigh them by a language
+model.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby, pairwise
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+
+from voicenym.errors import VoicenymError
+
+BLANK = 0
+"""The token that says nothing."""
+BEAM = 16
+LEAST = -10.0
+"""Logarithm of the probability in a frame below which a token does not go on a prefix."""
+
+Text = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Alphabet:
+    """Characters as tokens: the n-th character is token n, and 0 is the blank.
+
+    Args:
+        characters: without the blank, none twice.
+
+    >>> Alphabet(" abc").encode("cab")
+    [4, 2, 3]
+    >>> Alphabet(" abc").decode([4, 2, 3])
+    'cab'
+    """
+
+    characters: str
+
+    def __post_init__(self) -> None:
+        if len(set(self.characters)) != len(self.characters) or not self.characters:
+            raise ValueError("an alphabet needs characters, and none of them twice")
+
+    @classmethod
+    def of(cls, texts: Iterable[str]) -> Alphabet:
+        """Every character of some texts, in order.
+
+        Raises:
+            VoicenymError: no characters in them.
+        """
+        found = "".join(sorted({character for text in texts for character in text}))
+        if not found:
+            raise VoicenymError("no text to learn letters from; give transcripts")
+        return cls(found)
+
+    def __len__(self) -> int:
+        """Number of tokens, the blank included."""
+        return len(self.characters) + 1
+
+    def encode(self, text: str) -> list[int]:
+        """Tokens of a text.
+
+        Raises:
+            VoicenymError: a character that is none of these.
+        """
+        try:
+            return [self.characters.index(character) + 1 for character in text]
+        except ValueError:
+            unknown = sorted(set(text) - set(self.characters))
+            raise VoicenymError(
+                f"{text!r}: {', '.join(map(repr, unknown))} is none of the {len(self) - 1} "
+                "characters that this model knows; normalise the text, or train on such text"
+            ) from None
+
+    def decode(self, tokens: Iterable[int]) -> str:
+        """Text of tokens; blanks among them are skipped."""
+        return "".join(self.characters[token - 1] for token in tokens if token != BLANK)
+
+
+def collapse(path: Iterable[int]) -> Text:
+    """The text of a path: repeated tokens merged, blanks taken out.
+
+    >>> collapse([1, 1, 0, 1, 2, 2])
+    (1, 1, 2)
+    """
+    return tuple(token for token, _ in groupby(path) if token != BLANK)
+
+
+def frames_needed(tokens: Sequence[int]) -> int:
+    """Frames without which a text has no path: one a token, and one between equal neighbours.
+
+    >>> frames_needed([1, 1, 2])
+    4
+    """
+    return len(tokens) + sum(a == b for a, b in pairwise(tokens))
+
+
+def loss(
+    logits: torch.Tensor, frames: torch.Tensor, texts: torch.Tensor, sizes: torch.Tensor
+) -> torch.Tensor:
+    """Negative log probability of the texts: ``[batch]``; 0 for one that its frames cannot hold.
+
+    Args:
+        logits: ``[batch, frame, token]``.
+        frames: ``[batch]``.
+        texts: tokens ``[batch, longest]``, anything behind each text.
+        sizes: tokens of each text, ``[batch]``.
+    """
+    return torch.nn.functional.ctc_loss(
+        logits.float().log_softmax(-1).transpose(0, 1),
+        texts,
+        frames,
+        sizes,
+        blank=BLANK,
+        reduction="none",
+        zero_infinity=True,
+    )
+
+
+def greedy(logits: torch.Tensor, frames: torch.Tensor) -> list[Text]:
+    """Texts of the best paths.
+
+    Args:
+        logits: ``[batch, frame, token]``, or their logarithms of probabilities.
+        frames: ``[batch]``.
+    """
+    best = logits.argmax(-1).tolist()
+    return [collapse(path[:count]) for path, count in zip(best, frames.tolist(), strict=True)]
+
+
+class Scorer(Protocol):
+    """What a search adds to the logarithm of a text's probability as the text grows.
+
+    A state is hashable; what a step adds depends on state and token alone.
+    """
+
+    def start(self) -> Any:
+        """State of the empty text."""
+        ...
+
+    def step(self, state: Any, token: int) -> tuple[float, Any]:
+        """What a further token adds, and the state with it."""
+        ...
+
+    def finish(self, state: Any) -> float:
+        """What the end of the text adds."""
+        ...
+
+
+@dataclass
+class _Prefix:
+    """A prefix: logarithms of paths that end in the blank and of those that do not, and extras."""
+
+    extra: float
+    state: Any
+    blank: float = -math.inf
+    token: float = -math.inf
+
+    @property
+    def paths(self) -> float:
+        return _add(self.blank, self.token)
+
+
+def search(
+    log_probs: np.ndarray,
+    *,
+    beam: int = BEAM,
+    scorer: Scorer | None = None,
+    least: float = LEAST,
+) -> list[tuple[Text, float]]:
+    """Best texts and their scores, the best first.
+
+    Args:
+        log_probs: ``[frame, token]``, logarithms of probabilities.
+        beam: prefixes that are kept from frame to frame; with all of them the search is exact.
+        scorer: adds a language model; None adds nothing.
+        least: see :data:`LEAST`; ``-inf`` tries all.
+
+    Returns:
+        At most ``beam`` texts with the logarithm of the probability of each, plus what the scorer
+        added.
+
+    Example:
+        >>> once = np.log([[0.4, 0.6], [0.4, 0.6]])
+        >>> [(text, round(math.exp(score), 2)) for text, score in search(once)]
+        [((1,), 0.84), ((), 0.16)]
+    """
+    empty = _Prefix(0.0, None if scorer is None else scorer.start(), blank=0.0)
+    kept: dict[Text, _Prefix] = {(): empty}
+    known: dict[Text, tuple[float, Any]] = {(): (0.0, empty.state)}
+    for frame in np.asarray(log_probs, dtype=np.float64):
+        spoken = [int(token) for token in np.flatnonzero(frame >= least) if token != BLANK]
+        chances = frame.tolist()
+        grown: dict[Text, _Prefix] = {}
+        for text, prefix in kept.items():
+            both, last = prefix.paths, text[-1] if text else BLANK
+            same = _at(grown, known, text)
+            same.blank = _add(same.blank, both + chances[BLANK])
+            if text:
+                same.token = _add(same.token, prefix.token + chances[last])
+            for token in spoken:
+                # a token twice needs a blank between
+                before = prefix.blank if token == last else both
+                if before == -math.inf:
+                    continue
+                longer = (*text, token)
+                if longer not in known:
+                    known[longer] = _extended(scorer, prefix, token)
+                more = _at(grown, known, longer)
+                more.token = _add(more.token, before + chances[token])
+        ranked = sorted(grown.items(), key=lambda item: -(item[1].paths + item[1].extra))
+        kept = dict(ranked[:beam])
+    scores = {
+        text: prefix.paths + prefix.extra + (0.0 if scorer is None else scorer.finish(prefix.state))
+        for text, prefix in kept.items()
+    }
+    return sorted(scores.items(), key=lambda item: -item[1])
+
+
+def _extended(scorer: Scorer | None, prefix: _Prefix, token: int) -> tuple[float, Any]:
+    if scorer is None:
+        return 0.0, None
+    added, state = scorer.step(prefix.state, token)
+    return prefix.extra + added, state
+
+
+def _at(grown: dict[Text, _Prefix], known: dict[Text, tuple[float, Any]], text: Text) -> _Prefix:
+    if text not in grown:
+        grown[text] = _Prefix(*known[text])
+    return grown[text]
+
+
+def _add(a: float, b: float) -> float:
+    """Logarithm of the sum of two numbers, from their logarithms."""
+    if a < b:
+        a, b = b, a
+    return a if b == -math.inf else a + math.log1p(math.exp(b - a))

@@ -1,0 +1,271 @@
+"""DeepSpeech2: from a waveform to a graphemic posteriorgram, with gradients all the way.
+
+Amodei et al., "Deep Speech 2: end-to-end speech recognition in English and Mandarin", ICML 2016,
+arXiv 1512.02595, in the form that V-Cloak (Deng et al., USENIX Security 2023, section 4.2.2 and
+figure 5) keeps words with: two 2-D convolutions, five bidirectional LSTMs, a fully connected layer,
+29 tokens. Sizes and features are those of the common implementation in PyTorch,
+``deepspeech.pytorch``, whose checkpoints load (:meth:`DeepSpeech2.from_checkpoint`).
+
+Otherwise than there: outside a recording lie zeros, not its mirror image, when its first and last
+frames are taken, so that a recording in a batch is what it is alone; and batch normalisation does
+not count padding while it trains.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch.nn import functional
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from voicenym.errors import VoicenymError
+from voicenym.nets.masked import MaskedBatchNorm, valid
+
+RATE = 16_000
+WINDOW, HOP = 320, 160
+"""20 ms every 10 ms, in samples; the window is also the length of the transform."""
+LABELS = "_'ABCDEFGHIJKLMNOPQRSTUVWXYZ "
+"""Tokens of published English checkpoints, in order; the first is CTC's blank."""
+CEILING = 20.0
+"""Where the rectifier of the convolutions clips: section 3.1 of the paper."""
+FLATTEST = 1e-5
+"""Deviation of log magnitudes below which they are not raised to 1: digital silence."""
+_MAPS = (
+    (r"^conv\.seq_module\.0\.", "first."),
+    (r"^conv\.seq_module\.1\.", "first_norm."),
+    (r"^conv\.seq_module\.3\.", "second."),
+    (r"^conv\.seq_module\.4\.", "second_norm."),
+    (r"^rnns\.(\d+)\.batch_norm\.module\.", r"layers.\1.norm."),
+    (r"^rnns\.(\d+)\.rnn\.", r"layers.\1.rnn."),
+    (r"^fc\.0\.module\.0\.", "output_norm."),
+    (r"^fc\.0\.module\.1\.", "output."),
+)
+"""From names in published checkpoints to those here."""
+
+
+@dataclass(frozen=True)
+class DeepSpeech2Config:
+    """Sizes of a DeepSpeech2.
+
+    Args:
+        tokens: of the output, CTC's blank included.
+        size: of each recurrent layer, whose two directions are added.
+        layers: recurrent ones.
+        cell: ``lstm`` or ``gru``.
+        channels: of the convolutions.
+    """
+
+    tokens: int = len(LABELS)
+    size: int = 1024
+    layers: int = 5
+    cell: str = "lstm"
+    channels: int = 32
+
+    def __post_init__(self) -> None:
+        if self.cell not in ("lstm", "gru"):
+            raise ValueError(f"cell is lstm or gru, not {self.cell!r}")
+
+
+class DeepSpeech2(torch.nn.Module):
+    """Recordings to CTC's scores of tokens, a frame every 20 ms.
+
+    Args:
+        config: sizes.
+
+    Example:
+        >>> net = DeepSpeech2(DeepSpeech2Config(size=8, layers=1)).eval()
+        >>> logits, frames = net(torch.zeros(2, 16_000), torch.tensor([16_000, 8_000]))
+        >>> list(logits.shape), frames.tolist()
+        ([2, 51, 29], [51, 26])
+    """
+
+    window: torch.Tensor
+
+    def __init__(self, config: DeepSpeech2Config) -> None:
+        super().__init__()
+        self.config = config
+        channels = config.channels
+        self.register_buffer("window", torch.hamming_window(WINDOW), persistent=False)
+        self.first = torch.nn.Conv2d(1, channels, (41, 11), stride=(2, 2), padding=(20, 5))
+        self.first_norm = MaskedBatchNorm(channels)
+        self.second = torch.nn.Conv2d(channels, channels, (21, 11), stride=(2, 1), padding=(10, 5))
+        self.second_norm = MaskedBatchNorm(channels)
+        sizes = [channels * 41, *[config.size] * config.layers]  # 161 bins, halved twice
+        self.layers = torch.nn.ModuleList(
+            [
+                Recurrent(sizes[i], sizes[i + 1], config.cell, normalised=i > 0)
+                for i in range(config.layers)
+            ]
+        )
+        self.output_norm = MaskedBatchNorm(config.size)
+        self.output = torch.nn.Linear(config.size, config.tokens, bias=False)
+
+    @classmethod
+    def from_checkpoint(cls, path: Path | str) -> DeepSpeech2:
+        """A net with the weights of a bidirectional ``deepspeech.pytorch`` checkpoint.
+
+        Its sizes are read off the weights. The file holds the weights themselves, or has them under
+        ``state_dict``; it is read without running what it holds, so that a checkpoint that also
+        holds objects of that program must first be saved as its ``state_dict`` alone.
+
+        Raises:
+            VoicenymError: not readable so, or another architecture; names the first key that
+                differs.
+        """
+        try:
+            held = torch.load(path, map_location="cpu", weights_only=True)
+        except OSError as error:
+            raise VoicenymError(f"{path}: cannot be read ({error.strerror})") from None
+        except Exception as error:
+            raise VoicenymError(
+                f"{path}: no weights that can be read safely ({type(error).__name__}); where they "
+                "come from, save the checkpoint's state_dict alone, and give that file"
+            ) from error
+        return cls.from_published(held.get("state_dict", held), str(path))
+
+    @classmethod
+    def from_published(cls, state: Mapping[str, Any], source: str = "weights") -> DeepSpeech2:
+        """As :meth:`from_checkpoint`, of weights by name.
+
+        Raises:
+            VoicenymError: another architecture; names the first key that differs.
+        """
+        renamed = {_renamed(name): value for name, value in state.items()}
+        try:
+            recurrent = renamed["layers.0.rnn.weight_ih_l0"]
+            inner = renamed["layers.0.rnn.weight_hh_l0"]
+            config = DeepSpeech2Config(
+                tokens=len(renamed["output.weight"]),
+                size=inner.shape[1],
+                layers=len([name for name in renamed if name.endswith(".rnn.weight_ih_l0")]),
+                cell={4: "lstm", 3: "gru"}[len(recurrent) // inner.shape[1]],
+                channels=len(renamed["first.weight"]),
+            )
+        except KeyError as error:
+            raise VoicenymError(
+                f"{source}: no bidirectional DeepSpeech2 of LSTMs or GRUs: it lacks {error}"
+            ) from None
+        net = cls(config)
+        own = net.state_dict()
+        for name in [*own, *renamed]:
+            theirs = tuple(renamed[name].shape) if name in renamed else None
+            ours = tuple(own[name].shape) if name in own else None
+            if theirs != ours:
+                raise VoicenymError(
+                    f"{source}: {name} is {theirs or 'missing'} there and {ours or 'missing'} in "
+                    "DeepSpeech2; give a checkpoint of a bidirectional one"
+                )
+        net.load_state_dict(renamed)
+        return net.eval()
+
+    def features(
+        self, samples: torch.Tensor, lengths: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Log magnitudes ``log(1 + |X|)``, of mean 0 and deviation 1 within each recording.
+
+        Args:
+            samples: ``[batch, time]`` at 16 kHz, zeros behind each recording.
+            lengths: ``[batch]`` in samples.
+
+        Returns:
+            ``[batch, frame, 161]``, zeros behind each recording, and frames ``[batch]``.
+        """
+        with torch.autocast(samples.device.type, enabled=False):
+            around = functional.pad(samples, (WINDOW // 2, WINDOW // 2))
+            logs = torch.log1p(
+                torch.fft.rfft(around.unfold(-1, WINDOW, HOP) * self.window.to(samples)).abs()
+            )
+            frames = 1 + lengths.div(HOP, rounding_mode="floor")
+            mask = valid(frames, logs.shape[1])[..., None]
+            count = (frames * logs.shape[2])[:, None, None]
+            centred = (logs - (logs * mask).sum((1, 2), keepdim=True) / count) * mask
+            power = centred.square().sum((1, 2), keepdim=True) / (count - 1)
+            return centred / (power + FLATTEST**2).sqrt(), frames
+
+    def logits(
+        self, features: torch.Tensor, frames: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Scores ``[batch, frame / 2, token]`` of :meth:`features`, and frames ``[batch]``."""
+        frames = frames.add(1).div(2, rounding_mode="floor")
+        x = features.transpose(1, 2)[:, None]
+        mask = valid(frames, (features.shape[1] + 1) // 2)
+        for convolution, norm in (
+            (self.first, self.first_norm),
+            (self.second, self.second_norm),
+        ):
+            x = norm(convolution(x).permute(0, 3, 2, 1), mask)  # [batch, frame, bin, channel]
+            x = functional.hardtanh(x, 0.0, CEILING).permute(0, 3, 2, 1)
+        x = x.flatten(1, 2).transpose(1, 2)
+        for layer in self.layers:
+            x = layer(x, frames, mask)
+        return self.output(self.output_norm(x, mask)), frames
+
+    def forward(
+        self, samples: torch.Tensor, lengths: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Scores of tokens ``[batch, frame, token]`` and frames ``[batch]`` of recordings.
+
+        This is the posteriorgram that V-Cloak compares, which takes what the fully connected layer
+        gives, before the softmax.
+        """
+        return self.logits(*self.features(samples, lengths))
+
+    def freeze(self) -> DeepSpeech2:
+        """Fix the weights and all statistics, for a loss of what it hears; returns itself.
+
+        Gradients then reach the waveform and stop there. Recurrent layers are left in training
+        mode, in which they compute the same, because without it cuDNN refuses gradients.
+        """
+        self.eval().requires_grad_(False)
+        for layer in self.layers:
+            layer.rnn.train()
+        return self
+
+
+class Recurrent(torch.nn.Module):
+    """Batch normalisation over time and batch, then both directions of an LSTM or GRU, added."""
+
+    def __init__(self, inward: int, size: int, cell: str, normalised: bool) -> None:
+        super().__init__()
+        self.norm = MaskedBatchNorm(inward) if normalised else None
+        kind = torch.nn.LSTM if cell == "lstm" else torch.nn.GRU
+        self.rnn = kind(inward, size, bidirectional=True, batch_first=True)
+
+    def forward(self, x: torch.Tensor, frames: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        """``[batch, frame, inward]`` to ``[batch, frame, size]``, zeros behind each recording."""
+        if self.norm is not None:
+            x = self.norm(x, mask)
+        packed = pack_padded_sequence(x, frames.cpu(), batch_first=True, enforce_sorted=False)
+        both, _ = pad_packed_sequence(
+            self.rnn(packed)[0], batch_first=True, total_length=x.shape[1]
+        )
+        return both.unflatten(-1, (2, -1)).sum(-2)
+
+
+def posteriorgram_distance(
+    first: torch.Tensor, second: torch.Tensor, frames: torch.Tensor
+) -> torch.Tensor:
+    """V-Cloak's loss of intelligibility: mean square difference of two posteriorgrams.
+
+    Args:
+        first, second: ``[batch, frame, token]``, of an original and what was made of it.
+        frames: ``[batch]``; what lies behind does not count.
+
+    Returns:
+        ``[batch]``: MSE(GPG(x), GPG(x~)), section 4.2.2.
+    """
+    mask = valid(frames, first.shape[1])[..., None]
+    return ((first - second).square() * mask).sum((1, 2)) / (frames * first.shape[2])
+
+
+def _renamed(name: str) -> str:
+    for pattern, instead in _MAPS:
+        found, count = re.subn(pattern, instead, name)
+        if count:
+            return found
+    return name

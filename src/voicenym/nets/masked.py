@@ -1,0 +1,55 @@
+"""Batches of unequal lengths: what is heard in a recording does not depend on its company.
+
+A batch is padded with zeros at its end. A layer that looks aside must find zeros there, as it would
+past the end of a recording alone; a layer that counts must not count them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+
+
+def valid(lengths: torch.Tensor, most: int) -> torch.Tensor:
+    """``[batch, most]``: true within each length.
+
+    Args:
+        lengths: ``[batch]`` of whole numbers, none above ``most``.
+        most: length of the padded axis.
+
+    >>> valid(torch.tensor([1, 3]), 3).int().tolist()
+    [[1, 0, 0], [1, 1, 1]]
+    """
+    return torch.arange(most, device=lengths.device) < lengths[:, None]
+
+
+def padded(signals: Sequence[torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
+    """Signals ``[time]`` as a batch ``[batch, longest]`` with zeros behind, and their lengths."""
+    lengths = torch.tensor([len(signal) for signal in signals])
+    return torch.nn.utils.rnn.pad_sequence(list(signals), batch_first=True), lengths
+
+
+class MaskedBatchNorm(torch.nn.BatchNorm1d):
+    """Batch normalisation whose statistics leave out the padding.
+
+    Ioffe and Szegedy (2015). Names of weights are those of ``torch.nn.BatchNorm1d`` (and 2d).
+    """
+
+    def forward(self, x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        """Normalise the last axis; the padding comes out as zeros.
+
+        Args:
+            x: ``[batch, time, ..., channel]``.
+            mask: ``[batch, time]``, true where there is something.
+        """
+        if self.training:
+            known = x[mask]
+            flat = super().forward(known.reshape(-1, x.shape[-1])).reshape(known.shape)
+            return torch.zeros_like(x, dtype=flat.dtype).masked_scatter(_wide(mask, x), flat)
+        return super().forward(x.reshape(-1, x.shape[-1])).reshape(x.shape) * _wide(mask, x)
+
+
+def _wide(mask: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    """A mask ``[batch, time]`` that broadcasts over the other axes of ``x``."""
+    return mask.reshape(*mask.shape, *[1] * (x.ndim - 2))

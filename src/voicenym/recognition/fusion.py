@@ -1,0 +1,84 @@
+"""A language model in the search of a recogniser that hears characters (shallow fusion)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from voicenym.nets.ctc import Alphabet
+from voicenym.recognition.ngram import END, SPACE, START, UNKNOWN, Gram, NGram
+
+
+@dataclass(frozen=True)
+class CharacterFusion:
+    """Adds ``weight log p(character) + bonus`` for each character.
+
+    Args:
+        model: of characters.
+        alphabet: of the recogniser.
+        weight: of the language model.
+        bonus: for each character; what is longer is less likely, and this makes up for it.
+    """
+
+    model: NGram
+    alphabet: Alphabet
+    weight: float
+    bonus: float = 0.0
+
+    def start(self) -> Gram:
+        return self.model.context((START,))
+
+    def step(self, state: Gram, token: int) -> tuple[float, Gram]:
+        character = self.alphabet.decode([token])
+        unit = SPACE if character == " " else character
+        added = self.weight * self.model.log_prob(unit, state) + self.bonus
+        return added, self.model.context((*state, unit))
+
+    def finish(self, state: Gram) -> float:
+        return self.weight * self.model.log_prob(END, state)
+
+
+@dataclass(frozen=True)
+class WordFusion:
+    """Adds ``weight log p(word) + bonus`` at the end of each word.
+
+    Args:
+        model: of words.
+        alphabet: of the recogniser; it has a blank between words.
+        weight: of the language model.
+        bonus: for each word.
+        unknown: added for a word that the model does not list, besides what it gives such words:
+            it stands for all of them, and one of them is less likely.
+    """
+
+    model: NGram
+    alphabet: Alphabet
+    weight: float
+    bonus: float = 0.0
+    unknown: float = 0.0
+
+    def start(self) -> tuple[Gram, str]:
+        return self.model.context((START,)), ""
+
+    def step(self, state: tuple[Gram, str], token: int) -> tuple[float, tuple[Gram, str]]:
+        left, begun = state
+        character = self.alphabet.decode([token])
+        if character != " ":
+            return 0.0, (left, begun + character)
+        if not begun:  # a second blank ends nothing
+            return 0.0, state
+        return self._word(left, begun), (self.model.context((*left, begun)), "")
+
+    def finish(self, state: tuple[Gram, str]) -> float:
+        left, begun = state
+        added = 0.0
+        if begun:
+            added, left = self._word(left, begun), self.model.context((*left, begun))
+        return added + self.weight * self.model.log_prob(END, left)
+
+    def _word(self, left: Gram, word: str) -> float:
+        known = word in self.model.units and word != UNKNOWN
+        chance = self.model.log_prob(word, left)
+        if chance == -math.inf:
+            return -math.inf
+        return self.weight * chance + self.bonus + (0.0 if known else self.unknown)
