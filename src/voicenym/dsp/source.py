@@ -11,10 +11,31 @@ import torch
 from voicenym.pseudonym import Pseudonym
 
 
-class PulseTrain:
-    """Harmonics of a moving F0 up to the Nyquist frequency, all in phase, of unit power.
+def pulses(phase: torch.Tensor, f0: torch.Tensor, rate: int) -> torch.Tensor:
+    """Harmonics of F0 up to the Nyquist frequency, all in phase, of unit power.
 
     sum_(k=1..K) cos(k phi) = sin((K + 1/2) phi) / (2 sin(phi / 2)) - 1/2, K = floor(Nyquist / F0).
+
+    Args:
+        phase: phi, of the fundamental, float64.
+        f0: in Hz, of the same shape, positive everywhere.
+        rate: in Hz.
+
+    Returns:
+        Samples of the same shape, float32.
+    """
+    count = torch.floor(0.5 * rate / f0.double()).clamp_min(1.0)
+    half = 0.5 * phase
+    denominator = torch.sin(half)
+    near = denominator.abs() < 1e-6
+    ratio = torch.sin((2.0 * count + 1.0) * half) / torch.where(near, 1.0, denominator)
+    # at a pulse every harmonic is 1; the sign of the ratio's limit is +
+    pulse = torch.where(near, count, 0.5 * ratio - 0.5)
+    return (pulse * torch.sqrt(2.0 / count)).float()
+
+
+class PulseTrain:
+    """Harmonics of a moving F0, see :func:`pulses`, sample by sample.
 
     Args:
         rows: rows of the signal.
@@ -33,14 +54,7 @@ class PulseTrain:
         step = 2.0 * math.pi * f0.double() / self._rate
         phase = self._phase + torch.cumsum(step, dim=1)
         self._phase = phase[:, -1:] % (2.0 * math.pi)
-        count = torch.floor(0.5 * self._rate / f0.double()).clamp_min(1.0)
-        half = 0.5 * phase
-        denominator = torch.sin(half)
-        near = denominator.abs() < 1e-6
-        ratio = torch.sin((2.0 * count + 1.0) * half) / torch.where(near, 1.0, denominator)
-        # at a pulse every harmonic is 1; the sign of the ratio's limit is +
-        pulse = torch.where(near, count, 0.5 * ratio - 0.5)
-        return (pulse * torch.sqrt(2.0 / count)).float()
+        return pulses(phase, f0, self._rate)
 
 
 class Noise:

@@ -1,0 +1,208 @@
+"""What a voice is excited with: sines at multiples of F0, pulses, and noise that repeats itself.
+
+The source of Wang, Takaki, Yamagishi, "Neural source-filter waveform models for statistical
+parametric speech synthesis", IEEE/ACM TASLP 28 (2020), equations 2 and 3, and of its
+harmonic-plus-noise form (SSW 2019). F0 is held over a frame, as in the published models; the phase
+goes on from frame to frame and from block to block.
+
+Noise is a function of a seed and a place, not the state of a generator: sample ``n`` is the same
+whatever was asked for before, in whatever blocks and beside whatever other rows.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+
+from voicenym.dsp.source import pulses
+from voicenym.nets.streaming import Memory
+
+GOLDEN = 0x9E3779B97F4A7C15
+FIRST_FACTOR = 0xBF58476D1CE4E5B9
+SECOND_FACTOR = 0x94D049BB133111EB
+NOISE_OF_SINES, NOISE_OF_BRANCH, START_OF_SINES = 1, 2, 3
+"""Purposes: each has a stream of numbers of its own under one seed."""
+
+
+def _signed(value: int) -> int:
+    """The 64 bits as torch's int64 writes them."""
+    value &= (1 << 64) - 1
+    return value - (1 << 64) if value >> 63 else value
+
+
+def splitmix(seed: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
+    """Number ``index`` of the generator SplitMix64 with a seed: 64 bits, as int64.
+
+    Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014. Arithmetic
+    wraps at 64 bits.
+
+    Args:
+        seed, index: int64 of shapes that broadcast; the first number has index 0.
+    """
+
+    def folded(z: torch.Tensor, shift: int) -> torch.Tensor:
+        return z ^ ((z >> shift) & ((1 << (64 - shift)) - 1))
+
+    z = seed + (index + 1) * _signed(GOLDEN)
+    z = folded(z, 30) * _signed(FIRST_FACTOR)
+    z = folded(z, 27) * _signed(SECOND_FACTOR)
+    return folded(z, 31)
+
+
+def gaussian(seed: torch.Tensor, purpose: int, start: int, length: int) -> torch.Tensor:
+    """White noise of unit power, by Box and Muller's transform.
+
+    Args:
+        seed: ``[row]`` int64.
+        purpose: whose noise it is; another purpose is another noise.
+        start, length: which samples.
+
+    Returns:
+        ``[row, length]`` float32.
+    """
+    stream = splitmix(seed, torch.full_like(seed, purpose))
+    place = torch.arange(start, start + length, device=seed.device)
+    bits = splitmix(stream[:, None], place[None])
+    # float64, so that a last digit that differs between vector units is rounded away
+    first = (((bits >> 32) & 0xFFFFFFFF).double() + 0.5) / 2.0**32
+    second = (bits & 0xFFFFFFFF).double() / 2.0**32
+    return (torch.sqrt(-2.0 * first.log()) * torch.cos(2.0 * math.pi * second)).float()
+
+
+def held(frames: torch.Tensor, hop: int) -> torch.Tensor:
+    """``[..., frame]`` to ``[..., frame * hop]``: every frame's value at all of its samples."""
+    return frames.repeat_interleave(hop, dim=-1)
+
+
+class Phase(torch.nn.Module):
+    """The running phase of F0, in periods; it rests where F0 is 0.
+
+    Args:
+        rate: in Hz.
+        hop: samples of a frame.
+    """
+
+    def __init__(self, rate: int, hop: int) -> None:
+        super().__init__()
+        self.rate, self.hop = rate, hop
+
+    def forward(self, f0: torch.Tensor, memory: Memory | None = None) -> torch.Tensor:
+        """``[batch, frame]`` in Hz to ``[batch, frame * hop]`` float64, from 0 to 1.
+
+        A sample's phase includes its own step: the first is F0 / rate.
+        """
+        step = f0.double() / self.rate
+        ends = torch.cumsum(step * self.hop, dim=1)
+        if memory is not None:
+            before = memory.kept.get(self)
+            if before is not None:
+                ends = ends + before
+            if ends.shape[1]:
+                memory.kept[self] = ends[:, -1:] % 1.0
+        within = torch.arange(1 - self.hop, 1, device=f0.device, dtype=torch.float64)
+        return ((ends[:, :, None] + step[:, :, None] * within) % 1.0).flatten(1)
+
+
+def samples_so_far(memory: Memory | None, place: object, length: int) -> int:
+    """Samples before this block; counts ``length`` more."""
+    if memory is None:
+        return 0
+    before = memory.kept.get((place, "count"), torch.zeros((), dtype=torch.int64))
+    memory.kept[(place, "count")] = before + length
+    return int(before)
+
+
+class Sines(torch.nn.Module):
+    """Harmonics of F0 with a little noise where it is voiced, noise alone where it is not.
+
+    The fundamental starts at phase 0, the others at a phase of their own, which the seed decides.
+    Harmonics above half the rate are left out (the published models let them alias).
+
+    Args:
+        rate: in Hz.
+        hop: samples of a frame.
+        harmonics: the fundamental included.
+        amplitude: of a sine; unvoiced noise has a third of it as standard deviation.
+        voiced_noise: standard deviation.
+    """
+
+    def __init__(
+        self,
+        rate: int,
+        hop: int,
+        harmonics: int = 8,
+        amplitude: float = 0.1,
+        voiced_noise: float = 0.003,
+    ) -> None:
+        super().__init__()
+        self.rate, self.hop, self.harmonics = rate, hop, harmonics
+        self.amplitude, self.voiced_noise = amplitude, voiced_noise
+        self.phase = Phase(rate, hop)
+
+    @torch.no_grad()
+    def forward(
+        self, f0: torch.Tensor, seed: torch.Tensor, memory: Memory | None = None
+    ) -> torch.Tensor:
+        """``[batch, harmonic, frame * hop]``.
+
+        Args:
+            f0: ``[batch, frame]`` in Hz, 0 where unvoiced.
+            seed: ``[batch]`` int64.
+            memory: of a stream.
+        """
+        count = self.harmonics
+        number = torch.arange(1, count + 1, device=f0.device)
+        start = splitmix(splitmix(seed, torch.full_like(seed, START_OF_SINES))[:, None], number)
+        start = ((start >> 32) & 0xFFFFFFFF).double() / 2.0**32
+        start[:, 0] = 0.0
+        phase = self.phase(f0, memory)
+        turns = (phase[:, None] * number[:, None] + start[:, :, None]) % 1.0
+        pitch = held(f0, self.hop)[:, None]
+        sounding = (pitch > 0) & (pitch * number[:, None] < self.rate / 2)
+        sines = torch.sin(2.0 * math.pi * turns.float()) * sounding * self.amplitude
+        length = phase.shape[1]
+        first = samples_so_far(memory, self, length) * count
+        noise = gaussian(seed, NOISE_OF_SINES, first, length * count)
+        noise = noise.unflatten(1, (length, count)).transpose(1, 2)
+        return sines + noise * torch.where(pitch > 0, self.voiced_noise, self.amplitude / 3.0)
+
+
+class Noise(torch.nn.Module):
+    """White noise of unit power for a branch of its own."""
+
+    def forward(
+        self, length: int, seed: torch.Tensor, memory: Memory | None = None
+    ) -> torch.Tensor:
+        """``[batch, length]``.
+
+        Args:
+            length: in samples.
+            seed: ``[batch]`` int64.
+            memory: of a stream.
+        """
+        start = samples_so_far(memory, self, length)
+        return gaussian(seed, NOISE_OF_BRANCH, start, length)
+
+
+class Pulses(torch.nn.Module):
+    """All harmonics of F0 below half the rate, in phase and of unit power; 0 where unvoiced.
+
+    Args:
+        rate: in Hz.
+        hop: samples of a frame.
+    """
+
+    def __init__(self, rate: int, hop: int) -> None:
+        super().__init__()
+        self.rate, self.hop = rate, hop
+        self.phase = Phase(rate, hop)
+
+    @torch.no_grad()
+    def forward(self, f0: torch.Tensor, memory: Memory | None = None) -> torch.Tensor:
+        """``[batch, frame]`` in Hz to ``[batch, frame * hop]``."""
+        pitch = held(f0, self.hop)
+        voiced = pitch > 0
+        phase = 2.0 * math.pi * self.phase(f0, memory)
+        train = pulses(phase, torch.where(voiced, pitch, self.rate / 4.0), self.rate)
+        return torch.where(voiced, train, 0.0)

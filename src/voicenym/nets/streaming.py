@@ -1,0 +1,174 @@
+"""Convolutional networks block by block, exactly: what a layer must remember of its input.
+
+A layer that looks ``left`` steps back and ``right`` steps ahead needs, for the outputs of a block,
+the block and so many steps around it. :func:`extend` supplies them: zeros outside of a whole
+signal, or, in a stream, what came before, with the outputs ``right`` steps late and zeros only at
+the true ends. :func:`align` delays the other branch of a sum as much. A network whose layers reach
+over time through these two alone gives the same samples in blocks of any size as for the whole,
+to rounding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+import torch
+
+
+class Memory:
+    """What the layers of a network keep between the blocks of one stream.
+
+    Attributes:
+        kept: by layer (and a name, where it keeps several things).
+        last: true for the last block, which may be empty: all that is held back comes out.
+    """
+
+    def __init__(self) -> None:
+        self.kept: dict[Hashable, torch.Tensor] = {}
+        self.last = False
+
+
+def extend(
+    signal: torch.Tensor,
+    left: int,
+    right: int,
+    memory: Memory | None = None,
+    place: Hashable = None,
+    dim: int = -1,
+) -> torch.Tensor:
+    """A signal with ``left`` steps before and ``right`` steps after those to be computed.
+
+    Args:
+        signal: whole, or the next block of a stream.
+        left, right: steps.
+        memory: of the stream; None where the signal is whole.
+        place: who asks, unique within the network.
+        dim: of time.
+
+    Returns:
+        As ``signal``, ``left + right`` steps longer than the outputs. In a stream's first blocks it
+        may be shorter than that: there is nothing to compute yet.
+    """
+
+    def zeros(steps: int) -> torch.Tensor:
+        shape = list(signal.shape)
+        shape[dim] = steps
+        return signal.new_zeros(shape)
+
+    if memory is None:
+        return torch.cat([zeros(left), signal, zeros(right)], dim) if left + right else signal
+    before = memory.kept.get(place)
+    parts = [zeros(left) if before is None else before, signal]
+    if memory.last:
+        parts.append(zeros(right))
+    window = torch.cat(parts, dim)
+    length = window.shape[dim]
+    keep = min(length, left + right)
+    memory.kept[place] = window.narrow(dim, length - keep, keep)
+    return window
+
+
+def align(
+    memory: Memory | None, place: Hashable, *signals: torch.Tensor, dim: int = -1
+) -> tuple[torch.Tensor, ...]:
+    """Branches of one signal, each as far as all of them are there; the rest waits.
+
+    Args:
+        memory: of the stream; None where the signals are whole, and then equally long.
+        place: who asks, unique within the network.
+        *signals: alike but for their steps.
+        dim: of time.
+    """
+    if memory is None:
+        return signals
+    waiting = [memory.kept.get((place, "align", i)) for i in range(len(signals))]
+    joined = [
+        signal if before is None else torch.cat([before, signal], dim)
+        for before, signal in zip(waiting, signals, strict=True)
+    ]
+    ready = min(signal.shape[dim] for signal in joined)
+    for i, signal in enumerate(joined):
+        rest = signal.shape[dim] - ready
+        memory.kept[(place, "align", i)] = signal.narrow(dim, ready, rest)
+    return tuple(signal.narrow(dim, 0, ready) for signal in joined)
+
+
+class Conv(torch.nn.Conv1d):
+    """A convolution ``[batch, inputs, step]`` to ``[batch, outputs, step / stride]``.
+
+    Zeros surround the signal; parameters are named as torch's own.
+
+    Args:
+        inputs, outputs: channels.
+        kernel: in steps.
+        dilation: in steps.
+        ahead: steps that an output looks ahead; None for the middle of the kernel.
+        stride: steps from output to output; ``inputs`` come in blocks of so many.
+        groups, bias: as torch's.
+    """
+
+    def __init__(
+        self,
+        inputs: int,
+        outputs: int,
+        kernel: int,
+        dilation: int = 1,
+        ahead: int | None = None,
+        stride: int = 1,
+        groups: int = 1,
+        bias: bool = True,
+    ) -> None:
+        super().__init__(
+            inputs, outputs, kernel, stride=stride, dilation=dilation, groups=groups, bias=bias
+        )
+        reach = dilation * (kernel - 1) + 1 - stride
+        self.ahead = reach // 2 if ahead is None else ahead
+        self.behind = reach - self.ahead
+        # blocks stay in step with the stride
+        self._wait = -(-self.ahead // stride) * stride
+
+    def forward(self, signal: torch.Tensor, memory: Memory | None = None) -> torch.Tensor:
+        weight, bias = self.weight, self.bias
+        stride, dilation, groups = self.stride, self.dilation, self.groups
+        if memory is None and self.behind == self.ahead:
+            return torch.conv1d(signal, weight, bias, stride, self.ahead, dilation, groups)
+        wait = self.ahead if memory is None else self._wait
+        window = extend(signal, self.behind, wait, memory, self)
+        if window.shape[-1] < self.behind + wait + stride[0]:
+            return signal.new_zeros(signal.shape[0], self.out_channels, 0)
+        return torch.conv1d(window, weight, bias, stride, 0, dilation, groups)
+
+
+class Upsample(torch.nn.ConvTranspose1d):
+    """A transposed convolution ``[batch, inputs, step]`` to ``[batch, outputs, step * factor]``.
+
+    Args:
+        inputs, outputs: channels.
+        kernel: in steps of the output, ``factor`` plus an even number.
+        factor: steps of the output for one of the input.
+
+    Raises:
+        ValueError: if the kernel does not lie evenly around a step.
+    """
+
+    def __init__(self, inputs: int, outputs: int, kernel: int, factor: int) -> None:
+        if kernel < factor or (kernel - factor) % 2:
+            raise ValueError(
+                f"a kernel of {kernel} cannot upsample by {factor} in exact length: "
+                f"choose {factor} plus an even number, such as {2 * factor + factor % 2}"
+            )
+        self.cut = (kernel - factor) // 2
+        super().__init__(inputs, outputs, kernel, stride=factor, padding=self.cut)
+        self.factor = factor
+        self.side = -(-self.cut // factor)
+
+    def forward(self, signal: torch.Tensor, memory: Memory | None = None) -> torch.Tensor:  # type: ignore[override]
+        if memory is None:
+            return super().forward(signal)
+        side, factor = self.side, self.factor
+        window = extend(signal, side, side, memory, self)
+        ready = window.shape[-1] - 2 * side
+        if ready <= 0:
+            return signal.new_zeros(signal.shape[0], self.out_channels, 0)
+        whole = torch.conv_transpose1d(window, self.weight, self.bias, factor)
+        return whole.narrow(-1, side * factor + self.cut, ready * factor)
