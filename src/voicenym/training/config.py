@@ -1,0 +1,97 @@
+"""Configurations of recipes: frozen dataclasses, filled from YAML."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, TypeVar
+
+from voicenym.errors import DependencyError, VoicenymError
+
+T = TypeVar("T")
+
+
+def bundled() -> list[str]:
+    """Names of the configurations that come with the package."""
+    folder = files("voicenym.training") / "configs"
+    return sorted(p.name for p in folder.iterdir() if p.name.endswith(".yaml"))
+
+
+def load(name: str, kind: type[T]) -> T:
+    """A configuration from a YAML file, or one of :func:`bundled` by its name.
+
+    Args:
+        name: path or name, with or without ``.yaml``.
+        kind: dataclass that it fills; fields that are dataclasses are filled in turn.
+
+    Raises:
+        VoicenymError: no such file, or a field that there is not.
+    """
+    try:
+        import yaml
+    except ImportError as error:
+        raise DependencyError("training: pip install 'voicenym[train]'") from error
+    path = Path(name)
+    if path.is_file():
+        text = path.read_text("utf-8")
+    else:
+        short = name if name.endswith(".yaml") else f"{name}.yaml"
+        if short not in bundled():
+            raise VoicenymError(
+                f"{name}: no such configuration; give a YAML file, or one of: "
+                + ", ".join(bundled())
+            )
+        text = (files("voicenym.training") / "configs" / short).read_text("utf-8")
+    try:
+        values = yaml.safe_load(text) or {}
+    except yaml.YAMLError as error:
+        raise VoicenymError(f"{name}: no YAML ({str(error).splitlines()[0]})") from None
+    return build(kind, values, name)
+
+
+def build(kind: type[T], values: Any, name: str) -> T:
+    """A dataclass from a mapping.
+
+    Args:
+        kind: of dataclass.
+        values: by its fields' names.
+        name: of where they come from, for errors.
+
+    Raises:
+        VoicenymError: no mapping, a field that there is not, or a value that does not fit.
+    """
+    if not isinstance(values, Mapping):
+        raise VoicenymError(f"{name}: must be a list of 'field: value'")
+    fields: dict[str, Any] = {field.name: field for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
+    unknown = sorted(set(values) - set(fields))
+    if unknown:
+        raise VoicenymError(f"{name}: no field {unknown[0]!r}; there are: {', '.join(fields)}")
+    filled: dict[str, Any] = {}
+    for key, value in values.items():
+        default = _default(fields[key])
+        if dataclasses.is_dataclass(default):
+            filled[key] = build(type(default), value, f"{name}, {key}")
+        elif isinstance(default, tuple) and isinstance(value, list):
+            filled[key] = tuple(value)
+        elif isinstance(default, float) and isinstance(value, int | float | str):
+            filled[key] = _number(value, f"{name}, {key}")
+        elif default is None or isinstance(value, type(default)):
+            filled[key] = value
+        else:
+            raise VoicenymError(f"{name}, {key}: {value!r} is no {type(default).__name__}")
+    return kind(**filled)
+
+
+def _default(field: Any) -> Any:
+    if field.default is not dataclasses.MISSING:
+        return field.default
+    return None if field.default_factory is dataclasses.MISSING else field.default_factory()
+
+
+def _number(value: float | str, where: str) -> float:
+    try:
+        return float(value)  # YAML reads 1e-3 as a string
+    except ValueError:
+        raise VoicenymError(f"{where}: {value!r} is no number") from None

@@ -1,0 +1,128 @@
+"""How long to train, and how fast: learning rates that rise and fall within steps or time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import lightning.pytorch as pl
+import torch
+
+
+@dataclass(frozen=True)
+class Cyclical:
+    """Triangles, each half as high as the one before ("triangular2", Smith, WACV 2017).
+
+    Args:
+        cycles: how many in all.
+        rise: share of a cycle in which the rate rises.
+        floor: lowest rate, as a share of the peak.
+    """
+
+    cycles: int = 1
+    rise: float = 0.15
+    floor: float = 0.002
+
+    def __call__(self, share: float) -> float:
+        """The rate, as a share of the peak, after a share of the training, 0 to 1."""
+        cycle, place = divmod(min(max(share, 0.0), 1.0 - 1e-9) * self.cycles, 1.0)
+        height = place / self.rise if place < self.rise else (1.0 - place) / (1.0 - self.rise)
+        return self.floor + (0.5**cycle - self.floor) * height
+
+
+class Pace(pl.Callback):
+    """Sets learning rates by how much of the training is done, and ends it.
+
+    The rates that the optimizers begin with are the peaks. A run that was interrupted goes on
+    where it was; one that had come to its end begins a further schedule.
+
+    Args:
+        schedule: from share done to share of the peak.
+        steps: optimizer steps; the training ends after them.
+        seconds: time spent training; whichever limit comes first ends it.
+    """
+
+    def __init__(
+        self,
+        schedule: Callable[[float], float],
+        steps: int,
+        seconds: float | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.schedule, self.steps, self.seconds = schedule, steps, seconds
+        self.spent = 0.0
+        self.done = 0
+        self._clock = clock
+        self._tick: float | None = None
+        self._peaks: list[list[float]] = []
+
+    def share(self) -> float:
+        """Of the training that is done, 0 to 1."""
+        by_steps = self.done / self.steps
+        by_time = self.spent / self.seconds if self.seconds else 0.0
+        return min(1.0, max(by_steps, by_time))
+
+    def state_dict(self) -> dict[str, Any]:
+        return {"spent": self.spent, "done": self.done, "peaks": self._peaks}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        self.spent, self.done = state_dict["spent"], state_dict["done"]
+        self._peaks = state_dict["peaks"]
+        if self.share() >= 1.0:
+            self.spent, self.done = 0.0, 0
+
+    def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        if not self._peaks:
+            self._peaks = [[g["lr"] for g in o.param_groups] for o in trainer.optimizers]
+        self._tick = self._clock()
+
+    def on_train_batch_start(
+        self, trainer: pl.Trainer, pl_module: pl.LightningModule, batch: Any, batch_idx: int
+    ) -> None:
+        factor = self.schedule(self.share())
+        for optimizer, peaks in zip(trainer.optimizers, self._peaks, strict=True):
+            for group, peak in zip(optimizer.param_groups, peaks, strict=True):
+                group["lr"] = peak * factor
+
+    def on_train_batch_end(
+        self,
+        trainer: pl.Trainer,
+        pl_module: pl.LightningModule,
+        outputs: Any,
+        batch: Any,
+        batch_idx: int,
+    ) -> None:
+        now = self._clock()
+        self.spent += now - (self._tick if self._tick is not None else now)
+        self._tick = now
+        self.done += 1
+        over = self.share() >= 1.0
+        if trainer.world_size > 1:
+            over = trainer.strategy.reduce_boolean_decision(over, all=False)
+        if over:
+            trainer.should_stop = True
+
+
+def duration(text: str) -> float:
+    """Seconds of ``25m``, ``1.5h``, ``90s`` or ``90``.
+
+    Raises:
+        ValueError: anything else.
+    """
+    units = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
+    number = text.strip().lower()
+    unit = units.get(number[-1:], 1.0)
+    seconds = float(number.rstrip("smhd")) * unit
+    if not 0.0 < seconds < float("inf"):
+        raise ValueError(text)
+    return seconds
+
+
+def seeded(device: torch.device, *numbers: int) -> torch.Generator:
+    """A generator on a device, from numbers such as seed, rank and step."""
+    state = 0
+    for number in numbers:
+        state = (state * 1_000_003 + number + 1) % (2**63 - 1)
+    return torch.Generator(device).manual_seed(state)
