@@ -37,8 +37,9 @@ class Source(torch.nn.Module):
         self, f0: torch.Tensor, seed: torch.Tensor, memory: Memory | None = None
     ) -> torch.Tensor:
         """``[batch, frame]`` in Hz to ``[batch, 1, frame * hop]``."""
-        sines = self.sines(f0, seed, memory).to(self.l_linear.weight)
-        return torch.tanh(self.l_linear(sines.transpose(1, 2))).transpose(1, 2)
+        weight, bias = self.l_linear.weight, self.l_linear.bias
+        sines = self.sines(f0, seed, memory).to(weight)
+        return torch.tanh(torch.conv1d(sines, weight[:, :, None], bias))
 
 
 class HifiGanNsf(HifiGan):

@@ -68,7 +68,7 @@ class InverseStft(torch.nn.Module):
         return self._overlap(frames)[:, span] / self._overlap(there * self.window**2)[:, span]
 
     def _overlap(self, frames: torch.Tensor) -> torch.Tensor:
-        """``[batch, frame, fft]`` added at every hop to ``[batch, (frame + fft / hop - 1) * hop]``."""
+        """``[batch, frame, fft]``, each added a hop later, to ``[batch, time]``."""
         batch, count, _ = frames.shape
         parts = frames.unflatten(2, (-1, self.hop))
         total = frames.new_zeros(batch, count + parts.shape[2] - 1, self.hop)
@@ -118,9 +118,6 @@ class Block(torch.nn.Module):
         self.depthwise = torch.nn.Conv1d(width, width, kernel, groups=width)
         self.norm = torch.nn.LayerNorm(width, eps=1e-6, elementwise_affine=not speaker)
         self.adapt = torch.nn.Linear(speaker, 2 * width) if speaker else None
-        if self.adapt is not None:
-            torch.nn.init.normal_(self.adapt.weight, 0.0, 0.02)
-            torch.nn.init.zeros_(self.adapt.bias)
         self.widen = torch.nn.Linear(width, inner)
         self.narrow = torch.nn.Linear(inner, width)
         self.scale = torch.nn.Parameter(torch.full((width,), scale))
@@ -229,13 +226,13 @@ class IstftVocoder(Synthesizer):
         self.last_norm = torch.nn.LayerNorm(width, eps=1e-6)
         self.head = torch.nn.Linear(width, parts * (fft // 2 + 1))
         for part in self.modules():
-            if isinstance(part, (torch.nn.Linear, torch.nn.Conv1d)) and part not in self._adapters:
+            if isinstance(part, (torch.nn.Linear, torch.nn.Conv1d)) and part.bias is not None:
                 torch.nn.init.trunc_normal_(part.weight, std=0.02)
                 torch.nn.init.zeros_(part.bias)
-
-    @property
-    def _adapters(self) -> list[torch.nn.Module | None]:
-        return [block.adapt for block in self.blocks]
+        if excitation == "filter":
+            # pulses and noise of unit power: begin at the level of speech
+            torch.nn.init.constant_(self.head.bias, math.log(0.03))
+            self.head.bias.data[fft // 2 + 1 : fft + 2] = 0.0  # but for the angles
 
     def config(self) -> dict[str, Any]:
         return dict(self._config)

@@ -1,4 +1,4 @@
-"""What every synthesis network is: content, pitch and speaker in, a waveform of exact length out."""
+"""What a synthesis network is: content, pitch and speaker in, a waveform of exact length out."""
 
 from __future__ import annotations
 
@@ -64,13 +64,17 @@ class Conditions(torch.nn.Module):
         everywhere = speaker[:, None].expand(-1, content.shape[1], -1)
         return torch.cat([content, self._pitch(f0), everywhere], dim=2)
 
+    @staticmethod
+    def octaves(f0: torch.Tensor) -> torch.Tensor:
+        """Octaves of F0 from 150 Hz; 0 where unvoiced. Any shape."""
+        return torch.where(f0 > 0, f0, REFERENCE_F0).div(REFERENCE_F0).log2()
+
     def _pitch(self, f0: torch.Tensor) -> torch.Tensor:
         if self.pitch == "hertz":
             return f0[:, :, None]
         voiced = f0 > 0
         if self.pitch == "log":
-            octaves = torch.where(voiced, f0, REFERENCE_F0).div(REFERENCE_F0).log2()
-            return torch.stack([octaves, voiced.to(octaves)], dim=2)
+            return torch.stack([self.octaves(f0), voiced.to(f0)], dim=2)
         steps = 24.0 * torch.log2(f0.clamp(LOWEST_F0, HIGHEST_F0) / LOWEST_F0)
         below = steps.floor()
         part = (steps - below)[:, :, None]
