@@ -44,8 +44,7 @@ def found() -> tuple[Evaluation, Evidence]:
         made = []
         for seed, (attacker, distance) in enumerate(attackers):
             values = scores(test, distance, seed)
-            figures = protection.measure(attacker, values, test, "Resemblyzer", 30)
-            made.append(protection.Attacked(figures, values))
+            made.append(protection.measured(attacker, values, test, "Resemblyzer", 30))
             key = f"{attacker.name}, Resemblyzer"
             evidence.scores.setdefault(name, {})[key] = values
         evidence.vectors[name] = rng.standard_normal((len(test.recordings), 16))

@@ -50,19 +50,28 @@ def test_a_system_is_evaluated_resumed_and_reported(desk, spectrum, tmp_path):
     report = tmp_path / "report"
     command = ["evaluate", desk, "--split", "dev", "--pool", desk, "--pool-split", "train"]
     command += ["--system", "mcadams", "-o", report, "--no-denoise", *OPTIONS]
+    command += ["--normalise", "as-norm"]
     assert run(*command).exit_code == 0
     found = results.load(report)
     assert (found.speakers, found.recordings) == (4, 8)
     names = {a.attacker for a in found.systems[0].attacks}
     assert names == {
         "ignorant", "lazy-informed", "key search", "inversion", "key-holder",
-        "semi-informed (back end)",
+        "semi-informed (back end)", "ignorant + AS-norm", "lazy-informed + AS-norm",
+        "key-holder + AS-norm", "semi-informed (back end) + AS-norm",
     }  # fmt: skip
     trivial = [a for a in found.systems[0].attacks if a.verifier == "voice statistics"]
     assert {a.attacker for a in trivial} == {"ignorant", "lazy-informed"}
-    assert {a.attacker for a in found.unprotected} == {"unprotected"}
+    bare = {"unprotected", "unprotected (per trial)", "unprotected + AS-norm"}
+    assert {a.attacker for a in found.unprotected} == bare
     assert found.unprotected[0].eer.value < 5.0
-    assert {"G_VD", "DeID", "rho_F0", "RTF"} <= set(found.systems[0].utility)
+    utility = {"G_VD", "DeID", "D_KS", "rho_F0", "rho_F0 by chance", "SNR", "RTF"}
+    assert utility <= set(found.systems[0].utility)
+    assert any("words were not measured: no recording has a text" in w for w in found.warnings)
+    for attack in found.systems[0].attacks:
+        kept = attack.verifier != "voice statistics" or attack.attacker == "ignorant"
+        kept &= "semi-informed" not in attack.attacker
+        assert ({"MMR", "WMR"} <= set(attack.figures)) == kept, attack.attacker
     assert (report / "index.html").stat().st_size > 50_000
     with (report / "results.csv").open() as file:
         assert {row["system"] for row in csv.DictReader(file)} == {"original", "mcadams"}
@@ -135,6 +144,10 @@ def _key(folder):
         (["--system", "vtln", "--half", "middle"], "tune or report"),
         (["--system", "vtln", "--anonymized", "{desk}"], "belong together"),
         (["--system", "vtln", "--trials", "{desk}"], "belong together"),
+        (["--system", "vtln", "--normalise", "z-norm"], "as-norm, not 'z-norm'"),
+        (["--system", "vtln", "--normalise", "as-norm"], "give some with --pool"),
+        (["--system", "vtln", "--transcripts", "words.txt"], "give SYSTEM=FILE"),
+        (["--system", "vtln", "--transcripts", "mcadams=a.txt"], "one of vtln, original"),
         (["--system", "vtln", "--recogniser", "ears"], ""),
     ],
 )

@@ -191,7 +191,7 @@ def test_all_texts_of_the_data_are_escaped_in_page_and_figures(tmp_path):
     for attacker in (Ignorant(), KeySearch(), KeyHolder()):
         scores = rng.standard_normal(trials.tested.shape) + trials.target
         scores[0, 0], scores[-1, 0] = np.inf, -np.inf
-        made = protection.measure(attacker, scores, trials, NASTY, 5)
+        made = protection.measured(attacker, scores, trials, NASTY, 5).figures
         attacks.append(dataclasses.replace(made, knows=f"knows {NASTY}; {NASTY}"))
         evidence.scores.setdefault(NASTY, {})[f"{made.attacker}, {NASTY}"] = scores
     evidence.vectors = {n: rng.standard_normal((len(scores.T), 6)) for n in ("original", NASTY)}

@@ -1,10 +1,9 @@
 from collections import Counter
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from voicenym.benchmark.trials import build, from_voiceprivacy
+from voicenym.benchmark.trials import build
 from voicenym.corpus.recording import Recording
 from voicenym.errors import CorpusError
 
@@ -71,34 +70,3 @@ def test_a_speaker_with_a_single_utterance_is_left_out_and_said():
     trials = build([*corpus(), lonely])
     assert "lonely" not in {m.speaker for m in trials.models}
     assert any("1 speakers with a single utterance" in w for w in trials.warnings)
-
-
-@pytest.fixture
-def lists(tmp_path):
-    (tmp_path / "enrolls").write_text("s00-00\ns00-01\ns02-00\n")
-    (tmp_path / "trials").write_text("s00 s00-05 target\ns00 s02-05 nontarget\ns02 s02-05 target\n")
-    return tmp_path
-
-
-def test_lists_of_the_challenge_are_followed_to_the_letter(lists):
-    trials = from_voiceprivacy(lists / "enrolls", lists / "trials", corpus())
-    assert [(m.name, len(m.recordings)) for m in trials.models] == [("s00", 2), ("s02", 1)]
-    assert [r.name for r in trials.recordings] == ["s00-05", "s02-05"]
-    np.testing.assert_array_equal(trials.target, [[True, False], [False, True]])
-    np.testing.assert_array_equal(trials.nontarget, [[False, True], [False, False]])
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ("s00 s00-05 maybe", "expected SPEAKER UTTERANCE"),
-        ("s00 s99-05 target", "have no recording: s99-05"),
-        ("s04 s04-05 target", "s04 is not enrolled"),
-        ("s00 s02-05 target", "s02-05 is by s02"),
-    ],
-)
-def test_lists_that_do_not_hold_together(lists, line, message):
-    with (lists / "trials").open("a") as file:
-        file.write(line + "\n")
-    with pytest.raises(CorpusError, match=message):
-        from_voiceprivacy(lists / "enrolls", lists / "trials", corpus())

@@ -118,3 +118,24 @@ def test_a_pool_is_spread_over_its_speakers():
     assert [r.name for r in spread(speech, 5)] == ["a0", "b0", "c0", "a1", "b1"]
     assert len(spread(speech, 100)) == 12
     assert spread([], 3) == []
+
+
+def test_a_folder_of_kaldi_folders_is_one_corpus(tmp_path):
+    """As the challenges lay them out; an utterance that stands in two of them is one."""
+    for number in range(3):
+        touch(tmp_path / f"u{number}.wav")
+    for folder, numbers in (
+        ("dev_enrolls", [0]),
+        ("dev_trials_f", [1]),
+        ("dev_trials_all", [1, 2]),
+    ):
+        data = tmp_path / folder
+        data.mkdir()
+        names = [f"s{n % 2}-u{n}" for n in numbers]
+        waves = [f"{name} {tmp_path}/{name[3:]}.wav\n" for name in names]
+        (data / "wav.scp").write_text("".join(waves))
+        (data / "utt2spk").write_text("".join(f"{name} {name[:2]}\n" for name in names))
+    found = recordings(tmp_path)
+    assert [(r.name, r.speaker) for r in found] == [
+        ("s0-u0", "s0"), ("s0-u2", "s0"), ("s1-u1", "s1"),
+    ]  # fmt: skip

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from voicenym.metrics import pitch_correlation
+from voicenym.metrics.intonation import _fisher
 
 FRAMES = np.arange(300)
 MELODY = 150 + 40 * np.sin(FRAMES / 17) + 10 * np.sin(FRAMES / 5)
@@ -80,3 +81,37 @@ def test_unrelated_melodies_do_not_correlate_whatever_lag_is_searched():
         for s in range(60)
     ]
     assert abs(np.mean([f.value for f in found])) < 0.12
+
+
+@pytest.mark.parametrize("correlation", [0.0, 0.5, 0.9])
+@pytest.mark.parametrize("memory", [5, 25])
+def test_intervals_know_that_neighbouring_frames_are_alike(correlation, memory):
+    """Gaussian melodies of a known correlation, each frame alike to those within its memory."""
+    rng = np.random.default_rng(memory)
+
+    def melody():
+        steps = rng.standard_normal(600 + memory - 1)
+        return np.convolve(steps, np.full(memory, memory**-0.5), "valid")
+
+    voiced = (np.arange(600) // 30) % 3 != 2
+    inside, widths = 0, []
+    for _ in range(60):
+        x = melody()
+        y = correlation * x + np.sqrt(1 - correlation**2) * melody()
+        found = pitch_correlation(
+            np.where(voiced, 150 + 15 * x, 0), np.where(voiced, 200 + 15 * y, 0)
+        )
+        low, high = found.interval
+        assert low <= found.value <= high
+        inside += low <= correlation <= high
+        widths.append(high - low)
+    assert inside >= 52, "nominally 57 of 60"
+    if correlation == 0.0:  # 400 independent frames would give 0.2
+        assert np.median(widths) > (0.3 if memory == 5 else 0.7)
+
+
+def test_intervals_where_little_or_nothing_is_known():
+    assert np.isnan(pitch_correlation(MELODY[:5], MELODY[:5]).interval).all()
+    assert np.isnan(pitch_correlation(np.full(40, 100.0), MELODY[:40]).interval).all()
+    assert _fisher(0.9, 2.5, 0.95) == (-1.0, 1.0), "worth three frames or fewer"
+    assert np.isnan(pitch_correlation(MELODY, MELODY, mode="compat").interval).all()

@@ -5,6 +5,7 @@ from scipy.stats import norm
 
 from voicenym.errors import ScoreError
 from voicenym.metrics import Speakers, linkability
+from voicenym.metrics.linkability import unbiased
 
 FEW = {"replicates": 3}
 
@@ -160,3 +161,50 @@ def test_gaussians_have_the_figure_of_their_ratio(distance, omega):
     quantiles = norm.ppf((np.arange(100_000) + 0.5) / 100_000)
     found = linkability(quantiles + distance, quantiles, omega=omega, **FEW)
     assert found.value == pytest.approx(expected, abs=3e-3)
+
+
+@pytest.mark.parametrize(("distance", "speakers"), [(0.0, 24), (0.2, 24), (1.0, 24), (0.4, 40)])
+def test_intervals_hold_the_truth_where_percentiles_of_the_replicates_do_not(distance, speakers):
+    """A model and six trials a speaker; the true D_sys of Gaussian scores is an integral."""
+    truth = 0.0
+    if distance:
+        truth, _ = quad(
+            lambda x: norm.pdf(x, distance) * np.tanh((distance * x - distance**2 / 2) / 2),
+            distance / 2,
+            distance + 40,
+            points=[distance],
+        )
+    rng = np.random.default_rng(0)
+    model, trial = np.arange(speakers), np.repeat(np.arange(speakers), 6)
+    same = model[:, None] == trial
+    pairs = np.stack(np.broadcast_arrays(model[:, None], trial), axis=-1)
+    who = Speakers(pairs[same], pairs[~same])
+    found = []
+    for seed in range(40):
+        scores = rng.standard_normal(same.shape) + distance * same
+        found.append(
+            linkability(scores[same], scores[~same], who, replicates=60, shuffles=1, seed=seed)
+        )
+    inside = np.mean([f.interval[0] <= truth <= f.interval[1] for f in found])
+    assert inside >= 0.82, "nominally 0.95; simulated at length, 0.88 to 1.00"
+    assert all(f.interval[0] <= f.value <= f.interval[1] for f in found)
+    assert all(f.corrected <= f.value + 0.02 for f in found)
+    raw = abs(np.mean([f.value for f in found]) - truth)
+    left = abs(np.mean([f.corrected for f in found]) - truth)
+    assert left < max(0.5 * raw, 0.012)
+
+
+def test_nothing_linked_is_within_the_interval_though_the_figure_is_not_nothing():
+    rng = np.random.default_rng(1)
+    found = linkability(rng.normal(size=300), rng.normal(size=3000), replicates=100)
+    assert found.value > 0.03
+    assert found.interval[0] == 0.0
+    assert found.corrected < 0.6 * found.value
+
+
+def test_the_correction_by_hand():
+    """One replicate of 0.5 for a figure of 0.4: sqrt(2 * 0.16 - 0.25)."""
+    corrected, interval = unbiased(0.4, np.array([0.5]))
+    assert corrected == pytest.approx(np.sqrt(0.07))
+    assert interval == pytest.approx((np.sqrt(0.07), 0.4))
+    assert unbiased(0.1, np.array([0.5]))[0] == 0.0

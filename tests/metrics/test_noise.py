@@ -7,32 +7,72 @@ from voicenym.metrics import real_time_coefficient, signal_to_noise
 @pytest.mark.parametrize("gain", [0.5, 0.9, 1.01, 3.0])
 def test_noise_of_a_known_gain(gain):
     signal = np.sin(np.arange(1000))
-    assert signal_to_noise(signal, gain * signal) == pytest.approx(-20 * np.log10(abs(1 - gain)))
+    found = signal_to_noise(signal, gain * signal)
+    expected = -20 * np.log10(abs(1 - gain))
+    assert (found.value, *found.interval) == pytest.approx((expected,) * 3), "the same throughout"
+    assert (found.unit, found.recordings) == ("dB", 1)
 
 
 def test_noise_of_a_known_power():
     rng = np.random.default_rng(0)
     signal, noise = rng.standard_normal((2, 200_000))
-    assert signal_to_noise(signal, signal + 0.1 * noise) == pytest.approx(20.0, abs=0.05)
+    found = signal_to_noise(signal, signal + 0.1 * noise)
+    assert found.value == pytest.approx(20.0, abs=0.05)
+    assert found.interval[0] <= found.value <= found.interval[1]
+    assert found.interval[1] - found.interval[0] < 0.2
+
+
+def test_a_recording_that_is_noisy_in_part_has_a_wide_interval():
+    rng = np.random.default_rng(0)
+    signal, noise = rng.standard_normal((2, 20_000))
+    late = np.where(np.arange(20_000) < 15_000, 0.01, 1.0) * noise
+    low, high = signal_to_noise(signal, signal + late).interval
+    assert high - low > 3.0
 
 
 def test_the_level_of_both_does_not_matter():
     x, y = np.random.default_rng(1).standard_normal((2, 50))
-    assert signal_to_noise(7 * x, 7 * y) == pytest.approx(signal_to_noise(x, y))
+    assert signal_to_noise(7 * x, 7 * y).value == pytest.approx(signal_to_noise(x, y).value)
 
 
 def test_nothing_changed_and_nothing_there():
-    assert signal_to_noise(np.ones(3), np.ones(3)) == np.inf
-    assert signal_to_noise(np.zeros(3), np.zeros(3)) == np.inf
-    assert signal_to_noise(np.zeros(3), np.ones(3)) == -np.inf
+    assert signal_to_noise(np.ones(3), np.ones(3)).value == np.inf
+    assert signal_to_noise(np.zeros(3), np.zeros(3)).value == np.inf
+    assert signal_to_noise(np.zeros(3), np.ones(3)).value == -np.inf
 
 
-def test_lengths_must_agree():
+def test_of_several_recordings_it_is_the_mean_and_speakers_are_drawn():
+    x = np.sin(np.arange(400))
+    made = [x[:300] * (1 + g) for g in (0.1, 0.1)] + [x * (1 + g) for g in (0.01, 0.01)]
+    first = signal_to_noise([x[:300], x[:300], x, x], made, ["a", "a", "b", "b"])
+    assert first.value == pytest.approx(30.0)
+    assert first.interval == pytest.approx((20.0, 40.0)), "two speakers, all or none of each"
+    assert first.recordings == 4
+    mixed = signal_to_noise([x[:300], x[:300], x, x], made, ["a", "b", "a", "b"])
+    assert mixed.interval == pytest.approx((30.0, 30.0))
+    assert np.isnan(signal_to_noise([x, x], [2 * x, 3 * x], ["a", "a"]).interval).all()
+
+
+def test_what_does_not_fit_is_named():
     with pytest.raises(ValueError, match="3 and 4 samples"):
         signal_to_noise(np.zeros(3), np.zeros(4))
+    with pytest.raises(ValueError, match="2 originals but 1"):
+        signal_to_noise([np.zeros(3)] * 2, [np.zeros(3)])
+    with pytest.raises(ValueError, match="2 recordings but 1 speakers"):
+        signal_to_noise([np.ones(3)] * 2, [np.zeros(3)] * 2, ["a"])
 
 
 def test_real_time():
-    assert real_time_coefficient(3.0, 60.0) == 0.05
+    one = real_time_coefficient(3.0, 60.0)
+    assert (one.value, one.unit) == (0.05, "of real time")
+    assert np.isnan(one.interval).all()
+    several = real_time_coefficient([1.0, 3.0, 2.0], [10.0, 10.0, 10.0])
+    assert several.value == pytest.approx(0.2), "of all together"
+    assert 0.1 <= several.interval[0] < 0.2 < several.interval[1] <= 0.3
+    assert np.isnan(real_time_coefficient([1.0, 3.0], [9.0, 9.0], ["a", "a"]).interval).all()
     with pytest.raises(ValueError, match="positive"):
         real_time_coefficient(1.0, 0.0)
+    with pytest.raises(ValueError, match="2 times of processing but 1 durations"):
+        real_time_coefficient([1.0, 2.0], 3.0)
+    with pytest.raises(ValueError, match="1 recordings but 2 speakers"):
+        real_time_coefficient([1.0], [3.0], ["a", "b"])

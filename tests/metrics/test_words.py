@@ -72,6 +72,16 @@ def test_interval_is_that_of_a_ratio_of_sums():
     assert word_errors(references, heard, ["p"] * 3).interval is None
 
 
+def test_each_kind_of_error_has_an_interval_of_its_own():
+    """One speaker is misheard, another is cut short, a third is put words in the mouth."""
+    references = ["a b", "a b", "a b"]
+    found = word_errors(references, ["a x", "a", "a b c"], ["p", "q", "r"])
+    assert (found.substitutions, found.deletions, found.insertions) == (1, 1, 1)
+    assert found.by_kind == ((0.0, 0.5),) * 3
+    assert found.interval == (0.5, 0.5), "each makes one error"
+    assert word_errors(references, references).by_kind is None
+
+
 def test_the_order_of_texts_and_the_seed_change_nothing():
     references = ["a b c", "d e", "f", "g h i j"]
     heard, people = ["a b", "d x", "f", "g h i j k"], ["p", "q", "p", "r"]

@@ -28,11 +28,16 @@ class Attacker(ABC):
         name: as in reports.
         knows: what it knows and does, in a sentence.
         holds_key: whether it has the user's key, which no protection can survive.
+        informed: whether it knows the system.
+        reference: name of the attacker on unprotected speech whose scores mean the same, so that
+            its threshold can be kept; empty where there is none.
     """
 
     name: str
     knows: str
     holds_key = False
+    informed = True
+    reference = ""
 
     @abstractmethod
     def scores(self, case: Case, verifier: Verifier, embedder: Embedder) -> np.ndarray:
@@ -48,6 +53,8 @@ class Attacker(ABC):
 class Comparing(Attacker):
     """Compares enrolment in one form with trials in another; subclasses say in which."""
 
+    reference = "unprotected"
+
     def enrolment(self, case: Case) -> Transform:
         """What is done to the original speech of the enrolled."""
         return ORIGINAL
@@ -56,11 +63,24 @@ class Comparing(Attacker):
         """What was done to the original speech of the trials, by the user and the attacker."""
         return case.protection.transform
 
+    def cohort(self, case: Case) -> Transform:
+        """What is done to strangers' speech with which scores are normalised: as to enrolment."""
+        return self.enrolment(case)
+
+    def backend(self, case: Case, verifier: Verifier, embedder: Embedder) -> Backend:
+        """What compares vectors."""
+        return COSINE
+
     def scores(
-        self, case: Case, verifier: Verifier, embedder: Embedder, backend: Backend = COSINE
+        self,
+        case: Case,
+        verifier: Verifier,
+        embedder: Embedder,
+        backend: Backend | None = None,
     ) -> np.ndarray:
         models = enrolled(case, verifier, embedder, self.enrolment(case))
-        return backend.score(models, embedder(verifier, case.trials, self.trials(case)))
+        trials = embedder(verifier, case.trials, self.trials(case))
+        return (backend or self.backend(case, verifier, embedder)).score(models, trials)
 
 
 def enrolled(
@@ -83,6 +103,7 @@ class Unprotected(Comparing):
 
     name = "unprotected"
     knows = "nothing is protected: original speech against original speech"
+    informed = False
 
     def trials(self, case: Case) -> Transform:
         return ORIGINAL
@@ -94,6 +115,7 @@ class Ignorant(Comparing):
 
     name = "ignorant"
     knows = "does not know that the recordings are protected"
+    informed = False
 
 
 @dataclass(frozen=True)
@@ -103,6 +125,7 @@ class Denoising(Comparing):
     denoiser: str
 
     knows = "knows that recordings are protected, not how; de-noises them"
+    informed = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "name", f"de-noising ({self.denoiser})")
@@ -133,6 +156,10 @@ class KeyHolder(Comparing):
     def enrolment(self, case: Case) -> Transform:
         return case.protection.transform
 
+    def cohort(self, case: Case) -> Transform:
+        # of somebody else's files there are none of strangers
+        return ORIGINAL if case.protection.system is None else self.enrolment(case)
+
 
 @dataclass(frozen=True)
 class SemiInformed(LazyInformed):
@@ -149,14 +176,13 @@ class SemiInformed(LazyInformed):
         "which it trains the comparison of voices"
     )
 
-    def scores(
-        self, case: Case, verifier: Verifier, embedder: Embedder, backend: Backend = COSINE
-    ) -> np.ndarray:
+    reference = ""  # nobody trained the same comparison on originals
+
+    def backend(self, case: Case, verifier: Verifier, embedder: Embedder) -> Backend:
         from voicenym.attack.plda import PLDA
 
         vectors, speakers = [], []
         for per in ("speaker", "utterance"):
             vectors.append(embedder(verifier, case.pool, case.protection.with_key(case.key, per)))
             speakers += [recording.speaker for recording in case.pool]
-        trained = PLDA.train(np.concatenate(vectors), speakers)
-        return super().scores(case, verifier, embedder, trained)
+        return PLDA.train(np.concatenate(vectors), speakers)

@@ -12,6 +12,7 @@ import numpy as np
 from voicenym.attack.attackers import (
     COSINE,
     Attacker,
+    Comparing,
     Denoising,
     Ignorant,
     KeyHolder,
@@ -22,10 +23,36 @@ from voicenym.attack.attackers import (
 )
 from voicenym.attack.case import Case
 from voicenym.attack.embedder import Embedder
+from voicenym.attack.normalised import Normalised
 from voicenym.attack.transform import EVERYBODY, ORIGINAL, Undo
 from voicenym.attack.verifier import Verifier
 from voicenym.pseudonym import Key
 from voicenym.system import system_class
+
+PER_TRIAL = "unprotected (per trial)"
+
+
+@dataclass(frozen=True)
+class UnprotectedPerTrial(Attacker):
+    """Original speech, scored as those who search score: what there is to protect from them.
+
+    Normalising trial by trial helps on unprotected speech too; without this attacker beside it, a
+    search would seem to do better on protected speech than others do on originals.
+
+    Args:
+        concentration: as in :class:`KeySearch`.
+    """
+
+    concentration: float = 60.0
+
+    name = PER_TRIAL
+    knows = "nothing is protected; normalises scores trial by trial, as a key search does"
+    informed = False
+
+    def scores(self, case: Case, verifier: Verifier, embedder: Embedder) -> np.ndarray:
+        models = enrolled(case, verifier, embedder, ORIGINAL)
+        cosines = COSINE.score(models, embedder(verifier, case.trials, ORIGINAL))
+        return marginal(cosines[None], self.concentration)
 
 
 @dataclass(frozen=True)
@@ -53,6 +80,7 @@ class KeySearch(Attacker):
         "knows the system, not the key; protects the enrolment under many random keys and weighs "
         "them by how well they fit the trial"
     )
+    reference = PER_TRIAL
 
     def scores(self, case: Case, verifier: Verifier, embedder: Embedder) -> np.ndarray:
         trials = tried(case, verifier, embedder)
@@ -79,6 +107,7 @@ class Inversion(Attacker):
 
     name = "inversion"
     knows = "knows the system, not the key; undoes it under many guesses"
+    reference = PER_TRIAL
 
     def scores(self, case: Case, verifier: Verifier, embedder: Embedder) -> np.ndarray:
         models = enrolled(case, verifier, embedder, ORIGINAL)
@@ -132,6 +161,7 @@ def line_up(
     denoisers: Sequence[str],
     keys: int,
     trains: bool,
+    normalise: bool = False,
 ) -> list[Attacker]:
     """All attackers that can be run on protected speech.
 
@@ -141,6 +171,7 @@ def line_up(
         denoisers: names of :func:`voicenym.attack.denoise.denoisers`.
         keys: of the key search.
         trains: whether there is speech of other people to train on.
+        normalise: also run those who compare with their scores normalised against these people.
     """
     attackers: list[Attacker] = [Ignorant(), *map(Denoising, denoisers), KeyHolder()]
     if system is not None:
@@ -150,4 +181,6 @@ def line_up(
             attackers.append(Inversion(guesses))
         if trains:
             attackers.append(SemiInformed())
+    if normalise:
+        attackers += [Normalised(a) for a in attackers if isinstance(a, Comparing)]
     return attackers

@@ -7,13 +7,21 @@ import numpy as np
 from voicenym.attack.backend import unit
 from voicenym.benchmark.results import Measured
 from voicenym.benchmark.trials import Trials
-from voicenym.metrics import deidentification, gain_of_voice_distinctiveness, similarity_matrix
+from voicenym.metrics import (
+    cross_similarity_distance,
+    deidentification,
+    gain_of_voice_distinctiveness,
+    similarity_matrix,
+)
 
 
 def measure(
     original: np.ndarray, published: np.ndarray, trials: Trials, replicates: int
 ) -> tuple[dict[str, np.ndarray], dict[str, Measured]]:
-    """Voice similarity matrices, the gain of voice distinctiveness, and de-identification.
+    """Voice similarity matrices, gain of voice distinctiveness, de-identification, diversity.
+
+    Diversity is the Kolmogorov-Smirnov distance of how alike different speakers' voices are before
+    and after (Turner et al. 2022, equation 1), each voice being the mean of a speaker's vectors.
 
     Args:
         original, published: vectors ``[trial, dimension]`` of the trials before and after.
@@ -36,4 +44,13 @@ def measure(
         "G_VD": Measured(gain.value, *gain.interval, "dB"),
         "DeID": Measured(hidden.value, *hidden.interval, ""),
     }
+    if len(set(speakers)) > 1:
+        distance = cross_similarity_distance(voices(o, speakers), voices(a, speakers))
+        low, high = distance.interval or (None, None)
+        figures["D_KS"] = Measured(distance.value, low, high, distance.unit)
     return {name: similarity.matrix for name, similarity in matrices.items()}, figures
+
+
+def voices(vectors: np.ndarray, speakers: np.ndarray) -> np.ndarray:
+    """The mean vector of each speaker, ``[speaker, dimension]``, by name."""
+    return np.stack([vectors[speakers == name].mean(0) for name in sorted(set(speakers))])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,15 +17,30 @@ from voicenym.attack.trivial import VoiceStatistics
 from voicenym.attack.verifier import Verifier
 from voicenym.benchmark.results import AttackFigures, Exposed, Measured
 from voicenym.benchmark.trials import Trials
-from voicenym.metrics import Speakers, eer, linkability, min_cllr, rocch_eer, zebra
+from voicenym.errors import ScoreError
+from voicenym.metrics import (
+    Speakers,
+    eer,
+    linkability,
+    min_cllr,
+    miss_match_rate,
+    rocch_eer,
+    weighted_eer,
+    wrong_match_rate,
+    zebra,
+)
+
+WEIGHTED = "weighted EER"
+NO_THRESHOLDS: Mapping[str, float] = {}
 
 
 @dataclass(frozen=True)
 class Attacked:
-    """An attack's figures and its scores ``[model, trial]``, for drawing."""
+    """An attack's figures, its scores ``[model, trial]`` for drawing, and the EER's threshold."""
 
     figures: AttackFigures
     scores: np.ndarray
+    threshold: float
 
 
 def attack(
@@ -36,6 +51,7 @@ def attack(
     embedder: Embedder,
     *,
     replicates: int,
+    thresholds: Mapping[str, float] = NO_THRESHOLDS,
     say: Callable[[str], None] = lambda text: None,
 ) -> list[Attacked]:
     """Run attackers with one verifier.
@@ -47,6 +63,7 @@ def attack(
         verifier: for vectors.
         embedder: computes or remembers them.
         replicates: of the bootstrap over speakers.
+        thresholds: of equal errors on original speech, by the name of the attacker there.
         say: told what is being done.
     """
     found = []
@@ -56,7 +73,8 @@ def attack(
         )
         say(f"{what}: {attacker.name}, {verifier.name}")
         scores = attacker.scores(case, verifier, embedder)
-        found.append(Attacked(measure(attacker, scores, trials, verifier.name, replicates), scores))
+        kept = thresholds.get(attacker.reference)
+        found.append(measured(attacker, scores, trials, verifier.name, replicates, kept))
     return found
 
 
@@ -67,12 +85,13 @@ def trivial(
     embedder: Embedder,
     *,
     replicates: int,
+    thresholds: Mapping[str, float] = NO_THRESHOLDS,
 ) -> list[Attacked]:
     """The attackers that every other must beat: pitch and formant statistics, trained on the pool.
 
     Args:
         verifier: of voice statistics.
-        case, trials, embedder, replicates: as for :func:`attack`.
+        case, trials, embedder, replicates, thresholds: as for :func:`attack`.
     """
     found = []
     speakers = [recording.speaker for recording in case.pool]
@@ -86,28 +105,62 @@ def trivial(
         if len(set(speakers)) > 1:
             backend = DiagonalGaussian.train(embedder(verifier, case.pool, transform), speakers)
         scores = attacker.scores(case, verifier, embedder, backend)
-        found.append(Attacked(measure(attacker, scores, trials, verifier.name, replicates), scores))
+        # who trained on anonymized speech has scores of another scale than on originals
+        kept = None if transform.steps else thresholds.get(attacker.reference)
+        found.append(measured(attacker, scores, trials, verifier.name, replicates, kept))
     return found
 
 
-def measure(
-    attacker: Attacker, scores: np.ndarray, trials: Trials, verifier: str, replicates: int
-) -> AttackFigures:
-    """All figures of one attacker's scores ``[model, trial]``."""
+def measured(
+    attacker: Attacker,
+    scores: np.ndarray,
+    trials: Trials,
+    verifier: str,
+    replicates: int,
+    threshold: float | None = None,
+) -> Attacked:
+    """Figures of one attacker's scores ``[model, trial]``, and these.
+
+    Args:
+        attacker: whose they are.
+        scores: higher for the same speaker.
+        trials: which of them count.
+        verifier: its name.
+        replicates: of the bootstrap over speakers.
+        threshold: fixed on original speech, for MMR and WMR; None leaves them out.
+
+    Raises:
+        ScoreError: a score that counts is NaN; it names the trial.
+    """
+    bad = np.argwhere(np.isnan(scores) & trials.tested)
+    if len(bad):
+        model, trial = bad[0]
+        raise ScoreError(
+            f"{attacker.name}, {verifier}: the score of {trials.models[model].name} and "
+            f"{trials.recordings[trial].name} is NaN ({len(bad)} such); leave out the recording"
+        )
     target, nontarget, speakers = split(scores, trials)
-    options: dict[str, Any] = {"speakers": speakers, "replicates": replicates}
+    drawn: dict[str, Any] = {"replicates": replicates}
+    options: dict[str, Any] = {"speakers": speakers, **drawn}
     equal = eer(target, nontarget, **options)
+    hull = rocch_eer(target, nontarget, **options)
     calibrated = min_cllr(target, nontarget, **options)
     disclosed = zebra(target, nontarget, **options)
     linked = linkability(target, nontarget, **options)
     figures = {
         "EER": Measured(100 * equal.value, *_percent(equal.interval), "%"),
-        "ROCCH-EER": Measured(100 * rocch_eer(target, nontarget), unit="%"),
+        "ROCCH-EER": Measured(100 * hull.value, *_percent(hull.interval), "%"),
         "min C_llr": Measured(calibrated.value, *calibrated.interval, "bit"),
         "D_ECE": Measured(disclosed.expected, *disclosed.expected_interval, "bit"),
         "worst case": Measured(disclosed.worst_case, *disclosed.worst_case_interval, "log10 l"),
         "D_sys": Measured(linked.value, *linked.interval, ""),
     }
+    if threshold is not None:
+        for name, rate in (
+            ("MMR", miss_match_rate(target, threshold, speakers=speakers.target, **drawn)),
+            ("WMR", wrong_match_rate(nontarget, threshold, speakers=speakers.nontarget, **drawn)),
+        ):
+            figures[name] = Measured(100 * rate.value, *_percent(rate.interval), "%")
     for sex in ("f", "m"):
         rows = np.array([model.sex == sex for model in trials.models])
         part = Trials(trials.models, trials.recordings, trials.tested & rows[:, None])
@@ -115,16 +168,38 @@ def measure(
             t, n, who = split(scores, part)
             value = eer(t, n, who, replicates=replicates)
             figures[f"EER {sex}"] = Measured(100 * value.value, *_percent(value.interval), "%")
-    return AttackFigures(
-        attacker.name,
-        attacker.knows,
-        verifier,
-        figures,
-        disclosed.tag,
-        target.size,
-        nontarget.size,
-        attacker.holds_key,
+    figures.update(_by_part(scores, trials, replicates))
+    return Attacked(
+        AttackFigures(
+            attacker.name,
+            attacker.knows,
+            verifier,
+            figures,
+            disclosed.tag,
+            target.size,
+            nontarget.size,
+            attacker.holds_key,
+            attacker.informed,
+        ),
+        scores,
+        equal.threshold,
     )
+
+
+def _by_part(scores: np.ndarray, trials: Trials, replicates: int) -> dict[str, Measured]:
+    """The rate of each part of a benchmark, and their weighted mean."""
+    if not trials.parts:
+        return {}
+    parts = [
+        split(scores, Trials(trials.models, trials.recordings, part.tested))
+        for part in trials.parts
+    ]
+    mean = weighted_eer(parts, [part.weight for part in trials.parts], replicates=replicates)
+    figures = {WEIGHTED: Measured(100 * mean.value, *_percent(mean.interval), "%")}
+    for part, (target, nontarget, speakers) in zip(trials.parts, parts, strict=True):
+        value = eer(target, nontarget, speakers, replicates=replicates)
+        figures[f"EER {part.name}"] = Measured(100 * value.value, *_percent(value.interval), "%")
+    return figures
 
 
 def split(scores: np.ndarray, trials: Trials) -> tuple[np.ndarray, np.ndarray, Speakers]:

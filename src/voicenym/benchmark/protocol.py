@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 
 import voicenym
-from voicenym.attack.attackers import Unprotected
+from voicenym.attack.attackers import Attacker, Unprotected
 from voicenym.attack.cache import VectorCache
 from voicenym.attack.case import Case, Protection
 from voicenym.attack.embedder import Embedder
-from voicenym.attack.search import line_up
+from voicenym.attack.normalised import Normalised
+from voicenym.attack.search import UnprotectedPerTrial, line_up
 from voicenym.attack.transform import ORIGINAL, Instead, Transform
 from voicenym.attack.trivial import VoiceStatistics
 from voicenym.attack.verifier import Verifier, verifier
@@ -27,7 +28,7 @@ from voicenym.corpus.recording import Recording
 from voicenym.corpus.recordings import spread
 from voicenym.errors import CorpusError
 from voicenym.pseudonym import Key
-from voicenym.recognition import Recogniser
+from voicenym.recognition import Recogniser, Transcripts
 from voicenym.system import load
 
 FILES = "files"
@@ -48,8 +49,10 @@ class Plan:
         verifier: name of the attackers' verifier.
         denoisers: names, for V-Cloak's A2.
         keys: of the key search.
+        normalise: also normalise the scores of those who compare, by AS-norm against the pool.
         per: voices per speaker or utterance.
         recogniser: for words; None leaves them out.
+        transcripts: of somebody else's recogniser, by system (``original`` for none).
         sample: recordings that utility is measured on.
         replicates: of the bootstrap.
         seed: of draws and of the keys.
@@ -64,8 +67,10 @@ class Plan:
     verifier: str = "resemblyzer"
     denoisers: tuple[str, ...] = ()
     keys: int = 24
+    normalise: bool = False
     per: str = "speaker"
     recogniser: Recogniser | None = None
+    transcripts: Mapping[str, Transcripts] = field(default_factory=dict)
     sample: int = 60
     replicates: int = 1000
     seed: int = 0
@@ -113,6 +118,8 @@ def evaluate(
     """
     if not plan.systems and plan.files is None:
         raise CorpusError("nothing to evaluate: name a --system, or give --anonymized files")
+    if plan.normalise and len({recording.speaker for recording in plan.pool}) < 2:
+        raise CorpusError("scores are normalised by those of other people: give some with --pool")
     evidence = Evidence(plan.trials)
     sample = _sample(plan)
     with Embedder(VectorCache(cache), workers, progress) as embedder:
@@ -125,22 +132,28 @@ def evaluate(
             key(plan.seed, "attacker"),
             plan.pool,
         )
-        bare = [
-            *protection.attack(
-                [Unprotected()], original, plan.trials, voice, embedder,
-                replicates=plan.replicates, say=say,
-            ),
-            *protection.trivial(
-                original, plan.trials, statistics, embedder, replicates=plan.replicates
-            ),
-        ]  # fmt: skip
+        options: dict[str, Any] = {"replicates": plan.replicates}
+        comparing: list[Attacker] = [Unprotected(), UnprotectedPerTrial()]
+        if plan.normalise:
+            comparing.append(Normalised(Unprotected()))
+        bare = protection.attack(
+            comparing, original, plan.trials, voice, embedder, **options, say=say
+        )
+        bare += protection.trivial(original, plan.trials, statistics, embedder, **options)
+        thresholds = _thresholds(bare)
         _keep(evidence, "original", bare)
         evidence.vectors["original"] = embedder(voice, plan.trials.recordings, ORIGINAL)
-        heard = utility.hear(sample, ORIGINAL, plan.recogniser, replicates=plan.replicates, say=say)
+        heard = utility.hear(
+            sample, ORIGINAL, plan.recogniser,
+            transcripts=plan.transcripts.get("original"), replicates=plan.replicates, say=say,
+        )  # fmt: skip
         systems = [
-            _system(plan, name, parameters, voice, statistics, embedder, sample, evidence, say)
+            _system(
+                plan, name, parameters, voice, statistics, embedder, sample, thresholds, evidence,
+                say,
+            )
             for name, parameters in _targets(plan)
-        ]
+        ]  # fmt: skip
     speakers = {recording.speaker for recording in plan.trials.recordings}
     evaluation = Evaluation(
         voicenym.__version__,
@@ -169,6 +182,7 @@ def _system(
     statistics: VoiceStatistics,
     embedder: Embedder,
     sample: Sequence[Recording],
+    thresholds: Mapping[str, Mapping[str, float]],
     evidence: Evidence,
     say: Callable[[str], None],
 ) -> SystemResults:
@@ -188,10 +202,18 @@ def _system(
         plan.pool,
     )
     trains = len({recording.speaker for recording in plan.pool}) > 1
-    attackers = line_up(attackers_system, parameters, plan.denoisers, plan.keys, trains)
+    attackers = line_up(
+        attackers_system, parameters, plan.denoisers, plan.keys, trains, plan.normalise
+    )
     options: dict[str, Any] = {"replicates": plan.replicates}
-    found = protection.attack(attackers, case, plan.trials, voice, embedder, **options, say=say)
-    found += protection.trivial(case, plan.trials, statistics, embedder, **options)
+    found = protection.attack(
+        attackers, case, plan.trials, voice, embedder,
+        **options, thresholds=thresholds.get(voice.name, {}), say=say,
+    )  # fmt: skip
+    found += protection.trivial(
+        case, plan.trials, statistics, embedder,
+        **options, thresholds=thresholds.get(statistics.name, {}),
+    )  # fmt: skip
     _keep(evidence, name, found)
     evidence.vectors[name] = embedder(voice, plan.trials.recordings, protected.transform)
     matrices, distinct = distinctiveness.measure(
@@ -199,8 +221,9 @@ def _system(
     )
     evidence.matrices[name] = matrices
     heard = utility.hear(
-        sample, protected.transform, plan.recogniser, replicates=plan.replicates, say=say
-    )
+        sample, protected.transform, plan.recogniser,
+        transcripts=plan.transcripts.get(name), replicates=plan.replicates, say=say,
+    )  # fmt: skip
     figures: dict[str, Measured] = {**heard.figures, **distinct}
     attacks = tuple(attacked.figures for attacked in found)
     strongest = min(
@@ -223,10 +246,16 @@ def _notes(
 ) -> tuple[str, ...]:
     """What keeps a reader from thinking too well of a figure."""
     notes = []
-    trivial = {a.attacker: a for a in attacks if a.verifier == statistics}
     for attack in attacks:
-        plain = trivial.get(attack.attacker)
-        if plain is not None and plain is not attack and plain.eer.value < attack.eer.value:
+        # The same attacker, or one that knows no more, without learnt weights.
+        plain = min(
+            (a for a in attacks if a.verifier == statistics and a.informed <= attack.informed),
+            key=lambda a: a.eer.value,
+            default=None,
+        )
+        if plain is None or attack.verifier == statistics or attack.holds_key:
+            continue
+        if plain.eer.value < attack.eer.value:
             notes.append(
                 f"{attack.verifier} as {attack.attacker} attacker is badly trained for this "
                 f"system: pitch and formant statistics alone do better ({plain.eer.value:.1f} % "
@@ -247,6 +276,14 @@ def _notes(
         "better than any here"
     )
     return tuple(notes)
+
+
+def _thresholds(bare: Sequence[protection.Attacked]) -> dict[str, dict[str, float]]:
+    """Of equal errors on original speech, by verifier and attacker."""
+    found: dict[str, dict[str, float]] = {}
+    for a in bare:
+        found.setdefault(a.figures.verifier, {})[a.figures.attacker] = a.threshold
+    return found
 
 
 def _keep(evidence: Evidence, name: str, found: Sequence[protection.Attacked]) -> None:

@@ -38,10 +38,13 @@ class AttackFigures:
         knows: what it knows and does.
         verifier: that turned voices into vectors.
         figures: by metric: ``EER``, ``EER f``, ``EER m``, ``ROCCH-EER``, ``min C_llr``, ``D_ECE``,
-            ``worst case``, ``D_sys``.
+            ``worst case``, ``D_sys``; ``MMR`` and ``WMR`` at the original's threshold, where the
+            scores' scale is that of originals; ``weighted EER`` and ``EER PART`` of benchmarks
+            with parts.
         tag: ZEBRA's category of the worst case.
         targets, nontargets: numbers of trials.
         holds_key: it has the user's key, so that its figure is no protection's.
+        informed: it knows the system.
     """
 
     attacker: str
@@ -52,6 +55,7 @@ class AttackFigures:
     targets: int
     nontargets: int
     holds_key: bool = False
+    informed: bool = True
 
     @property
     def eer(self) -> Measured:

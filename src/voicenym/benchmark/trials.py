@@ -6,7 +6,6 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
@@ -22,6 +21,21 @@ FEW_SPEAKERS = 20
 
 
 @dataclass(frozen=True)
+class Part:
+    """A part of a benchmark that is measured by itself, too.
+
+    Args:
+        name: for reports, such as ``LibriSpeech f``.
+        tested: ``[model, recording]``, which pairs are in it.
+        weight: in the mean over parts.
+    """
+
+    name: str
+    tested: np.ndarray
+    weight: float
+
+
+@dataclass(frozen=True)
 class Trials:
     """A verification test.
 
@@ -30,12 +44,14 @@ class Trials:
         recordings: what is tried.
         tested: ``[model, recording]``, which pairs count.
         warnings: what a reader of the figures must know.
+        parts: of a benchmark that has some.
     """
 
     models: tuple[Model, ...]
     recordings: tuple[Recording, ...]
     tested: np.ndarray
     warnings: tuple[str, ...] = ()
+    parts: tuple[Part, ...] = ()
 
     @property
     def target(self) -> np.ndarray:
@@ -104,73 +120,19 @@ def build(
     smallest = min(int((sexes == sex).sum()) for sex in set(sexes))
     if smallest < 2:
         raise CorpusError("only one speaker of a sex: add speakers, or compare all with --any-sex")
-    if smallest < FEW_SPEAKERS:
-        warnings.append(
-            f"only {smallest} speakers are compared with each other: intervals are wide, and "
-            "figures of other people may differ"
-        )
+    warnings += few(smallest)
     return Trials(tuple(models), tuple(tried), tested, tuple(warnings))
+
+
+def few(speakers: int) -> list[str]:
+    """What is to be said where so few speakers are compared that an interval says little."""
+    if speakers >= FEW_SPEAKERS:
+        return []
+    return [
+        f"only {speakers} speakers are compared with each other: intervals are wide, and figures "
+        "of other people may differ"
+    ]
 
 
 def _lot(seed: int, name: str) -> bytes:
     return hashlib.sha256(f"{seed} {name}".encode()).digest()
-
-
-def from_voiceprivacy(enrolment: Path, trials: Path, recordings: Sequence[Recording]) -> Trials:
-    """Trials of the VoicePrivacy Challenge's lists.
-
-    Args:
-        enrolment: an ``enrolls`` file (utterances, one a line), or Kaldi ``utt2spk`` of them.
-        trials: a ``trials`` file: speaker, utterance, ``target`` or ``nontarget``.
-        recordings: that the lists speak of.
-
-    Raises:
-        CorpusError: lines that cannot be understood; utterances that are not there.
-    """
-    known = {recording.name: recording for recording in recordings}
-    enrolled: dict[str, list[Recording]] = defaultdict(list)
-    missing = []
-    for line in _lines(enrolment):
-        name = line.split()[0]
-        if name in known:
-            enrolled[known[name].speaker].append(known[name])
-        else:
-            missing.append(name)
-    rows = []
-    for line in _lines(trials):
-        parts = line.split()
-        if len(parts) != 3 or parts[2] not in ("target", "nontarget"):
-            raise CorpusError(
-                f"{trials}: expected SPEAKER UTTERANCE target|nontarget, found {line!r}"
-            )
-        if parts[1] not in known:
-            missing.append(parts[1])
-        elif parts[0] not in enrolled:
-            raise CorpusError(f"{trials}: {parts[0]} is not enrolled by {enrolment}")
-        else:
-            rows.append(parts)
-    if missing:
-        raise CorpusError(
-            f"{len(missing)} utterances of {enrolment.name} and {trials.name} have no recording: "
-            + ", ".join(missing[:5])
-        )
-    models = [Model(s, s, tuple(own), own[0].sex) for s, own in sorted(enrolled.items())]
-    tried = [known[name] for name in sorted({row[1] for row in rows})]
-    model_at = {model.name: i for i, model in enumerate(models)}
-    tried_at = {recording.name: i for i, recording in enumerate(tried)}
-    tested = np.zeros((len(models), len(tried)), dtype=bool)
-    for speaker, name, kind in rows:
-        if (known[name].speaker == speaker) != (kind == "target"):
-            raise CorpusError(
-                f"{trials}: {speaker} {name} {kind}, but {name} is by {known[name].speaker}"
-            )
-        tested[model_at[speaker], tried_at[name]] = True
-    return Trials(tuple(models), tuple(tried), tested)
-
-
-def _lines(path: Path) -> list[str]:
-    try:
-        text = path.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise CorpusError(f"{path}: cannot be read ({error})") from None
-    return [line for line in text.splitlines() if line.strip()]

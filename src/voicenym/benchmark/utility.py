@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -19,9 +20,14 @@ from voicenym.metrics import (
     pitch_correlation,
     ratio_of_sums,
     real_time_coefficient,
+    signal_to_noise,
     word_errors,
 )
-from voicenym.recognition import Recogniser
+from voicenym.recognition import Recogniser, Transcripts
+
+KINDS = ("substitutions", "deletions", "insertions")
+"""Of errors, as the metric names its counts."""
+Limits = tuple[float | None, float | None]
 
 
 @dataclass(frozen=True)
@@ -42,6 +48,7 @@ def hear(
     transform: Transform,
     recogniser: Recogniser | None,
     *,
+    transcripts: Transcripts | None = None,
     replicates: int,
     seed: int = 0,
     say: Callable[[str], None] = lambda text: None,
@@ -52,39 +59,77 @@ def hear(
         recordings: a sample of a corpus; those with text count for words.
         transform: from original to published recordings.
         recogniser: for words; None leaves them out.
+        transcripts: what somebody else's recogniser heard, which then counts instead.
         replicates, seed: of the bootstrap.
         say: told what is being done.
     """
     figures: dict[str, Measured] = {}
     notes: list[str] = []
     speakers = [recording.speaker for recording in recordings]
+    options: dict[str, Any] = {"replicates": replicates, "seed": seed}
     originals = [recording.samples() for recording in recordings]
     say("utility: anonymizing a sample")
     _changed(transform, recordings[0], originals[0])  # loads what is loaded once
-    started = time.process_time()
-    changed = [_changed(transform, *pair) for pair in zip(recordings, originals, strict=True)]
-    spent = time.process_time() - started
+    timed = [_timed(transform, *pair) for pair in zip(recordings, originals, strict=True)]
+    changed = [samples for samples, _ in timed]
     if transform.steps:
-        seconds = sum(map(len, originals)) / RATE
-        figures["RTF"] = Measured(real_time_coefficient(spent, seconds), unit="of real time")
+        spent = real_time_coefficient(
+            [seconds for _, seconds in timed],
+            [len(samples) / RATE for samples in originals],
+            speakers,
+            **options,
+        )
+        figures["RTF"] = _figure(spent)
+        if all(len(x) == len(y) for x, y in zip(originals, changed, strict=True)):
+            figures["SNR"] = _figure(signal_to_noise(originals, changed, speakers, **options))
         say("utility: pitch")
         try:
-            figures["rho_F0"] = _intonation(originals, changed, speakers, replicates, seed)
+            figures.update(_intonation(recordings, originals, changed, replicates, seed))
         except ImportError:
             notes.append("intonation was not measured: pip install 'voicenym[evaluate]'")
     say("utility: naturalness")
     try:
-        opinion = mean_opinion(changed, speakers, replicates=replicates, seed=seed)
-        figures["DNSMOS"] = Measured(opinion.value, *opinion.interval, "of 5")
+        figures["DNSMOS"] = _figure(mean_opinion(changed, speakers, **options))
     except (DependencyError, ValueError) as error:
         notes.append(f"naturalness was not measured: {error}")
-    if recogniser is not None:
-        say(f"utility: words, {recogniser.name}")
-        try:
-            figures.update(_words(recordings, changed, recogniser, replicates, seed))
-        except VoicenymError as error:
-            notes.append(f"words were not measured: {error}")
+    try:
+        say(f"utility: words, {transcripts.source if transcripts else _name(recogniser)}")
+        figures.update(_words(recordings, changed, recogniser, transcripts, options))
+    except VoicenymError as error:
+        notes.append(f"words were not measured: {error}")
     return Heard(figures, tuple(notes))
+
+
+def _timed(
+    transform: Transform, recording: Recording, samples: np.ndarray
+) -> tuple[np.ndarray, float]:
+    started = time.process_time()
+    changed = _changed(transform, recording, samples)
+    return changed, time.process_time() - started
+
+
+class _Found(Protocol):
+    @property
+    def value(self) -> float: ...
+    @property
+    def interval(self) -> tuple[float, float]: ...
+    @property
+    def unit(self) -> str: ...
+
+
+def _figure(found: _Found) -> Measured:
+    return Measured(found.value, *_known(found.interval), found.unit)
+
+
+def _known(interval: tuple[float, float] | None, scale: float = 1.0) -> Limits:
+    """Limits, or None where there are none."""
+    if interval is None or any(math.isnan(limit) for limit in interval):
+        return None, None
+    return scale * interval[0], scale * interval[1]
+
+
+def _name(recogniser: Recogniser | None) -> str:
+    return "no recogniser" if recogniser is None else recogniser.name
 
 
 def _changed(transform: Transform, recording: Recording, samples: np.ndarray) -> np.ndarray:
@@ -96,51 +141,93 @@ def _changed(transform: Transform, recording: Recording, samples: np.ndarray) ->
 def _words(
     recordings: Sequence[Recording],
     heard: Sequence[np.ndarray],
-    recogniser: Recogniser,
-    replicates: int,
-    seed: int,
+    recogniser: Recogniser | None,
+    transcripts: Transcripts | None,
+    options: dict[str, Any],
 ) -> dict[str, Measured]:
-    unheard = getattr(recogniser, "left_out", {})
-    spoken = [i for i, r in enumerate(recordings) if r.text and normalise(r.text) not in unheard]
+    """WER and CER, and the three kinds of errors that each is the sum of.
+
+    Raises:
+        VoicenymError: nothing to compare with or nobody to listen; it says which.
+    """
+    spoken = [i for i, r in enumerate(recordings) if r.text]
     if not spoken:
-        return {}
-    found = word_errors(
-        [recordings[i].text for i in spoken],
-        recogniser.transcribe([heard[i] for i in spoken]),
-        [recordings[i].speaker for i in spoken],
-        replicates=replicates,
-        seed=seed,
-    )
-    low, high = found.interval or (None, None)
-    limits = (None if low is None else 100 * low, None if high is None else 100 * high)
-    return {"WER": Measured(100 * found.value, *limits, "%")}
+        raise VoicenymError(
+            "no recording has a text; add UTTERANCE.txt beside it, or a column text to the manifest"
+        )
+    if transcripts is not None:
+        found = transcripts.of([recordings[i].name for i in spoken])
+    elif recogniser is None:
+        raise VoicenymError("nobody listened; choose a --recogniser or give --transcripts")
+    else:
+        unheard = getattr(recogniser, "left_out", {})
+        spoken = [i for i in spoken if normalise(recordings[i].text) not in unheard]
+        if not spoken:
+            raise VoicenymError(f"{recogniser.name} can pronounce no sentence of the sample")
+        found = recogniser.transcribe([heard[i] for i in spoken])
+    texts = [recordings[i].text for i in spoken]
+    speakers = [recordings[i].speaker for i in spoken]
+    figures = {}
+    for name, characters in (("WER", False), ("CER", True)):
+        errors = word_errors(texts, found, speakers, characters=characters, **options)
+        figures[name] = Measured(100 * errors.value, *_known(errors.interval, 100.0), "%")
+        kinds = errors.by_kind or (None, None, None)
+        for kind, limits in zip(KINDS, kinds, strict=True):
+            share = 100 * getattr(errors, kind) / errors.length
+            figures[f"{name} {kind}"] = Measured(share, *_known(limits, 100.0), "%")
+    return figures
 
 
 def _intonation(
+    recordings: Sequence[Recording],
     originals: Sequence[np.ndarray],
     changed: Sequence[np.ndarray],
-    speakers: Sequence[str],
+    replicates: int,
+    seed: int,
+) -> dict[str, Measured]:
+    """Mean correlation of F0 over recordings in which it can be told, and that of chance.
+
+    Chance is the original against another recording's anonymized form: melodies fall towards the
+    end whatever is said, and the best agreement in voicing is sought among some lags.
+    """
+    before, after = (list(map(_melody, part)) for part in (originals, changed))
+    figures = {"rho_F0": _mean_correlation(recordings, before, after, replicates, seed)}
+    others = [_other(recordings, i) for i in range(len(recordings))]
+    if all(other is not None for other in others):
+        strange = [after[other] for other in others if other is not None]
+        figures["rho_F0 by chance"] = _mean_correlation(
+            recordings, before, strange, replicates, seed
+        )
+    return figures
+
+
+def _other(recordings: Sequence[Recording], place: int) -> int | None:
+    """The next recording in which something else is said, as far as that is known."""
+    count = len(recordings)
+    turns = [(place + step) % count for step in range(1, count)]
+    said = recordings[place].text
+    return next((i for i in turns if not said or recordings[i].text != said), None)
+
+
+def _mean_correlation(
+    recordings: Sequence[Recording],
+    before: Sequence[np.ndarray],
+    after: Sequence[np.ndarray],
     replicates: int,
     seed: int,
 ) -> Measured:
-    """Mean correlation of F0 over recordings, of those in which it can be told."""
-    values = np.array(
-        [
-            pitch_correlation(_melody(before), _melody(after)).value
-            for before, after in zip(originals, changed, strict=True)
-        ]
-    )
+    values = np.array([pitch_correlation(x, y).value for x, y in zip(before, after, strict=True)])
     told = np.isfinite(values)
     if not told.any():
         return Measured(math.nan)
     interval = ratio_of_sums(
         values[told],
         np.ones(told.sum()),
-        np.array(speakers)[told],
+        np.array([recording.speaker for recording in recordings])[told],
         replicates=replicates,
         seed=seed,
     )
-    return Measured(float(values[told].mean()), *interval)
+    return Measured(float(values[told].mean()), *_known(interval))
 
 
 def _melody(samples: np.ndarray) -> np.ndarray:

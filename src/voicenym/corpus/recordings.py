@@ -24,8 +24,9 @@ def recordings(
 
     Args:
         source: a folder ``SPEAKER/.../UTTERANCE.wav`` (a ``manifest.tsv`` within it counts more), a
-            Kaldi data folder, or a TSV manifest with the columns of :data:`COLUMNS`, whose paths
-            are relative to it.
+            Kaldi data folder, a folder of such folders (as the VoicePrivacy Challenges lay them
+            out), or a TSV manifest with the columns of :data:`COLUMNS`, whose paths are relative
+            to it.
         split: only rows of this split; needs a manifest.
         corpus: only rows of this corpus; needs a manifest.
 
@@ -40,6 +41,9 @@ def recordings(
         return _manifest(source, split, corpus)
     elif (source / "manifest.tsv").is_file():
         return _manifest(source / "manifest.tsv", split, corpus)
+    elif source.is_dir() and (folders := [f for f in sorted(source.iterdir()) if _is_kaldi(f)]):
+        # an utterance may stand in several of the challenges' folders, such as *_all
+        found = _checked(source, list(dict.fromkeys(r for f in folders for r in _kaldi(f))))
     else:
         found = _tree(source)
     if split or corpus:
@@ -116,6 +120,10 @@ def _manifest(path: Path, split: str | None, corpus: str | None) -> list[Recordi
             f"{path}: {nameless[0].name} has no speaker; trials need one ({len(nameless)} such)"
         )
     return _checked(path, found)
+
+
+def _is_kaldi(folder: Path) -> bool:
+    return folder.is_dir() and kaldi.is_kaldi(folder)
 
 
 def _kaldi(folder: Path) -> list[Recording]:

@@ -9,11 +9,11 @@
 from voicenym.metrics.calibration import Affine
 from voicenym.metrics.cllr import Cllr, cllr, min_cllr
 from voicenym.metrics.curves import det, roc
-from voicenym.metrics.eer import EER, eer, rocch_eer
+from voicenym.metrics.eer import EER, HullEER, eer, rocch_eer
 from voicenym.metrics.interval import bootstrap, ratio_of_sums
 from voicenym.metrics.intonation import PitchCorrelation, pitch_correlation
 from voicenym.metrics.linkability import Linkability, linkability
-from voicenym.metrics.noise import real_time_coefficient, signal_to_noise
+from voicenym.metrics.noise import RealTime, SignalToNoise, real_time_coefficient, signal_to_noise
 from voicenym.metrics.opinion import Opinion, mean_opinion
 from voicenym.metrics.pav import Calibration
 from voicenym.metrics.pool import cross_similarity_distance, mixture_entropy
@@ -26,6 +26,7 @@ from voicenym.metrics.similarity import (
     similarity_matrices,
     similarity_matrix,
 )
+from voicenym.metrics.weighted import WeightedEER, weighted_eer
 from voicenym.metrics.words import ErrorRate, normalise, word_errors
 from voicenym.metrics.zebra import Zebra, ece_profile, zebra
 
@@ -35,11 +36,15 @@ __all__ = [
     "Calibration",
     "Cllr",
     "ErrorRate",
+    "HullEER",
     "Linkability",
     "Opinion",
     "PitchCorrelation",
+    "RealTime",
+    "SignalToNoise",
     "Similarity",
     "Speakers",
+    "WeightedEER",
     "Zebra",
     "bootstrap",
     "cllr",
@@ -63,6 +68,7 @@ __all__ = [
     "signal_to_noise",
     "similarity_matrices",
     "similarity_matrix",
+    "weighted_eer",
     "word_errors",
     "wrong_match_rate",
     "zebra",

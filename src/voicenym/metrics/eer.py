@@ -96,19 +96,56 @@ def _meeting(miss: Array, alarm: Array) -> tuple[float, int]:
     return float(miss[before] + share * (miss[after] - miss[before])), after
 
 
-def rocch_eer(target: Scores, nontarget: Scores) -> float:
+@dataclass(frozen=True)
+class HullEER:
+    """Equal error rate on the convex hull of the ROC.
+
+    Args:
+        value: share, 0 to 0.5.
+        interval: lower and upper limit, by bootstrap.
+    """
+
+    value: float
+    interval: Interval
+    unit: str = "share"
+
+
+def rocch_eer(
+    target: Scores,
+    nontarget: Scores,
+    speakers: Speakers | None = None,
+    *,
+    level: float = 0.95,
+    replicates: int = 1000,
+    seed: Seed = 0,
+) -> HullEER:
     """Equal error rate on the convex hull of the ROC: what the best monotone decision reaches.
 
     At most 0.5. Brümmer and de Villiers, "The BOSARIS toolkit", 2013; paper 4, section 4.1.
 
     Args:
         target, nontarget: scores.
+        speakers: of the trials, for the interval; None takes trials as independent.
+        level, replicates, seed: of the bootstrap.
+
+    Raises:
+        ScoreError: NaN, or a class without trials.
 
     Example:
-        >>> round(rocch_eer([0.0, 1.0], [2.0, 3.0]), 3)
+        >>> round(rocch_eer([0.0, 1.0], [2.0, 3.0], replicates=2).value, 3)
         0.5
     """
-    return hull_eer(Sorted.of(target, nontarget))
+    interval = bootstrap(
+        hull_eer,
+        target,
+        nontarget,
+        speakers,
+        level=level,
+        replicates=replicates,
+        seed=seed,
+        order_only=True,
+    )
+    return HullEER(hull_eer(Sorted.of(target, nontarget)), interval)
 
 
 def hull(scores: Sorted) -> tuple[Array, Array]:
@@ -121,5 +158,5 @@ def hull(scores: Sorted) -> tuple[Array, Array]:
 
 
 def hull_eer(scores: Sorted) -> float:
-    """:func:`rocch_eer` of weighted scores."""
+    """Value of :func:`rocch_eer`, of weighted scores."""
     return _meeting(*hull(scores))[0]

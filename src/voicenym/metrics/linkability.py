@@ -24,8 +24,11 @@ class Linkability:
     """Global and local linkability.
 
     Args:
-        value: D_sys, 0 (scores of both kinds are distributed alike) to 1.
-        interval: lower and upper limit.
+        value: D_sys as published, 0 (scores of both kinds are distributed alike) to 1. It is too
+            great where it is small: of few trials, bins differ by chance.
+        interval: lower and upper limit of what endless trials would give; it always holds the
+            value, and near 0 lies mostly below it.
+        corrected: the value without what chance adds to it, as far as replicates tell.
         baseline: what D_sys is, on average, of scores whose labels were shuffled: noise makes it
             greater than 0, the more the fewer the trials.
         edges: ``[bin + 1]`` of the histograms.
@@ -35,6 +38,7 @@ class Linkability:
 
     value: float
     interval: Interval
+    corrected: float
     baseline: float
     edges: Array
     local: Array
@@ -107,7 +111,8 @@ def linkability(
     mated, others = (count / count.sum() for count in counts)
     local = _local(mated, others, omega)
     draws = recounted(at_t, at_n, bins, speakers, replicates=replicates, seed=seed)
-    interval = percentiles([value(*draw) for draw in draws], level)
+    plain = float(mated @ local)
+    corrected, interval = unbiased(plain, np.array([value(*draw) for draw in draws]), level)
     rng = np.random.default_rng(seed)
     pooled = counts[0] + counts[1]
     shuffled = []
@@ -116,8 +121,34 @@ def linkability(
         drawn = rng.multivariate_hypergeometric(pooled, t.size, method="marginals")
         shuffled.append(value(drawn, pooled - drawn))
     return Linkability(
-        float(mated @ local), interval, float(np.mean(shuffled)), edges, local, mated, others
+        plain, interval, corrected, float(np.mean(shuffled)), edges, local, mated, others
     )
+
+
+def unbiased(value: float, draws: Array, level: float = 0.95) -> tuple[float, Interval]:
+    """A figure freed of what chance adds to it, and its interval, from bootstrap replicates.
+
+    Where nothing is linked the figure is a mean of max(0, noise), and so proportional to the
+    noise's deviation; a replicate has the noise twice, so that its square is doubled. Where much is
+    linked, figure and replicate exceed the truth by v and 2 v for some small variance v. In both
+    cases the square of the truth is 2 value^2 - mean(draws)^2, up to the square of v. Its limits
+    are those of the replicates about their mean, at the slope of the square at ``value``.
+
+    In simulations (24 and 60 speakers, Gaussian scores 0 to 4 deviations apart, trials independent
+    or not) intervals of 95 % hold the truth in 88 to 100 % of cases; percentiles of the replicates
+    hold it in none where nothing is linked, and in one of ten where D_sys is 0.045.
+
+    Args:
+        value: the figure of the trials.
+        draws: of the replicates.
+        level: of the interval.
+    """
+    mean = float(draws.mean())
+    low, high = percentiles(draws, level)
+    square = 2.0 * value * value - mean * mean
+    below, above = square - 2.0 * value * (high - mean), square + 2.0 * value * (mean - low)
+    corrected, lower, upper = (float(np.sqrt(max(0.0, x))) for x in (square, below, above))
+    return min(corrected, 1.0), (min(lower, value), min(max(upper, value), 1.0))
 
 
 def _local(mated: Array, others: Array, omega: float) -> Array:

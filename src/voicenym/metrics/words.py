@@ -22,6 +22,8 @@ class ErrorRate:
         interval: by bootstrap over speakers; None without speakers, or with a single one.
         substitutions, deletions, insertions: counts.
         length: words (or characters) of the references.
+        by_kind: intervals of the shares of substitutions, deletions and insertions, in this order;
+            None as ``interval``.
     """
 
     value: float
@@ -31,6 +33,7 @@ class ErrorRate:
     insertions: int
     length: int
     unit: str = "share"
+    by_kind: tuple[Interval, Interval, Interval] | None = None
 
 
 def normalise(text: str) -> str:
@@ -101,18 +104,17 @@ def word_errors(
     substitutions, deletions, insertions, length = (int(c) for c in counts.sum(0))
     if not length:
         raise ValueError("the references hold no words; there is nothing to compare with")
-    interval = None
+    interval, by_kind = None, None
     if speakers is not None and len(set(speakers)) > 1:
-        interval = ratio_of_sums(
-            counts[:, :3].sum(1),
-            counts[:, 3],
-            speakers,
-            level=level,
-            replicates=replicates,
-            seed=seed,
+        overall, *kinds = (
+            ratio_of_sums(
+                errors, counts[:, 3], speakers, level=level, replicates=replicates, seed=seed
+            )
+            for errors in (counts[:, :3].sum(1), *counts[:, :3].T)
         )
+        interval, by_kind = overall, (kinds[0], kinds[1], kinds[2])
     value = (substitutions + deletions + insertions) / length
-    return ErrorRate(value, interval, substitutions, deletions, insertions, length)
+    return ErrorRate(value, interval, substitutions, deletions, insertions, length, by_kind=by_kind)
 
 
 def _counts(reference: str, hypothesis: str, characters: bool) -> tuple[int, int, int, int]:

@@ -13,7 +13,7 @@ from voicenym.errors import CorpusError, VoicenymError
 if TYPE_CHECKING:
     from voicenym.benchmark.results import Evaluation
     from voicenym.corpus.recording import Recording
-    from voicenym.recognition import Recogniser
+    from voicenym.recognition import Recogniser, Transcripts
 
 CACHE = "cache.sqlite"
 
@@ -42,19 +42,37 @@ def evaluate(
     pool_size: int = typer.Option(
         600, "--pool-size", min=0, help="Recordings of it at most, spread over its speakers."
     ),
-    enrolls: Path | None = typer.Option(None, "--enrolls", help="VoicePrivacy enrolment list."),
-    trials: Path | None = typer.Option(None, "--trials", help="VoicePrivacy trial list."),
+    enrolls: list[Path] = typer.Option(
+        [], "--enrolls", help="VoicePrivacy enrolment list; may be repeated."
+    ),
+    trials: list[Path] = typer.Option(
+        [],
+        "--trials",
+        help="VoicePrivacy trial list; repeat it for all data sets and sexes, whose rates are "
+        "then also averaged with the challenge's weights.",
+    ),
     enrolment: int = typer.Option(8, "--enrolment", min=1, help="Utterances to enrol with."),
     tried: int = typer.Option(6, "--tried", min=1, help="Utterances to try, a speaker."),
     any_sex: bool = typer.Option(False, "--any-sex", help="Compare women with men too."),
     per: str = typer.Option("speaker", "--per", help="One voice per speaker or per utterance."),
     keys: int = typer.Option(24, "--keys", min=1, help="Keys that the key search tries."),
     denoise: bool = typer.Option(True, help="Try V-Cloak's de-noising attackers too."),
+    normaliser: str | None = typer.Option(
+        None,
+        "--normalise",
+        help="as-norm: also run those who compare with scores normalised against the --pool.",
+    ),
     recogniser: str = typer.Option(
         "sphinx", "--recogniser", help="sphinx, whisper, wav2vec2, or none."
     ),
     weights: str | None = typer.Option(
         None, "--recogniser-weights", help="Folder or hub name of its weights."
+    ),
+    transcripts: list[str] = typer.Option(
+        [],
+        "--transcripts",
+        help="SYSTEM=FILE: what another recogniser heard of a system's output (original=FILE, "
+        "files=FILE): Kaldi's text, a TSV or a folder; may be repeated.",
     ),
     sample: int = typer.Option(60, "--sample", min=1, help="Recordings to measure utility on."),
     replicates: int = typer.Option(1000, "--replicates", min=20, help="Of the bootstrap."),
@@ -70,8 +88,10 @@ def evaluate(
         raise VoicenymError("give the original speech once: as an argument or with --original")
     if (original is None) != (anonymized is None):
         raise VoicenymError("--original and --anonymized belong together")
-    if (enrolls is None) != (trials is None):
+    if bool(enrolls) != bool(trials):
         raise VoicenymError("--enrolls and --trials belong together")
+    if normaliser not in (None, "as-norm"):
+        raise VoicenymError(f"--normalise is as-norm, not {normaliser!r}")
     if output.exists() and not output.is_dir():
         raise VoicenymError(f"{output}: is a file; give a folder for the report")
     import torch
@@ -80,7 +100,8 @@ def evaluate(
     from voicenym.benchmark import report, results
     from voicenym.benchmark.protocol import Plan
     from voicenym.benchmark.protocol import evaluate as run
-    from voicenym.benchmark.trials import build, from_voiceprivacy
+    from voicenym.benchmark.trials import build
+    from voicenym.benchmark.voiceprivacy import from_voiceprivacy
     from voicenym.corpus.recordings import matched, recordings, spread
     from voicenym.system import available, load
 
@@ -94,11 +115,12 @@ def evaluate(
     others = [] if pool is None else spread(recordings(pool, pool_split, pool_part), pool_size)
     _apart(speech, others)
     files = None if anonymized is None else matched(speech, anonymized)
-    if enrolls is not None and trials is not None:
+    if trials:
         test = from_voiceprivacy(enrolls, trials, speech)
     else:
         test = build(speech, enrolment=enrolment, trials=tried, same_sex=not any_sex, seed=seed)
     ears = _recogniser(recogniser, weights, [r.text for r in test.recordings if r.text])
+    heard = _transcripts(transcripts, [*names, "original", *(["files"] if files else [])])
     where = [str(source.name or source), *(x for x in (part, split, half and f"{half} half") if x)]
     plan = Plan(
         data=", ".join(where),
@@ -110,8 +132,10 @@ def evaluate(
         files=files,
         denoisers=tuple(denoisers()) if denoise else (),
         keys=keys,
+        normalise=normaliser is not None,
         per=per,
         recogniser=ears,
+        transcripts=heard,
         sample=sample,
         replicates=replicates,
         seed=seed,
@@ -145,6 +169,20 @@ def _apart(speech: list[Recording], others: list[Recording]) -> None:
             f"--pool: {both[0]} is also evaluated ({len(both)} such speakers); an attacker must "
             "train on other people"
         )
+
+
+def _transcripts(given: list[str], systems: list[str]) -> dict[str, Transcripts]:
+    from voicenym.recognition import read_transcripts
+
+    found = {}
+    for pair in given:
+        system, _, path = pair.partition("=")
+        if system not in systems or not path:
+            raise VoicenymError(
+                f"--transcripts {pair}: give SYSTEM=FILE, SYSTEM being one of {', '.join(systems)}"
+            )
+        found[system] = read_transcripts(path)
+    return found
 
 
 def _recogniser(name: str, weights: str | None, sentences: list[str]) -> Recogniser | None:
