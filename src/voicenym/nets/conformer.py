@@ -51,7 +51,7 @@ class ConformerConfig:
     layers: int = 6
     heads: int = 4
     kernel: int = 15
-    channels: int = 64
+    channels: int = 32
     bands: int = 80
     expansion: int = 4
     dropout: float = 0.1
@@ -62,7 +62,7 @@ class ConformerConfig:
 
 
 SIZES: dict[str, dict[str, int]] = {
-    "laptop": {"size": 96, "layers": 6, "heads": 4, "kernel": 15, "channels": 64},
+    "laptop": {"size": 96, "layers": 6, "heads": 4, "kernel": 15, "channels": 32},
     "small": {"size": 144, "layers": 16, "heads": 4, "kernel": 31, "channels": 144},
     "medium": {"size": 256, "layers": 16, "heads": 4, "kernel": 31, "channels": 256},
 }

@@ -222,8 +222,9 @@ class DeepSpeech2(torch.nn.Module):
         mode, in which they compute the same, because without it cuDNN refuses gradients.
         """
         self.eval().requires_grad_(False)
-        for layer in self.layers:
-            layer.rnn.train()
+        for module in self.modules():
+            if isinstance(module, torch.nn.RNNBase):
+                module.train()
         return self
 
 

@@ -36,7 +36,9 @@ class MaskedBatchNorm(torch.nn.BatchNorm1d):
     Ioffe and Szegedy (2015). Names of weights are those of ``torch.nn.BatchNorm1d`` (and 2d).
     """
 
-    def forward(self, x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+    def forward(  # type: ignore[override]
+        self, x: torch.Tensor, mask: torch.Tensor
+    ) -> torch.Tensor:
         """Normalise the last axis; the padding comes out as zeros.
 
         Args:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 # name -> the library it needs, its module and class, and what it is made with unless told
 _RECOGNISERS: dict[str, tuple[str, str, str, dict[str, Any]]] = {
+    "ctc": ("safetensors", "trained", "Trained", {}),
     "sphinx": ("pocketsphinx", "sphinx", "Sphinx", {}),
     "wav2vec2": (
         "transformers",
@@ -42,7 +43,7 @@ def available() -> list[str]:
     """Names of the recognisers whose library is installed.
 
     Weights are another matter: those of ``whisper`` and ``wav2vec2`` are fetched when they are
-    first used.
+    first used, and ``ctc`` wants a folder of them.
     """
     return [name for name, (library, *_) in sorted(_RECOGNISERS.items()) if find_spec(library)]
 
@@ -51,9 +52,10 @@ def recogniser(name: str, **options: Any) -> Recogniser:
     """A recogniser by name.
 
     Args:
-        name: ``sphinx``, ``whisper`` or ``wav2vec2``.
-        options: of :class:`~voicenym.recognition.sphinx.Sphinx` (``sentences``, ``phrases``...)
-            or :class:`~voicenym.recognition.pretrained.Pretrained` (``weights``, ``device``...).
+        name: ``sphinx``, ``whisper``, ``wav2vec2``, or ``ctc`` for one that was trained here.
+        options: of :class:`~voicenym.recognition.sphinx.Sphinx` (``sentences``, ``phrases``...),
+            :class:`~voicenym.recognition.pretrained.Pretrained` (``weights``, ``device``...) or
+            :class:`~voicenym.recognition.trained.Trained` (``weights``, ``beam``...).
 
     Raises:
         DependencyError: its library is not installed.

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 from voicenym.nets.ctc import Alphabet
-from voicenym.recognition.ngram import END, SPACE, START, UNKNOWN, Gram, NGram
+from voicenym.recognition.ngram import END, SPACE, START, Gram, NGram
 
 
 @dataclass(frozen=True)
@@ -47,15 +46,12 @@ class WordFusion:
         alphabet: of the recogniser; it has a blank between words.
         weight: of the language model.
         bonus: for each word.
-        unknown: added for a word that the model does not list, besides what it gives such words:
-            it stands for all of them, and one of them is less likely.
     """
 
     model: NGram
     alphabet: Alphabet
     weight: float
     bonus: float = 0.0
-    unknown: float = 0.0
 
     def start(self) -> tuple[Gram, str]:
         return self.model.context((START,)), ""
@@ -77,8 +73,4 @@ class WordFusion:
         return added + self.weight * self.model.log_prob(END, left)
 
     def _word(self, left: Gram, word: str) -> float:
-        known = word in self.model.units and word != UNKNOWN
-        chance = self.model.log_prob(word, left)
-        if chance == -math.inf:
-            return -math.inf
-        return self.weight * chance + self.bonus + (0.0 if known else self.unknown)
+        return self.weight * self.model.log_prob(word, left) + self.bonus

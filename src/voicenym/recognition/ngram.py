@@ -118,7 +118,7 @@ def train(texts: Iterable[Sequence[str]], order: int = 2, smoothing: str = "knes
     Example:
         >>> model = train([["a", "cat"], ["a", "dog"]], smoothing="witten-bell")
         >>> round(math.exp(model.log_prob("cat", ["a"])), 3)
-        0.3
+        0.34
     """
     if smoothing not in ("kneser-ney", "witten-bell"):
         raise VoicenymError(f"smoothing is kneser-ney or witten-bell, not {smoothing!r}")

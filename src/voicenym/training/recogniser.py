@@ -1,0 +1,231 @@
+"""Training a recogniser: CTC over characters, from any transcribed speech.
+
+The recogniser of an evaluation, twice (paper 1, section II-B): ``ASR_eval`` learns from original
+speech, ``ASR_eval^anon`` from speech that a system anonymized, and both hear what is published.
+Judged by the character error rate of speakers that are kept out, greedily decoded; afterwards a
+bigram of the transcripts is weighed on the same speakers.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import lightning.pytorch as pl
+import numpy as np
+import torch
+
+from voicenym.corpus.recording import Recording
+from voicenym.errors import CorpusError
+from voicenym.metrics import word_errors
+from voicenym.nets import ctc
+from voicenym.nets.ctc import Alphabet
+from voicenym.nets.masked import valid
+from voicenym.nets.recogniser import CharacterModel
+from voicenym.training.augment import SpecAugment, Surroundings
+from voicenym.training.fit import Limits, Machine, Outcome, fit
+from voicenym.training.pace import Cyclical, seeded
+from voicenym.training.shelf import Utterance
+from voicenym.training.transcribed import Batch, Sentences, collated, transcribed
+
+
+@dataclass(frozen=True)
+class RecogniserConfig:
+    """A recipe.
+
+    Args:
+        net: ``conformer`` or ``deepspeech2``.
+        options: of its construction; ``size`` names one of the Conformer's sizes.
+        batch: utterances in a step; they are of like length.
+        longest: utterance that is used, in seconds.
+        speeds: at which utterances are played.
+        rate: peak of the learning rate.
+        decay: of the weights (AdamW).
+        schedule: of the learning rate.
+        surroundings: what happens to utterances.
+        blanks: what happens to their features.
+        steps: at most.
+        every: steps from one validation to the next.
+        patience: validations without progress; 0 for no limit.
+        held_out: share of the speakers kept out, to watch and to stop by.
+        order: of the n-gram of words; 0 for none.
+        seed: of everything drawn.
+    """
+
+    net: str = "conformer"
+    options: dict[str, Any] = field(default_factory=lambda: {"size": "laptop"})
+    batch: int = 16
+    longest: float = 20.0
+    speeds: tuple[float, ...] = (0.9, 1.0, 1.1)
+    rate: float = 2e-3
+    decay: float = 1e-3
+    schedule: Cyclical = field(default_factory=Cyclical)
+    surroundings: Surroundings = field(
+        default_factory=lambda: Surroundings(noise=0.2, babble=0.0, room=0.1, band=0.1)
+    )
+    blanks: SpecAugment = field(default_factory=SpecAugment)
+    steps: int = 20_000
+    every: int = 200
+    patience: int = 0
+    held_out: float = 0.05
+    order: int = 2
+    seed: int = 0
+
+
+class Recognition(pl.LightningModule):
+    """The training step and the validation of a CTC net.
+
+    Args:
+        net: what is trained: ``features`` and ``logits``, as of a Conformer.
+        alphabet: its tokens.
+        config: the recipe.
+    """
+
+    def __init__(self, net: torch.nn.Module, alphabet: Alphabet, config: RecogniserConfig) -> None:
+        super().__init__()
+        self.net: Any = net
+        self.alphabet = alphabet
+        self.recipe = config
+        self._heard: list[tuple[str, str]] = []
+
+    def configure_optimizers(self) -> torch.optim.Optimizer:
+        # Biases and the scales of normalisation are not drawn to zero.
+        matrices = [p for p in self.parameters() if p.ndim > 1]
+        others = [p for p in self.parameters() if p.ndim <= 1]
+        groups = [
+            {"params": matrices, "weight_decay": self.recipe.decay},
+            {"params": others, "weight_decay": 0.0},
+        ]
+        return torch.optim.AdamW(groups, self.recipe.rate, betas=(0.9, 0.98))
+
+    def on_train_epoch_start(self) -> None:
+        sentences = self.trainer.train_dataloader.dataset  # type: ignore[union-attr]
+        sentences.advance(self.current_epoch)
+
+    def training_step(self, batch: Batch, index: int) -> torch.Tensor:
+        speech, lengths, texts, sizes = batch
+        generator = seeded(self.device, self.recipe.seed, self.global_rank, self.global_step)
+        with torch.autocast(self.device.type, enabled=False):
+            # Spectra need single precision.
+            samples = self.recipe.surroundings(speech, generator)
+            samples = samples * valid(lengths, samples.shape[1])
+            features, frames = self.net.features(samples, lengths)
+            features = self.recipe.blanks(features, generator)
+            features = features * valid(frames, features.shape[1])[..., None]
+        logits, frames = self.net.logits(features, frames)
+        losses = ctc.loss(logits, frames, texts, sizes)
+        # by character, so that long utterances do not count more for being long
+        loss = losses.sum() / sizes.sum()
+        self.log("loss", loss, on_step=True, on_epoch=False, prog_bar=True)
+        return loss
+
+    def validation_step(self, batch: Batch, index: int) -> None:
+        speech, lengths, texts, sizes = batch
+        logits, frames = self.net(speech, lengths)
+        for found, text, size in zip(
+            ctc.greedy(logits, frames), texts.tolist(), sizes.tolist(), strict=True
+        ):
+            self._heard.append((self.alphabet.decode(text[:size]), self.alphabet.decode(found)))
+
+    def on_validation_epoch_end(self) -> None:
+        said, heard = zip(*self._heard, strict=True)
+        self._heard = []
+        for name, characters in (("CER %", True), ("WER %", False)):
+            rate = word_errors(said, heard, characters=characters)
+            errors = torch.tensor(
+                [rate.substitutions + rate.deletions + rate.insertions, rate.length],
+                dtype=torch.float64 if self.device.type != "mps" else torch.float32,
+                device=self.device,
+            )
+            if self.trainer.world_size > 1:
+                errors = self.trainer.strategy.reduce(errors, reduce_op="sum")
+            self.log(name, (100.0 * errors[0] / errors[1]).float())
+
+
+def kept_out(
+    recordings: Sequence[Recording], share: float, seed: int
+) -> tuple[list[Recording], list[Recording]]:
+    """Recordings to train on, and those of speakers who are kept out; of a single one, some.
+
+    Raises:
+        CorpusError: a single recording with text.
+    """
+    spoken = sorted(recording for recording in recordings if recording.text)
+    speakers = sorted({recording.speaker for recording in spoken})
+    rng = np.random.default_rng((seed, 72))
+    names = speakers if len(speakers) > 1 else [recording.name for recording in spoken]
+    if len(names) < 2:
+        raise CorpusError(
+            f"{len(names)} recordings with text are too few to learn from and to keep one out to "
+            "judge by; give more, with transcripts"
+        )
+    count = min(len(names) - 1, max(1, round(share * len(names))))
+    out = {names[i] for i in rng.permutation(len(names))[:count]}
+    who = {r.name: r.speaker if len(speakers) > 1 else r.name for r in spoken}
+    train = [recording for recording in spoken if who[recording.name] not in out]
+    return train, [recording for recording in spoken if who[recording.name] in out]
+
+
+def train(
+    model: CharacterModel,
+    speech: Sequence[Utterance],
+    held_out: Sequence[Utterance],
+    config: RecogniserConfig,
+    folder: Path,
+    *,
+    seconds: float | None = None,
+    machine: Machine | None = None,
+    say: Callable[[str], None] = lambda text: None,
+) -> Outcome:
+    """Train a recogniser; afterwards it has the weights of its best validation.
+
+    Args:
+        model: new, or with weights to go on from.
+        speech: to learn from, with text.
+        held_out: of other speakers, to watch and to stop by.
+        config: the recipe.
+        folder: of checkpoints and logs; an interrupted run there is gone on with.
+        seconds: time at most.
+        machine: what to train on.
+        say: told what is left out, and every validation's figures.
+
+    Raises:
+        CorpusError: nothing to learn from.
+        VoicenymError: as :func:`voicenym.training.fit.fit`.
+    """
+    machine = machine or Machine()
+    limits: dict[str, float] = {"longest": config.longest, "frame": model.frame}
+    learnt, left = transcribed(speech, model.alphabet, **limits, fastest=max(config.speeds))
+    judged, _ = transcribed(held_out, model.alphabet, **limits)
+    for reason, count in left.items():
+        say(f"{count} of {len(speech)} utterances are left out: {reason}")
+    count = config.every * config.batch
+    sentences = Sentences(learnt, config.batch * machine.devices, count, config.speeds, config.seed)
+    options: dict[str, Any] = {"collate_fn": collated, "pin_memory": machine.cuda}
+    loader = torch.utils.data.DataLoader(
+        sentences, config.batch, num_workers=machine.loaders, **options
+    )
+    whole = Sentences(judged, 1, len(judged))  # the shortest first
+    kept = torch.utils.data.DataLoader(whole, config.batch, **options)
+    outcome = fit(
+        Recognition(model.net, model.alphabet, config),
+        loader,
+        kept,
+        folder,
+        Limits(config.steps, config.every, seconds, config.patience or None),
+        monitor="CER %",
+        schedule=config.schedule,
+        machine=machine,
+        seed=config.seed,
+        say=say,
+    )
+    model.net.eval()
+    return outcome
+
+
+def recipe(config: RecogniserConfig, **changes: Any) -> RecogniserConfig:
+    """The recipe with some fields changed; those that are None stay."""
+    return dataclasses.replace(config, **{k: v for k, v in changes.items() if v is not None})

@@ -1,0 +1,65 @@
+"""A recogniser's folder: what was saved is loaded, and what does not fit is named."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import torch
+
+pytest.importorskip("safetensors")
+
+from voicenym.errors import VoicenymError
+from voicenym.nets.ctc import Alphabet
+from voicenym.nets.recogniser import CharacterModel
+
+TINY = {"size": 16, "layers": 1, "heads": 2, "kernel": 3, "channels": 4}
+
+
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [("conformer", TINY), ("deepspeech2", {"size": 8, "layers": 2, "cell": "gru", "channels": 2})],
+)
+def test_a_model_survives_saving(tmp_path, kind, options):
+    torch.manual_seed(0)
+    model = CharacterModel.make(kind, Alphabet(" 'aé"), options)
+    model.save(tmp_path / "asr", decoding={"beam": 0})
+    again, config = CharacterModel.load(tmp_path / "asr")
+    assert config["decoding"] == {"beam": 0}
+    assert again.alphabet == model.alphabet
+    assert again.net.config == model.net.config
+    recording = torch.randn(6_000)
+    assert (again.log_probs(recording) == model.log_probs(recording)).all()
+    assert abs(len(model.log_probs(torch.zeros(160_000))) * model.frame - 10.0) < 0.1
+
+
+def test_a_named_size_is_saved_as_numbers(tmp_path):
+    model = CharacterModel.make("conformer", Alphabet("ab"), {"size": "laptop", "layers": 1})
+    assert model.config()["options"]["size"] == 96
+    assert model.config()["options"]["layers"] == 1
+
+
+def test_weights_of_another_model_are_named_by_their_first_key(tmp_path):
+    CharacterModel.make("conformer", Alphabet("ab"), TINY).save(tmp_path)
+    config = json.loads((tmp_path / "config.json").read_text())
+    config["options"]["channels"] = 5
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    with pytest.raises(VoicenymError, match=r"subsampling\.first\.weight is \(4, 1, 3, 3\)"):
+        CharacterModel.load(tmp_path)
+
+
+@pytest.mark.parametrize("wrong", ["nothing", "no config", "no JSON", "no weights", "broken"])
+def test_folders_that_hold_no_model(tmp_path, wrong):
+    folder = tmp_path / "asr"
+    if wrong != "nothing":
+        CharacterModel.make("conformer", Alphabet("ab"), TINY).save(folder)
+    if wrong == "no config":
+        (folder / "config.json").unlink()
+    if wrong == "no JSON":
+        (folder / "config.json").write_text("{}")
+    if wrong == "no weights":
+        (folder / "model.safetensors").unlink()
+    if wrong == "broken":
+        (folder / "model.safetensors").write_bytes(b"none")
+    with pytest.raises(VoicenymError, match="no recogniser that voicenym train"):
+        CharacterModel.load(folder)
