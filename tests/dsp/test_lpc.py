@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pytest
 import torch
 
 from voicenym.dsp import lpc
@@ -13,6 +14,19 @@ def test_levinson_finds_the_filter_that_made_the_signal():
     a, error = lpc.levinson(lpc.autocorrelation(signal, 2))
     torch.testing.assert_close(a[:, 0], truth, atol=0.03, rtol=0)
     assert 0 < error.item() < 1
+
+
+@pytest.mark.parametrize(("length", "order"), [(320, 20), (160, 20), (33, 30), (8, 2)])
+def test_autocorrelation_is_the_sum_of_products(length, order):
+    frames = torch.randn(length, 300, generator=torch.Generator().manual_seed(5))
+    r = lpc.autocorrelation(frames, order)
+    x = frames.double()
+    expected = torch.stack([(x[: length - lag] * x[lag:]).sum(0) for lag in range(order + 1)])
+    torch.testing.assert_close(r, expected / expected[0], atol=2.0**-33 + 1e-12, rtol=0)
+
+
+def test_autocorrelation_of_no_frames_is_empty():
+    assert lpc.autocorrelation(torch.zeros(320, 0), 20).shape == (21, 0)
 
 
 def test_levinson_solves_the_normal_equations():
@@ -32,6 +46,18 @@ def test_synthesize_undoes_whiten():
     frames = torch.randn(320, 5, generator=generator, dtype=torch.float64)
     a, _ = lpc.levinson(lpc.autocorrelation(frames, 12))
     torch.testing.assert_close(lpc.synthesize(lpc.whiten(frames, a), a), frames)
+
+
+def test_whiten_and_synthesize_write_where_they_are_told():
+    generator = torch.Generator().manual_seed(3)
+    frames = torch.randn(320, 5, generator=generator, dtype=torch.float64)
+    a, _ = lpc.levinson(lpc.autocorrelation(frames, 12))
+    place = torch.full((320, 9), 7.0, dtype=torch.float64)
+    lpc.whiten(frames, a, out=place[:, 2:7])
+    assert torch.equal(place[:, 2:7], lpc.whiten(frames, a))
+    lpc.synthesize_(place[:, 2:7], a)
+    torch.testing.assert_close(place[:, 2:7], frames)
+    assert (place[:, [0, 1, 7, 8]] == 7.0).all()
 
 
 def test_silent_frames_give_a_neutral_filter():

@@ -6,10 +6,15 @@ of them is one vector operation over all frames.
 
 from __future__ import annotations
 
+import math
+
 import torch
 
 WHITE_NOISE = 1e-9
 """Share of the energy added to lag 0 (-90 dB), which bounds the condition of the equations."""
+
+TRANSFORMED = 256
+"""Frames that are transformed at once: their spectra fit the second-level cache."""
 
 GRID = 2.0**32
 """Normalised autocorrelations are rounded to this grid. McAdams' angles jump where two real poles
@@ -24,12 +29,26 @@ def autocorrelation(frames: torch.Tensor, order: int) -> torch.Tensor:
         order: highest lag.
 
     Returns:
-        ``[order + 1, frame]``: r_k = sum_n x_n x_(n+k), divided by r_0; zeros for silence.
+        ``[order + 1, frame]`` float64: r_k = sum_n x_n x_(n+k), divided by r_0; zeros for silence.
     """
-    length = frames.shape[0]
-    r = torch.stack([(frames[: length - lag] * frames[lag:]).sum(0) for lag in range(order + 1)])
-    energy = torch.where(r[0] > 0, r[0], 1.0)
-    return torch.round(r / energy * GRID) / GRID
+    if not frames.shape[1]:
+        return frames.new_zeros(order + 1, 0, dtype=torch.float64)
+    # By the power spectrum, of which only these lags are transformed back: less work than one pass
+    # over the samples for every lag. Room for ``order`` zeros keeps lags from wrapping round.
+    size = -(-(frames.shape[0] + order) // 32) * 32
+    bins = torch.arange(size // 2 + 1, dtype=torch.float64, device=frames.device)
+    lags = torch.arange(order + 1, dtype=torch.float64, device=frames.device)
+    back = torch.cos(2.0 * math.pi / size * lags[:, None] * bins) * (2.0 / size)
+    back[:, 0] *= 0.5
+    back[:, -1] *= 0.5
+    back = back.repeat_interleave(2, 1)  # for real and imaginary parts
+    r = []
+    for part in frames.T.split(TRANSFORMED):
+        spectrum = torch.view_as_real(torch.fft.rfft(part.double(), size)).flatten(1)
+        r.append(back @ spectrum.square_().T)
+    lag = torch.cat(r, dim=1)
+    energy = torch.where(lag[0] > 0, lag[0], 1.0)
+    return torch.round(lag / energy * GRID) / GRID
 
 
 def levinson(r: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -59,15 +78,16 @@ def levinson(r: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     return a, error
 
 
-def whiten(frames: torch.Tensor, a: torch.Tensor) -> torch.Tensor:
+def whiten(frames: torch.Tensor, a: torch.Tensor, out: torch.Tensor | None = None) -> torch.Tensor:
     """Prediction residual: e_n = sum_k a_k x_(n-k), samples before the frame being zero.
 
     Args:
         frames: ``[time, frame]``.
         a: ``[order + 1, frame]``.
+        out: where to write it.
     """
     length = frames.shape[0]
-    residual = frames * a[0]
+    residual = torch.mul(frames, a[0], out=out)
     for k in range(1, a.shape[0]):
         residual[k:].addcmul_(frames[: length - k], a[k])
     return residual
@@ -80,12 +100,16 @@ def synthesize(residual: torch.Tensor, a: torch.Tensor) -> torch.Tensor:
         residual: ``[time, frame]``.
         a: ``[order + 1, frame]`` with a_0 = 1.
     """
+    return synthesize_(residual.clone(), a)
+
+
+def synthesize_(residual: torch.Tensor, a: torch.Tensor) -> torch.Tensor:
+    """:func:`synthesize` in place."""
     # Forward substitution: once a sample is known, its share of the next ones is taken away. One
     # operation over all frames a sample, where summing up the past would take three.
     length, order = residual.shape[0], a.shape[0] - 1
     minus_a = -a[1:]
-    out = residual.clone()
     for n in range(length - 1):
-        ahead = out[n + 1 : n + 1 + order]
-        ahead.addcmul_(minus_a[: len(ahead)], out[n])
-    return out
+        ahead = residual[n + 1 : n + 1 + order]
+        ahead.addcmul_(minus_a[: len(ahead)], residual[n])
+    return residual

@@ -54,11 +54,12 @@ class OverlapAdd:
         frames = max(0, (signal.shape[1] - self._overlap) // self.hop)
         self._input = signal[:, frames * self.hop :]
         at_once = max(1, MAX_FRAMES // signal.shape[0])
-        parts = [block[:, :0]]
+        parts = []
         for first in range(0, frames, at_once):
             last = min(first + at_once, frames)
             parts.append(self._add(signal[:, first * self.hop : last * self.hop + self._overlap]))
-        out = torch.cat(parts, dim=1)
+        parts = parts or [signal[:, :0]]
+        out = parts[0] if len(parts) == 1 else torch.cat(parts, dim=1)
         skipped = min(self._skip, out.shape[1])
         self._skip -= skipped
         out = out[:, skipped:]
@@ -74,11 +75,13 @@ class OverlapAdd:
         """Process ``[row, frames * hop + overlap]``; returns ``[row, frames * hop]``, finished."""
         processed = self._process(signal.unfold(1, self.length, self.hop))
         rows, frames, _ = processed.shape
-        total = signal.new_zeros(rows, frames + self.length // self.hop - 1, self.hop)
-        for part in range(self.length // self.hop):
-            total[:, part : part + frames] += processed[
-                :, :, part * self.hop : (part + 1) * self.hop
-            ]
+        parts = processed.unflatten(2, (-1, self.hop))
+        count = parts.shape[2]
+        total = signal.new_empty(rows, frames + count - 1, self.hop)
+        total[:, :frames] = parts[:, :, 0]
+        total[:, frames:] = 0.0
+        for part in range(1, count):
+            total[:, part : part + frames] += parts[:, :, part]
         total = total.reshape(rows, -1)
         total[:, : self._overlap] += self._carry
         self._carry = total[:, frames * self.hop :].clone()

@@ -194,7 +194,7 @@ class Reader:
 
         emphasized = chosen.clone()
         emphasized[:, 1:] -= self._emphasis * chosen[:, :-1]
-        a, _ = lpc.levinson(lpc.autocorrelation(emphasized.T.contiguous(), self._order))
+        a, _ = lpc.levinson(lpc.autocorrelation(emphasized.T, self._order))
         b, c = factors.factor(a)
         angle = torch.acos((-b / (2.0 * c.clamp_min(1e-12).sqrt())).clamp(-1.0, 1.0))
         place = angle * self._rate / (2.0 * math.pi)

@@ -86,7 +86,7 @@ class Anonymizer(ABC):
             rows.extend(samples)
             row_pseudonyms.extend([pseudonym] * samples.shape[0])
         lengths = [row.shape[-1] for row in rows]
-        padded = torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)
+        padded = rows[0][None] if len(rows) == 1 else torch.nn.utils.rnn.pad_sequence(rows, True)
         block = round(BLOCK_SECONDS * rate)
         profile = None
         if self.needs_profile:
@@ -103,7 +103,9 @@ class Anonymizer(ABC):
         for audio in audios:
             stop = start + audio.channels
             length = max(totals[start:stop])  # channels share a tempo
-            samples = whole[start:stop, :length].clone()
+            samples = whole[start:stop, :length]
+            if len(audios) > 1:
+                samples = samples.clone()  # so that one recording does not keep the others
             result.append(
                 replace(audio, samples=samples[0] if audio.samples.ndim == 1 else samples)
             )

@@ -64,7 +64,7 @@ def checked(samples: torch.Tensor) -> torch.Tensor:
         raise AudioError(
             f"samples need floats in [-1, 1], not {samples.dtype}; divide by full scale"
         )
-    if not torch.isfinite(samples).all():
+    if samples.numel() and not torch.isfinite(torch.stack(torch.aminmax(samples))).all():
         raise AudioError("samples contain NaN or infinity; repair the recording first")
     flat = samples.detach().to("cpu", torch.float32)
     return flat[None] if flat.ndim == 1 else flat
@@ -186,8 +186,9 @@ def _limited(samples: torch.Tensor) -> torch.Tensor:
     """Within [-1, 1] without memory: identity below the knee, tanh above, smooth at the knee."""
     import torch
 
-    magnitude = samples.abs()
-    if not bool((magnitude > KNEE).any()):
+    if not samples.numel() or max(map(abs, torch.stack(torch.aminmax(samples)).tolist())) <= KNEE:
         return samples
-    bent = KNEE + (1.0 - KNEE) * torch.tanh((magnitude - KNEE) / (1.0 - KNEE))
-    return torch.where(magnitude > KNEE, torch.copysign(bent, samples), samples)
+    loud = samples.abs() > KNEE
+    beyond = samples[loud]
+    bent = KNEE + (1.0 - KNEE) * torch.tanh((beyond.abs() - KNEE) / (1.0 - KNEE))
+    return samples.masked_scatter(loud, torch.copysign(bent, beyond))

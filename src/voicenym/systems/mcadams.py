@@ -95,32 +95,30 @@ class McAdams(Anonymizer):
             device=self.device,
         )
         hop = round(0.010 * rate)
-        window = root_hann(2 * hop).to(self.device)[:, None]
+        window = root_hann(2 * hop).to(self.device)
         to_reference = rate / REFERENCE_RATE
 
         def process(frames: torch.Tensor) -> torch.Tensor:
             rows, count, length = frames.shape
-            # [time, frame]: every step of a recursion is one operation over all frames. Passes
-            # over samples go block by block, to stay in the cache; poles are found for all at once.
-            blocks = [
-                part.T * window for part in frames.reshape(rows * count, length).split(BLOCK_FRAMES)
-            ]
-            r = torch.cat([lpc.autocorrelation(x.double(), self.order) for x in blocks], dim=1)
+            windowed = (frames * window).reshape(rows * count, length)
+            r = lpc.autocorrelation(windowed.T, self.order)
             a, _ = lpc.levinson(r)
             # Silent frames have no poles; evenly spread ones are found at once.
             a[-1] = torch.where(r[0] > 0, a[-1], 0.1)
             b, c = self._moved(*factors.factor(a), alpha.repeat_interleave(count), to_reference)
             old, new = a.float(), factors.multiply_out(b, c).float()
-            residual = [
-                lpc.whiten(x.contiguous(), polynomial)
-                for x, polynomial in zip(blocks, old.split(BLOCK_FRAMES, 1), strict=True)
-            ]
-            changed = lpc.synthesize(torch.cat(residual, dim=1), new).split(BLOCK_FRAMES, 1)
-            out = [
-                keep_energy((y * window).T, (x * window).T)
-                for y, x in zip(changed, blocks, strict=True)
-            ]
-            return torch.cat(out).reshape(rows, count, length)
+            # [time, frame]: every step of a recursion is one operation over all frames. Passes
+            # over samples go block by block, to stay in the cache.
+            changed = windowed.new_empty(length, rows * count)
+            blocks = range(0, rows * count, BLOCK_FRAMES)
+            parts = [slice(first, first + BLOCK_FRAMES) for first in blocks]
+            for part in parts:
+                lpc.whiten(windowed[part].T.contiguous(), old[:, part], out=changed[:, part])
+            lpc.synthesize_(changed, new)
+            for part in parts:
+                original = windowed[part] * window
+                windowed[part] = keep_energy(changed[:, part].T * window, original)
+            return windowed.reshape(rows, count, length)
 
         return OverlapAdd(len(pseudonyms), 2 * hop, hop, process, self.device)
 
