@@ -67,6 +67,8 @@ class SpeakerCrops(torch.utils.data.Dataset[tuple[torch.Tensor, int]]):
         return self._count
 
     def __getitem__(self, index: int) -> tuple[torch.Tensor, int]:
+        if not 0 <= index < self._count:
+            raise IndexError(index)
         rng = np.random.default_rng((self._seed, self._epoch, index))
         label = int(rng.integers(self.classes))
         speaker, pace = divmod(label, len(self._speeds))

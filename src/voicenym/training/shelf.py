@@ -11,6 +11,7 @@ import hashlib
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
@@ -101,8 +102,14 @@ class Shelf:
         ]
         missing = [item for item in work if not item[2].is_file()]
         progress(len(work) - len(missing))
-        for _ in _mapped(missing, workers):
-            progress(1)
+        try:
+            for _ in _mapped(missing, workers):
+                progress(1)
+        except BrokenProcessPool:
+            raise VoicenymError(
+                "a worker process died (out of memory?); run again with fewer --workers: what was "
+                "done is kept"
+            ) from None
         return [Utterance(recording, path, path.stat().st_size // 2) for recording, _, path in work]
 
     def _path(self, recording: Recording, rendering: Rendering) -> Path:
