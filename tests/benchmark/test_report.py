@@ -170,6 +170,19 @@ def test_changes_from_the_original_stand_beside_the_figures(text):
     assert "-inf" not in text
 
 
+def test_a_retrained_recogniser_has_a_column_where_there_is_one(found, text, tmp_path):
+    evaluation, _ = found
+    assert "etrained" not in text
+    first, *others = evaluation.systems
+    utility = {**first.utility, "WER retrained": Measured(12.5, 10.0, 15.0, "%")}
+    changed = dataclasses.replace(first, utility=utility)
+    more = dataclasses.replace(evaluation, systems=(changed, *others))
+    source = report.write(more, None, tmp_path).read_text("utf-8")
+    assert '<th scope="col">WER, %, retrained</th>' in source
+    assert "12.5" in source
+    assert "learnt from this system's output" in source
+
+
 def test_a_system_that_nobody_attacked_has_no_verdict():
     assert "bent: not attacked" in said(one())
     assert "bent: not attacked" in said(one(attacked(1.0, holds_key=True)))

@@ -122,3 +122,16 @@ def test_chance_is_another_sentence_where_texts_are_known(speech):
     mute = [dataclasses.replace(r, text="") for r in speech]
     assert utility._other(mute, len(mute) - 1) == 0
     assert utility._other(mute[:1], 0) is None
+
+
+def test_a_retrained_recogniser_has_figures_of_its_own(speech):
+    texts = [r.text for r in speech]
+    deaf, learnt = Ears(texts), Ears([f"{text} {text}" for text in texts])
+    louder = Transform((Louder(2.0),))
+    plain = utility.hear(speech, louder, deaf, **REPLICATES).figures
+    figures = utility.hear(speech, louder, deaf, retrained=learnt, **REPLICATES).figures
+    assert figures["WER"] == plain["WER"]
+    alone = utility.hear(speech, louder, learnt, **REPLICATES).figures
+    assert figures["WER retrained"] == alone["WER"] != plain["WER"]
+    assert figures["CER retrained"] == alone["CER"]
+    assert not any("retrained" in name for name in plain)

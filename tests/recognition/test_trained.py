@@ -16,7 +16,7 @@ from voicenym.nets.recogniser import CharacterModel
 from voicenym.recognition import available, recogniser
 from voicenym.recognition.arpa import write_arpa
 from voicenym.recognition.ngram import characters, train, words
-from voicenym.recognition.trained import Decoding, decode
+from voicenym.recognition.trained import Decoding, decode, note
 from voicenym.recognition.weighing import attach
 
 TINY = {"size": 16, "layers": 1, "heads": 2, "kernel": 3, "channels": 4}
@@ -106,6 +106,12 @@ def test_an_n_gram_that_does_not_help_is_not_used(folder, monkeypatch):
     monkeypatch.setattr(CharacterModel, "log_probs", lambda self, samples: heard_as("ab ba"))
     attach(folder, ["bb bb"], [(np.zeros(9, np.float32), "ab ba")])
     assert recogniser("ctc", weights=folder).name == "asr, conformer"
+
+
+def test_it_knows_whose_output_it_learnt_from(folder):
+    assert recogniser("ctc", weights=folder).anonymized_by == ""
+    note(folder, training={"anonymized by": "mcadams"})
+    assert recogniser("ctc", weights=folder).anonymized_by == "mcadams"
 
 
 def test_without_weights_the_command_is_told():

@@ -19,7 +19,7 @@ from voicenym.nets.recogniser import CharacterModel
 from voicenym.training.augment import SpecAugment, Surroundings
 from voicenym.training.fit import Machine
 from voicenym.training.pace import Cyclical
-from voicenym.training.recogniser import RecogniserConfig, kept_out, recipe, train
+from voicenym.training.recogniser import RecogniserConfig, changed, kept_out, train
 from voicenym.training.shelf import Shelf, Utterance
 
 TEXTS = ["ab ba", "b aa", "abab", "a bb a"]
@@ -80,7 +80,7 @@ def heard(model: CharacterModel, speech: list[Utterance]) -> list[str]:
 )
 def test_four_sentences_are_learnt_by_heart(tmp_path, speech, net, options, steps):
     model = CharacterModel.make(net, ALPHABET, options)
-    config = recipe(QUICK, net=net, options=options, steps=steps)
+    config = changed(QUICK, net=net, options=options, steps=steps)
     said: list[str] = []
     outcome = train(model, speech, speech, config, tmp_path / "run", machine=CPU, say=said.append)
     assert heard(model, speech) == TEXTS
@@ -96,7 +96,7 @@ def test_a_run_that_was_cut_short_goes_on(tmp_path, speech):
 
         torch.manual_seed(0)
         model = CharacterModel.make("conformer", ALPHABET, QUICK.options)
-        config = recipe(QUICK, steps=steps, every=5, schedule=Cyclical(rise=0.0, floor=1.0))
+        config = changed(QUICK, steps=steps, every=5, schedule=Cyclical(rise=0.0, floor=1.0))
         return model, train(model, speech, speech, config, tmp_path / folder, machine=CPU).steps
 
     _, steps = run("parts", 5)
@@ -111,7 +111,7 @@ def test_a_run_that_was_cut_short_goes_on(tmp_path, speech):
 
 def test_time_is_a_limit(tmp_path, speech):
     model = CharacterModel.make("conformer", ALPHABET, QUICK.options)
-    config = recipe(QUICK, steps=10_000, every=10)
+    config = changed(QUICK, steps=10_000, every=10)
     outcome = train(model, speech, speech, config, tmp_path / "run", seconds=1e-6, machine=CPU)
     assert outcome.steps < 10
 

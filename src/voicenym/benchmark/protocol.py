@@ -53,6 +53,7 @@ class Plan:
         per: voices per speaker or utterance.
         recogniser: for words; None leaves them out.
         transcripts: of somebody else's recogniser, by system (``original`` for none).
+        retrained: by system, a recogniser that learnt from its output.
         sample: recordings that utility is measured on.
         replicates: of the bootstrap.
         seed: of draws and of the keys.
@@ -71,6 +72,7 @@ class Plan:
     per: str = "speaker"
     recogniser: Recogniser | None = None
     transcripts: Mapping[str, Transcripts] = field(default_factory=dict)
+    retrained: Mapping[str, Recogniser] = field(default_factory=dict)
     sample: int = 60
     replicates: int = 1000
     seed: int = 0
@@ -222,7 +224,8 @@ def _system(
     evidence.matrices[name] = matrices
     heard = utility.hear(
         sample, protected.transform, plan.recogniser,
-        transcripts=plan.transcripts.get(name), replicates=plan.replicates, say=say,
+        transcripts=plan.transcripts.get(name), retrained=plan.retrained.get(name),
+        replicates=plan.replicates, say=say,
     )  # fmt: skip
     figures: dict[str, Measured] = {**heard.figures, **distinct}
     attacks = tuple(attacked.figures for attacked in found)

@@ -10,6 +10,7 @@ from pathlib import Path
 from voicenym.benchmark.figures import Shown, gallery
 from voicenym.benchmark.protocol import Evidence
 from voicenym.benchmark.results import AttackFigures, Evaluation, Measured, SystemResults
+from voicenym.benchmark.utility import RETRAINED
 
 PAGE = "index.html"
 HARDLY, WEAKLY, PARTLY = 10.0, 20.0, 35.0
@@ -17,7 +18,8 @@ HARDLY, WEAKLY, PARTLY = 10.0, 20.0, 35.0
 COLUMNS = (("WER", 1), ("DNSMOS", 2), ("G_VD", 1), ("DeID", 2), ("rho_F0", 2), ("RTF", 4))
 NOTED = {"WER": "words", "DNSMOS": "naturalness", "rho_F0": "intonation"}
 """What a note calls a figure that is missing."""
-HEADS = {"WER": "WER, %", "DNSMOS": "DNSMOS, 1 to 5", "G_VD": "G_VD, dB"}
+ANEW = f"WER {RETRAINED}"
+HEADS = {ANEW: "WER, %, retrained", "WER": "WER, %", "DNSMOS": "DNSMOS, 1 to 5", "G_VD": "G_VD, dB"}
 
 STYLE = """
 :root { color-scheme: light; font: 16px/1.5 system-ui, sans-serif; color: #1a1a1a; }
@@ -98,6 +100,7 @@ def html(evaluation: Evaluation, evidence: Evidence | None) -> str:
         "misses; DNSMOS: how natural it sounds, predicted; both with their change from the "
         "original's. G_VD: whether people stay apart (0 dB: as before); DeID: 1 is unlike the "
         "original; rho_F0: melody kept; RTF: computing time as a share of the duration."
+        f"{_retrained(evaluation)}"
         "</small></p>",
         "<h2>Figures</h2>",
         *drawn,
@@ -229,15 +232,25 @@ def _number(value: float, digits: int, sign: str = "") -> str:
     return f"{rounded:{sign}.{digits}f}".replace("-", "−")
 
 
+def _retrained(evaluation: Evaluation) -> str:
+    """What the column says, where it is there."""
+    if not any(ANEW in system.utility for system in evaluation.systems):
+        return ""
+    return " Retrained: heard by a recogniser that learnt from this system's output."
+
+
 def _table(evaluation: Evaluation) -> str:
     heads = ["EER %, strongest attacker", "which attacker", "EER %, key lost"]
-    heads += [HEADS.get(metric, metric) for metric, _ in COLUMNS]
+    columns: tuple[tuple[str, int], ...] = COLUMNS
+    if _retrained(evaluation):
+        columns = (*COLUMNS, (ANEW, 1))
+    heads += [HEADS.get(metric, metric) for metric, _ in columns]
     rows = []
     if evaluation.unprotected:
         bare = min(evaluation.unprotected, key=lambda a: a.eer.value)
         cells = [
             _interval(evaluation.utility.get(m), d) if m in ("WER", "DNSMOS") else "–"
-            for m, d in COLUMNS
+            for m, d in columns
         ]
         rows.append(["(original)", _interval(bare.eer), _named(bare), "–", *cells])
     for system in evaluation.systems:
@@ -249,7 +262,7 @@ def _table(evaluation: Evaluation) -> str:
                 eer += "<br><small>upper bound</small>"
             top = [eer, _named(system.strongest)]
         row = [escape(system.name), *top, _interval(_held(system))]
-        rows.append([*row, *(_change(system, evaluation, m, d) for m, d in COLUMNS)])
+        rows.append([*row, *(_change(system, evaluation, m, d) for m, d in columns)])
     return _grid("Privacy and utility of each system", ["system", *heads], rows)
 
 

@@ -27,6 +27,8 @@ from voicenym.recognition import Recogniser, Transcripts
 
 KINDS = ("substitutions", "deletions", "insertions")
 """Of errors, as the metric names its counts."""
+RETRAINED = "retrained"
+"""Mark of error rates of a recogniser that was trained on the system's output."""
 Limits = tuple[float | None, float | None]
 
 
@@ -49,6 +51,7 @@ def hear(
     recogniser: Recogniser | None,
     *,
     transcripts: Transcripts | None = None,
+    retrained: Recogniser | None = None,
     replicates: int,
     seed: int = 0,
     say: Callable[[str], None] = lambda text: None,
@@ -60,6 +63,7 @@ def hear(
         transform: from original to published recordings.
         recogniser: for words; None leaves them out.
         transcripts: what somebody else's recogniser heard, which then counts instead.
+        retrained: a recogniser that learnt from the output of this system (ASR_eval^anon).
         replicates, seed: of the bootstrap.
         say: told what is being done.
     """
@@ -97,6 +101,13 @@ def hear(
         figures.update(_words(recordings, changed, recogniser, transcripts, options))
     except VoicenymError as error:
         notes.append(f"words were not measured: {error}")
+    if retrained is not None:
+        say(f"utility: words, {retrained.name}")
+        try:
+            found = _words(recordings, changed, retrained, None, options)
+            figures.update({f"{name} {RETRAINED}": found[name] for name in ("WER", "CER")})
+        except VoicenymError as error:
+            notes.append(f"words were not measured by a retrained recogniser: {error}")
     return Heard(figures, tuple(notes))
 
 

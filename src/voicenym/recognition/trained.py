@@ -54,6 +54,9 @@ class Trained(Recogniser):
         language_model: ARPA file instead of the folder's.
         units: of that file.
 
+    Attributes:
+        anonymized_by: system whose output it learnt from; empty for original speech.
+
     Raises:
         DependencyError: safetensors is not installed.
         VoicenymError: no such folder, or weights that do not fit.
@@ -83,6 +86,7 @@ class Trained(Recogniser):
         self._folder = Path(weights)
         self._model, config = CharacterModel.load(self._folder)
         self._model.net.to(device)
+        self.anonymized_by: str = config.get("training", {}).get("anonymized by", "")
         own = Decoding(**config.get("decoding", {}))
         if language_model is not None:
             own = dataclasses.replace(own, beam=own.beam or ctc.BEAM)
@@ -101,6 +105,9 @@ class Trained(Recogniser):
 
     def transcribe(self, recordings: Sequence[Recording]) -> list[str]:
         return [self._hear(checked(x, i)) for i, x in enumerate(recordings)]
+
+    def close(self) -> None:
+        """Nothing is held that would have to be given back."""
 
     def _hear(self, samples: Recording) -> str:
         if len(samples) < SHORTEST:
@@ -126,9 +133,8 @@ def decode(log_probs: Any, alphabet: ctc.Alphabet, how: Decoding, ngram: NGram |
     return " ".join(alphabet.decode(found).split())
 
 
-def rewrite(folder: Path, how: Decoding) -> None:
-    """Let a folder say how it is to be decoded."""
+def note(folder: Path, **about: Any) -> None:
+    """Let a folder's configuration say more: how to decode, what was measured."""
     path = folder / "config.json"
-    config = json.loads(path.read_text("utf-8"))
-    config["decoding"] = dataclasses.asdict(how)
+    config = {**json.loads(path.read_text("utf-8")), **about}
     path.write_text(json.dumps(config, indent=2, ensure_ascii=False), "utf-8")

@@ -14,7 +14,7 @@ from voicenym.nets import ctc
 from voicenym.nets.recogniser import CharacterModel
 from voicenym.recognition.arpa import write_arpa
 from voicenym.recognition.ngram import train, words
-from voicenym.recognition.trained import Decoding, decode, rewrite
+from voicenym.recognition.trained import Decoding, decode, note
 
 WEIGHTS = (0.3, 0.6, 1.0)
 BONUSES = (0.0, 1.5, 3.0)
@@ -72,5 +72,6 @@ def attach(
         f"{best.weight:g} and bonus {best.bonus:g}, {plain:.1f} % without"
     )
     (folder / FILE).write_text(write_arpa(ngram), "utf-8")
-    rewrite(folder, best if tried[best] < plain else dataclasses.replace(best, beam=0))
+    chosen = best if tried[best] < plain else dataclasses.replace(best, beam=0)
+    note(folder, decoding=dataclasses.asdict(chosen))
     return {"greedy": plain, "with the n-gram": tried[best]}

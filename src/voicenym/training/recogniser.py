@@ -226,6 +226,6 @@ def train(
     return outcome
 
 
-def recipe(config: RecogniserConfig, **changes: Any) -> RecogniserConfig:
+def changed(config: RecogniserConfig, **changes: Any) -> RecogniserConfig:
     """The recipe with some fields changed; those that are None stay."""
     return dataclasses.replace(config, **{k: v for k, v in changes.items() if v is not None})

@@ -63,10 +63,16 @@ def evaluate(
         help="as-norm: also run those who compare with scores normalised against the --pool.",
     ),
     recogniser: str = typer.Option(
-        "sphinx", "--recogniser", help="sphinx, whisper, wav2vec2, or none."
+        "sphinx", "--recogniser", help="sphinx, whisper, wav2vec2, ctc (trained here), or none."
     ),
     weights: str | None = typer.Option(
         None, "--recogniser-weights", help="Folder or hub name of its weights."
+    ),
+    retrained: list[str] = typer.Option(
+        [],
+        "--recogniser-anonymized",
+        help="SYSTEM=FOLDER: a recogniser that voicenym train recogniser trained on this system's "
+        "output; may be repeated.",
     ),
     transcripts: list[str] = typer.Option(
         [],
@@ -120,6 +126,7 @@ def evaluate(
     else:
         test = build(speech, enrolment=enrolment, trials=tried, same_sex=not any_sex, seed=seed)
     ears = _recogniser(recogniser, weights, [r.text for r in test.recordings if r.text])
+    learnt = _retrained(retrained, names)
     heard = _transcripts(transcripts, [*names, "original", *(["files"] if files else [])])
     where = [str(source.name or source), *(x for x in (part, split, half and f"{half} half") if x)]
     plan = Plan(
@@ -136,6 +143,7 @@ def evaluate(
         per=per,
         recogniser=ears,
         transcripts=heard,
+        retrained=learnt,
         sample=sample,
         replicates=replicates,
         seed=seed,
@@ -182,6 +190,28 @@ def _transcripts(given: list[str], systems: list[str]) -> dict[str, Transcripts]
                 f"--transcripts {pair}: give SYSTEM=FILE, SYSTEM being one of {', '.join(systems)}"
             )
         found[system] = read_transcripts(path)
+    return found
+
+
+def _retrained(given: list[str], systems: list[str]) -> dict[str, Recogniser]:
+    from voicenym.recognition.trained import Trained
+
+    found: dict[str, Recogniser] = {}
+    for pair in given:
+        system, _, path = pair.partition("=")
+        if system not in systems or not path:
+            raise VoicenymError(
+                f"--recogniser-anonymized {pair}: give SYSTEM=FOLDER, SYSTEM being one of "
+                f"{', '.join(systems)}"
+            )
+        ears = Trained(path)
+        if ears.anonymized_by != system:
+            heard = ears.anonymized_by or "no system"
+            raise VoicenymError(
+                f"{path}: was trained on speech that {heard} anonymized; train one with "
+                f"voicenym train recogniser --system {system}"
+            )
+        found[system] = ears
     return found
 
 
