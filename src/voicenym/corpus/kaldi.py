@@ -11,22 +11,16 @@ import io
 import os
 import shlex
 import subprocess
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from voicenym.audio import open_reader
-from voicenym.audio.containers import wav_codec
-from voicenym.audio.wav_sink import WavSink
+from voicenym.corpus.cutting import cut_out
 from voicenym.corpus.plan import Item
 from voicenym.errors import CorpusError
 
 COPIED = ("text", "spk2gender", "utt2lang", "utt2dur")
 """Files about utterances or speakers that hold for the anonymized folder too."""
-
-MOST_OVERSHOOT = 0.5
-"""Seconds by which an utterance may end after its recording, as in Kaldi's extract-segments."""
 
 
 @dataclass(frozen=True)
@@ -232,7 +226,6 @@ def _write(path: Path, rows: dict[str, str]) -> None:
 
 
 def _cut(utterance: Utterance, lenient: bool) -> BinaryIO:
-    # Not by open_writer, which for a file object writes a temporary file first.
     source: Path | io.BytesIO = Path(utterance.entry)
     if utterance.piped:
         command = utterance.entry.rstrip()[:-1]
@@ -242,35 +235,12 @@ def _cut(utterance: Utterance, lenient: bool) -> BinaryIO:
             reason = said[-1] if said else "no output"
             raise CorpusError(f"wav.scp: the command {shlex.quote(command)} failed: {reason}")
         source = io.BytesIO(done.stdout)
-    target = io.BytesIO()
-    with open_reader(source, lenient=lenient) as reader:
-        first = round(utterance.start * reader.rate)
-        last = None if utterance.end is None else round(utterance.end * reader.rate)
-        codec = wav_codec(reader.format)
-        wav = WavSink(target, codec, reader.rate, reader.channels, rf64=False)
-        position = first
-        for block in _between(reader.blocks(reader.rate * 10), first, last):
-            wav.write(block)
-            position += block.shape[1]
-        wav.finish()
-        if last is not None and last - position > MOST_OVERSHOOT * reader.rate:
-            raise CorpusError(
-                f"{utterance.entry}: ends before {utterance.name} does, which segments has end at "
-                f"{utterance.end} s; get a whole copy of the recording, or mend segments"
-            )
-    target.seek(0)
-    return target
-
-
-def _between(blocks: Iterator, first: int, last: int | None) -> Iterator:
-    """The samples from ``first`` up to ``last`` of blocks ``[channel, time]``."""
-    position = 0
-    for block in blocks:
-        length = block.shape[1]
-        low = max(0, first - position)
-        high = length if last is None else min(length, last - position)
-        if low < high:
-            yield block[:, low:high]
-        position += length
-        if last is not None and position >= last:
-            break
+    return cut_out(
+        source,
+        utterance.name,
+        utterance.start,
+        utterance.end,
+        lenient=lenient,
+        label=utterance.entry,
+        where="segments",
+    )

@@ -1,11 +1,19 @@
-"""lhotse manifests: cuts in, anonymized recordings and cuts of them out."""
+"""lhotse manifests: cuts in, anonymized recordings and cuts of them out.
+
+A recording of one speaker is anonymized as a whole, and its cuts stay as they are. Of a recording
+of several speakers every supervision becomes a recording of its own, in the voice of its speaker,
+as Kaldi's segments do (:mod:`voicenym.corpus.kaldi`): it is cut in memory, and what lies between
+supervisions is left out.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
+from voicenym.corpus.cutting import Passage
 from voicenym.corpus.plan import Item
 from voicenym.errors import CorpusError, DependencyError
 
@@ -18,13 +26,16 @@ class LhotseManifest:
     """A manifest of cuts and what is to be made of it.
 
     Args:
-        cuts: lhotse's cuts by the recording's id, each over a whole recording.
-        items: one for each recording.
+        items: one for each recording of one speaker, one for each supervision of the others.
+        cuts: lhotse's cuts by the item's utterance.
+        supervisions: by the item's utterance, of those that become recordings of their own; they
+            start at 0.
     """
 
     output: Path
     items: list[Item]
     cuts: dict[str, list[Any]]
+    supervisions: dict[str, Any]
 
     def finish(self, failed: set[str]) -> None:
         """Write ``cuts.jsonl.gz`` with the anonymized recordings."""
@@ -32,14 +43,29 @@ class LhotseManifest:
 
         done = []
         for item in self.items:
-            if item.utterance in failed or not item.target.is_file():
+            name = item.utterance
+            if name in failed or not item.target.is_file():
                 continue
-            recording = Recording.from_file(item.target, recording_id=item.utterance)
-            for cut in self.cuts[item.utterance]:
+            recording = Recording.from_file(item.target, recording_id=name)
+            if name in self.supervisions:
+                done.append(_own_cut(recording, self.supervisions[name]))
+                continue
+            for cut in self.cuts[name]:
                 cut.recording = recording
                 done.append(cut.drop_features())
         self.output.mkdir(parents=True, exist_ok=True)
         CutSet.from_cuts(done).to_file(self.output / OUTPUT_NAME)
+
+
+def _own_cut(recording: Any, supervision: Any) -> Any:
+    """The cut over a whole recording that holds one supervision."""
+    from lhotse.utils import fastcopy
+
+    cut = recording.to_cut()
+    cut.id = recording.id
+    here = fastcopy(supervision, recording_id=recording.id, channel=cut.channel)
+    cut.supervisions = [here.trim(recording.duration)]
+    return cut
 
 
 def is_manifest(path: Path) -> bool:
@@ -51,14 +77,46 @@ def read_manifest(path: Path, output: Path) -> LhotseManifest:
     """Plan for a lhotse manifest of cuts.
 
     Args:
-        path: cuts, as ``.jsonl`` or ``.jsonl.gz``; every supervision names its speaker.
+        path: cuts, as ``.jsonl`` or ``.jsonl.gz``; supervisions name their speakers.
         output: will hold ``audio/`` and ``cuts.jsonl.gz``.
 
     Raises:
         DependencyError: lhotse is not installed.
-        CorpusError: not a manifest of cuts, a recording with two speakers or none, or audio that is
-            not one file.
+        CorpusError: not a manifest of cuts, a speaker that is not named, or audio that is not one
+            file.
     """
+    cuts = _read_cuts(path)
+    items: list[Item] = []
+    supervisions: dict[str, Any] = {}
+    for name, group in cuts.items():
+        source = _source(path, group[0].recording)
+        speakers = {s.speaker for cut in group for s in cut.supervisions if s.speaker}
+        if not speakers:
+            raise CorpusError(
+                f"{path}: {name} has no speaker; give its supervisions one, voices are given per "
+                "speaker"
+            )
+        if len(speakers) == 1:
+            target = output / "audio" / f"{_file_name(path, name)}{source.suffix}"
+            items.append(Item(source, target, speakers.pop(), name))
+            continue
+        for passage, supervision in _passages(path, source, group):
+            if passage.name in supervisions:
+                if supervision == supervisions[passage.name]:
+                    continue  # the same one, in cuts that overlap
+                raise CorpusError(
+                    f"{path}: two supervisions are called {passage.name}; give each an id of its own"
+                )
+            target = output / "audio" / f"{_file_name(path, passage.name)}.wav"
+            items.append(Item(passage, target, supervision.speaker, passage.name))
+            supervisions[passage.name] = supervision
+    if not items:
+        raise CorpusError(f"{path}: no cuts in this manifest")
+    return LhotseManifest(output, items, cuts, supervisions)
+
+
+def _read_cuts(path: Path) -> dict[str, list[Any]]:
+    """Simple cuts by the id of their recording."""
     try:
         from lhotse import CutSet
         from lhotse.cut import MonoCut, MultiCut
@@ -70,27 +128,62 @@ def read_manifest(path: Path, output: Path) -> LhotseManifest:
         cut_set = list(CutSet.from_file(path))
     except Exception as error:
         raise CorpusError(f"{path}: not a lhotse manifest of cuts ({error})") from None
-    items: dict[str, Item] = {}
     cuts: dict[str, list[Any]] = {}
     for cut in cut_set:
         if not isinstance(cut, (MonoCut, MultiCut)) or cut.recording is None:
-            raise CorpusError(f"{path}: {cut.id} has no recording of its own; save simple cuts")
-        name = cut.recording.id
-        sources = cut.recording.sources
-        if len(sources) != 1 or sources[0].type != "file":
-            raise CorpusError(f"{path}: {name} is not stored as one file, which is needed here")
-        speakers = {s.speaker for s in cut.supervisions if s.speaker}
-        if name in items:
-            speakers.add(items[name].speaker)
-        if len(speakers) != 1:
             raise CorpusError(
-                f"{path}: {name} has {len(speakers)} speakers; a recording needs exactly one: cut "
-                "it into one recording per speaker first"
+                f"{path}: {cut.id} is no cut with a recording of its own; make simple cuts: lhotse "
+                "cut simple -r RECORDINGS -s SUPERVISIONS CUTS"
             )
-        source = Path(sources[0].source)
-        target = output / "audio" / f"{name}{source.suffix}"
-        items[name] = Item(source, target, speakers.pop(), name)
-        cuts.setdefault(name, []).append(cut)
-    if not items:
-        raise CorpusError(f"{path}: no cuts in this manifest")
-    return LhotseManifest(output, list(items.values()), cuts)
+        cuts.setdefault(cut.recording.id, []).append(cut)
+    return cuts
+
+
+def _source(path: Path, recording: Any) -> Path:
+    if len(recording.sources) != 1 or recording.sources[0].type != "file":
+        raise CorpusError(f"{path}: {recording.id} is not stored as one file, which is needed here")
+    if recording.transforms:
+        raise CorpusError(
+            f"{path}: {recording.id} is changed when it is read (its transforms); save the changed "
+            "recordings first"
+        )
+    return Path(recording.sources[0].source)
+
+
+def _file_name(path: Path, name: str) -> str:
+    """An id as the name of a file that stays below the output."""
+    place = PurePosixPath(name)
+    if place.is_absolute() or ".." in place.parts or name in ("", "."):
+        raise CorpusError(f"{path}: {name!r} cannot be a file name; rename it")
+    return name
+
+
+def _passages(path: Path, source: Path, cuts: list[Any]) -> Iterator[tuple[Passage, Any]]:
+    """What each supervision covers of its cut, and the supervision, starting at 0."""
+    for cut in cuts:
+        known = cut.recording.sources[0].channels
+        for one in cut.supervisions:
+            if not one.speaker:
+                raise CorpusError(
+                    f"{path}: {one.id} names no speaker, but {cut.recording.id} has several; fill "
+                    "in its speaker"
+                )
+            start, end = max(0.0, one.start), min(cut.duration, one.end)
+            if start >= end:
+                continue  # outside its cut
+            wanted = one.channel if isinstance(one.channel, list) else [one.channel]
+            if not set(wanted) <= set(known):
+                raise CorpusError(
+                    f"{path}: {one.id} is in channel {one.channel}, but {cut.recording.id} has "
+                    f"{known}; mend the manifest"
+                )
+            yield (
+                Passage(
+                    source,
+                    one.id,
+                    cut.start + start,
+                    min(cut.start + end, cut.recording.duration),
+                    tuple(known.index(channel) for channel in wanted),
+                ),
+                one.with_offset(-start).trim(end - start),
+            )
