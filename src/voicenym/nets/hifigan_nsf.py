@@ -39,7 +39,7 @@ class Source(torch.nn.Module):
         """``[batch, frame]`` in Hz to ``[batch, 1, frame * hop]``."""
         weight, bias = self.l_linear.weight, self.l_linear.bias
         sines = self.sines(f0, seed, memory).to(weight)
-        return torch.tanh(torch.conv1d(sines, weight[:, :, None], bias))
+        return torch.tanh(torch.matmul(weight, sines) + bias)
 
 
 class HifiGanNsf(HifiGan):
