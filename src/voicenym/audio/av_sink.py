@@ -120,6 +120,10 @@ class AvSink:
         """The rate that is stored, in Hz."""
         return self._encoder_rate
 
+    def surplus(self, frames: int) -> int:
+        """Samples of silence that follow ``frames`` samples, since ADTS cannot say its length."""
+        return -frames % _AAC_FRAME if self._format.container == "adts" else 0
+
     def _nearest_rate(self, rate: int) -> int:
         rates = sorted(self._codec.audio_rates or [])
         if not rates or rate in rates:

@@ -79,6 +79,11 @@ class Writer(Closing):
         """The rate that is stored, in Hz: ``rate``, unless the codec does not have it."""
         return int(getattr(self._sink, "stored_rate", self.rate))
 
+    def surplus(self, frames: int) -> int:
+        """Samples of silence that the container adds to ``frames`` samples, at the stored rate."""
+        added = getattr(self._sink, "surplus", None)
+        return 0 if added is None else int(added(frames * self.stored_rate // self.rate))
+
     def write(self, block: np.ndarray[Any, Any] | torch.Tensor) -> None:
         """Append samples.
 

@@ -97,8 +97,8 @@ def cut_out(
         wav.finish()
         if last is not None and last - position > MOST_OVERSHOOT * reader.rate:
             raise CorpusError(
-                f"{label or source}: ends before {name} does, which {where} has end at {end} s; get a "
-                f"whole copy of the recording, or mend {where}"
+                f"{label or source}: ends before {name} does, which {where} has end at {end} s; "
+                f"get a whole copy of the recording, or mend {where}"
             )
     target.seek(0)
     return target

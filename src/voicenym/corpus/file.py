@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ MOST_CLIPPED = 0.10
 SOME_CLIPPED = 0.001
 """Share of samples at full scale above which there is a warning."""
 HASH_BYTES = 1 << 20
+HOUR = 3600
 
 Source = str | os.PathLike[str] | BinaryIO
 Progress = Callable[[float], None]
@@ -119,8 +121,14 @@ def anonymize_file(
         source.seek(0)
     with open_reader(source, lenient=lenient) as reader:
         rate, channels = reader.rate, reader.channels
-        picture = source if reader.has_picture and isinstance(source, (str, os.PathLike)) else None
+        picture = _again(source) if reader.has_picture else None
         stream = system.stream(pseudonym, rate, channels, profile)
+        hour = [rate * HOUR] * channels
+        if picture is not None and stream.lengths(hour) != hour:
+            raise AudioError(
+                f"{name}: has a picture, and {system.card.name} is set to change how fast its sound "
+                "runs, which would part the two; leave out --set rate=true"
+            )
         writer = open_writer(
             target, reader.format, rate, channels, picture=picture, overwrite=overwrite
         )
@@ -137,10 +145,23 @@ def anonymize_file(
             warnings = (
                 *reader.warnings,
                 *_judge(name, level, rate, lenient),
-                *_changed(name, reader, writer),
+                *_changed(name, reader, writer, level.frames),
             )
     digest = sha256_of(target) if isinstance(target, (str, os.PathLike)) else None
     return Result(level.frames / rate, rate, channels, digest, warnings)
+
+
+def _again(source: Source) -> str | os.PathLike[str] | BinaryIO:
+    """The source with a place in it of its own, for who reads it beside another."""
+    if isinstance(source, (str, os.PathLike)):
+        return source
+    if isinstance(source, io.BytesIO):
+        return io.BytesIO(source.getvalue())  # the bytes are shared
+    place = source.tell()
+    source.seek(0)
+    copy = io.BytesIO(source.read())
+    source.seek(place)
+    return copy
 
 
 def _profile(system: Anonymizer, source: Source, lenient: bool) -> object:
@@ -172,7 +193,7 @@ def _check_target(source: Source, target: str | os.PathLike[str], overwrite: boo
         )
 
 
-def _changed(name: str, reader: Reader, writer: Writer) -> tuple[str, ...]:
+def _changed(name: str, reader: Reader, writer: Writer, frames: int) -> tuple[str, ...]:
     """What of the recording's form the output could not keep."""
     before, after = reader.format, writer.format
     changes = []
@@ -181,9 +202,15 @@ def _changed(name: str, reader: Reader, writer: Writer) -> tuple[str, ...]:
         changes.append(f"{before.codec} as {after.codec}")
     if writer.stored_rate != writer.rate:
         changes.append(f"{writer.rate} Hz as {writer.stored_rate} Hz")
-    if not changes:
-        return ()
-    return (f"{name}: stored {' and '.join(changes)}: no encoder keeps it here",)
+    warnings = []
+    if changes:
+        warnings.append(f"{name}: stored {' and '.join(changes)}: no encoder keeps it here")
+    if silence := writer.surplus(frames):
+        warnings.append(
+            f"{name}: {1000 * silence / writer.stored_rate:.0f} ms of silence follow the sound: "
+            f".aac cannot say where it ends; .m4a can"
+        )
+    return tuple(warnings)
 
 
 def _judge(name: str, level: _Level, rate: int, lenient: bool) -> tuple[str, ...]:

@@ -105,7 +105,7 @@ def read_manifest(path: Path, output: Path) -> LhotseManifest:
                 if supervision == supervisions[passage.name]:
                     continue  # the same one, in cuts that overlap
                 raise CorpusError(
-                    f"{path}: two supervisions are called {passage.name}; give each an id of its own"
+                    f"{path}: two supervisions are called {passage.name}; give each its own id"
                 )
             target = output / "audio" / f"{_file_name(path, passage.name)}.wav"
             items.append(Item(passage, target, supervision.speaker, passage.name))
