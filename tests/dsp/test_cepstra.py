@@ -18,7 +18,7 @@ def test_only_frames_with_speech_are_kept_at_any_level():
 
 
 def test_settings_rebuild_it_and_count():
-    cepstra = Cepstra(coefficients=13, slopes=1, window=None, variance=True)
+    cepstra = Cepstra(coefficients=13, slopes=1, window=0, variance=True)
     assert Cepstra(**cepstra.settings()) == cepstra
     assert cepstra(bursts()).shape[1] == cepstra.dimension == 26
 

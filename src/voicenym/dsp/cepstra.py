@@ -24,7 +24,7 @@ class Cepstra:
         bands: of the filterbank.
         low, high: its limits in Hz.
         slopes: 2 adds slopes and slopes of slopes.
-        window: frames of the sliding mean; None for the utterance's mean.
+        window: frames of the sliding mean; 0 for the utterance's mean.
         variance: whether deviations are made equal too.
     """
 
@@ -33,7 +33,7 @@ class Cepstra:
     low: float = 20.0
     high: float = 7600.0
     slopes: int = 2
-    window: int | None = MEAN_WINDOW
+    window: int = MEAN_WINDOW
     variance: bool = False
 
     @property
@@ -50,7 +50,7 @@ class Cepstra:
         """``[time]`` at 16 kHz to ``[frame, dimension]``; no frame where nothing is speech."""
         mfcc = _mfcc(self.coefficients, self.bands, self.low, self.high)
         cepstra = mfcc(levelled(signal))
-        features = normalised(with_slopes(cepstra, self.slopes), self.window, self.variance)
+        features = normalised(with_slopes(cepstra, self.slopes), self.window or None, self.variance)
         return features[speech_frames(cepstra[:, 0])]
 
 

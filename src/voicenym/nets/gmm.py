@@ -117,11 +117,15 @@ class Mixture:
         found = [self.log_joint(self.moments(b)).logsumexp(1) for b in self.blocks(frames)]
         return torch.cat(found) if found else self.means.new_zeros(0)
 
-    def statistics(self, frames: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    def statistics(
+        self, frames: torch.Tensor, squares: torch.Tensor | None = None
+    ) -> tuple[torch.Tensor, torch.Tensor]:
         """Baum-Welch statistics of one recording.
 
         Args:
             frames: ``[n, d]``; ``n`` may be 0.
+            squares: to which sums of weighted squares are added, float64: packed x x'
+                ``[component, d (d + 1) / 2]``, or squares along the axes ``[component, d]``.
 
         Returns:
             Counts ``[component]``, sums of posteriors; and sums of frames that these weigh,
@@ -133,7 +137,15 @@ class Mixture:
             shares = self.log_joint(self.moments(block)).softmax(1)
             counts += shares.sum(0)
             sums += shares.T @ block
+            if squares is not None:
+                squares += shares.T @ (packed_squares(block) if self.full else block.square())
         return counts, sums
+
+    def no_squares(self) -> torch.Tensor:
+        """Zeros in which :meth:`statistics` may add up squares."""
+        d = self.dimension
+        shape = (self.components, d * (d + 1) // 2 if self.full else d)
+        return torch.zeros(shape, dtype=torch.float64, device=self.means.device)
 
     def adapted_means(
         self, counts: torch.Tensor, sums: torch.Tensor, relevance: float = RELEVANCE

@@ -72,13 +72,16 @@ class TotalVariability:
             T' S^-1 m ``[component, r]``.
         """
         components, d, rank = self.factors.shape
-        if self.covariances.ndim == 2:
-            weighted = self.factors / self.covariances[..., None]
-        else:
-            weighted = torch.cholesky_solve(self.factors, torch.linalg.cholesky(self.covariances))
+        weighted = torch.empty_like(self.factors)
         information = self.means.new_empty(components, rank * (rank + 1) // 2)
-        for some in torch.arange(components).split(max(1, BLOCK_NUMBERS // rank**2)):
-            information[some] = pack(self.factors[some].mT @ weighted[some])
+        for some in torch.arange(components).split(max(1, BLOCK_NUMBERS // max(d, rank) ** 2)):
+            factors, covariances = self.factors[some].double(), self.covariances[some].double()
+            if covariances.ndim == 2:
+                solved = factors / covariances[..., None]
+            else:
+                solved = torch.cholesky_solve(factors, torch.linalg.cholesky(covariances))
+            weighted[some] = solved.to(weighted)
+            information[some] = pack(factors.mT @ solved).to(information)
         offset = torch.einsum("cdr,cd->cr", weighted, self.means)
         return weighted.reshape(components * d, rank), information, offset
 

@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+import torch
+
+from voicenym.dsp.cepstra import Cepstra
+from voicenym.errors import VoicenymError
+from voicenym.nets.background import Background
+from voicenym.nets.gmm import Mixture
+from voicenym.nets.ivector import start
+
+CEPSTRA = Cepstra(coefficients=4, bands=12, slopes=1, window=0)
+
+
+def model(full: bool, rank: int = 3) -> Background:
+    generator = torch.Generator().manual_seed(0)
+    root = torch.randn(5, 8, 8, generator=generator)
+    matrices = root @ root.mT + torch.eye(8)
+    covariances = matrices if full else matrices.diagonal(dim1=1, dim2=2).contiguous()
+    means = torch.randn(5, 8, generator=generator)
+    mixture = Mixture(torch.full((5,), 0.2), means, covariances)
+    total = start(mixture, rank, generator, spread=1.0) if rank else None
+    return Background(CEPSTRA, mixture, total)
+
+
+def noises() -> list[torch.Tensor]:
+    generator = torch.Generator().manual_seed(1)
+    return [0.1 * torch.randn(n, generator=generator) for n in (8_000, 12_000)]
+
+
+@pytest.mark.parametrize("full", [False, True])
+def test_comes_back_from_its_folder(full, tmp_path):
+    before = model(full)
+    before.save(tmp_path / "new", {"recordings": 7})
+    after = Background.load(tmp_path / "new")
+    assert after.cepstra == CEPSTRA
+    assert after.mixture.full == full
+    torch.testing.assert_close(after.ivectors(noises()), before.ivectors(noises()))
+    assert json.loads((tmp_path / "new" / "config.json").read_text())["card"] == {"recordings": 7}
+
+
+def test_a_background_alone_has_statistics_and_no_ivectors(tmp_path):
+    model(True, rank=0).save(tmp_path)
+    alone = Background.load(tmp_path)
+    counts, sums = alone.statistics([*noises(), torch.zeros(4_000)])
+    assert counts.shape == (3, 5)
+    assert sums.shape == (3, 5, 8)
+    frames = [len(CEPSTRA(x)) for x in noises()]
+    torch.testing.assert_close(counts.sum(1), torch.tensor([*map(float, frames), 0.0]))
+    with pytest.raises(VoicenymError, match="without i-vectors"):
+        alone.ivectors(noises())
+
+
+def test_a_recording_has_the_same_vector_in_any_company():
+    whole = model(True).ivectors(noises())
+    for samples, vector in zip(noises(), whole, strict=True):
+        torch.testing.assert_close(model(True).ivectors([samples])[0], vector)
+    assert model(True).ivectors([torch.zeros(4_000)]).eq(0).all()
+
+
+def test_other_folders_are_refused(tmp_path):
+    with pytest.raises(VoicenymError, match="cannot be read"):
+        Background.load(tmp_path / "nowhere")
+    (tmp_path / "config.json").write_text('{"kind": "ecapa"}')
+    with pytest.raises(VoicenymError, match="holds no statistical speaker model"):
+        Background.load(tmp_path)
+    model(True).save(tmp_path)
+    (tmp_path / "model.safetensors").write_bytes(b"not that")
+    with pytest.raises(VoicenymError, match=r"model\.safetensors"):
+        Background.load(tmp_path)
+
+
+def test_features_of_another_size_are_refused():
+    with pytest.raises(VoicenymError, match="8 numbers a frame, and the features have 72"):
+        Background(Cepstra(), model(True).mixture)
