@@ -11,6 +11,7 @@ pytest.importorskip("safetensors")
 
 from voicenym.errors import VoicenymError
 from voicenym.nets.ctc import Alphabet
+from voicenym.nets.deepspeech import LABELS, DeepSpeech2, DeepSpeech2Config
 from voicenym.nets.recogniser import CharacterModel
 
 TINY = {"size": 16, "layers": 1, "heads": 2, "kernel": 3, "channels": 4}
@@ -31,6 +32,16 @@ def test_a_model_survives_saving(tmp_path, kind, options):
     recording = torch.randn(6_000)
     assert (again.log_probs(recording) == model.log_probs(recording)).all()
     assert abs(len(model.log_probs(torch.zeros(160_000))) * model.frame - 10.0) < 0.1
+
+
+def test_a_net_that_came_from_elsewhere_is_kept_with_its_labels(tmp_path):
+    net = DeepSpeech2(DeepSpeech2Config(size=4, layers=1, channels=1)).eval()
+    model = CharacterModel("deepspeech2", net, Alphabet(LABELS[1:].lower()))
+    model.save(tmp_path)
+    again, _ = CharacterModel.load(tmp_path)
+    recording = torch.randn(2_000)
+    assert (again.log_probs(recording) == model.log_probs(recording)).all()
+    assert again.alphabet.decode([1, 2, 27, 28]) == "'az "
 
 
 def test_a_named_size_is_saved_as_numbers(tmp_path):
