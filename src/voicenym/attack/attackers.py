@@ -49,6 +49,14 @@ class Attacker(ABC):
             embedder: computes them, or remembers them.
         """
 
+    def hears(self, verifier: Verifier) -> str:
+        """Name of the verifier behind the scores, for reports."""
+        return verifier.name
+
+    def learning(self, case: Case) -> list[dict[str, float]]:
+        """``step``, ``seconds`` and ``EER %`` through its training; empty if it does not train."""
+        return []
+
 
 class Comparing(Attacker):
     """Compares enrolment in one form with trials in another; subclasses say in which."""

@@ -10,11 +10,14 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from voicenym.errors import DependencyError, VoicenymError
+
+if TYPE_CHECKING:
+    from voicenym.nets.encoder import Encoder
 
 
 class Verifier(Protocol):
@@ -54,6 +57,30 @@ class Resemblyzer:
         return vectors.numpy()
 
 
+class Trained:
+    """An encoder that ``voicenym train verifier`` wrote.
+
+    Args:
+        folder: of its ``config.json`` and ``model.safetensors``.
+        name: for reports; None for the folder's.
+    """
+
+    def __init__(self, folder: Path, name: str | None = None) -> None:
+        from voicenym.nets.folder import DIGEST, configuration
+
+        self.name = name or folder.resolve().name
+        self._folder = folder
+        self.version = str(configuration(folder).get(DIGEST, ""))[:16]
+
+    def embed(self, recordings: Sequence[np.ndarray]) -> np.ndarray:
+        import torch
+
+        vectors = _trained(self._folder, self.version).embed(
+            [torch.from_numpy(x) for x in recordings]
+        )
+        return vectors.numpy()
+
+
 def _packaged_weights() -> Path:
     spec = find_spec("resemblyzer")
     places = list(spec.submodule_search_locations or []) if spec is not None else []
@@ -65,6 +92,13 @@ def _packaged_weights() -> Path:
         "the verifier's weights are missing: pip install voicenym[evaluate] && "
         "pip install --no-deps resemblyzer"
     )
+
+
+@cache
+def _trained(folder: Path, version: str):  # type: ignore[no-untyped-def]
+    from voicenym.nets.weights import load
+
+    return load(folder)
 
 
 @cache
@@ -80,12 +114,41 @@ VERIFIERS: dict[str, Callable[[], Verifier]] = {
 
 
 def verifier(name: str) -> Verifier:
-    """A verifier by name.
+    """A verifier by name, or one that was trained here by its folder.
 
     Raises:
         VoicenymError: with the names there are.
         DependencyError: if its weights or library are missing.
     """
-    if name not in VERIFIERS:
-        raise VoicenymError(f"no verifier {name!r}; there are: {', '.join(sorted(VERIFIERS))}")
-    return VERIFIERS[name]()
+    if name in VERIFIERS:
+        return VERIFIERS[name]()
+    if Path(name).is_dir():
+        return Trained(Path(name))
+    raise VoicenymError(
+        f"no verifier {name!r}; there are: {', '.join(sorted(VERIFIERS))}, and any folder that "
+        "voicenym train verifier wrote"
+    )
+
+
+def encoder_of(name: str) -> Encoder:
+    """A verifier's network, to go on training from: a copy of its own.
+
+    Args:
+        name: ``resemblyzer``, or a folder.
+
+    Raises:
+        VoicenymError: with what there is.
+        DependencyError: if its weights or library are missing.
+    """
+    if name == "resemblyzer":
+        from voicenym.nets.dvector import DVector
+
+        return DVector.from_checkpoint(_packaged_weights())
+    if Path(name).is_dir():
+        from voicenym.nets.weights import load
+
+        return load(Path(name))
+    raise VoicenymError(
+        f"no verifier {name!r} to go on from; there are: resemblyzer, and any folder that voicenym "
+        "train verifier wrote"
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +16,7 @@ from voicenym.attack.embedder import Embedder
 from voicenym.attack.transform import ORIGINAL, Transform
 from voicenym.attack.trivial import VoiceStatistics
 from voicenym.attack.verifier import Verifier
-from voicenym.benchmark.results import AttackFigures, Exposed, Measured
+from voicenym.benchmark.results import AttackFigures, Exposed, Lesson, Measured
 from voicenym.benchmark.trials import Trials
 from voicenym.errors import ScoreError
 from voicenym.metrics import (
@@ -71,10 +72,17 @@ def attack(
         what = case.protection.system or (
             "files" if case.protection.transform.steps else "original"
         )
-        say(f"{what}: {attacker.name}, {verifier.name}")
+        heard = attacker.hears(verifier)
+        say(f"{what}: {attacker.name}, {heard}")
         scores = attacker.scores(case, verifier, embedder)
         kept = thresholds.get(attacker.reference)
-        found.append(measured(attacker, scores, trials, verifier.name, replicates, kept))
+        one = measured(attacker, scores, trials, heard, replicates, kept)
+        lessons = tuple(
+            Lesson(int(row["step"]), row["seconds"], row["EER %"])
+            for row in attacker.learning(case)
+        )
+        figures = dataclasses.replace(one.figures, learning=lessons)
+        found.append(dataclasses.replace(one, figures=figures))
     return found
 
 

@@ -17,6 +17,7 @@ from voicenym.attack.cache import VectorCache
 from voicenym.attack.case import Case, Protection
 from voicenym.attack.embedder import Embedder
 from voicenym.attack.normalised import Normalised
+from voicenym.attack.retrained import Lesson, SemiInformed
 from voicenym.attack.search import UnprotectedPerTrial, line_up
 from voicenym.attack.transform import ORIGINAL, Instead, Transform
 from voicenym.attack.trivial import VoiceStatistics
@@ -31,6 +32,9 @@ from voicenym.pseudonym import Key
 from voicenym.recognition import Recogniser, Transcripts
 from voicenym.system import load
 
+STILL_LEARNING = 1.1
+"""By how much the best error rate of the first three quarters of a training may exceed that of the
+whole; else more time would have helped."""
 FILES = "files"
 """Name of what somebody else anonymized."""
 
@@ -49,6 +53,7 @@ class Plan:
         verifier: name of the attackers' verifier.
         denoisers: names, for V-Cloak's A2.
         keys: of the key search.
+        lesson: how the semi-informed attacker trains its verifier; None if it does not.
         normalise: also normalise the scores of those who compare, by AS-norm against the pool.
         per: voices per speaker or utterance.
         recogniser: for words; None leaves them out.
@@ -68,6 +73,7 @@ class Plan:
     verifier: str = "resemblyzer"
     denoisers: tuple[str, ...] = ()
     keys: int = 24
+    lesson: Lesson | None = None
     normalise: bool = False
     per: str = "speaker"
     recogniser: Recogniser | None = None
@@ -207,6 +213,8 @@ def _system(
     attackers = line_up(
         attackers_system, parameters, plan.denoisers, plan.keys, trains, plan.normalise
     )
+    if plan.lesson is not None and trains and attackers_system is not None:
+        attackers.append(SemiInformed(plan.lesson, say))
     options: dict[str, Any] = {"replicates": plan.replicates}
     found = protection.attack(
         attackers, case, plan.trials, voice, embedder,
@@ -240,7 +248,11 @@ def _system(
         attacks,
         figures,
         protection.exposed(strongest.scores, plan.trials),
-        (*_notes(attacks, statistics.name, attackers_system, trains), *heard.notes),
+        (
+            *_notes(attacks, statistics.name, attackers_system, trains),
+            *_untrained(attacks),
+            *heard.notes,
+        ),
     )
 
 
@@ -274,11 +286,31 @@ def _notes(
             "no speech of other people was given to train on (--pool): the semi-informed attacker "
             "was not tried, and figures are upper bounds"
         )
-    notes.append(
-        "no verifier was trained from scratch on anonymized speech; an attacker who does may do "
-        "better than any here"
-    )
     return tuple(notes)
+
+
+def _untrained(attacks: Sequence[AttackFigures]) -> tuple[str, ...]:
+    """Whether the strongest kind of attacker was tried, and had learnt what it could."""
+    taught = [attack for attack in attacks if attack.learning]
+    if not taught:
+        return (
+            "no verifier was trained on anonymized speech (--attacker-budget); an attacker who "
+            "does may do better than any here",
+        )
+    best = [min(lesson.eer for lesson in attack.learning) for attack in taught]
+    earlier = [
+        min(
+            (x.eer for x in attack.learning if x.seconds <= 0.75 * attack.learning[-1].seconds),
+            default=float("inf"),
+        )
+        for attack in taught
+    ]
+    if all(then <= STILL_LEARNING * now for then, now in zip(earlier, best, strict=True)):
+        return ()
+    return (
+        "the verifier that was trained on anonymized speech was still learning when its time was "
+        "up: give it more (--attacker-budget); figures are upper bounds",
+    )
 
 
 def _thresholds(bare: Sequence[protection.Attacked]) -> dict[str, dict[str, float]]:

@@ -30,6 +30,21 @@ class Measured:
 
 
 @dataclass(frozen=True)
+class Lesson:
+    """How well an attacker did at one point of its training.
+
+    Args:
+        step: of the optimizer.
+        seconds: spent training.
+        eer: on protected speech of people kept out of the training, in percent.
+    """
+
+    step: int
+    seconds: float
+    eer: float
+
+
+@dataclass(frozen=True)
 class AttackFigures:
     """What one attacker reached with one verifier.
 
@@ -45,6 +60,7 @@ class AttackFigures:
         targets, nontargets: numbers of trials.
         holds_key: it has the user's key, so that its figure is no protection's.
         informed: it knows the system.
+        learning: how its training went, if it trained.
     """
 
     attacker: str
@@ -56,6 +72,7 @@ class AttackFigures:
     nontargets: int
     holds_key: bool = False
     informed: bool = True
+    learning: tuple[Lesson, ...] = ()
 
     @property
     def eer(self) -> Measured:
@@ -219,7 +236,8 @@ def _figures(data: dict[str, Any]) -> dict[str, Measured]:
 
 
 def _attack(data: dict[str, Any]) -> AttackFigures:
-    return AttackFigures(**{**data, "figures": _figures(data["figures"])})
+    lessons = tuple(Lesson(**item) for item in data.get("learning", ()))
+    return AttackFigures(**{**data, "figures": _figures(data["figures"]), "learning": lessons})
 
 
 def _system(data: dict[str, Any]) -> SystemResults:

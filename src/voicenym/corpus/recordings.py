@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from voicenym.corpus import kaldi
+from voicenym.corpus import kaldi, lhotse_cuts, lhotse_manifest
 from voicenym.corpus.plan import EXTENSIONS
 from voicenym.corpus.recording import Recording
 from voicenym.errors import CorpusError
@@ -25,8 +25,8 @@ def recordings(
     Args:
         source: a folder ``SPEAKER/.../UTTERANCE.wav`` (a ``manifest.tsv`` within it counts more), a
             Kaldi data folder, a folder of such folders (as the VoicePrivacy Challenges lay them
-            out), or a TSV manifest with the columns of :data:`COLUMNS`, whose paths are relative
-            to it.
+            out), a lhotse manifest of cuts, or a TSV manifest with the columns of :data:`COLUMNS`,
+            whose paths are relative to it.
         split: only rows of this split; needs a manifest.
         corpus: only rows of this corpus; needs a manifest.
 
@@ -37,6 +37,8 @@ def recordings(
         raise CorpusError(f"{source}: no such file or folder; check the name")
     if source.is_dir() and kaldi.is_kaldi(source):
         found = _kaldi(source)
+    elif lhotse_manifest.is_manifest(source):
+        found = _checked(source, lhotse_cuts.utterances(source))
     elif source.is_file():
         return _manifest(source, split, corpus)
     elif (source / "manifest.tsv").is_file():

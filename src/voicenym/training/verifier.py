@@ -280,6 +280,15 @@ def train(
     return outcome
 
 
+def encoder(config: VerifierConfig) -> Encoder:
+    """A new encoder, whose weights depend on the seed alone."""
+    from voicenym.nets.weights import make
+
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(config.seed)
+        return make(config.encoder, config.options)
+
+
 def judge(
     encoder: Encoder, utterances: Sequence[Utterance]
 ) -> dict[str, tuple[float, float, float]]:
@@ -295,7 +304,8 @@ def judge(
     for name, sex in (("same sex", None), ("women", "f"), ("men", "m")):
         if sex is None or any(recording.sex == sex for recording in recordings):
             found = verify(vectors, recordings, sex=sex)
-            figures[name] = (100 * found.value, *(100 * x for x in found.interval))
+            low, high = found.interval
+            figures[name] = (100 * found.value, 100 * low, 100 * high)
     return figures
 
 

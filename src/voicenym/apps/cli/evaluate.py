@@ -11,11 +11,13 @@ import typer
 from voicenym.errors import CorpusError, VoicenymError
 
 if TYPE_CHECKING:
+    from voicenym.attack.retrained import Lesson
     from voicenym.benchmark.results import Evaluation
     from voicenym.corpus.recording import Recording
     from voicenym.recognition import Recogniser, Transcripts
 
 CACHE = "cache.sqlite"
+ATTACKERS = "attackers"
 
 
 def evaluate(
@@ -57,6 +59,18 @@ def evaluate(
     per: str = typer.Option("speaker", "--per", help="One voice per speaker or per utterance."),
     keys: int = typer.Option(24, "--keys", min=1, help="Keys that the key search tries."),
     denoise: bool = typer.Option(True, help="Try V-Cloak's de-noising attackers too."),
+    attacker_budget: str | None = typer.Option(
+        None,
+        "--attacker-budget",
+        help="Time in which the semi-informed attacker trains a verifier on the anonymized "
+        "--pool, for each system: 20m, 2h. Without, it trains a back end only.",
+    ),
+    attacker_start: str = typer.Option(
+        "resemblyzer",
+        "--attacker-from",
+        help="Verifier that it goes on from; 'nothing' trains from scratch.",
+    ),
+    attacker_config: str = typer.Option("attacker", "--attacker-config", help="Its recipe."),
     normaliser: str | None = typer.Option(
         None,
         "--normalise",
@@ -129,6 +143,7 @@ def evaluate(
     learnt = _retrained(retrained, names)
     heard = _transcripts(transcripts, [*names, "original", *(["files"] if files else [])])
     where = [str(source.name or source), *(x for x in (part, split, half and f"{half} half") if x)]
+    place = cache or output / CACHE
     plan = Plan(
         data=", ".join(where),
         settings=f"{enrolment} recordings to enrol and {tried} to try a speaker, {len(others)} to "
@@ -139,6 +154,9 @@ def evaluate(
         files=files,
         denoisers=tuple(denoisers()) if denoise else (),
         keys=keys,
+        lesson=_lesson(
+            attacker_budget, attacker_start, attacker_config, place.parent / ATTACKERS, workers
+        ),
         normalise=normaliser is not None,
         per=per,
         recogniser=ears,
@@ -149,7 +167,7 @@ def evaluate(
         seed=seed,
     )
     with _Telling(quiet) as tell:
-        evaluation, evidence = run(plan, cache or output / CACHE, workers, tell, tell.done)
+        evaluation, evidence = run(plan, place, workers, tell, tell.done)
     if ears is not None:
         ears.close()
     results.save(evaluation, output)
@@ -157,6 +175,21 @@ def evaluate(
     if not quiet:
         _tell(evaluation)
         typer.echo(f"report: {page}")
+
+
+def _lesson(
+    budget: str | None, start: str, config: str, folder: Path, workers: int
+) -> Lesson | None:
+    """How the semi-informed attacker trains, if it does."""
+    from voicenym.apps.cli.train import needs_lightning, seconds
+    from voicenym.attack.retrained import Lesson
+
+    limit = seconds(budget)
+    if limit is None:
+        return None
+    needs_lightning()
+    begun = None if start == "nothing" else start
+    return Lesson(folder, limit, begun, config=config, workers=workers)
 
 
 def _half(speech: list[Recording], half: str | None) -> list[Recording]:

@@ -3,6 +3,7 @@
 from voicenym.benchmark.figures.attacks import det_curves, disclosure, histograms, linkabilities
 from voicenym.benchmark.figures.canvas import colours
 from voicenym.benchmark.figures.gallery import Shown, gallery
+from voicenym.benchmark.figures.learning import learning
 from voicenym.benchmark.figures.overview import attackers, everybody, exposed, radar
 from voicenym.benchmark.figures.voices import similarities, vectors
 
@@ -16,6 +17,7 @@ __all__ = [
     "exposed",
     "gallery",
     "histograms",
+    "learning",
     "linkabilities",
     "radar",
     "similarities",

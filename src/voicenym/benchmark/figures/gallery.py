@@ -9,8 +9,15 @@ import numpy as np
 
 from voicenym.benchmark.figures.attacks import det_curves, disclosure, histograms, linkabilities
 from voicenym.benchmark.figures.canvas import Palette, colours
+from voicenym.benchmark.figures.learning import learning
 from voicenym.benchmark.figures.overview import attackers, everybody, exposed, radar
-from voicenym.benchmark.figures.voices import MOST_SPEAKERS, neighbours, similarities, vectors
+from voicenym.benchmark.figures.voices import (
+    MOST_SPEAKERS,
+    diversity,
+    neighbours,
+    similarities,
+    vectors,
+)
 from voicenym.benchmark.protocol import Evidence
 from voicenym.benchmark.results import AttackFigures, Evaluation, SystemResults
 
@@ -45,7 +52,7 @@ def gallery(evaluation: Evaluation, evidence: Evidence | None) -> list[Shown]:
     shown = _from_results(evaluation, palette)
     if evidence is not None:
         shown += _from_scores(evaluation, evidence, palette)
-        shown += _from_vectors(evidence)
+        shown += _from_vectors(evaluation, evidence, palette)
         shown += _each_attacker(evaluation, evidence, palette)
     return shown
 
@@ -72,6 +79,23 @@ def _from_results(evaluation: Evaluation, palette: Palette) -> list[Shown]:
                 radar(systems, palette),
             ),
         ]
+    taught = [s for s in systems if any(attack.learning for attack in s.attacks)]
+    if taught:
+        ends = [
+            f"{s.name} {a.learning[-1].eer:.1f} % after {a.learning[-1].seconds / 60:.0f} minutes"
+            for s in taught
+            for a in s.attacks
+            if a.learning
+        ]
+        shown.append(
+            Shown(
+                "How the attackers learnt",
+                "A verifier learns to find speakers behind anonymized voices: where its line still "
+                "falls at the end, more time would find more, and protection is overstated.",
+                _listed("Lines that fall with training time", ends),
+                learning(taught, palette),
+            )
+        )
     hidden = [system for system in evaluation.systems if system.exposed]
     if hidden:
         worst = [
@@ -140,7 +164,7 @@ def _from_scores(evaluation: Evaluation, evidence: Evidence, palette: Palette) -
     ]
 
 
-def _from_vectors(evidence: Evidence) -> list[Shown]:
+def _from_vectors(evaluation: Evaluation, evidence: Evidence, palette: Palette) -> list[Shown]:
     shown = []
     if evidence.matrices:
         diagonal = [
@@ -162,6 +186,22 @@ def _from_vectors(evidence: Evidence) -> list[Shown]:
     original = evidence.vectors.get(ORIGINAL)
     if original is not None:
         others = {n: v for n, v in evidence.vectors.items() if n != ORIGINAL}
+        if others and len({r.speaker for r in evidence.trials.recordings}) > 1:
+            gaps = [
+                f"{s.name} {s.utility['D_KS'].value:.2f}"
+                for s in evaluation.systems
+                if "D_KS" in s.utility
+            ]
+            shown.append(
+                Shown(
+                    "Diversity of voices",
+                    "How many pairs of different speakers are less alike than a given similarity, "
+                    "before (grey) and after; a line to the right of the grey one says that voices "
+                    "became more alike, and D_KS is the largest gap between the two.",
+                    _listed("Rising steps. D_KS", gaps),
+                    diversity(evidence.trials, original, others, palette),
+                )
+            )
         how = "t-SNE" if neighbours() else "the first two principal components; t-SNE is missing"
         shown.append(
             Shown(

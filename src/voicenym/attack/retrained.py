@@ -1,0 +1,164 @@
+"""The papers' strongest attacker: its verifier itself is trained on protected speech.
+
+Semi-informed of the VoicePrivacy Challenges (Tomashenko et al. 2022): it knows the system, not the
+key; it protects speech of other people under keys of its own, a voice per utterance and one per
+speaker, and trains a verifier to find the speaker in spite of the voice.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from voicenym.attack.attackers import COSINE, Attacker, tried
+from voicenym.attack.case import Case
+from voicenym.attack.embedder import Embedder
+from voicenym.attack.search import candidates
+from voicenym.attack.transform import Transform
+from voicenym.attack.verifier import Trained, Verifier, encoder_of
+from voicenym.corpus.recording import Recording
+from voicenym.errors import DependencyError
+
+if TYPE_CHECKING:
+    from voicenym.training.shelf import Utterance
+
+CURVE = "curve.json"
+TRAINED = "verifier trained on anonymized speech"
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """How the attacker trains.
+
+    Args:
+        folder: of protected speech and trained verifiers; what is there is used again.
+        seconds: of training.
+        start: verifier to go on from, a name or a folder; None begins from nothing.
+        voices: keys under which each recording of the pool is protected, each a voice an utterance;
+            one more gives a voice per speaker.
+        config: name of a recipe, or file.
+        workers: processes that protect speech.
+    """
+
+    folder: Path
+    seconds: float
+    start: str | None = "resemblyzer"
+    voices: int = 3
+    config: str = "attacker"
+    workers: int = 1
+
+    def identity(self) -> str:
+        """Names what the training depends on, besides the speech."""
+        return f"{self.seconds} {self.start} {self.voices} {self.config}"
+
+
+@dataclass(frozen=True)
+class SemiInformed(Attacker):
+    """Trains its verifier on protected speech of other people.
+
+    The enrolment is protected under as many of its own keys, a voice an utterance, and averaged:
+    the verifier has learnt to hear through a voice, and the mean of several hears better.
+
+    Args:
+        lesson: how it trains.
+        say: told of progress.
+    """
+
+    lesson: Lesson
+    say: Callable[[str], None] = field(default=lambda text: None, compare=False)
+
+    name = "semi-informed (verifier trained)"
+    knows = (
+        "knows the system, not the key; protects its enrolment and speech of other people, on "
+        "which it trains its verifier"
+    )
+
+    def scores(self, case: Case, verifier: Verifier, embedder: Embedder) -> np.ndarray:
+        trained = self.train(case)
+        models = [
+            _by_model(case, embedder(trained, case.enrolment, transform))
+            for transform in self._voices(case)[:-1]
+        ]
+        enrolment = [np.concatenate(vectors) for vectors in zip(*models, strict=True)]
+        return COSINE.score(enrolment, tried(case, trained, embedder))
+
+    def _voices(self, case: Case) -> list[Transform]:
+        keys = candidates(case.key, self.lesson.voices + 1)
+        pers = ["utterance"] * self.lesson.voices + ["speaker"]
+        return [case.protection.with_key(k, per) for k, per in zip(keys, pers, strict=True)]
+
+    def place(self, case: Case) -> Path:
+        """Folder of the verifier that is trained for a case, whether it is there yet or not."""
+        told = hashlib.sha256(self.lesson.identity().encode())
+        for transform in self._voices(case):
+            for recording in case.pool:
+                told.update(transform.identity(recording).encode())
+        return self.lesson.folder / "verifiers" / told.hexdigest()[:32]
+
+    def hears(self, verifier: Verifier) -> str:
+        return TRAINED
+
+    def learning(self, case: Case) -> list[dict[str, float]]:
+        path = self.place(case) / CURVE
+        return json.loads(path.read_text("utf-8")) if path.is_file() else []
+
+    def train(self, case: Case) -> Verifier:
+        """The verifier, trained if it is not there yet.
+
+        Raises:
+            DependencyError: no Lightning.
+            CorpusError: too few speakers in the pool.
+        """
+        place = self.place(case)
+        if not (place / CURVE).is_file():
+            self._train(case, place)
+        return Trained(place, name=TRAINED)
+
+    def _train(self, case: Case, place: Path) -> None:
+        try:
+            from voicenym.training import verifier as recipe
+        except ImportError as error:
+            raise DependencyError(
+                "an attacker who trains its verifier: pip install 'voicenym[train]'"
+            ) from error
+        from voicenym.nets.weights import save
+        from voicenym.training.config import load
+        from voicenym.training.fit import Machine
+        from voicenym.training.shelf import Shelf
+
+        config = load(self.lesson.config, recipe.VerifierConfig)
+        learnt, kept = recipe.kept_out(case.pool, config.held_out, config.seed)
+        shelf = Shelf(self.lesson.folder / "speech")
+        *voices, by_speaker = self._voices(case)
+        self.say(f"protecting {len(learnt) * len(self._voices(case))} recordings to train on")
+
+        def rendered(recordings: Sequence[Recording], how: Transform) -> list[Utterance]:
+            return shelf.fill(recordings, how, self.lesson.workers)
+
+        speech = [u for how in (*voices, by_speaker) for u in rendered(learnt, how)]
+        held_out = rendered(kept, voices[0])
+        start = self.lesson.start
+        encoder = recipe.encoder(config) if start is None else encoder_of(start)
+        outcome = recipe.train(
+            encoder,
+            speech,
+            held_out,
+            config,
+            place / "run",
+            seconds=self.lesson.seconds,
+            machine=Machine(),
+            say=self.say,
+        )
+        save(encoder, place, card={"trained on": case.protection.system or "files"})
+        (place / CURVE).write_text(json.dumps(outcome.curve), "utf-8")
+
+
+def _by_model(case: Case, vectors: np.ndarray) -> list[np.ndarray]:
+    ends = np.cumsum([len(model.recordings) for model in case.models])
+    return np.split(vectors, ends[:-1])

@@ -1,0 +1,152 @@
+"""A trained network in a folder: ``config.json`` and ``model.safetensors``.
+
+The configuration rebuilds the network and holds the SHA-256 of the weights, so that a file that was
+damaged, or belongs to another configuration, is not loaded. Nothing is unpickled.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from voicenym.errors import DependencyError, VoicenymError
+
+CONFIG = "config.json"
+WEIGHTS = "model.safetensors"
+DIGEST = "sha256"
+
+
+def write(
+    folder: Path,
+    state: Mapping[str, torch.Tensor],
+    config: Mapping[str, Any],
+    *,
+    half: bool = False,
+) -> None:
+    """Keep weights and their configuration; each file is whole or not there.
+
+    Args:
+        folder: made where there is none.
+        state: tensors by name.
+        config: fit for JSON.
+        half: floating-point numbers in half precision: half the megabytes.
+
+    Raises:
+        DependencyError: safetensors is not installed.
+        VoicenymError: the folder cannot be written.
+    """
+    try:
+        from safetensors.torch import save
+    except ImportError as error:
+        raise _missing() from error
+    kept = {name: value.detach().cpu().contiguous() for name, value in state.items()}
+    if half:
+        kept = {n: v.half() if v.is_floating_point() else v for n, v in kept.items()}
+    content = save(kept)
+    told = {**config, DIGEST: hashlib.sha256(content).hexdigest()}
+    text = json.dumps(told, indent=2, ensure_ascii=False) + "\n"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        _replace(folder / WEIGHTS, content)
+        _replace(folder / CONFIG, text.encode())
+    except OSError as error:
+        raise VoicenymError(
+            f"{folder}: cannot be written ({error.strerror}); choose another folder"
+        ) from error
+
+
+def read(folder: Path) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
+    """The configuration and the tensors, in single precision, that :func:`write` kept.
+
+    Raises:
+        DependencyError: safetensors is not installed.
+        VoicenymError: no such files, damaged, or not of each other.
+    """
+    try:
+        from safetensors import SafetensorError
+        from safetensors.torch import load
+    except ImportError as error:
+        raise _missing() from error
+    config = configuration(folder)
+    path = folder / WEIGHTS
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise VoicenymError(
+            f"{path}: cannot be read ({error.strerror}); give a folder that holds {CONFIG} and "
+            f"{WEIGHTS}"
+        ) from error
+    digest = hashlib.sha256(content).hexdigest()
+    if config.get(DIGEST, digest) != digest:
+        raise VoicenymError(
+            f"{path}: damaged, or of another {CONFIG} (its SHA-256 is {digest[:16]}..., not "
+            f"{str(config[DIGEST])[:16]}...); fetch or train it again"
+        )
+    try:
+        state = load(content)
+    except (SafetensorError, ValueError) as error:
+        raise VoicenymError(f"{path}: no safetensors file ({error}); fetch it again") from error
+    return config, {n: v.float() if v.is_floating_point() else v for n, v in state.items()}
+
+
+def configuration(folder: Path) -> dict[str, Any]:
+    """What is in ``config.json``.
+
+    Raises:
+        VoicenymError: no such file, or no such configuration in it.
+    """
+    path = folder / CONFIG
+    try:
+        config = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise VoicenymError(
+            f"{path}: cannot be read ({error}); give a folder that holds {CONFIG} and {WEIGHTS}"
+        ) from error
+    if not isinstance(config, dict):
+        raise VoicenymError(f"{path}: no configuration of a network; fetch or train it again")
+    return config
+
+
+def fill(module: torch.nn.Module, state: Mapping[str, torch.Tensor], where: Path | str) -> None:
+    """Load a state into a network.
+
+    Args:
+        module: whose parameters are replaced.
+        state: tensors by the module's names.
+        where: they come from, for the error.
+
+    Raises:
+        VoicenymError: a key that is missing, too many, or of another shape: the first is named.
+    """
+    own = module.state_dict()
+    for name in [*own, *state]:
+        if name not in state:
+            problem = f"{name} is missing in it"
+        elif name not in own:
+            problem = f"{name} is in it, and {type(module).__name__} has no such part"
+        elif own[name].shape != state[name].shape:
+            theirs, ours = list(state[name].shape), list(own[name].shape)
+            problem = f"{name} is {theirs} in it, and {ours} in {type(module).__name__}"
+        else:
+            continue
+        raise VoicenymError(f"{where}: of another architecture: {problem}; give one that fits")
+    module.load_state_dict(state)
+
+
+def _missing() -> DependencyError:
+    return DependencyError("weights in files: pip install 'voicenym[train]'")
+
+
+def _replace(path: Path, content: bytes) -> None:
+    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        partial.write_bytes(content)
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
