@@ -59,6 +59,10 @@ def found() -> tuple[Evaluation, Evidence]:
         )
         utility = {
             "WER": Measured(40.0, 30.0, 50.0, "%"),
+            "WER substitutions": Measured(25.0, 15.0, 35.0, "%"),
+            "CER": Measured(22.0, 12.0, 32.0, "%"),
+            "rho_F0 by chance": Measured(0.08, 0.02, 0.12),
+            "D_KS": Measured(0.31, 0.21, 0.41, "share"),
             "DNSMOS": Measured(2.5, 2.0, 3.0, "of 5"),
             "G_VD": Measured(float("-inf"), float("-inf"), -2.0, "dB"),
         }

@@ -26,8 +26,8 @@ from voicenym.benchmark.trials import build
 from voicenym.corpus.recording import Recording
 
 VOID = {"meta", "br", "link", "img", "hr"}
-FIGURES = 11
-"""Four of the results, three of scores, two of vectors, and one for each of two systems."""
+FIGURES = 12
+"""Four of the results, three of scores, three of vectors, and one for each of two systems."""
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 NASTY = "--><script>alert('$x^$')</script>&\"多"
 
@@ -244,7 +244,8 @@ def test_every_figure_has_a_title_words_for_the_blind_and_a_sentence(found, sour
     assert f"{strongest.eer.value:.1f} % by {strongest.attacker}" in labels[0]["aria-label"]
     for title in ("Every attacker", "Privacy and utility", "least protected speakers",
                   "Linkability", "Detection error", "Empirical cross-entropy",
-                  "Voice similarity", "Speaker vectors", "Scores on sturdy"):  # fmt: skip
+                  "Voice similarity", "Diversity of voices", "Speaker vectors",
+                  "Scores on sturdy"):  # fmt: skip
         assert re.search(rf"<h3>[^<]*{title}", source), title
 
 
@@ -261,7 +262,7 @@ def test_headings_and_tables_can_be_walked_through(source):
     levels = [int(tag[1]) for tag in found.tags if re.fullmatch(r"h[1-6]", tag)]
     assert levels[0] == 1
     assert all(after - before <= 1 for before, after in itertools.pairwise(levels))
-    assert found.tags.count("caption") == found.tags.count("table") == 4
+    assert found.tags.count("caption") == found.tags.count("table") == 6
     assert "scope" in {name for tag, name, _ in found.attributes if tag == "th"}
 
 

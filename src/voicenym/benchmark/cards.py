@@ -15,7 +15,18 @@ from voicenym.system import available
 FIGURES = Path(next(iter(voicenym.systems.__path__))) / "figures.json"
 BEGIN, END = "<!-- figures: voicenym cards --update -->", "<!-- end of figures -->"
 ORIGINAL = "original"
-UTILITY = ("WER", "DNSMOS", "rho_F0", "G_VD", "DeID", "RTF")
+UTILITY = (
+    "WER",
+    "CER",
+    "DNSMOS",
+    "rho_F0",
+    "rho_F0 by chance",
+    "G_VD",
+    "DeID",
+    "D_KS",
+    "SNR",
+    "RTF",
+)
 
 
 def write(evaluation: Evaluation, file: Path = FIGURES) -> Path:

@@ -7,7 +7,9 @@ import re
 from html import escape
 from pathlib import Path
 
+from voicenym.benchmark import details
 from voicenym.benchmark.figures import Shown, gallery
+from voicenym.benchmark.page import grid, interval, number, sentence
 from voicenym.benchmark.protocol import Evidence
 from voicenym.benchmark.results import AttackFigures, Evaluation, Measured, SystemResults
 from voicenym.benchmark.utility import RETRAINED
@@ -75,7 +77,7 @@ def write(evaluation: Evaluation, evidence: Evidence | None, folder: Path) -> Pa
 def html(evaluation: Evaluation, evidence: Evidence | None) -> str:
     """The page's text."""
     common = _common(evaluation)
-    warnings = [f'<p class="warning">{_sentence(w)}</p>' for w in (*evaluation.warnings, *common)]
+    warnings = [f'<p class="warning">{sentence(w)}</p>' for w in (*evaluation.warnings, *common)]
     drawn = [_drawn(n, shown) for n, shown in enumerate(gallery(evaluation, evidence))]
     parts = [
         "<!DOCTYPE html>",
@@ -104,7 +106,9 @@ def html(evaluation: Evaluation, evidence: Evidence | None) -> str:
         "</small></p>",
         "<h2>Figures</h2>",
         *drawn,
+        *details.utility(evaluation),
         "<h2>All attackers</h2>",
+        *details.attackers(evaluation),
         *(_attacks(system.name, system.attacks) for system in evaluation.systems),
         _attacks("original speech", evaluation.unprotected),
         "</main></body></html>",
@@ -137,32 +141,27 @@ def _common(evaluation: Evaluation) -> list[str]:
     return [note for note in first if rest and all(note in notes for notes in rest)]
 
 
-def _sentence(text: str) -> str:
-    """Escaped, with a capital and a full stop."""
-    text = text[:1].upper() + text[1:]
-    return escape(text if text.endswith((".", "!", "?")) else f"{text}.")
-
-
 def _verdict(system: SystemResults, said: list[str]) -> str:
     name = escape(system.name)
     if all(a.holds_key for a in system.attacks):
-        why = "".join(f"<p><small>{_sentence(n)}</small></p>" for n in system.notes)
+        why = "".join(f"<p><small>{sentence(n)}</small></p>" for n in system.notes)
         return f'<div class="verdict"><h3>{name}: not attacked</h3>{why}</div>'
     style, word = grade(system)
     top = system.strongest
     who, what = _knows(top)
-    eer = f"<b>{_number(top.eer.value, 1)}&nbsp;%</b> of cases"
+    eer = f"<b>{number(top.eer.value, 1)}&nbsp;%</b> of cases"
     if top.eer.low is not None and top.eer.high is not None:
-        limits = f"{_number(top.eer.low, 1)} to {_number(top.eer.high, 1)}&nbsp;%"
+        limits = f"{number(top.eer.low, 1)} to {number(top.eer.high, 1)}&nbsp;%"
         eer += f" ({limits})"
     tried = f"the strongest tried: {escape(top.attacker)}, {escape(top.verifier)}"
     said_of_it = [
         f'<div class="verdict {style}"><h3>{name}: {word}</h3>',
-        f"<p><small>{_sentence(system.title)}</small></p>" if system.title else "",
+        f"<p><small>{sentence(system.title)}</small></p>" if system.title else "",
         f"<p>{who} mistakes one voice for another in {eer}; 50 % would be a guess. "
         f"({tried[:1].upper()}{tried[1:]}{what}.)</p>",
         f"<p>{_advice(style, who)}{_bound(system)}{_lost(system)}</p>",
     ]
+    said_of_it += details.weighted(system)
     if system.exposed:
         worst = system.exposed[0]
         always = sum(e.found == 1.0 for e in system.exposed)
@@ -172,7 +171,7 @@ def _verdict(system: SystemResults, said: list[str]) -> str:
             f"{len(system.exposed)}.</p>"
         )
     notes = [note for note in system.notes if note not in said]
-    said_of_it += [f"<p><small>{_sentence(note)}</small></p>" for note in notes]
+    said_of_it += [f"<p><small>{sentence(note)}</small></p>" for note in notes]
     return "\n".join([*filter(None, said_of_it), "</div>"])
 
 
@@ -204,32 +203,12 @@ def _lost(system: SystemResults) -> str:
     held = _held(system)
     if held is None:
         return ""
-    return f" If the key is lost, {_number(held.value, 1)}&nbsp;% remain."
+    return f" If the key is lost, {number(held.value, 1)}&nbsp;% remain."
 
 
 def _held(system: SystemResults) -> Measured | None:
     """EER of the best attacker that has the key."""
     return min((a.eer for a in system.attacks if a.holds_key), key=lambda m: m.value, default=None)
-
-
-def _interval(m: Measured | None, digits: int = 1, otherwise: str = "not measured") -> str:
-    if m is None:
-        return otherwise
-    text = _number(m.value, digits)
-    if m.low is not None and m.high is not None:
-        text += (
-            f' <span class="range">({_number(m.low, digits)} to {_number(m.high, digits)})</span>'
-        )
-    return text
-
-
-def _number(value: float, digits: int, sign: str = "") -> str:
-    if math.isnan(value):
-        return "unknown"
-    if math.isinf(value):
-        return "∞" if value > 0 else "−∞"
-    rounded = round(value, digits) + 0.0  # no minus zero
-    return f"{rounded:{sign}.{digits}f}".replace("-", "−")
 
 
 def _retrained(evaluation: Evaluation) -> str:
@@ -249,21 +228,21 @@ def _table(evaluation: Evaluation) -> str:
     if evaluation.unprotected:
         bare = min(evaluation.unprotected, key=lambda a: a.eer.value)
         cells = [
-            _interval(evaluation.utility.get(m), d) if m in ("WER", "DNSMOS") else "–"
+            interval(evaluation.utility.get(m), d) if m in ("WER", "DNSMOS") else "–"
             for m, d in columns
         ]
-        rows.append(["(original)", _interval(bare.eer), _named(bare), "–", *cells])
+        rows.append(["(original)", interval(bare.eer), _named(bare), "–", *cells])
     for system in evaluation.systems:
         if all(a.holds_key for a in system.attacks):
             top = ["not measured", "none"]
         else:
-            eer = _interval(system.strongest.eer)
+            eer = interval(system.strongest.eer)
             if bounded(system):
                 eer += "<br><small>upper bound</small>"
             top = [eer, _named(system.strongest)]
-        row = [escape(system.name), *top, _interval(_held(system))]
+        row = [escape(system.name), *top, interval(_held(system))]
         rows.append([*row, *(_change(system, evaluation, m, d) for m, d in columns)])
-    return _grid("Privacy and utility of each system", ["system", *heads], rows)
+    return grid("Privacy and utility of each system", ["system", *heads], rows)
 
 
 def _named(attack: AttackFigures) -> str:
@@ -273,9 +252,9 @@ def _named(attack: AttackFigures) -> str:
 def _change(system: SystemResults, evaluation: Evaluation, metric: str, digits: int) -> str:
     """A figure, and how far it is from the original's."""
     found, before = system.utility.get(metric), evaluation.utility.get(metric)
-    text = _interval(found, digits)
+    text = interval(found, digits)
     if found is not None and before is not None and math.isfinite(found.value - before.value):
-        text += f"<br><small>{_number(found.value - before.value, digits, '+')}</small>"
+        text += f"<br><small>{number(found.value - before.value, digits, '+')}</small>"
     return text
 
 
@@ -295,7 +274,7 @@ def _missing(evaluation: Evaluation) -> list[str]:
         for why, metrics in absent.items():
             reason = why or "no reason was noted"
             said.append(f"{system.name}, {', '.join(metrics)}: {reason}")
-    items = "".join(f"<li>{_sentence(line)}</li>" for line in said)
+    items = "".join(f"<li>{sentence(line)}</li>" for line in said)
     return [f'<p>Not measured:</p><ul class="about">{items}</ul>'] if said else []
 
 
@@ -306,26 +285,11 @@ def _attacks(name: str, attacks: tuple[AttackFigures, ...]) -> str:
     rows = []
     for attack in sorted(attacks, key=lambda a: a.eer.value):
         who = _named(attack) + (" <small>(has the key)</small>" if attack.holds_key else "")
-        cells = [_interval(attack.figures.get(m), 2, "–") for m in metrics]
-        rows.append([who, _interval(attack.eer), *cells, escape(attack.tag)])
+        cells = [interval(attack.figures.get(m), 2, "–") for m in metrics]
+        rows.append([who, interval(attack.eer), *cells, escape(attack.tag)])
     trials = f"{attacks[0].targets} target and {attacks[0].nontargets} non-target trials"
     heads = ["attacker", "EER %", *metrics, "tag"]
-    return f'<div class="more">{_grid(f"{name}: {trials}", heads, rows)}</div>'
-
-
-def _grid(caption: str, heads: list[str], rows: list[list[str]]) -> str:
-    """A table; the first cell of a row is its head. Cells are HTML, the rest is text."""
-    head = "".join(f'<th scope="col">{escape(h)}</th>' for h in heads)
-    body = "".join(
-        f'<tr><th scope="row">{row[0]}</th>'
-        + "".join(f'<td class="n">{cell}</td>' for cell in row[1:])
-        + "</tr>"
-        for row in rows
-    )
-    return (
-        f'<div class="wide"><table><caption>{escape(caption)}</caption><thead><tr>{head}</tr>'
-        f"</thead><tbody>{body}</tbody></table></div>"
-    )
+    return f'<div class="more">{grid(f"{name}: {trials}", heads, rows)}</div>'
 
 
 def _drawn(number: int, shown: Shown) -> str:

@@ -6,7 +6,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from voicenym.benchmark.figures.canvas import COLOURS, drawn, panels, paper, shortened
+from voicenym.attack.backend import unit
+from voicenym.benchmark.distinctiveness import voices
+from voicenym.benchmark.figures.canvas import (
+    COLOURS,
+    GREY,
+    Palette,
+    dashes,
+    drawn,
+    panels,
+    paper,
+    shortened,
+)
 from voicenym.benchmark.trials import Trials
 
 if TYPE_CHECKING:
@@ -48,6 +59,27 @@ def similarities(matrices: dict[str, dict[str, np.ndarray]]) -> Figure:
             pad=0.01,
             label="similarity, 0 to 1",
         )
+    return figure
+
+
+@drawn
+def diversity(
+    trials: Trials, original: np.ndarray, published: dict[str, np.ndarray], palette: Palette
+) -> Figure:
+    """How alike different speakers' voices are: shares of pairs below each cosine."""
+    speakers = np.array([r.speaker for r in trials.recordings])
+    figure, axes = paper(3.2)
+    axis = axes[0, 0]
+    for name, values in {"original": original, **published}.items():
+        people = unit(voices(unit(values), speakers))
+        alike = np.sort((people @ people.T)[np.triu_indices(len(people), 1)])
+        colour, line = palette.get(name, GREY), dashes(palette, name)
+        share = (np.arange(len(alike)) + 1) / len(alike)
+        axis.step(alike, share, where="post", color=colour, ls=line, label=shortened(name))
+    axis.set(
+        ylim=(0, 1.02), xlabel="cosine of two speakers' mean vectors", ylabel="share of pairs below"
+    )
+    figure.legend(loc="outside right upper")
     return figure
 
 
