@@ -13,6 +13,7 @@ from voicenym.attack.gmm import GMMUBM, LinearScoring
 from voicenym.dsp.cepstra import Cepstra
 from voicenym.errors import VoicenymError
 from voicenym.nets.background import Background
+from voicenym.nets.folder import read
 from voicenym.nets.gmm import Mixture
 from voicenym.training.background import BackgroundConfig, train
 
@@ -69,7 +70,7 @@ def test_finds_speakers_that_it_was_not_trained_on(form, voice, folder):
 
 def test_vectors_are_adapted_means_in_the_kernels_units(voice, folder):
     samples = voice(0, 5).samples()
-    model = Background.load(folder)
+    model = Background.of(*read(folder))
     m = model.mixture
     own = m.adapted_means(*m.statistics(CEPSTRA(torch.from_numpy(samples))), 16.0)
     roots = torch.linalg.cholesky(m.covariances) if m.full else m.covariances.sqrt().diag_embed()

@@ -9,6 +9,7 @@ import torch
 from voicenym.dsp.cepstra import Cepstra
 from voicenym.errors import VoicenymError
 from voicenym.nets.background import Background
+from voicenym.nets.folder import read
 from voicenym.training.background import BackgroundConfig, components_for, full_for, hear, train
 from voicenym.training.pile import Pile
 
@@ -42,7 +43,7 @@ def test_trains_and_saves_the_same_every_time(corpus, tmp_path):
     assert found.mixture.full
     assert sorted(p.name for p in tmp_path.iterdir()) == ["config.json", "model.safetensors"]
     signal = torch.from_numpy(corpus[0].samples())
-    loaded = Background.load(tmp_path)
+    loaded = Background.of(*read(tmp_path))
     torch.testing.assert_close(loaded.statistics([signal]), found.statistics([signal]))
     assert any("24 recordings" in text for text in said)
     assert torch.equal(train(corpus, tmp_path, config).mixture.means, found.mixture.means)

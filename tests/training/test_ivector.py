@@ -9,6 +9,7 @@ import torch
 from voicenym.dsp.cepstra import Cepstra
 from voicenym.errors import VoicenymError
 from voicenym.nets.background import Background
+from voicenym.nets.folder import read
 from voicenym.training.background import Heard
 from voicenym.training.config import build
 from voicenym.training.ivector import IVectorConfig, cut, rank_for, train
@@ -29,7 +30,7 @@ def test_trains_and_saves_what_extracts_the_same_vectors(corpus, tmp_path):
     assert learnt.vectors.shape == (24, 5)
     assert learnt.speakers == tuple(recording.speaker for recording in corpus)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["config.json", "model.safetensors"]
-    loaded = Background.load(tmp_path)
+    loaded = Background.of(*read(tmp_path))
     found = loaded.ivectors([torch.from_numpy(recording.samples()) for recording in corpus])
     np.testing.assert_allclose(found, learnt.vectors, atol=1e-3)
     # minimum divergence keeps their mean near 0

@@ -125,30 +125,26 @@ class LinearScoring:
 
 
 def fingerprint(folder: Path, *more: str) -> str:
-    """Of a model's files and how it is used.
+    """Of a model, whose configuration holds that of its weights, and of how it is used.
 
     Raises:
         VoicenymError: if the folder holds no such model.
     """
-    from voicenym.nets.background import CONFIG, WEIGHTS, read_config
+    from voicenym.nets.background import check_kind
+    from voicenym.nets.folder import configuration
 
-    read_config(folder)
-    digest = hashlib.sha256(" ".join(more).encode())
-    for path in (folder / CONFIG, folder / WEIGHTS):
-        try:
-            with path.open("rb") as file:
-                digest.update(hashlib.file_digest(file, "sha256").digest())
-        except OSError as error:
-            raise VoicenymError(f"{path}: {error.strerror or error}; train it again") from None
-    return digest.hexdigest()[:16]
+    config = configuration(folder)
+    check_kind(config)
+    return hashlib.sha256(f"{sorted(config.items())} {more}".encode()).hexdigest()[:16]
 
 
 @lru_cache(maxsize=2)
 def background(folder: Path, version: str) -> Background:
     """The model in a folder, read once for each version of it."""
     from voicenym.nets.background import Background
+    from voicenym.nets.folder import read
 
-    return Background.load(folder)
+    return Background.of(*read(folder))
 
 
 def tensors(recordings: Sequence[npt.NDArray[np.float32]]) -> list[torch.Tensor]:

@@ -6,8 +6,7 @@ The alternate verifier of Turner et al. (paper 1, section 4.3: LDA of 200 and PL
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from pathlib import Path
@@ -17,17 +16,21 @@ import numpy as np
 import numpy.typing as npt
 
 from voicenym.attack.backend import Array, Backend, Cosine, unit
-from voicenym.attack.gmm import background, fingerprint, tensors
+from voicenym.attack.gmm import fingerprint, tensors
 from voicenym.attack.plda import PLDA, TwoCovariance
 from voicenym.errors import VoicenymError
 
 if TYPE_CHECKING:
+    import torch
+
+    from voicenym.nets.background import Background
     from voicenym.training.background import Spoken
     from voicenym.training.ivector import IVectorConfig
 
 LDA = 200
 """Dimensions kept at most, as in the VoicePrivacy challenges' attackers."""
-BACKEND = "backend.safetensors"
+PREFIX = "space."
+"""Of the names of a speaker space's tensors in the model's file."""
 
 
 @dataclass(frozen=True)
@@ -75,45 +78,33 @@ class SpeakerSpace:
         model = TwoCovariance(self.mean, self.within, self.between)
         return PLDA(np.zeros(kept), np.eye(kept), model)
 
-    def save(self, path: Path) -> None:
-        """As safetensors.
-
-        Raises:
-            VoicenymError: if it cannot be written.
-        """
+    def tensors(self) -> dict[str, torch.Tensor]:
+        """Parameters by name, for a file."""
         import torch
 
-        from voicenym.nets.background import write_tensors
-
-        arrays = {f.name: np.ascontiguousarray(getattr(self, f.name)) for f in fields(self)}
-        write_tensors(path, {name: torch.from_numpy(array) for name, array in arrays.items()})
+        return {
+            PREFIX + f.name: torch.from_numpy(getattr(self, f.name).copy()) for f in fields(self)
+        }
 
     @classmethod
-    def load(cls, path: Path) -> SpeakerSpace:
-        """What :meth:`save` wrote.
-
-        Raises:
-            VoicenymError: if it is something else.
-        """
-        from voicenym.nets.background import read_tensors
-
-        found = read_tensors(path)
-        missing = [f.name for f in fields(cls) if f.name not in found]
-        if missing:
-            raise VoicenymError(f"{path}: lacks {missing[0]}; train it again")
-        return cls(**{f.name: found[f.name].numpy() for f in fields(cls)})
+    def of(cls, tensors: Mapping[str, torch.Tensor]) -> SpeakerSpace | None:
+        """From :meth:`tensors`, others beside them; None where they are not there."""
+        names = [f.name for f in fields(cls)]
+        if any(PREFIX + name not in tensors for name in names):
+            return None
+        return cls(**{name: tensors[PREFIX + name].double().numpy() for name in names})
 
 
 class IVector:
     """A verifier of i-vectors.
 
     Args:
-        folder: that :func:`train`, or ``voicenym train ivector``, wrote. Without the speaker space
-            in it (``backend.safetensors``), vectors are plain i-vectors of length one.
+        folder: that :func:`train`, or ``voicenym train ivector``, wrote. Without a speaker space
+            in it, vectors are plain i-vectors of length one.
 
     Attributes:
         name: for reports.
-        version: of all files that vectors depend on.
+        version: of the model.
 
     Raises:
         VoicenymError: no such folder.
@@ -122,9 +113,7 @@ class IVector:
     def __init__(self, folder: Path) -> None:
         self.name = "i-vector"
         self.folder = folder
-        space = folder / BACKEND
-        seen = hashlib.sha256(space.read_bytes()).hexdigest() if space.is_file() else ""
-        self.version = fingerprint(folder, seen)
+        self.version = fingerprint(folder)
 
     def embed(self, recordings: Sequence[npt.NDArray[np.float32]]) -> npt.NDArray[np.float32]:
         """Unit vectors ``[recording, kept]``; 0, which is like nobody, where nobody speaks.
@@ -132,21 +121,24 @@ class IVector:
         Args:
             recordings: ``[time]`` each, mono float32 at 16 kHz.
         """
-        model, space = background(self.folder, self.version), _space(self.folder, self.version)
+        model, space = _loaded(self.folder, self.version)
         vectors = model.ivectors(tensors(recordings)).numpy()
         found = unit(vectors) if space is None else space(vectors)
         return np.where(vectors.any(1, keepdims=True), found, 0.0).astype(np.float32)
 
     def backend(self) -> Backend:
         """PLDA as it was trained with the i-vectors; cosines where it was not."""
-        space = _space(self.folder, self.version)
+        _, space = _loaded(self.folder, self.version)
         return Cosine() if space is None else space.backend()
 
 
 @lru_cache(maxsize=2)
-def _space(folder: Path, version: str) -> SpeakerSpace | None:
-    path = folder / BACKEND
-    return SpeakerSpace.load(path) if path.is_file() else None
+def _loaded(folder: Path, version: str) -> tuple[Background, SpeakerSpace | None]:
+    from voicenym.nets.background import Background
+    from voicenym.nets.folder import read
+
+    config, tensors = read(folder)
+    return Background.of(config, tensors), SpeakerSpace.of(tensors)
 
 
 def train(
@@ -169,6 +161,7 @@ def train(
         VoicenymError: fewer than two speakers, none with two recordings, no speech, too little of
             it, or a folder that cannot be written.
     """
+    from voicenym.nets.folder import configuration, write
     from voicenym.training import ivector
 
     if len({recording.speaker for recording in recordings}) < 2:
@@ -177,7 +170,9 @@ def train(
         )
     learnt = ivector.train(recordings, folder, config, say, workers)
     space = SpeakerSpace.learn(learnt.vectors, learnt.speakers)
-    space.save(folder / BACKEND)
-    who, kept = len(set(learnt.speakers)), len(space.projection)
-    say(f"LDA to {kept} dimensions and PLDA, from {who} speakers")
+    # the model was whole and in its place already; now it knows speakers too
+    kept = {**learnt.background.tensors(), **space.tensors()}
+    write(folder, kept, configuration(folder))
+    who = len(set(learnt.speakers))
+    say(f"LDA to {len(space.projection)} dimensions and PLDA, from {who} speakers")
     return IVector(folder)

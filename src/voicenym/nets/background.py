@@ -1,27 +1,24 @@
 """What statistical verifiers are made of: a background model of speech, and i-vectors on top.
 
-In a folder it is ``config.json`` and ``model.safetensors``: ``ubm.weights``, ``ubm.means`` and
+In files (:mod:`voicenym.nets.folder`) its tensors are ``ubm.weights``, ``ubm.means`` and
 ``ubm.covariances``, and ``total.means``, ``total.factors`` and ``total.covariances`` where there
 are i-vectors; matrices as packed upper triangles, all in single precision.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import torch
 
 from voicenym.dsp.cepstra import Cepstra
-from voicenym.errors import DependencyError, VoicenymError
+from voicenym.errors import VoicenymError
 from voicenym.nets.gmm import Mixture, pack, unpack
 from voicenym.nets.ivector import TotalVariability
 
-CONFIG = "config.json"
-WEIGHTS = "model.safetensors"
 KIND = "statistical speaker model"
 
 
@@ -76,60 +73,55 @@ class Background:
             raise VoicenymError("a background model without i-vectors; train them: train ivector")
         return self.variability.ivectors(*self.statistics(recordings))
 
-    def save(self, folder: Path, card: dict[str, Any] | None = None) -> None:
-        """Write the folder, which may exist; the weights come first, whole or not at all.
-
-        Args:
-            folder: where to.
-            card: what to say of its training, fit for JSON.
-
-        Raises:
-            VoicenymError: if it cannot be written.
-        """
-        tensors = {f"ubm.{name}": value for name, value in _tensors(self.mixture).items()}
-        if self.variability is not None:
-            for name, value in _tensors(self.variability).items():
-                tensors[f"total.{name}"] = value
-        config = {
+    def settings(self) -> dict[str, Any]:
+        """What rebuilds it together with :meth:`tensors`, fit for JSON."""
+        return {
             "kind": KIND,
             "cepstra": self.cepstra.settings(),
             "components": self.mixture.components,
             "covariances": "full" if self.mixture.full else "diagonal",
             "rank": 0 if self.variability is None else self.variability.rank,
-            "card": card or {},
         }
-        write_tensors(folder / WEIGHTS, tensors)
-        text = json.dumps(config, indent=2, ensure_ascii=False) + "\n"
-        (folder / CONFIG).write_text(text, "utf-8")
+
+    def tensors(self) -> dict[str, torch.Tensor]:
+        """Parameters by name, in single precision, matrices as packed triangles."""
+        kept = {f"ubm.{name}": value for name, value in _tensors(self.mixture).items()}
+        if self.variability is not None:
+            kept |= {f"total.{name}": value for name, value in _tensors(self.variability).items()}
+        return kept
 
     @classmethod
-    def load(cls, folder: Path) -> Background:
-        """What :meth:`save` wrote.
+    def of(cls, config: Mapping[str, Any], tensors: Mapping[str, torch.Tensor]) -> Background:
+        """From :meth:`settings` and :meth:`tensors`; others beside them do not matter.
 
         Raises:
-            VoicenymError: no such folder, or another kind of model in it.
+            VoicenymError: another kind of model, or one that lacks something.
         """
-        config = read_config(folder)
-        tensors = read_tensors(folder / WEIGHTS)
-        cepstra = Cepstra(**config["cepstra"])
-        full = config["covariances"] == "full"
-        missing = [n for n in ("weights", "means", "covariances") if f"ubm.{n}" not in tensors]
-        if missing:
-            raise VoicenymError(f"{folder / WEIGHTS}: lacks ubm.{missing[0]}; train it again")
-        d = cepstra.dimension
-        mixture = Mixture(
-            tensors["ubm.weights"],
-            tensors["ubm.means"],
-            _matrices(tensors["ubm.covariances"], d, full),
-        )
-        total = None
-        if config["rank"]:
-            total = TotalVariability(
-                tensors["total.means"],
-                tensors["total.factors"],
-                _matrices(tensors["total.covariances"], d, full),
-            )
+        check_kind(config)
+        try:
+            cepstra = Cepstra(**config["cepstra"])
+            full = config["covariances"] == "full"
+            mixture = Mixture(*_parts(tensors, "ubm.weights ubm.means ubm.covariances", full))
+            total = None
+            if config["rank"]:
+                names = "total.means total.factors total.covariances"
+                total = TotalVariability(*_parts(tensors, names, full))
+        except (KeyError, TypeError) as error:
+            raise VoicenymError(f"a {KIND} without {error}; train it again") from None
         return cls(cepstra, mixture, total)
+
+
+def check_kind(config: Mapping[str, Any]) -> None:
+    """Refuse what is no statistical speaker model.
+
+    Raises:
+        VoicenymError: with what it is.
+    """
+    if config.get("kind") != KIND:
+        raise VoicenymError(
+            f"it holds {config.get('kind', 'a model of an unknown kind')}, no {KIND}; give a folder "
+            "that train ubm or train ivector wrote"
+        )
 
 
 def _tensors(model: Mixture | TotalVariability) -> dict[str, torch.Tensor]:
@@ -140,63 +132,12 @@ def _tensors(model: Mixture | TotalVariability) -> dict[str, torch.Tensor]:
     return {name: value.detach().float().cpu().clone() for name, value in kept.items()}
 
 
-def _matrices(covariances: torch.Tensor, d: int, full: bool) -> torch.Tensor:
-    return unpack(covariances, d) if full else covariances
+def _parts(tensors: Mapping[str, torch.Tensor], names: str, full: bool) -> list[torch.Tensor]:
+    """Tensors by their names, of which the last are covariances."""
+    *others, covariances = (tensors[name] for name in names.split())
+    return [*others, unpack(covariances, _side(covariances)) if full else covariances]
 
 
-def read_config(folder: Path) -> dict[str, Any]:
-    """The configuration of a statistical model's folder.
-
-    Raises:
-        VoicenymError: no such folder, or another kind of model in it.
-    """
-    path = folder / CONFIG
-    try:
-        config = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        raise VoicenymError(
-            f"{path}: cannot be read ({error}); give a folder that training wrote"
-        ) from None
-    if not isinstance(config, dict) or config.get("kind") != KIND:
-        raise VoicenymError(f"{folder}: holds no {KIND}; give one that training wrote")
-    return config
-
-
-def write_tensors(path: Path, tensors: dict[str, torch.Tensor]) -> None:
-    """A safetensors file that is whole or not there.
-
-    Raises:
-        VoicenymError: if it cannot be written.
-        DependencyError: if safetensors is missing.
-    """
-    try:
-        from safetensors.torch import save_file
-    except ImportError as error:
-        raise DependencyError("saved models: pip install 'voicenym[train]'") from error
-    partial = path.with_name(f"{path.name}.part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        save_file(tensors, partial)
-        partial.replace(path)
-    except OSError as error:
-        raise VoicenymError(f"{path}: cannot be written ({error}); choose another folder") from None
-    finally:
-        partial.unlink(missing_ok=True)
-
-
-def read_tensors(path: Path) -> dict[str, torch.Tensor]:
-    """All tensors of a safetensors file.
-
-    Raises:
-        VoicenymError: if it is missing or no such file.
-        DependencyError: if safetensors is missing.
-    """
-    try:
-        from safetensors import SafetensorError
-        from safetensors.torch import load_file
-    except ImportError as error:
-        raise DependencyError("saved models: pip install 'voicenym[train]'") from error
-    try:
-        return load_file(path)
-    except (OSError, SafetensorError) as error:
-        raise VoicenymError(f"{path}: cannot be read ({error}); train it again") from None
+def _side(triangles: torch.Tensor) -> int:
+    """D of packed triangles ``[..., d (d + 1) / 2]``."""
+    return (math.isqrt(8 * triangles.shape[-1] + 1) - 1) // 2

@@ -11,7 +11,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import torch
@@ -19,6 +19,7 @@ import torch
 from voicenym.dsp.cepstra import Cepstra
 from voicenym.errors import VoicenymError
 from voicenym.nets.background import Background
+from voicenym.nets.folder import write
 from voicenym.nets.gmm_em import fit
 from voicenym.training.pile import Pile
 
@@ -138,7 +139,7 @@ def train(
     with Pile(folder, config.cepstra.dimension) as frames:
         heard = hear(recordings, config.cepstra, frames, say, workers)
         background = learn(frames, config, say)
-    background.save(folder, card(heard))
+    store(background, folder, heard)
     return background
 
 
@@ -221,10 +222,11 @@ def learn(frames: Pile, config: BackgroundConfig, say: Say) -> Background:
     return Background(config.cepstra, mixture)
 
 
-def card(heard: Sequence[Heard]) -> dict[str, Any]:
-    """What a model was trained on, in numbers."""
-    return {
+def store(background: Background, folder: Path, heard: Sequence[Heard]) -> None:
+    """Keep a model, and what it was trained on in numbers, as :mod:`voicenym.nets.folder` does."""
+    card = {
         "recordings": len(heard),
         "speakers": len({one.speaker for one in heard}),
         "hours of speech": round(sum(one.stop - one.start for one in heard) / 360_000, 3),
     }
+    write(folder, background.tensors(), {**background.settings(), "card": card})

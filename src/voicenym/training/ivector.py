@@ -132,7 +132,7 @@ def train(
             )
             vectors = torch.cat([model.ivectors(*some) for some in stored])
     learnt = replace(base, variability=model)
-    learnt.save(folder, background.card(heard))
+    background.store(learnt, folder, heard)
     return Learnt(learnt, vectors.cpu().numpy(), tuple(piece.speaker for piece in pieces))
 
 
