@@ -9,6 +9,7 @@ import numpy as np
 
 from voicenym.benchmark.figures.attacks import det_curves, disclosure, histograms, linkabilities
 from voicenym.benchmark.figures.canvas import Palette, colours
+from voicenym.benchmark.figures.learning import learning
 from voicenym.benchmark.figures.overview import attackers, everybody, exposed, radar
 from voicenym.benchmark.figures.voices import (
     MOST_SPEAKERS,
@@ -78,6 +79,23 @@ def _from_results(evaluation: Evaluation, palette: Palette) -> list[Shown]:
                 radar(systems, palette),
             ),
         ]
+    taught = [s for s in systems if any(attack.learning for attack in s.attacks)]
+    if taught:
+        ends = [
+            f"{s.name} {a.learning[-1].eer:.1f} % after {a.learning[-1].seconds / 60:.0f} minutes"
+            for s in taught
+            for a in s.attacks
+            if a.learning
+        ]
+        shown.append(
+            Shown(
+                "How the attackers learnt",
+                "A verifier learns to find speakers behind anonymized voices: where its line still "
+                "falls at the end, more time would find more, and protection is overstated.",
+                _listed("Lines that fall with training time", ends),
+                learning(taught, palette),
+            )
+        )
     hidden = [system for system in evaluation.systems if system.exposed]
     if hidden:
         worst = [
