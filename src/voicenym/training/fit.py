@@ -171,10 +171,17 @@ def fit(
     if last.exists() and not resume:
         raise VoicenymError(f"{folder}: holds a training; go on with it, or choose another folder")
     pace = Pace(schedule or Cyclical(), limits.steps, limits.seconds)
-    keeper = ModelCheckpoint(
-        folder, BEST, monitor, save_last=True, save_top_k=1, enable_version_counter=False
-    )
-    callbacks: list[pl.Callback] = [pace, keeper, _Curve(folder / CURVE, pace, say), _Finite()]
+    keeper = ModelCheckpoint(folder, BEST, monitor, save_top_k=1, enable_version_counter=False)
+    # Without a figure to judge by, the newest is kept; Lightning's save_last would keep the newest
+    # of the best.
+    newest = ModelCheckpoint(folder, LAST, save_top_k=1, enable_version_counter=False)
+    callbacks: list[pl.Callback] = [
+        pace,
+        keeper,
+        newest,
+        _Curve(folder / CURVE, pace, say),
+        _Finite(),
+    ]
     if limits.patience is not None:
         callbacks.append(EarlyStopping(monitor, patience=limits.patience))
     precision: Any = machine.precision or ("bf16-mixed" if machine.cuda else "32-true")

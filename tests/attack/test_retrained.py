@@ -1,0 +1,81 @@
+"""The attacker who trains its verifier on protected speech."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from voicenym import Key
+from voicenym.attack.case import Case, Model, Protection
+from voicenym.attack.embedder import Embedder
+from voicenym.attack.retrained import TRAINED, Lesson, SemiInformed
+
+pytest.importorskip("lightning")
+
+CONFIG = """
+options: {channels: 16, size: 12, attention: 8, squeeze: 8}
+seconds: 0.4
+batch: 8
+speeds: [1.0]
+steps: 6
+every: 3
+"""
+
+
+@pytest.fixture
+def case(corpus):
+    models = tuple(
+        Model(f"m{s}", f"s{s}", tuple(r for r in corpus if r.speaker == f"s{s}")[:2], "f")
+        for s in range(3)
+    )
+    trials = tuple(r for r in corpus if r.name.endswith("u3"))[:3]
+    protection = Protection.by("mcadams", Key(bytes(32)))
+    return Case(models, trials, protection, Key(bytes(range(32))), tuple(corpus))
+
+
+@pytest.fixture
+def lesson(tmp_path):
+    config = tmp_path / "tiny.yaml"
+    config.write_text(CONFIG)
+    return Lesson(tmp_path / "attackers", 60.0, None, voices=2, config=str(config))
+
+
+def test_it_trains_once_and_remembers(case, lesson, spectrum):
+    said = []
+    attacker = SemiInformed(lesson, said.append)
+    assert attacker.learning(case) == []
+    with Embedder() as embedder:
+        scores = attacker.scores(case, spectrum, embedder)
+        assert scores.shape == (3, 3)
+        assert np.abs(scores).max() <= 1.0 + 1e-9
+        curve = attacker.learning(case)
+        assert [row["step"] for row in curve] == [3, 6]
+        assert all(0.0 <= row["EER %"] <= 100.0 for row in curve)
+        told = len(said)
+        np.testing.assert_array_equal(attacker.scores(case, spectrum, embedder), scores)
+    assert len(said) == told > 0
+    assert spectrum.heard == 0  # it has an ear of its own
+    assert attacker.hears(spectrum) == TRAINED
+
+
+def test_it_learns_from_protected_speech_of_the_pool_alone(case, lesson, spectrum):
+    attacker = SemiInformed(lesson)
+    with Embedder() as embedder:
+        attacker.scores(case, spectrum, embedder)
+    shelved = sorted((lesson.folder / "speech").iterdir())
+    # Four people kept out of six, under one voice; two people of four recordings under three.
+    assert len(shelved) == 16 + 3 * 8
+    originals = {np.rint(r.samples() * 32767).astype(np.int16).tobytes() for r in case.pool}
+    assert not originals & {path.read_bytes() for path in shelved}
+
+
+def test_another_system_pool_or_lesson_is_another_training(case, lesson):
+    places = {SemiInformed(lesson).place(case)}
+    other = Protection.by("vtln", Key(bytes(32)))
+    places.add(
+        SemiInformed(lesson).place(Case(case.models, case.trials, other, case.key, case.pool))
+    )
+    fewer = Case(case.models, case.trials, case.protection, case.key, case.pool[:-1])
+    places.add(SemiInformed(lesson).place(fewer))
+    places.add(SemiInformed(Lesson(lesson.folder, 30.0, None, 2, lesson.config)).place(case))
+    assert len(places) == 4
