@@ -126,8 +126,8 @@ def anonymize_file(
         hour = [rate * HOUR] * channels
         if picture is not None and stream.lengths(hour) != hour:
             raise AudioError(
-                f"{name}: has a picture, and {system.card.name} is set to change how fast its sound "
-                "runs, which would part the two; leave out --set rate=true"
+                f"{name}: has a picture, and {system.card.name} is set to change how fast the "
+                "sound runs, which would part the two; leave out --set rate=true"
             )
         writer = open_writer(
             target, reader.format, rate, channels, picture=picture, overwrite=overwrite

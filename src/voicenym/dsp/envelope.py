@@ -54,13 +54,16 @@ def warp_bins(values: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
 
     Args:
         values: ``[row, frame, bin]``.
-        positions: ``[row, bin]`` in bins, anywhere; outside, the edge's value holds.
+        positions: ``[row, bin]``, or ``[row, frame, bin]`` where frames differ; in bins, anywhere;
+            outside, the edge's value holds.
     """
     bins = values.shape[-1]
     positions = positions.clamp(0.0, bins - 1.0)
+    if positions.ndim == 2:
+        positions = positions[:, None]
     lower = positions.floor().long().clamp_max(bins - 2)
-    share = (positions - lower)[:, None]
-    index = lower[:, None].expand(-1, values.shape[1], -1)
+    share = positions - lower
+    index = lower.expand(-1, values.shape[1], -1)
     low, high = values.gather(2, index), values.gather(2, index + 1)
     return low + (high - low) * share
 

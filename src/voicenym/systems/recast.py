@@ -155,10 +155,12 @@ class _Core:
         self._pitch_hop = self._pitch.hop
         self._pulses = PulseTrain(rows, rate, device)
         self._noise = Noise(pseudonyms, "recast.noise", device)
-        self._overlap = OverlapAdd(
-            4 * rows, self._frames.length, self._frames.hop, self._process, device
-        )
         self._profile = profile
+        # signal, pulses, noise, voicing and, without a profile, the average of ln F0
+        self._groups = 4 if profile is not None else 5
+        self._overlap = OverlapAdd(
+            self._groups * rows, self._frames.length, self._frames.hop, self._process, device
+        )
 
         def draw(name: str, low: float, high: float) -> torch.Tensor:
             values = [p.uniform(f"recast.{name}", low, high) for p in pseudonyms]
@@ -199,6 +201,7 @@ class _Core:
             rows, 0, device=device
         )  # targets not yet used, from the last used on
         self._voiced = torch.zeros(rows, 0, device=device)
+        self._mean_f0 = torch.zeros(rows, 0, device=device)  # ln, above the typical one
         self._last_f0 = self._register.exp()[:, None].clone()
         self.latency = self._pitch.latency + self._pitch_hop + self._overlap.latency
 
@@ -230,6 +233,7 @@ class _Core:
             sums = f0_moments(pitch).cumsum(-1) + self._f0_sums.T[..., None]
             self._f0_sums = sums[..., -1].T.clone()
             mean = sums[1] / sums[0]
+            self._mean_f0 = torch.cat([self._mean_f0, (mean - TYPICAL_LOG_F0).float()], dim=1)
             std = (sums[2] / sums[0] - mean.square()).clamp_min(0).sqrt().clamp(0.05, 0.5)
         scale = (self._range[:, None] / std).clamp(0.5, 1.5)
         departure = (scale * (log_f0 - mean)).clamp(-0.7, 0.7)
@@ -248,7 +252,8 @@ class _Core:
         ready = min(max(0, self._f0.shape[1] - 1) * hop, self._pending.shape[1])
         steps = -(-ready // hop)
         if ready == 0:
-            return self._overlap.push(self._pending.new_zeros(4 * self._rows, 0))[: self._rows]
+            empty = self._pending.new_zeros(self._groups * self._rows, 0)
+            return self._overlap.push(empty)[: self._rows]
         share = torch.arange(hop, device=self._pending.device) / hop
 
         def per_sample(values: torch.Tensor) -> torch.Tensor:
@@ -256,20 +261,27 @@ class _Core:
             return (left + (right - left) * share).reshape(self._rows, -1)[:, :ready]
 
         f0, voiced = per_sample(self._f0), per_sample(self._voiced)
-        stacked = torch.cat(
-            [self._pending[:, :ready], self._pulses.next(f0), self._noise.next(ready), voiced]
-        )
+        stacked = [self._pending[:, :ready], self._pulses.next(f0), self._noise.next(ready), voiced]
+        if self._profile is None:
+            stacked.append(per_sample(self._mean_f0))
+            self._mean_f0 = self._mean_f0[:, steps:]
         self._pending = self._pending[:, ready:]
         self._f0, self._voiced = self._f0[:, steps:], self._voiced[:, steps:]
-        return self._overlap.push(stacked)[: self._rows]
+        return self._overlap.push(torch.cat(stacked))[: self._rows]
 
     def _process(self, stacked: torch.Tensor) -> torch.Tensor:
-        """``[4 row, frame, length]``: signal, pulses, noise, voicing; answers in the first."""
+        """``[group row, frame, length]``, the signal first; answers in its place."""
         sizes, rows = self._frames, self._rows
-        signal, pulses, noise, voicing = stacked.unflatten(0, (4, rows))
+        signal, pulses, noise, voicing, *means = stacked.unflatten(0, (self._groups, rows))
         windowed = signal * sizes.window
         log_envelope = sizes.envelope(windowed)
-        mean, log_f0 = self._averages(log_envelope, windowed)
+        mean = self._average(log_envelope, windowed)
+        # what the frame hears last is the newest average; before the first sample it is typical
+        log_f0 = (
+            self._profile.log_f0[:, None]
+            if self._profile is not None
+            else TYPICAL_LOG_F0 + means[0][..., -1]
+        )
         positions = self._positions(log_f0)
         change = log_envelope - mean
         changed = envelope.warp_bins(change, positions) + self._target[:, None]
@@ -284,30 +296,29 @@ class _Core:
         made = torch.fft.irfft(source * filters, n=sizes.length)
         # sqrt-Hann twice at a hop of a quarter adds up to two
         out = 0.5 * envelope.keep_energy(made * sizes.window, windowed * sizes.window)
-        return torch.cat([out, out.new_zeros(3 * rows, *out.shape[1:])])
+        return torch.cat([out, out.new_zeros((self._groups - 1) * rows, *out.shape[1:])])
 
-    def _averages(
-        self, log_envelope: torch.Tensor, windowed: torch.Tensor
-    ) -> tuple[torch.Tensor, torch.Tensor]:
+    def _average(self, log_envelope: torch.Tensor, windowed: torch.Tensor) -> torch.Tensor:
+        """``[row, frame or 1, bin]``: of the recording, or of what a live stream has heard."""
         if self._profile is not None:
-            return self._profile.log_envelope[:, None], self._profile.log_f0
-        # Live, the length of the vocal tract is not fitted to the pitch: a warp that drifts with
-        # the running average would be heard.
+            return self._profile.log_envelope[:, None]
         weight = self._frames.weight(windowed)[..., None].double()
         sums = (log_envelope * weight).cumsum(1) + self._mean[:, None]
         weights = weight.cumsum(1) + self._mean_weight[:, None]
         self._mean, self._mean_weight = sums[:, -1].clone(), weights[:, -1].clone()
-        return (sums / weights).float(), self._register
+        return (sums / weights).float()
 
     def _positions(self, log_f0: torch.Tensor) -> torch.Tensor:
-        """``[row, bin]``: where in the source's envelope each bin is read."""
+        """``[row, frame or 1]`` average ln F0 to ``[row, frame or 1, bin]``: where in the source's
+        envelope each bin is read.
+        """
         bins = self._frames.bins
         top = math.pi * self._rate / REFERENCE_RATE
         omega = torch.linspace(0.0, top, bins, device=log_f0.device)
-        factor = (TRACT_PER_PITCH * (self._register - log_f0) + self._length).clamp(-0.25, 0.25)
-        slope = (-factor).exp()[:, None]
+        change = TRACT_PER_PITCH * (self._register[:, None] - log_f0) + self._length[:, None]
+        slope = (-change.clamp(-0.25, 0.25)).exp()[..., None]
         alpha = (slope - 1.0) / (slope + 1.0)
         h = omega + 2.0 * torch.atan2(alpha * omega.sin(), 1.0 - alpha * omega.cos())
         order = torch.arange(1, self._bends.shape[1] + 1, device=h.device)
-        h = h + self._bends @ torch.sin(order[:, None] * omega)
-        return h.cummax(dim=1).values / top * (bins - 1)
+        h = h + (self._bends @ torch.sin(order[:, None] * omega))[:, None]
+        return h.cummax(dim=-1).values / top * (bins - 1)
