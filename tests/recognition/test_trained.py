@@ -117,5 +117,5 @@ def test_it_knows_whose_output_it_learnt_from(folder):
 def test_without_weights_the_command_is_told():
     with pytest.raises(VoicenymError, match="--recogniser-weights"):
         recogniser("ctc")
-    with pytest.raises(VoicenymError, match="no recogniser"):
+    with pytest.raises(VoicenymError, match="cannot be read"):
         recogniser("ctc", weights="nowhere")

@@ -24,6 +24,7 @@ from torch.nn import functional
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from voicenym.errors import VoicenymError
+from voicenym.nets.folder import fill
 from voicenym.nets.masked import MaskedBatchNorm, valid
 
 RATE = 16_000
@@ -151,16 +152,7 @@ class DeepSpeech2(torch.nn.Module):
                 f"{source}: no bidirectional DeepSpeech2 of LSTMs or GRUs: it lacks {error}"
             ) from None
         net = cls(config)
-        own = net.state_dict()
-        for name in [*own, *renamed]:
-            theirs = tuple(renamed[name].shape) if name in renamed else None
-            ours = tuple(own[name].shape) if name in own else None
-            if theirs != ours:
-                raise VoicenymError(
-                    f"{source}: {name} is {theirs or 'missing'} there and {ours or 'missing'} in "
-                    "DeepSpeech2; give a checkpoint of a bidirectional one"
-                )
-        net.load_state_dict(renamed)
+        fill(net, renamed, source)
         return net.eval()
 
     def features(

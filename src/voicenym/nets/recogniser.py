@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 
-from voicenym.errors import DependencyError, VoicenymError
+from voicenym.errors import VoicenymError
 from voicenym.nets.conformer import SIZES, Conformer, ConformerConfig
 from voicenym.nets.ctc import Alphabet
 from voicenym.nets.deepspeech import DeepSpeech2, DeepSpeech2Config
+from voicenym.nets.folder import fill, read, write
 
 KINDS: dict[str, tuple[type[Any], type[Any]]] = {
     "conformer": (Conformer, ConformerConfig),
     "deepspeech2": (DeepSpeech2, DeepSpeech2Config),
 }
-CONFIG, WEIGHTS = "config.json", "model.safetensors"
 FRAME = {"conformer": 0.04, "deepspeech2": 0.02}
 """Seconds of a frame of each net's output."""
 
@@ -88,58 +86,34 @@ class CharacterModel:
         sizes.pop("tokens")
         return {"net": self.kind, "alphabet": self.alphabet.characters, "options": sizes}
 
-    def save(self, folder: Path, **about: Any) -> None:
-        """Write ``config.json`` and ``model.safetensors``; they are whole or not there.
+    def save(self, folder: Path, *, half: bool = False, **about: Any) -> None:
+        """Keep it in a folder.
 
         Args:
             folder: made where there is none.
+            half: in half precision.
             about: kept in the configuration: how it was trained, how to decode.
 
         Raises:
-            DependencyError: safetensors is not installed.
-            VoicenymError: the folder cannot be written.
+            DependencyError, VoicenymError: as :func:`voicenym.nets.folder.write`.
         """
-        files = _safetensors()
-        weights = {name: value.contiguous() for name, value in self.net.state_dict().items()}
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            _replace(folder / WEIGHTS, files.save({n: v.cpu() for n, v in weights.items()}))
-            text = json.dumps({**self.config(), **about}, indent=2, ensure_ascii=False)
-            _replace(folder / CONFIG, text.encode())
-        except OSError as error:
-            raise VoicenymError(f"{folder}: cannot be written ({error.strerror})") from error
+        write(folder, self.net.state_dict(), {**self.config(), **about}, half=half)
 
     @classmethod
     def load(cls, folder: Path | str) -> tuple[CharacterModel, dict[str, Any]]:
-        """A model that :meth:`save` wrote, ready to hear, and its configuration.
+        """A model that :meth:`save` kept, ready to hear, and its configuration.
 
         Raises:
-            DependencyError: safetensors is not installed.
-            VoicenymError: no such model there, or weights of another; names the first key that
-                differs.
+            DependencyError, VoicenymError: as :func:`voicenym.nets.folder.read`, and where the
+                folder holds no recogniser, or weights of another.
         """
-        files = _safetensors()
-        folder = Path(folder)
-        broken = import_module("safetensors").SafetensorError
-        try:
-            config = json.loads((folder / CONFIG).read_text("utf-8"))
-            kind, characters, options = (config[n] for n in ("net", "alphabet", "options"))
-            state = files.load((folder / WEIGHTS).read_bytes())
-        except (OSError, ValueError, KeyError, TypeError, broken) as error:
+        config, state = read(Path(folder))
+        if not {"net", "alphabet", "options"} <= set(config):
             raise VoicenymError(
-                f"{folder}: no recogniser that voicenym train recogniser wrote ({error}); give the "
-                f"folder that holds its {CONFIG} and {WEIGHTS}"
-            ) from error
-        model = cls.make(kind, Alphabet(characters), options)
-        own = model.net.state_dict()
-        for name in [*own, *state]:
-            theirs, ours = (tuple(s[name].shape) if name in s else None for s in (state, own))
-            if theirs != ours:
-                raise VoicenymError(
-                    f"{folder / WEIGHTS}: {name} is {theirs or 'missing'}, and {ours or 'missing'} "
-                    f"in what {CONFIG} tells of; take both from one training"
-                )
-        model.net.load_state_dict(state)
+                f"{folder}: holds no recogniser; give one of voicenym train recogniser"
+            )
+        model = cls.make(config["net"], Alphabet(config["alphabet"]), config["options"])
+        fill(model.net, state, folder)
         model.net.eval()
         return model, config
 
@@ -152,17 +126,3 @@ class CharacterModel:
         logits, _ = self.net(samples[None].to(device), lengths)
         found: np.ndarray = logits[0].float().log_softmax(-1).cpu().numpy()
         return found
-
-
-def _safetensors() -> Any:
-    try:
-        return import_module("safetensors.torch")
-    except ImportError as error:
-        raise DependencyError("trained recognisers: pip install 'voicenym[recognisers]'") from error
-
-
-def _replace(path: Path, content: bytes) -> None:
-    """Write a file that has its name only when it is whole."""
-    partial = path.with_name(f"{path.name}.partial")
-    partial.write_bytes(content)
-    partial.replace(path)

@@ -8,7 +8,7 @@ import sys
 
 import typer
 
-from voicenym.apps.cli import anonymize, audit, evaluate, key, systems, train
+from voicenym.apps.cli import anonymize, audit, evaluate, key, systems, train, train_recogniser
 from voicenym.errors import VoicenymError
 
 app = typer.Typer(
@@ -43,6 +43,7 @@ app.command("evaluate")(evaluate.evaluate)
 app.command("audit")(audit.audit)
 app.command("compare")(evaluate.compare)
 app.add_typer(key.app, name="key")
+train.app.command("recogniser")(train_recogniser.recogniser)
 app.add_typer(train.app, name="train")
 app.add_typer(evaluate.cards, name="cards")
 
