@@ -120,6 +120,7 @@ def test_guesses_of_mcadams_cover_its_range():
     assert bent[0] == pytest.approx(1 / 0.9, abs=1e-3)
     assert bent[-1] == pytest.approx(2.0, abs=1e-3)
     assert search.inversions("recast") == search.inversions(None) == ()
+    assert len(search.inversions("pv-tsm")) == len(search.inversions("formant")) == 12
     chosen = search.inversions("mcadams", {"low": 0.8, "high": 0.8}, 2)
     assert {dict(g.parameters)["low"] for g in chosen} == {1.25}
 

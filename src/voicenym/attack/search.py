@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -24,12 +25,19 @@ from voicenym.attack.attackers import (
 from voicenym.attack.case import Case
 from voicenym.attack.embedder import Embedder
 from voicenym.attack.normalised import Normalised
-from voicenym.attack.transform import EVERYBODY, ORIGINAL, Undo
+from voicenym.attack.transform import EVERYBODY, ORIGINAL, Step, Undo
+from voicenym.attack.undo import Backwards
 from voicenym.attack.verifier import Verifier
 from voicenym.pseudonym import Key
 from voicenym.system import system_class
 
 PER_TRIAL = "unprotected (per trial)"
+GUESSED: dict[str, tuple[tuple[str, int], tuple[str, int]]] = {
+    "vtln": (("vtln.sign", 2), ("vtln.beta", 0)),
+    "pv-tsm": (("pv-tsm.sign", 2), ("pv-tsm.semitones", 0)),
+    "formant": (("formant.phi", 0), ("formant.pitch", 0)),
+}
+"""The two draws that are guessed by a grid, and how many values the first has, if that is known."""
 
 
 @dataclass(frozen=True)
@@ -98,11 +106,11 @@ class Inversion(Attacker):
     """Undoes a system under many guesses of its parameter, and weighs them like a key search.
 
     Args:
-        guesses: systems and parameters that undo the protection, each for one guess.
+        guesses: what undoes the protection, each for one guess (:func:`inversions`).
         concentration: as in :class:`KeySearch`.
     """
 
-    guesses: tuple[Undo, ...]
+    guesses: tuple[Step, ...]
     concentration: float = 60.0
 
     name = "inversion"
@@ -136,23 +144,40 @@ def marginal(cosines: np.ndarray, concentration: float) -> np.ndarray:
 
 def inversions(
     system: str | None, parameters: Mapping[str, Any] | None = None, count: int = 12
-) -> tuple[Undo, ...]:
-    """What undoes a system, for ``count`` guesses of its parameter; empty where nothing does.
+) -> tuple[Step, ...]:
+    """What undoes a system, for about ``count`` guesses of its voice; empty where nothing does.
 
-    McAdams' angles phi^alpha are bent back by 1 / alpha (exact up to another prediction; radii of
-    ``mcadams-radius`` stay wide).
+    ``mcadams``: angles phi^alpha are bent back by 1 / alpha (exact up to another prediction; radii
+    of ``mcadams-radius`` stay wide). ``vtln``: the inverse warp, for both signs of alpha and steps
+    through the values of beta that the system allows. ``pv-tsm``: steps through the semitones, up
+    and down. ``formant``: steps through factors on formants and on pitch, since the voice that
+    these came from is not known; the levels of its bands stay as they were drawn.
 
     Args:
         system: its name; None where only its files are known.
         parameters: that the user chose: they bound the guesses.
         count: of guesses.
     """
-    if system not in ("mcadams", "mcadams-radius"):
+    if system in ("mcadams", "mcadams-radius"):
+        fields = {f.name: f.default for f in dataclasses.fields(system_class(system))}
+        chosen = {**fields, **(parameters or {})}
+        bent = np.round(1.0 / np.linspace(chosen["low"], chosen["high"], count), 4).tolist()
+        return tuple(Undo("mcadams", (("low", x), ("high", x))) for x in bent)
+    if system not in GUESSED:
         return ()
-    fields = {f.name: f.default for f in dataclasses.fields(system_class(system))}
-    chosen = {**fields, **(parameters or {})}
-    bent = [round(1.0 / alpha, 4) for alpha in np.linspace(chosen["low"], chosen["high"], count)]
-    return tuple(Undo("mcadams", (("low", x), ("high", x))) for x in bent)
+    (first, least), (second, _) = GUESSED[system]
+    rows = least or round(math.sqrt(4 / 3 * count))
+    fixed = tuple(sorted((parameters or {}).items()))
+    return tuple(
+        Backwards(system, ((first, x), (second, y)), fixed)
+        for x in _steps(rows)
+        for y in _steps(max(1, count // rows))
+    )
+
+
+def _steps(count: int) -> list[float]:
+    """The middles of so many equal parts of a range, as shares of it."""
+    return [(place + 0.5) / count for place in range(count)]
 
 
 def line_up(
