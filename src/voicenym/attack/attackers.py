@@ -76,8 +76,9 @@ class Comparing(Attacker):
         return self.enrolment(case)
 
     def backend(self, case: Case, verifier: Verifier, embedder: Embedder) -> Backend:
-        """What compares vectors."""
-        return COSINE
+        """What compares vectors: the verifier's own back end, if it has one."""
+        own = getattr(verifier, "backend", None)
+        return COSINE if own is None else own()
 
     def scores(
         self,

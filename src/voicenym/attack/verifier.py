@@ -20,12 +20,19 @@ if TYPE_CHECKING:
     from voicenym.nets.encoder import Encoder
 
 
+MARGIN_CONCENTRATION = 30.0
+"""Of encoders trained with an angular margin, unless they say: the scale of their logits."""
+
+
 class Verifier(Protocol):
     """Embeds recordings; pickled to worker processes.
 
     Attributes:
         name: for reports.
         version: changes when the same recording would get another vector.
+
+    One may have ``concentration``, how closely a speaker's vectors lie around their mean
+    (:class:`voicenym.attack.search.KeySearch`).
     """
 
     name: str
@@ -70,7 +77,9 @@ class Trained:
 
         self.name = name or folder.resolve().name
         self._folder = folder
-        self.version = str(configuration(folder).get(DIGEST, ""))[:16]
+        told = configuration(folder)
+        self.version = str(told.get(DIGEST, ""))[:16]
+        self.concentration = float(told.get("concentration", MARGIN_CONCENTRATION))
 
     def embed(self, recordings: Sequence[np.ndarray]) -> np.ndarray:
         import torch
@@ -113,6 +122,10 @@ VERIFIERS: dict[str, Callable[[], Verifier]] = {
 }
 
 
+STATISTICAL = ("gmm-ubm", "ivector")
+"""Verifiers that are named together with their folder."""
+
+
 def verifier(name: str) -> Verifier:
     """A verifier by name, or one that was trained here by its folder.
 
@@ -122,12 +135,23 @@ def verifier(name: str) -> Verifier:
     """
     if name in VERIFIERS:
         return VERIFIERS[name]()
+    kind, _, place = name.partition(":")
+    if kind in STATISTICAL and place:
+        return _statistical(kind, Path(place))
     if Path(name).is_dir():
         return Trained(Path(name))
     raise VoicenymError(
-        f"no verifier {name!r}; there are: {', '.join(sorted(VERIFIERS))}, and any folder that "
-        "voicenym train verifier wrote"
+        f"no verifier {name!r}; there are: {', '.join(sorted(VERIFIERS))}, any folder that "
+        f"voicenym train verifier wrote, and {' and '.join(f'{k}:FOLDER' for k in STATISTICAL)} "
+        "of what train ubm or train ivector wrote"
     )
+
+
+def _statistical(kind: str, folder: Path) -> Verifier:
+    from voicenym.attack.gmm import GMMUBM
+    from voicenym.attack.ivector import IVector
+
+    return {"gmm-ubm": GMMUBM, "ivector": IVector}[kind](folder)
 
 
 def encoder_of(name: str) -> Encoder:

@@ -117,10 +117,10 @@ def check_kind(config: Mapping[str, Any]) -> None:
     Raises:
         VoicenymError: with what it is.
     """
-    if config.get("kind") != KIND:
+    kind = config.get("kind", "a model of an unknown kind")
+    if kind != KIND:
         raise VoicenymError(
-            f"it holds {config.get('kind', 'a model of an unknown kind')}, no {KIND}; give a folder "
-            "that train ubm or train ivector wrote"
+            f"it holds {kind}, no {KIND}; give a folder that train ubm or train ivector wrote"
         )
 
 

@@ -104,15 +104,21 @@ class TotalVariability:
             counts: N, ``[recording, component]``.
             sums: F, ``[recording, component, d]``.
         """
+        found, root, mean = self._solved(counts, sums)
+        volume = 2.0 * root.diagonal(dim1=1, dim2=2).log().sum(1)
+        evidence = 0.5 * ((found * mean).sum(1) - volume)
+        return Posterior(mean, torch.cholesky_inverse(root), evidence)
+
+    def _solved(
+        self, counts: torch.Tensor, sums: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """b, the Cholesky root of L, and L^-1 b."""
         weighted, information, offset = self._tables
         found = (sums.flatten(1) @ weighted - counts @ offset).double()
         precision = unpack((counts @ information).double(), self.rank)
         precision.diagonal(dim1=1, dim2=2).add_(1.0)
         root = torch.linalg.cholesky(precision)
-        mean = torch.cholesky_solve(found[..., None], root)[..., 0]
-        volume = 2.0 * root.diagonal(dim1=1, dim2=2).log().sum(1)
-        evidence = 0.5 * ((found * mean).sum(1) - volume)
-        return Posterior(mean, torch.cholesky_inverse(root), evidence)
+        return found, root, torch.cholesky_solve(found[..., None], root)[..., 0]
 
     def ivectors(self, counts: torch.Tensor, sums: torch.Tensor) -> torch.Tensor:
         """i-vectors ``[recording, r]``, float64; 0, what is expected of anybody, without frames.
@@ -121,7 +127,7 @@ class TotalVariability:
             counts: ``[recording, component]``.
             sums: ``[recording, component, d]``.
         """
-        found = [self.posterior(n, f).mean for n, f in self.blocks(counts, sums)]
+        found = [self._solved(n, f)[2] for n, f in self.blocks(counts, sums)]
         return torch.cat(found) if found else self.means.new_zeros(0, self.rank).double()
 
 
