@@ -8,7 +8,16 @@ import sys
 
 import typer
 
-from voicenym.apps.cli import anonymize, audit, evaluate, key, systems, train, train_recogniser
+from voicenym.apps.cli import (
+    anonymize,
+    audit,
+    evaluate,
+    key,
+    systems,
+    train,
+    train_recogniser,
+    train_statistical,
+)
 from voicenym.errors import VoicenymError
 
 app = typer.Typer(
@@ -44,6 +53,8 @@ app.command("audit")(audit.audit)
 app.command("compare")(evaluate.compare)
 app.add_typer(key.app, name="key")
 train.app.command("recogniser")(train_recogniser.recogniser)
+train.app.command("ubm")(train_statistical.ubm)
+train.app.command("ivector")(train_statistical.ivector)
 app.add_typer(train.app, name="train")
 app.add_typer(evaluate.cards, name="cards")
 
