@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from voicenym.errors import CorpusError, VoicenymError
+from voicenym.errors import CorpusError, DependencyError, VoicenymError
 
 if TYPE_CHECKING:
     from voicenym.attack.retrained import Lesson
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from voicenym.recognition import Recogniser, Transcripts
 
 CACHE = "cache.sqlite"
+NEEDED = ("scipy", "matplotlib")
+"""Without them there are no attackers and no figures; what else is missing only leaves gaps."""
 ATTACKERS = "attackers"
 
 
@@ -112,6 +115,7 @@ def evaluate(
         raise VoicenymError("--enrolls and --trials belong together")
     if normaliser not in (None, "as-norm"):
         raise VoicenymError(f"--normalise is as-norm, not {normaliser!r}")
+    _needs_extra()
     if output.exists() and not output.is_dir():
         raise VoicenymError(f"{output}: is a file; give a folder for the report")
     import torch
@@ -190,6 +194,15 @@ def _lesson(
     needs_lightning()
     begun = None if start == "nothing" else start
     return Lesson(folder, limit, begun, config=config, workers=workers)
+
+
+def _needs_extra() -> None:
+    """Say at once what would be missed after hours."""
+    missing = [name for name in NEEDED if find_spec(name) is None]
+    if missing:
+        raise DependencyError(
+            f"voicenym evaluate needs {' and '.join(missing)}: pip install 'voicenym[evaluate]'"
+        )
 
 
 def _half(speech: list[Recording], half: str | None) -> list[Recording]:

@@ -1,0 +1,120 @@
+"""``voicenym evaluate`` on input that cannot be evaluated: what is wrong is named, and the cure."""
+
+import importlib.util
+import shutil
+
+import numpy as np
+import pytest
+
+pytest.importorskip("matplotlib")
+
+import soundfile
+from typer.testing import CliRunner
+
+from voicenym.apps.cli import app
+from voicenym.apps.cli import evaluate as command
+from voicenym.attack import verifier as verifiers
+from voicenym.benchmark import results
+from voicenym.errors import AudioError, CorpusError, DependencyError, ScoreError, VoicenymError
+
+OPTIONS = ["--system", "mcadams", "--keys", "1", "--replicates", "20", "--no-denoise", "-q"]
+OPTIONS += ["--enrolment", "1", "--tried", "1", "--sample", "2", "--any-sex"]
+
+
+def evaluate(*arguments):
+    done = CliRunner().invoke(app, ["evaluate", *map(str, arguments), *OPTIONS])
+    if done.exception and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    return done
+
+
+@pytest.fixture
+def speech(corpus, spectrum, tmp_path, monkeypatch):
+    """A folder with three speakers of two recordings each, to be spoilt."""
+    monkeypatch.setitem(verifiers.VERIFIERS, "resemblyzer", lambda: spectrum)
+    root = tmp_path / "speech"
+    for recording in corpus:
+        speaker, name = recording.name.split("-")
+        if speaker in ("s0", "s1", "s2") and name in ("u0", "u1"):
+            (root / speaker).mkdir(parents=True, exist_ok=True)
+            shutil.copy(recording.path, root / speaker / f"{name}.wav")
+    return root
+
+
+def test_one_speaker(speech, tmp_path):
+    shutil.rmtree(speech / "s1")
+    shutil.rmtree(speech / "s2")
+    with pytest.raises(CorpusError, match=r"one speaker only.*add recordings of others"):
+        evaluate(speech, "-o", tmp_path / "report")
+
+
+def test_one_utterance_per_speaker(speech, tmp_path):
+    for file in speech.glob("*/u1.wav"):
+        file.unlink()
+    with pytest.raises(CorpusError, match=r"one utterance each.*or cut long ones in two"):
+        evaluate(speech, "-o", tmp_path / "report")
+
+
+def test_sets_of_files_that_do_not_match_list_what_is_missing(speech, tmp_path):
+    other = tmp_path / "anon"
+    shutil.copytree(speech, other)
+    (other / "s1" / "u0.wav").unlink()
+    (other / "s2" / "u1.wav").unlink()
+    options = [option for option in OPTIONS if option not in ("--system", "mcadams")]
+    arguments = ["--original", speech, "--anonymized", other, "-o", tmp_path / "report", *options]
+    done = CliRunner().invoke(app, ["evaluate", *map(str, arguments)])
+    assert isinstance(done.exception, CorpusError)
+    assert "2 of 6 recordings have no anonymized file: s1/u0, s2/u1" in str(done.exception)
+
+
+def test_missing_transcripts_leave_out_words_and_the_page_says_so(speech, tmp_path):
+    done = evaluate(speech, "-o", tmp_path / "report")
+    assert done.exit_code == 0
+    found = results.load(tmp_path / "report")
+    assert "WER" not in found.systems[0].utility
+    page = (tmp_path / "report" / "index.html").read_text("utf-8")
+    assert "Mcadams, WER: words were not measured: no recording has a text; add" in page
+
+
+def test_silent_files_are_named(speech, tmp_path):
+    soundfile.write(speech / "s1" / "u0.wav", np.zeros(16000), 16000)
+    with pytest.raises(AudioError, match=r"s1/u0.wav: silent; leave it out"):
+        evaluate(speech, "-o", tmp_path / "report")
+
+
+@pytest.mark.parametrize("library", command.NEEDED)
+def test_without_the_extra_the_cure_is_named_before_anything_is_done(
+    library, speech, tmp_path, monkeypatch
+):
+    found = importlib.util.find_spec
+    monkeypatch.setattr(command, "find_spec", lambda name: None if name == library else found(name))
+    with pytest.raises(DependencyError, match=rf"{library}: pip install 'voicenym\[evaluate\]'"):
+        evaluate(speech, "-o", tmp_path / "report")
+    assert not (tmp_path / "report").exists()
+
+
+def test_without_the_verifier_s_weights_the_cure_is_named(speech, tmp_path, monkeypatch):
+    monkeypatch.setitem(verifiers.VERIFIERS, "resemblyzer", verifiers.Resemblyzer)
+    monkeypatch.setattr(verifiers, "find_spec", lambda name: None)
+    with pytest.raises(DependencyError, match="pip install --no-deps resemblyzer"):
+        evaluate(speech, "-o", tmp_path / "report")
+
+
+def test_scores_that_are_no_numbers_name_the_trial(speech, spectrum, tmp_path, monkeypatch):
+    plain = spectrum.embed
+
+    def broken(recordings):
+        vectors = plain(recordings)
+        vectors[-1] = np.nan
+        return vectors
+
+    monkeypatch.setattr(spectrum, "embed", broken)
+    with pytest.raises(ScoreError, match=r"unprotected, spectrum: the score of s\d and s\d/u\d"):
+        evaluate(speech, "-o", tmp_path / "report")
+
+
+def test_a_report_that_would_replace_a_file_is_refused(speech, tmp_path):
+    (tmp_path / "report").write_text("mine")
+    with pytest.raises(VoicenymError, match="is a file; give a folder"):
+        evaluate(speech, "-o", tmp_path / "report")
+    assert (tmp_path / "report").read_text() == "mine"
