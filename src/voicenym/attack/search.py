@@ -51,7 +51,7 @@ class UnprotectedPerTrial(Attacker):
         concentration: as in :class:`KeySearch`.
     """
 
-    concentration: float = 60.0
+    concentration: float | None = None
 
     name = PER_TRIAL
     knows = "nothing is protected; normalises scores trial by trial, as a key search does"
@@ -60,7 +60,7 @@ class UnprotectedPerTrial(Attacker):
     def scores(self, case: Case, verifier: Verifier, embedder: Embedder) -> np.ndarray:
         models = enrolled(case, verifier, embedder, ORIGINAL)
         cosines = COSINE.score(models, embedder(verifier, case.trials, ORIGINAL))
-        return marginal(cosines[None], self.concentration)
+        return marginal(cosines[None], concentrated(self.concentration, verifier))
 
 
 @dataclass(frozen=True)
@@ -77,11 +77,11 @@ class KeySearch(Attacker):
 
     Args:
         keys: how many voices are tried.
-        concentration: b.
+        concentration: b; None for the verifier's.
     """
 
     keys: int = 24
-    concentration: float = 60.0
+    concentration: float | None = None
 
     name = "key search"
     knows = (
@@ -98,7 +98,7 @@ class KeySearch(Attacker):
         cosines = [
             COSINE.score(enrolled(case, verifier, embedder, guess), trials) for guess in guesses
         ]
-        return marginal(np.stack(cosines), self.concentration)
+        return marginal(np.stack(cosines), concentrated(self.concentration, verifier))
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ class Inversion(Attacker):
     """
 
     guesses: tuple[Step, ...]
-    concentration: float = 60.0
+    concentration: float | None = None
 
     name = "inversion"
     knows = "knows the system, not the key; undoes it under many guesses"
@@ -122,13 +122,24 @@ class Inversion(Attacker):
         cosines = [
             COSINE.score(models, tried(case, verifier, embedder, undo)) for undo in self.guesses
         ]
-        return marginal(np.stack(cosines), self.concentration)
+        return marginal(np.stack(cosines), concentrated(self.concentration, verifier))
 
 
 def candidates(key: Key, count: int) -> list[Key]:
     """Random keys of the attacker's."""
     halves = [key.tag(f"candidate {half}", str(k)) for k in range(count) for half in "ab"]
     return [Key(bytes.fromhex(a + b)) for a, b in zip(halves[::2], halves[1::2], strict=True)]
+
+
+CONCENTRATION = 60.0
+"""Of a verifier that does not say; chosen for Resemblyzer on half of the speakers of a corpus."""
+
+
+def concentrated(chosen: float | None, verifier: Verifier) -> float:
+    """The concentration of a verifier's vectors around a speaker's, unless it was chosen."""
+    if chosen is not None:
+        return chosen
+    return float(getattr(verifier, "concentration", CONCENTRATION))
 
 
 def marginal(cosines: np.ndarray, concentration: float) -> np.ndarray:

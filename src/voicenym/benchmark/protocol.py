@@ -50,7 +50,8 @@ class Plan:
         pool: recordings of other people, for attackers who train.
         systems: names and parameters.
         files: anonymized files by utterance, of somebody else's system.
-        verifier: name of the attackers' verifier.
+        verifiers: names of the attackers' verifiers; each attacker runs with each. Figures that
+            need vectors alone, such as distinctiveness, are the first one's.
         denoisers: names, for V-Cloak's A2.
         keys: of the key search.
         lesson: how the semi-informed attacker trains its verifier; None if it does not.
@@ -70,7 +71,7 @@ class Plan:
     pool: tuple[Recording, ...] = ()
     systems: tuple[tuple[str, Mapping[str, Any]], ...] = ()
     files: Mapping[str, Path] | None = None
-    verifier: str = "resemblyzer"
+    verifiers: tuple[str, ...] = ("resemblyzer",)
     denoisers: tuple[str, ...] = ()
     keys: int = 24
     lesson: Lesson | None = None
@@ -131,7 +132,7 @@ def evaluate(
     evidence = Evidence(plan.trials)
     sample = _sample(plan)
     with Embedder(VectorCache(cache), workers, progress) as embedder:
-        voice = verifier(plan.verifier)
+        voices = [verifier(name) for name in plan.verifiers]
         statistics = VoiceStatistics()
         original = Case(
             plan.trials.models,
@@ -144,20 +145,24 @@ def evaluate(
         comparing: list[Attacker] = [Unprotected(), UnprotectedPerTrial()]
         if plan.normalise:
             comparing.append(Normalised(Unprotected()))
-        bare = protection.attack(
-            comparing, original, plan.trials, voice, embedder, **options, say=say
-        )
+        bare = [
+            attacked
+            for voice in voices
+            for attacked in protection.attack(
+                comparing, original, plan.trials, voice, embedder, **options, say=say
+            )
+        ]
         bare += protection.trivial(original, plan.trials, statistics, embedder, **options)
         thresholds = _thresholds(bare)
         _keep(evidence, "original", bare)
-        evidence.vectors["original"] = embedder(voice, plan.trials.recordings, ORIGINAL)
+        evidence.vectors["original"] = embedder(voices[0], plan.trials.recordings, ORIGINAL)
         heard = utility.hear(
             sample, ORIGINAL, plan.recogniser,
             transcripts=plan.transcripts.get("original"), replicates=plan.replicates, say=say,
         )  # fmt: skip
         systems = [
             _system(
-                plan, name, parameters, voice, statistics, embedder, sample, thresholds, evidence,
+                plan, name, parameters, voices, statistics, embedder, sample, thresholds, evidence,
                 say,
             )
             for name, parameters in _targets(plan)
@@ -186,7 +191,7 @@ def _system(
     plan: Plan,
     name: str,
     parameters: Mapping[str, Any],
-    voice: Verifier,
+    voices: Sequence[Verifier],
     statistics: VoiceStatistics,
     embedder: Embedder,
     sample: Sequence[Recording],
@@ -213,19 +218,24 @@ def _system(
     attackers = line_up(
         attackers_system, parameters, plan.denoisers, plan.keys, trains, plan.normalise
     )
-    if plan.lesson is not None and trains and attackers_system is not None:
-        attackers.append(SemiInformed(plan.lesson, say))
     options: dict[str, Any] = {"replicates": plan.replicates}
-    found = protection.attack(
-        attackers, case, plan.trials, voice, embedder,
-        **options, thresholds=thresholds.get(voice.name, {}), say=say,
-    )  # fmt: skip
+    found = []
+    for voice in voices:
+        found += protection.attack(
+            attackers, case, plan.trials, voice, embedder,
+            **options, thresholds=thresholds.get(voice.name, {}), say=say,
+        )  # fmt: skip
+    if plan.lesson is not None and trains and attackers_system is not None:
+        taught: list[Attacker] = [SemiInformed(plan.lesson, say)]
+        found += protection.attack(
+            taught, case, plan.trials, voices[0], embedder, **options, say=say
+        )
     found += protection.trivial(
         case, plan.trials, statistics, embedder,
         **options, thresholds=thresholds.get(statistics.name, {}),
     )  # fmt: skip
     _keep(evidence, name, found)
-    evidence.vectors[name] = embedder(voice, plan.trials.recordings, protected.transform)
+    evidence.vectors[name] = embedder(voices[0], plan.trials.recordings, protected.transform)
     matrices, distinct = distinctiveness.measure(
         evidence.vectors["original"], evidence.vectors[name], plan.trials, plan.replicates
     )

@@ -62,6 +62,12 @@ def evaluate(
     per: str = typer.Option("speaker", "--per", help="One voice per speaker or per utterance."),
     keys: int = typer.Option(24, "--keys", min=1, help="Keys that the key search tries."),
     denoise: bool = typer.Option(True, help="Try V-Cloak's de-noising attackers too."),
+    verifiers: list[str] = typer.Option(
+        ["resemblyzer"],
+        "--verifier",
+        help="What attackers compare voices with: resemblyzer, or a folder of voicenym train "
+        "verifier; may be repeated.",
+    ),
     attacker_budget: str | None = typer.Option(
         None,
         "--attacker-budget",
@@ -158,6 +164,7 @@ def evaluate(
         files=files,
         denoisers=tuple(denoisers()) if denoise else (),
         keys=keys,
+        verifiers=tuple(verifiers),
         lesson=_lesson(
             attacker_budget, attacker_start, attacker_config, place.parent / ATTACKERS, workers
         ),
