@@ -15,7 +15,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from voicenym.metrics import Speakers, eer, linkability, min_cllr, zebra
+from voicenym.metrics import Speakers, eer, linkability, min_cllr, rocch_eer, zebra
 from voicenym.metrics.cllr import cost
 from voicenym.metrics.eer import crossing
 from voicenym.metrics.pav import joined_steps
@@ -99,6 +99,7 @@ def main() -> None:
     limit = one_pass(few.size) * REPLICATES
     for name, metric in {
         "EER": eer,
+        "ROCCH-EER": rocch_eer,
         "min C_llr": min_cllr,
         "ZEBRA": zebra,
         "linkability": linkability,

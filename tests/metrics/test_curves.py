@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import norm
 
 from voicenym.errors import DependencyError
-from voicenym.metrics import det, roc
+from voicenym.metrics import Speakers, det, roc, roc_band
 
 
 def test_rates_run_from_accepting_all_to_accepting_none():
@@ -36,3 +36,28 @@ def test_without_scipy_the_cure_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "scipy.special", None)
     with pytest.raises(DependencyError, match=r"voicenym\[evaluate\]"):
         det([1.0], [0.0])
+
+
+def test_a_band_holds_the_curve_and_is_wider_where_speakers_recur():
+    rng = np.random.default_rng(0)
+    who = np.repeat(np.arange(15), 12)
+    speakers = Speakers(np.stack([who, who], 1), np.stack([who, (who + 1) % 15], 1))
+    offset = rng.normal(0, 1, 15)[who]
+    t, n = rng.normal(2, 1, who.size) + offset, rng.normal(0, 1, who.size) + offset
+    alarm = [0.05, 0.2, 0.5]
+    misses = [(t < np.quantile(n, 1 - a)).mean() for a in alarm]
+    plain = roc_band(t, n, alarm=alarm, replicates=200)
+    wide = roc_band(t, n, speakers, alarm=alarm, replicates=200)
+    for band in (plain, wide):
+        assert (band.low <= misses).all()
+        assert (misses <= band.high).all()
+    assert (wide.high - wide.low > plain.high - plain.low).all()
+
+
+def test_a_band_of_one_trial_and_of_separated_classes():
+    assert roc_band([1.0], [0.0], replicates=5).high.max() == 0.0
+    found = roc_band([3.0, 4.0], [0.0, 1.0], replicates=20)
+    assert found.low.max() == found.high.max() == 0.0
+    assert (np.diff(found.alarm) > 0).all()
+    reversed_ = roc_band([0.0, 1.0], [3.0, 4.0], alarm=[0.5], replicates=20)
+    assert reversed_.high.tolist() == [1.0]

@@ -144,3 +144,14 @@ def test_profile_of_scores_that_separate_and_that_say_nothing():
     assert apart.ece == pytest.approx(np.zeros(201), abs=1e-12)
     same = ece_profile(np.zeros(5), np.zeros(3))
     assert same.ece == pytest.approx(same.default)
+
+
+def test_a_profile_has_limits_where_they_are_asked_for():
+    rng = np.random.default_rng(0)
+    t, n = rng.normal(1.5, 1, 200), rng.normal(0, 1, 900)
+    assert ece_profile(t, n).low is None
+    found = ece_profile(t, n, 21, replicates=100)
+    assert (found.low <= found.ece + 1e-12).all()
+    assert (found.ece <= found.high + 1e-12).all()
+    assert found.high[10] - found.low[10] > 0.02
+    np.testing.assert_array_equal(found.ece, ece_profile(t, n, 21).ece)

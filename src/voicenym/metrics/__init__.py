@@ -8,7 +8,7 @@
 # Imported at once, so that names such as ``eer`` are the functions and never the modules.
 from voicenym.metrics.calibration import Affine
 from voicenym.metrics.cllr import Cllr, cllr, min_cllr
-from voicenym.metrics.curves import det, roc
+from voicenym.metrics.curves import det, roc, roc_band
 from voicenym.metrics.eer import EER, HullEER, eer, rocch_eer
 from voicenym.metrics.interval import bootstrap, ratio_of_sums
 from voicenym.metrics.intonation import PitchCorrelation, pitch_correlation
@@ -64,6 +64,7 @@ __all__ = [
     "ratio_of_sums",
     "real_time_coefficient",
     "roc",
+    "roc_band",
     "rocch_eer",
     "signal_to_noise",
     "similarity_matrices",

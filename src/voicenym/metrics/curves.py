@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from voicenym.errors import DependencyError
-from voicenym.metrics.scores import Array, Scores, Sorted
+from voicenym.metrics.interval import Seed, percentiles, resampled
+from voicenym.metrics.scores import Array, Scores, Sorted, Speakers
 
 LEAST = 1e-5
 """Rates are drawn on a normal-deviate axis no nearer to 0 and 1 than this."""
@@ -26,6 +27,66 @@ class Curve:
     alarm: Array
     miss: Array
     thresholds: Array
+
+
+@dataclass(frozen=True)
+class Band:
+    """Where a ROC would lie had other people been recorded, point by point.
+
+    Args:
+        alarm: ``[point]`` false-alarm rates, rising.
+        low, high: ``[point]`` limits of the miss rate there.
+    """
+
+    alarm: Array
+    low: Array
+    high: Array
+    unit: str = "share"
+
+
+def roc_band(
+    target: Scores,
+    nontarget: Scores,
+    speakers: Speakers | None = None,
+    *,
+    alarm: Scores | None = None,
+    level: float = 0.95,
+    replicates: int = 1000,
+    seed: Seed = 0,
+) -> Band:
+    """Interval of the miss rate at each of some false-alarm rates, by bootstrap.
+
+    Args:
+        target, nontarget: scores.
+        speakers: of the trials; None takes trials as independent.
+        alarm: rates, rising; by default 100 that are evenly spread on the axis of a DET.
+        level, replicates, seed: of the bootstrap.
+
+    Raises:
+        ScoreError: NaN, or a class without trials.
+
+    Example:
+        >>> found = roc_band([1.0, 2.0], [0.0], alarm=[0.0, 1.0], replicates=9)
+        >>> found.low, found.high
+        (array([0., 0.]), array([0., 0.]))
+    """
+    places = _spread() if alarm is None else np.asarray(alarm, dtype=np.float64)
+    misses = []
+    for draw in resampled(
+        target, nontarget, speakers, replicates=replicates, seed=seed, order_only=True
+    ):
+        miss, rate = draw.rates()
+        # the lowest threshold whose false alarms are not more
+        allowed = np.searchsorted(rate[::-1], places + 1e-12, side="right")
+        misses.append(miss[len(rate) - allowed])
+    limits = np.array([percentiles(column, level) for column in np.array(misses).T])
+    return Band(places, limits[:, 0], limits[:, 1])
+
+
+def _spread() -> Array:
+    logit = np.linspace(-9.0, 9.0, 100)  # as good as normal deviates, and without scipy
+    rates: Array = 1.0 / (1.0 + np.exp(-logit))
+    return rates
 
 
 def roc(target: Scores, nontarget: Scores) -> Curve:

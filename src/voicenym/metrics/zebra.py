@@ -141,19 +141,34 @@ class EceProfile:
         log_odds: ``[prior]``, logit of the prior in nats, -10 to 10.
         ece: ``[prior]`` in bits, of the calibrated scores.
         default: ``[prior]`` in bits, of one who hears nothing: the entropy of the prior.
+        low, high: ``[prior]``, limits of ``ece`` by bootstrap, where replicates were asked for.
     """
 
     log_odds: Array
     ece: Array
     default: Array
+    low: Array | None = None
+    high: Array | None = None
+    unit: str = "bit"
 
 
-def ece_profile(target: Scores, nontarget: Scores, points: int = 201) -> EceProfile:
+def ece_profile(
+    target: Scores,
+    nontarget: Scores,
+    points: int = 201,
+    speakers: Speakers | None = None,
+    *,
+    level: float = 0.95,
+    replicates: int = 0,
+    seed: Seed = 0,
+) -> EceProfile:
     """ECE(pi) = pi mean_target log2 (1 + e^-L (1 - pi) / pi) + (1 - pi) mean_nontarget ...
 
     Args:
         target, nontarget: scores of any scale; calibrated by PAV.
         points: of the profile.
+        speakers: of the trials, for the limits.
+        level, replicates, seed: of the bootstrap; without replicates there are no limits.
 
     Raises:
         ScoreError: NaN, or a class without trials.
@@ -163,10 +178,26 @@ def ece_profile(target: Scores, nontarget: Scores, points: int = 201) -> EceProf
         >>> found.log_odds, found.ece.round(2), found.default.round(2)
         (array([-10.,   0.,  10.]), array([0. , 0.5, 0. ]), array([0., 1., 0.]))
     """
-    scores, llr = joined_steps(Sorted.of(target, nontarget))
     odds = np.linspace(-10.0, 10.0, points)
     prior = 1.0 / (1.0 + np.exp(-odds))
-    cost = np.zeros(points)
+    entropy = -(prior * np.log2(prior) + (1.0 - prior) * np.log2(1.0 - prior))
+    low = high = None
+    if replicates:
+        draws = resampled(
+            target, nontarget, speakers, replicates=replicates, seed=seed, order_only=True
+        )
+        drawn = np.array([_entropies(draw, odds, prior) for draw in draws])
+        limits = np.array([percentiles(column, level) for column in drawn.T])
+        low, high = limits.T
+    return EceProfile(
+        odds, _entropies(Sorted.of(target, nontarget), odds, prior), entropy, low, high
+    )
+
+
+def _entropies(scores: Sorted, odds: Array, prior: Array) -> Array:
+    """ECE in bits at each prior."""
+    scores, llr = joined_steps(scores)
+    cost = np.zeros(len(odds))
     for weights, wrong, share, shift in (
         (scores.target, -llr, prior, -odds),
         (scores.nontarget, llr, 1.0 - prior, odds),
@@ -174,5 +205,5 @@ def ece_profile(target: Scores, nontarget: Scores, points: int = 201) -> EceProf
         some = weights > 0
         mass = weights[some] / weights[some].sum()
         cost += share * (np.logaddexp(0.0, wrong[some] + shift[:, None]) @ mass)
-    entropy = -(prior * np.log2(prior) + (1.0 - prior) * np.log2(1.0 - prior))
-    return EceProfile(odds, cost / np.log(2.0), entropy)
+    bits: Array = cost / np.log(2.0)
+    return bits

@@ -19,7 +19,7 @@ from voicenym.benchmark.figures.canvas import (
     shortened,
 )
 from voicenym.benchmark.trials import Trials
-from voicenym.metrics import det, ece_profile, linkability
+from voicenym.metrics import det, ece_profile, linkability, roc_band
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 Scores = dict[str, np.ndarray]
 BINS = 40
+REPLICATES = 200
+"""Of a band that is only looked at."""
 
 
 @drawn
@@ -61,13 +63,19 @@ def histograms(trials: Trials, scores: Scores, colour: str) -> Figure:
 
 @drawn
 def det_curves(trials: Trials, curves: Scores, palette: Palette) -> Figure:
-    """Misses against false alarms of the strongest attacker on each system."""
+    """Misses against false alarms of the strongest attacker on each system, with its band."""
     from scipy.special import ndtri
+
+    from voicenym.benchmark.protection import split
 
     figure, axes = paper(4.8)
     axis = axes[0, 0]
     for name, matrix in curves.items():
-        curve = det(matrix[trials.target], matrix[trials.nontarget])
+        target, nontarget, speakers = split(matrix, trials)
+        curve = det(target, nontarget)
+        band = roc_band(target, nontarget, speakers, replicates=REPLICATES)
+        edges = (np.clip(x, 1e-5, 1 - 1e-5) for x in (band.alarm, band.low, band.high))
+        axis.fill_between(*map(ndtri, edges), color=palette.get(name, GREY), alpha=0.12, lw=0)
         axis.plot(
             curve.alarm,
             curve.miss,
@@ -91,12 +99,23 @@ def det_curves(trials: Trials, curves: Scores, palette: Palette) -> Figure:
 
 @drawn
 def disclosure(trials: Trials, curves: Scores, palette: Palette) -> Figure:
-    """ECE profiles of the strongest attacker on each system."""
+    """ECE profiles of the strongest attacker on each system, with their bands."""
+    from voicenym.benchmark.protection import split
+
     figure, axes = paper(3.4)
     axis = axes[0, 0]
     profile = None
     for name, matrix in curves.items():
-        profile = ece_profile(matrix[trials.target], matrix[trials.nontarget])
+        target, nontarget, speakers = split(matrix, trials)
+        profile = ece_profile(target, nontarget, speakers=speakers, replicates=REPLICATES)
+        axis.fill_between(
+            profile.log_odds,
+            profile.low,
+            profile.high,
+            color=palette.get(name, GREY),
+            alpha=0.12,
+            lw=0,
+        )
         axis.plot(
             profile.log_odds,
             profile.ece,

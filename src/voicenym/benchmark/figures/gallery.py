@@ -142,14 +142,16 @@ def _from_scores(evaluation: Evaluation, evidence: Evidence, palette: Palette) -
         Shown(
             "Detection error trade-off",
             "Misses against false alarms of the strongest attacker at all thresholds: the nearer "
-            "to the lower left corner, the better it recognises; on the dashed line it guesses.",
+            "to the lower left corner, the better it recognises; on the dashed line it guesses. "
+            "Shades are 95 % intervals over speakers.",
             _listed("Curves. Equal error rates", eer),
             det_curves(trials, curves, palette),
         ),
         Shown(
             "Empirical cross-entropy",
             "What is left to guess for every prior belief of the strongest attacker; the gap below "
-            "the dashed line, which is one who hears nothing, is what the voices disclose.",
+            "the dashed line, which is one who hears nothing, is what the voices disclose. Shades "
+            "are 95 % intervals over speakers.",
             _listed("Bell-shaped curves. Expected disclosure", ece),
             disclosure(trials, curves, palette),
         ),
