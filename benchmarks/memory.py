@@ -4,8 +4,8 @@
 
 The recording is the given one again and again (16 bit, its own rate, mono), anonymized by
 ``voicenym anonymize`` as a process of its own. The limit is 500 MB of peak resident memory at any
-length, and the same speed per hour, once the start of the program is taken off. Seconds are those of
-the processor, which other programs on the machine change less than those of the clock.
+length, and the same speed per hour, once the start of the program is taken off. Seconds are those
+of the processor, which other programs on the machine change less than those of the clock.
 """
 
 from __future__ import annotations

@@ -12,7 +12,9 @@ from voicenym.errors import CorpusError
 from voicenym.pseudonym import Key
 
 EXTENSIONS = frozenset(
-    ".wav .wave .bwf .rf64 .flac .ogg .oga .opus .mp3 .m4a .mp4 .m4v .aac .webm .mkv .mka .mov".split()  # noqa: SIM905
+    (
+        ".wav .wave .bwf .rf64 .flac .ogg .oga .opus .mp3 .m4a .mp4 .m4v .aac .webm .mkv .mka .mov"
+    ).split()
 )
 """Names that are taken for recordings in a folder; a file named on the command line always is."""
 LOG_NAME = "voicenym.jsonl"
