@@ -46,6 +46,16 @@ class Zebra:
     nontargets: int
     unit: str = "bit"
 
+    @property
+    def value(self) -> float:
+        """The expected disclosure, which is the figure of the two that all data can tell."""
+        return self.expected
+
+    @property
+    def interval(self) -> Interval:
+        """Limits of the expected disclosure."""
+        return self.expected_interval
+
 
 def zebra(
     target: Scores,

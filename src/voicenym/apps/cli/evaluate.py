@@ -147,7 +147,9 @@ def evaluate(
     files = None if anonymized is None else matched(speech, anonymized)
     if trials:
         test = from_voiceprivacy(enrolls, trials, speech)
+        drawn = f"trials of {', '.join(f'{path.parent.name}/{path.name}' for path in trials)}"
     else:
+        drawn = f"{enrolment} recordings to enrol and {tried} to try a speaker"
         test = build(speech, enrolment=enrolment, trials=tried, same_sex=not any_sex, seed=seed)
     ears = _recogniser(recogniser, weights, [r.text for r in test.recordings if r.text])
     learnt = _retrained(retrained, names)
@@ -156,8 +158,7 @@ def evaluate(
     place = cache or output / CACHE
     plan = Plan(
         data=", ".join(where),
-        settings=f"{enrolment} recordings to enrol and {tried} to try a speaker, {len(others)} to "
-        f"train on, {keys} keys searched, seed {seed}",
+        settings=f"{drawn}, {len(others)} to train on, {keys} keys searched, seed {seed}",
         trials=test,
         pool=tuple(others),
         systems=tuple((name, {}) for name in names),
