@@ -119,5 +119,7 @@ def test_a_batch_is_padded(speech):
     samples, lengths, texts, sizes = collated(
         [(torch.ones(3), torch.tensor([1])), (torch.ones(2), torch.tensor([1, 2]))]
     )
-    assert samples.tolist() == [[1, 1, 1], [1, 1, 0]]
+    assert samples[:, :4].tolist() == [[1, 1, 1, 0], [1, 1, 0, 0]]
+    assert samples.sum() == 5
+    assert samples.shape[1] % 4_000 == 0
     assert (lengths.tolist(), texts.tolist(), sizes.tolist()) == ([3, 2], [[1, 0], [1, 2]], [1, 2])

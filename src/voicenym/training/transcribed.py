@@ -16,6 +16,8 @@ from voicenym.nets.masked import padded
 from voicenym.training.crops import resampled
 from voicenym.training.shelf import Utterance
 
+STEP = 4_000
+"""Samples: convolutions keep a plan for every shape that they meet, so let there be few."""
 JITTER = 0.1
 """Lengths are moved by this share at most before they are ordered, so that company changes."""
 
@@ -153,6 +155,8 @@ zeros behind, and their numbers."""
 
 
 def collated(items: Sequence[tuple[torch.Tensor, torch.Tensor]]) -> Batch:
-    """Speech and tokens as a batch."""
+    """Speech and tokens as a batch, padded to a multiple of :data:`STEP`."""
     speech, texts = zip(*items, strict=True)
-    return (*padded(speech), *padded(texts))
+    samples, lengths = padded(speech)
+    samples = torch.nn.functional.pad(samples, (0, -samples.shape[1] % STEP))
+    return (samples, lengths, *padded(texts))
