@@ -4,7 +4,8 @@ Reynolds, Quatieri and Dunn, "Speaker verification using adapted Gaussian mixtur
 Signal Processing 10, 2000: the means are adapted to the enrolment, and a trial's score is the
 likelihood of its frames under the adapted mixture over that under the background. V-Cloak's
 statistical verifiers are such (Deng et al. 2023, Table 3). Two fast forms of the score are here:
-the angle between the adapted means of both sides, and the ratio's first-order approximation.
+the angle between the adapted means of both sides, and the ratio with each frame in the components
+that the background puts it in.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ class GMMUBM:
         form: ``supervector``: how far each component's mean moves, in units in which the kernel of
             Campbell, Sturim and Reynolds, "Support vector machines using GMM supervectors for
             speaker verification" (IEEE Signal Processing Letters 13, 2006) is a scalar product;
-            made for cosines. ``statistics``: counts and sums, for :class:`LinearScoring`.
+            made for cosines. ``statistics``: counts and sums, for :class:`LikelihoodRatio`.
         relevance: frames of a component after which half the way is gone.
 
     Attributes:
@@ -79,21 +80,24 @@ class GMMUBM:
         return scaled.flatten(1).numpy()
 
     def backend(self) -> Backend:
-        """What scores these vectors: :class:`LinearScoring` of statistics, else cosines."""
+        """What scores these vectors: :class:`LikelihoodRatio` of statistics, else cosines."""
         if self.form == "statistics":
             mixture = background(self.folder, self.version).mixture
-            return LinearScoring(mixture.components, self.relevance)
+            return LikelihoodRatio(mixture.components, self.relevance)
         return Cosine()
 
 
 @dataclass(frozen=True)
-class LinearScoring:
-    """The log-likelihood ratio of a trial's frames, to first order in how far means were adapted.
+class LikelihoodRatio:
+    """The log-likelihood ratio of a trial's frames, each in the components that it has by itself.
 
-    sum_c D_c' S_c^-1 (F_c - N_c m_c) / sum_c N_c, where D_c is how far the mean of component c was
-    adapted to all of a model's recordings together: Glembek, Burget, Dehak, Brümmer and Kenny,
-    "Comparison of scoring methods used in speaker recognition with joint factor analysis"
-    (ICASSP 2009). In nats a frame.
+    sum_c [D_c' S_c^-1 (F_c - N_c m_c) - N_c D_c' S_c^-1 D_c / 2] / sum_c N_c, where D_c is how far
+    the mean of component c was adapted to all of a model's recordings together: Reynolds's score,
+    but that frames stay in the background's components, so that statistics suffice. In nats a
+    frame. Without its second term it would be the "linear scoring" of Glembek, Burget, Dehak,
+    Brümmer and Kenny, "Comparison of scoring methods used in speaker recognition with joint factor
+    analysis" (ICASSP 2009), which prefers speakers who are far from the background: of
+    speechocean762's ``dev``, on the half to tune on, EER 2.8 % without the term and 2.3 % with it.
 
     Args:
         components: of the background model.
@@ -115,9 +119,9 @@ class LinearScoring:
         counts, sums = self._split(heard)
         adapted = sums / (counts + self.relevance)[..., None]
         frames, tried = self._split(trials)
-        length = np.maximum(frames.sum(1), 1.0)
-        scores: Array = adapted.reshape(len(adapted), -1) @ tried.reshape(len(tried), -1).T
-        return scores / length
+        ratio: Array = adapted.reshape(len(adapted), -1) @ tried.reshape(len(tried), -1).T
+        ratio -= 0.5 * np.square(adapted).sum(2) @ frames.T
+        return ratio / np.maximum(frames.sum(1), 1.0)
 
     def _split(self, statistics: Array) -> tuple[Array, Array]:
         counts, sums = np.split(statistics, [self.components], axis=1)

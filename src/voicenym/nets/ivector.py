@@ -18,8 +18,8 @@ import torch
 
 from voicenym.nets.gmm import Mixture, pack, unpack
 
-BLOCK_NUMBERS = 1 << 23
-"""Numbers that a block of recordings may take in each intermediate table (64 MB in float64)."""
+BLOCK_NUMBERS = 1 << 22
+"""Numbers that a block of recordings may take in each intermediate table (32 MB in float64)."""
 
 
 @dataclass(frozen=True)

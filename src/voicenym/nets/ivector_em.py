@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable
 import torch
 
 from voicenym.errors import VoicenymError
-from voicenym.nets.gmm import Mixture, pack, unpack
+from voicenym.nets.gmm import Mixture, pack, packed_squares, unpack
 from voicenym.nets.gmm_em import FLOOR, floored
 from voicenym.nets.ivector import BLOCK_NUMBERS, TotalVariability, start
 
@@ -81,7 +81,7 @@ class _Sums:
         cross: Psi, sums of (F_c - N_c m_c) w', ``[component, d, r]``.
         spread: A, sums of N_c E[w w'], packed ``[component, r (r + 1) / 2]``.
         mean: sum of w ``[r]``.
-        square: sum of E[w w'] ``[r, r]``.
+        square: sum of E[w w'], packed ``[r (r + 1) / 2]``.
         evidence: sum of the posteriors' evidence.
     """
 
@@ -94,7 +94,7 @@ class _Sums:
         self.cross = nothing.repeat(components, d, r)
         self.spread = nothing.repeat(components, r * (r + 1) // 2)
         self.mean = nothing.repeat(r)
-        self.square = nothing.repeat(r, r)
+        self.square = nothing.repeat(r * (r + 1) // 2)
         self.evidence = 0.0
         for part in statistics:
             for counts, frames in model.blocks(*part):
@@ -104,12 +104,12 @@ class _Sums:
         found = model.posterior(counts, frames)
         w, kind = found.mean, model.means.dtype
         centred = frames - counts[..., None] * model.means
-        square = found.covariance + w[:, :, None] * w[:, None, :]
+        square = pack(found.covariance) + packed_squares(w)
         self.recordings += len(counts)
         self.counts += counts.double().sum(0)
         self.frames += frames.double().sum(0)
         self.cross += (centred.flatten(1).T @ w.to(kind)).double().view_as(self.cross)
-        self.spread += (counts.T @ pack(square).to(kind)).double()
+        self.spread += (counts.T @ square.to(kind)).double()
         self.mean += w.sum(0)
         self.square += square.sum(0)
         self.evidence += float(found.evidence.sum())
@@ -151,7 +151,7 @@ class _Sums:
             factors[some] = torch.cholesky_solve(self.cross[some].mT, root).mT
         covariances = self._covariances(model, mixture, factors, squares, known)
         mean = self.mean / self.recordings
-        prior = self.square / self.recordings - mean[:, None] * mean
+        prior = unpack(self.square, r) / self.recordings - mean[:, None] * mean
         means = model.means.double() + factors @ mean
         factors = factors @ torch.linalg.cholesky(prior)
         return TotalVariability(means, factors, covariances).to(model.means.dtype)
