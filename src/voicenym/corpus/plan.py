@@ -11,11 +11,8 @@ from typing import BinaryIO, Protocol
 from voicenym.errors import CorpusError
 from voicenym.pseudonym import Key
 
-EXTENSIONS = frozenset(
-    (
-        ".wav .wave .bwf .rf64 .flac .ogg .oga .opus .mp3 .m4a .mp4 .m4v .aac .webm .mkv .mka .mov"
-    ).split()
-)
+_NAMES = ".wav .wave .bwf .rf64 .flac .ogg .oga .opus .mp3 .m4a .mp4 .m4v .aac .webm .mkv .mka .mov"
+EXTENSIONS = frozenset(_NAMES.split())
 """Names that are taken for recordings in a folder; a file named on the command line always is."""
 LOG_NAME = "voicenym.jsonl"
 

@@ -106,7 +106,9 @@ class PitchStream:
             torch.sinc(2.0 * cutoff * n)
             * torch.hann_window(2 * self._reach + 3, periodic=False, dtype=torch.float64)[1:-1]
         )
-        self._taps = (taps / taps.sum()).float().to(device)[None, None]
+        # GPUs convolve single precision with 10 bits of mantissa (TF32), which moves pitches
+        precision = torch.float64 if torch.device(device).type == "cuda" else torch.float32
+        self._taps = (taps / taps.sum()).to(device, precision)[None, None]
         window = torch.hann_window(2 * self._half, periodic=True, dtype=torch.float64)
         own = torch.fft.rfft(window, n=self._fft).abs().square()
         own = torch.fft.irfft(own, n=FINER * self._fft)
@@ -146,8 +148,9 @@ class PitchStream:
         signal = torch.cat([self._input, block], dim=1)
         count = max(0, (signal.shape[1] - 2 * self._reach - 1) // self._step + 1)
         if count:
-            slow = torch.conv1d(signal[:, None], self._taps, stride=self._step)[:, 0, :count]
-            self._slow = torch.cat([self._slow, slow], dim=1)
+            wide = signal[:, None].to(self._taps.dtype)
+            slow = torch.conv1d(wide, self._taps, stride=self._step)[:, 0, :count]
+            self._slow = torch.cat([self._slow, slow.float()], dim=1)
         self._input = signal[:, count * self._step :]
         frames = max(0, (self._slow.shape[1] - 2 * self._half) // self._slow_hop + 1)
         at_once = max(1, FRAMES_AT_ONCE // block.shape[0])
