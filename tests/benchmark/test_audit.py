@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import soundfile
 
-from voicenym.benchmark.audit import SLOPE, Audit, Sight, audit, copied, tags
+from voicenym.benchmark.audit import Audit, Sight, audit, copied, tags
+from voicenym.errors import VoicenymError
 
 RATE = 16_000
 
@@ -12,7 +13,7 @@ RATE = 16_000
 class Ear:
     """A verifier that hears a recording's first sample, as an angle."""
 
-    name, version = "ear", "1"
+    name, version, calibration = "ear", "1", (35.0, -25.8)
 
     def embed(self, recordings):
         angles = np.array([float(x[0]) for x in recordings])
@@ -33,13 +34,13 @@ def write(tmp_path):
 
 
 def test_a_copy_is_called_what_it_is(write):
-    found = audit(write("a.wav", 0.1), write("b.wav", 0.1), Ear())
+    found = audit(write("a.wav", 0.1), write("b.wav", 0.1), [Ear()])
     assert found.copied == pytest.approx(1.0, abs=1e-3)
     assert "original waveform is still there" in found.verdict
 
 
 def test_the_strongest_attacker_comes_first_and_names_itself(write):
-    found = audit(write("a.wav", 0.1), write("b.wav", 0.1, seed=1), Ear())
+    found = audit(write("a.wav", 0.1), write("b.wav", 0.1, seed=1), [Ear()])
     assert found.copied < 0.2
     assert [s.llr for s in found.sights] == sorted((s.llr for s in found.sights), reverse=True)
     assert found.verdict.startswith("NOT PROTECTED: to the ")
@@ -47,7 +48,7 @@ def test_the_strongest_attacker_comes_first_and_names_itself(write):
 
 
 def test_a_pair_that_is_not_recognised_is_not_called_anonymous(write):
-    far = audit(write("a.wav", 0.9), write("b.wav", -0.9, seed=1), Ear())
+    far = audit(write("a.wav", 0.9), write("b.wav", -0.9, seed=1), [Ear()])
     assert far.sights[0].llr < 0
     assert "proves no protection" in far.verdict
     assert "anonym" not in far.verdict.lower()
@@ -55,7 +56,7 @@ def test_a_pair_that_is_not_recognised_is_not_called_anonymous(write):
 
 def test_who_knows_the_system_sees_at_least_as_well(write):
     pair = write("a.wav", 0.5), write("b.wav", 0.0, seed=1)
-    names = {s.attacker for s in audit(*pair, Ear(), "mcadams").sights}
+    names = {s.attacker for s in audit(*pair, [Ear()], "mcadams").sights}
     assert {"key search", "inversion", "ignorant"} <= names
 
 
@@ -65,7 +66,22 @@ def test_ratios_in_words():
     assert "over 1000" in Sight("x", 100.0).words
     silent = Audit((Sight("x", 2.0),), 0.0, (None, None), (), (1.0, 1.0))
     assert silent.verdict.startswith("HARDLY PROTECTED")
-    assert SLOPE > 0
+
+
+def test_a_verifier_whose_scores_have_no_known_meaning_is_refused(write):
+    ear = Ear()
+    ear.calibration = (float("nan"), 0.0)
+    with pytest.raises(VoicenymError, match="ear: what its scores mean is unknown"):
+        audit(write("a.wav", 0.1), write("b.wav", 0.1), [ear])
+
+
+def test_of_two_verifiers_the_one_that_sees_more_counts(write):
+    pair = write("a.wav", 0.9), write("b.wav", -0.9, seed=1)
+    deaf = Ear()
+    deaf.calibration = (0.0, -5.0)
+    both = {s.attacker: s.llr for s in audit(*pair, [Ear(), deaf]).sights}
+    one, other = ({s.attacker: s.llr for s in audit(*pair, [ear]).sights} for ear in (Ear(), deaf))
+    assert both == {name: max(one[name], other[name]) for name in one}
 
 
 def test_a_shifted_copy_is_found_and_noise_is_not():

@@ -17,7 +17,7 @@ from voicenym.benchmark import cards, results
 from voicenym.errors import VoicenymError
 
 OPTIONS = ["--keys", "3", "--replicates", "30", "--enrolment", "2", "--tried", "2", "--sample", "3"]
-OPTIONS += ["--recogniser", "none", "-q"]
+OPTIONS += ["--recogniser", "none", "--verifier", "resemblyzer", "-q"]
 
 
 @pytest.fixture

@@ -48,7 +48,7 @@ class Lesson:
 
     folder: Path
     seconds: float
-    start: str | None = "resemblyzer"
+    start: str | None = "ecapa-small"
     voices: int = 3
     config: str = "attacker"
     workers: int = 1

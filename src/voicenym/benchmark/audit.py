@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,11 +21,9 @@ from voicenym.attack.transform import EVERYBODY, Anonymize
 from voicenym.attack.verifier import Verifier
 from voicenym.corpus.recording import RATE, Recording
 from voicenym.dsp import pitch
+from voicenym.errors import VoicenymError
 from voicenym.pseudonym import Key
 
-SLOPE, OFFSET = 35.0, -25.8
-"""Cosine of two recordings to log-likelihood ratio (nats) of one speaker against two of one sex:
-logistic regression on 117,460 pairs of 3 s, 48 speakers of speechocean762's ``dev``, C_llr 0.31."""
 KEYS = 24
 COPY = 0.9
 """Correlation of waveforms above which the original is still there."""
@@ -90,7 +88,7 @@ class Audit:
 def audit(
     original: Path,
     anonymized: Path,
-    verifier: Verifier,
+    verifiers: Sequence[Verifier],
     system: str | None = None,
     say: Callable[[str], None] = lambda text: None,
 ) -> Audit:
@@ -98,7 +96,7 @@ def audit(
 
     Args:
         original, anonymized: files.
-        verifier: of the attackers.
+        verifiers: of the attackers, calibrated; of each attacker the best one counts.
         system: that was used, if it is one of ours: attackers who know it are tried too.
         say: told what is being done.
 
@@ -109,13 +107,19 @@ def audit(
     before = Recording("original", who, original)
     after = Recording("anonymized", who, anonymized)
     plain, hidden = before.samples(), after.samples()
+    for verifier in verifiers:
+        if not math.isfinite(_calibration(verifier)[0]):
+            raise VoicenymError(
+                f"{verifier.name}: what its scores mean is unknown; train it again with voicenym "
+                "train verifier, or audit with another"
+            )
     say("embedding")
     forms = {"ignorant": hidden, **{f"de-noising ({n})": f(hidden) for n, f in denoisers().items()}}
-    vectors = unit(verifier.embed([plain, *forms.values()]))
-    sights = [
-        Sight(name, SLOPE * float(vectors[0] @ vector) + OFFSET)
-        for name, vector in zip(forms, vectors[1:], strict=True)
-    ]
+    seen: dict[str, list[float]] = {name: [] for name in forms}
+    for verifier in verifiers:
+        ratios = _ratios(verifier, plain, list(forms.values()))
+        for name, ratio in zip(forms, ratios, strict=True):
+            seen[name].append(float(ratio))
     if system is not None:
         say(f"searching {KEYS} keys of {system}")
         # No secret is in play: the attacker guesses voices, and the same ones each time.
@@ -123,11 +127,12 @@ def audit(
         guesses = [
             Anonymize(system, guess, EVERYBODY)(plain, before) for guess in candidates(key, KEYS)
         ]
-        sights.append(Sight("key search", _marginal(verifier, guesses, hidden)))
+        seen["key search"] = [_marginal(verifier, guesses, hidden) for verifier in verifiers]
         undone = [undo(hidden, after) for undo in inversions(system)]
         if undone:
             say(f"undoing {system}")
-            sights.append(Sight("inversion", _marginal(verifier, undone, plain)))
+            seen["inversion"] = [_marginal(verifier, undone, plain) for verifier in verifiers]
+    sights = [Sight(name, max(ratios)) for name, ratios in seen.items()]
     return Audit(
         tuple(sorted(sights, key=lambda s: -s.llr)),
         copied(plain, hidden),
@@ -141,9 +146,20 @@ def _marginal(verifier: Verifier, guesses: list[np.ndarray], other: np.ndarray) 
     """Log of the mean likelihood ratio over guesses."""
     from scipy.special import logsumexp
 
-    vectors = unit(verifier.embed([other, *guesses]))
-    ratios = SLOPE * (vectors[1:] @ vectors[0]) + OFFSET
+    ratios = _ratios(verifier, other, guesses)
     return float(logsumexp(ratios) - math.log(len(ratios)))
+
+
+def _ratios(verifier: Verifier, one: np.ndarray, others: list[np.ndarray]) -> np.ndarray:
+    """Log-likelihood ratios in nats of a recording and each of others."""
+    vectors = unit(verifier.embed([one, *others]))
+    slope, offset = _calibration(verifier)
+    return slope * (vectors[1:] @ vectors[0]) + offset
+
+
+def _calibration(verifier: Verifier) -> tuple[float, float]:
+    found: tuple[float, float] = getattr(verifier, "calibration", (math.nan, math.nan))
+    return found
 
 
 def copied(one: np.ndarray, other: np.ndarray) -> float:

@@ -40,7 +40,12 @@ def make(kind: str, options: Mapping[str, Any]) -> Encoder:
 
 
 def save(
-    encoder: Encoder, folder: Path, card: Mapping[str, Any] | None = None, *, half: bool = False
+    encoder: Encoder,
+    folder: Path,
+    card: Mapping[str, Any] | None = None,
+    *,
+    calibration: tuple[float, float] | None = None,
+    half: bool = False,
 ) -> None:
     """Keep an encoder in a folder.
 
@@ -48,12 +53,19 @@ def save(
         encoder: of any kind.
         folder: made where there is none.
         card: how it was trained and what it reaches.
+        calibration: slope and offset from cosine to log-likelihood ratio in nats.
         half: in half precision.
 
     Raises:
         DependencyError, VoicenymError: as :func:`voicenym.nets.folder.write`.
     """
-    config = {"kind": encoder.kind, "options": encoder.config(), "card": dict(card or {})}
+    config: dict[str, Any] = {
+        "kind": encoder.kind,
+        "options": encoder.config(),
+        "card": dict(card or {}),
+    }
+    if calibration is not None:
+        config["calibration"] = list(calibration)
     write(folder, encoder.state_dict(), config, half=half)
 
 

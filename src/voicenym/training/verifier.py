@@ -19,7 +19,7 @@ import torch
 
 from voicenym.corpus.recording import Recording
 from voicenym.errors import CorpusError
-from voicenym.metrics import EER, Speakers, eer
+from voicenym.metrics import EER, Affine, Speakers, eer
 from voicenym.nets.encoder import Encoder
 from voicenym.training.augment import SpecAugment, Surroundings
 from voicenym.training.crops import SpeakerCrops
@@ -171,6 +171,21 @@ def verify(
     Raises:
         CorpusError: no pair of one speaker, or none of two.
     """
+    same, others, speakers = pairs(vectors, recordings, sex)
+    return eer(same, others, speakers if replicates else None, replicates=max(replicates, 20))
+
+
+def pairs(
+    vectors: np.ndarray, recordings: Sequence[Recording], sex: str | None = None
+) -> tuple[np.ndarray, np.ndarray, Speakers]:
+    """Cosines of all pairs of one speaker, those of two of one sex, and whose they are.
+
+    Args:
+        vectors, recordings, sex: as for :func:`verify`.
+
+    Raises:
+        CorpusError: no pair of one speaker, or none of two.
+    """
     unit = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
     names = sorted({recording.speaker for recording in recordings})
     who = np.array([names.index(recording.speaker) for recording in recordings])
@@ -187,9 +202,8 @@ def verify(
             "no pairs of one speaker and of two to judge by; keep out more speakers, with two "
             "recordings each"
         )
-    pairs = np.stack([who[one], who[other]], axis=1)
-    speakers = Speakers(pairs[same], pairs[~same]) if replicates else None
-    return eer(scores[same], scores[~same], speakers, replicates=max(replicates, 20))
+    both = np.stack([who[one], who[other]], axis=1)
+    return scores[same], scores[~same], Speakers(both[same], both[~same])
 
 
 def kept_out(
@@ -307,6 +321,19 @@ def judge(
             low, high = found.interval
             figures[name] = (100 * found.value, 100 * low, 100 * high)
     return figures
+
+
+def calibrated(encoder: Encoder, utterances: Sequence[Utterance]) -> Affine:
+    """What a cosine of two recordings says, as a log-likelihood ratio in nats.
+
+    Args:
+        encoder: trained.
+        utterances: of speakers that it did not learn from.
+    """
+    recordings = [utterance.recording for utterance in utterances]
+    vectors = encoder.embed([torch.from_numpy(u.samples()) for u in utterances]).numpy()
+    same, others, _ = pairs(vectors, recordings)
+    return Affine.fit(same, others)
 
 
 def changed(config: VerifierConfig, **changes: Any) -> VerifierConfig:

@@ -15,13 +15,13 @@ def audit(
     ),
 ) -> None:
     """Say in plain words what the strongest attacker here sees of one recording."""
-    from voicenym.attack.verifier import verifier
+    from voicenym.attack.verifier import installed, verifier
     from voicenym.benchmark.audit import audit as run
     from voicenym.system import load
 
     if system is not None:
         load(system)
-    found = run(original, anonymized, verifier("resemblyzer"), system)
+    found = run(original, anonymized, [verifier(name) for name in installed()], system)
     typer.echo(found.verdict + "\n")
     for sight in found.sights:
         typer.echo(f"  {sight.attacker + ':':28s} {sight.words}")

@@ -63,10 +63,10 @@ def evaluate(
     keys: int = typer.Option(24, "--keys", min=1, help="Keys that the key search tries."),
     denoise: bool = typer.Option(True, help="Try V-Cloak's de-noising attackers too."),
     verifiers: list[str] = typer.Option(
-        ["resemblyzer"],
+        [],
         "--verifier",
-        help="What attackers compare voices with: resemblyzer, or a folder of voicenym train "
-        "verifier; may be repeated.",
+        help="What attackers compare voices with: ecapa-small, resemblyzer, or a folder of "
+        "voicenym train; may be repeated. Default: the first two, as far as installed.",
     ),
     attacker_budget: str | None = typer.Option(
         None,
@@ -75,7 +75,7 @@ def evaluate(
         "--pool, for each system: 20m, 2h. Without, it trains a back end only.",
     ),
     attacker_start: str = typer.Option(
-        "resemblyzer",
+        "ecapa-small",
         "--attacker-from",
         help="Verifier that it goes on from; 'nothing' trains from scratch.",
     ),
@@ -127,6 +127,7 @@ def evaluate(
     import torch
 
     from voicenym.attack.denoise import denoisers
+    from voicenym.attack.verifier import installed
     from voicenym.benchmark import report, results
     from voicenym.benchmark.protocol import Plan
     from voicenym.benchmark.protocol import evaluate as run
@@ -165,7 +166,7 @@ def evaluate(
         files=files,
         denoisers=tuple(denoisers()) if denoise else (),
         keys=keys,
-        verifiers=tuple(verifiers),
+        verifiers=tuple(verifiers or installed()),
         lesson=_lesson(
             attacker_budget, attacker_start, attacker_config, place.parent / ATTACKERS, workers
         ),

@@ -103,6 +103,7 @@ def verifier(
     if judged:
         heard = shelved(place, judged, how, say)
         figures = recipe.judge(encoder, heard)
+    meaning = recipe.calibrated(encoder, utterances[len(learnt) :])
     save(
         encoder,
         output,
@@ -115,6 +116,7 @@ def verifier(
             "EER % on speakers kept out, who decided which checkpoint is the best": outcome.best,
             **{f"EER % on {test.name if test else ''}, {k}": v for k, v in figures.items()},
         },
+        calibration=(meaning.slope, meaning.offset),
     )
     for name, (value, low, high) in figures.items():
         typer.echo(f"EER {name}: {value:.2f} % ({low:.2f} to {high:.2f})")
