@@ -18,7 +18,17 @@ from voicenym.benchmark import results
 from voicenym.errors import AudioError, CorpusError, DependencyError, ScoreError, VoicenymError
 
 OPTIONS = ["--system", "mcadams", "--keys", "1", "--replicates", "20", "--no-denoise", "-q"]
-OPTIONS += ["--verifier", "resemblyzer", "--enrolment", "1", "--tried", "1", "--sample", "2", "--any-sex"]
+OPTIONS += [
+    "--verifier",
+    "resemblyzer",
+    "--enrolment",
+    "1",
+    "--tried",
+    "1",
+    "--sample",
+    "2",
+    "--any-sex",
+]
 
 
 def evaluate(*arguments):

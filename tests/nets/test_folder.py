@@ -41,7 +41,7 @@ def test_weights_of_another_training_are_noticed(tmp_path):
     write(tmp_path / "one", STATE, {})
     write(tmp_path / "two", {"a": STATE["a"] + 1}, {})
     (tmp_path / "one" / WEIGHTS).write_bytes((tmp_path / "two" / WEIGHTS).read_bytes())
-    with pytest.raises(VoicenymError, match="of another config.json"):
+    with pytest.raises(VoicenymError, match=r"of another config\.json"):
         read(tmp_path / "one")
 
 
