@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import stat
@@ -126,6 +127,47 @@ def test_one_bad_file_does_not_stop_the_rest(command, speech, tmp_path):
     assert (tmp_path / "out/a/1.wav").is_file()
     assert (tmp_path / "out/a/z.wav").is_file()
     assert not (tmp_path / "out/a/bad.wav").exists()
+
+
+def test_progress_is_lines_where_there_is_no_terminal(command, speech):
+    for name in ("1", "2"):
+        speech(f"c/a/{name}.wav", seconds=0.5)
+    lines = command("anonymize", "c", "-o", "out", "-s", "mcadams").stderr.decode().splitlines()
+    for number, line in enumerate(lines[:2], 1):
+        pattern = rf"\[{number}/2\] out/a/{number}\.wav \(\d+ x real time, \d+ s left\)"
+        assert re.fullmatch(pattern, line), line
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
+def test_progress_is_a_bar_on_a_terminal(speech, tmp_path):
+    import pty
+
+    for name in ("1", "2"):
+        speech(f"c/a/{name}.wav", seconds=0.5)
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "voicenym", "anonymize", "c", "-o", "out", "-s", "mcadams"],
+        cwd=tmp_path,
+        stderr=theirs,
+        env={**os.environ, "TERM": "xterm", "COLUMNS": "100"},
+    )
+    os.close(theirs)
+    shown = b""
+    while True:
+        try:
+            part = os.read(ours, 1 << 16)
+        except OSError:  # how a pseudo-terminal says that its other end is closed
+            break
+        if not part:
+            break
+        shown += part
+    assert process.wait() == 0
+    os.close(ours)
+    text = shown.decode()
+    assert "anonymizing" in text
+    for done in ("x real time", "0/2", "2/2", "0:00:00", "2 anonymized"):
+        assert done in text, text
+    assert "[1/2]" not in text
 
 
 def test_dry_run_writes_nothing(command, speech, tmp_path):
