@@ -212,10 +212,24 @@ def test_the_pipelines_hops(hop):
 def test_wrong_files_are_refused_with_the_cure(tmp_path):
     size = SMALL["v1"]
     torch.save({"generator": random_state(10, size)}, tmp_path / "g")
-    with pytest.raises(VoicenymError, match=r"config\.json"):
+    with pytest.raises(VoicenymError, match=r"config\.json: of another architecture"):
         Generator.from_published(tmp_path / "g", config(SMALL["v3"]))
     with pytest.raises(VoicenymError, match="upsample_rates"):
         Generator.from_published(tmp_path / "g", {"num_mels": 80})
     torch.save({"model": {"weight": torch.zeros(1)}}, tmp_path / "other")
     with pytest.raises(VoicenymError, match="no HiFi-GAN generator"):
         Generator.from_published(tmp_path / "other", config(size))
+    with pytest.raises(VoicenymError, match="10 elements"):
+        HifiGan.from_published(tmp_path / "g", config(size), 5, 3)
+
+
+def test_a_published_generator_under_its_conditions(tmp_path):
+    size = SMALL["v1"]
+    torch.save({"generator": random_state(10, size)}, tmp_path / "g")
+    network = HifiGan.from_published(tmp_path / "g", config(size), 6, 3)
+    assert network.rate == 22_050
+    content, f0, speaker = torch.randn(1, 9, 6), torch.rand(1, 9), torch.randn(1, 3)
+    frames = torch.cat([content, f0[:, :, None], speaker[:, None].expand(-1, 9, -1)], 2)
+    with torch.inference_mode():
+        waveform = network(content, f0, speaker)
+        torch.testing.assert_close(waveform, network.generator(frames.transpose(1, 2)))

@@ -21,6 +21,7 @@ from torch.nn.functional import leaky_relu
 from torch.nn.utils import parametrizations, parametrize
 
 from voicenym.errors import VoicenymError
+from voicenym.nets.folder import fill
 from voicenym.nets.streaming import Conv, Memory, Upsample, align
 from voicenym.nets.synthesizer import Conditions, Synthesizer
 
@@ -207,13 +208,7 @@ class Generator(torch.nn.Module):
         if "conv_pre.weight" not in state:
             raise VoicenymError(f"{path}: no HiFi-GAN generator in it (no conv_pre)")
         generator = cls(state["conv_pre.weight"].shape[1], GeneratorSize.published(config))
-        try:
-            generator.load_state_dict(state)
-        except RuntimeError as error:
-            raise VoicenymError(
-                f"{path}: not the generator that the configuration describes ({error}); give the "
-                "config.json that was published with it"
-            ) from error
+        fill(generator, state, f"{path}, after its config.json")
         return generator.eval()
 
 
@@ -232,9 +227,11 @@ def fold(network: torch.nn.Module) -> None:
 
 
 def plain(state: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """A state with ``weight = g v / |v|``, the norm over all but the first axis, for every pair
-    ``weight_g``, ``weight_v``; other entries stay.
+    """A state with ``weight = g v / |v|``, the norm over all but the first axis, for every pair of
+    length and direction, under the published names (``weight_g``, ``weight_v``) or torch's; other
+    entries stay.
     """
+    state = _published_names(state)
     result = {}
     for name, value in state.items():
         if name.endswith(".weight_v"):
@@ -246,12 +243,18 @@ def plain(state: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     return result
 
 
+def _published_names(state: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    ours = "parametrizations.weight.original"
+    return {
+        name.replace(f"{ours}0", "weight_g").replace(f"{ours}1", "weight_v"): value
+        for name, value in state.items()
+    }
+
+
 def published(generator: Generator) -> dict[str, dict[str, torch.Tensor]]:
     """A generator in the published layout, with weight norm: ``{"generator": state}``."""
     state = {}
-    for name, value in generator.state_dict().items():
-        name = name.replace("parametrizations.weight.original0", "weight_g")
-        name = name.replace("parametrizations.weight.original1", "weight_v")
+    for name, value in _published_names(generator.state_dict()).items():
         if name.endswith(".weight"):
             dims = tuple(range(1, value.ndim))
             state[f"{name}_g"] = torch.linalg.vector_norm(value, dim=dims, keepdim=True)
@@ -303,6 +306,38 @@ class HifiGan(Synthesizer):
 
     def config(self) -> dict[str, Any]:
         return dict(self._config)
+
+    @classmethod
+    def from_published(
+        cls,
+        path: Path,
+        config: Mapping[str, Any],
+        content: int,
+        speaker: int,
+        pitch: str = "hertz",
+    ) -> HifiGan:
+        """A published generator under conditions that have no weights of their own.
+
+        Args:
+            path, config: see :meth:`Generator.from_published`; ``sampling_rate`` is the waveform's.
+            content, speaker: elements: 200 and 192 in SSL-SAS.
+            pitch: see :class:`Conditions`.
+
+        Raises:
+            VoicenymError: as :meth:`Generator.from_published`, and where the generator wants
+                another number of elements.
+        """
+        generator = Generator.from_published(path, config)
+        rate = int(config.get("sampling_rate", 16_000))
+        network = cls(content, speaker, generator.size, rate, pitch)
+        wants, has = generator.conv_pre.in_channels, network.conditions.size
+        if wants != has:
+            raise VoicenymError(
+                f"{path}: its frames have {wants} elements; {content} of content, {pitch} of pitch "
+                f"and {speaker} of the speaker are {has}: give those it was trained with"
+            )
+        network.generator = generator
+        return network.eval()
 
     def synthesize(
         self,

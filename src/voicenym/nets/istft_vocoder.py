@@ -150,10 +150,10 @@ class IstftVocoder(Synthesizer):
         fft, hop: in samples; ``fft`` is a multiple of ``hop``.
         rate: of the waveform, in Hz.
         pitch: see :class:`Conditions`.
-        excitation: ``none`` (as Vocos); ``phase``: sines and cosines of the running phase of the
-            first ``harmonics`` at every frame, beside the content; ``filter``: the head gives a
-            filter for the spectrum of a pulse train and a magnitude for that of white noise, so
-            pitch is exact however little was learned.
+        excitation: ``filter``: the head gives a filter for the spectrum of a pulse train and a
+            magnitude for that of white noise, so pitch is exact however little was learned;
+            ``phase``: sines and cosines of the running phase of the first ``harmonics`` at every
+            frame, beside the content; ``none``, as Vocos.
         harmonics: for ``phase``.
         speaker_width: elements that the speaker is projected to beside the content; 0 to leave it.
         adaptive: whether the speaker scales and shifts every block's normalisation.
@@ -178,7 +178,7 @@ class IstftVocoder(Synthesizer):
         hop: int = 160,
         rate: int = 16_000,
         pitch: str = "log",
-        excitation: str = "phase",
+        excitation: str = "filter",
         harmonics: int = 16,
         speaker_width: int = 64,
         adaptive: bool = True,

@@ -1,0 +1,441 @@
+"""YAAPT: pitch from spectrum and correlation together, chosen by the cheapest path.
+
+Zahorian and Hu, "A spectral/temporal method for robust fundamental frequency tracking", JASA 123(6)
+(2008). A rough track comes from products of harmonics in the spectrum of the squared signal, which
+has a fundamental even where the telephone has cut it off; it tells the normalised correlation of
+the signal and of its square where to look; a dynamic program chooses among what they found, the
+rough track and silence. Sections below are the paper's II.
+
+Where the widely used implementation departs from this (a period one sample too long, the filter's
+delay left in), we do not. Ours are: parabolas through peaks; straight lines instead of cubic ones
+where the rough track has gaps; a rough track that correlation contradicts is tried an octave lower,
+because a very steady voice can double it; and where correlation finds nothing, energy counts for
+voicing only as far as it finds something nearby, so that noise stays unvoiced. All rows are worked
+on at once; the whole recording is needed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+SPECTRAL_RATE = 4_000
+"""Spectra are of the signals at about this rate: nothing is left above the band."""
+FRAMES_AT_ONCE = 2048
+SILENCE = 1e-7
+"""Mean magnitude below which nothing is voiced."""
+
+
+@dataclass(frozen=True)
+class Yaapt:
+    """The tracker; the defaults are the published ones.
+
+    Args:
+        lowest, highest: limits of F0 in Hz.
+        frame: in seconds.
+        hop: from frame to frame, in seconds.
+        band: in Hz, which both signals are limited to.
+        order: of the filter that does it.
+        points: of the Fourier transform at 16 kHz; fewer at a lower rate.
+        voiced_energy: share of the mean low-frequency energy above which a frame counts for the
+            rough track.
+        unvoiced_energy: share below which a frame is unvoiced whatever is found.
+        harmonics: in the product, beyond the fundamental.
+        harmonic_window: in Hz, over which products are summed.
+        spectral_peaks: candidates of a frame for the rough track.
+        spectral_width: in Hz, within which there is one peak.
+        flatness: no candidates where the mean exceeds the largest product over this.
+        prominence: least peak, in means.
+        rough_change: weight of changes of the rough track.
+        least_deviation: of the rough track, relative to its mean.
+        correlated: in seconds, how long the stretches are that are compared a period apart.
+        least_share: of frames with energy for which correlation must find something along the rough
+            track; else it is tried an octave lower.
+        least_correlation: of a candidate.
+        enough_correlation: where a candidate correlates so much, there are no others.
+        correlation_peaks: candidates of a frame from each signal.
+        correlation_width: in samples at 16 kHz, within which there is one peak.
+        boost: of candidates near the rough track.
+        pivot: merit of silence where there is no energy.
+        smoothing: frames of the median.
+        voiced_change, onset, unvoiced: costs of a change of pitch relative to the mean, of a change
+            of voicing, and of staying unvoiced.
+        local: weight of a candidate's own merit.
+    """
+
+    lowest: float = 60.0
+    highest: float = 400.0
+    frame: float = 0.035
+    hop: float = 0.010
+    band: tuple[float, float] = (50.0, 1500.0)
+    order: int = 150
+    points: int = 8192
+    voiced_energy: float = 0.75
+    unvoiced_energy: float = 0.1
+    harmonics: int = 3
+    harmonic_window: float = 40.0
+    spectral_peaks: int = 4
+    spectral_width: float = 50.0
+    flatness: float = 5.0
+    prominence: float = 1.25
+    rough_change: float = 11.0
+    least_deviation: float = 0.05
+    correlated: float = 0.025
+    least_share: float = 0.5
+    least_correlation: float = 0.3
+    enough_correlation: float = 0.9
+    correlation_peaks: int = 3
+    correlation_width: int = 5
+    boost: float = 0.2
+    pivot: float = 0.99
+    smoothing: int = 7
+    voiced_change: float = 0.15
+    onset: float = 0.5
+    unvoiced: float = 0.1
+    local: float = 0.9
+
+    def __call__(self, signal: torch.Tensor, rate: int) -> tuple[torch.Tensor, torch.Tensor]:
+        """Track ``[row, time]``.
+
+        Returns:
+            F0 in Hz, 0 where unvoiced, and the merit of the choice, 0 to 1; each
+            ``[row, ceil(time / hop)]``. Frame ``k`` is centred at ``k * hop``.
+        """
+        return _Tracking(self, signal, rate).track()
+
+
+def best_path(local: torch.Tensor, change: torch.Tensor) -> torch.Tensor:
+    """Candidates on the cheapest path.
+
+    Args:
+        local: costs ``[row, frame, candidate]``.
+        change: costs ``[row, frame - 1, from, to]``.
+
+    Returns:
+        ``[row, frame]`` int64.
+    """
+    total = local[:, 0]
+    came = []
+    for k in range(1, local.shape[1]):
+        best, origin = (total[:, :, None] + change[:, k - 1]).min(1)
+        total = best + local[:, k]
+        came.append(origin)
+    path = [total.argmin(1)]
+    for origin in reversed(came):
+        path.append(origin.gather(1, path[-1][:, None])[:, 0])
+    return torch.stack(path[::-1], 1)
+
+
+def median(track: torch.Tensor, width: int) -> torch.Tensor:
+    """Running median of ``[row, frame]`` over ``width`` (odd) frames; the ends are repeated."""
+    side = width // 2
+    padded = torch.nn.functional.pad(track[:, None], (side, side), mode="replicate")[:, 0]
+    return padded.unfold(1, width, 1).median(-1).values
+
+
+def peaks(
+    values: torch.Tensor, width: int, count: int, least: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """The highest local maxima.
+
+    Args:
+        values: ``[..., place]``.
+        width: places (odd) within which a peak is the highest.
+        count: of peaks.
+        least: broadcasts to ``values``; lower ones do not count.
+
+    Returns:
+        Places ``[..., count]`` with fractions by a parabola, and heights, ``-inf`` where there are
+        fewer peaks.
+    """
+    flat = values.flatten(0, -2)[:, None]
+    around = torch.nn.functional.max_pool1d(flat, width, 1, padding=width // 2)
+    inside = torch.zeros_like(values, dtype=torch.bool)
+    inside[..., 1:-1] = True
+    is_peak = (around.view_as(values) == values) & inside & (values > least)
+    height, place = torch.where(is_peak, values, -torch.inf).topk(count, -1)
+    safe = place.clamp(1, values.shape[-1] - 2)
+    left, middle, right = (values.gather(-1, safe + shift) for shift in (-1, 0, 1))
+    curve = (left - 2.0 * middle + right).clamp_max(-1e-12)
+    offset = (0.5 * (left - right) / curve).clamp(-0.5, 0.5)
+    return safe + offset, height
+
+
+class _Tracking:
+    """One run of the tracker."""
+
+    def __init__(self, settings: Yaapt, signal: torch.Tensor, rate: int) -> None:
+        self.set = settings
+        self.rate = rate
+        self.hop = round(settings.hop * rate)
+        self.frames = -(-signal.shape[1] // self.hop)
+        divisors = [d for d in range(1, max(1, rate // SPECTRAL_RATE) + 1) if self.hop % d == 0]
+        self.step = divisors[-1]
+        self.slow_rate = rate / self.step
+        self.points = 1 << round(math.log2(settings.points * self.slow_rate / 16_000))
+        if self.frames:
+            self.plain = self._limited(signal)
+            self.square = self._limited(signal.square())
+        else:
+            self.plain = self.square = signal
+
+    def track(self) -> tuple[torch.Tensor, torch.Tensor]:
+        if not self.frames:
+            empty = self.plain[:, :0]
+            return empty, empty
+        energy = self._energy()
+        counts = energy > self.set.voiced_energy
+        rough, deviation = self._rough(counts)
+        hertz, merit, share = self._candidates(rough, deviation, counts)
+        if (share < self.set.least_share).any():
+            lower = (rough / 2.0).clamp_min(self.set.lowest)
+            of_lower = self._candidates(lower, deviation / 2.0, counts)
+            better = (share < self.set.least_share) & (of_lower[2] > share)
+            rough = torch.where(better, lower, rough)
+            hertz = torch.where(better[..., None], of_lower[0], hertz)
+            merit = torch.where(better[..., None], of_lower[1], merit)
+        return self._choose(hertz, merit, rough, energy)
+
+    def _candidates(
+        self, rough: torch.Tensor, deviation: torch.Tensor, counts: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Hz and merit of both signals' candidates ``[row, frame, candidate]``, and the share of
+        the frames that count which have any, ``[row, 1]``.
+        """
+        found = [self._correlated(x, rough, deviation) for x in (self.plain, self.square)]
+        hertz, merit = (torch.cat(parts, -1) for parts in zip(*found, strict=True))
+        some = (merit.amax(-1) > 0) & counts
+        return hertz, merit, some.sum(1, keepdim=True) / counts.sum(1, keepdim=True).clamp_min(1)
+
+    def _limited(self, signal: torch.Tensor) -> torch.Tensor:
+        """A. The signal within the band, without delay."""
+        low, high = (2.0 * f / self.rate for f in self.set.band)
+        side = round(self.set.order * self.rate / 16_000) // 2
+        n = torch.arange(-side, side + 1, dtype=torch.float64)
+        taps = high * torch.sinc(high * n) - low * torch.sinc(low * n)
+        taps = taps * torch.hamming_window(2 * side + 1, periodic=False, dtype=torch.float64)
+        length = signal.shape[1]
+        points = 1 << math.ceil(math.log2(length + 2 * side))
+        spectra = torch.fft.rfft(signal, n=points) * torch.fft.rfft(taps.to(signal), n=points)
+        return torch.fft.irfft(spectra, n=points)[:, side : side + length]
+
+    def _framed(self, signal: torch.Tensor, length: int, step: int = 1) -> torch.Tensor:
+        """``[row, time]`` to ``[row, frame, length]``, centred on every hop, of every ``step``-th
+        sample.
+        """
+        signal, hop = signal[:, ::step], self.hop // step
+        need = (self.frames - 1) * hop + length
+        before = length // 2
+        after = need - before - signal.shape[1]
+        padded = torch.nn.functional.pad(signal, (before, max(0, after)))
+        return padded.unfold(1, length, hop)[:, : self.frames]
+
+    def _bin(self, hertz: float) -> int:
+        return round(hertz * self.points / self.slow_rate)
+
+    def _energy(self) -> torch.Tensor:
+        """B. Normalised low-frequency energy ratio ``[row, frame]``; 0 in a silent row."""
+        length = round(self.set.frame * self.slow_rate)
+        window = torch.hann_window(length, periodic=False, device=self.plain.device)
+        # the limits are the paper's; where F0's own range is narrow, there would be nothing between
+        low = self._bin(2.0 * self.set.lowest)
+        high = self._bin(max(self.set.highest, 4.0 * self.set.lowest))
+
+        def of(frames: torch.Tensor) -> tuple[torch.Tensor]:
+            spectra = torch.fft.rfft(frames * window, n=self.points)
+            return (spectra[..., low:high].abs().sum(-1),)
+
+        (energy,) = _by_frames(of, self._framed(self.plain, length, self.step))
+        mean = energy.mean(1, keepdim=True)
+        sounding = mean > SILENCE * (high - low)
+        return torch.where(sounding, energy / mean.clamp_min(1e-30), 0.0)
+
+    def _rough(self, counts: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """C. The spectral track ``[row, frame]`` and its deviation ``[row, 1]``, both in Hz.
+
+        Args:
+            counts: ``[row, frame]``: frames with energy.
+        """
+        set_ = self.set
+        hertz, merit = self._spectral_candidates()
+        counts = counts & (hertz[..., 0] > 0)
+        some, number = counts.any(1, keepdim=True), counts.sum(1, keepdim=True)
+        # frames that count move together; what is left over repeats the last of them
+        place = torch.arange(self.frames, device=counts.device)[None]
+        frame = counts.long().argsort(dim=1, descending=True, stable=True)
+        frame = frame.gather(1, place.minimum((number - 1).clamp_min(0)))[..., None]
+        hertz, merit = (x.gather(1, frame.expand_as(x)) for x in (hertz, merit))
+        real = (place < number).to(hertz)
+
+        def statistics(track: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+            mean = (track * real).sum(1, keepdim=True) / number.clamp_min(1)
+            variance = ((track - mean).square() * real).sum(1, keepdim=True) / number.clamp_min(1)
+            return mean, variance.sqrt()
+
+        mean, deviation = statistics(hertz[..., 0])
+        # errors are mostly upward, so candidates are drawn to a little below the mean
+        drawn = ((hertz - 0.8 * mean[..., None]).abs() * (3.0 - merit)).argmin(-1, keepdim=True)
+        smooth = median(hertz.gather(-1, drawn)[..., 0], set_.smoothing - 2)
+        hertz = hertz.scatter(-1, drawn, smooth[..., None])
+        step = (hertz[:, :-1, :, None] - hertz[:, 1:, None, :]).abs() / set_.lowest
+        weight = (set_.rough_change * deviation / mean.clamp_min(1.0))[..., None, None]
+        change = weight * (0.05 * step + step.square()) * real[:, 1:, None, None]
+        path = best_path((1.0 - merit) * real[..., None], change)
+        track = median(hertz.gather(-1, path[..., None])[..., 0], set_.smoothing - 2)
+
+        mean, deviation = statistics(track)
+        deviation = deviation.maximum(set_.least_deviation * mean)
+        rank = (counts.cumsum(1) - 1).clamp_min(0)
+        track = _filled(track.gather(1, rank), counts, mean)
+        track = torch.nn.functional.pad(track[:, None], (1, 1), mode="replicate")
+        track = torch.nn.functional.avg_pool1d(track, 3, 1)[:, 0]
+        # where no frame has a pitch, correlation looks everywhere
+        middle = math.sqrt(set_.lowest * set_.highest)
+        track = torch.where(some, track.clamp(set_.lowest, set_.highest), middle)
+        return track, torch.where(some, deviation, set_.highest)
+
+    def _spectral_candidates(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """Peaks of the spectral harmonics correlation: Hz and merit ``[row, frame, candidate]``;
+        Hz are 0 and merits 1 in a frame without.
+        """
+        length = 2 * round(self.set.frame * self.slow_rate)
+        return _by_frames(self._spectral, self._framed(self.square, length, self.step))
+
+    def _spectral(self, frames: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        set_, length = self.set, frames.shape[-1]
+        window = torch.kaiser_window(length, periodic=False, beta=0.5, device=frames.device)
+        frames = frames * window
+        frames = frames - frames.mean(-1, keepdim=True)
+        spectra = torch.fft.rfft(frames, n=self.points).abs()
+        # a peak at the upper limit must stand out from what lies beyond it
+        low, high = self._bin(set_.lowest), self._bin(set_.highest + set_.spectral_width)
+        side = self._bin(set_.harmonic_window / 2.0)
+        near = spectra.unfold(-1, 2 * side + 1, 1)  # place p holds the bins p to p + 2 side
+        product: torch.Tensor | None = None
+        for number in range(1, set_.harmonics + 2):
+            start = number * low - side
+            of_number = near[..., start : number * high - side + 1 : number, :]
+            product = of_number if product is None else product * of_number
+        assert product is not None
+        shc = product.sum(-1)
+        shc = shc / shc.amax(-1, keepdim=True).clamp_min(1e-30)
+        mean = shc.mean(-1, keepdim=True)
+        width = 2 * self._bin(set_.spectral_width / 2.0) + 1
+        least = set_.prominence * mean.expand_as(shc).clone()
+        least[..., self._bin(set_.highest) - low + 1 :] = torch.inf
+        least = torch.where(mean > 1.0 / set_.flatness, torch.inf, least)
+        place, merit = peaks(shc, width, set_.spectral_peaks, least)
+        there = merit > 0
+        hertz = (place + low) * self.slow_rate / self.points
+        hertz = torch.where(there, hertz, hertz[..., :1])
+        merit = torch.where(there, merit, merit[..., :1])
+        none = ~there[..., :1]
+        return torch.where(none, 0.0, hertz), torch.where(none, 1.0, merit)
+
+    def _correlated(
+        self, signal: torch.Tensor, rough: torch.Tensor, deviation: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """D. Candidates of the normalised correlation near the rough track: Hz, 0 for none, and
+        merit, ``[row, frame, candidate]``.
+        """
+        length = round(self.set.correlated * self.rate) + math.ceil(self.rate / self.set.lowest)
+        deviation = deviation.expand_as(rough)
+        return _by_frames(self._correlation, self._framed(signal, length + 1), rough, deviation)
+
+    def _correlation(
+        self, frames: torch.Tensor, rough: torch.Tensor, deviation: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        set_ = self.set
+        first, last = math.floor(self.rate / set_.highest), math.ceil(self.rate / set_.lowest)
+        length = round(set_.correlated * self.rate)
+        frames = frames - frames.mean(-1, keepdim=True)
+        points = 1 << math.ceil(math.log2(2 * length + last + 1))
+        head = torch.fft.rfft(frames[..., :length], n=points)
+        product = torch.fft.irfft(head.conj() * torch.fft.rfft(frames, n=points), n=points)
+        power = torch.nn.functional.pad(frames.double().square().cumsum(-1), (1, 0))
+        energy = (power[..., length:] - power[..., :-length]).clamp_min(0.0)
+        lags = slice(first - 1, last + 2)
+        scale = (energy[..., :1] * energy[..., lags]).sqrt() + length * SILENCE**2
+        nccf = (product[..., lags] / scale).float()
+
+        lag = torch.arange(first - 1, last + 2, device=frames.device)
+        side = round(set_.correlation_width * self.rate / 32_000)
+        shortest = self.rate / (rough + 2.0 * deviation).clamp_max(set_.highest) - side
+        longest = self.rate / (rough - 2.0 * deviation).clamp_min(set_.lowest) + side
+        near = (lag >= shortest[..., None]) & (lag <= longest[..., None])
+        least = torch.where(near, set_.least_correlation, torch.inf)
+        place, merit = peaks(nccf, 2 * side + 1, set_.correlation_peaks, least)
+        sure = merit[..., :1] > set_.enough_correlation
+        there = merit > 0
+        there[..., 1:] &= ~sure
+        hertz = torch.where(there, self.rate / (place + (first - 1)), 0.0)
+        closeness = 1.0 - (hertz - rough[..., None]).abs() / (5.0 * deviation[..., None])
+        merit = (1.0 + set_.boost) * merit.clamp(0.0, 1.0) * closeness.clamp_min(0.0)
+        return hertz, torch.where(there, merit.clamp(0.0, 1.0), 0.0)
+
+    def _choose(
+        self, hertz: torch.Tensor, merit: torch.Tensor, rough: torch.Tensor, energy: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """E. The cheapest path through the best of the correlations' candidates, their median, the
+        rough track, and silence.
+        """
+        set_ = self.set
+        order = merit.argsort(dim=-1, descending=True, stable=True)[..., : set_.correlation_peaks]
+        hertz, merit = hertz.gather(-1, order), merit.gather(-1, order)
+        best, best_merit = hertz[..., 0], merit[..., 0]
+        width = 2 * set_.smoothing + 1
+        around = torch.nn.functional.avg_pool1d(
+            (best > 0).to(best)[:, None], width, 1, padding=width // 2, count_include_pad=False
+        )[:, 0]
+        likely = (0.5 * energy).clamp_max(1.0) * around
+        smooth = median(best, set_.smoothing) * (energy > set_.voiced_energy)
+        quiet = energy <= set_.unvoiced_energy
+        lacks = ~quiet & (best == 0)
+        silence = torch.where(lacks, 1.0 - likely, 1.0 - best_merit)
+        silence = torch.where(quiet, set_.pivot, silence)
+        hertz[..., 0] = torch.where(lacks, rough, best)
+        merit[..., 0] = torch.where(lacks, likely, best_merit)
+        possible = (hertz > 0) & ~quiet[..., None]
+        hertz, merit = torch.where(possible, hertz, 0.0), torch.where(possible, merit, 0.0)
+        of_smooth = torch.where(smooth > 0, best_merit, 1.0 - likely)
+        hertz = torch.stack([*hertz.unbind(-1), smooth, rough, torch.zeros_like(best)], -1)
+        merit = torch.stack([*merit.unbind(-1), of_smooth, energy / 5.0, silence], -1)
+        merit = merit.clamp_max(1.0)
+
+        voiced = hertz > 0
+        number = (smooth > 0).sum(1).clamp_min(1)
+        mean = (smooth.sum(1) / number).clamp_min(set_.lowest)[:, None, None, None]
+        was, now = voiced[:, :-1, :, None], voiced[:, 1:, None, :]
+        step = (hertz[:, :-1, :, None] - hertz[:, 1:, None, :]).abs() / mean
+        jump = (energy[:, 1:] - energy[:, :-1]).abs().clamp_max(1.0)[..., None, None]
+        change = torch.where(was & now, set_.voiced_change * step, set_.unvoiced)
+        change = torch.where(was ^ now, set_.onset * (1.0 - jump), change)
+        path = best_path(set_.local * (1.0 - merit), change)[..., None]
+        return hertz.gather(-1, path)[..., 0], merit.gather(-1, path)[..., 0]
+
+
+def _by_frames(function: Callable[..., tuple[torch.Tensor, ...]], *inputs: torch.Tensor) -> Any:
+    """A function of ``[row, frame, ...]`` over some frames at a time, so that memory is bounded."""
+    size = max(1, FRAMES_AT_ONCE // max(1, len(inputs[0])))
+    parts = [function(*some) for some in zip(*(x.split(size, 1) for x in inputs), strict=True)]
+    return tuple(torch.cat(part, 1) for part in zip(*parts, strict=True))
+
+
+def _filled(track: torch.Tensor, known: torch.Tensor, outside: torch.Tensor) -> torch.Tensor:
+    """``[row, frame]`` on straight lines between known frames; ``outside`` ``[row, 1]`` at the ends
+    where these are not known.
+    """
+    ends = torch.zeros_like(known)
+    ends[:, [0, -1]] = True
+    track = torch.where(known, track, outside)
+    known = known | ends
+    count = track.shape[1]
+    place = torch.arange(count, device=track.device)
+    left = torch.where(known, place, -1).cummax(1).values
+    right = torch.where(known, place, count).flip(1).cummin(1).values.flip(1)
+    part = (place - left) / (right - left).clamp_min(1)
+    return torch.lerp(track.gather(1, left), track.gather(1, right), part.to(track))
