@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -145,18 +147,32 @@ class SemiInformed(Attacker):
         held_out = rendered(kept, voices[0])
         start = self.lesson.start
         encoder = recipe.encoder(config) if start is None else encoder_of(start)
-        outcome = recipe.train(
-            encoder,
-            speech,
-            held_out,
-            config,
-            place / "run",
-            seconds=self.lesson.seconds,
-            machine=Machine(),
-            say=self.say,
-        )
+        with all_cores():
+            outcome = recipe.train(
+                encoder,
+                speech,
+                held_out,
+                config,
+                place / "run",
+                seconds=self.lesson.seconds,
+                machine=Machine(),
+                say=self.say,
+            )
         save(encoder, place, card={"trained on": case.protection.system or "files"})
         (place / CURVE).write_text(json.dumps(outcome.curve), "utf-8")
+
+
+@contextmanager
+def all_cores() -> Iterator[None]:
+    """Training may use them: it does not give the same weights twice anyway, its time is limited."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(os.cpu_count() or 1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def _by_model(case: Case, vectors: np.ndarray) -> list[np.ndarray]:
