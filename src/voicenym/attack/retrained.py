@@ -164,7 +164,7 @@ class SemiInformed(Attacker):
 
 @contextmanager
 def all_cores() -> Iterator[None]:
-    """Training may use them: it does not give the same weights twice anyway, its time is limited."""
+    """Training may use them: limited by time, it never gives the same weights twice."""
     import torch
 
     before = torch.get_num_threads()
