@@ -9,6 +9,7 @@ import pytest
 import scipy.fft
 import torch
 
+from voicenym.dsp import mfcc
 from voicenym.dsp.mfcc import MFCC, mel, normalised, triangles, with_slopes
 
 
@@ -58,14 +59,21 @@ def test_equals_the_definition(samples):
 
 def test_a_batch_is_its_rows_and_level_moves_the_energy_alone():
     signals = noise(3, 8000)
-    mfcc = MFCC()
-    together = mfcc(signals)
+    cepstra = MFCC()
+    together = cepstra(signals)
     assert together.shape == (3, 50, 24)
     for signal, row in zip(signals, together, strict=True):
-        torch.testing.assert_close(mfcc(signal), row, atol=1e-3, rtol=1e-5)
-    louder = mfcc(4 * signals) - together
+        torch.testing.assert_close(cepstra(signal), row, atol=1e-3, rtol=1e-5)
+    louder = cepstra(4 * signals) - together
     torch.testing.assert_close(louder[..., 0], torch.full((3, 50), 2 * math.log(4)))
     torch.testing.assert_close(louder[..., 1:], torch.zeros(3, 50, 23), atol=2e-3, rtol=0)
+
+
+def test_small_blocks_give_the_same(monkeypatch):
+    signals = noise(2, 8000)
+    whole = MFCC()(signals)
+    monkeypatch.setattr(mfcc, "BLOCK_FRAMES", 14)
+    torch.testing.assert_close(MFCC()(signals), whole, atol=1e-4, rtol=1e-5)
 
 
 def test_silence_is_finite_and_a_click_has_no_frame():

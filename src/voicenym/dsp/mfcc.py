@@ -28,6 +28,8 @@ SLOPE_REACH = 3
 MEAN_WINDOW = 300
 """Frames of the sliding mean, 3 s."""
 LEAST_VARIANCE = 1e-10
+BLOCK_FRAMES = 8_192
+"""Frames that are transformed at once, so that an hour takes no more memory than a minute."""
 
 
 def mel(hertz: torch.Tensor) -> torch.Tensor:
@@ -96,8 +98,14 @@ class MFCC(torch.nn.Module):
         mirrored. Less than half a window (12.5 ms) has no frame.
         """
         frames = _frames(signal * FULL_SCALE)
-        if not frames.shape[-2]:
-            return frames[..., : self.transform.shape[1]]
+        rows = max(1, frames.shape[:-2].numel())
+        blocks = frames.split(max(1, BLOCK_FRAMES // rows), dim=-2)
+        found = [self._cepstra(block) for block in blocks if block.numel()]
+        empty = frames.new_zeros(*frames.shape[:-2], 0, self.transform.shape[1])
+        return torch.cat(found, dim=-2) if found else empty
+
+    def _cepstra(self, frames: torch.Tensor) -> torch.Tensor:
+        """``[..., frame, 400]`` to ``[..., frame, coefficient]``."""
         frames = frames - frames.mean(-1, keepdim=True)
         energy = frames.square().sum(-1).clamp_min(LEAST_POWER).log()
         before = torch.cat([frames[..., :1], frames[..., :-1]], dim=-1)
