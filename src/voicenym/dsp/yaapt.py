@@ -17,15 +17,14 @@ on at once; the whole recording is needed.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 
+from voicenym.dsp.tracks import best_path, by_frames, filled, median, peaks
+
 SPECTRAL_RATE = 4_000
 """Spectra are of the signals at about this rate: nothing is left above the band."""
-FRAMES_AT_ONCE = 2048
 SILENCE = 1e-7
 """Mean magnitude below which nothing is voiced."""
 
@@ -106,63 +105,6 @@ class Yaapt:
             ``[row, ceil(time / hop)]``. Frame ``k`` is centred at ``k * hop``.
         """
         return _Tracking(self, signal, rate).track()
-
-
-def best_path(local: torch.Tensor, change: torch.Tensor) -> torch.Tensor:
-    """Candidates on the cheapest path.
-
-    Args:
-        local: costs ``[row, frame, candidate]``.
-        change: costs ``[row, frame - 1, from, to]``.
-
-    Returns:
-        ``[row, frame]`` int64.
-    """
-    total = local[:, 0]
-    came = []
-    for k in range(1, local.shape[1]):
-        best, origin = (total[:, :, None] + change[:, k - 1]).min(1)
-        total = best + local[:, k]
-        came.append(origin)
-    path = [total.argmin(1)]
-    for origin in reversed(came):
-        path.append(origin.gather(1, path[-1][:, None])[:, 0])
-    return torch.stack(path[::-1], 1)
-
-
-def median(track: torch.Tensor, width: int) -> torch.Tensor:
-    """Running median of ``[row, frame]`` over ``width`` (odd) frames; the ends are repeated."""
-    side = width // 2
-    padded = torch.nn.functional.pad(track[:, None], (side, side), mode="replicate")[:, 0]
-    return padded.unfold(1, width, 1).median(-1).values
-
-
-def peaks(
-    values: torch.Tensor, width: int, count: int, least: torch.Tensor
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """The highest local maxima.
-
-    Args:
-        values: ``[..., place]``.
-        width: places (odd) within which a peak is the highest.
-        count: of peaks.
-        least: broadcasts to ``values``; lower ones do not count.
-
-    Returns:
-        Places ``[..., count]`` with fractions by a parabola, and heights, ``-inf`` where there are
-        fewer peaks.
-    """
-    flat = values.flatten(0, -2)[:, None]
-    around = torch.nn.functional.max_pool1d(flat, width, 1, padding=width // 2)
-    inside = torch.zeros_like(values, dtype=torch.bool)
-    inside[..., 1:-1] = True
-    is_peak = (around.view_as(values) == values) & inside & (values > least)
-    height, place = torch.where(is_peak, values, -torch.inf).topk(count, -1)
-    safe = place.clamp(1, values.shape[-1] - 2)
-    left, middle, right = (values.gather(-1, safe + shift) for shift in (-1, 0, 1))
-    curve = (left - 2.0 * middle + right).clamp_max(-1e-12)
-    offset = (0.5 * (left - right) / curve).clamp(-0.5, 0.5)
-    return safe + offset, height
 
 
 class _Tracking:
@@ -249,7 +191,7 @@ class _Tracking:
             spectra = torch.fft.rfft(frames * window, n=self.points)
             return (spectra[..., low:high].abs().sum(-1),)
 
-        (energy,) = _by_frames(of, self._framed(self.plain, length, self.step))
+        (energy,) = by_frames(of, self._framed(self.plain, length, self.step))
         mean = energy.mean(1, keepdim=True)
         sounding = mean > SILENCE * (high - low)
         return torch.where(sounding, energy / mean.clamp_min(1e-30), 0.0)
@@ -290,7 +232,7 @@ class _Tracking:
         mean, deviation = statistics(track)
         deviation = deviation.maximum(set_.least_deviation * mean)
         rank = (counts.cumsum(1) - 1).clamp_min(0)
-        track = _filled(track.gather(1, rank), counts, mean)
+        track = filled(track.gather(1, rank), counts, mean)
         track = torch.nn.functional.pad(track[:, None], (1, 1), mode="replicate")
         track = torch.nn.functional.avg_pool1d(track, 3, 1)[:, 0]
         # where no frame has a pitch, correlation looks everywhere
@@ -303,7 +245,7 @@ class _Tracking:
         Hz are 0 and merits 1 in a frame without.
         """
         length = 2 * round(self.set.frame * self.slow_rate)
-        return _by_frames(self._spectral, self._framed(self.square, length, self.step))
+        return by_frames(self._spectral, self._framed(self.square, length, self.step))
 
     def _spectral(self, frames: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         set_, length = self.set, frames.shape[-1]
@@ -344,7 +286,7 @@ class _Tracking:
         """
         length = round(self.set.correlated * self.rate) + math.ceil(self.rate / self.set.lowest)
         deviation = deviation.expand_as(rough)
-        return _by_frames(self._correlation, self._framed(signal, length + 1), rough, deviation)
+        return by_frames(self._correlation, self._framed(signal, length + 1), rough, deviation)
 
     def _correlation(
         self, frames: torch.Tensor, rough: torch.Tensor, deviation: torch.Tensor
@@ -416,26 +358,3 @@ class _Tracking:
         change = torch.where(was ^ now, set_.onset * (1.0 - jump), change)
         path = best_path(set_.local * (1.0 - merit), change)[..., None]
         return hertz.gather(-1, path)[..., 0], merit.gather(-1, path)[..., 0]
-
-
-def _by_frames(function: Callable[..., tuple[torch.Tensor, ...]], *inputs: torch.Tensor) -> Any:
-    """A function of ``[row, frame, ...]`` over some frames at a time, so that memory is bounded."""
-    size = max(1, FRAMES_AT_ONCE // max(1, len(inputs[0])))
-    parts = [function(*some) for some in zip(*(x.split(size, 1) for x in inputs), strict=True)]
-    return tuple(torch.cat(part, 1) for part in zip(*parts, strict=True))
-
-
-def _filled(track: torch.Tensor, known: torch.Tensor, outside: torch.Tensor) -> torch.Tensor:
-    """``[row, frame]`` on straight lines between known frames; ``outside`` ``[row, 1]`` at the ends
-    where these are not known.
-    """
-    ends = torch.zeros_like(known)
-    ends[:, [0, -1]] = True
-    track = torch.where(known, track, outside)
-    known = known | ends
-    count = track.shape[1]
-    place = torch.arange(count, device=track.device)
-    left = torch.where(known, place, -1).cummax(1).values
-    right = torch.where(known, place, count).flip(1).cummin(1).values.flip(1)
-    part = (place - left) / (right - left).clamp_min(1)
-    return torch.lerp(track.gather(1, left), track.gather(1, right), part.to(track))

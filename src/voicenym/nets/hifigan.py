@@ -18,12 +18,12 @@ from typing import Any
 
 import torch
 from torch.nn.functional import leaky_relu
-from torch.nn.utils import parametrizations, parametrize
 
 from voicenym.errors import VoicenymError
 from voicenym.nets.folder import fill
 from voicenym.nets.streaming import Conv, Memory, Upsample, align
 from voicenym.nets.synthesizer import Conditions, Synthesizer
+from voicenym.nets.weight_norm import normalize_weights, plain
 
 SLOPE = 0.1
 LAST_SLOPE = 0.01
@@ -147,7 +147,8 @@ class Generator(torch.nn.Module):
     Args:
         inputs: channels: 80 for the published mel vocoders.
         size: the shape.
-        weight_norm: weights as direction and length, for training; see :func:`fold`.
+        weight_norm: weights as direction and length, for training; see
+            :mod:`voicenym.nets.weight_norm`.
     """
 
     def __init__(self, inputs: int, size: GeneratorSize, weight_norm: bool = False) -> None:
@@ -210,58 +211,6 @@ class Generator(torch.nn.Module):
         generator = cls(state["conv_pre.weight"].shape[1], GeneratorSize.published(config))
         fill(generator, state, f"{path}, after its config.json")
         return generator.eval()
-
-
-def normalize_weights(network: torch.nn.Module) -> None:
-    """Write every convolution's weight as length times direction (Salimans, Kingma 2016)."""
-    for part in list(network.modules()):
-        if isinstance(part, (torch.nn.Conv1d, torch.nn.ConvTranspose1d)):
-            parametrizations.weight_norm(part)
-
-
-def fold(network: torch.nn.Module) -> None:
-    """Make plain weights of all lengths and directions, for inference; numbers stay."""
-    for part in list(network.modules()):
-        if parametrize.is_parametrized(part, "weight"):
-            parametrize.remove_parametrizations(part, "weight")
-
-
-def plain(state: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """A state with ``weight = g v / |v|``, the norm over all but the first axis, for every pair of
-    length and direction, under the published names (``weight_g``, ``weight_v``) or torch's; other
-    entries stay.
-    """
-    state = _published_names(state)
-    result = {}
-    for name, value in state.items():
-        if name.endswith(".weight_v"):
-            length = state[f"{name[:-1]}g"]
-            norm = torch.linalg.vector_norm(value, dim=tuple(range(1, value.ndim)), keepdim=True)
-            result[name[:-2]] = value * (length / norm)
-        elif not name.endswith(".weight_g"):
-            result[name] = value
-    return result
-
-
-def _published_names(state: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    ours = "parametrizations.weight.original"
-    return {
-        name.replace(f"{ours}0", "weight_g").replace(f"{ours}1", "weight_v"): value
-        for name, value in state.items()
-    }
-
-
-def published(generator: Generator) -> dict[str, dict[str, torch.Tensor]]:
-    """A generator in the published layout, with weight norm: ``{"generator": state}``."""
-    state = {}
-    for name, value in _published_names(generator.state_dict()).items():
-        if name.endswith(".weight"):
-            dims = tuple(range(1, value.ndim))
-            state[f"{name}_g"] = torch.linalg.vector_norm(value, dim=dims, keepdim=True)
-            state[f"{name}_v"] = value
-        else:
-            state[name] = value
-    return {"generator": state}
 
 
 class HifiGan(Synthesizer):

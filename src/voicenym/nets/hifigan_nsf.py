@@ -15,8 +15,9 @@ import torch
 from torch.nn.functional import leaky_relu
 
 from voicenym.nets.excitation import Sines
-from voicenym.nets.hifigan import SLOPE, GeneratorSize, HifiGan, normalize_weights
+from voicenym.nets.hifigan import SLOPE, GeneratorSize, HifiGan
 from voicenym.nets.streaming import Conv, Memory, align
+from voicenym.nets.weight_norm import normalize_weights
 
 
 class Source(torch.nn.Module):

@@ -10,6 +10,7 @@ from typing import Any
 from voicenym.errors import VoicenymError
 from voicenym.nets.folder import fill, read, write
 from voicenym.nets.synthesizer import Synthesizer
+from voicenym.nets.weight_norm import plain
 
 KINDS = {
     "hifigan": "voicenym.nets.hifigan:HifiGan",
@@ -58,8 +59,6 @@ def save(
     Raises:
         DependencyError, VoicenymError: as :func:`voicenym.nets.folder.write`.
     """
-    from voicenym.nets.hifigan import plain
-
     config = {"kind": network.kind, "options": network.config(), "card": dict(card or {})}
     write(folder, plain(network.state_dict()), config, half=half)
 

@@ -1,0 +1,65 @@
+"""Weights as length times direction, in memory and in published checkpoints.
+
+Salimans and Kingma, "Weight normalization", NeurIPS 2016. Published generators keep the pairs
+``weight_g``, ``weight_v``; torch calls them ``parametrizations.weight.original0`` and ``1``; for
+inference one plain ``weight`` is enough.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import torch
+from torch.nn.utils import parametrizations, parametrize
+
+
+def normalize_weights(network: torch.nn.Module) -> None:
+    """Write every convolution's weight as length times direction (Salimans, Kingma 2016)."""
+    for part in list(network.modules()):
+        if isinstance(part, (torch.nn.Conv1d, torch.nn.ConvTranspose1d)):
+            parametrizations.weight_norm(part)
+
+
+def fold(network: torch.nn.Module) -> None:
+    """Make plain weights of all lengths and directions, for inference; numbers stay."""
+    for part in list(network.modules()):
+        if parametrize.is_parametrized(part, "weight"):
+            parametrize.remove_parametrizations(part, "weight")
+
+
+def plain(state: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """A state with ``weight = g v / |v|``, the norm over all but the first axis, for every pair of
+    length and direction, under the published names (``weight_g``, ``weight_v``) or torch's; other
+    entries stay.
+    """
+    state = _published_names(state)
+    result = {}
+    for name, value in state.items():
+        if name.endswith(".weight_v"):
+            length = state[f"{name[:-1]}g"]
+            norm = torch.linalg.vector_norm(value, dim=tuple(range(1, value.ndim)), keepdim=True)
+            result[name[:-2]] = value * (length / norm)
+        elif not name.endswith(".weight_g"):
+            result[name] = value
+    return result
+
+
+def _published_names(state: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    ours = "parametrizations.weight.original"
+    return {
+        name.replace(f"{ours}0", "weight_g").replace(f"{ours}1", "weight_v"): value
+        for name, value in state.items()
+    }
+
+
+def published(network: torch.nn.Module) -> dict[str, torch.Tensor]:
+    """A network's state in the published layout, every matrix with its lengths and directions."""
+    state = {}
+    for name, value in _published_names(network.state_dict()).items():
+        if name.endswith(".weight"):
+            dims = tuple(range(1, value.ndim))
+            state[f"{name}_g"] = torch.linalg.vector_norm(value, dim=dims, keepdim=True)
+            state[f"{name}_v"] = value
+        else:
+            state[name] = value
+    return state
