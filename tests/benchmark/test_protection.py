@@ -72,6 +72,7 @@ def test_who_knows_more_and_finds_less_than_trivial_statistics_is_badly_trained(
     attacks = [
         figures(test, Ignorant(), 3.0, "neural"),
         figures(test, LazyInformed(), 0.2, "neural"),
+        figures(test, Normalised(LazyInformed()), 0.2, "neural"),
         figures(test, KeySearch(), 4.0, "neural"),
         figures(test, Ignorant(), 1.5, "plain", 1),
         figures(test, LazyInformed(), 0.1, "plain", 1),

@@ -16,7 +16,7 @@ from voicenym.attack.attackers import Attacker, Unprotected
 from voicenym.attack.cache import VectorCache
 from voicenym.attack.case import Case, Protection
 from voicenym.attack.embedder import Embedder
-from voicenym.attack.normalised import Normalised
+from voicenym.attack.normalised import SUFFIX, Normalised
 from voicenym.attack.retrained import Lesson, SemiInformed
 from voicenym.attack.search import UnprotectedPerTrial, line_up
 from voicenym.attack.transform import ORIGINAL, Instead, Transform
@@ -279,6 +279,8 @@ def _notes(
             default=None,
         )
         if plain is None or attack.verifier == statistics or attack.holds_key:
+            continue
+        if attack.attacker.endswith(SUFFIX):  # said of the same one without
             continue
         if plain.eer.value < attack.eer.value:
             notes.append(

@@ -132,10 +132,11 @@ def unbiased(value: float, draws: Array, level: float = 0.95) -> tuple[float, In
     noise's deviation; a replicate has the noise twice, so that its square is doubled. Where much is
     linked, figure and replicate exceed the truth by v and 2 v for some small variance v. In both
     cases the square of the truth is 2 value^2 - mean(draws)^2, up to the square of v. Its limits
-    are those of the replicates about their mean, at the slope of the square at ``value``.
+    are the squares of the value's, which lie as far from it as the replicates' from their mean,
+    less the same difference.
 
     In simulations (24 and 60 speakers, Gaussian scores 0 to 4 deviations apart, trials independent
-    or not) intervals of 95 % hold the truth in 88 to 100 % of cases; percentiles of the replicates
+    or not) intervals of 95 % hold the truth in 87 to 100 % of cases; percentiles of the replicates
     hold it in none where nothing is linked, and in one of ten where D_sys is 0.045.
 
     Args:
@@ -145,9 +146,10 @@ def unbiased(value: float, draws: Array, level: float = 0.95) -> tuple[float, In
     """
     mean = float(draws.mean())
     low, high = percentiles(draws, level)
-    square = 2.0 * value * value - mean * mean
-    below, above = square - 2.0 * value * (high - mean), square + 2.0 * value * (mean - low)
-    corrected, lower, upper = (float(np.sqrt(max(0.0, x))) for x in (square, below, above))
+    excess = mean * mean - value * value
+    below, above = max(0.0, value - (high - mean)), value + (mean - low)
+    squares = (x * x - excess for x in (value, below, above))
+    corrected, lower, upper = (float(np.sqrt(max(0.0, x))) for x in squares)
     return min(corrected, 1.0), (min(lower, value), min(max(upper, value), 1.0))
 
 
