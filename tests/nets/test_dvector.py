@@ -4,6 +4,7 @@ import numpy
 import pytest
 import torch
 
+from voicenym.errors import VoicenymError
 from voicenym.nets.dvector import HOP, PART_FRAMES, DVector, part_starts
 
 
@@ -57,7 +58,10 @@ def test_waveforms_and_features_give_the_same_vectors_and_gradients_reach_the_wa
 
 def test_other_weights_are_refused(tmp_path):
     torch.save({"model_state": {"conv.weight": torch.zeros(3)}}, tmp_path / "other.pt")
-    with pytest.raises(KeyError):
+    with pytest.raises(VoicenymError, match=r"lstm\.weight_ih_l0 is missing"):
+        DVector.from_checkpoint(tmp_path / "other.pt")
+    torch.save({"state": {}}, tmp_path / "other.pt")
+    with pytest.raises(VoicenymError, match="model_state is missing"):
         DVector.from_checkpoint(tmp_path / "other.pt")
 
 

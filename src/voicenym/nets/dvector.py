@@ -8,6 +8,7 @@ logarithm) in frames of 25 ms every 10 ms, three layers of 256, a rectified proj
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,10 @@ import torch
 
 from voicenym.dsp.fbank import frames_of
 from voicenym.dsp.mel import MelSpectrum
+from voicenym.errors import VoicenymError
 from voicenym.nets.encoder import RATE, Encoder
+from voicenym.nets.folder import fill
+from voicenym.nets.published import unpickled
 
 HOP = 160
 WINDOW = 400
@@ -61,12 +65,14 @@ class DVector(Encoder):
         """Load weights in Resemblyzer's layout: ``model_state`` with ``lstm.*`` and ``linear.*``.
 
         Raises:
-            KeyError, RuntimeError: if the file holds other weights.
+            VoicenymError: if the file is damaged or holds other weights.
         """
-        state = torch.load(path, map_location="cpu", weights_only=True)["model_state"]
+        state = unpickled(path).get("model_state")
+        if not isinstance(state, Mapping):
+            raise VoicenymError(f"{path}: no checkpoint of Resemblyzer; model_state is missing")
         model = cls()
-        wanted = {name: state[name] for name in model.state_dict()}
-        model.load_state_dict(wanted)
+        wanted = {name: state[name] for name in model.state_dict() if name in state}
+        fill(model, wanted, path)
         return model.eval()
 
     def config(self) -> dict[str, Any]:

@@ -14,9 +14,11 @@ import torch
 
 from voicenym.dsp.fbank import Fbank
 from voicenym.nets.encoder import Encoder
-from voicenym.nets.tdnn import Conv, Norm, Tdnn, Valid, moments
+from voicenym.nets.tdnn import Conv, Norm, Tdnn, Valid, linear, moments
 
 BANDS = 80
+AT_ONCE = 256
+"""Channels that are pooled at a time: their frames stay in the processor's cache."""
 DILATIONS = (2, 3, 4)
 
 
@@ -30,11 +32,11 @@ class Res2(torch.nn.Module):
         self.blocks = torch.nn.ModuleList(Tdnn(width, width, 3, dilation) for _ in range(scale - 1))
 
     def forward(self, values: torch.Tensor, valid: Valid) -> torch.Tensor:
-        first, *groups = values.chunk(self.scale, dim=1)
+        first, *groups = values.chunk(self.scale, dim=2)
         done = [first]
         for block, group in zip(self.blocks, groups, strict=True):
             done.append(block(group if len(done) == 1 else group + done[-1], valid))
-        return torch.cat(done, dim=1)
+        return torch.cat(done, dim=2)
 
 
 class Squeeze(torch.nn.Module):
@@ -46,8 +48,9 @@ class Squeeze(torch.nn.Module):
         self.conv2 = Conv(squeeze, channels)
 
     def forward(self, values: torch.Tensor, valid: Valid) -> torch.Tensor:
-        squeezed = torch.relu(self.conv1(valid.mean(values)))
-        return values * torch.sigmoid(self.conv2(squeezed))
+        """``[batch, frame, channel]`` to factors ``[batch, 1, channel]``."""
+        squeezed = self.conv1(valid.mean(values), after="relu")
+        return torch.sigmoid(self.conv2(squeezed))
 
 
 class Block(torch.nn.Module):
@@ -62,7 +65,7 @@ class Block(torch.nn.Module):
 
     def forward(self, values: torch.Tensor, valid: Valid) -> torch.Tensor:
         inner = self.tdnn2(self.res2net_block(self.tdnn1(values), valid))
-        return values + self.se_block(inner, valid)
+        return torch.addcmul(values, inner, self.se_block(inner, valid))
 
 
 class AttentivePooling(torch.nn.Module):
@@ -75,18 +78,30 @@ class AttentivePooling(torch.nn.Module):
         self.conv = Conv(attention, channels)
 
     def forward(self, values: torch.Tensor, valid: Valid) -> torch.Tensor:
-        """``[batch, channel, frame]`` to ``[batch, 2 channel, 1]``."""
+        """``[batch, frame, channel]`` to ``[batch, 1, 2 channel]``."""
+        step = AT_ONCE if values.device.type == "cpu" else self.channels
+        parts = [slice(i, i + step) for i in range(0, self.channels, step)]
+        found = [moments(values[..., part], valid.weights) for part in parts]
+        context = joined(found)
         # Mean and deviation are alike in all frames, so their share of the convolution is
         # computed once instead of once a frame.
         conv = self.tdnn.conv.conv
-        context = torch.cat(moments(values, valid.weights), dim=1)
-        own, shared = conv.weight.split([self.channels, 2 * self.channels], dim=1)
-        heard = torch.nn.functional.conv1d(values, own, conv.bias)
-        heard = heard + torch.nn.functional.conv1d(context, shared)
-        scores = self.conv(torch.tanh(self.tdnn.norm(torch.relu(heard))))
-        if valid.past is not None:
-            scores = scores.masked_fill(valid.past, -torch.inf)
-        return torch.cat(moments(values, scores.softmax(2)), dim=1)
+        own, shared = conv.weight[:, :, 0].split([self.channels, 2 * self.channels], dim=1)
+        shared = torch.nn.functional.linear(context, shared, conv.bias)
+        heard = torch.relu(linear(values, own.contiguous(), None) + shared)
+        heard = torch.tanh(self.tdnn.norm(heard))
+        weight, bias = self.conv.conv.weight[:, :, 0], self.conv.conv.bias
+        assert bias is not None
+        found = []
+        for part in parts:
+            scores = valid.without_past(linear(heard, weight[part], bias[part]))
+            found.append(moments(values[..., part], scores.softmax(1)))
+        return joined(found)
+
+
+def joined(moments: list[tuple[torch.Tensor, torch.Tensor]]) -> torch.Tensor:
+    """Means of all channels, then their deviations, of some channels each."""
+    return torch.cat([some for kind in zip(*moments, strict=True) for some in kind], dim=2)
 
 
 class Ecapa(Encoder):
@@ -139,12 +154,11 @@ class Ecapa(Encoder):
         return self.fbank(waveforms, lengths)
 
     def encode(self, features: torch.Tensor, lengths: torch.Tensor | None = None) -> torch.Tensor:
-        values = features.transpose(1, 2)
-        valid = Valid(lengths, values)
-        values = self.blocks[0](values - valid.mean(values), valid)
+        valid = Valid(lengths, features)
+        values = self.blocks[0](features - valid.mean(features), valid)
         layers = []
         for block in self.blocks[1:]:
             values = block(values, valid)
             layers.append(values)
-        pooled = self.asp(self.mfa(torch.cat(layers, dim=1)), valid)
-        return self.fc(self.asp_bn(pooled)).squeeze(2)
+        pooled = self.asp(self.mfa(torch.cat(layers, dim=2)), valid)
+        return self.fc(self.asp_bn(pooled)).squeeze(1)

@@ -9,10 +9,17 @@ from typing import Any
 import torch
 
 from voicenym.dsp.fbank import frames_of
+from voicenym.nets.tdnn import laid_out
 
 RATE = 16_000
-BATCH_SAMPLES = 60 * RATE
-"""Samples that are embedded at once, padding included; a longer recording is embedded alone."""
+AT_ONCE = {"cpu": 16 * RATE, "cuda": 1_200 * RATE}
+"""Samples that are embedded at once, padding included; a longer recording is embedded alone.
+
+On a processor, a few seconds fill its units, and their activations stay in its cache or at least in
+memory that is in use already; a GPU wants more."""
+KEPT_BYTES = 33_200_000
+"""The C library goes on to keep blocks of up to so many bytes that are freed for reuse, once one of
+this size was freed; else it hands them back, and memory that is new to the process is slow."""
 
 
 class Encoder(torch.nn.Module, ABC):
@@ -81,17 +88,21 @@ class Encoder(torch.nn.Module, ABC):
             these = self._parts(recording)
             parts.extend(these)
             counts.append(len(these))
-        device = next(self.parameters()).device
-        vectors: list[torch.Tensor] = [torch.empty(0)] * len(parts)
-        for indices in _batches([len(part) for part in parts]):
-            lengths = torch.tensor([len(parts[i]) for i in indices], device=device)
-            batch = torch.nn.utils.rnn.pad_sequence([parts[i] for i in indices], batch_first=True)
-            equal = bool((lengths == lengths[0]).all())
-            found = self(batch.to(device), None if equal else lengths).cpu()
-            for i, vector in zip(indices, found, strict=True):
-                vectors[i] = vector
         if not recordings:
             return torch.zeros(0, self.size)
+        device = next(self.parameters()).device
+        torch.empty(KEPT_BYTES, dtype=torch.uint8)
+        vectors: list[torch.Tensor] = [torch.empty(0)] * len(parts)
+        with laid_out(self):
+            most = AT_ONCE.get(device.type, AT_ONCE["cuda"])
+            for indices in _batches([len(part) for part in parts], most):
+                some = [parts[i] for i in indices]
+                lengths = torch.tensor([len(part) for part in some])
+                equal = bool((lengths == lengths[0]).all())
+                batch = torch.nn.utils.rnn.pad_sequence(some, batch_first=True).to(device)
+                found = self(batch, None if equal else lengths.to(device)).cpu()
+                for i, vector in zip(indices, found, strict=True):
+                    vectors[i] = vector
         return torch.stack([some.mean(0) for some in torch.stack(vectors).split(counts)])
 
     def _parts(self, recording: torch.Tensor) -> list[torch.Tensor]:
@@ -103,11 +114,11 @@ class Encoder(torch.nn.Module, ABC):
         return list(recording.tensor_split(-(-len(recording) // self.most_samples)))
 
 
-def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
-    """Indices of like lengths, the longest first, within ``BATCH_SAMPLES`` with padding."""
+def _batches(lengths: Sequence[int], most: int) -> Iterator[list[int]]:
+    """Indices of like lengths, the longest first, within ``most`` samples with padding."""
     batch: list[int] = []
     for i in sorted(range(len(lengths)), key=lambda i: -lengths[i]):
-        if batch and lengths[batch[0]] * (len(batch) + 1) > BATCH_SAMPLES:
+        if batch and lengths[batch[0]] * (len(batch) + 1) > most:
             yield batch
             batch = []
         batch.append(i)

@@ -1,15 +1,24 @@
 """Parts of time-delay networks: frames that count, and convolutions that keep them apart.
 
 A batch pads shorter rows; the convolutions here reflect every row at its own end, so that a row's
-frames are those that it would have alone. Names of parameters are those of SpeechBrain's
-checkpoints (``conv.weight``, ``norm.running_mean``).
+frames are those that it would have alone. Frames go before channels, ``[batch, frame, channel]``,
+since most of the work is in kernels of one frame, which are matrix products in that order. Names of
+parameters are those of SpeechBrain's checkpoints (``conv.weight``, ``norm.running_mean``).
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import torch
 
+SLOPE = 0.01
+"""Of a leaky rectifier below zero."""
 LEAST_VARIANCE = 1e-12
+FRAMES_AT_ONCE = 1_000
+"""About so many are computed at once: enough for large matrix products, and few enough that
+activations are reused in memory."""
 
 
 class Valid:
@@ -17,44 +26,86 @@ class Valid:
 
     Args:
         lengths: ``[batch]`` in frames; None where all are whole.
-        like: ``[batch, ..., frame]``, for the shape, type and place.
+        like: ``[batch, frame, channel]``, for the shape, type and place.
 
     Attributes:
-        weights: ``[batch, 1, frame]``, equal over the frames that count, with sum one.
-        past: ``[batch, 1, frame]``, true where a frame does not count; None where all do.
+        weights: ``[batch, frame, 1]``, equal over the frames that count, with sum one.
+        past: ``[batch, frame, 1]``, true where a frame does not count; None where all do.
     """
 
     def __init__(self, lengths: torch.Tensor | None, like: torch.Tensor) -> None:
-        batch, frames = like.shape[0], like.shape[-1]
+        batch, frames = like.shape[:2]
         self.lengths = lengths
         self.past: torch.Tensor | None = None
+        self.shortest = 0
         if lengths is None:
-            self.weights = like.new_full((batch, 1, frames), 1.0 / frames)
+            self.weights = like.new_full((batch, frames, 1), 1.0 / frames)
         else:
-            self.past = (torch.arange(frames, device=like.device) >= lengths[:, None])[:, None]
-            self.weights = (~self.past).to(like) / lengths[:, None, None]
+            self.past = (torch.arange(frames, device=like.device) >= lengths[:, None])[:, :, None]
+            if lengths.device.type == "cpu":  # elsewhere, to ask would be to wait
+                self.shortest = int(lengths.min())
+            self.weights = (~self.past).to(like.dtype) / lengths[:, None, None].to(like.dtype)
 
     def mean(self, values: torch.Tensor) -> torch.Tensor:
-        """``[batch, channel, frame]`` to ``[batch, channel, 1]``."""
-        if self.past is None:
-            return values.mean(2, keepdim=True)
-        return torch.matmul(values, self.weights.transpose(1, 2))
+        """``[batch, frame, channel]`` to ``[batch, 1, channel]``."""
+        return weighed(values, self.weights)
+
+    def without_past(self, scores: torch.Tensor) -> torch.Tensor:
+        """``[batch, frame, channel]``, in place minus infinity where a frame does not count."""
+        if self.past is not None:
+            scores[:, self.shortest :].masked_fill_(self.past[:, self.shortest :], -torch.inf)
+        return scores
 
     def reflected(self, values: torch.Tensor, width: int) -> torch.Tensor:
         """Longer by a reflection of ``width`` frames at the start and at every row's own end.
 
         Args:
-            values: ``[batch, channel, frame]``.
+            values: ``[batch, frame, channel]``.
             width: less than the frames of the shortest row.
         """
-        padded = torch.nn.functional.pad(values, (width, width), mode="reflect")
+        head = values[:, 1 : width + 1].flip(1)
+        tail = values[:, -width - 1 : -1].flip(1)
+        padded = torch.cat([head, values, tail], dim=1)
         if self.lengths is not None:
             rows = torch.arange(len(values), device=values.device)[:, None]
             steps = torch.arange(width, device=values.device)
             last = self.lengths[:, None] - 1
-            mirrored = values.transpose(1, 2)[rows, last - 1 - steps]
-            padded.transpose(1, 2)[rows, last + 1 + width + steps] = mirrored
+            padded[rows, last + 1 + width + steps] = values[rows, last - 1 - steps]
         return padded
+
+
+def fused(values: torch.Tensor) -> bool:
+    """Whether oneDNN's matrix product with a rectifier in one go may be used.
+
+    It has no gradient, and reaches the rate of large convolutions where plain ones do not.
+    """
+    return (
+        not torch.is_grad_enabled()
+        and values.device.type == "cpu"
+        and values.dtype == torch.float32
+        and not torch.is_autocast_enabled("cpu")
+        and torch.backends.mkldnn.is_available()
+        and hasattr(torch.ops.mkldnn, "_linear_pointwise")
+    )
+
+
+def linear(
+    values: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None, after: str = "none"
+) -> torch.Tensor:
+    """``[..., inputs]`` to ``[..., outputs]``, then ``none``, ``relu`` or ``leaky_relu``."""
+    if fused(values):
+        slope = [SLOPE] if after == "leaky_relu" else []
+        return torch.ops.mkldnn._linear_pointwise(values, weight, bias, after, slope, "")
+    return rectified(torch.nn.functional.linear(values, weight, bias), after)
+
+
+def rectified(values: torch.Tensor, after: str) -> torch.Tensor:
+    """``values`` after ``none``, ``relu`` or ``leaky_relu``."""
+    if after == "relu":
+        return torch.relu(values)
+    if after == "leaky_relu":
+        return torch.nn.functional.leaky_relu(values, SLOPE)
+    return values
 
 
 class Conv(torch.nn.Module):
@@ -68,25 +119,58 @@ class Conv(torch.nn.Module):
 
     def __init__(self, inputs: int, outputs: int, kernel: int = 1, dilation: int = 1) -> None:
         super().__init__()
+        self.dilation = dilation
         self.width = dilation * (kernel - 1) // 2
         self.conv = torch.nn.Conv1d(inputs, outputs, kernel, dilation=dilation)
+        self.laid_out: torch.Tensor | None = None
 
-    def forward(self, values: torch.Tensor, valid: Valid | None = None) -> torch.Tensor:
-        """``[batch, inputs, frame]`` to ``[batch, outputs, frame]``.
+    def forward(
+        self, values: torch.Tensor, valid: Valid | None = None, after: str = "none"
+    ) -> torch.Tensor:
+        """``[batch, frame, inputs]`` to ``[batch, frame, outputs]``.
 
-        ``valid`` is needed where the kernel is greater than one.
+        Args:
+            valid: needed where the kernel is greater than one.
+            after: ``none``, ``relu`` or ``leaky_relu``.
         """
+        weight, bias = self.conv.weight, self.conv.bias
         if self.width:
             assert valid is not None
-            values = valid.reflected(values, self.width)
-        return self.conv(values)
+            # One row of an image with channels last: the order in memory stays.
+            image = valid.reflected(values, self.width)[:, None].permute(0, 3, 1, 2)
+            found = torch.nn.functional.conv2d(
+                image, weight[:, :, None], bias, dilation=(1, self.dilation)
+            )
+            values = found.permute(0, 2, 3, 1)[:, 0]
+        else:
+            laid_out = self.laid_out if fused(values) else None
+            return linear(values, weight[:, :, 0] if laid_out is None else laid_out, bias, after)
+        return rectified(values, after)
+
+
+@contextmanager
+def laid_out(network: torch.nn.Module) -> Iterator[None]:
+    """Within it, weights of one-frame kernels lie as the processor's matrix product wants them.
+
+    Else every product lays them out anew. Do not change weights within.
+    """
+    convs = [module for module in network.modules() if isinstance(module, Conv)]
+    try:
+        for conv in convs:
+            if not conv.width and fused(conv.conv.weight):
+                weight = conv.conv.weight[:, :, 0]
+                conv.laid_out = torch.ops.mkldnn._reorder_linear_weight(weight, FRAMES_AT_ONCE)
+        yield
+    finally:
+        for conv in convs:
+            conv.laid_out = None
 
 
 class Norm(torch.nn.Module):
     """Batch normalisation of channels.
 
     In training, statistics are over all frames of the batch, those that do not count included:
-    train on crops of one length.
+    train on crops of one length. Where no gradient is wanted, it works in place.
     """
 
     def __init__(self, channels: int) -> None:
@@ -94,7 +178,13 @@ class Norm(torch.nn.Module):
         self.norm = torch.nn.BatchNorm1d(channels)
 
     def forward(self, values: torch.Tensor) -> torch.Tensor:
-        return self.norm(values)
+        norm, mean, variance = self.norm, self.norm.running_mean, self.norm.running_var
+        assert mean is not None
+        assert variance is not None
+        scale = norm.weight * (variance + norm.eps).rsqrt()
+        if self.training or torch.is_grad_enabled() or values.dtype != scale.dtype:
+            return norm(values.flatten(0, 1)).view_as(values)
+        return torch.addcmul(norm.bias - mean * scale, values, scale, out=values)
 
 
 class Tdnn(torch.nn.Module):
@@ -106,19 +196,26 @@ class Tdnn(torch.nn.Module):
         self.norm = Norm(outputs)
 
     def forward(self, values: torch.Tensor, valid: Valid | None = None) -> torch.Tensor:
-        return self.norm(torch.relu(self.conv(values, valid)))
+        return self.norm(self.conv(values, valid, "relu"))
 
 
 def moments(values: torch.Tensor, weights: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """Weighted mean and standard deviation over frames.
 
     Args:
-        values: ``[batch, channel, frame]``.
-        weights: ``[batch, channel or 1, frame]`` with sum one over frames.
+        values: ``[batch, frame, channel]``.
+        weights: ``[batch, frame, channel or 1]`` with sum one over frames.
 
     Returns:
-        Each ``[batch, channel, 1]``.
+        Each ``[batch, 1, channel]``.
     """
-    mean = (weights * values).sum(2, keepdim=True)
-    variance = (weights * (values - mean).square()).sum(2, keepdim=True)
+    mean = weighed(values, weights)
+    variance = weighed((values - mean).square(), weights)
     return mean, variance.clamp_min(LEAST_VARIANCE).sqrt()
+
+
+def weighed(values: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
+    """Weighted sum over frames, ``[batch, 1, channel]``; arguments as of :func:`moments`."""
+    if weights.shape[2] == 1:
+        return weights.transpose(1, 2) @ values
+    return (weights * values).sum(1, keepdim=True)
