@@ -1,4 +1,5 @@
 import math
+from itertools import pairwise
 
 import numpy
 import pytest
@@ -17,7 +18,7 @@ def plain(signal, bands):
     for start in range(0, len(padded) - 399, 160):
         power = abs(numpy.fft.rfft(padded[start : start + 400] * window)) ** 2
         row = []
-        for below, centre in zip(places[:-2], places[1:-1], strict=True):
+        for below, centre in pairwise(places[:-1]):
             weights = [
                 max(0, min((40 * k - below), (2 * centre - below - 40 * k)) / (centre - below))
                 for k in range(201)

@@ -84,7 +84,7 @@ def find(place: str) -> Path:
     if path.is_file():
         return path
     name = HUB_NAME.fullmatch(place)
-    if path.parent.is_dir() and path.name == CHECKPOINT or name is None:
+    if name is None or Path(place).exists():
         raise VoicenymError(f"{path}: not found; give a folder that holds {CHECKPOINT}")
     try:
         import huggingface_hub
