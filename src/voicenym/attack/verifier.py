@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from voicenym.attack.published import TITLES, Published
 from voicenym.errors import DependencyError, VoicenymError
 
 if TYPE_CHECKING:
@@ -151,7 +152,7 @@ def installed() -> list[str]:
 
 
 def verifier(name: str) -> Verifier:
-    """A verifier by name, or one that was trained here by its folder.
+    """A verifier by name, one that was trained here by its folder, or one of others by its place.
 
     Raises:
         VoicenymError: with the names there are.
@@ -162,12 +163,16 @@ def verifier(name: str) -> Verifier:
     kind, _, place = name.partition(":")
     if kind in STATISTICAL and place:
         return _statistical(kind, Path(place))
+    if kind in TITLES and place:
+        return Published(kind, place)
     if Path(name).is_dir():
         return Trained(Path(name))
+    statistical = " and ".join(f"{kind}:FOLDER" for kind in STATISTICAL)
+    others = " and ".join(f"{kind}:PLACE" for kind in TITLES)
     raise VoicenymError(
         f"no verifier {name!r}; there are: {', '.join(sorted(VERIFIERS))}, any folder that "
-        f"voicenym train verifier wrote, and {' and '.join(f'{k}:FOLDER' for k in STATISTICAL)} "
-        "of what train ubm or train ivector wrote"
+        f"voicenym train verifier wrote, {statistical} of what train ubm or train ivector wrote, "
+        f"and {others} of what SpeechBrain published (a folder, or a name on the hub)"
     )
 
 
@@ -182,7 +187,7 @@ def encoder_of(name: str) -> Encoder:
     """A verifier's network, to go on training from: a copy of its own.
 
     Args:
-        name: ``ecapa-small``, ``resemblyzer``, or a folder.
+        name: ``ecapa-small``, ``resemblyzer``, a folder, or ``ecapa:PLACE`` or ``xvector:PLACE``.
 
     Raises:
         VoicenymError: with what there is.
@@ -192,12 +197,18 @@ def encoder_of(name: str) -> Encoder:
         from voicenym.nets.dvector import DVector
 
         return DVector.from_checkpoint(_packaged_weights())
+    kind, _, checkpoint = name.partition(":")
+    if kind in TITLES and checkpoint:
+        from voicenym.nets.published import published
+
+        return published(kind, checkpoint)
     place = BUNDLED if name == "ecapa-small" else Path(name)
     if place.is_dir():
         from voicenym.nets.weights import load
 
         return load(place)
     raise VoicenymError(
-        f"no verifier {name!r} to go on from; there are: ecapa-small, resemblyzer, and any folder "
-        "that voicenym train verifier wrote"
+        f"no verifier {name!r} to go on from; there are: ecapa-small, resemblyzer, any folder that "
+        f"voicenym train verifier wrote, and {' and '.join(f'{k}:PLACE' for k in TITLES)} of what "
+        "SpeechBrain published"
     )

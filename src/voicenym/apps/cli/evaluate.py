@@ -65,8 +65,9 @@ def evaluate(
     verifiers: list[str] = typer.Option(
         [],
         "--verifier",
-        help="What attackers compare voices with: ecapa-small, resemblyzer, or a folder of "
-        "voicenym train; may be repeated. Default: the first two, as far as installed.",
+        help="What attackers compare voices with: ecapa-small, resemblyzer, a folder of "
+        "voicenym train, ecapa:PLACE or xvector:PLACE of published weights (a folder, or a name on "
+        "the hub); may be repeated. Default: the first two, as far as installed.",
     ),
     attacker_budget: str | None = typer.Option(
         None,

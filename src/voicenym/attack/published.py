@@ -1,0 +1,49 @@
+"""Verifiers that others published: ``ecapa:PLACE`` and ``xvector:PLACE``."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+TITLES = {"ecapa": "ECAPA-TDNN", "xvector": "x-vector"}
+"""Kinds, and what reports call them."""
+
+
+class Published:
+    """A speaker encoder from a checkpoint in SpeechBrain's layout.
+
+    What its cosines mean was not measured, so that it has no calibration.
+
+    Args:
+        kind: one of :data:`TITLES`.
+        place: folder, file or name on the hub, as of :func:`voicenym.nets.published.find`. It is
+            looked up here; worker processes read the file that was found.
+
+    Raises:
+        DependencyError, VoicenymError: as of :func:`voicenym.nets.published.published`.
+    """
+
+    def __init__(self, kind: str, place: str) -> None:
+        from voicenym.nets.published import find
+
+        self._kind, self._path = kind, find(place)
+        self.name = f"{TITLES[kind]} ({Path(place).name})"
+        self.version = hashlib.sha256(self._path.read_bytes()).hexdigest()[:16]
+        _encoder(kind, self._path, self.version)  # what does not fit is said before the work begins
+
+    def embed(self, recordings: Sequence[np.ndarray]) -> np.ndarray:
+        import torch
+
+        encoder = _encoder(self._kind, self._path, self.version)
+        return encoder.embed([torch.from_numpy(x) for x in recordings]).numpy()
+
+
+@cache
+def _encoder(kind: str, path: Path, version: str):  # type: ignore[no-untyped-def]
+    from voicenym.nets.published import published
+
+    return published(kind, str(path))
