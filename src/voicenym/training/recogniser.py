@@ -202,7 +202,7 @@ def train(
     judged, _ = transcribed(held_out, model.alphabet, **limits)
     for reason, count in left.items():
         say(f"{count} of {len(speech)} utterances are left out: {reason}")
-    count = config.every * config.batch
+    count = config.every * config.batch * machine.devices
     sentences = Sentences(learnt, config.batch * machine.devices, count, config.speeds, config.seed)
     options: dict[str, Any] = {"collate_fn": collated, "pin_memory": machine.cuda}
     loader = torch.utils.data.DataLoader(
