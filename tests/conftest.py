@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import hypothesis
 import numpy as np
 import pytest
 
@@ -14,6 +15,9 @@ import pytest
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 # A key or speech of the person who runs the tests must not leak into them.
 os.environ.pop("VOICENYM_KEY_FILE", None)
+# How long an example takes says how busy the machine is, and nothing of the code.
+hypothesis.settings.register_profile("house", deadline=None)
+hypothesis.settings.load_profile("house")
 
 ROOT = Path(__file__).resolve().parents[1]
 
