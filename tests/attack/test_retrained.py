@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import soundfile
 
 from voicenym import Key
 from voicenym.attack.case import Case, Model, Protection
 from voicenym.attack.embedder import Embedder
-from voicenym.attack.retrained import TRAINED, Lesson, SemiInformed
+from voicenym.attack.retrained import Lesson, SemiInformed, SemiInformedStatistics
+from voicenym.corpus.recording import Recording
 
 pytest.importorskip("lightning")
 
@@ -37,7 +39,7 @@ def case(corpus):
 def lesson(tmp_path):
     config = tmp_path / "tiny.yaml"
     config.write_text(CONFIG)
-    return Lesson(tmp_path / "attackers", 60.0, None, voices=2, config=str(config))
+    return Lesson(tmp_path / "attackers", 3600.0, None, voices=2, config=str(config))
 
 
 def test_it_trains_once_and_remembers(case, lesson, spectrum):
@@ -55,7 +57,7 @@ def test_it_trains_once_and_remembers(case, lesson, spectrum):
         np.testing.assert_array_equal(attacker.scores(case, spectrum, embedder), scores)
     assert len(said) == told > 0
     assert spectrum.heard == 0  # it has an ear of its own
-    assert attacker.hears(spectrum) == TRAINED
+    assert attacker.hears(spectrum) == attacker.ear
 
 
 def test_it_learns_from_protected_speech_of_the_pool_alone(case, lesson, spectrum):
@@ -79,3 +81,28 @@ def test_another_system_pool_or_lesson_is_another_training(case, lesson):
     places.add(SemiInformed(lesson).place(fewer))
     places.add(SemiInformed(Lesson(lesson.folder, 30.0, None, 2, lesson.config)).place(case))
     assert len(places) == 4
+
+
+def test_statistics_are_trained_once_and_compared_by_their_own_back_end(
+    voice, lesson, spectrum, tmp_path
+):
+    pool = []
+    for speaker in range(20):
+        for take in range(4):
+            path = tmp_path / f"{speaker}-{take}.wav"
+            soundfile.write(path, voice(speaker, take).samples(), 16_000)
+            pool.append(Recording(path.stem, f"s{speaker}", path, "f"))
+    models = tuple(Model(f"m{s}", f"s{s}", tuple(pool[4 * s : 4 * s + 2])) for s in range(3))
+    protection = Protection.by("mcadams", Key(bytes(32)))
+    case = Case(models, tuple(pool[3:12:4]), protection, Key(bytes(range(32))), tuple(pool[12:]))
+    said = []
+    attacker = SemiInformedStatistics(lesson, said.append)
+    with Embedder() as embedder:
+        scores = attacker.scores(case, spectrum, embedder)
+        assert scores.shape == (3, 3)
+        assert np.isfinite(scores).all()
+        told = len(said)
+        np.testing.assert_array_equal(attacker.scores(case, spectrum, embedder), scores)
+    assert len(said) == told > 0
+    assert attacker.learning(case) == []
+    assert attacker.place(case) != SemiInformed(lesson).place(case)

@@ -17,7 +17,7 @@ from voicenym.attack.cache import VectorCache
 from voicenym.attack.case import Case, Protection
 from voicenym.attack.embedder import Embedder
 from voicenym.attack.normalised import SUFFIX, Normalised
-from voicenym.attack.retrained import Lesson, SemiInformed
+from voicenym.attack.retrained import Lesson, SemiInformed, SemiInformedStatistics
 from voicenym.attack.search import UnprotectedPerTrial, line_up
 from voicenym.attack.transform import ORIGINAL, Instead, Transform
 from voicenym.attack.trivial import VoiceStatistics
@@ -32,6 +32,8 @@ from voicenym.pseudonym import Key
 from voicenym.recognition import Recogniser, Transcripts
 from voicenym.system import load
 
+LEAST_FOR_STATISTICS = 100
+"""Recordings of other people below which i-vectors are not trained."""
 STILL_LEARNING = 1.1
 """By how much the best error rate of the first three quarters of a training may exceed that of the
 whole; else more time would have helped."""
@@ -225,8 +227,13 @@ def _system(
             attackers, case, plan.trials, voice, embedder,
             **options, thresholds=thresholds.get(voice.name, {}), say=say,
         )  # fmt: skip
-    if plan.lesson is not None and trains and attackers_system is not None:
-        taught: list[Attacker] = [SemiInformed(plan.lesson, say)]
+    taught: list[Attacker] = []
+    if plan.lesson is not None and attackers_system is not None:
+        if len(plan.pool) >= LEAST_FOR_STATISTICS:
+            taught.append(SemiInformedStatistics(plan.lesson, say))
+        if trains and plan.lesson.seconds > 0.0:
+            taught.append(SemiInformed(plan.lesson, say))
+    if taught:
         found += protection.attack(
             taught, case, plan.trials, voices[0], embedder, **options, say=say
         )

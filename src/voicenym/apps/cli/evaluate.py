@@ -191,17 +191,14 @@ def evaluate(
         typer.echo(f"report: {page}")
 
 
-def _lesson(
-    budget: str | None, start: str, config: str, folder: Path, workers: int
-) -> Lesson | None:
-    """How the semi-informed attacker trains, if it does."""
+def _lesson(budget: str | None, start: str, config: str, folder: Path, workers: int) -> Lesson:
+    """How the semi-informed attackers train; without a budget, only what takes minutes."""
     from voicenym.apps.cli.train import needs_lightning, seconds
     from voicenym.attack.retrained import Lesson
 
-    limit = seconds(budget)
-    if limit is None:
-        return None
-    needs_lightning()
+    limit = seconds(budget) or 0.0
+    if limit:
+        needs_lightning()
     begun = None if start == "nothing" else start
     return Lesson(folder, limit, begun, config=config, workers=workers)
 
