@@ -11,7 +11,6 @@ not the truth.
 from __future__ import annotations
 
 import argparse
-import random
 import sys
 import time
 from pathlib import Path
@@ -43,12 +42,13 @@ def main() -> None:
     paths = sorted(path for path in options.folder.rglob("*") if path.suffix in SUFFIXES)
     if not paths:
         sys.exit(f"{options.folder}: no recordings")
-    random.Random(0).shuffle(paths)
+    order = np.random.default_rng(0).permutation(len(paths))
+    paths = [paths[i] for i in order[: options.files]]
     trackers = {name: tracker(name) for name in TRACKERS}
     seconds = dict.fromkeys(trackers, 0.0)
     shares: dict[str, list[tuple[float, float, float]]] = {name: [] for name in trackers}
     duration = 0.0
-    for path in paths[: options.files]:
+    for path in paths:
         audio = voicenym.read(path)
         signal = torch.atleast_2d(audio.samples)[:1]
         duration += signal.shape[1] / audio.rate
@@ -61,7 +61,7 @@ def main() -> None:
             continue
         for name, found in tracks.items():
             shares[name].append(compared(found, tracks[PEER]))
-    print(f"{len(paths[: options.files])} recordings, {duration:.0f} s, against {PEER}")
+    print(f"{len(paths)} recordings, {duration:.0f} s, against {PEER}")
     print(f"{'':10s} {'within 5 %':>10s} {'> 20 % off':>10s} {'voicing':>8s} {'x real time':>12s}")
     for name in trackers:
         within, gross, same = np.nanmean(shares[name], axis=0)

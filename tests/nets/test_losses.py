@@ -112,3 +112,21 @@ def test_spectral_distances_do_not_mind_the_sign_and_survive_silence():
         value.backward()
         assert value.isfinite()
         assert silence.grad.isfinite().all()
+
+
+def test_distances_are_in_single_precision_whatever_the_network_runs_in():
+    mel = losses.LogMel(RATE)
+    real, fake = noise(1, 4000), noise(1, 4000, seed=1)
+
+    def distances():
+        return torch.stack(
+            [
+                losses.mel_distance(real, fake, mel),
+                losses.multi_resolution_stft(real, fake),
+                losses.log_spectral_distance(real, fake),
+            ]
+        )
+
+    expected = distances()
+    with torch.autocast("cpu", torch.bfloat16):
+        assert torch.equal(distances(), expected)

@@ -145,6 +145,18 @@ def test_shapes_that_do_not_fit_and_training_without_seeds_are_refused(network):
         network(content, f0, speaker)
 
 
+def test_networks_train_in_bfloat16(network):
+    content, f0, speaker, seed = inputs(12)
+    network.train()
+    with torch.autocast("cpu", torch.bfloat16):
+        waveform = network(content, f0, speaker, seed)
+    waveform.float().square().mean().backward()
+    assert waveform.isfinite().all()
+    gradients = [p.grad for p in network.parameters() if p.grad is not None]
+    assert len(gradients) > 0.9 * len(list(network.parameters()))
+    assert all(gradient.isfinite().all() for gradient in gradients)
+
+
 def test_conditions_come_in_the_published_order():
     content, f0, speaker, _ = inputs(rows=2)
     frames = Conditions(CONTENT, SPEAKER, "hertz")(content, f0, speaker)

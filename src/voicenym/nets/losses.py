@@ -98,10 +98,13 @@ class LogMel(torch.nn.Module):
     def forward(self, waveform: torch.Tensor) -> torch.Tensor:
         """``[batch, time]``, longer than half the window, to ``[batch, time / hop, band]``."""
         side = (self.fft - self.hop) // 2
-        padded = torch.nn.functional.pad(waveform[:, None], (side, side), mode="reflect")[:, 0]
-        spectra = torch.fft.rfft(padded.unfold(1, self.fft, self.hop) * self.window)
-        magnitude = torch.sqrt(torch.view_as_real(spectra).square().sum(-1) + 1e-9)
-        return (magnitude @ self.bank.T).clamp_min(1e-5).log()
+        # whatever the network runs in, distances are measured in single precision
+        with torch.autocast(waveform.device.type, enabled=False):
+            waveform = waveform.float()[:, None]
+            padded = torch.nn.functional.pad(waveform, (side, side), mode="reflect")[:, 0]
+            spectra = torch.fft.rfft(padded.unfold(1, self.fft, self.hop) * self.window)
+            magnitude = torch.sqrt(torch.view_as_real(spectra).square().sum(-1) + 1e-9)
+            return (magnitude @ self.bank.T).clamp_min(1e-5).log()
 
 
 def mel_distance(real: torch.Tensor, fake: torch.Tensor, mel: LogMel) -> torch.Tensor:
@@ -114,7 +117,7 @@ def mel_distance(real: torch.Tensor, fake: torch.Tensor, mel: LogMel) -> torch.T
 def magnitudes(waveform: torch.Tensor, fft: int, hop: int, window: int) -> torch.Tensor:
     """``[batch, time]`` to ``[batch, bin, frame]`` of centred Hann frames."""
     hann = torch.hann_window(window, device=waveform.device)
-    spectra = torch.stft(waveform, fft, hop, window, hann, return_complex=True)
+    spectra = torch.stft(waveform.float(), fft, hop, window, hann, return_complex=True)
     power = torch.view_as_real(spectra).square().sum(-1)
     return power.clamp_min(LEAST_MAGNITUDE).sqrt()
 
