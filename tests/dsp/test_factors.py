@@ -54,22 +54,20 @@ def predictors(count: int) -> torch.Tensor:
     return lpc.levinson(lpc.autocorrelation(frames, 20))[0]
 
 
-def test_few_linear_predictors_need_the_fallback_fewer_still_after_a_second_try(monkeypatch):
+def test_few_linear_predictors_are_left_and_fewer_still_after_a_second_try(monkeypatch):
     a = predictors(2000)
-    solved = []
-    by_eigenvalues = factors._by_eigenvalues
+    left = []
+    iterate = factors._iterate
 
-    def counting(part):
-        solved.append(part.shape[1])
-        return by_eigenvalues(part)
+    def counting(*arguments):
+        todo = iterate(*arguments)
+        left.append(len(todo))
+        return todo
 
-    monkeypatch.setattr(factors, "_by_eigenvalues", counting)
-    twice = factors.multiply_out(*factors.factor(a))
-    monkeypatch.setattr(factors, "FEWEST_AGAIN", a.shape[1] + 1)
-    once = factors.multiply_out(*factors.factor(a))
-    assert solved[0] < 0.5 * solved[1] < 0.1 * a.shape[1]
-    for result in (once, twice):
-        torch.testing.assert_close(result, a, atol=1e-8, rtol=0)
+    monkeypatch.setattr(factors, "_iterate", counting)
+    torch.testing.assert_close(factors.multiply_out(*factors.factor(a)), a, atol=1e-10, rtol=0)
+    assert left[0] < 0.2 * a.shape[1]
+    assert left[1] < 0.5 * left[0]
 
 
 def test_factors_of_a_polynomial_do_not_depend_on_its_company():

@@ -17,9 +17,8 @@ import math
 
 import torch
 
-TOLERANCE = 1e-5
-"""Largest last step of b and c; steps shrink quadratically, so the error is about its square: on
-speech at most 2e-9 in a coefficient, where single precision has 6e-8."""
+TOLERANCE = 1e-7
+"""Largest last step of b and c; steps shrink quadratically, so the error is about its square."""
 LONGEST_STEP = 0.5
 """Longer steps are shortened: far from the solution the iteration otherwise leaps away for good."""
 RADIUS = 0.9
@@ -30,8 +29,8 @@ pole of speech lies lower than the middle of its share of the circle."""
 AGAIN = (0.97, 0.5)
 """Radius and lowest angle of a second try, from pairs alone: four in five of those that are left
 converge from there."""
-FEWEST_AGAIN = 32
-"""Below this number an eigenvalue solver is faster than a second try."""
+FEWEST = 32
+"""Below this number an eigenvalue solver is faster, as in the short blocks of a live stream."""
 STEPS = 7
 """After the coarse ones; nearly all polynomials are done after 1 or 2."""
 COARSE_STEPS = 9
@@ -73,9 +72,11 @@ def factor(a: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     Returns:
         ``b, c``: ``[degree / 2, polynomial]``, the quadratics z^2 + b z + c in no given order.
     """
+    if a.shape[1] < FEWEST:
+        return _by_eigenvalues(a)
     b, c = _coarse(a, *_starting_points(a))
     todo = _iterate(a, b, c)
-    if len(todo) >= FEWEST_AGAIN:
+    if len(todo) >= FEWEST:
         part = a[:, todo]
         start_b, start_c = _on_circle(a, 0, *AGAIN)
         part_b, part_c = _coarse(part, start_b.expand(-1, len(todo)), start_c.expand(-1, len(todo)))
