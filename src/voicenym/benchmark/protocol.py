@@ -313,8 +313,8 @@ def _untrained(attacks: Sequence[AttackFigures]) -> tuple[str, ...]:
     taught = [attack for attack in attacks if attack.learning]
     if not taught:
         return (
-            "no verifier was trained on anonymized speech (--attacker-budget); an attacker who "
-            "does may do better than any here",
+            "no neural verifier was trained on anonymized speech (--attacker-budget); an attacker "
+            "who does may do better than any here",
         )
     best = [min(lesson.eer for lesson in attack.learning) for attack in taught]
     earlier = [
