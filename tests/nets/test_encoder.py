@@ -45,6 +45,13 @@ def test_order_is_kept_and_recordings_of_like_length_go_together():
     assert encoder.batches == [(2, 900), (2, 700), (2, 120)]
 
 
+def test_a_large_batch_holds_little_padding(monkeypatch):
+    monkeypatch.setattr(module, "AT_ONCE", {"cpu": 3_000})
+    encoder = Count()
+    encoder.embed([torch.ones(n) for n in (800, 795, 700, 100, 90, 80)])
+    assert encoder.batches == [(2, 800), (4, 700)]
+
+
 def test_a_short_recording_is_repeated_and_none_is_silence():
     encoder = Count()
     encoder.embed([torch.ones(3)])

@@ -12,11 +12,13 @@ from voicenym.dsp.fbank import frames_of
 from voicenym.nets.tdnn import laid_out
 
 RATE = 16_000
-AT_ONCE = {"cpu": 16 * RATE, "cuda": 1_200 * RATE}
+AT_ONCE = {"cpu": 16 * RATE, "cuda": 300 * RATE}
 """Samples that are embedded at once, padding included; a longer recording is embedded alone.
 
 On a processor, a few seconds fill its units, and their activations stay in its cache or at least in
 memory that is in use already; a GPU wants more."""
+PADDING = 0.02
+"""Share of it in a large batch."""
 KEPT_BYTES = 33_200_000
 """The C library goes on to keep blocks of up to so many bytes that are freed for reuse, once one of
 this size was freed; else it hands them back, and memory that is new to the process is slow."""
@@ -115,12 +117,24 @@ class Encoder(torch.nn.Module, ABC):
 
 
 def _batches(lengths: Sequence[int], most: int) -> Iterator[list[int]]:
-    """Indices of like lengths, the longest first, within ``most`` samples with padding."""
+    """Indices of like lengths, the longest first.
+
+    Args:
+        lengths: in samples.
+        most: samples of a batch with its padding. Beyond a third of it, a batch only grows while
+            padding is a small part.
+    """
     batch: list[int] = []
+    heard = 0
     for i in sorted(range(len(lengths)), key=lambda i: -lengths[i]):
-        if batch and lengths[batch[0]] * (len(batch) + 1) > most:
-            yield batch
-            batch = []
+        if batch:
+            longest = lengths[batch[0]]
+            padded = longest * (len(batch) + 1)
+            loose = padded > (1.0 + PADDING) * (heard + lengths[i])
+            if padded > most or (loose and 3 * longest * len(batch) > most):
+                yield batch
+                batch, heard = [], 0
         batch.append(i)
+        heard += lengths[i]
     if batch:
         yield batch
