@@ -17,8 +17,9 @@ AT_ONCE = {"cpu": 16 * RATE, "cuda": 300 * RATE}
 
 On a processor, a few seconds fill its units, and their activations stay in its cache or at least in
 memory that is in use already; a GPU wants more."""
-PADDING = 0.02
-"""Share of it in a large batch."""
+PADDING = 1 / 64
+"""Of a full batch: a recording that would be padded by more begins a batch of its own. What a batch
+costs beside its samples is a little more than that."""
 KEPT_BYTES = 33_200_000
 """The C library goes on to keep blocks of up to so many bytes that are freed for reuse, once one of
 this size was freed; else it hands them back, and memory that is new to the process is slow."""
@@ -117,24 +118,14 @@ class Encoder(torch.nn.Module, ABC):
 
 
 def _batches(lengths: Sequence[int], most: int) -> Iterator[list[int]]:
-    """Indices of like lengths, the longest first.
-
-    Args:
-        lengths: in samples.
-        most: samples of a batch with its padding. Beyond a third of it, a batch only grows while
-            padding is a small part.
-    """
+    """Indices of like lengths, the longest first, within ``most`` samples with padding."""
     batch: list[int] = []
-    heard = 0
     for i in sorted(range(len(lengths)), key=lambda i: -lengths[i]):
         if batch:
             longest = lengths[batch[0]]
-            padded = longest * (len(batch) + 1)
-            loose = padded > (1.0 + PADDING) * (heard + lengths[i])
-            if padded > most or (loose and 3 * longest * len(batch) > most):
+            if longest * (len(batch) + 1) > most or longest - lengths[i] > PADDING * most:
                 yield batch
-                batch, heard = [], 0
+                batch = []
         batch.append(i)
-        heard += lengths[i]
     if batch:
         yield batch
