@@ -60,7 +60,8 @@ class Encoder(torch.nn.Module, ABC):
         """``[batch, frame, band]`` to vectors ``[batch, size]``, of any length.
 
         Args:
-            features: of :meth:`features`; normalisation over a row's frames happens here.
+            features: of :meth:`features`; normalisation over a row's frames happens here. A row has
+                at least the frames of ``least_samples``.
             lengths: ``[batch]`` in frames; None where all are whole. What follows a row's frames
                 does not change its vector, but for batch statistics in training.
         """
