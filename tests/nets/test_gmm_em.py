@@ -31,9 +31,18 @@ def test_the_likelihood_never_decreases(seed, full, components):
     assert rounds[-1].full == full
     for one in rounds:
         assert np.diff(one.log_likelihoods).min(initial=0.0) > -1e-9
-    # matrices begin as the variances that they replace
-    if full:
-        assert rounds[-1].log_likelihoods[0] == pytest.approx(rounds[-2].log_likelihoods[-1])
+
+
+def test_matrices_begin_as_the_variances_that_they_replace():
+    lumps = torch.from_numpy(np.random.default_rng(0).normal(size=(400, 3)))
+    lumps[200:] += 5.0
+    _, rounds = fit(lumps, 2, full=True)
+    assert rounds[-1].log_likelihoods[0] == pytest.approx(rounds[-2].log_likelihoods[-1])
+
+
+def test_matrices_that_would_begin_below_the_floor_begin_on_it():
+    _, rounds = fit(cloud(165), 4, full=True, iterations=6, growing=3, seed=165)
+    assert np.diff(rounds[-1].log_likelihoods).min() > -1e-9
 
 
 @pytest.mark.parametrize("full", [False, True])

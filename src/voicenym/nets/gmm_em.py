@@ -111,7 +111,10 @@ def fit(
         mixture = split(rounds[-1][0], components, generator)
     rounds.append(_round(mixture, frames, iterations, least, say))
     if full:
-        matrices = torch.diag_embed(rounds[-1][0].covariances)
+        # The least matrix leans, the least variances do not: a start below it would have to rise
+        # in the first iteration, and the likelihood would fall.
+        variances = torch.diag_embed(rounds[-1][0].covariances)
+        matrices = floored(variances.double(), least).to(variances)
         rounds.append(
             _round(replace(rounds[-1][0], covariances=matrices), frames, iterations, least, say)
         )
