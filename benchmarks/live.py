@@ -26,7 +26,7 @@ import voicenym
 RATE = 16_000
 SECONDS = 40
 STRETCHES = ((0, 3), (3, 8), (8, 16), (20, 40))
-CHUNK = RATE // 10
+CHUNK = 2 * RATE
 WINDOW = 512
 SPEECH_SHARE = 0.6
 """Share of the frames, the loudest, that are compared."""
