@@ -22,11 +22,11 @@ from collections.abc import Callable
 
 import torch
 
-from voicenym.nets.dvector import LAYERS, MELS, PART_FRAMES, SIZE, DVector, part_starts
-from voicenym.nets.ecapa import BANDS, Ecapa
-from voicenym.nets.encoder import RATE, Encoder
-from voicenym.nets.tdnn import Conv, laid_out
-from voicenym.nets.xvector import Projection, XVector
+from voicenym.nets.speakers.dvector import LAYERS, MELS, PART_FRAMES, SIZE, DVector, part_starts
+from voicenym.nets.speakers.ecapa import BANDS, Ecapa
+from voicenym.nets.speakers.encoder import RATE, Encoder
+from voicenym.nets.speakers.tdnn import Conv, laid_out
+from voicenym.nets.speakers.xvector import Projection, XVector
 
 HOP = 160
 REPEATS = 5

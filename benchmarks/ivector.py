@@ -19,9 +19,9 @@ from collections.abc import Callable
 import torch
 
 from voicenym.dsp.cepstra import Cepstra
-from voicenym.nets.background import Background
-from voicenym.nets.gmm import Mixture
-from voicenym.nets.ivector import TotalVariability
+from voicenym.nets.statistics.background import Background
+from voicenym.nets.statistics.gmm import Mixture
+from voicenym.nets.statistics.ivector import TotalVariability
 
 RATE = 16_000
 SIZES = ((64, False, 170), (512, True, 400), (2048, True, 400))

@@ -16,11 +16,11 @@ from collections.abc import Callable
 
 import torch
 
-from voicenym.nets.acoustic import AcousticNsf
-from voicenym.nets.hifigan import GeneratorSize, HifiGan
-from voicenym.nets.hifigan_nsf import HifiGanNsf
-from voicenym.nets.istft_vocoder import IstftVocoder
-from voicenym.nets.synthesizer import Synthesizer
+from voicenym.nets.synthesis.acoustic import AcousticNsf
+from voicenym.nets.synthesis.hifigan import GeneratorSize, HifiGan
+from voicenym.nets.synthesis.hifigan_nsf import HifiGanNsf
+from voicenym.nets.synthesis.istft_vocoder import IstftVocoder
+from voicenym.nets.synthesis.synthesizer import Synthesizer
 
 CONTENT, SPEAKER = 256, 192
 BLOCK_SECONDS = 0.1

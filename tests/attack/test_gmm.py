@@ -12,9 +12,9 @@ from voicenym.attack.backend import Cosine
 from voicenym.attack.gmm import GMMUBM, LikelihoodRatio
 from voicenym.dsp.cepstra import Cepstra
 from voicenym.errors import VoicenymError
-from voicenym.nets.background import Background
 from voicenym.nets.folder import read
-from voicenym.nets.gmm import Mixture
+from voicenym.nets.statistics.background import Background
+from voicenym.nets.statistics.gmm import Mixture
 from voicenym.training.background import BackgroundConfig, train
 
 CEPSTRA = Cepstra(coefficients=10, bands=20, slopes=0, window=0)

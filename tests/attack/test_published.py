@@ -10,8 +10,8 @@ import torch
 
 from voicenym.attack.verifier import encoder_of, verifier
 from voicenym.errors import VoicenymError
-from voicenym.nets.published import CHECKPOINT
-from voicenym.nets.weights import make
+from voicenym.nets.speakers.published import CHECKPOINT
+from voicenym.nets.speakers.weights import make
 
 SMALL = {
     "ecapa": {"channels": 16, "size": 12, "attention": 8, "squeeze": 8},

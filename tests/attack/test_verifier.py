@@ -13,7 +13,7 @@ import pytest
 from voicenym.attack import verifier as verifiers
 from voicenym.attack.verifier import Trained, encoder_of, installed, verifier
 from voicenym.errors import DependencyError, VoicenymError
-from voicenym.nets.weights import make, save
+from voicenym.nets.speakers.weights import make, save
 
 pytest.importorskip("safetensors")
 

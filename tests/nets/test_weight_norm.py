@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from voicenym.nets.hifigan import GeneratorSize, HifiGan
+from voicenym.nets.synthesis.hifigan import GeneratorSize, HifiGan
 from voicenym.nets.weight_norm import fold, normalize_weights, plain
 
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from voicenym.nets.ctc import Alphabet, search
+from voicenym.nets.words.ctc import Alphabet, search
 from voicenym.recognition.fusion import CharacterFusion, WordFusion
 from voicenym.recognition.ngram import NGram, characters, train, words
 

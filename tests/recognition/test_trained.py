@@ -11,8 +11,8 @@ import torch
 pytest.importorskip("safetensors")
 
 from voicenym.errors import AudioError, VoicenymError
-from voicenym.nets.ctc import Alphabet
-from voicenym.nets.recogniser import CharacterModel
+from voicenym.nets.words.ctc import Alphabet
+from voicenym.nets.words.recogniser import CharacterModel
 from voicenym.recognition import available, recogniser
 from voicenym.recognition.arpa import write_arpa
 from voicenym.recognition.ngram import characters, train, words

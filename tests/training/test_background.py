@@ -8,8 +8,8 @@ import torch
 
 from voicenym.dsp.cepstra import Cepstra
 from voicenym.errors import VoicenymError
-from voicenym.nets.background import Background
 from voicenym.nets.folder import read
+from voicenym.nets.statistics.background import Background
 from voicenym.training.background import BackgroundConfig, components_for, full_for, hear, train
 from voicenym.training.pile import Pile
 

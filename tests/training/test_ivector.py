@@ -8,8 +8,8 @@ import torch
 
 from voicenym.dsp.cepstra import Cepstra
 from voicenym.errors import VoicenymError
-from voicenym.nets.background import Background
 from voicenym.nets.folder import read
+from voicenym.nets.statistics.background import Background
 from voicenym.training.background import Heard
 from voicenym.training.config import build
 from voicenym.training.ivector import IVectorConfig, cut, rank_for, train

@@ -14,9 +14,9 @@ pytest.importorskip("jiwer")
 
 from voicenym.corpus.recording import Recording
 from voicenym.errors import CorpusError, VoicenymError
-from voicenym.nets import ctc
-from voicenym.nets.ctc import Alphabet
-from voicenym.nets.recogniser import CharacterModel
+from voicenym.nets.words import ctc
+from voicenym.nets.words.ctc import Alphabet
+from voicenym.nets.words.recogniser import CharacterModel
 from voicenym.training.augment import SpecAugment, Surroundings
 from voicenym.training.fit import Machine
 from voicenym.training.pace import Cyclical

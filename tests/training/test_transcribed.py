@@ -10,7 +10,7 @@ import torch
 
 from voicenym.corpus.recording import Recording
 from voicenym.errors import CorpusError
-from voicenym.nets.ctc import Alphabet
+from voicenym.nets.words.ctc import Alphabet
 from voicenym.training.shelf import Shelf, Utterance
 from voicenym.training.transcribed import Sentences, collated, transcribed
 

@@ -8,7 +8,7 @@ import torch
 
 from voicenym.corpus.recording import Recording
 from voicenym.errors import CorpusError, VoicenymError
-from voicenym.nets.ecapa import Ecapa
+from voicenym.nets.speakers.ecapa import Ecapa
 from voicenym.training import verifier as recipe
 from voicenym.training.augment import SpecAugment, Surroundings
 from voicenym.training.fit import Machine

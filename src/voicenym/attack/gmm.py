@@ -26,7 +26,7 @@ from voicenym.errors import VoicenymError
 if TYPE_CHECKING:
     import torch
 
-    from voicenym.nets.background import Background
+    from voicenym.nets.statistics.background import Background
 
 RELEVANCE = 16.0
 """Reynolds's relevance factor, in frames."""
@@ -134,8 +134,8 @@ def fingerprint(folder: Path, *more: str) -> str:
     Raises:
         VoicenymError: if the folder holds no such model.
     """
-    from voicenym.nets.background import check_kind
     from voicenym.nets.folder import configuration
+    from voicenym.nets.statistics.background import check_kind
 
     config = configuration(folder)
     check_kind(config)
@@ -145,8 +145,8 @@ def fingerprint(folder: Path, *more: str) -> str:
 @lru_cache(maxsize=2)
 def background(folder: Path, version: str) -> Background:
     """The model in a folder, read once for each version of it."""
-    from voicenym.nets.background import Background
     from voicenym.nets.folder import read
+    from voicenym.nets.statistics.background import Background
 
     return Background.of(*read(folder))
 

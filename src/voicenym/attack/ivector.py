@@ -1,7 +1,7 @@
 """i-vector verification: i-vectors, what tells speakers apart in them, cosine or PLDA.
 
 The alternate verifier of Turner et al. (paper 1, section 4.3: LDA of 200 and PLDA) and V-Cloak's
-``ivector-PLDA``. See :mod:`voicenym.nets.ivector`.
+``ivector-PLDA``. See :mod:`voicenym.nets.statistics.ivector`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from voicenym.errors import VoicenymError
 if TYPE_CHECKING:
     import torch
 
-    from voicenym.nets.background import Background
+    from voicenym.nets.statistics.background import Background
     from voicenym.training.background import Spoken
     from voicenym.training.ivector import IVectorConfig
 
@@ -134,8 +134,8 @@ class IVector:
 
 @lru_cache(maxsize=2)
 def _loaded(folder: Path, version: str) -> tuple[Background, SpeakerSpace | None]:
-    from voicenym.nets.background import Background
     from voicenym.nets.folder import read
+    from voicenym.nets.statistics.background import Background
 
     config, tensors = read(folder)
     return Background.of(config, tensors), SpeakerSpace.of(tensors)

@@ -20,15 +20,16 @@ class Published:
 
     Args:
         kind: one of :data:`TITLES`.
-        place: folder, file or name on the hub, as of :func:`voicenym.nets.published.find`. It is
-            looked up here; worker processes read the file that was found.
+        place: folder, file or name on the hub, as of
+            :func:`voicenym.nets.speakers.published.find`. It is looked up
+            here; worker processes read the file that was found.
 
     Raises:
-        DependencyError, VoicenymError: as of :func:`voicenym.nets.published.published`.
+        DependencyError, VoicenymError: as of :func:`voicenym.nets.speakers.published.published`.
     """
 
     def __init__(self, kind: str, place: str) -> None:
-        from voicenym.nets.published import find
+        from voicenym.nets.speakers.published import find
 
         self._kind, self._path = kind, find(place)
         self.name = f"{TITLES[kind]} ({Path(place).name})"
@@ -44,6 +45,6 @@ class Published:
 
 @cache
 def _encoder(kind: str, path: Path, version: str):  # type: ignore[no-untyped-def]
-    from voicenym.nets.published import published
+    from voicenym.nets.speakers.published import published
 
     return published(kind, str(path))

@@ -182,7 +182,7 @@ class SemiInformed(Retraining):
     def learn(
         self, case: Case, place: Path, speech: list[Utterance], held_out: list[Utterance]
     ) -> list[dict[str, float]]:
-        from voicenym.nets.weights import save
+        from voicenym.nets.speakers.weights import save
         from voicenym.training.fit import Machine
 
         recipe, config, start = _recipe(), self._config(), self.lesson.start

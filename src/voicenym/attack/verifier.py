@@ -20,10 +20,10 @@ from voicenym.attack.published import TITLES, Published
 from voicenym.errors import DependencyError, VoicenymError
 
 if TYPE_CHECKING:
-    from voicenym.nets.encoder import Encoder
+    from voicenym.nets.speakers.encoder import Encoder
 
 
-BUNDLED = Path(__file__).parents[1] / "nets" / "bundled" / "ecapa-small"
+BUNDLED = Path(__file__).parents[1] / "nets" / "speakers" / "bundled" / "ecapa-small"
 """The verifier that comes with the package; its card lies beside its weights."""
 MARGIN_CONCENTRATION = 30.0
 """Of encoders trained with an angular margin, unless they say: the scale of their logits."""
@@ -116,14 +116,14 @@ def _packaged_weights() -> Path:
 
 @cache
 def _trained(folder: Path, version: str):  # type: ignore[no-untyped-def]
-    from voicenym.nets.weights import load
+    from voicenym.nets.speakers.weights import load
 
     return load(folder)
 
 
 @cache
 def _encoder(path: Path):  # type: ignore[no-untyped-def]
-    from voicenym.nets.dvector import DVector
+    from voicenym.nets.speakers.dvector import DVector
 
     return DVector.from_checkpoint(path)
 
@@ -194,17 +194,17 @@ def encoder_of(name: str) -> Encoder:
         DependencyError: if its weights or library are missing.
     """
     if name == "resemblyzer":
-        from voicenym.nets.dvector import DVector
+        from voicenym.nets.speakers.dvector import DVector
 
         return DVector.from_checkpoint(_packaged_weights())
     kind, _, checkpoint = name.partition(":")
     if kind in TITLES and checkpoint:
-        from voicenym.nets.published import published
+        from voicenym.nets.speakers.published import published
 
         return published(kind, checkpoint)
     place = BUNDLED if name == "ecapa-small" else Path(name)
     if place.is_dir():
-        from voicenym.nets.weights import load
+        from voicenym.nets.speakers.weights import load
 
         return load(place)
     raise VoicenymError(

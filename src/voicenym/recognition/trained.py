@@ -12,8 +12,8 @@ from typing import Any
 import torch
 
 from voicenym.errors import VoicenymError
-from voicenym.nets import ctc
-from voicenym.nets.recogniser import CharacterModel
+from voicenym.nets.words import ctc
+from voicenym.nets.words.recogniser import CharacterModel
 from voicenym.recognition.arpa import read_arpa
 from voicenym.recognition.fusion import CharacterFusion, WordFusion
 from voicenym.recognition.ngram import NGram

@@ -10,8 +10,8 @@ import numpy as np
 import torch
 
 from voicenym.metrics import normalise, word_errors
-from voicenym.nets import ctc
-from voicenym.nets.recogniser import CharacterModel
+from voicenym.nets.words import ctc
+from voicenym.nets.words.recogniser import CharacterModel
 from voicenym.recognition.arpa import write_arpa
 from voicenym.recognition.ngram import train, words
 from voicenym.recognition.trained import Decoding, decode, note

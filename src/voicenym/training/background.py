@@ -18,9 +18,9 @@ import torch
 
 from voicenym.dsp.cepstra import Cepstra
 from voicenym.errors import VoicenymError
-from voicenym.nets.background import Background
 from voicenym.nets.folder import write
-from voicenym.nets.gmm_em import fit
+from voicenym.nets.statistics.background import Background
+from voicenym.nets.statistics.gmm_em import fit
 from voicenym.training.pile import Pile
 
 FRAMES_PER_COMPONENT = 10_000

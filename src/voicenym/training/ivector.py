@@ -15,8 +15,8 @@ import numpy as np
 import torch
 
 from voicenym.errors import VoicenymError
-from voicenym.nets.background import Background
-from voicenym.nets.ivector_em import ITERATIONS, Statistics, fit
+from voicenym.nets.statistics.background import Background
+from voicenym.nets.statistics.ivector_em import ITERATIONS, Statistics, fit
 from voicenym.training import background
 from voicenym.training.background import BackgroundConfig, Heard, Say, Spoken
 from voicenym.training.pile import Pile

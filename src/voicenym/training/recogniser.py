@@ -21,10 +21,10 @@ import torch
 from voicenym.corpus.recording import Recording
 from voicenym.errors import CorpusError
 from voicenym.metrics import word_errors
-from voicenym.nets import ctc
-from voicenym.nets.ctc import Alphabet
 from voicenym.nets.masked import valid
-from voicenym.nets.recogniser import CharacterModel
+from voicenym.nets.words import ctc
+from voicenym.nets.words.ctc import Alphabet
+from voicenym.nets.words.recogniser import CharacterModel
 from voicenym.training.augment import SpecAugment, Surroundings
 from voicenym.training.fit import Limits, Machine, Outcome, fit
 from voicenym.training.pace import Cyclical, seeded

@@ -11,8 +11,8 @@ import torch
 from voicenym.corpus.recording import RATE
 from voicenym.errors import CorpusError
 from voicenym.metrics import normalise
-from voicenym.nets.ctc import Alphabet, frames_needed
 from voicenym.nets.masked import padded
+from voicenym.nets.words.ctc import Alphabet, frames_needed
 from voicenym.training.crops import resampled
 from voicenym.training.shelf import Utterance
 

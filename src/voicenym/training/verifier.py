@@ -20,7 +20,7 @@ import torch
 from voicenym.corpus.recording import Recording
 from voicenym.errors import CorpusError
 from voicenym.metrics import EER, Affine, Speakers, eer
-from voicenym.nets.encoder import Encoder
+from voicenym.nets.speakers.encoder import Encoder
 from voicenym.training.augment import SpecAugment, Surroundings
 from voicenym.training.crops import SpeakerCrops
 from voicenym.training.fit import Limits, Machine, Outcome, fit, share_done
@@ -296,7 +296,7 @@ def train(
 
 def encoder(config: VerifierConfig) -> Encoder:
     """A new encoder, whose weights depend on the seed alone."""
-    from voicenym.nets.weights import make
+    from voicenym.nets.speakers.weights import make
 
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(config.seed)

@@ -73,7 +73,7 @@ def verifier(
     """Train a speaker encoder to tell the speakers of a corpus apart."""
     needs_lightning()
     from voicenym.attack.verifier import encoder_of
-    from voicenym.nets.weights import save
+    from voicenym.nets.speakers.weights import save
     from voicenym.training import verifier as recipe
     from voicenym.training.config import load
 

@@ -50,8 +50,8 @@ def recogniser(
     """Train a recogniser of words; with --system, of words that a system anonymized."""
     shared.needs_lightning()
     from voicenym.metrics import normalise
-    from voicenym.nets.ctc import Alphabet
-    from voicenym.nets.recogniser import CharacterModel
+    from voicenym.nets.words.ctc import Alphabet
+    from voicenym.nets.words.recogniser import CharacterModel
     from voicenym.recognition.trained import note
     from voicenym.recognition.weighing import attach
     from voicenym.training import recogniser as recipe

@@ -1,0 +1,45 @@
+"""An empty speaker vector, all or in part: MUSA's strategy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from voicenym.errors import UnknownSystemError
+from voicenym.identity.method import Identity, Sex
+
+if TYPE_CHECKING:
+    import torch
+
+    from voicenym.pseudonym import Pseudonym
+
+
+@dataclass(frozen=True)
+class Blank(Identity):
+    """Nobody: the zero vector, blended with the speaker's own where ``strength`` is below 1.
+
+    Everybody gets one voice, so that voices are not told apart any more.
+
+    Args:
+        strength: 1 is the empty vector, 0 the speaker's own.
+
+    Source: Yao et al., MUSA (paper 2), the anonymization strategy and its linear blend.
+    """
+
+    strength: float = 1.0
+
+    name: ClassVar[str] = "blank"
+    source: ClassVar[str] = "MUSA (paper 2): empty speaker embedding, linear blend"
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.strength <= 1.0:
+            raise UnknownSystemError(f"blank: strength needs 0 to 1, not {self.strength}")
+
+    def become(
+        self,
+        vectors: torch.Tensor,
+        pseudonyms: Sequence[Pseudonym],
+        sexes: Sequence[Sex | None],
+    ) -> torch.Tensor:
+        return (1.0 - self.strength) * vectors

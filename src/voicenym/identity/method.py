@@ -1,0 +1,102 @@
+"""Identity: what every method that chooses a pseudo-speaker is."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from voicenym.errors import VoicenymError
+
+if TYPE_CHECKING:
+    import torch
+
+    from voicenym.pseudonym import Pseudonym
+
+Sex = Literal["f", "m"]
+
+
+@dataclass(frozen=True)
+class Identity(ABC):
+    """A function from a speaker vector and a pseudonym to a pseudo-speaker's vector.
+
+    Subclasses are frozen dataclasses whose fields are the method's parameters, so that the repr
+    rebuilds the object. All randomness is the pseudonym's, by purposes that begin with ``name``.
+
+    Attributes:
+        name: in the registry.
+        source: paper and equations.
+        hears: whether the vector decides. Where it does not, the pseudonym alone does, and a system
+            needs no recording of the speaker before it begins.
+    """
+
+    name: ClassVar[str]
+    source: ClassVar[str]
+    hears: ClassVar[bool] = True
+
+    def __call__(
+        self, vector: torch.Tensor, pseudonym: Pseudonym, sex: Sex | None = None
+    ) -> torch.Tensor:
+        """The pseudo-speaker's vector ``[element]`` of a speaker's vector ``[element]``.
+
+        Args:
+            vector: of the speaker, or of one utterance of the speaker's.
+            pseudonym: of the speaker, or of the utterance.
+            sex: of the speaker where it is known.
+
+        Raises:
+            VoicenymError: as of :meth:`batch`.
+        """
+        return self.batch(vector[None], [pseudonym], [sex])[0]
+
+    def batch(
+        self,
+        vectors: torch.Tensor,
+        pseudonyms: Sequence[Pseudonym],
+        sexes: Sequence[Sex | None] | None = None,
+    ) -> torch.Tensor:
+        """Pseudo-speakers' vectors ``[row, element]``; each row is that of the row alone.
+
+        Args:
+            vectors: ``[row, element]``, float; the result has their kind and device.
+            pseudonyms: one a row.
+            sexes: one a row, None where it is not known.
+
+        Raises:
+            VoicenymError: vectors that are not finite or are zero, or do not fit the method.
+        """
+        if sexes is None:
+            sexes = [None] * len(pseudonyms)
+        if vectors.ndim != 2 or not len(vectors) == len(pseudonyms) == len(sexes):
+            raise ValueError(
+                f"vectors {tuple(vectors.shape)}, {len(pseudonyms)} pseudonyms and {len(sexes)} "
+                "sexes do not fit: needs [row, element] and one of each a row"
+            )
+        _check(vectors)
+        return self.become(vectors, pseudonyms, sexes).to(vectors)
+
+    @abstractmethod
+    def become(
+        self,
+        vectors: torch.Tensor,
+        pseudonyms: Sequence[Pseudonym],
+        sexes: Sequence[Sex | None],
+    ) -> torch.Tensor:
+        """What :meth:`batch` gives, of vectors that were checked."""
+
+
+def _check(vectors: torch.Tensor) -> None:
+    good = vectors.isfinite().all(dim=1)
+    if not good.all():
+        row = int((~good).nonzero()[0])
+        raise VoicenymError(
+            f"speaker vector {row} is not finite; the recording it was made from is damaged: leave "
+            "it out"
+        )
+    empty = (vectors == 0).all(dim=1)
+    if empty.any():
+        row = int(empty.nonzero()[0])
+        raise VoicenymError(
+            f"speaker vector {row} is zero: nobody was heard; leave the recording out"
+        )

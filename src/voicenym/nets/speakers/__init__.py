@@ -1,0 +1,1 @@
+"""Speaker encoders: recordings in, one vector each out."""

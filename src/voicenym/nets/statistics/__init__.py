@@ -1,0 +1,1 @@
+"""Models of frames by statistics: mixtures and i-vectors."""

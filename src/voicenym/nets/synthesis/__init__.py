@@ -1,0 +1,1 @@
+"""Synthesizers: content, pitch and a speaker vector in, a waveform out."""

@@ -1,0 +1,1 @@
+"""Recognisers of words: recordings in, posteriors of characters out."""

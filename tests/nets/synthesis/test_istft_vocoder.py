@@ -1,0 +1,157 @@
+import math
+
+import pytest
+import torch
+
+from voicenym.nets.synthesis import losses
+from voicenym.nets.synthesis.istft_vocoder import Block, InverseStft, IstftVocoder, Stft
+
+RATE = 16_000
+
+
+def noise(*shape, seed=0):
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
+
+
+@pytest.mark.parametrize(("fft", "hop"), [(640, 160), (640, 320), (480, 160), (1024, 256)])
+@pytest.mark.parametrize("frames", [1, 2, 25])
+def test_the_inverse_takes_the_transform_back(fft, hop, frames):
+    signal = noise(2, frames * hop)
+    spectra = Stft(fft, hop)(signal)
+    assert spectra.shape == (2, frames, fft // 2 + 1)
+    back = InverseStft(fft, hop)(spectra)
+    # the window's zero falls on no sample that another frame does not cover
+    torch.testing.assert_close(back, signal, atol=2e-5, rtol=0)
+
+
+def test_the_inverse_is_torchs_within():
+    fft, hop = 640, 160
+    spectra = torch.complex(noise(1, 30, 321), noise(1, 30, 321, seed=1))
+    spectra.imag[..., [0, -1]] = 0
+    ours = InverseStft(fft, hop)(spectra)
+    theirs = torch.istft(spectra.transpose(1, 2), fft, hop, window=torch.hann_window(fft))
+    # torch's first sample is the middle of the first frame, ours lies half a hop before it
+    half = hop // 2
+    inner = ours[:, half + 3 * hop : -3 * hop]
+    torch.testing.assert_close(inner, theirs[:, 3 * hop :][:, : inner.shape[1]])
+
+
+def test_sizes_that_cannot_overlap_are_refused():
+    for fft, hop in ((640, 150), (160, 160)):
+        with pytest.raises(ValueError, match="multiple"):
+            InverseStft(fft, hop)
+    with pytest.raises(ValueError, match="phase"):
+        IstftVocoder(4, 2, excitation="pulse")
+    with pytest.raises(ValueError, match="lookahead"):
+        IstftVocoder(4, 2, lookahead=7)
+
+
+def test_a_block_is_convnext():
+    torch.manual_seed(0)
+    block = Block(6, 12, 5, 3, None, 0.5).double()
+    x, speaker = noise(2, 9, 6).double(), noise(2, 1, 3).double()
+    y = torch.zeros_like(x)
+    for t in range(9):
+        for k in range(5):
+            if 0 <= t + k - 2 < 9:
+                y[:, t] += block.depthwise.weight[:, 0, k] * x[:, t + k - 2]
+    y = y + block.depthwise.bias
+    y = (y - y.mean(2, keepdim=True)) / (y.var(2, keepdim=True, unbiased=False) + 1e-6).sqrt()
+    gain, shift = block.adapt(speaker).split(6, dim=2)
+    y = block.widen(y * (1 + gain) + shift)
+    y = block.narrow(0.5 * y * (1 + torch.erf(y / math.sqrt(2))))
+    torch.testing.assert_close(block(x, speaker), x + 0.5 * y)
+
+
+@pytest.mark.parametrize(
+    ("options", "least", "most"),
+    [
+        ({}, 13.5e6, 17e6),
+        ({"adaptive": False, "excitation": "none"}, 13.4e6, 14.6e6),
+        ({"width": 256, "inner": 768, "blocks": 4}, 1.9e6, 2.9e6),
+    ],
+    ids=["14 M, adaptive", "14 M", "2 M"],
+)
+def test_sizes(options, least, most):
+    with torch.device("meta"):
+        network = IstftVocoder(256, 192, **options)
+    assert least < sum(p.numel() for p in network.parameters()) < most
+
+
+def test_bfloat16_is_near_and_streams_alike():
+    torch.manual_seed(0)
+    network = IstftVocoder(4, 2, 32, 96, 3, excitation="filter").eval()
+    given = noise(1, 60, 4), torch.full((1, 60), 120.0), noise(1, 2), torch.tensor([1])
+    with torch.inference_mode():
+        exact = network(*given)
+        near = network.use_bfloat16()(*given)
+    assert near.dtype == torch.float32
+    error = (near - exact).square().mean() / exact.square().mean()
+    assert 0 < error < 1e-3  # 30 dB below
+    stream = network.stream(given[2], given[3])
+    parts = [
+        stream.push(c, f) for c, f in zip(given[0].split(7, 1), given[1].split(7, 1), strict=True)
+    ]
+    torch.testing.assert_close(torch.cat([*parts, stream.flush()], 1), near, atol=1e-3, rtol=1e-2)
+
+
+def test_lookahead_is_bounded_by_what_was_asked():
+    for lookahead in (0, 2, 6):
+        network = IstftVocoder(4, 2, 16, 32, 3, lookahead=lookahead, excitation="none").eval()
+        assert network.latency == (lookahead + network.inverse.side) * network.hop
+
+
+def test_the_filter_keeps_the_pitch_before_anything_is_learned():
+    torch.manual_seed(0)
+    network = IstftVocoder(4, 2, 16, 32, 2, excitation="filter").eval()
+    hertz = 160.0
+    with torch.inference_mode():
+        waveform = network(noise(1, 100, 4), torch.full((1, 100), hertz), noise(1, 2))[0].double()
+        breath = network(noise(1, 100, 4), torch.zeros(1, 100), noise(1, 2))[0].double()
+    middle = slice(3200, 12_800)
+    period = round(RATE / hertz)
+
+    def periodicity(x):
+        return ((x[period:] * x[:-period]).sum() / x.square().sum()).item()
+
+    assert periodicity(waveform[middle]) > 0.4  # the rest is noise of like power
+    assert abs(periodicity(breath[middle])) < 0.1
+
+
+def vowel(frames):
+    """Pulses of moving pitch through two resonances, and a burst of noise; with its F0."""
+    rate = torch.arange(frames) / 100.0
+    f0 = 130 + 30 * torch.sin(2 * math.pi * 0.9 * rate)
+    f0[frames // 3 : frames // 2] = 0
+    phase = torch.cumsum(f0.repeat_interleave(160).double() / RATE, 0)
+    hertz = f0.repeat_interleave(160)
+    signal = torch.zeros(frames * 160)
+    for k in range(1, 30):
+        gain = sum(1 / (1 + ((k * hertz - f) / 150) ** 2) for f in (600.0, 1500.0))
+        signal += (hertz > 0) * gain * torch.sin(2 * math.pi * (k * phase % 1)).float()
+    signal += (hertz == 0) * 0.3 * noise(frames * 160)
+    return 0.1 * signal[None], f0[None]
+
+
+@pytest.mark.parametrize(("excitation", "most"), [("none", 2.0), ("phase", 1.8), ("filter", 0.9)])
+def test_it_learns_a_signal_in_seconds(excitation, most):
+    torch.manual_seed(0)
+    frames = 60
+    waveform, f0 = vowel(frames)
+    network = IstftVocoder(
+        3, 1, 48, 96, 2, fft=320, adaptive=False, excitation=excitation, harmonics=8
+    )
+    place = torch.arange(frames) / frames
+    content = torch.stack([place, torch.sin(9 * place), torch.cos(9 * place)], dim=1)[None]
+    resolutions = ((512, 128, 512), (256, 64, 256))
+    optimizer = torch.optim.Adam(network.parameters(), 4e-3, betas=(0.8, 0.99))
+    found = []
+    for step in range(60):
+        made = network(content, f0, torch.zeros(1, 1), torch.tensor([step]))
+        loss = losses.multi_resolution_stft(waveform, made, resolutions)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        found.append(loss.item())
+    assert found[-1] < 0.55 * found[0]
+    assert found[-1] < most
