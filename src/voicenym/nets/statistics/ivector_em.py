@@ -1,10 +1,10 @@
 """Expectation maximisation of the total variability model, with minimum divergence.
 
-Kenny, Boulianne and Dumouchel 2005 (see :mod:`voicenym.nets.statistics.ivector`),
-proposition 3, for T and S; minimum divergence after Kenny, "Joint factor analysis of speaker and
-session variability: theory and algorithms", CRIM-06/08-13, 2005: the i-vectors' mean and covariance, which the model says are
-0 and I, are estimated too, and put into m and T. Together these are one EM step in which the prior
-is free, so that the likelihood never goes down.
+Kenny, Boulianne and Dumouchel 2005 (see :mod:`voicenym.nets.statistics.ivector`), proposition 3,
+for T and S; minimum divergence after Kenny, "Joint factor analysis of speaker and session
+variability: theory and algorithms", CRIM-06/08-13, 2005: the i-vectors' mean and covariance, which
+the model says are 0 and I, are estimated too, and put into m and T. Together these are one EM step
+in which the prior is free, so that the likelihood never goes down.
 """
 
 from __future__ import annotations

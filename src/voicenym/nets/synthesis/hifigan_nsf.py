@@ -2,7 +2,8 @@
 
 The source of the neural source-filter model (:mod:`voicenym.nets.synthesis.excitation`), 8
 harmonics merged to one signal, is brought to the rate of every stage of HiFi-GAN by a
-convolution and added there. VoicePrivacy 2022 evaluation plan, baseline B1.b: 256 elements of content, 512 of the speaker, F0.
+convolution and added there. VoicePrivacy 2022 evaluation plan, baseline
+B1.b: 256 elements of content, 512 of the speaker, F0.
 """
 
 from __future__ import annotations
