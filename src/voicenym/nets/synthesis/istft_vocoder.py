@@ -17,127 +17,15 @@ from typing import Any
 
 import torch
 
-from voicenym.nets.streaming import Conv, Memory, align, extend
+from voicenym.nets.convnext import Block
+from voicenym.nets.stft import InverseStft, Stft
+from voicenym.nets.streaming import Conv, Memory, align
 from voicenym.nets.synthesis.excitation import Noise, Phase, Pulses
 from voicenym.nets.synthesis.synthesizer import Conditions, Synthesizer
 
 HIGHEST_LOG = math.log(1e2)
 """Magnitudes are clipped here, as in Vocos, so that a bad frame cannot ruin training."""
 EXCITATIONS = ("none", "phase", "filter")
-
-
-class InverseStft(torch.nn.Module):
-    """Spectra of frames to a waveform of ``hop`` samples for each, centred on the frames.
-
-    Frames are windowed by a Hann window and added; the sum is divided by that of the squared
-    windows that are there (Griffin and Lim 1984, equation 6).
-
-    Args:
-        fft: points of the transform and of the window, a multiple of the hop, even beyond it.
-        hop: in samples.
-
-    Raises:
-        ValueError: if these do not fit.
-    """
-
-    window: torch.Tensor
-
-    def __init__(self, fft: int, hop: int) -> None:
-        super().__init__()
-        if fft % hop or (fft - hop) % 2 or fft < 2 * hop:
-            raise ValueError(f"fft {fft} must be a multiple of the hop {hop}, such as {4 * hop}")
-        self.fft, self.hop = fft, hop
-        self.side = -(-(fft // hop - 1) // 2)
-        """Frames on either side that a frame's samples hear."""
-        self.register_buffer("window", torch.hann_window(fft), persistent=False)
-
-    def forward(self, spectra: torch.Tensor, memory: Memory | None = None) -> torch.Tensor:
-        """``[batch, frame, fft / 2 + 1]`` complex to ``[batch, frame * hop]``."""
-        if spectra.shape[1]:
-            frames = torch.fft.irfft(spectra, n=self.fft) * self.window
-        else:
-            frames = self.window.new_zeros(spectra.shape[0], 0, self.fft)
-        there = frames.new_ones(1, frames.shape[1], 1)
-        frames = extend(frames, self.side, self.side, memory, self, dim=1)
-        there = extend(there, self.side, self.side, memory, (self, "there"), dim=1)
-        ready = frames.shape[1] - 2 * self.side
-        if ready <= 0:
-            return frames.new_zeros(frames.shape[0], 0)
-        start = self.side * self.hop + (self.fft - self.hop) // 2
-        span = slice(start, start + ready * self.hop)
-        return self._overlap(frames)[:, span] / self._overlap(there * self.window**2)[:, span]
-
-    def _overlap(self, frames: torch.Tensor) -> torch.Tensor:
-        """``[batch, frame, fft]``, each added a hop later, to ``[batch, time]``."""
-        batch, count, _ = frames.shape
-        parts = frames.unflatten(2, (-1, self.hop))
-        total = frames.new_zeros(batch, count + parts.shape[2] - 1, self.hop)
-        for i in range(parts.shape[2]):
-            total[:, i : i + count] += parts[:, :, i]
-        return total.flatten(1)
-
-
-class Stft(torch.nn.Module):
-    """Spectra of an excitation, at the frames of :class:`InverseStft`."""
-
-    window: torch.Tensor
-
-    def __init__(self, fft: int, hop: int) -> None:
-        super().__init__()
-        self.fft, self.hop = fft, hop
-        self.side = (fft - hop) // 2
-        self.wait = -(-self.side // hop) * hop
-        self.register_buffer("window", torch.hann_window(fft), persistent=False)
-
-    def forward(self, signal: torch.Tensor, memory: Memory | None = None) -> torch.Tensor:
-        """``[batch, frame * hop]`` to ``[batch, frame, fft / 2 + 1]`` complex."""
-        signal = extend(signal, self.side, self.wait, memory, self)
-        if signal.shape[1] < self.side + self.wait + self.hop:
-            return signal.new_zeros(signal.shape[0], 0, self.fft // 2 + 1, dtype=torch.complex64)
-        return torch.fft.rfft(signal.unfold(1, self.fft, self.hop) * self.window)
-
-
-class Block(torch.nn.Module):
-    """ConvNeXt: a convolution within each channel, then two layers within each frame.
-
-    Args:
-        width: channels.
-        inner: channels between the two layers.
-        kernel: in frames.
-        speaker: elements of a vector that scales and shifts the normalisation; 0 for none.
-        ahead: frames that the block looks ahead; None for the middle of the kernel.
-        scale: of the block's output at first.
-    """
-
-    def __init__(
-        self, width: int, inner: int, kernel: int, speaker: int, ahead: int | None, scale: float
-    ) -> None:
-        super().__init__()
-        self.ahead = (kernel - 1) // 2 if ahead is None else ahead
-        self.behind = kernel - 1 - self.ahead
-        self.depthwise = torch.nn.Conv1d(width, width, kernel, groups=width)
-        self.norm = torch.nn.LayerNorm(width, eps=1e-6, elementwise_affine=not speaker)
-        self.adapt = torch.nn.Linear(speaker, 2 * width) if speaker else None
-        self.widen = torch.nn.Linear(width, inner)
-        self.narrow = torch.nn.Linear(inner, width)
-        self.scale = torch.nn.Parameter(torch.full((width,), scale))
-
-    def forward(
-        self, x: torch.Tensor, speaker: torch.Tensor, memory: Memory | None = None
-    ) -> torch.Tensor:
-        """``[batch, frame, width]`` and ``[batch, 1, speaker]`` to ``[batch, frame, width]``."""
-        window = extend(x, self.behind, self.ahead, memory, self, dim=1)
-        ready = window.shape[1] - self.behind - self.ahead
-        if ready <= 0:
-            return x[:, :0]
-        y = self.depthwise(window.transpose(1, 2)).transpose(1, 2)
-        y = self.norm(y)
-        if self.adapt is not None:
-            gain, shift = self.adapt(speaker).chunk(2, dim=2)
-            y = torch.addcmul(shift, y, 1.0 + gain)
-        y = y.to(self.widen.weight.dtype)
-        y = self.narrow(torch.nn.functional.gelu(self.widen(y))).to(x)
-        return torch.addcmul(window.narrow(1, self.behind, ready), y, self.scale)
 
 
 class IstftVocoder(Synthesizer):
