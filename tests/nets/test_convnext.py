@@ -1,5 +1,7 @@
 """ConvNeXt blocks."""
 
+import math
+
 import torch
 
 from voicenym.nets.convnext import Block
