@@ -1,0 +1,1 @@
+"""Content encoders: recordings in, what is said out, frame by frame."""
