@@ -16,6 +16,7 @@ from voicenym.apps.cli import (
     systems,
     train,
     train_recogniser,
+    train_resynthesis,
     train_statistical,
 )
 from voicenym.errors import VoicenymError
@@ -53,6 +54,7 @@ app.command("audit")(audit.audit)
 app.command("compare")(evaluate.compare)
 app.add_typer(key.app, name="key")
 train.app.command("recogniser")(train_recogniser.recogniser)
+train.app.command("resynthesis")(train_resynthesis.resynthesis)
 train.app.command("ubm")(train_statistical.ubm)
 train.app.command("ivector")(train_statistical.ivector)
 app.add_typer(train.app, name="train")

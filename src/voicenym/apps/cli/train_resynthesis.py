@@ -1,0 +1,70 @@
+"""``voicenym train resynthesis``: parts that take a voice apart and put together another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from voicenym.apps.cli import train as common
+
+
+def resynthesis(
+    data: list[Path] = common.DATA,
+    config: str = common.CONFIG,
+    output: Path = common.OUTPUT,
+    split: str | None = common.SPLIT,
+    corpus: list[str] = common.CORPUS,
+    start: Path | None = typer.Option(None, "--from", help="Folder of parts to go on from."),
+    budget: str | None = common.BUDGET,
+    steps: int | None = common.STEPS,
+    batch: int | None = common.BATCH,
+    accelerator: str = common.ACCELERATOR,
+    devices: int = common.DEVICES,
+    precision: str | None = common.PRECISION,
+    workers: int | None = common.WORKERS,
+    shelf: Path | None = common.SHELF,
+    half: bool = typer.Option(False, "--half", help="Keep the result in half precision."),
+    quiet: bool = common.QUIET,
+) -> None:
+    """Train the content encoder and the synthesizer of a resynthesis system."""
+    common.needs_lightning()
+    from voicenym.attack.transform import ORIGINAL
+    from voicenym.attack.verifier import encoder_of
+    from voicenym.resynthesis.parts import Parts
+    from voicenym.training import resynthesis as recipe
+    from voicenym.training.config import load
+    from voicenym.training.takes import takes
+    from voicenym.training.verifier import kept_out
+
+    chosen = recipe.changed(load(config, recipe.ResynthesisConfig), steps=steps, batch=batch)
+    speech = common.gathered(data, split, corpus)
+    learnt, kept = kept_out(speech, chosen.held_out, chosen.seed)
+    say = common.telling(quiet)
+    encoder = encoder_of(chosen.encoder)
+    made = recipe.parts(chosen, encoder.size) if start is None else Parts.load(start)
+    limit = common.seconds(budget)
+    machine = common.on(accelerator, devices, precision, workers)
+    utterances = common.shelved(shelf or output / "shelf", [*learnt, *kept], ORIGINAL, say)
+    bands = made.content.config()["bands"]
+    heard = takes(utterances[: len(learnt)], encoder, bands, say)
+    held_out = takes(utterances[len(learnt) :], encoder, bands)
+    outcome = recipe.train(
+        made, heard, held_out, chosen, output, seconds=limit, machine=machine, say=say
+    )
+    made.save(
+        output,
+        {
+            "data": ", ".join(" ".join([path.name, split or "", *corpus]) for path in data),
+            "speakers": len({take.utterance.speaker for take in heard}),
+            "recordings": len(heard),
+            "hours": round(sum(take.frames for take in heard) / 360_000, 2),
+            "encoder": chosen.encoder,
+            "steps": outcome.steps,
+            "mel distance on speakers kept out": round(outcome.best, 4),
+        },
+        half=half,
+    )
+    typer.echo(
+        f"{output}: {outcome.steps} steps, mel distance {outcome.best:.3f} on speakers kept out"
+    )

@@ -1,0 +1,1 @@
+"""Speech taken apart and put together as somebody else: the machine behind such systems."""

@@ -1,0 +1,369 @@
+"""Training a resynthesis system: take speech apart and rebuild it from its parts.
+
+Content encoder and synthesizer learn together, from speech alone: the waveform is rebuilt from the
+encoder's few numbers, the power and pitch of frames, and the speaker's vector, and compared by mels
+and magnitudes; later, if wished, by discriminators. So that who speaks reaches the output by the
+vector alone, the encoder hears spectra warped in frequency, and a classifier that tries to tell the
+speakers by its numbers is worked against (gradient reversal, Ganin et al., JMLR 2016).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import lightning.pytorch as pl
+import numpy as np
+import torch
+
+from voicenym.dsp.mel import slaney, slaney_inverse
+from voicenym.nets.content.bottleneck import HIGHEST, LOWEST, RATE, Bottleneck
+from voicenym.nets.synthesis import losses
+from voicenym.nets.synthesis.discriminators import MultiPeriod, MultiSpectral
+from voicenym.resynthesis.parts import Parts
+from voicenym.training.fit import Limits, Machine, Outcome, fit, share_done
+from voicenym.training.pace import Cyclical, seeded
+from voicenym.training.takes import Crop, Take, TakeCrops, unit
+
+SHOWN = 3
+"""Held-out recordings that the log plays and shows."""
+
+
+@dataclass(frozen=True)
+class ResynthesisConfig:
+    """A recipe.
+
+    Args:
+        encoder: verifier whose encoder makes the speaker vectors.
+        content: options of the content encoder.
+        synthesizer: kind.
+        options: of the synthesizer, without ``content`` and ``speaker``.
+        rank: directions in which voices are drawn.
+        seconds: length of a crop.
+        batch: crops in a step.
+        warp: standard deviation of the logarithm of the factor that warps frequencies.
+        bend: of bends of the mel axis beside it, as a share of the axis.
+        reversal: weight of what the encoder loses by telling speakers apart.
+        adversarial: share of the training after which discriminators join; 1 for never.
+        mel: weight of the mel distance beside them (45 in HiFi-GAN, where features weigh 2).
+        rate: peak of the learning rate.
+        decay: of the weights (AdamW).
+        clip: greatest norm of a gradient.
+        schedule: of the learning rate.
+        steps: at most.
+        every: steps from one validation to the next.
+        patience: validations without progress; 0 for no limit.
+        held_out: share of the speakers kept out, to watch by.
+        seed: of everything drawn.
+    """
+
+    encoder: str = "ecapa-small"
+    content: dict[str, Any] = field(default_factory=dict)
+    synthesizer: str = "istft-vocoder"
+    options: dict[str, Any] = field(default_factory=dict)
+    rank: int = 64
+    seconds: float = 1.5
+    batch: int = 12
+    warp: float = 0.12
+    bend: float = 0.02
+    reversal: float = 0.1
+    adversarial: float = 1.0
+    mel: float = 15.0
+    rate: float = 1.5e-3
+    decay: float = 1e-3
+    clip: float = 1.0
+    schedule: Cyclical = field(default_factory=Cyclical)
+    steps: int = 20_000
+    every: int = 250
+    patience: int = 0
+    held_out: float = 0.04
+    seed: int = 0
+
+
+class _Reversed(torch.autograd.Function):
+    """As it is forward, turned round backward."""
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor, weight: float) -> torch.Tensor:
+        ctx.weight = weight
+        return x.view_as(x)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor, None]:  # type: ignore[override]
+        return -ctx.weight * gradient, None
+
+
+class SpeakerGuess(torch.nn.Module):
+    """Who speaks, from content ``[batch, frame, size]``: scores ``[batch, speaker]``."""
+
+    def __init__(self, size: int, speakers: int, width: int = 128) -> None:
+        super().__init__()
+        self.first = torch.nn.Conv1d(size, width, 5, padding=2)
+        self.second = torch.nn.Conv1d(width, width, 5, padding=2)
+        self.last = torch.nn.Linear(2 * width, speakers)
+
+    def forward(self, content: torch.Tensor) -> torch.Tensor:
+        x = torch.relu(self.first(content.transpose(1, 2)))
+        x = torch.relu(self.second(x))
+        return self.last(torch.cat([x.mean(2), x.std(2)], dim=1))
+
+
+def warped(bands: torch.Tensor, factor: torch.Tensor, bend: torch.Tensor) -> torch.Tensor:
+    """Mel bands of voices of other lengths.
+
+    Args:
+        bands: ``[row, frame, band]``.
+        factor: ``[row]``, of frequencies: above 1, formants go up.
+        bend: ``[row]``, of the middle of the axis, as a share of it.
+    """
+    count = bands.shape[2]
+    low, high = (float(slaney(torch.tensor(f))) for f in (LOWEST, HIGHEST))
+    place = (torch.arange(count, device=bands.device) + 1.0) / (count + 1)
+    hertz = slaney_inverse(low + (high - low) * place)
+    source = (slaney(hertz / factor[:, None]) - low) / (high - low)
+    source = source + bend[:, None] * torch.sin(math.pi * place)
+    index = (source * (count + 1) - 1.0).clamp(0.0, count - 1.0)
+    left = index.floor().clamp_max(count - 2).long()
+    part = (index - left)[:, None]
+    shape = bands.shape
+    lower = bands.gather(2, left[:, None].expand(shape))
+    upper = bands.gather(2, (left + 1)[:, None].expand(shape))
+    return torch.lerp(lower, upper, part.to(bands))
+
+
+class Resynthesizing(pl.LightningModule):
+    """The training step and the validation.
+
+    Args:
+        parts: what is trained.
+        speakers: in the training data.
+        config: the recipe.
+    """
+
+    def __init__(self, parts: Parts, speakers: int, config: ResynthesisConfig) -> None:
+        super().__init__()
+        self.automatic_optimization = False
+        self.parts = parts
+        self.recipe = config
+        self.guess = SpeakerGuess(parts.content.size, speakers)
+        self.judges = torch.nn.ModuleList()
+        if config.adversarial < 1.0:
+            self.judges.extend([MultiPeriod(), MultiSpectral()])
+        self.mels = torch.nn.ModuleList([losses.LogMel(), losses.LogMel(fft=512, hop=80, bands=40)])
+
+    def configure_optimizers(self) -> list[torch.optim.Optimizer]:
+        settings: dict[str, Any] = {"lr": self.recipe.rate, "weight_decay": self.recipe.decay}
+        made: list[torch.optim.Optimizer] = [
+            torch.optim.AdamW([*self.parts.parameters(), *self.guess.parameters()], **settings)
+        ]
+        if len(self.judges):
+            made.append(torch.optim.AdamW(self.judges.parameters(), betas=(0.8, 0.99), **settings))
+        return made
+
+    def on_train_epoch_start(self) -> None:
+        crops = self.trainer.train_dataloader.dataset  # type: ignore[union-attr]
+        crops.advance(self.current_epoch)
+
+    def training_step(self, batch: Sequence[torch.Tensor], index: int) -> torch.Tensor:
+        crop = Crop(*batch)
+        generator = seeded(self.device, self.recipe.seed, self.global_rank, self.global_step)
+        numbers, waveform = self.rebuilt(crop, generator)
+        distance = self.distance(crop.samples, waveform)
+        guessed = self.guess(_Reversed.apply(numbers, self.recipe.reversal))
+        told = torch.nn.functional.cross_entropy(guessed, crop.speaker)
+        loss = distance + told
+        self.log("distance", distance, prog_bar=True)
+        self.log("speaker entropy", told)
+        if self._trainer is None:
+            return loss
+        optimizers = self.optimizers()
+        optimizers = optimizers if isinstance(optimizers, list) else [optimizers]
+        if len(self.judges) and share_done(self) >= self.recipe.adversarial:
+            loss = loss * self.recipe.mel + self._game(crop.samples, waveform, optimizers[1])
+        self._update(optimizers[0], loss)
+        return loss.detach()
+
+    def rebuilt(self, crop: Crop, generator: torch.Generator) -> tuple[torch.Tensor, torch.Tensor]:
+        """Content ``[batch, frame / 2, size]`` and waveform ``[batch, time]`` of warped crops."""
+        rows = len(crop.f0)
+
+        def normal() -> torch.Tensor:
+            return torch.randn(rows, generator=generator, device=self.device)
+
+        seed = torch.randint(2**62, (rows,), generator=generator, device=self.device)
+        factor = (self.recipe.warp * normal()).clamp(-0.3, 0.3).exp()
+        bands = warped(crop.bands, factor, self.recipe.bend * normal())
+        encoder = self.parts.content
+        numbers = encoder(bands, seed)
+        return numbers, speak(self.parts, numbers, crop.power, crop.f0, crop.vector, seed)
+
+    def distance(self, real: torch.Tensor, fake: torch.Tensor) -> torch.Tensor:
+        """Of spectra."""
+        with torch.autocast(self.device.type, enabled=False):
+            fake = fake.float()
+            parts = [losses.mel_distance(real, fake, mel) for mel in self.mels]  # type: ignore[arg-type]
+            parts.append(losses.multi_resolution_stft(real, fake, RESOLUTIONS))
+        return torch.stack(parts).sum()
+
+    def _update(self, optimizer: Any, loss: torch.Tensor) -> None:
+        optimizer.zero_grad(set_to_none=True)
+        self.manual_backward(loss)
+        self.clip_gradients(optimizer, self.recipe.clip, "norm")
+        optimizer.step()
+
+    def _game(self, real: torch.Tensor, fake: torch.Tensor, optimizer: Any) -> torch.Tensor:
+        """A step of the discriminators, and what the synthesizer loses to them."""
+        told = torch.stack(
+            [
+                losses.discriminator_hinge(
+                    [j.score for j in judge(real)], [j.score for j in judge(fake.detach())]
+                )
+                for judge in self.judges
+            ]
+        ).sum()
+        self._update(optimizer, told)
+        self.log("discriminators", told)
+        total = fake.new_zeros(())
+        for judge in self.judges:
+            of_real, of_fake = judge(real), judge(fake)
+            total = total + losses.generator_hinge([j.score for j in of_fake])
+            total = total + 2.0 * losses.feature_matching(
+                [j.features for j in of_real], [j.features for j in of_fake], relative=True
+            )
+        return total
+
+    def validation_step(self, batch: Sequence[torch.Tensor], index: int) -> None:
+        crop = Crop(*batch)
+        seed = torch.arange(len(crop.f0), device=self.device)
+        encoder = self.parts.content
+        numbers = encoder(crop.bands, seed)
+        waveform = speak(self.parts, numbers, crop.power, crop.f0, crop.vector, seed)
+        mel: Any = self.mels[0]
+        distance = losses.mel_distance(crop.samples, waveform.float(), mel)
+        self.log("mel distance", distance, batch_size=len(seed), sync_dist=True)
+        if index == 0 and self.logger is not None:
+            self._show(crop.samples[:SHOWN], waveform[:SHOWN].float())
+
+    def _show(self, real: torch.Tensor, fake: torch.Tensor) -> None:
+        """Sounds and spectrograms, original above rebuilt, to the log."""
+        writer: Any = self.logger.experiment  # type: ignore[union-attr]
+        mel: Any = self.mels[0]
+        for i, (one, other) in enumerate(zip(real, fake, strict=True)):
+            writer.add_audio(f"original {i}", one[None].cpu(), self.global_step, RATE)
+            writer.add_audio(f"rebuilt {i}", other[None].cpu(), self.global_step, RATE)
+            both = torch.cat([mel(x[None])[0].T.flip(0) for x in (one, other)])
+            low, high = both.aminmax()
+            picture = ((both - low) / (high - low + 1e-9))[None]
+            writer.add_image(f"mels {i}", picture.cpu(), self.global_step)
+
+
+RESOLUTIONS = ((512, 80, 320), (1024, 160, 800))
+"""Points, hop and window of the magnitudes that are compared."""
+
+
+def speak(
+    parts: Parts,
+    numbers: torch.Tensor,
+    power: torch.Tensor,
+    f0: torch.Tensor,
+    vector: torch.Tensor,
+    seed: torch.Tensor,
+) -> torch.Tensor:
+    """Content, power and pitch in a voice: ``[row, time]``.
+
+    Args:
+        parts: trained, or in training.
+        numbers: ``[row, frame / 2, size]``, noise included.
+        power: ``[row, frame]``, less the average.
+        f0: ``[row, frame]`` in Hz.
+        vector: ``[row, element]``.
+        seed: ``[row]``.
+    """
+    return parts.synthesizer(parts.conditions(numbers, power), f0, vector, seed)
+
+
+def train(
+    parts: Parts,
+    heard: Sequence[Take],
+    held_out: Sequence[Take],
+    config: ResynthesisConfig,
+    folder: Path,
+    *,
+    seconds: float | None = None,
+    machine: Machine | None = None,
+    say: Callable[[str], None] = lambda text: None,
+) -> Outcome:
+    """Train the parts; afterwards they have the weights of their best validation.
+
+    Args:
+        parts: new, or with weights to go on from.
+        heard: to learn from.
+        held_out: of other speakers, to watch by.
+        config: the recipe.
+        folder: of checkpoints and logs; an interrupted run there is gone on with.
+        seconds: time at most.
+        machine: what to train on.
+        say: told every validation's figures.
+
+    Raises:
+        CorpusError: nothing to learn from.
+        VoicenymError: as :func:`voicenym.training.fit.fit`.
+    """
+    machine = machine or Machine()
+    crops = TakeCrops(heard, config.seconds, config.every * config.batch, config.seed)
+    loader = torch.utils.data.DataLoader(
+        crops, config.batch, num_workers=machine.loaders, pin_memory=machine.cuda, drop_last=True
+    )
+    kept = torch.utils.data.DataLoader(TakeCrops(held_out, config.seconds, 64, config.seed), 16)
+    module = Resynthesizing(parts, len(crops.speakers), config)
+    outcome = fit(
+        module,
+        loader,
+        kept,
+        folder,
+        Limits(config.steps, config.every, seconds, config.patience or None),
+        monitor="mel distance",
+        schedule=config.schedule,
+        machine=machine,
+        clip=None,
+        seed=config.seed,
+        say=say,
+    )
+    voices(parts, heard)
+    parts.eval()
+    return outcome
+
+
+def voices(parts: Parts, heard: Sequence[Take]) -> None:
+    """Let the parts know the voices of the training data, one a speaker."""
+    by_speaker: dict[str, list[Take]] = {}
+    for take in heard:
+        by_speaker.setdefault(take.utterance.speaker, []).append(take)
+    vectors = np.stack(
+        [unit(np.stack([t.vector for t in own])).mean(0) for own in by_speaker.values()]
+    )
+    pitch = [np.mean([float(t.averages.log_f0[0]) for t in own]) for own in by_speaker.values()]
+    parts.voices.learn(torch.from_numpy(unit(vectors)), torch.tensor(np.array(pitch)))
+
+
+def parts(config: ResynthesisConfig, speaker: int) -> Parts:
+    """New parts, whose weights depend on the seed alone.
+
+    Args:
+        config: the recipe.
+        speaker: elements of a speaker vector.
+    """
+    content = Bottleneck(**config.content)
+    options = {**config.options, "content": content.size + 1, "speaker": speaker}
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(config.seed)
+        return Parts(content.config(), config.synthesizer, options, config.rank)
+
+
+def changed(config: ResynthesisConfig, **changes: Any) -> ResynthesisConfig:
+    """The recipe with some fields changed; those that are None stay."""
+    return dataclasses.replace(config, **{k: v for k, v in changes.items() if v is not None})
