@@ -13,6 +13,7 @@ from voicenym.apps.cli import (
     audit,
     evaluate,
     key,
+    pool,
     systems,
     train,
     train_recogniser,
@@ -53,6 +54,7 @@ app.command("evaluate")(evaluate.evaluate)
 app.command("audit")(audit.audit)
 app.command("compare")(evaluate.compare)
 app.add_typer(key.app, name="key")
+app.add_typer(pool.app, name="pool")
 train.app.command("recogniser")(train_recogniser.recogniser)
 train.app.command("resynthesis")(train_resynthesis.resynthesis)
 train.app.command("ubm")(train_statistical.ubm)

@@ -1,0 +1,98 @@
+"""``voicenym pool build``: the speakers whom identity methods choose from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from voicenym.apps.cli import train as shared
+from voicenym.errors import CorpusError
+
+if TYPE_CHECKING:
+    from voicenym.identity.affinity import Affinity
+    from voicenym.identity.pool import Pool
+
+app = typer.Typer(help="Pools of speaker vectors.", no_args_is_help=True)
+
+
+@app.callback()
+def _root() -> None:
+    pass
+
+
+@app.command("build")
+def build(
+    data: list[Path] = typer.Argument(
+        help="Folder of speakers, Kaldi folder, lhotse cuts, or TSV manifest; may be several."
+    ),
+    output: Path = typer.Option(..., "--output", "-o", help="Folder of the pool."),
+    encoder: str = typer.Option(
+        "ecapa-small", "--encoder", help="What makes vectors; as --verifier of evaluate."
+    ),
+    split: str | None = shared.SPLIT,
+    corpus: list[str] = shared.CORPUS,
+    utterances: bool = typer.Option(
+        False, "--utterances", help="A vector an utterance, for evaluate --vectors; no pool."
+    ),
+    plda: bool = typer.Option(
+        False, "--plda", help="Also train PLDA, for selection by affinity=plda."
+    ),
+    clusters: bool = typer.Option(
+        False, "--clusters", help="Also find clusters, for dense and sparse selection."
+    ),
+    workers: int = typer.Option(1, "--workers", "-j", min=1, help="Processes."),
+    quiet: bool = shared.QUIET,
+) -> None:
+    """Embed a corpus; each speaker's vector is the mean of their utterances' vectors."""
+    import torch
+
+    from voicenym.attack.embedder import Embedder
+    from voicenym.attack.verifier import verifier
+    from voicenym.identity.clusters import clustered
+    from voicenym.identity.pool import Pool, save
+
+    torch.set_num_threads(1)  # the same vectors for any number of workers
+    say = shared.telling(quiet)
+    model = verifier(encoder)
+    speech = shared.gathered(data, split, corpus)
+    sexes: dict[str, set[str]] = {}
+    for recording in speech:
+        sexes.setdefault(recording.speaker, set()).add(recording.sex)
+    torn = sorted(name for name, told in sexes.items() if len(told) > 1)
+    if torn:
+        raise CorpusError(f"speaker {torn[0]} is of two sexes in the data: mend the manifest")
+    say(f"{len(speech)} recordings of {len(sexes)} speakers")
+    with Embedder(workers=workers) as embedder:
+        vectors = torch.from_numpy(embedder(model, speech)).float()
+    pool = Pool(
+        vectors,
+        tuple(r.sex for r in speech),
+        tuple(r.speaker for r in speech),
+        encoder,
+        model.version,
+    )
+    affinity = _plda(pool) if plda else None
+    if not utterances:
+        pool = pool.per_speaker()
+    pool = Pool(pool.vectors, pool.sexes, pool.speakers, encoder, model.version, None, affinity)
+    if clusters:
+        pool = clustered(pool, "cosine" if affinity is None else "plda")
+    save(pool, output)
+    typer.echo(f"{output}: {pool}")
+
+
+def _plda(pool: Pool) -> Affinity:
+    """Of a pool of utterances."""
+    import numpy as np
+    import torch
+
+    from voicenym.attack.plda import PLDA
+    from voicenym.identity.affinity import Affinity
+
+    model = PLDA.train(pool.vectors.double().numpy(), pool.speakers)
+    basis, psi = model.model.diagonal
+    parts = model.centre, model.projection, model.model.mean, basis, psi
+    tensors = [torch.from_numpy(np.ascontiguousarray(part)).double() for part in parts]
+    return Affinity(*tensors, normalise=model.normalise)

@@ -1,0 +1,103 @@
+"""Who in a pool is most, or least, like a vector: the same speakers on any machine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+import torch
+
+from voicenym.errors import VoicenymError
+from voicenym.identity.affinity import Affinity
+from voicenym.identity.method import Sex
+from voicenym.identity.pool import Pool, unit
+from voicenym.pseudonym import Pseudonym
+
+Likeness = Literal["cosine", "plda"]
+SPARE = 32
+"""More candidates than asked for that single precision chooses, for double precision to order."""
+
+
+@dataclass(frozen=True, eq=False)
+class Ranking:
+    """Speakers of a pool, laid out so that one product of a matrix and a vector compares all.
+
+    Args:
+        pool: whose rows they are.
+        likeness: cosine, or the pool's PLDA.
+        rows: in the pool, ``[row]``.
+        table: what a query is multiplied with, ``[row, element]``, single precision.
+        penalty: subtracted afterwards, ``[row]``, double precision; None for nothing.
+    """
+
+    pool: Pool
+    likeness: Likeness
+    rows: torch.Tensor
+    table: torch.Tensor
+    penalty: torch.Tensor | None
+
+    def query(self, vector: torch.Tensor) -> torch.Tensor:
+        """What the table is multiplied with for a vector ``[element]``, double precision."""
+        if self.likeness == "cosine":
+            return unit(vector[None])[0]
+        model = _affinity(self.pool)
+        return model.query(model.latent(vector[None])[0])
+
+    def ranked(self, vector: torch.Tensor, count: int, farthest: bool) -> torch.Tensor:
+        """Rows of the pool, ``[count]``, the farthest or the nearest first.
+
+        Single precision looks at everybody, and its order depends on the machine where two are
+        alike to seven digits; double precision decides among those who come near to being chosen.
+
+        Args:
+            vector: ``[element]``.
+            count: at most as many as there are rows.
+            farthest: whether the least alike are wanted.
+        """
+        query = self.query(vector.cpu())
+        rough = self.table @ query.float()
+        if self.penalty is not None:
+            rough = rough - self.penalty.float()
+        most = min(len(self.rows), count + SPARE)
+        near = torch.topk(rough, most, largest=not farthest, sorted=False).indices.sort().values
+        exact = (self.table[near].double() * query).sum(1)
+        if self.penalty is not None:
+            exact = exact - self.penalty[near]
+        order = torch.argsort(exact if farthest else -exact, stable=True)
+        return self.rows[near[order[:count]]]
+
+
+@lru_cache(maxsize=8)
+def ranking(pool: Pool, likeness: Likeness, sex: Sex | None) -> Ranking:
+    """Those of one sex, or all; laid out once."""
+    rows = pool.rows(sex)
+    some = pool.vectors if sex is None else pool.vectors[rows]
+    if likeness == "cosine":
+        lengths = some.double().norm(dim=1, keepdim=True).float()
+        return Ranking(pool, likeness, rows, some.float() / lengths, None)
+    model = _affinity(pool)
+    latent = model.latent(some)
+    return Ranking(pool, likeness, rows, latent.float(), model.penalty(latent))
+
+
+def _affinity(pool: Pool) -> Affinity:
+    if pool.affinity is None:
+        raise VoicenymError(
+            "the pool has no PLDA: build it from speakers with several utterances each, or take "
+            "affinity='cosine'"
+        )
+    return pool.affinity
+
+
+def subset(pseudonym: Pseudonym, purpose: str, count: int, of: int) -> list[int]:
+    """``count`` different numbers below ``of``, ascending; every subset is as likely."""
+    lots = pseudonym.uniforms(purpose, of)
+    return sorted(sorted(range(of), key=lots.__getitem__)[:count])
+
+
+def mean_of(vectors: torch.Tensor, rows: Sequence[int] | torch.Tensor) -> torch.Tensor:
+    """Mean of some rows ``[element]``, not normalised."""
+    index = torch.as_tensor(rows, dtype=torch.long)
+    return vectors[index].double().mean(0).to(vectors.dtype)

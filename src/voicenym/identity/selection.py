@@ -1,0 +1,123 @@
+"""Selection: the mean of some speakers of a pool, the VoicePrivacy Challenges' baseline."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal, get_args
+
+import torch
+
+from voicenym.errors import UnknownSystemError, VoicenymError
+from voicenym.identity.method import Identity, Sex
+from voicenym.identity.pool import Pool, Rule, checked_rule, opened
+from voicenym.identity.ranking import Likeness, mean_of, ranking, subset
+from voicenym.pseudonym import Pseudonym
+
+Choice = Literal["far", "near", "random", "dense", "sparse"]
+
+
+@dataclass(frozen=True)
+class Selection(Identity):
+    """The mean of ``region`` speakers, drawn by the pseudonym from those that a choice leaves.
+
+    Choices: ``far`` and ``near`` leave the ``world`` speakers least or most like the speaker;
+    ``random`` leaves all; ``dense`` and ``sparse`` draw one of the ``clusters`` largest or smallest
+    clusters of the pool, and average ``share`` of its members. The mean is not normalised. It lies
+    nearer to the pool's centre than anybody real, so that pseudo-speakers resemble each other.
+
+    Args:
+        pool: of speakers, or its folder.
+        choice: which speakers.
+        affinity: likeness by ``cosine``, or by the ``plda`` of the pool.
+        world: how many the choice leaves.
+        region: how many of them are averaged.
+        sex: ``same``, ``opposite`` or ``any``. A sex that is needed and not told is estimated.
+        clusters: from how many the cluster is drawn.
+        share: of its members that are averaged.
+
+    Source: Fang et al., SSW 2019 (nearest, random, range); Srivastava et al., Interspeech 2020
+    (PLDA affinity, dense and sparse clusters by affinity propagation, sex); Tomashenko et al.,
+    the VoicePrivacy Challenges' B1 (200 farthest, 100 of them). That ten clusters are drawn from
+    and half of the members are averaged is remembered from Srivastava et al., and settable.
+    """
+
+    pool: Pool | str
+    choice: Choice = "far"
+    affinity: Likeness = "cosine"
+    world: int = 200
+    region: int = 100
+    sex: Rule = "same"
+    clusters: int = 10
+    share: float = 0.5
+
+    name: ClassVar[str] = "selection"
+    source: ClassVar[str] = "Fang et al. 2019; Srivastava et al. 2020; VoicePrivacy baseline B1"
+
+    def __post_init__(self) -> None:
+        checked_rule(self.name, self.sex)
+        for field, value, known in (
+            ("choice", self.choice, get_args(Choice)),
+            ("affinity", self.affinity, get_args(Likeness)),
+        ):
+            if value not in known:
+                raise UnknownSystemError(
+                    f"selection: {field} is one of {', '.join(known)}, not {value!r}"
+                )
+        if not 1 <= self.region <= self.world:
+            raise UnknownSystemError(
+                f"selection: region needs 1 to world={self.world} speakers, not {self.region}"
+            )
+        if self.clusters < 1 or not 0.0 < self.share <= 1.0:
+            raise UnknownSystemError(
+                f"selection: needs 1 cluster or more and a share above 0 and up to 1, not "
+                f"{self.clusters} and {self.share}"
+            )
+
+    def become(
+        self,
+        vectors: torch.Tensor,
+        pseudonyms: Sequence[Pseudonym],
+        sexes: Sequence[Sex | None],
+    ) -> torch.Tensor:
+        pool = opened(self.pool)
+        pool.check(vectors)
+        return torch.stack(
+            [self._one(pool, *row) for row in zip(vectors.cpu(), pseudonyms, sexes, strict=True)]
+        )
+
+    def _one(
+        self, pool: Pool, vector: torch.Tensor, pseudonym: Pseudonym, sex: Sex | None
+    ) -> torch.Tensor:
+        if self.choice in ("dense", "sparse"):
+            return mean_of(pool.vectors, self._members(pool, vector, pseudonym, sex))
+        least = self.region if self.choice == "random" else self.world
+        wanted, rows = pool.among(self.sex, vector, sex, least)
+        if self.choice != "random":
+            likeness = ranking(pool, self.affinity, wanted)
+            rows = likeness.ranked(vector, self.world, self.choice == "far")
+        drawn = subset(pseudonym, "selection.region", self.region, len(rows))
+        return mean_of(pool.vectors, rows[drawn])
+
+    def _members(
+        self, pool: Pool, vector: torch.Tensor, pseudonym: Pseudonym, sex: Sex | None
+    ) -> torch.Tensor:
+        """Rows of the pool that are averaged, of one cluster."""
+        if pool.clusters is None:
+            raise VoicenymError(
+                f"the pool has no clusters, and choice={self.choice!r} needs them: build it with "
+                "voicenym pool build --clusters"
+            )
+        _, rows = pool.among(self.sex, vector, sex)
+        names, counts = pool.clusters[rows].unique(return_counts=True)
+        if len(names) < self.clusters:
+            raise VoicenymError(
+                f"the pool has {len(names)} clusters of such speakers, and one of {self.clusters} "
+                f"is to be drawn: set clusters={len(names)} or fewer, or add speakers to the pool"
+            )
+        order = torch.argsort(counts, stable=True, descending=self.choice == "dense")
+        cluster = names[order[pseudonym.index("selection.cluster", self.clusters)]]
+        members = rows[pool.clusters[rows] == cluster]
+        count = max(1, math.ceil(self.share * len(members)))
+        return members[subset(pseudonym, "selection.members", count, len(members))]

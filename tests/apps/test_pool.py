@@ -1,0 +1,47 @@
+"""``voicenym pool build`` on invented recordings."""
+
+import numpy as np
+import soundfile
+import torch
+
+from voicenym.identity.pool import load
+
+
+def corpus(folder):
+    lines = ["utterance\tpath\tspeaker\tgender"]
+    for speaker in range(4):
+        for take in range(2):
+            rng = np.random.default_rng([speaker, take])
+            time = np.arange(16_000) / 16_000
+            pitch = (220, 110)[speaker % 2] * (1 + 0.05 * speaker)
+            wave = sum(np.cos(2 * np.pi * k * pitch * time + k * k) / k for k in range(1, 20))
+            signal = 0.1 * wave + 0.01 * rng.standard_normal(len(time))
+            name = f"{speaker}-{take}"
+            soundfile.write(folder / f"{name}.wav", signal, 16_000)
+            lines.append(f"{name}\t{name}.wav\ts{speaker}\t{'fm'[speaker % 2]}")
+    (folder / "manifest.tsv").write_text("\n".join(lines) + "\n")
+    return folder
+
+
+def test_a_pool_holds_the_mean_of_each_speaker_and_plda(command, tmp_path):
+    corpus(tmp_path)
+    done = command("pool", "build", tmp_path, "-o", tmp_path / "pool", "--plda", "-q")
+    assert done.returncode == 0, done.stderr.decode()
+    assert b"Pool(4 x 192, 2 f, 2 m" in done.stdout
+    pool = load(tmp_path / "pool")
+    assert pool.speakers == ("s0", "s1", "s2", "s3")
+    assert pool.affinity is not None
+    done = command("pool", "build", tmp_path, "-o", tmp_path / "all", "--utterances", "-q")
+    assert done.returncode == 0, done.stderr.decode()
+    spoken = load(tmp_path / "all")
+    assert len(spoken) == 8
+    assert torch.allclose(spoken.vectors[:2].mean(0), pool.vectors[0], atol=1e-5)
+    assert spoken.version == pool.version != ""
+
+
+def test_a_speaker_of_two_sexes_is_named(command, tmp_path):
+    manifest = corpus(tmp_path) / "manifest.tsv"
+    manifest.write_text(manifest.read_text().replace("s1\tm", "s0\tm"))
+    done = command("pool", "build", tmp_path, "-o", tmp_path / "pool", "-q")
+    assert done.returncode == 1
+    assert b"s0 is of two sexes" in done.stderr
