@@ -1,0 +1,159 @@
+"""A layer of wav2vec 2.0, XLS-R, HuBERT or WavLM as content, through transformers.
+
+Baevski et al., "wav2vec 2.0", NeurIPS 2020; Babu et al., "XLS-R", Interspeech 2022: 128 languages,
+so that no language is left out of what is said. What these layers hold of the speaker is not taken
+out of them: a synthesizer under them hears the speaker twice.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+import torch
+from torch.nn.functional import pad
+
+from voicenym.errors import DependencyError, VoicenymError
+from voicenym.nets.content.content import Content
+
+HOP = 320
+EDGE = 40
+"""Zeros on either side, as for HuBERT."""
+LEAST_VARIANCE = 1e-7
+"""Added to a waveform's variance where it is normalised, as transformers does."""
+MODELS = ("wav2vec2", "hubert", "wavlm", "unispeech", "unispeech-sat")
+
+
+class Wav2Vec(Content):
+    """What a layer of a self-supervised model gives.
+
+    Rows of unlike lengths are heard one by one: models that normalise over time hear padding.
+
+    Args:
+        model: configuration of transformers' model, as in its ``config.json``.
+        layer: of the transformer, from 1; later ones are left out. None for the last.
+        normalise: waveforms at mean 0 and deviation 1, as the model's preprocessor says.
+
+    Raises:
+        DependencyError: transformers is not installed.
+        ValueError: no such layer, or a model of another kind, or with other frames.
+    """
+
+    kind = "wav2vec2"
+    hop = HOP
+
+    def __init__(
+        self, model: Mapping[str, Any], layer: int | None = None, normalise: bool = False
+    ) -> None:
+        super().__init__()
+        transformers = _transformers()
+        made = dict(model)
+        kind = made.pop("model_type", "")
+        if kind not in MODELS:
+            raise ValueError(f"model_type {kind!r}: choose from {', '.join(MODELS)}")
+        config = transformers.AutoConfig.for_model(kind, **made)
+        there = int(config.num_hidden_layers)
+        layer = there if layer is None else layer
+        if not 0 < layer <= there:
+            raise ValueError(f"no layer {layer}: there are {there}")
+        if math.prod(config.conv_stride) != HOP or _window(config) != HOP + 2 * EDGE:
+            raise ValueError(f"frames of {math.prod(config.conv_stride)} samples, not {HOP}")
+        config.num_hidden_layers = layer
+        config.layerdrop = 0.0  # a layer that is dropped gives nothing
+        self.size = int(config.hidden_size)
+        self.layer, self.normalise = layer, normalise
+        self.model = transformers.AutoModel.from_config(config).eval()
+        kept = config.to_dict()
+        self._config = {
+            "model": {n: v for n, v in kept.items() if n not in ("transformers_version", "dtype")},
+            "layer": layer,
+            "normalise": normalise,
+        }
+
+    def config(self) -> dict[str, Any]:
+        return dict(self._config)
+
+    def encode(self, waveforms: torch.Tensor, lengths: torch.Tensor | None = None) -> torch.Tensor:
+        if lengths is None or bool((lengths == waveforms.shape[1]).all()):
+            return self._whole(waveforms)
+        rows = [self._whole(row[None, :n])[0] for row, n in zip(waveforms, lengths, strict=True)]
+        frames = waveforms.shape[1] // HOP
+        return torch.stack([pad(row, (0, 0, 0, frames - len(row))) for row in rows])
+
+    def _whole(self, waveforms: torch.Tensor) -> torch.Tensor:
+        if self.normalise:
+            centred = waveforms - waveforms.mean(1, keepdim=True)
+            variance = centred.square().mean(1, keepdim=True)
+            waveforms = centred * (variance + LEAST_VARIANCE).rsqrt()
+        caught: list[torch.Tensor] = []
+
+        def catch(module: Any, inputs: Any, output: Any) -> None:
+            caught.append(output[0] if isinstance(output, tuple) else output)
+
+        # What the model returns is normalised once more in some of them; the layer's own is not.
+        hook = self.model.encoder.layers[self.layer - 1].register_forward_hook(catch)
+        try:
+            self.model(pad(waveforms, (EDGE, EDGE)))
+        finally:
+            hook.remove()
+        return caught[0]
+
+    @classmethod
+    def from_published(
+        cls, place: str, layer: int | None = None, revision: str | None = None
+    ) -> Wav2Vec:
+        """A published model, ready to extract.
+
+        Args:
+            place: a folder with ``config.json`` and weights, or a name on the hub such as
+                ``facebook/wav2vec2-xls-r-300m``; with ``HF_HUB_OFFLINE=1`` in the environment, only
+                the cache is asked.
+            layer: as of the constructor.
+            revision: commit or tag on the hub.
+
+        Raises:
+            DependencyError: transformers is not installed.
+            VoicenymError: no weights there, no network, or a model of another kind.
+        """
+        transformers = _transformers()
+        try:
+            model = transformers.AutoModel.from_pretrained(place, revision=revision or "main")
+            network = cls(model.config.to_dict(), layer, _normalised(place, revision))
+        except (OSError, ValueError) as error:
+            first = (str(error).strip().splitlines() or [type(error).__name__])[0]
+            raise VoicenymError(
+                f"{place}: no usable weights there ({first}). It must be a folder with config.json "
+                "and weights, or a name on a hub that can be reached; where there is no network, "
+                "give a folder, or a name that was fetched before"
+            ) from error
+        own = network.model.state_dict()
+        state = {name: value.float() for name, value in model.state_dict().items() if name in own}
+        network.model.load_state_dict(state)
+        return network.eval()
+
+
+def _normalised(place: str, revision: str | None) -> bool:
+    """Whether the model's preprocessor normalises; without one, as transformers' default: it does."""
+    reader = _transformers().Wav2Vec2FeatureExtractor
+    try:
+        told, _ = reader.get_feature_extractor_dict(place, revision=revision or "main")
+    except OSError:
+        return True
+    return bool(told.get("do_normalize", True))
+
+
+def _window(config: Any) -> int:
+    """Samples that a frame of the convolutions sees."""
+    window = 1
+    for kernel, stride in zip(config.conv_kernel[::-1], config.conv_stride[::-1], strict=True):
+        window = (window - 1) * stride + kernel
+    return window
+
+
+def _transformers() -> Any:
+    if find_spec("transformers") is None:
+        raise DependencyError("wav2vec 2.0: pip install 'voicenym[recognisers]'")
+    return import_module("transformers")

@@ -1,0 +1,103 @@
+"""wav2vec 2.0 and its kin as content: the layer that transformers shows, of random small models."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import torch
+
+from voicenym.errors import VoicenymError
+from voicenym.nets.content.weights import load, save
+
+transformers = pytest.importorskip("transformers")
+
+from voicenym.nets.content.wav2vec import Wav2Vec  # noqa: E402
+
+SIZES = {
+    "hidden_size": 16,
+    "num_hidden_layers": 3,
+    "num_attention_heads": 2,
+    "intermediate_size": 20,
+    "conv_dim": [8] * 7,
+    "num_conv_pos_embeddings": 6,
+    "num_conv_pos_embedding_groups": 4,
+}
+XLSR = {"feat_extract_norm": "layer", "do_stable_layer_norm": True, "conv_bias": True}
+MODELS = {
+    "xls-r": (transformers.Wav2Vec2Config, transformers.Wav2Vec2Model, XLSR),
+    "wav2vec2": (transformers.Wav2Vec2Config, transformers.Wav2Vec2Model, {}),
+    "hubert": (transformers.HubertConfig, transformers.HubertModel, {}),
+    "wavlm": (transformers.WavLMConfig, transformers.WavLMModel, {}),
+}
+
+
+def noise(*shape):
+    return 0.1 * torch.randn(shape, generator=torch.Generator().manual_seed(1))
+
+
+@pytest.fixture(params=list(MODELS))
+def model(request, tmp_path):
+    configuration, kind, options = MODELS[request.param]
+    torch.manual_seed(0)
+    model = kind(configuration(**SIZES, **options)).eval()
+    model.save_pretrained(tmp_path)
+    return model
+
+
+def test_a_layer_is_what_transformers_shows(model, tmp_path):
+    signal = 3.0 * noise(2, 3_200) + 0.1
+    normal = (signal - signal.mean(1, keepdim=True)) / signal.std(1, correction=0, keepdim=True)
+    padded = torch.nn.functional.pad(normal, (40, 40))
+    with torch.no_grad():
+        expected = model(padded, output_hidden_states=True).hidden_states
+        for layer in (1, 2):
+            found = Wav2Vec.from_published(str(tmp_path), layer)
+            assert len(found.model.encoder.layers) == layer
+            torch.testing.assert_close(found(signal), expected[layer], atol=2e-5, rtol=1e-3)
+
+
+def test_the_preprocessor_says_whether_waveforms_are_normalised(model, tmp_path):
+    signal = noise(1, 3_200)
+    for wanted in (True, False):
+        (tmp_path / "preprocessor_config.json").write_text(json.dumps({"do_normalize": wanted}))
+        network = Wav2Vec.from_published(str(tmp_path), 1)
+        assert network.normalise is wanted
+    padded = torch.nn.functional.pad(signal, (40, 40))
+    with torch.no_grad():
+        expected = model(padded, output_hidden_states=True).hidden_states[1]
+        torch.testing.assert_close(network(signal), expected, atol=2e-5, rtol=1e-3)
+
+
+def test_a_row_is_what_it_is_alone(model, tmp_path):
+    network = Wav2Vec.from_published(str(tmp_path), 2)
+    batch, lengths = noise(3, 4_000), torch.tensor([4_000, 700, 0])
+    with torch.no_grad():
+        found = network(batch, lengths)
+        assert found.shape == (3, 13, 16)
+        for row, length in enumerate((4_000, 700)):
+            alone = network(batch[row : row + 1, :length])[0]
+            torch.testing.assert_close(found[row, : len(alone)], alone)
+            assert not found[row, len(alone) :].any()
+    assert not found[2].any()
+
+
+def test_our_folder_needs_no_other(model, tmp_path):
+    network = Wav2Vec.from_published(str(tmp_path), 2)
+    save(network, tmp_path / "ours")
+    again = load(tmp_path / "ours")
+    assert again.config() == network.config()
+    signal = noise(1, 3_200)
+    torch.testing.assert_close(again(signal), network(signal), rtol=0, atol=0)
+
+
+def test_what_does_not_fit_is_said(model, tmp_path):
+    with pytest.raises(VoicenymError, match="no layer 4: there are 3"):
+        Wav2Vec.from_published(str(tmp_path), 4)
+    with pytest.raises(VoicenymError, match="no usable weights there"):
+        Wav2Vec.from_published(str(tmp_path / "none"))
+    with pytest.raises(ValueError, match="model_type 'bert': choose from"):
+        Wav2Vec({"model_type": "bert"})
+    config = {**model.config.to_dict(), "conv_stride": [5, 2, 2, 2, 2, 2, 1]}
+    with pytest.raises(ValueError, match="frames of 160 samples, not 320"):
+        Wav2Vec(config)
