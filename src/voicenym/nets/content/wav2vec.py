@@ -136,7 +136,7 @@ class Wav2Vec(Content):
 
 
 def _normalised(place: str, revision: str | None) -> bool:
-    """Whether the model's preprocessor normalises; without one, as transformers' default: it does."""
+    """Whether the model's preprocessor normalises; without one it does, as in transformers."""
     reader = _transformers().Wav2Vec2FeatureExtractor
     try:
         told, _ = reader.get_feature_extractor_dict(place, revision=revision or "main")
