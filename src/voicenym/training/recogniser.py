@@ -37,7 +37,7 @@ class RecogniserConfig:
     """A recipe.
 
     Args:
-        net: ``conformer`` or ``deepspeech2``.
+        net: ``conformer``, ``deepspeech2`` or ``tdnnf``.
         options: of its construction; ``size`` names one of the Conformer's sizes.
         batch: utterances in a step; they are of like length.
         longest: utterance that is used, in seconds.

@@ -13,6 +13,7 @@ from voicenym.nets.folder import fill, read, write
 
 KINDS = {
     "hubert-soft": "voicenym.nets.content.hubert:HubertSoft",
+    "tdnnf": "voicenym.nets.content.tdnnf:TdnnF",
     "wav2vec2": "voicenym.nets.content.wav2vec:Wav2Vec",
 }
 """Architectures by name: module and class."""

@@ -16,12 +16,15 @@ from voicenym.nets.folder import fill, read, write
 from voicenym.nets.words.conformer import SIZES, Conformer, ConformerConfig
 from voicenym.nets.words.ctc import Alphabet
 from voicenym.nets.words.deepspeech import DeepSpeech2, DeepSpeech2Config
+from voicenym.nets.words.tdnnf import FRAME as TDNNF_FRAME
+from voicenym.nets.words.tdnnf import TdnnFRecogniser, TdnnFRecogniserConfig
 
 KINDS: dict[str, tuple[type[Any], type[Any]]] = {
     "conformer": (Conformer, ConformerConfig),
     "deepspeech2": (DeepSpeech2, DeepSpeech2Config),
+    "tdnnf": (TdnnFRecogniser, TdnnFRecogniserConfig),
 }
-FRAME = {"conformer": 0.04, "deepspeech2": 0.02}
+FRAME = {"conformer": 0.04, "deepspeech2": 0.02, "tdnnf": TDNNF_FRAME}
 """Seconds of a frame of each net's output."""
 
 
@@ -30,7 +33,7 @@ class CharacterModel:
     """Hears characters.
 
     Args:
-        kind: of net: ``conformer`` or ``deepspeech2``.
+        kind: of net: ``conformer``, ``deepspeech2`` or ``tdnnf``.
         net: recordings to scores of tokens.
         alphabet: what the tokens are.
 

@@ -1,0 +1,201 @@
+"""TDNN-F: a recogniser with a narrow layer, whose numbers tell what is said (B1's bottleneck).
+
+Povey et al., "Semi-orthogonal low-rank matrix factorization for deep neural networks", Interspeech
+2018: every convolution is two, the first to a few channels by a matrix that is kept semi-orthogonal
+(section 2), the second back, with rectifier and batch normalisation, added to 0.66 times the input
+of the layer (section 3.3). Sizes are those of Kaldi's recipe for LibriSpeech, whose linear layer of
+256 before the output is what B1.a and B1.b synthesise from (Fang et al., SSW 2019; VoicePrivacy
+2020).
+
+Otherwise than there: log mel bands under batch normalisation, which Kaldi's cepstra are a rotation
+of, without an i-vector, which would carry the speaker; and a layer between bottleneck and output is
+trained by CTC (:mod:`voicenym.nets.words.tdnnf`) instead of lattice-free MMI over triphones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import torch
+from torch.nn.functional import pad
+
+from voicenym.dsp.mel import filterbank
+from voicenym.nets.content.content import RATE, Content
+from voicenym.nets.masked import MaskedBatchNorm, valid
+
+WINDOW, HOP = 400, 160
+"""25 ms every 10 ms; frames lie in the middle of their windows."""
+FLOOR = 1e-7
+"""Power added before the logarithm: the noise of 16-bit samples, about."""
+BYPASS = 0.66
+"""Share of its input that is added to what a layer gives: section 3.3."""
+STRIDES = (1, 1, 1, 0, *(3,) * 12)
+"""Frames that the layers after the first look back and ahead: Kaldi's recipe for LibriSpeech."""
+
+
+@dataclass(frozen=True)
+class TdnnFConfig:
+    """Sizes of a TDNN-F.
+
+    Args:
+        size: of the bottleneck.
+        bands: of the mel spectrum.
+        width: channels of layers.
+        narrow: channels between the two halves of a layer.
+        strides: frames that each layer looks back, and ahead.
+        dropout: share of channels that is left out of whole recordings while training.
+    """
+
+    size: int = 256
+    bands: int = 40
+    width: int = 1536
+    narrow: int = 160
+    strides: Sequence[int] = STRIDES
+    dropout: float = 0.1
+
+    def __post_init__(self) -> None:
+        if min(self.strides, default=0) < 0 or self.narrow > self.width:
+            raise ValueError("strides must not be negative, and narrow not exceed width")
+        object.__setattr__(self, "strides", tuple(self.strides))
+
+
+class SemiOrthogonal(torch.nn.Conv1d):
+    """A convolution without bias whose matrix is drawn to rows of one length at right angles.
+
+    Its matrix has a row for every output channel and a column for every tap of every input channel.
+    """
+
+    def __init__(self, inputs: int, outputs: int, kernel: int = 1, dilation: int = 1) -> None:
+        super().__init__(inputs, outputs, kernel, dilation=dilation, bias=False)
+
+    @torch.no_grad()
+    def constrain(self) -> None:
+        """One step toward a multiple of a semi-orthogonal matrix, of whatever length it has.
+
+        Section 2.3, with 4 nu / alpha^2 = 1 / (2 alpha^2), as Kaldi takes it after every fourth
+        step of training: ``M <- M - (P - alpha^2 I) M / (2 alpha^2)``, where ``P = M M'`` and
+        ``alpha^2 = tr(P P') / tr(P)``. A matrix with more rows than columns is transposed.
+        """
+        matrix = self.weight.flatten(1).float()
+        tall = matrix.shape[0] > matrix.shape[1]
+        if tall:
+            matrix = matrix.T
+        product = matrix @ matrix.T
+        square = product.square().sum() / product.trace()
+        if not bool(square > 0.0):
+            return
+        error = product - square * torch.eye(len(product), device=product.device)
+        matrix = matrix - (error @ matrix) / (2.0 * square)
+        self.weight.copy_((matrix.T if tall else matrix).reshape(self.weight.shape))
+
+    def error(self) -> float:
+        """How far from semi-orthogonal: 0 if it is; the norm of ``P / alpha^2 - I``, by row."""
+        matrix = self.weight.detach().flatten(1).double()
+        if matrix.shape[0] > matrix.shape[1]:
+            matrix = matrix.T
+        product = matrix @ matrix.T
+        square = product.square().sum() / product.trace()
+        eye = torch.eye(len(product), dtype=product.dtype, device=product.device)
+        return float((product / square - eye).norm() / len(product) ** 0.5)
+
+
+class Factorised(torch.nn.Module):
+    """A layer: to a few channels, looking back; to all channels, looking ahead.
+
+    Args:
+        config: sizes.
+        stride: frames; with 0 the layer looks at none but its own.
+    """
+
+    def __init__(self, config: TdnnFConfig, stride: int) -> None:
+        super().__init__()
+        kernel = 2 if stride else 1
+        self.stride = stride
+        self.narrow = SemiOrthogonal(config.width, config.narrow, kernel, max(1, stride))
+        self.widen = torch.nn.Conv1d(config.narrow, config.width, kernel, dilation=max(1, stride))
+        self.norm = MaskedBatchNorm(config.width, affine=False)
+        self.dropout = config.dropout
+
+    def forward(self, x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        """``[batch, frame, width]`` to the same; padding is zeros."""
+        y = self.narrow(pad(x.transpose(1, 2), (self.stride, 0)))
+        y = y * mask[:, None]
+        y = torch.relu(self.widen(pad(y, (0, self.stride)))).transpose(1, 2)
+        y = self.norm(y, mask)
+        return BYPASS * x + self._dropped(y)
+
+    def _dropped(self, y: torch.Tensor) -> torch.Tensor:
+        """Channels times 1 - 2p to 1 + 2p, one draw for a recording: section 3.4."""
+        if not self.training or self.dropout == 0.0:
+            return y
+        draws = torch.rand(y.shape[0], 1, y.shape[2], device=y.device, dtype=y.dtype)
+        return y * (1.0 + self.dropout * (4.0 * draws - 2.0))
+
+
+class TdnnF(Content):
+    """Waveforms to a bottleneck, a frame every 10 ms. It has a reach, and so streams.
+
+    Args:
+        options: of :class:`TdnnFConfig`.
+
+    Raises:
+        TypeError, ValueError: options that there are not, or that do not fit.
+    """
+
+    kind = "tdnnf"
+    hop = HOP
+    bank: torch.Tensor
+    window: torch.Tensor
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__()
+        config = TdnnFConfig(**options)
+        self.size = config.size
+        self.sizes = config
+        self.reach = HOP * (1 + sum(config.strides)) + (WINDOW - HOP) // 2
+        self.register_buffer("window", torch.hann_window(WINDOW), persistent=False)
+        bank = filterbank(RATE, WINDOW, config.bands, 20.0, RATE / 2 - 400.0)
+        self.register_buffer("bank", bank, persistent=False)
+        self.input_norm = MaskedBatchNorm(config.bands, affine=False)
+        self.first = torch.nn.Conv1d(config.bands, config.width, 3)
+        self.first_norm = MaskedBatchNorm(config.width, affine=False)
+        self.layers = torch.nn.ModuleList(Factorised(config, s) for s in config.strides)
+        self.bottleneck = SemiOrthogonal(config.width, config.size)
+        for part in self.constrained():
+            torch.nn.init.orthogonal_(part.weight)
+
+    def config(self) -> dict[str, Any]:
+        return {**asdict(self.sizes), "strides": list(self.sizes.strides)}
+
+    def constrained(self) -> list[SemiOrthogonal]:
+        """Layers whose :meth:`SemiOrthogonal.constrain` training calls."""
+        return [part for part in self.modules() if isinstance(part, SemiOrthogonal)]
+
+    def features(self, waveforms: torch.Tensor) -> torch.Tensor:
+        """``[batch, frame * 160]`` to log mel bands ``[batch, frame, band]``."""
+        with torch.autocast(waveforms.device.type, enabled=False):
+            beside = (WINDOW - HOP) // 2
+            frames = pad(waveforms.float(), (beside, beside)).unfold(1, WINDOW, HOP)
+            power = torch.fft.rfft(frames * self.window).abs().square()
+            return torch.log(power @ self.bank.T + FLOOR)
+
+    def through(self, features: torch.Tensor, frames: torch.Tensor) -> torch.Tensor:
+        """Features ``[batch, frame, band]``, of which ``frames`` ``[batch]`` count, to the
+        bottleneck ``[batch, frame, size]``; zeros where padding is.
+        """
+        mask = valid(frames, features.shape[1])
+        x = self.input_norm(features, mask).transpose(1, 2)
+        x = self.first_norm(torch.relu(self.first(pad(x, (1, 1)))).transpose(1, 2), mask)
+        for layer in self.layers:
+            x = layer(x, mask)
+        return self.bottleneck(x.transpose(1, 2)).transpose(1, 2)
+
+    def encode(self, waveforms: torch.Tensor, lengths: torch.Tensor | None = None) -> torch.Tensor:
+        features = self.features(waveforms)
+        if lengths is None:
+            frames = torch.full((len(features),), features.shape[1], device=features.device)
+        else:
+            frames = lengths.div(HOP, rounding_mode="floor")
+        return self.through(features, frames)
