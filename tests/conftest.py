@@ -11,6 +11,8 @@ import hypothesis
 import numpy as np
 import pytest
 
+from voicenym.attack.interface import Verifier
+
 # Two test workers on two cores: more threads than that only get in each other's way.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 # A key or speech of the person who runs the tests must not leak into them.
@@ -61,7 +63,7 @@ def say(tmp_path_factory: pytest.TempPathFactory):
 RATE = 16_000
 
 
-class Spectrum:
+class Spectrum(Verifier):
     """A verifier without weights: the level of 40 bands. Counts what it is given."""
 
     name = "spectrum"

@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 from voicenym.apps.cli import app
 from voicenym.apps.cli import evaluate as command
+from voicenym.attack import neural
 from voicenym.attack import verifier as verifiers
 from voicenym.benchmark import results
 from voicenym.errors import AudioError, CorpusError, DependencyError, ScoreError, VoicenymError
@@ -104,8 +105,8 @@ def test_without_the_extra_the_cure_is_named_before_anything_is_done(
 
 
 def test_without_the_verifier_s_weights_the_cure_is_named(speech, tmp_path, monkeypatch):
-    monkeypatch.setitem(verifiers.VERIFIERS, "resemblyzer", verifiers.Resemblyzer)
-    monkeypatch.setattr(verifiers, "find_spec", lambda name: None)
+    monkeypatch.setitem(verifiers.VERIFIERS, "resemblyzer", neural.Resemblyzer)
+    monkeypatch.setattr(neural, "find_spec", lambda name: None)
     with pytest.raises(DependencyError, match="pip install --no-deps resemblyzer"):
         evaluate(speech, "-o", tmp_path / "report")
 

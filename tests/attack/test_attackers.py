@@ -59,9 +59,9 @@ def case():
     return Case(models, trials, Protection.by("vtln", USER), ATTACKER)
 
 
-def test_strength_of_knowledge_is_as_it_must_be(case):
+def test_strength_of_knowledge_is_as_it_must_be(case, spectrum):
     found = {
-        a.name: error_rate(a.scores(case, None, Vectors()), case)
+        a.name: error_rate(a.scores(case, spectrum, Vectors()), case)
         for a in (
             attackers.Unprotected(),
             attackers.Ignorant(),
@@ -77,14 +77,14 @@ def test_strength_of_knowledge_is_as_it_must_be(case):
     assert found["key search"] < 0.01, "six voices are searched at once"
 
 
-def test_scores_are_models_by_trials_and_do_not_depend_on_the_order(case):
+def test_scores_are_models_by_trials_and_do_not_depend_on_the_order(case, spectrum):
     import dataclasses
 
     backwards = dataclasses.replace(case, models=case.models[::-1], trials=case.trials[::-1])
     for attacker in (attackers.LazyInformed(), search.KeySearch(keys=5)):
-        scores = attacker.scores(case, None, Vectors())
+        scores = attacker.scores(case, spectrum, Vectors())
         assert scores.shape == (SPEAKERS, len(case.trials))
-        other = attacker.scores(backwards, None, Vectors())
+        other = attacker.scores(backwards, spectrum, Vectors())
         np.testing.assert_allclose(other[::-1, ::-1], scores, atol=1e-9)
 
 

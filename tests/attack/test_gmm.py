@@ -10,12 +10,13 @@ import torch
 
 from voicenym.attack.backend import Cosine
 from voicenym.attack.gmm import GMMUBM, LikelihoodRatio
+from voicenym.attack.interface import Teaching
 from voicenym.dsp.cepstra import Cepstra
 from voicenym.errors import VoicenymError
 from voicenym.nets.folder import read
 from voicenym.nets.statistics.background import Background
 from voicenym.nets.statistics.gmm import Mixture
-from voicenym.training.background import BackgroundConfig, train
+from voicenym.training.background import BackgroundConfig
 
 CEPSTRA = Cepstra(coefficients=10, bands=20, slopes=0, window=0)
 CONFIG = BackgroundConfig(CEPSTRA, components=8)
@@ -24,7 +25,8 @@ CONFIG = BackgroundConfig(CEPSTRA, components=8)
 @pytest.fixture(scope="module")
 def folder(voice, tmp_path_factory):
     place = tmp_path_factory.mktemp("ubm")
-    train([voice(s, take) for s in range(12) for take in range(2)], place, CONFIG)
+    speech = [voice(s, take) for s in range(12) for take in range(2)]
+    assert isinstance(GMMUBM.train(speech, place, how=Teaching(CONFIG)), GMMUBM)
     return place
 
 
@@ -65,7 +67,7 @@ def test_finds_speakers_that_it_was_not_trained_on(form, voice, folder):
     verifier = GMMUBM(folder, form)
     vectors = verifier.embed([voice(s, take).samples() for s in range(50, 60) for take in range(4)])
     models = [vectors[4 * s : 4 * s + 3] for s in range(10)]
-    scores = verifier.backend().score(models, vectors[3::4])
+    scores = verifier.score(models, vectors[3::4])
     own = np.eye(10, dtype=bool)
     assert (scores[own][:, None] > scores[~own]).mean() > 0.75
     assert isinstance(verifier.backend(), Cosine) == (form == "supervector")
@@ -93,8 +95,8 @@ def test_is_pickled_and_its_version_follows_its_content(voice, folder, tmp_path)
     assert copy.version == verifier.version == GMMUBM(folder).version
     versions = {verifier.version, GMMUBM(folder, "statistics").version}
     versions.add(GMMUBM(folder, relevance=4.0).version)
-    train([voice(s, 0) for s in range(12)], tmp_path, CONFIG)
-    versions.add(GMMUBM(tmp_path).version)
+    other = verifier.train([voice(s, 0) for s in range(12)], tmp_path, how=Teaching(CONFIG))
+    versions.add(other.version)
     assert len(versions) == 4
 
 

@@ -9,7 +9,8 @@ import pytest
 import torch
 
 from voicenym.attack.backend import Cosine, unit
-from voicenym.attack.ivector import IVector, SpeakerSpace, train
+from voicenym.attack.interface import Teaching
+from voicenym.attack.ivector import IVector, SpeakerSpace
 from voicenym.attack.plda import PLDA
 from voicenym.dsp.cepstra import Cepstra
 from voicenym.errors import VoicenymError
@@ -23,7 +24,7 @@ CONFIG = IVectorConfig(CEPSTRA, components=8, rank=12)
 @pytest.fixture(scope="module")
 def verifier(voice, tmp_path_factory):
     voices = [voice(s, take) for s in range(20) for take in range(4)]
-    return train(voices, tmp_path_factory.mktemp("ivector"), CONFIG)
+    return IVector.train(voices, tmp_path_factory.mktemp("ivector"), how=Teaching(CONFIG))
 
 
 def test_finds_speakers_that_it_was_not_trained_on(verifier, voice):
@@ -80,8 +81,8 @@ def test_the_space_is_plda_s_and_comes_back():
 
 def test_says_what_is_wrong(voice, tmp_path):
     with pytest.raises(VoicenymError, match="one speaker only"):
-        train([voice(0, take) for take in range(3)], tmp_path, CONFIG)
+        IVector.train([voice(0, take) for take in range(3)], tmp_path, how=Teaching(CONFIG))
     with pytest.raises(VoicenymError, match="one of them with two recordings"):
-        train([voice(s, 0) for s in range(3)], tmp_path, CONFIG)
+        IVector.train([voice(s, 0) for s in range(3)], tmp_path, how=Teaching(CONFIG))
     with pytest.raises(VoicenymError, match="cannot be read"):
         IVector(tmp_path / "nowhere")

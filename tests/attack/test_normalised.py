@@ -55,13 +55,13 @@ def rate(scores, case):
     return min(max((target < t).mean(), (other >= t).mean()) for t in thresholds)
 
 
-def test_common_voices_no_longer_look_like_everybody(case):
-    plain = rate(Unprotected().scores(case, None, Vectors()), case)
-    normal = rate(Normalised(Unprotected()).scores(case, None, Vectors()), case)
+def test_common_voices_no_longer_look_like_everybody(case, spectrum):
+    plain = rate(Unprotected().scores(case, spectrum, Vectors()), case)
+    normal = rate(Normalised(Unprotected()).scores(case, spectrum, Vectors()), case)
     assert normal < 0.75 * plain
 
 
-def test_strangers_undergo_what_the_enrolment_does(case):
+def test_strangers_undergo_what_the_enrolment_does(case, spectrum):
     pool = [r.name for r in case.pool]
     for attacker, steps in (
         (Ignorant(), ()),
@@ -69,22 +69,22 @@ def test_strangers_undergo_what_the_enrolment_does(case):
         (KeyHolder(), (Anonymize("vtln", USER),)),
     ):
         vectors = Vectors()
-        Normalised(attacker).scores(case, None, vectors)
+        Normalised(attacker).scores(case, spectrum, vectors)
         assert [t.steps for names, t in vectors.asked if names == pool] == [steps]
     files = Protection(Transform((Instead({}),)))
     foreign = Case(case.models, case.trials, files, ATTACKER, case.pool)
     assert KeyHolder().cohort(foreign) == ORIGINAL
 
 
-def test_a_stranger_is_the_mean_of_own_unit_vectors(case):
-    found = cohort(case, None, Vectors(), ORIGINAL)
+def test_a_stranger_is_the_mean_of_own_unit_vectors(case, spectrum):
+    found = cohort(case, spectrum, Vectors(), ORIGINAL)
     assert found.shape == (60, DIMENSION)
     vectors = Vectors()
     first = unit(np.stack([vectors._one("100-0"), vectors._one("100-1")])).mean(0)
     np.testing.assert_allclose(found[0], first)
 
 
-def test_too_few_strangers_are_refused(case):
+def test_too_few_strangers_are_refused(case, spectrum):
     alone = Case(case.models, case.trials, case.protection, ATTACKER, case.pool[:2])
     with pytest.raises(VoicenymError, match="two speakers"):
-        Normalised(Ignorant()).scores(alone, None, Vectors())
+        Normalised(Ignorant()).scores(alone, spectrum, Vectors())

@@ -16,6 +16,16 @@ from voicenym.errors import VoicenymError
 FORMANTS = (600.0, 1_500.0, 2_500.0, 3_500.0, 4_400.0)
 
 
+class Said:
+    """A recording of somebody."""
+
+    def __init__(self, speaker, sound):
+        self.speaker, self._sound = speaker, sound
+
+    def samples(self):
+        return self._sound
+
+
 def vowel(f0=120.0, scale=1.0, seconds=1.0, swing=0.0, seed=0):
     """Pulses through five resonances; pitch swings by so many semitones either way."""
     rng = np.random.default_rng(seed)
@@ -92,13 +102,14 @@ def test_trained_numbers_are_standard_and_tell_voices_apart():
         for take in range(4):
             x.append(vowel(f0 * (1.0 + 0.01 * take), scale, 0.5, swing=0.5 + take, seed=take))
             speakers.append(f"s{who}")
-    verifier = VoiceStatistics.train(x, speakers)
+    verifier = VoiceStatistics().train(list(map(Said, speakers, x)))
     vectors = verifier.embed(x).astype(float)
     assert np.abs(vectors.mean(0)).max() < 1e-5
     assert ((vectors.std(0) > 0.6) & (vectors.std(0) < 1.2)).all()
-    scores = verifier.backend().score([vectors[4 * s : 4 * s + 3] for s in range(5)], vectors[3::4])
-    assert scores.argmax(0).tolist() == [0, 1, 2, 3, 4]
-    assert (np.diag(scores) > 0.0).all()
+    for backend in (verifier, verifier.adapted(vectors, speakers)):
+        scores = backend.score([vectors[4 * s : 4 * s + 3] for s in range(5)], vectors[3::4])
+        assert scores.argmax(0).tolist() == [0, 1, 2, 3, 4]
+        assert (np.diag(scores) > 0.0).all()
 
 
 def test_it_travels_to_workers_and_names_its_version():
@@ -112,11 +123,10 @@ def test_it_travels_to_workers_and_names_its_version():
 
 
 def test_what_cannot_be_learnt_from_is_refused():
-    with pytest.raises(VoicenymError, match="speakers"):
-        VoiceStatistics.train([vowel()], ["a", "b"])
-    silence = [np.zeros(RATE, np.float32)] * 4
+    with pytest.raises(VoicenymError, match="two speakers"):
+        VoiceStatistics.train([Said("a", vowel()), Said("a", vowel())])
     with pytest.raises(VoicenymError):
-        VoiceStatistics.train(silence, ["a", "a", "b", "b"])
+        VoiceStatistics.train([Said(who, np.zeros(RATE, np.float32)) for who in "aabb"])
 
 
 @pytest.mark.slow

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from voicenym.attack import verifier as verifiers
-from voicenym.attack.verifier import Trained, encoder_of, installed, verifier
+from voicenym.attack.neural import Trained
+from voicenym.attack.verifier import encoder_of, installed, verifier
 from voicenym.errors import DependencyError, VoicenymError
 from voicenym.nets.speakers.weights import make, save
 
@@ -86,7 +87,7 @@ def test_what_is_not_installed_is_not_offered(monkeypatch):
     def missing():
         raise DependencyError("none")
 
-    monkeypatch.setattr(verifiers, "_packaged_weights", missing)
+    monkeypatch.setattr(verifiers, "packaged_weights", missing)
     assert installed() == ["ecapa-small"]
 
 

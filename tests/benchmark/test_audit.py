@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 import soundfile
 
+from voicenym.attack.interface import Verifier
 from voicenym.benchmark.audit import Audit, Sight, audit, copied, tags
 from voicenym.errors import VoicenymError
 
 RATE = 16_000
 
 
-class Ear:
+class Ear(Verifier):
     """A verifier that hears a recording's first sample, as an angle."""
 
     name, version, calibration = "ear", "1", (35.0, -25.8)

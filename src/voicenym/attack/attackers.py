@@ -12,13 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from voicenym.attack.backend import Backend, Cosine
+from voicenym.attack.backend import Backend
 from voicenym.attack.case import Case
 from voicenym.attack.embedder import Embedder
+from voicenym.attack.interface import Verifier
 from voicenym.attack.transform import ORIGINAL, Denoise, Step, Transform
-from voicenym.attack.verifier import Verifier
-
-COSINE = Cosine()
 
 
 class Attacker(ABC):
@@ -76,9 +74,8 @@ class Comparing(Attacker):
         return self.enrolment(case)
 
     def backend(self, case: Case, verifier: Verifier, embedder: Embedder) -> Backend:
-        """What compares vectors: the verifier's own back end, if it has one."""
-        own = getattr(verifier, "backend", None)
-        return COSINE if own is None else own()
+        """What compares vectors: the verifier itself."""
+        return verifier
 
     def scores(
         self,
@@ -175,8 +172,8 @@ class SemiInformed(LazyInformed):
     """Like the lazy-informed, with a back end trained on protected speech of other people.
 
     The pool is protected under the attacker's keys, per speaker and per utterance, so that the
-    back end learns what the system does to voices: PLDA on the verifier's vectors. The verifier
-    itself is not trained.
+    back end learns what the system does to voices: PLDA on the verifier's vectors, or what it has
+    in its place. The verifier itself is not trained.
     """
 
     name = "semi-informed (back end)"
@@ -188,10 +185,8 @@ class SemiInformed(LazyInformed):
     reference = ""  # nobody trained the same comparison on originals
 
     def backend(self, case: Case, verifier: Verifier, embedder: Embedder) -> Backend:
-        from voicenym.attack.plda import PLDA
-
         vectors, speakers = [], []
         for per in ("speaker", "utterance"):
             vectors.append(embedder(verifier, case.pool, case.protection.with_key(case.key, per)))
             speakers += [recording.speaker for recording in case.pool]
-        return PLDA.train(np.concatenate(vectors), speakers)
+        return verifier.adapted(np.concatenate(vectors), speakers)

@@ -1,7 +1,8 @@
 """Back ends: how alike the vectors of two voices are.
 
-A verifier turns recordings into vectors; a back end compares them. Some are trained, by a class
-method ``train(embeddings, speakers)``.
+A verifier turns recordings into vectors and has a back end that compares them
+(:mod:`voicenym.attack.interface`). Some are trained, by a class method ``train(embeddings,
+speakers)``.
 """
 
 from __future__ import annotations
@@ -46,6 +47,9 @@ class Cosine:
         trials = checked(enrolment, trials)
         models = [unit(np.asarray(vectors, dtype=np.float64)).mean(0) for vectors in enrolment]
         return unit(np.stack(models)) @ unit(trials).T
+
+
+COSINE = Cosine()
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from types import TracebackType
 import numpy as np
 
 from voicenym.attack.cache import VectorCache
+from voicenym.attack.interface import Verifier
 from voicenym.attack.transform import ORIGINAL, Transform
-from voicenym.attack.verifier import Verifier
 from voicenym.corpus.recording import Recording
 from voicenym.errors import VoicenymError
 

@@ -20,20 +20,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from voicenym.attack.backend import Array, Backend, Cosine, checked
+from voicenym.attack.backend import COSINE, Array, Backend, checked
+from voicenym.attack.interface import TEACHING, Teaching, Verifier
 from voicenym.errors import VoicenymError
 
 if TYPE_CHECKING:
     import torch
 
     from voicenym.nets.statistics.background import Background
+    from voicenym.training.background import Spoken
 
 RELEVANCE = 16.0
 """Reynolds's relevance factor, in frames."""
 FORMS = ("supervector", "statistics")
 
 
-class GMMUBM:
+class GMMUBM(Verifier):
     """A verifier whose vectors are adapted means, or the statistics that they are adapted to.
 
     Args:
@@ -84,7 +86,30 @@ class GMMUBM:
         if self.form == "statistics":
             mixture = background(self.folder, self.version).mixture
             return LikelihoodRatio(mixture.components, self.relevance)
-        return Cosine()
+        return COSINE
+
+    @classmethod
+    def train(
+        cls,
+        speech: Sequence[Spoken],
+        folder: Path,
+        held_out: Sequence[Spoken] = (),
+        how: Teaching = TEACHING,
+    ) -> GMMUBM:
+        """Learn a background model (:func:`voicenym.training.background.train`).
+
+        Args:
+            speech, folder, how: as for every verifier; the recipe is a
+                :class:`~voicenym.training.background.BackgroundConfig`. Who speaks is not asked.
+            held_out: not used.
+
+        Raises:
+            VoicenymError: no speech, too little of it, or a folder that cannot be written.
+        """
+        from voicenym.training.background import BackgroundConfig, train
+
+        train(speech, folder, how.chosen(BackgroundConfig), how.say, how.workers)
+        return cls(folder)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ The alternate verifier of Turner et al. (paper 1, section 4.3: LDA of 200 and PL
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from pathlib import Path
@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from voicenym.attack.backend import Array, Backend, Cosine, unit
+from voicenym.attack.backend import COSINE, Array, Backend, unit
 from voicenym.attack.gmm import fingerprint, tensors
+from voicenym.attack.interface import CONCENTRATION, TEACHING, Teaching, Verifier
 from voicenym.attack.plda import PLDA, TwoCovariance
 from voicenym.errors import VoicenymError
 
@@ -25,10 +26,11 @@ if TYPE_CHECKING:
 
     from voicenym.nets.statistics.background import Background
     from voicenym.training.background import Spoken
-    from voicenym.training.ivector import IVectorConfig
 
 LDA = 200
 """Dimensions kept at most, as in the VoicePrivacy challenges' attackers."""
+RATIOS = 1.0
+"""Concentration of log-likelihood ratios."""
 PREFIX = "space."
 """Of the names of a speaker space's tensors in the model's file."""
 
@@ -95,11 +97,11 @@ class SpeakerSpace:
         return cls(**{name: tensors[PREFIX + name].double().numpy() for name in names})
 
 
-class IVector:
+class IVector(Verifier):
     """A verifier of i-vectors.
 
     Args:
-        folder: that :func:`train`, or ``voicenym train ivector``, wrote. Without a speaker space
+        folder: that :meth:`train`, or ``voicenym train ivector``, wrote. Without a speaker space
             in it, vectors are plain i-vectors of length one.
 
     Attributes:
@@ -114,6 +116,8 @@ class IVector:
         self.name = "i-vector"
         self.folder = folder
         self.version = fingerprint(folder)
+        _, space = _loaded(folder, self.version)
+        self.concentration = CONCENTRATION if space is None else RATIOS
 
     def embed(self, recordings: Sequence[npt.NDArray[np.float32]]) -> npt.NDArray[np.float32]:
         """Unit vectors ``[recording, kept]``; 0, which is like nobody, where nobody speaks.
@@ -129,7 +133,43 @@ class IVector:
     def backend(self) -> Backend:
         """PLDA as it was trained with the i-vectors; cosines where it was not."""
         _, space = _loaded(self.folder, self.version)
-        return Cosine() if space is None else space.backend()
+        return COSINE if space is None else space.backend()
+
+    @classmethod
+    def train(
+        cls,
+        speech: Sequence[Spoken],
+        folder: Path,
+        held_out: Sequence[Spoken] = (),
+        how: Teaching = TEACHING,
+    ) -> IVector:
+        """Learn i-vectors (:func:`voicenym.training.ivector.train`), and LDA and PLDA on them.
+
+        Args:
+            speech, folder, how: as for every verifier; the recipe is an
+                :class:`~voicenym.training.ivector.IVectorConfig`.
+            held_out: not used.
+
+        Raises:
+            VoicenymError: fewer than two speakers, none with two recordings, no speech, too little
+                of it, or a folder that cannot be written.
+        """
+        from voicenym.nets.folder import configuration, write
+        from voicenym.training import ivector
+
+        if len({recording.speaker for recording in speech}) < 2:
+            raise VoicenymError(
+                "one speaker only: what tells speakers apart is learnt from several; add others"
+            )
+        config = how.chosen(ivector.IVectorConfig)
+        learnt = ivector.train(speech, folder, config, how.say, how.workers)
+        space = SpeakerSpace.learn(learnt.vectors, learnt.speakers)
+        # the model was whole and in its place already; now it knows speakers too
+        kept = {**learnt.background.tensors(), **space.tensors()}
+        write(folder, kept, configuration(folder))
+        who = len(set(learnt.speakers))
+        how.say(f"LDA to {len(space.projection)} dimensions and PLDA, from {who} speakers")
+        return cls(folder)
 
 
 @lru_cache(maxsize=2)
@@ -139,40 +179,3 @@ def _loaded(folder: Path, version: str) -> tuple[Background, SpeakerSpace | None
 
     config, tensors = read(folder)
     return Background.of(config, tensors), SpeakerSpace.of(tensors)
-
-
-def train(
-    recordings: Sequence[Spoken],
-    folder: Path,
-    config: IVectorConfig | None = None,
-    say: Callable[[str], None] = lambda text: None,
-    workers: int = 1,
-) -> IVector:
-    """Train i-vectors (:func:`voicenym.training.ivector.train`), and LDA and PLDA on them.
-
-    Args:
-        recordings: of speakers who will not be tried.
-        folder: for the verifier.
-        config: how.
-        say: told what is being done.
-        workers: processes that listen.
-
-    Raises:
-        VoicenymError: fewer than two speakers, none with two recordings, no speech, too little of
-            it, or a folder that cannot be written.
-    """
-    from voicenym.nets.folder import configuration, write
-    from voicenym.training import ivector
-
-    if len({recording.speaker for recording in recordings}) < 2:
-        raise VoicenymError(
-            "one speaker only: what tells speakers apart is learnt from several; add others"
-        )
-    learnt = ivector.train(recordings, folder, config, say, workers)
-    space = SpeakerSpace.learn(learnt.vectors, learnt.speakers)
-    # the model was whole and in its place already; now it knows speakers too
-    kept = {**learnt.background.tensors(), **space.tensors()}
-    write(folder, kept, configuration(folder))
-    who = len(set(learnt.speakers))
-    say(f"LDA to {len(space.projection)} dimensions and PLDA, from {who} speakers")
-    return IVector(folder)

@@ -11,8 +11,8 @@ from voicenym.attack.attackers import Attacker, Comparing
 from voicenym.attack.backend import class_means, grouped, unit
 from voicenym.attack.case import Case
 from voicenym.attack.embedder import Embedder
+from voicenym.attack.interface import Verifier
 from voicenym.attack.transform import Transform
-from voicenym.attack.verifier import Verifier
 
 NORMALISERS = ("as-norm",)
 SUFFIX = " + AS-norm"

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import numpy as np
+from voicenym.attack.neural import Neural
+
+if TYPE_CHECKING:
+    from voicenym.nets.speakers.encoder import Encoder
 
 TITLES = {"ecapa": "ECAPA-TDNN", "xvector": "x-vector"}
 """Kinds, and what reports call them."""
 
 
-class Published:
+class Published(Neural):
     """A speaker encoder from a checkpoint in SpeechBrain's layout.
 
     What its cosines mean was not measured, so that it has no calibration.
@@ -34,17 +37,19 @@ class Published:
         self._kind, self._path = kind, find(place)
         self.name = f"{TITLES[kind]} ({Path(place).name})"
         self.version = hashlib.sha256(self._path.read_bytes()).hexdigest()[:16]
-        _encoder(kind, self._path, self.version)  # what does not fit is said before the work begins
+        self._shared()  # what does not fit is said before the work begins
 
-    def embed(self, recordings: Sequence[np.ndarray]) -> np.ndarray:
-        import torch
+    def encoder(self) -> Encoder:
+        from voicenym.nets.speakers.published import published
 
-        encoder = _encoder(self._kind, self._path, self.version)
-        return encoder.embed([torch.from_numpy(x) for x in recordings]).numpy()
+        return published(self._kind, str(self._path))
+
+    def _shared(self) -> Encoder:
+        return _encoder(self._kind, self._path, self.version)
 
 
 @cache
-def _encoder(kind: str, path: Path, version: str):  # type: ignore[no-untyped-def]
+def _encoder(kind: str, path: Path, version: str) -> Encoder:
     from voicenym.nets.speakers.published import published
 
     return published(kind, str(path))

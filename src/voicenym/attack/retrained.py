@@ -9,25 +9,22 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from voicenym.attack.attackers import COSINE, Attacker, tried
-from voicenym.attack.backend import Backend
+from voicenym.attack.attackers import Attacker, tried
 from voicenym.attack.case import Case
 from voicenym.attack.embedder import Embedder
+from voicenym.attack.interface import Teaching, Verifier
+from voicenym.attack.neural import Trained, Untrained, recipes
 from voicenym.attack.search import candidates
 from voicenym.attack.transform import Transform
-from voicenym.attack.verifier import Trained, Verifier, encoder_of
+from voicenym.attack.verifier import network
 from voicenym.corpus.recording import Recording
-from voicenym.errors import DependencyError
 
 if TYPE_CHECKING:
     from voicenym.training.shelf import Utterance
@@ -58,6 +55,19 @@ class Lesson:
     workers: int = 1
 
 
+class Student(Protocol):
+    """A verifier, or a kind of them that begins anew."""
+
+    def train(
+        self,
+        speech: Sequence[Utterance],
+        folder: Path,
+        held_out: Sequence[Utterance],
+        how: Teaching,
+    ) -> Verifier:
+        """As :meth:`voicenym.attack.interface.Verifier.train`."""
+
+
 @dataclass(frozen=True)
 class Retraining(Attacker):
     """Trains a verifier on protected speech of other people; subclasses say which.
@@ -78,25 +88,18 @@ class Retraining(Attacker):
 
     ear = ""
 
-    def learn(
-        self, case: Case, place: Path, speech: list[Utterance], held_out: list[Utterance]
-    ) -> list[dict[str, float]]:
-        """Train, and keep the verifier in a folder.
-
-        Args:
-            case: what is attacked.
-            place: the folder.
-            speech: protected, to learn from.
-            held_out: protected speech of others.
-
-        Returns:
-            Its learning curve; empty if it has none.
-        """
+    def student(self) -> Student:
+        """What learns from the protected speech."""
         raise NotImplementedError
 
-    def taught(self, place: Path) -> tuple[Verifier, Backend]:
-        """What :meth:`learn` kept, and what compares its vectors."""
+    def taught(self, place: Path) -> Verifier:
+        """What was learnt, from the folder that it was kept in."""
         raise NotImplementedError
+
+    @property
+    def recipe(self) -> Any:
+        """Of the training; None for the student's own."""
+        return None
 
     def means(self) -> str:
         """Names what the training depends on, besides the speech."""
@@ -106,13 +109,13 @@ class Retraining(Attacker):
         place = self.place(case)
         if not (place / CURVE).is_file():
             self._train(case, place)
-        trained, backend = self.taught(place)
+        trained = self.taught(place)
         models = [
             _by_model(case, embedder(trained, case.enrolment, transform))
             for transform in self._voices(case)[:-1]
         ]
         enrolment = [np.concatenate(vectors) for vectors in zip(*models, strict=True)]
-        return backend.score(enrolment, tried(case, trained, embedder))
+        return trained.score(enrolment, tried(case, trained, embedder))
 
     def _voices(self, case: Case) -> list[Transform]:
         keys = candidates(case.key, self.lesson.voices + 1)
@@ -146,8 +149,10 @@ class Retraining(Attacker):
             return shelf.fill(recordings, how, self.lesson.workers)
 
         speech = [u for how in (*voices, by_speaker) for u in rendered(learnt, how)]
-        curve = self.learn(case, place, speech, rendered(kept, voices[0]))
-        (place / CURVE).write_text(json.dumps(curve), "utf-8")
+        card = {"trained on": case.protection.system or "files"}
+        how = Teaching(self.recipe, self.lesson.seconds, self.lesson.workers, card, self.say)
+        trained = self.student().train(speech, place, rendered(kept, voices[0]), how)
+        (place / CURVE).write_text(json.dumps(list(trained.curve)), "utf-8")
 
     def split(self, case: Case) -> tuple[list[Recording], list[Recording]]:
         """The pool: what is learnt from, and what is kept out to see how it goes."""
@@ -169,40 +174,21 @@ class SemiInformed(Retraining):
         lesson = self.lesson
         return f"{super().means()} {lesson.seconds} {lesson.start} {lesson.config}"
 
+    @property
+    def recipe(self) -> VerifierConfig:
+        """Of the training."""
+        return Teaching(self.lesson.config).chosen(recipes().VerifierConfig)
+
     def split(self, case: Case) -> tuple[list[Recording], list[Recording]]:
-        recipe = _recipe()
-        config = self._config()
-        return recipe.kept_out(case.pool, config.held_out, config.seed)
+        recipe = self.recipe
+        return recipes().kept_out(case.pool, recipe.held_out, recipe.seed)
 
-    def _config(self) -> VerifierConfig:
-        from voicenym.training.config import load
+    def student(self) -> Student:
+        start = self.lesson.start
+        return Untrained(self.recipe) if start is None else network(start)
 
-        return load(self.lesson.config, _recipe().VerifierConfig)
-
-    def learn(
-        self, case: Case, place: Path, speech: list[Utterance], held_out: list[Utterance]
-    ) -> list[dict[str, float]]:
-        from voicenym.nets.speakers.weights import save
-        from voicenym.training.fit import Machine
-
-        recipe, config, start = _recipe(), self._config(), self.lesson.start
-        encoder = recipe.encoder(config) if start is None else encoder_of(start)
-        with all_cores():
-            outcome = recipe.train(
-                encoder,
-                speech,
-                held_out,
-                config,
-                place / "run",
-                seconds=self.lesson.seconds,
-                machine=Machine(),
-                say=self.say,
-            )
-        save(encoder, place, card={"trained on": case.protection.system or "files"})
-        return outcome.curve
-
-    def taught(self, place: Path) -> tuple[Verifier, Backend]:
-        return Trained(place, name=self.ear), COSINE
+    def taught(self, place: Path) -> Verifier:
+        return Trained(place, name=self.ear)
 
 
 @dataclass(frozen=True)
@@ -216,42 +202,15 @@ class SemiInformedStatistics(Retraining):
     )
     ear = "i-vectors trained on anonymized speech"
 
-    def learn(
-        self, case: Case, place: Path, speech: list[Utterance], held_out: list[Utterance]
-    ) -> list[dict[str, float]]:
-        from voicenym.attack.ivector import train
-
-        train(speech, place, say=self.say, workers=self.lesson.workers)
-        return []
-
-    def taught(self, place: Path) -> tuple[Verifier, Backend]:
+    def student(self) -> Student:
         from voicenym.attack.ivector import IVector
 
-        trained = IVector(place)
-        return trained, trained.backend()
+        return IVector
 
+    def taught(self, place: Path) -> Verifier:
+        from voicenym.attack.ivector import IVector
 
-def _recipe() -> ModuleType:
-    try:
-        from voicenym.training import verifier
-    except ImportError as error:
-        raise DependencyError(
-            "an attacker who trains its verifier: pip install 'voicenym[train]'"
-        ) from error
-    return verifier
-
-
-@contextmanager
-def all_cores() -> Iterator[None]:
-    """Training may use them: limited by time, it never gives the same weights twice."""
-    import torch
-
-    before = torch.get_num_threads()
-    torch.set_num_threads(os.cpu_count() or 1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
+        return IVector(place)
 
 
 def _by_model(case: Case, vectors: np.ndarray) -> list[np.ndarray]:

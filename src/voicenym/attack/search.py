@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from voicenym.attack.attackers import (
-    COSINE,
     Attacker,
     Comparing,
     Denoising,
@@ -24,10 +23,10 @@ from voicenym.attack.attackers import (
 )
 from voicenym.attack.case import Case
 from voicenym.attack.embedder import Embedder
+from voicenym.attack.interface import Verifier
 from voicenym.attack.normalised import Normalised
 from voicenym.attack.transform import EVERYBODY, ORIGINAL, Step, Undo
 from voicenym.attack.undo import Backwards
-from voicenym.attack.verifier import Verifier
 from voicenym.pseudonym import Key
 from voicenym.system import system_class
 
@@ -59,8 +58,8 @@ class UnprotectedPerTrial(Attacker):
 
     def scores(self, case: Case, verifier: Verifier, embedder: Embedder) -> np.ndarray:
         models = enrolled(case, verifier, embedder, ORIGINAL)
-        cosines = COSINE.score(models, embedder(verifier, case.trials, ORIGINAL))
-        return marginal(cosines[None], concentrated(self.concentration, verifier))
+        scores = verifier.score(models, embedder(verifier, case.trials, ORIGINAL))
+        return marginal(scores[None], concentrated(self.concentration, verifier))
 
 
 @dataclass(frozen=True)
@@ -72,8 +71,9 @@ class KeySearch(Attacker):
 
         s(m, t) = log mean_k exp(b x_kmt) - log mean_(k, m') exp(b x_km't),
 
-    x being the cosine, b the concentration of a von Mises-Fisher density. Without the second term
-    (the maximum over keys alone) a trial that some voice fits well would look like everybody.
+    x being the verifier's score: of cosines, b is the concentration of a von Mises-Fisher density;
+    of log-likelihood ratios, such as PLDA's, b is 1. Without the second term (the maximum over keys
+    alone) a trial that some voice fits well would look like everybody.
 
     Args:
         keys: how many voices are tried.
@@ -95,10 +95,10 @@ class KeySearch(Attacker):
         guesses = [
             case.protection.with_key(key, EVERYBODY) for key in candidates(case.key, self.keys)
         ]
-        cosines = [
-            COSINE.score(enrolled(case, verifier, embedder, guess), trials) for guess in guesses
+        scores = [
+            verifier.score(enrolled(case, verifier, embedder, guess), trials) for guess in guesses
         ]
-        return marginal(np.stack(cosines), concentrated(self.concentration, verifier))
+        return marginal(np.stack(scores), concentrated(self.concentration, verifier))
 
 
 @dataclass(frozen=True)
@@ -119,10 +119,10 @@ class Inversion(Attacker):
 
     def scores(self, case: Case, verifier: Verifier, embedder: Embedder) -> np.ndarray:
         models = enrolled(case, verifier, embedder, ORIGINAL)
-        cosines = [
-            COSINE.score(models, tried(case, verifier, embedder, undo)) for undo in self.guesses
+        scores = [
+            verifier.score(models, tried(case, verifier, embedder, undo)) for undo in self.guesses
         ]
-        return marginal(np.stack(cosines), concentrated(self.concentration, verifier))
+        return marginal(np.stack(scores), concentrated(self.concentration, verifier))
 
 
 def candidates(key: Key, count: int) -> list[Key]:
@@ -131,22 +131,16 @@ def candidates(key: Key, count: int) -> list[Key]:
     return [Key(bytes.fromhex(a + b)) for a, b in zip(halves[::2], halves[1::2], strict=True)]
 
 
-CONCENTRATION = 60.0
-"""Of a verifier that does not say; chosen for Resemblyzer on half of the speakers of a corpus."""
-
-
 def concentrated(chosen: float | None, verifier: Verifier) -> float:
-    """The concentration of a verifier's vectors around a speaker's, unless it was chosen."""
-    if chosen is not None:
-        return chosen
-    return float(getattr(verifier, "concentration", CONCENTRATION))
+    """What a unit of a verifier's score is worth in nats, unless it was chosen."""
+    return verifier.concentration if chosen is None else chosen
 
 
-def marginal(cosines: np.ndarray, concentration: float) -> np.ndarray:
-    """Scores ``[model, trial]`` of :class:`KeySearch` from cosines ``[guess, model, trial]``."""
+def marginal(scores: np.ndarray, concentration: float) -> np.ndarray:
+    """Scores ``[model, trial]`` of :class:`KeySearch` from those of ``[guess, model, trial]``."""
     from scipy.special import logsumexp
 
-    scaled = concentration * cosines.astype(np.float64)
+    scaled = concentration * scores.astype(np.float64)
     models = logsumexp(scaled, axis=0)
     anybody = logsumexp(models, axis=0) - np.log(models.shape[0])
     result: np.ndarray = models - anybody

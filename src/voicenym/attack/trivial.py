@@ -18,10 +18,13 @@ import numpy as np
 import numpy.typing as npt
 
 from voicenym.attack.backend import DiagonalGaussian
-from voicenym.errors import VoicenymError
+from voicenym.attack.interface import TEACHING, Teaching, Verifier
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from voicenym.dsp.reading import Reading
+    from voicenym.training.background import Spoken
 
 RATE = 16_000
 NAMES = (
@@ -70,7 +73,7 @@ English read by natives of Mandarin. Each was recorded in one session, so that t
 the tilt within speakers is in part that of microphones."""
 
 
-class VoiceStatistics:
+class VoiceStatistics(Verifier):
     """A verifier that measures.
 
     Args:
@@ -88,27 +91,31 @@ class VoiceStatistics:
 
     def __init__(self, population: Population = USUAL) -> None:
         self.name = "voice statistics"
+        self.concentration = 1.0  # scores are log-likelihood ratios
         self.population = population
         self.version = hashlib.sha256(f"{METHOD} {population}".encode()).hexdigest()[:16]
 
     @classmethod
     def train(
-        cls, recordings: Sequence[npt.NDArray[np.float32]], speakers: Sequence[str] | np.ndarray
+        cls,
+        speech: Sequence[Spoken],
+        folder: Path | None = None,
+        held_out: Sequence[Spoken] = (),
+        how: Teaching = TEACHING,
     ) -> VoiceStatistics:
-        """With the population of these recordings, such as anonymized ones.
+        """With the population of this speech, such as anonymized speech.
 
         Args:
-            recordings: ``[time]`` each, mono float32 at 16 kHz.
-            speakers: of each recording.
+            speech: to measure.
+            folder, held_out, how: not used: seven means need no file.
 
         Raises:
             VoicenymError: fewer than two voiced speakers, or none with two voiced recordings.
         """
-        if len(recordings) != len(speakers):
-            raise VoicenymError(f"{len(speakers)} speakers for {len(recordings)} recordings")
-        numbers = measure(recordings)
+        numbers = measure([recording.samples() for recording in speech])
         voiced = np.isfinite(numbers).all(1)
-        model = DiagonalGaussian.train(numbers[voiced], np.asarray(speakers)[voiced])
+        speakers = np.array([recording.speaker for recording in speech])
+        model = DiagonalGaussian.train(numbers[voiced], speakers[voiced])
         variance = np.maximum(model.within + model.between, 1e-12)
         return cls(
             Population(
@@ -132,6 +139,19 @@ class VoiceStatistics:
         """What scores these vectors where nothing better was trained: LLR in the population."""
         within = np.array(self.population.within)
         return DiagonalGaussian(np.zeros(len(NAMES)), within, 1.0 - within)
+
+    def adapted(
+        self, vectors: npt.NDArray[np.floating], speakers: Sequence[str]
+    ) -> DiagonalGaussian:
+        """The same with the variances of such vectors; a few dozen speakers suffice.
+
+        Args:
+            vectors, speakers: as for every verifier.
+
+        Raises:
+            VoicenymError: fewer than two speakers, or none with two recordings.
+        """
+        return DiagonalGaussian.train(vectors, speakers)
 
 
 def measure(recordings: Sequence[npt.NDArray[np.float32]]) -> npt.NDArray[np.float64]:

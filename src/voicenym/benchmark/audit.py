@@ -16,9 +16,9 @@ import numpy as np
 
 from voicenym.attack.backend import unit
 from voicenym.attack.denoise import denoisers
+from voicenym.attack.interface import Verifier
 from voicenym.attack.search import candidates, inversions
 from voicenym.attack.transform import EVERYBODY, Anonymize
-from voicenym.attack.verifier import Verifier
 from voicenym.corpus.recording import RATE, Recording
 from voicenym.dsp import pitch
 from voicenym.errors import VoicenymError

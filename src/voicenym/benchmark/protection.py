@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from voicenym.attack.attackers import Attacker, Comparing, Ignorant, LazyInformed, Unprotected
-from voicenym.attack.backend import DiagonalGaussian
+from voicenym.attack.backend import Backend
 from voicenym.attack.case import Case
 from voicenym.attack.embedder import Embedder
+from voicenym.attack.interface import Verifier
 from voicenym.attack.transform import ORIGINAL, Transform
 from voicenym.attack.trivial import VoiceStatistics
-from voicenym.attack.verifier import Verifier
 from voicenym.benchmark.results import AttackFigures, Exposed, Lesson, Measured
 from voicenym.benchmark.trials import Trials
 from voicenym.errors import ScoreError
@@ -109,9 +109,9 @@ def trivial(
     if case.protection.system is not None:
         attackers.append((LazyInformed(), case.protection.with_key(case.key, "utterance")))
     for attacker, transform in attackers:
-        backend = verifier.backend()
+        backend: Backend = verifier
         if len(set(speakers)) > 1:
-            backend = DiagonalGaussian.train(embedder(verifier, case.pool, transform), speakers)
+            backend = verifier.adapted(embedder(verifier, case.pool, transform), speakers)
         scores = attacker.scores(case, verifier, embedder, backend)
         # who trained on anonymized speech has scores of another scale than on originals
         kept = None if transform.steps else thresholds.get(attacker.reference)

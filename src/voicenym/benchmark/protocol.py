@@ -16,12 +16,13 @@ from voicenym.attack.attackers import Attacker, Unprotected
 from voicenym.attack.cache import VectorCache
 from voicenym.attack.case import Case, Protection
 from voicenym.attack.embedder import Embedder
+from voicenym.attack.interface import Verifier
 from voicenym.attack.normalised import SUFFIX, Normalised
 from voicenym.attack.retrained import Lesson, SemiInformed, SemiInformedStatistics
 from voicenym.attack.search import UnprotectedPerTrial, line_up
 from voicenym.attack.transform import ORIGINAL, Instead, Transform
 from voicenym.attack.trivial import VoiceStatistics
-from voicenym.attack.verifier import Verifier, verifier
+from voicenym.attack.verifier import verifier
 from voicenym.benchmark import distinctiveness, protection, utility
 from voicenym.benchmark.results import AttackFigures, Evaluation, Measured, SystemResults
 from voicenym.benchmark.trials import Trials

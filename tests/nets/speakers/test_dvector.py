@@ -67,7 +67,7 @@ def test_other_weights_are_refused(tmp_path):
 
 def test_equals_the_package_that_publishes_the_weights(tmp_path):
     resemblyzer = pytest.importorskip("resemblyzer")
-    from voicenym.attack.verifier import Resemblyzer
+    from voicenym.attack.neural import Resemblyzer
 
     rng = numpy.random.default_rng(0)
     recording = (0.05 * rng.standard_normal(50_000)).astype(numpy.float32)

@@ -55,13 +55,15 @@ def ivector(
     quiet: bool = shared.QUIET,
 ) -> None:
     """Train i-vectors, LDA and PLDA on a corpus of speakers (ivector:FOLDER)."""
-    from voicenym.attack.ivector import train
+    from voicenym.attack.interface import Teaching
+    from voicenym.attack.ivector import IVector
     from voicenym.training.ivector import IVectorConfig
 
     chosen, say = _config(config, IVectorConfig), shared.telling(quiet)
     place = shelf or output / "shelf"
     speech = _speech(data, split, corpus, system, per, output, place, say)
-    found = train(speech, output, chosen, say, workers or os.cpu_count() or 1)
+    how = Teaching(chosen, workers=workers or os.cpu_count() or 1, say=say)
+    found = IVector.train(speech, output, how=how)
     typer.echo(f"{output}: {found.name}, version {found.version}")
 
 
