@@ -16,6 +16,7 @@ from voicenym.apps.cli import (
     pool,
     systems,
     train,
+    train_mixture,
     train_recogniser,
     train_resynthesis,
     train_statistical,
@@ -55,6 +56,7 @@ app.command("audit")(audit.audit)
 app.command("compare")(evaluate.compare)
 app.add_typer(key.app, name="key")
 app.add_typer(pool.app, name="pool")
+train.app.command("mixture")(train_mixture.mixture)
 train.app.command("recogniser")(train_recogniser.recogniser)
 train.app.command("resynthesis")(train_resynthesis.resynthesis)
 train.app.command("ubm")(train_statistical.ubm)

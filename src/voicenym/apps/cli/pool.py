@@ -94,5 +94,7 @@ def _plda(pool: Pool) -> Affinity:
     model = PLDA.train(pool.vectors.double().numpy(), pool.speakers)
     basis, psi = model.model.diagonal
     parts = model.centre, model.projection, model.model.mean, basis, psi
-    tensors = [torch.from_numpy(np.ascontiguousarray(part)).double() for part in parts]
-    return Affinity(*tensors, normalise=model.normalise)
+    centre, projection, mean, basis_, psi_ = (
+        torch.from_numpy(np.ascontiguousarray(part)).double() for part in parts
+    )
+    return Affinity(centre, projection, mean, basis_, psi_, model.normalise)
