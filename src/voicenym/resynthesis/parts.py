@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -71,7 +72,7 @@ class Voices(torch.nn.Module):
         root of their size.
         """
         drawn = self.mean + normals @ self.directions
-        return torch.nn.functional.normalize(drawn, dim=1) * drawn.shape[1] ** 0.5
+        return torch.nn.functional.normalize(drawn, dim=1) * math.sqrt(drawn.shape[1])
 
     def log_f0(self, vectors: torch.Tensor, normals: torch.Tensor) -> torch.Tensor:
         """Mean ln F0 ``[row]`` of speakers ``[row, element]``, with a remainder drawn by ``[row]``
@@ -88,7 +89,12 @@ class Parts(torch.nn.Module):
         synthesizer: kind.
         options: of the synthesizer; its content has one element more, the power of a frame.
         rank: see :class:`Voices`.
+
+    Attributes:
+        usual: power and bands of an ordinary recording's average, ``[1 + band]``.
     """
+
+    usual: torch.Tensor
 
     def __init__(
         self,
@@ -101,6 +107,7 @@ class Parts(torch.nn.Module):
         self.content = Bottleneck(**content)
         self.synthesizer: Synthesizer = synthesizers.make(synthesizer, options)
         self.voices = Voices(int(options["speaker"]), rank)
+        self.register_buffer("usual", torch.zeros(self.content.ear.bands + 1))
         self.eval()
 
     def conditions(self, numbers: torch.Tensor, power: torch.Tensor) -> torch.Tensor:

@@ -135,9 +135,10 @@ class Anonymizer(ABC):
             channels: rows of the blocks ``[channel, time]``.
             lengths: samples per row where rows are padded at their end (batches).
         """
-        working = working_rate(rate)
+        working = self.working_rate(rate)
         scaled = None if lengths is None else [-(-n * working // rate) for n in lengths]
-        return Profiling(self.profiler(channels, working, scaled), rate, channels, self.device)
+        profiler = self.profiler(channels, working, scaled)
+        return Profiling(profiler, rate, working, channels, self.device)
 
     @property
     def needs_profile(self) -> bool:
@@ -155,9 +156,13 @@ class Anonymizer(ABC):
                 f"{self.card.name} must hear the whole recording first: pass profile= from "
                 f"{self.card.name}.profiling(rate, channels), or choose a system that streams"
             )
-        working = working_rate(rate)
+        working = self.working_rate(rate)
         core = self.core(pseudonyms, working, profile)
         return Stream(core, rate, working, len(pseudonyms), self.device)
+
+    def working_rate(self, rate: int) -> int:
+        """The rate at which a recording of ``rate`` Hz is processed, 8 to 16 kHz."""
+        return working_rate(rate)
 
     @abstractmethod
     def core(self, pseudonyms: Sequence[Pseudonym], rate: int, profile: Any) -> Core:

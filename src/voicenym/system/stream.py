@@ -161,11 +161,11 @@ class Stream:
 class Profiling:
     """First pass over a recording at any rate; :meth:`result` is what ``stream`` wants."""
 
-    def __init__(self, profiler: Profiler, rate: int, rows: int, device: str) -> None:
+    def __init__(self, profiler: Profiler, rate: int, working: int, rows: int, device: str) -> None:
         from voicenym.dsp.rates import RateChanger
 
         self._profiler = profiler
-        self._down = RateChanger(rate, working_rate(rate), rows)
+        self._down = RateChanger(rate, working, rows)
         self._device = device
 
     def push(self, block: torch.Tensor) -> None:

@@ -347,6 +347,8 @@ def voices(parts: Parts, heard: Sequence[Take]) -> None:
         [unit(np.stack([t.vector for t in own])).mean(0) for own in by_speaker.values()]
     )
     pitch = [np.mean([float(t.averages.log_f0[0]) for t in own]) for own in by_speaker.values()]
+    every = [torch.cat([t.averages.power[:, None], t.averages.bands], dim=1) for t in heard]
+    parts.usual.copy_(torch.cat(every).mean(0))
     parts.voices.learn(torch.from_numpy(unit(vectors)), torch.tensor(np.array(pitch)))
 
 

@@ -14,6 +14,7 @@ and the noise is of the key.
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any, NamedTuple
 
@@ -57,6 +58,7 @@ class Ear(torch.nn.Module):
 
     def __init__(self, bands: int) -> None:
         super().__init__()
+        self.bands = bands
         self.transform = Stft(WINDOW, HOP)
         bank = filterbank(RATE, WINDOW, bands, LOWEST, HIGHEST)
         bank = bank / bank.sum(1, keepdim=True)
@@ -130,6 +132,17 @@ class Bottleneck(torch.nn.Module):
     def config(self) -> dict[str, Any]:
         """Arguments that rebuild the network, fit for JSON."""
         return dict(self._config)
+
+    @functools.cached_property
+    def latency(self) -> int:
+        """Samples that a stream holds back from waveform to content: whole frames of content."""
+        steps, device = 32, self.cosines.device
+        memory = Memory()
+        with torch.inference_mode():
+            heard = self.ear(torch.zeros(1, steps * EVERY * HOP, device=device), memory)
+            frames = heard.bands.shape[1] // EVERY * EVERY
+            given = self.encode(heard.bands[:, :frames], memory).shape[1]
+        return (steps - given) * EVERY * HOP
 
     def bits(self) -> float:
         """Per second, at most."""
