@@ -107,20 +107,35 @@ class Recognition(pl.LightningModule):
 
     def training_step(self, batch: Batch, index: int) -> torch.Tensor:
         speech, lengths, texts, sizes = batch
+        features, frames = self.prepared(speech, lengths)
+        logits, frames = self.net.logits(features, frames)
+        loss = self.spelt(logits, frames, texts, sizes)
+        self.log("loss", loss, on_step=True, on_epoch=False, prog_bar=True)
+        return loss
+
+    def prepared(
+        self, speech: torch.Tensor, lengths: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Features of speech, to which something happened on its way, and frames ``[batch]``."""
         generator = seeded(self.device, self.recipe.seed, self.global_rank, self.global_step)
         with torch.autocast(self.device.type, enabled=False):
             # Spectra need single precision.
-            samples = self.recipe.surroundings(speech, generator)
+            samples = self.disturbed(speech, generator)
             samples = samples * valid(lengths, samples.shape[1])
             features, frames = self.net.features(samples, lengths)
             features = self.recipe.blanks(features, generator)
-            features = features * valid(frames, features.shape[1])[..., None]
-        logits, frames = self.net.logits(features, frames)
-        losses = ctc.loss(logits, frames, texts, sizes)
-        # by character, so that long utterances do not count more for being long
-        loss = losses.sum() / sizes.sum()
-        self.log("loss", loss, on_step=True, on_epoch=False, prog_bar=True)
-        return loss
+            return features * valid(frames, features.shape[1])[..., None], frames
+
+    def disturbed(self, speech: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+        """Speech ``[batch, time]`` after its way through rooms and noise."""
+        return self.recipe.surroundings(speech, generator)
+
+    @staticmethod
+    def spelt(
+        logits: torch.Tensor, frames: torch.Tensor, texts: torch.Tensor, sizes: torch.Tensor
+    ) -> torch.Tensor:
+        """Loss by character, so that long utterances do not count more for being long."""
+        return ctc.loss(logits, frames, texts, sizes).sum() / sizes.sum()
 
     def validation_step(self, batch: Batch, index: int) -> None:
         speech, lengths, texts, sizes = batch
@@ -179,6 +194,9 @@ def train(
     seconds: float | None = None,
     machine: Machine | None = None,
     say: Callable[[str], None] = lambda text: None,
+    recognition: Callable[..., Recognition] = Recognition,
+    sentences: type[Sentences] = Sentences,
+    collate: Callable[[Any], Any] = collated,
 ) -> Outcome:
     """Train a recogniser; afterwards it has the weights of its best validation.
 
@@ -191,6 +209,8 @@ def train(
         seconds: time at most.
         machine: what to train on.
         say: told what is left out, and every validation's figures.
+        recognition: makes the training step, of net, alphabet and recipe.
+        sentences, collate: make its batches.
 
     Raises:
         CorpusError: nothing to learn from.
@@ -203,15 +223,15 @@ def train(
     for reason, count in left.items():
         say(f"{count} of {len(speech)} utterances are left out: {reason}")
     count = config.every * config.batch * machine.devices
-    sentences = Sentences(learnt, config.batch * machine.devices, count, config.speeds, config.seed)
-    options: dict[str, Any] = {"collate_fn": collated, "pin_memory": machine.cuda}
+    spoken = sentences(learnt, config.batch * machine.devices, count, config.speeds, config.seed)
+    options: dict[str, Any] = {"pin_memory": machine.cuda}
     loader = torch.utils.data.DataLoader(
-        sentences, config.batch, num_workers=machine.loaders, **options
+        spoken, config.batch, num_workers=machine.loaders, collate_fn=collate, **options
     )
     whole = Sentences(judged, 1, len(judged))  # the shortest first
-    kept = torch.utils.data.DataLoader(whole, config.batch, **options)
+    kept = torch.utils.data.DataLoader(whole, config.batch, collate_fn=collated, **options)
     outcome = fit(
-        Recognition(model.net, model.alphabet, config),
+        recognition(model.net, model.alphabet, config),
         loader,
         kept,
         folder,

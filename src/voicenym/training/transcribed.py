@@ -122,14 +122,18 @@ class Sentences(torch.utils.data.Dataset[tuple[torch.Tensor, torch.Tensor]]):
     def __len__(self) -> int:
         return self._count
 
-    def __getitem__(self, index: int) -> tuple[torch.Tensor, torch.Tensor]:
+    def at(self, index: int) -> Transcribed:
+        """The utterance at an index of the epoch."""
         place = self._epoch * self._count + index
         groups = max(1, len(self._speech) // self._group)
         number, at = divmod(place, groups * self._group)
         if self._known[0] != number:
             self._known = number, self._round(number)
-        one = self._speech[self._known[1][at]]
-        rng = np.random.default_rng((self._seed, 5, place))
+        return self._speech[self._known[1][at]]
+
+    def __getitem__(self, index: int) -> tuple[torch.Tensor, torch.Tensor]:
+        one = self.at(index)
+        rng = np.random.default_rng((self._seed, 5, self._epoch * self._count + index))
         samples = one.speech.samples()
         speed = self._speeds[int(rng.integers(len(self._speeds)))]
         played = resampled(samples, round(len(samples) / speed))

@@ -173,29 +173,33 @@ class TdnnF(Content):
         """Layers whose :meth:`SemiOrthogonal.constrain` training calls."""
         return [part for part in self.modules() if isinstance(part, SemiOrthogonal)]
 
-    def features(self, waveforms: torch.Tensor) -> torch.Tensor:
-        """``[batch, frame * 160]`` to log mel bands ``[batch, frame, band]``."""
+    def features(self, waveforms: torch.Tensor, frames: torch.Tensor) -> torch.Tensor:
+        """``[batch, frame * 160]`` to normalised log mel bands ``[batch, frame, band]``.
+
+        Args:
+            waveforms: zeros after the end of a shorter one.
+            frames: ``[batch]``, how many count; the others are zeros.
+        """
         with torch.autocast(waveforms.device.type, enabled=False):
             beside = (WINDOW - HOP) // 2
-            frames = pad(waveforms.float(), (beside, beside)).unfold(1, WINDOW, HOP)
-            power = torch.fft.rfft(frames * self.window).abs().square()
-            return torch.log(power @ self.bank.T + FLOOR)
+            pieces = pad(waveforms.float(), (beside, beside)).unfold(1, WINDOW, HOP)
+            power = torch.fft.rfft(pieces * self.window).abs().square()
+            logs = torch.log(power @ self.bank.T + FLOOR)
+            return self.input_norm(logs, valid(frames, logs.shape[1]))
 
     def through(self, features: torch.Tensor, frames: torch.Tensor) -> torch.Tensor:
-        """Features ``[batch, frame, band]``, of which ``frames`` ``[batch]`` count, to the
-        bottleneck ``[batch, frame, size]``; zeros where padding is.
+        """Features, of which ``frames`` ``[batch]`` count, to the bottleneck
+        ``[batch, frame, size]``; zeros where padding is.
         """
         mask = valid(frames, features.shape[1])
-        x = self.input_norm(features, mask).transpose(1, 2)
-        x = self.first_norm(torch.relu(self.first(pad(x, (1, 1)))).transpose(1, 2), mask)
+        x = pad(features.transpose(1, 2), (1, 1))
+        x = self.first_norm(torch.relu(self.first(x)).transpose(1, 2), mask)
         for layer in self.layers:
             x = layer(x, mask)
         return self.bottleneck(x.transpose(1, 2)).transpose(1, 2)
 
     def encode(self, waveforms: torch.Tensor, lengths: torch.Tensor | None = None) -> torch.Tensor:
-        features = self.features(waveforms)
         if lengths is None:
-            frames = torch.full((len(features),), features.shape[1], device=features.device)
-        else:
-            frames = lengths.div(HOP, rounding_mode="floor")
-        return self.through(features, frames)
+            lengths = torch.full((len(waveforms),), waveforms.shape[1], device=waveforms.device)
+        frames = lengths.div(HOP, rounding_mode="floor")
+        return self.through(self.features(waveforms, frames), frames)

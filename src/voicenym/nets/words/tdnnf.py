@@ -51,7 +51,7 @@ class TdnnFRecogniser(torch.nn.Module):
     def features(
         self, samples: torch.Tensor, lengths: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Log mel bands.
+        """Normalised log mel bands.
 
         Args:
             samples: ``[batch, time]`` at 16 kHz, zeros behind each recording.
@@ -61,7 +61,8 @@ class TdnnFRecogniser(torch.nn.Module):
             ``[batch, frame, band]`` and frames ``[batch]``.
         """
         samples = torch.nn.functional.pad(samples, (0, -samples.shape[1] % HOP))
-        return self.content.features(samples), lengths.add(HOP - 1).div(HOP, rounding_mode="floor")
+        frames = lengths.add(HOP - 1).div(HOP, rounding_mode="floor")
+        return self.content.features(samples, frames), frames
 
     def bottleneck(self, features: torch.Tensor, frames: torch.Tensor) -> torch.Tensor:
         """What content is made of, ``[batch, frame, size]``."""
