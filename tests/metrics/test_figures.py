@@ -19,6 +19,7 @@ WHO = metrics.Speakers(
     np.repeat(np.arange(60) % 6, 2).reshape(-1, 2),
     np.stack([np.arange(200) % 6, (np.arange(200) + 1) % 6], axis=1),
 )
+FEWER = metrics.Speakers(WHO.target[:30], WHO.nontarget)
 MELODY = 150 + 20 * np.sin(np.arange(200) / 9)
 
 
@@ -41,6 +42,9 @@ FIGURES = {
     "eer": lambda: metrics.eer(T, N, WHO, **FEW),
     "rocch_eer": lambda: metrics.rocch_eer(T, N, WHO, **FEW),
     "weighted_eer": lambda: metrics.weighted_eer([(T, N, WHO)], [1.0], **FEW),
+    "weighted_ratio": lambda: metrics.weighted_ratio([([1, 3], [2, 2], "ab")], [1.0], **FEW),
+    "weighted_gain": lambda: metrics.weighted_gain([(MATRICES.oo, MATRICES.aa)], [1.0], **FEW),
+    "eer_difference": lambda: metrics.eer_difference((T, N, WHO), (T[:30], N, FEWER), **FEW),
     "cllr": lambda: metrics.cllr(T, N, WHO, **FEW),
     "min_cllr": lambda: metrics.min_cllr(T, N, WHO, **FEW),
     "zebra": lambda: metrics.zebra(T, N, WHO, **FEW),

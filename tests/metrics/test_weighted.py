@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 
 from voicenym.errors import ScoreError
-from voicenym.metrics import Speakers, eer, weighted_eer
+from voicenym.metrics import (
+    Similarity,
+    Speakers,
+    eer,
+    gain_of_voice_distinctiveness,
+    weighted_eer,
+    weighted_gain,
+    weighted_ratio,
+)
 
 
 def part(seed, speakers, first=0, distance=2.0):
@@ -63,6 +71,23 @@ def test_parts_of_the_same_speakers_vary_together():
     ]
     assert width[1] == pytest.approx(width[0])
     assert width[2] < 0.9 * width[0]
+
+
+def test_ratios_and_gains_are_weighed_alike():
+    errors = [([2, 1], [10, 5], "ab"), ([3, 3], [10, 10], "cd")]
+    found = weighted_ratio(errors, [1, 1], unit="%", replicates=50)
+    assert found.value == pytest.approx((0.2 + 0.3) / 2)
+    assert found.parts == pytest.approx((0.2, 0.3))
+    assert found.interval[0] <= found.value <= found.interval[1]
+    assert found.unit == "%"
+    rng = np.random.default_rng(0)
+    matrices = [
+        tuple(Similarity(rng.uniform(size=(4, 4)), tuple("abcd")) for _ in "oa") for _ in range(2)
+    ]
+    gains = [gain_of_voice_distinctiveness(*pair, replicates=2).value for pair in matrices]
+    found = weighted_gain(matrices, [0.25, 0.75], replicates=50)
+    assert found.value == pytest.approx(0.25 * gains[0] + 0.75 * gains[1])
+    assert found.unit == "dB"
 
 
 def test_what_does_not_fit_is_named():

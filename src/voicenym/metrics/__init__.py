@@ -15,6 +15,7 @@ from voicenym.metrics.intonation import PitchCorrelation, pitch_correlation
 from voicenym.metrics.linkability import Linkability, linkability
 from voicenym.metrics.noise import RealTime, SignalToNoise, real_time_coefficient, signal_to_noise
 from voicenym.metrics.opinion import Opinion, mean_opinion
+from voicenym.metrics.paired import Difference, eer_difference
 from voicenym.metrics.pav import Calibration
 from voicenym.metrics.pool import cross_similarity_distance, mixture_entropy
 from voicenym.metrics.rates import miss_match_rate, wrong_match_rate
@@ -26,7 +27,7 @@ from voicenym.metrics.similarity import (
     similarity_matrices,
     similarity_matrix,
 )
-from voicenym.metrics.weighted import WeightedEER, weighted_eer
+from voicenym.metrics.weighted import WeightedMean, weighted_eer, weighted_gain, weighted_ratio
 from voicenym.metrics.words import ErrorRate, normalise, word_errors
 from voicenym.metrics.zebra import Zebra, ece_profile, zebra
 
@@ -35,6 +36,7 @@ __all__ = [
     "Affine",
     "Calibration",
     "Cllr",
+    "Difference",
     "ErrorRate",
     "HullEER",
     "Linkability",
@@ -44,7 +46,7 @@ __all__ = [
     "SignalToNoise",
     "Similarity",
     "Speakers",
-    "WeightedEER",
+    "WeightedMean",
     "Zebra",
     "bootstrap",
     "cllr",
@@ -53,6 +55,7 @@ __all__ = [
     "det",
     "ece_profile",
     "eer",
+    "eer_difference",
     "gain_of_voice_distinctiveness",
     "linkability",
     "mean_opinion",
@@ -70,6 +73,8 @@ __all__ = [
     "similarity_matrices",
     "similarity_matrix",
     "weighted_eer",
+    "weighted_gain",
+    "weighted_ratio",
     "word_errors",
     "wrong_match_rate",
     "zebra",

@@ -223,13 +223,18 @@ def gain_of_voice_distinctiveness(
         >>> round(gain_of_voice_distinctiveness(clear, faint).value, 6)
         -10.0
     """
+    return _figure(_gain, oo, aa, "dB", level, replicates, seed)
 
-    def gain(before: Array, after: Array) -> Array:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            decibels: Array = 10.0 * np.log10(after / np.where(before > 0.0, before, math.nan))
-        return decibels
 
-    return _figure(gain, oo, aa, "dB", level, replicates, seed)
+def gains(oo: Similarity, aa: Similarity, times: Array) -> Array:
+    """G_VD in dB for each row of how often each speaker was drawn, ``[draw, speaker]``."""
+    return _gain(_dominance(oo.matrix, times), _dominance(aa.matrix, times))
+
+
+def _gain(before: Array, after: Array) -> Array:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        decibels: Array = 10.0 * np.log10(after / np.where(before > 0.0, before, math.nan))
+    return decibels
 
 
 def deidentification(

@@ -1,34 +1,36 @@
-"""A mean of equal error rates over parts of a benchmark, each with its weight.
+"""A mean of figures over parts of a benchmark, each with its weight.
 
 Miao et al., "Speaker anonymization using orthogonal Householder neural network", IEEE/ACM TASLP 31
 (2023), appendix A: the rate of each data set and sex is measured by itself, with a threshold of its
-own, and the mean is over these.
+own, and the mean is over these. That of G_VD is a mean of decibels.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from voicenym.errors import ScoreError
-from voicenym.metrics.eer import crossing
+from voicenym.metrics.draws import Drawn, distinctiveness, equal_error, replicate, share
 from voicenym.metrics.interval import Interval, percentiles
-from voicenym.metrics.scores import Array, Scores, Sorted, Speakers, check, places
+from voicenym.metrics.scores import Scores, Speakers
+from voicenym.metrics.similarity import Similarity
 
 
 @dataclass(frozen=True)
-class WeightedEER:
-    """Weighted mean of equal error rates.
+class WeightedMean:
+    """Weighted mean of a figure of parts.
 
     Args:
-        value: share.
+        value: the mean.
         interval: lower and upper limit, by bootstrap over speakers: within each part, as many as
             it has; one who speaks in several parts is drawn for all of them.
-        parts: the rate of each part.
+        parts: the figure of each part.
         weights: of the parts, scaled to sum to 1.
+        unit: of the figure.
     """
 
     value: float
@@ -45,7 +47,7 @@ def weighted_eer(
     level: float = 0.95,
     replicates: int = 1000,
     seed: int = 0,
-) -> WeightedEER:
+) -> WeightedMean:
     """sum_i w_i EER_i / sum_i w_i.
 
     Args:
@@ -63,64 +65,85 @@ def weighted_eer(
         >>> weighted_eer([apart, mixed], [0.75, 0.25], replicates=9).value
         0.125
     """
-    share = np.asarray(weights, dtype=np.float64)
-    if not len(parts) or share.shape != (len(parts),) or not (share > 0.0).all():
-        raise ScoreError(f"{len(parts)} parts need as many positive weights, not {list(weights)}")
-    share = share / share.sum()
-    checked = [(*check(target, nontarget), speakers) for target, nontarget, speakers in parts]
-    rates = [crossing(Sorted.of(t, n))[0] for t, n, _ in checked]
-    pairs = [np.concatenate([s.target, s.nontarget]) for _, _, s in checked]
-    names = np.unique(np.concatenate(pairs))
-    strata = [np.searchsorted(names, group) for group in _groups(pairs)]
-    drawn = [
-        _drawing(t, n, np.searchsorted(names, pair), len(names))
-        for (t, n, _), pair in zip(checked, pairs, strict=True)
-    ]
-    rng = np.random.default_rng(seed)
-    draws = []
-    for _ in range(replicates):
-        people = np.concatenate([rng.choice(group, len(group)) for group in strata])
-        times = np.bincount(people, minlength=len(names))
-        both = np.outer(times, times).astype(np.float64)
-        np.fill_diagonal(both, times)
-        draws.append(float(share @ [rate(both) for rate in drawn]))
-    value = float(share @ rates)
-    return WeightedEER(value, percentiles(draws, level), tuple(rates), tuple(share.tolist()))
+    drawn = [equal_error(target, nontarget, speakers) for target, nontarget, speakers in parts]
+    return _mean(drawn, weights, "share", level, replicates, seed)
 
 
-def _groups(pairs: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """Speakers of the parts, those of parts that share some together."""
-    groups: list[set[int]] = []
-    for pair in pairs:
-        mine = set(np.unique(pair).tolist())
-        shared = [group for group in groups if group & mine]
-        groups = [group for group in groups if not group & mine] + [mine.union(*shared)]
-    return [np.array(sorted(group)) for group in groups]
+def weighted_ratio(
+    parts: Sequence[tuple[npt.ArrayLike, npt.ArrayLike, Sequence[str]]],
+    weights: Sequence[float],
+    *,
+    unit: str = "share",
+    level: float = 0.95,
+    replicates: int = 1000,
+    seed: int = 0,
+) -> WeightedMean:
+    """sum_i w_i (sum of numerators / sum of denominators)_i: word error rates, means of rho_F0.
 
+    Args:
+        parts: numerators and denominators ``[recording]``, and whose recordings they are.
+        weights: as for :func:`weighted_eer`.
+        unit: of the figure.
+        level, replicates, seed: of the bootstrap.
 
-def _drawing(
-    target: Array, nontarget: Array, pairs: np.ndarray, speakers: int
-) -> Callable[[Array], float]:
-    """The rate of a part where trials of two speakers count as often as a table says.
+    Raises:
+        ScoreError: no parts, weights that do not fit, NaN, or a part with nothing to divide by.
 
-    NaN, which leaves out the replicate, where no trial of a class is left.
+    Example:
+        >>> parts = [([1, 1], [10, 10], ["ann", "bob"]), ([3], [10], ["eve"])]
+        >>> round(weighted_ratio(parts, [0.5, 0.5], replicates=9).value, 3)
+        0.2
     """
-    if len(pairs) != target.size + nontarget.size:
-        raise ScoreError(
-            f"speakers of {len(pairs)} trials do not fit {target.size + nontarget.size} scores"
-        )
-    thresholds, at_t, at_n = places(target, nontarget)
-    flat = pairs[:, 0] * speakers + pairs[:, 1]
-    of_t, of_n = flat[: target.size], flat[target.size :]
+    drawn = [share(above, below, speakers) for above, below, speakers in parts]
+    return _mean(drawn, weights, unit, level, replicates, seed)
 
-    def rate(both: Array) -> float:
-        weights = both.ravel()
-        counts = [
-            np.bincount(at, weights[of], minlength=len(thresholds)).astype(np.float64)
-            for at, of in ((at_t, of_t), (at_n, of_n))
-        ]
-        if not all(count.any() for count in counts):
-            return math.nan
-        return crossing(Sorted(thresholds, counts[0], counts[1]))[0]
 
-    return rate
+def weighted_gain(
+    parts: Sequence[tuple[Similarity, Similarity]],
+    weights: Sequence[float],
+    *,
+    level: float = 0.95,
+    replicates: int = 1000,
+    seed: int = 0,
+) -> WeightedMean:
+    """sum_i w_i G_VD_i in dB.
+
+    Args:
+        parts: matrices M_oo and M_aa of each part.
+        weights: as for :func:`weighted_eer`.
+        level, replicates, seed: of the bootstrap.
+
+    Raises:
+        ScoreError: no parts, weights that do not fit, or matrices of different speakers.
+
+    Example:
+        >>> clear = Similarity(np.array([[0.9, 0.1], [0.1, 0.9]]), ("a", "b"))
+        >>> faint = Similarity(np.array([[0.5, 0.42], [0.42, 0.5]]), ("a", "b"))
+        >>> round(weighted_gain([(clear, faint), (clear, clear)], [3, 1], replicates=9).value, 2)
+        -7.5
+    """
+    drawn = [distinctiveness(oo, aa) for oo, aa in parts]
+    return _mean(drawn, weights, "dB", level, replicates, seed)
+
+
+def _mean(
+    parts: Sequence[Drawn],
+    weights: Sequence[float],
+    unit: str,
+    level: float,
+    replicates: int,
+    seed: int,
+) -> WeightedMean:
+    weigh = np.asarray(weights, dtype=np.float64)
+    if not len(parts) or weigh.shape != (len(parts),) or not (weigh > 0.0).all():
+        raise ScoreError(f"{len(parts)} parts need as many positive weights, not {list(weights)}")
+    weigh = weigh / weigh.sum()
+    values = np.array([part.value for part in parts])
+    draws = weigh @ replicate(parts, replicates, seed)
+    return WeightedMean(
+        float(weigh @ values),
+        percentiles(draws, level),
+        tuple(values.tolist()),
+        tuple(weigh.tolist()),
+        unit,
+    )
