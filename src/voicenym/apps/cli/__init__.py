@@ -20,6 +20,7 @@ from voicenym.apps.cli import (
     train_recogniser,
     train_resynthesis,
     train_statistical,
+    train_vcloak,
 )
 from voicenym.errors import VoicenymError
 
@@ -61,6 +62,7 @@ train.app.command("recogniser")(train_recogniser.recogniser)
 train.app.command("resynthesis")(train_resynthesis.resynthesis)
 train.app.command("ubm")(train_statistical.ubm)
 train.app.command("ivector")(train_statistical.ivector)
+train.app.command("vcloak")(train_vcloak.vcloak)
 app.add_typer(train.app, name="train")
 app.add_typer(evaluate.cards, name="cards")
 

@@ -1,0 +1,122 @@
+"""``voicenym train vcloak``: a cloak from speech, verifiers and, if there is one, a recogniser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from voicenym.apps.cli import train as shared
+from voicenym.errors import VoicenymError
+
+if TYPE_CHECKING:
+    from voicenym.training.cloak_losses import Words
+
+FORMS = ("posteriorgram", "transcript")
+
+
+def vcloak(
+    data: list[Path] = shared.DATA,
+    config: str = shared.CONFIG,
+    output: Path = shared.OUTPUT,
+    split: str | None = shared.SPLIT,
+    corpus: list[str] = shared.CORPUS,
+    verifiers: list[str] = typer.Option(
+        ["ecapa-small"],
+        "--verifier",
+        help="Verifier to hide from: ecapa-small, a folder of voicenym train, ecapa:PLACE or "
+        "xvector:PLACE; may be repeated: targets are voiceprints of the first.",
+    ),
+    words: Path | None = typer.Option(
+        None,
+        "--words",
+        help="DeepSpeech2 that keeps the words: a folder of voicenym train recogniser, or a "
+        "checkpoint of deepspeech.pytorch. Without, a filterbank's levels are kept instead.",
+    ),
+    form: str = typer.Option(
+        "posteriorgram",
+        "--words-form",
+        help="What of it is compared: posteriorgram, or transcript (the paper's ablation).",
+    ),
+    start: Path | None = typer.Option(
+        None, "--from", help="Cloak to go on from: a folder that this command wrote."
+    ),
+    budget: str | None = shared.BUDGET,
+    steps: int | None = shared.STEPS,
+    batch: int | None = shared.BATCH,
+    accelerator: str = shared.ACCELERATOR,
+    devices: int = shared.DEVICES,
+    precision: str | None = shared.PRECISION,
+    workers: int | None = shared.WORKERS,
+    shelf: Path | None = shared.SHELF,
+    quiet: bool = shared.QUIET,
+) -> None:
+    """Train a cloak that hides voices from verifiers and keeps them for people (system vcloak)."""
+    shared.needs_lightning()
+    from voicenym.attack.transform import ORIGINAL
+    from voicenym.attack.verifier import encoder_of
+    from voicenym.nets.cloak.cloak import Cloak
+    from voicenym.training import vcloak as recipe
+    from voicenym.training.config import load
+    from voicenym.training.verifier import kept_out
+
+    chosen = recipe.changed(load(config, recipe.VCloakConfig), steps=steps, batch=batch)
+    if form not in FORMS:
+        raise VoicenymError(f"--words-form is {' or '.join(FORMS)}, not {form!r}")
+    keeper = None if words is None else _keeper(words, form)
+    speech = shared.gathered(data, split, corpus)
+    learnt, kept = kept_out(speech, chosen.held_out, chosen.seed)
+    say = shared.telling(quiet)
+    encoders = [encoder_of(name) for name in verifiers]
+    cloak = recipe.new(chosen) if start is None else Cloak.load(start)[0]
+    limit = shared.seconds(budget)
+    machine = shared.on(accelerator, devices, precision, workers)
+    place = shelf or output / "shelf"
+    utterances = shared.shelved(place, [*learnt, *kept], ORIGINAL, say)
+    outcome = recipe.train(
+        cloak,
+        encoders,
+        utterances[: len(learnt)],
+        utterances[len(learnt) :],
+        chosen,
+        output,
+        words=keeper,
+        seconds=limit,
+        machine=machine,
+        say=say,
+    )
+    last = {k: v for k, v in (outcome.curve or [{}])[-1].items() if not k.startswith("train/")}
+    cloak.save(
+        output,
+        card={
+            "data": ", ".join(" ".join([path.name, split or "", *corpus]) for path in data),
+            "speakers": len({r.speaker for r in learnt}),
+            "recordings": len(learnt),
+            "hides from": [Path(name).name for name in verifiers],
+            "words kept by": f"{form} of {words.name}" if words else "levels of a filterbank",
+            "steps": outcome.steps,
+            "figures of the last validation, on speakers kept out": last,
+        },
+        verifiers=[Path(name).name for name in verifiers],
+    )
+    typer.echo(f"{output}: {outcome.steps} steps, loss {outcome.best:.3f} on speakers kept out")
+
+
+def _keeper(place: Path, form: str) -> Words:
+    """What keeps the words, by a DeepSpeech2."""
+    from voicenym.nets.words.deepspeech import DeepSpeech2
+    from voicenym.nets.words.recogniser import CharacterModel
+    from voicenym.training.cloak_losses import Posteriorgram, Transcript
+
+    if place.is_dir():
+        model, _ = CharacterModel.load(place)
+        if not isinstance(model.net, DeepSpeech2):
+            raise VoicenymError(
+                f"{place}: holds a {model.kind}; words are kept by a DeepSpeech2: voicenym train "
+                "recogniser with net: deepspeech2"
+            )
+        net = model.net
+    else:
+        net = DeepSpeech2.from_checkpoint(place)
+    return Posteriorgram(net) if form == "posteriorgram" else Transcript(net)

@@ -1,0 +1,252 @@
+"""The cloak: what is added to speech, within a ball around it, block by block or whole.
+
+V-Cloak's constraint (Deng et al., USENIX Security 2023, equation 1) is a ball: no sample of the
+output is farther than epsilon from the input's. Here the network moreover hears speech at one
+level, and the ball shrinks with the level, so that quiet speech is not drowned and silence stays
+silence: within 16 ms around a sample, with root mean square l,
+
+    delta = r tanh(u max(l, L) / epsilon),  r = epsilon min(1, l / L)
+
+u being what the network gives and L, :data:`REFERENCE`, the nominal level of speech. The paper
+clips; the tangent has the same ball, and a gradient everywhere.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from voicenym.errors import VoicenymError
+from voicenym.nets.cloak.waveunet import Factors, Flow, WaveUNet, WaveUNetConfig
+from voicenym.nets.folder import fill, read, write
+
+RATE = 16_000
+REFERENCE = 10.0 ** (-26 / 20)
+"""Root mean square of speech at its nominal level, -26 dB of full scale (ITU-T P.56)."""
+REACH = 256
+"""Samples to either side over which the level is taken: 16 ms."""
+FLOOR = 1e-4
+"""Added to the level before the signal is divided by it: far below speech, noise is not raised."""
+MOST_EPSILON = 0.15
+"""Beyond it nothing was trained; V-Cloak's own figures end at 0.10."""
+DIRECTIONS = 64
+"""In which drawn voiceprints differ, at most."""
+PIECE_GRIDS = 16_384
+"""About so many samples are processed at once."""
+
+
+class Cloak(torch.nn.Module):
+    """A network, its ball, and the voiceprints that targets are drawn from.
+
+    Args:
+        config: of the network.
+
+    Attributes:
+        mean, spread: a drawn target is ``mean + spread z``, z normal: ``[voiceprint]`` and
+            ``[voiceprint, DIRECTIONS]``.
+
+    Example:
+        >>> cloak = Cloak(WaveUNetConfig((4, 8, 8), stride=2)).eval()
+        >>> speech = torch.zeros(1, 16_000)
+        >>> cloak(speech, torch.zeros(1, 192), torch.tensor([0.05])).abs().max()
+        tensor(0.)
+    """
+
+    mean: torch.Tensor
+    spread: torch.Tensor
+
+    def __init__(self, config: WaveUNetConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.net = WaveUNet(config)
+        self.register_buffer("mean", torch.zeros(config.voiceprint))
+        self.register_buffer("spread", torch.zeros(config.voiceprint, DIRECTIONS))
+        torch.nn.init.eye_(self.spread)
+
+    @property
+    def side(self) -> int:
+        """Samples on either side that a sample of the cloak depends on."""
+        return self.config.side + REACH
+
+    @property
+    def latency(self) -> int:
+        """Samples by which a stream is late at most."""
+        return self.config.latency + REACH
+
+    def forward(
+        self, speech: torch.Tensor, voiceprints: torch.Tensor, epsilons: torch.Tensor
+    ) -> torch.Tensor:
+        """What is to be added to recordings: ``[batch, time]`` to as many.
+
+        Args:
+            speech: at 16 kHz; zeros lie outside of it.
+            voiceprints: ``[batch, voiceprint]`` of the targets; zeros for none.
+            epsilons: ``[batch]``.
+        """
+        padding = self.side + self.config.grid
+        wide = torch.nn.functional.pad(speech, (self.side, padding))
+        return self.within(wide, voiceprints, epsilons)[:, : speech.shape[1]]
+
+    def within(
+        self, speech: torch.Tensor, voiceprints: torch.Tensor, epsilons: torch.Tensor
+    ) -> torch.Tensor:
+        """As :meth:`forward`, without the first :attr:`side` samples and about as many last ones,
+        which lack what lies around them: ``[batch, time']``.
+        """
+        factors = self.net.factors(voiceprints, epsilons)
+        running = CloakStream(self, factors, epsilons, keeping=False)
+        return running.step(speech)
+
+    def fitted(self, voiceprints: torch.Tensor) -> None:
+        """Draw targets from now on as these ``[voice, voiceprint]`` lie: their mean and principal
+        directions, of unit length each.
+        """
+        unit = torch.nn.functional.normalize(voiceprints.double(), dim=1)
+        mean = unit.mean(0)
+        u, s, _ = torch.linalg.svd((unit - mean).T / max(1, len(unit) - 1) ** 0.5, False)
+        count = min(DIRECTIONS, len(s))
+        self.mean.copy_(mean)
+        self.spread.zero_()
+        self.spread[:, :count] = u[:, :count] * s[:count]
+
+    def drawn(self, normals: torch.Tensor) -> torch.Tensor:
+        """Target voiceprints ``[batch, voiceprint]`` from ``[batch, DIRECTIONS]`` normal draws."""
+        return self.mean + normals.to(self.mean) @ self.spread.T
+
+    def save(self, folder: Path, *, half: bool = False, **about: Any) -> None:
+        """Keep it in a folder.
+
+        Args:
+            folder: made where there is none.
+            half: in half precision.
+            about: kept in the configuration: how it was trained, what it reaches.
+
+        Raises:
+            DependencyError, VoicenymError: as :func:`voicenym.nets.folder.write`.
+        """
+        sizes = dataclasses.asdict(self.config)
+        write(folder, self.state_dict(), {"kind": "vcloak", "options": sizes, **about}, half=half)
+
+    @classmethod
+    def load(cls, folder: Path) -> tuple[Cloak, dict[str, Any]]:
+        """One that :meth:`save` kept, ready to cloak, and its configuration.
+
+        Raises:
+            DependencyError, VoicenymError: as :func:`voicenym.nets.folder.read`, and where the
+                folder holds no cloak, or weights of another (of another K, for example).
+        """
+        config, state = read(folder)
+        if config.get("kind") != "vcloak" or "options" not in config:
+            raise VoicenymError(f"{folder}: holds no cloak; give one of voicenym train vcloak")
+        cloak = cls(sizes(config["options"], str(folder)))
+        levels = len({name.split(".")[2] for name in state if name.startswith("net.down.")})
+        if levels != cloak.config.blocks:
+            raise VoicenymError(
+                f"{folder}: of another architecture: its weights have K = {levels} blocks, and its "
+                f"configuration {cloak.config.blocks}; give weights and configuration of one "
+                "training"
+            )
+        fill(cloak, state, folder)
+        return cloak.eval(), config
+
+
+def sizes(options: Mapping[str, Any], where: str) -> WaveUNetConfig:
+    """Sizes of a network from a configuration.
+
+    Raises:
+        VoicenymError: of which there is no network.
+    """
+    known = {field.name for field in dataclasses.fields(WaveUNetConfig)}
+    given: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in options.items()}
+    try:
+        if set(given) - known:
+            raise ValueError(
+                f"no size {sorted(set(given) - known)[0]!r}; there are {sorted(known)}"
+            )
+        return WaveUNetConfig(**given)
+    except (TypeError, ValueError) as error:
+        raise VoicenymError(f"{where}: no sizes of a Wave-U-Net: {error}") from None
+
+
+class CloakStream:
+    """Cloaks block by block: what is to be added to the samples pushed, in order.
+
+    Args:
+        cloak: in evaluation mode.
+        factors: of :meth:`WaveUNet.factors`, a row each.
+        epsilons: ``[row]``.
+        keeping: False where one :meth:`step` is all.
+    """
+
+    def __init__(
+        self, cloak: Cloak, factors: Factors, epsilons: torch.Tensor, keeping: bool = True
+    ) -> None:
+        self._cloak = cloak
+        self._factors = factors
+        self._epsilons = epsilons[:, None]
+        self._flow = Flow(cloak.config, keeping)
+        self._keeping = keeping
+        self._owed = 0
+        self._recent: torch.Tensor | None = None
+        self._levels: torch.Tensor | None = None
+        self._piece = max(1, PIECE_GRIDS // cloak.config.grid) * cloak.config.grid
+        self._started = False
+
+    def push(self, block: torch.Tensor) -> torch.Tensor:
+        """``[row, time]`` to the cloak ``[row, time']`` of samples pushed earlier."""
+        parts = []
+        self._owed += block.shape[1]
+        if not self._started:
+            self._started = True
+            block = torch.nn.functional.pad(block, (self._cloak.side, 0))
+        for part in block.split(self._piece, dim=1):
+            parts.append(self.step(part))
+        found = torch.cat(parts, dim=1) if parts else block[:, :0]
+        self._owed -= found.shape[1]
+        return found
+
+    def flush(self) -> torch.Tensor:
+        """What is left, in total as much as was pushed."""
+        owed = self._owed
+        tail = self._epsilons.new_zeros(len(self._epsilons), self._cloak.latency + 1)
+        return self.push(tail)[:, :owed]
+
+    def step(self, speech: torch.Tensor) -> torch.Tensor:
+        """As :meth:`push`, without the zeros before the first sample."""
+        if self._recent is not None:
+            speech = torch.cat([self._recent, speech], dim=1)
+        if self._keeping:
+            self._recent = speech[:, max(0, speech.shape[1] - 2 * REACH) :]
+        heard = speech[:, REACH : max(REACH, speech.shape[1] - REACH)]
+        level = _level(speech)
+        ratio = level / REFERENCE
+        u = self._cloak.net.run(heard / (level + FLOOR), self._factors, self._flow)
+        # the network is late and begins after its side: the levels wait for it
+        if self._levels is not None:
+            ratio = torch.cat([self._levels, ratio], dim=1)
+        else:
+            self._skip = self._cloak.config.side
+        skipped = min(self._skip, ratio.shape[1])
+        self._skip -= skipped
+        ratio = ratio[:, skipped:]
+        self._levels = ratio[:, u.shape[1] :]
+        ratio = ratio[:, : u.shape[1]]
+        radius = self._epsilons * ratio.clamp(max=1.0)
+        return radius * torch.tanh(u * ratio.clamp_min(1.0) * (REFERENCE / self._epsilons))
+
+
+def _level(speech: torch.Tensor) -> torch.Tensor:
+    """``[row, time]`` to root mean squares ``[row, time - 2 REACH]`` around each sample.
+
+    Sums are differences of running sums, which over silence are equal: its level is zero exactly.
+    """
+    width = 2 * REACH + 1
+    if speech.shape[1] < width:
+        return speech[:, :0]
+    with torch.no_grad():
+        sums = torch.nn.functional.pad(speech.double().square().cumsum(1), (1, 0))
+        return ((sums[:, width:] - sums[:, :-width]) / width).clamp_min(0.0).sqrt().to(speech)
