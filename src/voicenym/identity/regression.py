@@ -1,0 +1,138 @@
+"""Speaker vectors through an ensemble of regressions: the challenge's A1, as far as it is known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import ClassVar
+
+import torch
+
+from voicenym.errors import UnknownSystemError, VoicenymError
+from voicenym.identity.centroids import centroids
+from voicenym.identity.method import Identity, Sex
+from voicenym.identity.pool import Pool, Rule, checked_rule, opened, unit
+from voicenym.identity.ranking import subset
+from voicenym.pseudonym import Pseudonym
+
+
+@dataclass(frozen=True)
+class Regression(Identity):
+    """Elements that vary much and elements that vary little, each through regressions of their own.
+
+    An approximation. Known of A1: elements of the vector are split by their variability, each part
+    is modified by its own regression, an ensemble of them, and the parts are put together. Not
+    known: the regressors and what they are fitted to. Here each pool speaker is mapped to the
+    centroid of the cluster that is least like them, by ridge regressions that each leave out
+    another part of the pool; the pseudonym draws which half of an ensemble speaks. What comes out
+    lies near the mean voice, as regressions to few targets do.
+
+    Args:
+        pool: of speakers, or its folder.
+        share: of the elements that count as varying much.
+        members: of each ensemble, an even number.
+        clusters: of the pool, by k-means; their centroids are the targets.
+        ridge: penalty of weights, as a share of the mean variance.
+        sex: of the targets: ``same``, ``opposite`` or ``any``.
+
+    Source: Mawalim, Galajit, Karnjana and Unoki, Interspeech 2020 (A1: variability-driven ensemble
+    regression), as the challenge's survey (paper 4, table 1) and its abstract tell it.
+    """
+
+    pool: Pool | str
+    share: float = 0.5
+    members: int = 8
+    clusters: int = 16
+    ridge: float = 0.1
+    sex: Rule = "same"
+
+    name: ClassVar[str] = "regression"
+    source: ClassVar[str] = "Mawalim et al. 2020 (A1 of paper 4, table 1), approximated"
+
+    def __post_init__(self) -> None:
+        checked_rule(self.name, self.sex)
+        if not 0.0 < self.share < 1.0:
+            raise UnknownSystemError(f"regression: share needs 0 to 1, not {self.share}")
+        if self.members < 2 or self.members % 2:
+            raise UnknownSystemError(f"regression: members is even, not {self.members}")
+        if self.clusters < 2 or not self.ridge > 0.0:
+            raise UnknownSystemError(
+                f"regression: needs 2 clusters and a ridge above 0, not {self.clusters} and "
+                f"{self.ridge}"
+            )
+
+    def become(
+        self,
+        vectors: torch.Tensor,
+        pseudonyms: Sequence[Pseudonym],
+        sexes: Sequence[Sex | None],
+    ) -> torch.Tensor:
+        pool = opened(self.pool)
+        pool.check(vectors)
+        found = []
+        for vector, pseudonym, sex in zip(vectors.cpu().double(), pseudonyms, sexes, strict=True):
+            told = sex or (None if self.sex == "any" else pool.sex_of(vector))
+            least = max(self.clusters, 2 * self.members)
+            wanted, _ = pool.among(self.sex, vector, told, least)
+            source = told if wanted else None
+            if len(pool.rows(source)) < least:
+                raise VoicenymError(
+                    f"regression: the pool has {len(pool.rows(source))} speakers of the speaker's "
+                    f"own sex, and {least} are needed to learn from: add such speakers"
+                )
+            fitted = _fitted(pool, source, wanted, self.clusters, self.members, self.ridge)
+            found.append(self._one(fitted, vector, pseudonym))
+        return torch.stack(found)
+
+    def _one(self, fitted: Fitted, vector: torch.Tensor, pseudonym: Pseudonym) -> torch.Tensor:
+        away = unit(vector[None])[0] - fitted.centre
+        target = torch.zeros_like(vector)
+        order = torch.argsort(fitted.variance, stable=True, descending=True)
+        border = max(1, min(len(vector) - 1, round(self.share * len(vector))))
+        for part, elements in (("much", order[:border]), ("little", order[border:])):
+            drawn = subset(pseudonym, f"regression.{part}", self.members // 2, self.members)
+            weights = fitted.weights[drawn].mean(0)[:, elements]
+            offset = fitted.offsets[drawn].mean(0)[elements]
+            target[elements] = (away[:, None] * weights).sum(0) + offset
+        return target
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """Regressions from unit vectors to centroids.
+
+    Args:
+        centre: of the inputs, ``[element]``.
+        variance: of the pool's elements, ``[element]``.
+        weights: ``[member, element, element]``.
+        offsets: ``[member, element]``.
+    """
+
+    centre: torch.Tensor
+    variance: torch.Tensor
+    weights: torch.Tensor
+    offsets: torch.Tensor
+
+
+@lru_cache(maxsize=8)
+def _fitted(
+    pool: Pool, source: Sex | None, wanted: Sex | None, clusters: int, members: int, ridge: float
+) -> Fitted:
+    """Regressions from speakers of one sex to the least like centroids of another or the same."""
+    rows = pool.rows(source)
+    x = unit(pool.vectors[rows])
+    centres = centroids(pool, wanted, clusters)
+    targets = centres[(x @ unit(centres).T).argmin(1)]
+    centre = x.mean(0)
+    weights, offsets = [], []
+    for member in range(members):
+        learnt = torch.arange(len(x)) % members != member
+        a, b = x[learnt] - centre, targets[learnt]
+        offset = b.mean(0)
+        gram = a.T @ a
+        penalty = ridge * gram.diagonal().mean() * torch.eye(len(gram), dtype=gram.dtype)
+        weights.append(torch.linalg.solve(gram + penalty, a.T @ (b - offset)))
+        offsets.append(offset - (a.mean(0)[:, None] * weights[-1]).sum(0))
+    variance = pool.vectors[rows].double().var(0)
+    return Fitted(centre, variance, torch.stack(weights), torch.stack(offsets))

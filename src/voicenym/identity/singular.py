@@ -1,0 +1,102 @@
+"""Singular values of speaker vectors, modified: the challenge's A2, as far as it is known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import ClassVar
+
+import torch
+
+from voicenym.errors import UnknownSystemError, VoicenymError
+from voicenym.identity.centroids import centroids, least_like
+from voicenym.identity.method import Identity, Sex
+from voicenym.identity.pool import Pool, Rule, checked_rule, opened
+from voicenym.pseudonym import Pseudonym
+
+
+@dataclass(frozen=True)
+class SingularValues(Identity):
+    """A vector without its part along small singular values, blended with an unlike centroid.
+
+    An approximation. Known of A2: vectors are decomposed by SVD, low singular values are
+    thresholded or attenuated, the vector is rebuilt and combined with a target, the centroid of the
+    cluster of the pool that is least like the speaker. Not known: threshold, gain, number of
+    clusters, and how target and vector are combined, which all are parameters. A2 decomposes the
+    matrix of a speaker's utterances; one vector has no such matrix, so that here it is the pool's.
+    The published method draws nothing; here the pseudonym draws among the ``far`` least alike
+    centroids, or whoever has the pool could compute everybody's pseudo-speaker.
+
+    Args:
+        pool: of speakers, or its folder.
+        keep: share of the pool's variance along whose directions a vector stays as it is.
+        gain: of the vector along all other directions, 0 to 1.
+        clusters: of the pool, by k-means.
+        far: least alike centroids among which the target is drawn.
+        blend: weight of the target, 0 to 1.
+        sex: of the target: ``same``, ``opposite`` or ``any``.
+
+    Source: Mawalim, Galajit, Karnjana and Unoki, Interspeech 2020 (A2), as the challenge's survey
+    (paper 4, table 1) and its abstract tell it.
+    """
+
+    pool: Pool | str
+    keep: float = 0.8
+    gain: float = 0.0
+    clusters: int = 16
+    far: int = 4
+    blend: float = 0.7
+    sex: Rule = "same"
+
+    name: ClassVar[str] = "singular-values"
+    source: ClassVar[str] = "Mawalim et al. 2020 (A2 of paper 4, table 1), approximated"
+
+    def __post_init__(self) -> None:
+        checked_rule(self.name, self.sex)
+        for field in ("keep", "gain", "blend"):
+            if not 0.0 <= getattr(self, field) <= 1.0:
+                raise UnknownSystemError(
+                    f"singular-values: {field} needs 0 to 1, not {getattr(self, field)}"
+                )
+        if not 1 <= self.far <= self.clusters:
+            raise UnknownSystemError(
+                f"singular-values: far needs 1 to clusters={self.clusters}, not {self.far}"
+            )
+
+    def become(
+        self,
+        vectors: torch.Tensor,
+        pseudonyms: Sequence[Pseudonym],
+        sexes: Sequence[Sex | None],
+    ) -> torch.Tensor:
+        pool = opened(self.pool)
+        pool.check(vectors)
+        found = []
+        for vector, pseudonym, sex in zip(vectors.cpu().double(), pseudonyms, sexes, strict=True):
+            wanted, _ = pool.among(self.sex, vector, sex, self.clusters)
+            centres = centroids(pool, wanted, self.clusters)
+            unlike = least_like(vector, centres)[: self.far]
+            target = centres[unlike[pseudonym.index("singular-values.target", self.far)]]
+            found.append((1 - self.blend) * self.modified(pool, vector) + self.blend * target)
+        return torch.stack(found)
+
+    def modified(self, pool: Pool, vector: torch.Tensor) -> torch.Tensor:
+        """A vector ``[element]`` with its part along small singular values scaled by ``gain``."""
+        mean, directions = _large(pool, self.keep)
+        away = vector - mean
+        along = ((directions * away).sum(1)[:, None] * directions).sum(0)
+        return mean + along + self.gain * (away - along)
+
+
+@lru_cache(maxsize=4)
+def _large(pool: Pool, keep: float) -> tuple[torch.Tensor, torch.Tensor]:
+    """Mean, and right singular vectors ``[direction, element]`` that hold a share of variance."""
+    x = pool.vectors.double()
+    mean = x.mean(0)
+    _, values, directions = torch.linalg.svd(x - mean, full_matrices=False)
+    if not float(values[0]) > 0.0:
+        raise VoicenymError("all speakers of the pool are one: add others to it")
+    held = values.square().cumsum(0) / values.square().sum()
+    count = 0 if keep == 0.0 else int((held < keep - 1e-12).sum()) + 1
+    return mean, directions[:count]
