@@ -1,0 +1,90 @@
+"""The speaker's own vector, whole or in a part of the system: what anonymization is measured by."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal, get_args
+
+import torch
+
+from voicenym.errors import UnknownSystemError
+from voicenym.identity.method import Identity, Sex
+from voicenym.pseudonym import Pseudonym
+
+Part = Literal["acoustic", "vocoder"]
+
+
+@dataclass(frozen=True)
+class Copy(Identity):
+    """The vector as it is: copy-synthesis, which protects nobody.
+
+    It shows what resynthesis alone does to a voice (the challenge's M1c2).
+
+    Source: Champion, Jouvet and Larcher, VoicePrivacy Challenge 2020 (M1c2 of paper 4, table 1).
+    """
+
+    name: ClassVar[str] = "copy"
+    source: ClassVar[str] = "Champion et al. 2020 (M1c2 of paper 4, table 1)"
+
+    def become(
+        self,
+        vectors: torch.Tensor,
+        pseudonyms: Sequence[Pseudonym],
+        sexes: Sequence[Sex | None],
+    ) -> torch.Tensor:
+        return vectors.clone()
+
+
+@dataclass(frozen=True)
+class Half(Identity):
+    """Another method in one part of a system, and the speaker's own vector in the other.
+
+    For systems whose acoustic model and vocoder both hear a vector: ask :func:`for_parts`. By
+    itself it gives what the part that is anonymized hears.
+
+    Args:
+        of: the method.
+        part: that it anonymizes: ``acoustic`` is the challenge's M1c3, ``vocoder`` its M1c4. In its
+            figures the acoustic model decided whose voice was heard.
+
+    Source: Champion, Jouvet and Larcher, VoicePrivacy Challenge 2020 (paper 4, table 1).
+    """
+
+    of: Identity
+    part: Part = "acoustic"
+
+    name: ClassVar[str] = "half"
+    source: ClassVar[str] = "Champion et al. 2020 (M1c3 and M1c4 of paper 4, table 1)"
+
+    def __post_init__(self) -> None:
+        if self.part not in get_args(Part):
+            raise UnknownSystemError(
+                f"half: part is one of {', '.join(get_args(Part))}, not {self.part!r}"
+            )
+
+    def become(
+        self,
+        vectors: torch.Tensor,
+        pseudonyms: Sequence[Pseudonym],
+        sexes: Sequence[Sex | None],
+    ) -> torch.Tensor:
+        return self.of.become(vectors, pseudonyms, sexes)
+
+
+def for_parts(
+    identity: Identity,
+    vectors: torch.Tensor,
+    pseudonyms: Sequence[Pseudonym],
+    sexes: Sequence[Sex | None] | None = None,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """What the acoustic model and what the vocoder hear, ``[row, element]`` each.
+
+    Args:
+        identity: any method; all but :class:`Half` give both the same.
+        vectors, pseudonyms, sexes: as of :meth:`Identity.batch`.
+    """
+    pseudo = identity.batch(vectors, pseudonyms, sexes)
+    if not isinstance(identity, Half):
+        return pseudo, pseudo
+    return (pseudo, vectors) if identity.part == "acoustic" else (vectors, pseudo)
