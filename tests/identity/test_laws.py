@@ -1,0 +1,101 @@
+"""What every method obeys: rows, orders and keys; vectors that mean nothing."""
+
+from dataclasses import fields
+
+import pytest
+import torch
+
+from voicenym import Key
+from voicenym.errors import VoicenymError
+from voicenym.identity import Identity, identity
+from voicenym.identity.clusters import clustered
+from voicenym.identity.gaussians import Mixtures
+
+ANOTHER = Key(bytes(range(1, 33)))
+NAMES = [
+    "copy",
+    "distinct",
+    "formant-pitch",
+    "half",
+    "indistinguishable",
+    "lookup",
+    "mixture",
+    "regression",
+    "selection",
+    "singular-values",
+]
+UNCHANGED = ("copy",)
+
+
+@pytest.fixture(scope="module")
+def methods(pool) -> dict[str, Identity]:
+    from voicenym.training.mixture import MixtureConfig, train
+
+    model: Mixtures = train(pool, MixtureConfig())
+    given = {
+        "half": {"of": identity("lookup", pool=pool)},
+        "indistinguishable": {"pool": pool},
+        "lookup": {"pool": pool},
+        "mixture": {"model": model},
+        "regression": {"pool": pool},
+        "selection": {"pool": clustered(pool), "world": 20, "region": 10},
+        "singular-values": {"pool": pool},
+    }
+    given["distinct"] = {
+        "of": identity("selection", **given["selection"]),
+        "pool": pool,
+        "length": 16,
+        "angle": 5.0,
+    }
+    return {name: identity(name, **given.get(name, {})) for name in NAMES}
+
+
+@pytest.fixture(scope="module")
+def speakers(users) -> torch.Tensor:
+    return users.abs() + 0.1  # above zero, so that they may stand for frequencies, too
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_rows_do_not_depend_on_order_or_on_each_other(name, methods, speakers, key):
+    method = methods[name]
+    names = [key.pseudonym(str(i)) for i in range(len(speakers))]
+    together = method.batch(speakers, names)
+    assert together.shape == speakers.shape
+    assert together.dtype == speakers.dtype
+    assert together.isfinite().all()
+    assert torch.equal(together, method.batch(speakers.flip(0), names[::-1]).flip(0))
+    alone = torch.stack([method(v, n) for v, n in zip(speakers, names, strict=True)])
+    assert torch.equal(together, alone)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in UNCHANGED])
+def test_another_key_or_speaker_is_another_voice(name, methods, speakers, key):
+    method = methods[name]
+    vector = speakers[0].expand(8, -1)
+    for one in (key, ANOTHER):
+        names = [one.pseudonym(str(i)) for i in range(8)]
+        assert len(method.batch(vector, names).unique(dim=0)) > 1
+    mine = method.batch(speakers[:8], [key.pseudonym(str(i)) for i in range(8)])
+    other = method.batch(speakers[:8], [ANOTHER.pseudonym(str(i)) for i in range(8)])
+    assert not torch.equal(mine, other)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in ("copy",)])
+def test_vectors_of_another_size_or_without_a_voice_are_refused(name, methods, speakers, key):
+    method, who = methods[name], key.pseudonym("a")
+    size = 1 if name == "formant-pitch" else 23
+    with pytest.raises(VoicenymError):
+        method(torch.ones(size), who)
+    with pytest.raises(VoicenymError, match="nobody was heard"):
+        method(torch.zeros(24), who)
+    with pytest.raises(VoicenymError, match="not finite"):
+        method(torch.full((24,), float("nan")), who)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_does_not_hear_does_not_listen(name, methods, speakers, key):
+    method, who = methods[name], key.pseudonym("a")
+    assert method.source
+    if not method.hears:
+        assert torch.equal(method(speakers[0], who, "f"), method(speakers[1], who, "f"))
+    assert all(field.name in repr(method) for field in fields(method))
