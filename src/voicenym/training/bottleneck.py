@@ -34,7 +34,7 @@ STEEPNESS = 10.0
 """Of the growth of the adversary's weight: 2 / (1 + exp(-10 p)) - 1 after a share p."""
 LEAST_VARIANCE = 1e-6
 
-Voiced = tuple[Batch, torch.Tensor]
+Voiced = tuple[*Batch, torch.Tensor]
 """A batch, and who speaks, ``[batch]``."""
 
 
@@ -122,7 +122,7 @@ class Bottleneck(Recognition):
             self.branch = SpeakerBranch(self.net.config.size, len(speakers), config.branch)
 
     def training_step(self, batch: Any, index: int) -> torch.Tensor:
-        (speech, lengths, texts, sizes), speakers = batch
+        speech, lengths, texts, sizes, speakers = batch
         features, frames = self.prepared(speech, lengths)
         content = self.net.bottleneck(features, frames)
         logits, kept = self.net.scores(content, frames)
@@ -170,7 +170,7 @@ def numbered(speech: Any) -> dict[str, int]:
 def voiced(items: Sequence[Any]) -> Voiced:
     """Speech, tokens and speakers as a batch."""
     speakers = torch.tensor([item[2] for item in items])
-    return collated([item[:2] for item in items]), speakers
+    return (*collated([item[:2] for item in items]), speakers)
 
 
 def train(
