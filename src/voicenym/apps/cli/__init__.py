@@ -13,6 +13,7 @@ from voicenym.apps.cli import (
     audit,
     evaluate,
     key,
+    models,
     pool,
     systems,
     train,
@@ -56,6 +57,7 @@ app.command("evaluate")(evaluate.evaluate)
 app.command("audit")(audit.audit)
 app.command("compare")(evaluate.compare)
 app.add_typer(key.app, name="key")
+app.add_typer(models.app, name="models")
 app.add_typer(pool.app, name="pool")
 train.app.command("mixture")(train_mixture.mixture)
 train.app.command("recogniser")(train_recogniser.recogniser)

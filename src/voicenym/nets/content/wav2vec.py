@@ -18,6 +18,7 @@ from torch.nn.functional import pad
 
 from voicenym.errors import DependencyError, VoicenymError
 from voicenym.nets.content.content import Content
+from voicenym.nets.hub import place_of
 
 HOP = 320
 EDGE = 40
@@ -108,9 +109,9 @@ class Wav2Vec(Content):
         """A published model, ready to extract.
 
         Args:
-            place: a folder with ``config.json`` and weights, or a name on the hub such as
-                ``facebook/wav2vec2-xls-r-300m``; with ``HF_HUB_OFFLINE=1`` in the environment, only
-                the cache is asked.
+            place: a folder with ``config.json`` and weights, a name of the catalogue such as
+                ``xls-r-300m``, whose digests are asked for, or one on the hub, ``owner/name``; with
+                ``HF_HUB_OFFLINE=1`` in the environment, only the cache is asked.
             layer: as of the constructor.
             revision: commit or tag on the hub.
 
@@ -119,6 +120,7 @@ class Wav2Vec(Content):
             VoicenymError: no weights there, no network, or a model of another kind.
         """
         transformers = _transformers()
+        place = place_of(place)
         try:
             model = transformers.AutoModel.from_pretrained(place, revision=revision or "main")
             network = cls(model.config.to_dict(), layer, _normalised(place, revision))

@@ -17,6 +17,7 @@ import torch
 
 from voicenym.errors import DependencyError, VoicenymError
 from voicenym.nets.folder import fill
+from voicenym.nets.hub import place_of
 from voicenym.nets.speakers.encoder import Encoder
 from voicenym.nets.speakers.weights import make
 
@@ -70,15 +71,16 @@ def find(place: str) -> Path:
     """Where a checkpoint lies on this machine; fetched from the hub if it does not.
 
     Args:
-        place: a folder that holds :data:`CHECKPOINT`, such a file, or the name of a repository of
-            the hub, ``owner/name`` or ``owner/name@revision``, which is kept in huggingface_hub's
-            cache. With ``HF_HUB_OFFLINE=1`` in the environment, only the cache is asked.
+        place: a folder that holds :data:`CHECKPOINT`, such a file, a name of the catalogue, whose
+            digest is asked for, or the name of a repository of the hub, ``owner/name`` or
+            ``owner/name@revision``, which is kept in huggingface_hub's cache. With
+            ``HF_HUB_OFFLINE=1`` in the environment, only the cache is asked.
 
     Raises:
         DependencyError: huggingface_hub is needed and not installed.
         VoicenymError: there is none.
     """
-    path = Path(place)
+    path = Path(place_of(place))
     if path.is_dir():
         path = path / CHECKPOINT
     if path.is_file():

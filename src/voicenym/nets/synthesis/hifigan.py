@@ -23,6 +23,7 @@ from voicenym.errors import VoicenymError
 from voicenym.nets.folder import fill
 from voicenym.nets.streaming import Conv, Memory, Upsample, align
 from voicenym.nets.synthesis.synthesizer import Conditions, Synthesizer
+from voicenym.nets.tensors import tensors
 from voicenym.nets.weight_norm import normalize_weights, plain
 
 SLOPE = 0.1
@@ -202,10 +203,10 @@ class Generator(torch.nn.Module):
             config: read from the ``config.json`` beside it.
 
         Raises:
-            VoicenymError: if the file holds another network than the configuration says.
+            VoicenymError: if the file cannot be read, or holds another network than the
+                configuration says.
         """
-        checkpoint = torch.load(path, map_location="cpu", weights_only=True)
-        state = plain(checkpoint.get("generator", checkpoint))
+        state = plain(tensors(path))
         if "conv_pre.weight" not in state:
             raise VoicenymError(f"{path}: no HiFi-GAN generator in it (no conv_pre)")
         generator = cls(state["conv_pre.weight"].shape[1], GeneratorSize.published(config))

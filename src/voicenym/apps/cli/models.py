@@ -1,0 +1,115 @@
+"""``voicenym models``: published weights; what there is, fetching, and making folders of ours."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from voicenym.nets.catalogue import Published
+
+app = typer.Typer(help="Published weights: list, fetch, convert.", no_args_is_help=True)
+
+OFFLINE = typer.Option(False, "--offline", help="Only what was fetched before.")
+
+
+@app.command("list")
+def listed(as_json: bool = typer.Option(False, "--json", help="Print JSON.")) -> None:
+    """List the weights that are known: terms, size, and whether they are here."""
+    import dataclasses
+
+    from voicenym.errors import DependencyError
+    from voicenym.nets.catalogue import CATALOGUE
+    from voicenym.nets.hub import pulled
+
+    try:
+        here = pulled()
+    except DependencyError:
+        here = []
+    if as_json:
+        rows = [{**dataclasses.asdict(p), "here": p.name in here} for p in CATALOGUE]
+        typer.echo(json.dumps(rows, indent=2, ensure_ascii=False))
+        return
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for column in ("name", "licence", "MB", "here"):
+        table.add_column(column, no_wrap=True)
+    table.add_column("what it is; what uses it")
+    for published in CATALOGUE:
+        terms = published.licence + ("" if published.commercial else "\nnot commercial")
+        there = "yes" if published.name in here else "no" if published.repository else "by hand"
+        told = f"{published.what}; {published.used_by}"
+        if published.source:
+            told += f"; get {published.source}"
+        table.add_row(published.name, terms, str(published.megabytes), there, told)
+    Console(highlight=False).print(table)
+
+
+@app.command()
+def pull(
+    name: str = typer.Argument(..., help="As in voicenym models list."),
+    accept_licence: bool = typer.Option(
+        False, "--accept-licence", help="Accept a licence that forbids commercial use."
+    ),
+    offline: bool = OFFLINE,
+) -> None:
+    """Fetch weights into huggingface_hub's cache, and keep their digests."""
+    from voicenym.nets.catalogue import entry
+    from voicenym.nets.hub import pull as fetched
+
+    published = entry(name)
+    terms = "" if published.commercial else ", not for commercial use"
+    typer.echo(f"{name}: {published.licence}{terms}; {published.megabytes} MB", err=True)
+    folder = fetched(name, offline=offline, accept=lambda asked: accept_licence or _asked(asked))
+    typer.echo(f"{folder}")
+
+
+@app.command()
+def convert(
+    checkpoint: Path = typer.Argument(..., help="A published checkpoint, or its folder."),
+    kind: str = typer.Option(..., "--as", help="hubert-soft, wav2vec2, hifigan, ecapa or xvector."),
+    output: Path = typer.Option(..., "--output", "-o", help="Folder to write."),
+    layers: int | None = typer.Option(
+        None, "--layers", min=1, help="hubert-soft, wav2vec2: layers to keep; default: all."
+    ),
+    config: Path | None = typer.Option(
+        None, "--config", help="hifigan: the config.json of the checkpoint; default: beside it."
+    ),
+    content: int | None = typer.Option(
+        None, "--content", min=1, help="hifigan: numbers of content; default: 200."
+    ),
+    speaker: int | None = typer.Option(
+        None, "--speaker", min=0, help="hifigan: numbers of the speaker; default: 192."
+    ),
+    pitch: str | None = typer.Option(None, "--pitch", help="hifigan: hertz (default) or log."),
+) -> None:
+    """Make a folder of ours, config.json and model.safetensors, of a published checkpoint."""
+    from voicenym.nets.convert import convert as converted
+    from voicenym.nets.hub import place_of
+
+    options = {
+        "layers": layers,
+        "config": config,
+        "content": content,
+        "speaker": speaker,
+        "pitch": pitch,
+    }
+    done = converted(Path(place_of(str(checkpoint))), kind, output, options)
+    typer.echo(f"{output}: {kind}, {done}")
+
+
+def _asked(published: Published) -> bool:
+    """Whether who sits at the terminal accepts the licence; nobody there does not."""
+    import sys
+
+    if not sys.stdin.isatty():
+        return False
+    return typer.confirm(
+        f"{published.name} is under {published.licence}: no commercial use. Accept?", err=True
+    )

@@ -1,0 +1,161 @@
+"""Published weights that parts of systems and attackers can use: what they are, and whose terms.
+
+Only what is known is said: where no digest was published by their authors, none is here, and the
+first fetch is trusted (:mod:`voicenym.nets.hub`). Megabytes are counted from the parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from voicenym.errors import VoicenymError
+
+
+@dataclass(frozen=True)
+class Published:
+    """Weights that others published.
+
+    Args:
+        name: by which they are called here.
+        what: they are.
+        licence: of the weights, as their authors say.
+        commercial: whether it allows commercial use.
+        megabytes: of the weights, about.
+        used_by: what can use them, and how it is told to.
+        repository: on the hub, ``owner/name``; empty where they are not there, and ``source`` says
+            where they are.
+        files: that are fetched; the first is the weights.
+        source: for what is not on the hub.
+        digests: SHA-256 by file, where their authors published it; of others, that of the first
+            fetch is kept.
+        convert: what ``voicenym models convert --as`` makes of the weights; empty for nothing.
+        papers: that describe them.
+    """
+
+    name: str
+    what: str
+    licence: str
+    commercial: bool
+    megabytes: int
+    used_by: str
+    repository: str = ""
+    files: tuple[str, ...] = ()
+    source: str = ""
+    digests: Mapping[str, str] = field(default_factory=dict)
+    convert: str = ""
+    papers: str = ""
+
+
+CATALOGUE: tuple[Published, ...] = (
+    Published(
+        name="ecapa-voxceleb",
+        what="ECAPA-TDNN of 1,024 channels, trained on VoxCeleb 1 and 2",
+        licence="Apache-2.0",
+        commercial=True,
+        megabytes=83,
+        used_by="evaluate --verifier ecapa:NAME; speaker vectors of 192 numbers",
+        repository="speechbrain/spkrec-ecapa-voxceleb",
+        files=("embedding_model.ckpt",),
+        convert="ecapa",
+        papers="Desplanques et al., Interspeech 2020; Ravanelli et al., arXiv 2106.04624",
+    ),
+    Published(
+        name="xvector-voxceleb",
+        what="x-vectors of 512 numbers, trained on VoxCeleb 1 and 2",
+        licence="Apache-2.0",
+        commercial=True,
+        megabytes=17,
+        used_by="evaluate --verifier xvector:NAME",
+        repository="speechbrain/spkrec-xvect-voxceleb",
+        files=("embedding_model.ckpt",),
+        convert="xvector",
+        papers="Snyder et al., ICASSP 2018; Ravanelli et al., arXiv 2106.04624",
+    ),
+    Published(
+        name="hubert-base",
+        what="HuBERT base, 12 layers, trained on LibriSpeech without texts",
+        licence="Apache-2.0",
+        commercial=True,
+        megabytes=378,
+        used_by="train units --features NAME; train content --from NAME",
+        repository="facebook/hubert-base-ls960",
+        files=("pytorch_model.bin", "config.json"),
+        papers="Hsu et al., TASLP 2021",
+    ),
+    Published(
+        name="hubert-soft",
+        what="HuBERT-soft: soft units of 256 numbers over 100 units, 12 layers",
+        licence="MIT",
+        commercial=True,
+        megabytes=379,
+        used_by="content of the ssl systems, once it is converted",
+        source="hubert-soft-0d54a1f4.pt in release v0.1 of the repository bshall/hubert",
+        convert="hubert-soft",
+        papers="van Niekerk et al., ICASSP 2022",
+    ),
+    Published(
+        name="xls-r-300m",
+        what="XLS-R: wav2vec 2.0 of 24 layers, trained on 128 languages without texts",
+        licence="Apache-2.0",
+        commercial=True,
+        megabytes=1262,
+        used_by="content: a layer of it",
+        repository="facebook/wav2vec2-xls-r-300m",
+        files=("pytorch_model.bin", "config.json", "preprocessor_config.json"),
+        convert="wav2vec2",
+        papers="Babu et al., Interspeech 2022",
+    ),
+    Published(
+        name="wav2vec2-base",
+        what="wav2vec 2.0 base, 12 layers, trained on LibriSpeech without texts",
+        licence="Apache-2.0",
+        commercial=True,
+        megabytes=378,
+        used_by="content: a layer of it",
+        repository="facebook/wav2vec2-base",
+        files=("pytorch_model.bin", "config.json", "preprocessor_config.json"),
+        convert="wav2vec2",
+        papers="Baevski et al., NeurIPS 2020",
+    ),
+    Published(
+        name="mms-300m",
+        what="MMS: wav2vec 2.0 of 24 layers, trained on 1,406 languages without texts",
+        licence="CC BY-NC 4.0",
+        commercial=False,
+        megabytes=1262,
+        used_by="content: a layer of it",
+        repository="facebook/mms-300m",
+        files=("pytorch_model.bin", "config.json", "preprocessor_config.json"),
+        convert="wav2vec2",
+        papers="Pratap et al., JMLR 2024",
+    ),
+    Published(
+        name="hifigan",
+        what="HiFi-GAN vocoders V1 to V3 for mel spectra at 22,050 Hz",
+        licence="MIT",
+        commercial=True,
+        megabytes=56,
+        used_by="nothing yet: a vocoder of mel spectra, which has no place in a system here",
+        source="the folders linked in the README of the repository jik876/hifi-gan",
+        papers="Kong et al., NeurIPS 2020",
+    ),
+)
+
+
+def entry(name: str) -> Published:
+    """An entry by its name.
+
+    Raises:
+        VoicenymError: there is none.
+    """
+    for published in CATALOGUE:
+        if published.name == name:
+            return published
+    names = ", ".join(published.name for published in CATALOGUE)
+    raise VoicenymError(f"no weights {name!r} in the catalogue; there are: {names}")
+
+
+def known(name: str) -> bool:
+    """Whether there is an entry of that name."""
+    return any(published.name == name for published in CATALOGUE)
