@@ -64,6 +64,7 @@ FIGURES = {
     "word_errors": _words,
 }
 NO_FIGURES = {
+    "word_counts",
     *("Affine", "Calibration", "Speakers", "bootstrap", "ratio_of_sums", "normalise"),
     *("det", "roc", "roc_band", "ece_profile", "similarity_matrices", "similarity_matrix"),
 }

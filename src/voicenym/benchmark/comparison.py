@@ -4,105 +4,205 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
-from statistics import NormalDist
 
+import numpy as np
+
+from voicenym.benchmark.kept import Kept
 from voicenym.benchmark.results import Evaluation, Measured
+from voicenym.metrics.draws import Drawn
+from voicenym.metrics.paired import differences as drawn_differences
+from voicenym.metrics.paired import two_sided
 
 NINETY_FIVE = 1.959964
 LEVEL = 0.05
 LEAST = 0.001
 """Smaller chances are not told apart: intervals are no truer than that."""
 COLUMNS = (("WER", "WER %", 1), ("DNSMOS", "DNSMOS", 2), ("G_VD", "G_VD dB", 1))
+PAIRED, UNPAIRED = "paired", "unpaired"
+NOTHING = Kept(np.empty((0, 2), dtype=str), {})
+Named = tuple[str, Evaluation] | tuple[str, Evaluation, Kept | None]
+"""A report: its name, what was found, and what was kept of its trials."""
 
 
 @dataclass(frozen=True)
 class Difference:
-    """Of two systems' headline EERs.
+    """Of a figure of two systems.
 
     Args:
         first, second: names.
         points: second minus first, in percentage points.
-        p: two-sided, of no difference, corrected for the number of pairs (Holm 1979).
+        p: two-sided, of no difference, corrected for the number of pairs (:func:`holm`).
+        interval: of the points; None where it is not known.
+        paired: tested on speakers whom both systems were tried on, drawn for both at once.
     """
 
     first: str
     second: str
     points: float
     p: float
+    interval: tuple[float, float] | None = None
+    paired: bool = False
 
 
-def differences(measured: Sequence[tuple[str, Measured]]) -> list[Difference]:
-    """All pairs, from their 95 % intervals, taken as independent and normal.
-
-    Systems that were tried on the same trials differ less by chance than this takes them to, so
-    that it errs toward "no difference". Of figures without interval nothing is said.
+@dataclass(frozen=True)
+class Compared:
+    """A system's figure, and where it came from.
 
     Args:
-        measured: names, and figures with intervals.
+        name: of the system, with its report.
+        figure: in percent.
+        drawn: the same as a share, to be drawn again; None where its trials were not kept.
     """
+
+    name: str
+    figure: Measured
+    drawn: Drawn | None = None
+
+
+def differences(
+    measured: Sequence[Compared], replicates: int = 1000, seed: int = 0
+) -> list[Difference]:
+    """All pairs: those that share their speakers by a paired bootstrap, the others by intervals.
+
+    Intervals are taken as independent and normal; systems that were tried on the same people
+    differ less by chance than that, so that it errs toward "no difference". Of figures without
+    interval nothing is said.
+
+    Args:
+        measured: systems, each with its figure.
+        replicates, seed: of the bootstrap.
+    """
+    paired = _paired(measured, replicates, seed)
     raw = []
-    for (first, a), (second, b) in combinations(measured, 2):
-        errors = _error(a), _error(b)
-        gap = b.value - a.value
-        if errors[0] is None or errors[1] is None or math.isnan(gap):
-            continue
-        spread = math.hypot(errors[0], errors[1])
-        z = abs(gap) / spread if spread > 0 else (math.inf if gap else 0.0)
-        raw.append((first, second, gap, 2.0 * NormalDist().cdf(-z) if z < math.inf else 0.0))
-    order = sorted(range(len(raw)), key=lambda i: raw[i][3])
-    corrected, running = [0.0] * len(raw), 0.0
+    for (i, first), (j, second) in combinations(enumerate(measured), 2):
+        found = paired.get((i, j)) or _unpaired(first, second)
+        if found is not None and not math.isnan(found.p):
+            raw.append(found)
+    chances = holm([difference.p for difference in raw])
+    return [replace(found, p=p) for found, p in zip(raw, chances, strict=True)]
+
+
+def holm(chances: Sequence[float]) -> list[float]:
+    """Chances corrected for their number: the smallest by all, the next by one less, never falling.
+
+    Holm, "A simple sequentially rejective multiple test procedure" (Scand. J. Statistics 6, 1979).
+
+    Example:
+        >>> holm([0.5, 0.01, 0.02])
+        [0.5, 0.03, 0.04]
+    """
+    order = sorted(range(len(chances)), key=lambda i: chances[i])
+    corrected, running = [0.0] * len(chances), 0.0
     for rank, i in enumerate(order):
-        running = max(running, min(1.0, raw[i][3] * (len(raw) - rank)))
+        running = max(running, min(1.0, chances[i] * (len(chances) - rank)))
         corrected[i] = running
-    return [Difference(*pair[:3], p) for pair, p in zip(raw, corrected, strict=True)]
+    return corrected
 
 
-def compare(evaluations: Sequence[tuple[str, Evaluation]]) -> str:
+def _paired(
+    measured: Sequence[Compared], replicates: int, seed: int
+) -> dict[tuple[int, int], Difference]:
+    """Pairs by their places, of systems whose figures depend on the very same speakers."""
+    groups: dict[bytes, list[int]] = {}
+    for place, system in enumerate(measured):
+        if system.drawn is not None and len(system.drawn.speakers) > 1:
+            told = "\0".join(map(str, system.drawn.speakers.tolist()))
+            groups.setdefault(told.encode(), []).append(place)
+    found = {}
+    for places in groups.values():
+        figures = [drawn for i in places if (drawn := measured[i].drawn) is not None]
+        for (a, b), d in drawn_differences(figures, replicates=replicates, seed=seed).items():
+            i, j = places[a], places[b]
+            low, high = d.interval
+            # what the report says, to its last digit
+            points = measured[j].figure.value - measured[i].figure.value
+            found[i, j] = Difference(
+                measured[i].name, measured[j].name, points, d.p, (100 * low, 100 * high), True
+            )
+    return found
+
+
+def _unpaired(first: Compared, second: Compared) -> Difference | None:
+    errors = _error(first.figure), _error(second.figure)
+    gap = second.figure.value - first.figure.value
+    if errors[0] is None or errors[1] is None or math.isnan(gap):
+        return None
+    spread = math.hypot(errors[0], errors[1])
+    interval = gap - NINETY_FIVE * spread, gap + NINETY_FIVE * spread
+    return Difference(first.name, second.name, gap, two_sided(gap, spread), interval)
+
+
+def compare(reports: Sequence[Named], replicates: int = 1000) -> str:
     """A table for a terminal, and the differences below it.
 
     Args:
-        evaluations: with the names of their reports.
+        reports: evaluations with their names, and what was kept of them, where something was.
+        replicates: of the bootstrap.
     """
     heads = ["system", "EER %", "strongest attacker", *(head for _, head, _ in COLUMNS)]
     rows = [heads]
-    headline = []
-    for report, evaluation in evaluations:
+    rates: list[Compared] = []
+    words: list[Compared] = []
+    for report, evaluation, *more in reports:
+        kept = more[0] if more and more[0] is not None else NOTHING
         for system in evaluation.systems:
             name = _plain(f"{report}: {system.name}")
             top = system.strongest
-            headline.append((name, top.eer))
+            rates.append(Compared(name, top.eer, kept.eer(system.name)))
+            if "WER" in system.utility:
+                heard = kept.wer(system.name)
+                words.append(Compared(name, system.utility["WER"], heard))
             utility = [_cell(system.utility.get(metric), digits) for metric, _, digits in COLUMNS]
             rows.append([name, _cell(top.eer, 1), _plain(top.attacker), *utility])
     lines = _aligned(rows)
     lines.insert(1, "-" * max(map(len, lines)))
-    data = {_plain(evaluation.data) for _, evaluation in evaluations}
+    data = {_plain(report[1].data) for report in reports}
     if len(data) > 1:
         lines += ["", f"Different data ({'; '.join(sorted(data))}): compare with care."]
-    found = differences(headline)
-    if found:
-        lines += [
-            "",
-            "In brackets: 95 % intervals. Differences of the strongest attackers' EER, in points:",
-            "",
-        ]
-        lines += _aligned([_said(difference) for difference in found])
-        lines += [
-            "",
-            f"p: two-sided, from the 95 % intervals, with Holm's correction for {len(found)} pairs;"
-            " systems are",
-            "taken as independent, so that differences may be real where none is shown. On the same"
-            " trials a",
-            "paired test would be possible, and would find smaller ones.",
-        ]
+    found = [
+        ("the strongest attackers' EER", differences(rates, replicates)),
+        ("WER", differences(words, replicates)),
+    ]
+    for what, pairs in found:
+        if pairs:
+            lines += ["", f"Differences of {what}, in points, with 95 % intervals:", ""]
+            lines += _aligned([_said(difference) for difference in pairs])
+    if any(pairs for _, pairs in found):
+        lines += ["", *_explained([d for _, pairs in found for d in pairs], found)]
     return "\n".join(lines)
+
+
+def _explained(
+    every: Sequence[Difference], found: Sequence[tuple[str, Sequence[Difference]]]
+) -> list[str]:
+    counts = [str(len(pairs)) for _, pairs in found if pairs]
+    lines = [
+        "In brackets: 95 % intervals. p: two-sided, with Holm's correction for "
+        f"{' and '.join(counts)} pairs."
+    ]
+    if any(d.paired for d in every):
+        lines.append("paired: both were tried on the same people, who are drawn for both at once.")
+    if not all(d.paired for d in every):
+        lines += [
+            "unpaired: from the two intervals, as if they were independent. The people are not the "
+            "same, or",
+            "the report was written without its scores (scores.npz); differences may be real where "
+            "none is shown.",
+        ]
+    return lines
 
 
 def _said(found: Difference) -> list[str]:
     p = f"p < {LEAST:g}" if found.p < LEAST else f"p = {found.p:.3f}"
     verdict = "differ" if found.p < LEVEL else "no difference shown"
-    return [f"{found.second} against {found.first}", f"{found.points:+.1f}", p, verdict]
+    limits = ""
+    if found.interval is not None and not any(map(math.isnan, found.interval)):
+        limits = f"[{found.interval[0]:+.1f}, {found.interval[1]:+.1f}]"
+    how = PAIRED if found.paired else UNPAIRED
+    points = f"{found.points:+.1f}"
+    return [f"{found.second} against {found.first}", points, limits, p, how, verdict]
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:

@@ -96,12 +96,14 @@ class Evidence:
         scores: ``[model, trial]`` by system (``original`` for none) and ``attacker, verifier``.
         vectors: ``[trial, dimension]`` of the trials as published, by system.
         matrices: voice similarity ``oo``, ``oa``, ``aa`` by system.
+        words: errors of the recogniser by recording, by system.
     """
 
     trials: Trials
     scores: dict[str, dict[str, np.ndarray]] = field(default_factory=dict)
     vectors: dict[str, np.ndarray] = field(default_factory=dict)
     matrices: dict[str, dict[str, np.ndarray]] = field(default_factory=dict)
+    words: dict[str, utility.Tally] = field(default_factory=dict)
 
 
 def key(seed: int, who: str) -> Key:
@@ -253,6 +255,8 @@ def _system(
         transcripts=plan.transcripts.get(name), retrained=plan.retrained.get(name),
         replicates=plan.replicates, say=say,
     )  # fmt: skip
+    if "WER" in heard.tallies:
+        evidence.words[name] = heard.tallies["WER"]
     figures: dict[str, Measured] = {**heard.figures, **distinct}
     attacks = tuple(attacked.figures for attacked in found)
     strongest = min(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -21,6 +21,7 @@ from voicenym.metrics import (
     ratio_of_sums,
     real_time_coefficient,
     signal_to_noise,
+    word_counts,
     word_errors,
 )
 from voicenym.recognition import Recogniser, Transcripts
@@ -33,16 +34,33 @@ Limits = tuple[float | None, float | None]
 
 
 @dataclass(frozen=True)
+class Tally:
+    """What a ratio of sums is made of: word errors over words, correlations over their number.
+
+    Args:
+        above, below: ``[recording]``.
+        names, speakers: of the recordings.
+    """
+
+    above: np.ndarray
+    below: np.ndarray
+    names: tuple[str, ...]
+    speakers: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Heard:
     """Recordings in one form, and what listening by figure says of them.
 
     Args:
         figures: by metric.
         notes: what could not be measured, and why.
+        tallies: of ``WER``, ``WER retrained`` and ``rho_F0``, as far as they were measured.
     """
 
     figures: dict[str, Measured]
     notes: tuple[str, ...]
+    tallies: dict[str, Tally] = field(default_factory=dict)
 
 
 def hear(
@@ -69,6 +87,7 @@ def hear(
     """
     figures: dict[str, Measured] = {}
     notes: list[str] = []
+    tallies: dict[str, Tally] = {}
     speakers = [recording.speaker for recording in recordings]
     options: dict[str, Any] = {"replicates": replicates, "seed": seed}
     originals = [recording.samples() for recording in recordings]
@@ -88,7 +107,8 @@ def hear(
             figures["SNR"] = _figure(signal_to_noise(originals, changed, speakers, **options))
         say("utility: pitch")
         try:
-            figures.update(_intonation(recordings, originals, changed, replicates, seed))
+            found, tallies["rho_F0"] = _intonation(recordings, originals, changed, options)
+            figures.update(found)
         except ImportError:
             notes.append("intonation was not measured: pip install 'voicenym[evaluate]'")
     say("utility: naturalness")
@@ -98,17 +118,20 @@ def hear(
         notes.append(f"naturalness was not measured: {error}")
     try:
         say(f"utility: words, {transcripts.source if transcripts else _name(recogniser)}")
-        figures.update(_words(recordings, changed, recogniser, transcripts, options))
+        found, tallies["WER"] = _words(recordings, changed, recogniser, transcripts, options)
+        figures.update(found)
     except VoicenymError as error:
         notes.append(f"words were not measured: {error}")
     if retrained is not None:
         say(f"utility: words, {retrained.name}")
         try:
-            found = _words(recordings, changed, retrained, None, options)
+            found, tallies[f"WER {RETRAINED}"] = _words(
+                recordings, changed, retrained, None, options
+            )
             figures.update({f"{name} {RETRAINED}": found[name] for name in ("WER", "CER")})
         except VoicenymError as error:
             notes.append(f"words were not measured by a retrained recogniser: {error}")
-    return Heard(figures, tuple(notes))
+    return Heard(figures, tuple(notes), tallies)
 
 
 def _timed(
@@ -155,8 +178,8 @@ def _words(
     recogniser: Recogniser | None,
     transcripts: Transcripts | None,
     options: dict[str, Any],
-) -> dict[str, Measured]:
-    """WER and CER, and the three kinds of errors that each is the sum of.
+) -> tuple[dict[str, Measured], Tally]:
+    """WER and CER, and the three kinds of errors that each is the sum of; the words' tally.
 
     Raises:
         VoicenymError: nothing to compare with or nobody to listen; it says which.
@@ -186,30 +209,30 @@ def _words(
         for kind, limits in zip(KINDS, kinds, strict=True):
             share = 100 * getattr(errors, kind) / errors.length
             figures[f"{name} {kind}"] = Measured(share, *_known(limits, 100.0), "%")
-    return figures
+    counts = word_counts(texts, found).astype(np.float64)
+    names = tuple(recordings[i].name for i in spoken)
+    return figures, Tally(counts[:, :3].sum(1), counts[:, 3], names, tuple(speakers))
 
 
 def _intonation(
     recordings: Sequence[Recording],
     originals: Sequence[np.ndarray],
     changed: Sequence[np.ndarray],
-    replicates: int,
-    seed: int,
-) -> dict[str, Measured]:
+    options: dict[str, Any],
+) -> tuple[dict[str, Measured], Tally]:
     """Mean correlation of F0 over recordings in which it can be told, and that of chance.
 
     Chance is the original against another recording's anonymized form: melodies fall towards the
     end whatever is said, and the best agreement in voicing is sought among some lags.
     """
     before, after = (list(map(_melody, part)) for part in (originals, changed))
-    figures = {"rho_F0": _mean_correlation(recordings, before, after, replicates, seed)}
+    value, tally = _mean_correlation(recordings, before, after, options)
+    figures = {"rho_F0": value}
     others = [_other(recordings, i) for i in range(len(recordings))]
     if all(other is not None for other in others):
         strange = [after[other] for other in others if other is not None]
-        figures["rho_F0 by chance"] = _mean_correlation(
-            recordings, before, strange, replicates, seed
-        )
-    return figures
+        figures["rho_F0 by chance"], _ = _mean_correlation(recordings, before, strange, options)
+    return figures, tally
 
 
 def _other(recordings: Sequence[Recording], place: int) -> int | None:
@@ -224,21 +247,20 @@ def _mean_correlation(
     recordings: Sequence[Recording],
     before: Sequence[np.ndarray],
     after: Sequence[np.ndarray],
-    replicates: int,
-    seed: int,
-) -> Measured:
+    options: dict[str, Any],
+) -> tuple[Measured, Tally]:
     values = np.array([pitch_correlation(x, y).value for x, y in zip(before, after, strict=True)])
-    told = np.isfinite(values)
-    if not told.any():
-        return Measured(math.nan)
-    interval = ratio_of_sums(
+    told = np.flatnonzero(np.isfinite(values)).tolist()
+    tally = Tally(
         values[told],
-        np.ones(told.sum()),
-        np.array([recording.speaker for recording in recordings])[told],
-        replicates=replicates,
-        seed=seed,
+        np.ones(len(told)),
+        tuple(recordings[i].name for i in told),
+        tuple(recordings[i].speaker for i in told),
     )
-    return Measured(float(values[told].mean()), *_known(interval))
+    if not len(told):
+        return Measured(math.nan), tally
+    interval = ratio_of_sums(tally.above, tally.below, tally.speakers, **options)
+    return Measured(float(values[told].mean()), *_known(interval)), tally
 
 
 def _melody(samples: np.ndarray) -> np.ndarray:

@@ -28,7 +28,7 @@ from voicenym.metrics.similarity import (
     similarity_matrix,
 )
 from voicenym.metrics.weighted import WeightedMean, weighted_eer, weighted_gain, weighted_ratio
-from voicenym.metrics.words import ErrorRate, normalise, word_errors
+from voicenym.metrics.words import ErrorRate, normalise, word_counts, word_errors
 from voicenym.metrics.zebra import Zebra, ece_profile, zebra
 
 __all__ = [
@@ -75,6 +75,7 @@ __all__ = [
     "weighted_eer",
     "weighted_gain",
     "weighted_ratio",
+    "word_counts",
     "word_errors",
     "wrong_match_rate",
     "zebra",

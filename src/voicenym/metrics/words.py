@@ -94,13 +94,7 @@ def word_errors(
         raise ValueError(f"{len(references)} references but {len(hypotheses)} hypotheses")
     if speakers is not None and len(speakers) != len(references):
         raise ValueError(f"{len(references)} references but {len(speakers)} speakers")
-    counts = np.array(
-        [
-            _counts(normalise(r), normalise(h), characters)
-            for r, h in zip(references, hypotheses, strict=True)
-        ],
-        dtype=np.int64,
-    ).reshape(-1, 4)
+    counts = word_counts(references, hypotheses, characters=characters)
     substitutions, deletions, insertions, length = (int(c) for c in counts.sum(0))
     if not length:
         raise ValueError("the references hold no words; there is nothing to compare with")
@@ -115,6 +109,28 @@ def word_errors(
         interval, by_kind = overall, (kinds[0], kinds[1], kinds[2])
     value = (substitutions + deletions + insertions) / length
     return ErrorRate(value, interval, substitutions, deletions, insertions, length, by_kind=by_kind)
+
+
+def word_counts(
+    references: Sequence[str], hypotheses: Sequence[str], *, characters: bool = False
+) -> np.ndarray:
+    """Substitutions, deletions, insertions and the reference's length, ``[text, 4]``.
+
+    Args:
+        references, hypotheses, characters: as for :func:`word_errors`.
+
+    Raises:
+        DependencyError: jiwer is not installed.
+
+    Example:
+        >>> word_counts(["please call stella"], ["please tall bella now"])
+        array([[2, 0, 1, 3]])
+    """
+    counts = [
+        _counts(normalise(r), normalise(h), characters)
+        for r, h in zip(references, hypotheses, strict=True)
+    ]
+    return np.array(counts, dtype=np.int64).reshape(-1, 4)
 
 
 def _counts(reference: str, hypothesis: str, characters: bool) -> tuple[int, int, int, int]:

@@ -110,8 +110,40 @@ def evaluate(
     workers: int = typer.Option(1, "--workers", "-j", min=1, help="Processes."),
     cache: Path | None = typer.Option(None, "--cache", help="Default: within the report."),
     quiet: bool = typer.Option(False, "--quiet", "-q", help="Only errors."),
+    vectors: Path | None = typer.Option(
+        None,
+        "--vectors",
+        help="Judge identity methods alone, on vectors of voicenym pool build --utterances; --pool "
+        "is then such a folder, too.",
+    ),
+    identities: list[str] = typer.Option(
+        [], "--identity", help="[LABEL=]METHOD:FIELD=VALUE,..., for --vectors; may be repeated."
+    ),
+    attacker_identities: list[str] = typer.Option(
+        [],
+        "--attacker-identity",
+        help="LABEL=METHOD:..., what attackers run instead where their weights differ.",
+    ),
 ) -> None:
     """Anonymize, attack, measure; writes index.html, results.json and results.csv."""
+    if vectors is not None:
+        from voicenym.apps.cli import evaluate_vectors
+
+        _needs_extra()
+        evaluate_vectors.run(
+            vectors,
+            pool,
+            identities,
+            output,
+            attackers=attacker_identities,
+            enrolment=enrolment,
+            tried=tried,
+            per=per,
+            replicates=replicates,
+            seed=seed,
+            quiet=quiet,
+        )
+        return
     if per not in ("speaker", "utterance"):
         raise VoicenymError(f"--per is speaker or utterance, not {per!r}")
     if (corpus is None) == (original is None):
@@ -129,7 +161,7 @@ def evaluate(
 
     from voicenym.attack.denoise import denoisers
     from voicenym.attack.verifier import installed
-    from voicenym.benchmark import report, results
+    from voicenym.benchmark import kept, report, results
     from voicenym.benchmark.protocol import Plan
     from voicenym.benchmark.protocol import evaluate as run
     from voicenym.benchmark.trials import build
@@ -185,6 +217,7 @@ def evaluate(
     if ears is not None:
         ears.close()
     results.save(evaluation, output)
+    kept.keep(evaluation, evidence, output)
     page = report.write(evaluation, evidence, output)
     if not quiet:
         _tell(evaluation)
@@ -330,13 +363,17 @@ class _Telling:
 def compare(
     reports: list[Path] = typer.Argument(help="Folders that voicenym evaluate wrote."),
 ) -> None:
-    """Systems of several reports side by side, with the significance of each difference."""
-    from voicenym.benchmark import results
+    """Systems of several reports side by side, with the significance of each difference.
+
+    Differences are tested pair by pair where systems were tried on the same people.
+    """
+    from voicenym.benchmark import kept, results
     from voicenym.benchmark.comparison import compare as compared
 
-    if len(reports) < 2:
-        raise VoicenymError("name at least two reports to compare")
-    typer.echo(compared([(str(path), results.load(path)) for path in reports]))
+    found = [(str(path), results.load(path), kept.load(path)) for path in reports]
+    if sum(len(evaluation.systems) for _, evaluation, _ in found) < 2:
+        raise VoicenymError("one system only: name two reports, or one of several systems")
+    typer.echo(compared(found))
 
 
 cards = typer.Typer(help="The figures on the systems' cards.", no_args_is_help=True)

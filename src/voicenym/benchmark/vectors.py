@@ -1,0 +1,253 @@
+"""Identity methods judged on speaker vectors alone, in seconds, before they are heard.
+
+What is measured here is what the method itself gives away. A waveform gives away more: content and
+pitch carry the speaker through resynthesis, so that these figures are upper bounds of protection.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from voicenym.attack.backend import Array, Backend, Cosine, unit
+from voicenym.benchmark.distinctiveness import measure
+from voicenym.benchmark.protection import split
+from voicenym.benchmark.results import Measured
+from voicenym.benchmark.trials import Trials, build
+from voicenym.corpus.recording import Recording
+from voicenym.errors import CorpusError, ScoreError, VoicenymError
+from voicenym.identity.method import Identity, Sex
+from voicenym.identity.pool import Pool
+from voicenym.metrics import eer
+from voicenym.pseudonym import Key
+
+UNPROTECTED = "unprotected"
+ATTACKERS = {
+    UNPROTECTED: "original enrolment against original trials",
+    "ignorant": "does not know that vectors are protected: original enrolment, by cosine",
+    "lazy-informed": "knows the method, not the key: protects enrolment with its own, by cosine",
+    "semi-informed": "as lazy-informed, and trains PLDA on other people whom it protects",
+    "inverting": "trains a regression from protected vectors of other people to their originals",
+}
+"""What each attacker knows and does."""
+RIDGE = 0.1
+"""Penalty of the regression, as a share of the mean variance."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A method to judge.
+
+    Args:
+        name: for tables.
+        identity: what users run.
+        attacker: what attackers run, where it is trained and theirs has other weights; None for
+            the same.
+    """
+
+    name: str
+    identity: Identity
+    attacker: Identity | None = None
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What was found of a method.
+
+    Args:
+        name: of it.
+        errors: equal error rate in percent by attacker; an attacker who could not be trained is
+            missing.
+        figures: ``G_VD`` in dB, ``DeID``, ``D_KS``; empty where all vectors are zero.
+        scores: ``[model, trial]`` by attacker.
+        published: protected vectors of the trials, ``[trial, element]``.
+        seconds: for one vector, on average.
+        notes: what could not be measured, and why.
+    """
+
+    name: str
+    errors: dict[str, Measured]
+    figures: dict[str, Measured]
+    scores: dict[str, np.ndarray]
+    published: np.ndarray
+    seconds: float
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Bench:
+    """Vectors that methods are judged on.
+
+    Args:
+        trials: who is enrolled with which utterances, and tried with which.
+        enrolment: vectors of each model, ``[n_i, element]``.
+        tried: ``[trial, element]``.
+        others: utterances of other people, for attackers who train.
+    """
+
+    trials: Trials
+    enrolment: list[torch.Tensor]
+    tried: torch.Tensor
+    others: Pool
+
+    @classmethod
+    def of(cls, users: Pool, others: Pool, enrolment: int, tried: int, seed: int) -> Bench:
+        """Trials as of recordings: each speaker against every other of the same sex.
+
+        Args:
+            users: utterances of people to protect, several each.
+            others: utterances of other people, several each, by the same encoder.
+            enrolment, tried: utterances of a speaker.
+            seed: of which utterances are which.
+
+        Raises:
+            CorpusError: too few utterances, or people who are in both.
+            VoicenymError: vectors of two encoders.
+        """
+        others.made_by(users.encoder, users.version)
+        others.check(users.vectors)
+        both = sorted(set(users.speakers) & set(others.speakers))
+        if both:
+            raise CorpusError(
+                f"{both[0]} is among users and others ({len(both)} such); an attacker must train "
+                "on other people"
+            )
+        rows = {str(i): i for i in range(len(users))}
+        spoken = [
+            Recording(name, users.speakers[i], Path(), users.sexes[i]) for name, i in rows.items()
+        ]
+        trials = build(spoken, enrolment=enrolment, trials=tried, seed=seed)
+        models = [users.vectors[[rows[r.name] for r in m.recordings]] for m in trials.models]
+        last = users.vectors[[rows[r.name] for r in trials.recordings]]
+        return cls(trials, models, last, others)
+
+
+def become(
+    identity: Identity,
+    vectors: torch.Tensor,
+    speakers: Sequence[str],
+    sexes: Sequence[str],
+    key: Key,
+    per: str,
+) -> torch.Tensor:
+    """Pseudo-speakers' vectors ``[row, element]`` under a key.
+
+    Args:
+        identity: the method.
+        vectors: of utterances.
+        speakers, sexes: whose they are; an empty sex is unknown.
+        key: of whoever protects.
+        per: ``speaker`` or ``utterance``: what has a pseudonym of its own.
+    """
+    names = [
+        key.pseudonym(speaker, str(i) if per == "utterance" else None)
+        for i, speaker in enumerate(speakers)
+    ]
+    known: list[Sex | None] = [("f" if s == "f" else "m") if s else None for s in sexes]
+    return identity.batch(vectors, names, known)
+
+
+def judge(
+    candidate: Candidate,
+    bench: Bench,
+    user: Key,
+    attacker: Key,
+    *,
+    per: str = "speaker",
+    replicates: int = 1000,
+) -> Judged:
+    """Attack a method with every attacker, and measure how voices differ.
+
+    Args:
+        candidate: the method.
+        bench: what it is judged on.
+        user, attacker: their keys.
+        per: of users' pseudonyms: ``speaker`` or ``utterance``.
+        replicates: of the bootstrap over speakers.
+
+    Raises:
+        VoicenymError: the method refuses these vectors.
+    """
+    trials, theirs = bench.trials, candidate.attacker or candidate.identity
+    recordings = trials.recordings
+    original = bench.tried.double().numpy()
+    begun = time.perf_counter()
+    published = become(
+        candidate.identity,
+        bench.tried,
+        [r.speaker for r in recordings],
+        [r.sex for r in recordings],
+        user,
+        per,
+    )
+    spent = (time.perf_counter() - begun) / len(recordings)
+    seen = published.double().numpy()
+    enrolled = [v.double().numpy() for v in bench.enrolment]
+    protected = [
+        become(theirs, v, [m.speaker] * len(v), [m.sex] * len(v), attacker, per).double().numpy()
+        for v, m in zip(bench.enrolment, trials.models, strict=True)
+    ]
+    cosine = Cosine()
+    scores = {
+        UNPROTECTED: cosine.score(enrolled, original),
+        "ignorant": cosine.score(enrolled, seen),
+        "lazy-informed": cosine.score(protected, seen),
+    }
+    notes = []
+    others = bench.others
+    lessons = {
+        level: become(theirs, others.vectors, others.speakers, others.sexes, attacker, level)
+        .double()
+        .numpy()
+        for level in ("speaker", "utterance")
+    }
+    train = np.concatenate(list(lessons.values()))
+    try:
+        scores["semi-informed"] = _plda(train, others).score(protected, seen)
+    except VoicenymError as error:
+        notes.append(f"semi-informed: {error}")
+    try:
+        scores["inverting"] = cosine.score(enrolled, _inverse(train, others)(seen))
+    except np.linalg.LinAlgError:
+        notes.append("inverting: protected vectors do not vary")
+    errors = {name: _eer(matrix, trials, replicates) for name, matrix in scores.items()}
+    figures: dict[str, Measured] = {}
+    with suppress(ScoreError):
+        _, figures = measure(original, seen, trials, replicates)
+    if not figures:
+        notes.append("vectors have no direction: nothing tells voices apart")
+    return Judged(candidate.name, errors, figures, scores, seen, spent, tuple(notes))
+
+
+def _eer(scores: np.ndarray, trials: Trials, replicates: int) -> Measured:
+    target, nontarget, speakers = split(scores, trials)
+    found = eer(target, nontarget, speakers, replicates=replicates)
+    low, high = found.interval
+    return Measured(100 * found.value, 100 * low, 100 * high, "%")
+
+
+def _plda(vectors: np.ndarray, others: Pool) -> Backend:
+    from voicenym.attack.plda import PLDA
+
+    return PLDA.train(vectors, [*others.speakers, *others.speakers])
+
+
+def _inverse(vectors: np.ndarray, others: Pool) -> Callable[[np.ndarray], Array]:
+    """A linear map from protected vectors to the original mean of whoever they belong to."""
+    mean = others.per_speaker()
+    place = {name: i for i, name in enumerate(mean.speakers)}
+    target = unit(mean.vectors.double().numpy())
+    wanted = target[[place[name] for name in [*others.speakers, *others.speakers]]]
+    x = unit(vectors)
+    centre, middle = x.mean(0), wanted.mean(0)
+    away = x - centre
+    gram = away.T @ away
+    penalty = RIDGE * np.trace(gram) / len(gram) * np.eye(len(gram))
+    weights = np.linalg.solve(gram + penalty, away.T @ (wanted - middle))
+    return lambda seen: (unit(seen) - centre) @ weights + middle
