@@ -92,7 +92,7 @@ def test_who_was_tried_on_the_same_people_is_tested_pair_by_pair(found, kept):
     assert len(lines) == 6 + 1, "of four systems, and of the words of one in each report"
     assert all("  paired  " in line for line in lines)
     same = next(line for line in lines if "b: sturdy against a: sturdy" in line)
-    assert "+0.0  [+0.0, +0.0]  p = 1.000" in same
+    assert "+0.0 [+0.0, +0.0] p = 1.000 paired" in " ".join(same.split())
     assert "drawn for both at once" in said
     assert "independent" not in said
 
