@@ -178,3 +178,21 @@ def test_a_network_of_other_units_is_refused(tmp_path, speech):
     other = HubertSoft(**{**TINY, "units": 7, "size": 8})
     with pytest.raises(ValueError, match="predicts 7 units, not 3"):
         train(other, Spectrum(), UNITS, speech, speech, QUICK, tmp_path, machine=CPU)
+
+
+def test_bundled_recipes_make_networks():
+    from voicenym.nets.content.weights import make
+    from voicenym.nets.words.ctc import Alphabet
+    from voicenym.nets.words.recogniser import CharacterModel
+    from voicenym.training.bottleneck import BottleneckConfig
+    from voicenym.training.config import load
+
+    small = load("hubert-soft-small", SoftConfig)
+    made = network(small, UNITS)
+    assert (made.size, made.config()["layers"]) == (64, 4)
+    assert make("hubert-soft", made.config()).units == 3
+    assert load("hubert-soft", SoftConfig).steps == 25_000
+    for name in ("bottleneck", "bottleneck-small"):
+        config = load(name, BottleneckConfig)
+        found = CharacterModel.make("tdnnf", Alphabet(" ab"), config.options)
+        assert found.net.content.size == 256

@@ -198,7 +198,7 @@ def _centres(frames: np.ndarray, config: UnitsConfig) -> torch.Tensor:
     try:
         from sklearn.cluster import MiniBatchKMeans
     except ImportError as error:
-        raise DependencyError("units: pip install 'voicenym[evaluate]'") from error
+        raise DependencyError("units: pip install 'voicenym[train]'") from error
     found = MiniBatchKMeans(
         config.units,
         batch_size=min(config.batch, len(frames)),

@@ -17,6 +17,7 @@ from voicenym.apps.cli import (
     pool,
     systems,
     train,
+    train_content,
     train_mixture,
     train_recogniser,
     train_resynthesis,
@@ -59,6 +60,9 @@ app.command("compare")(evaluate.compare)
 app.add_typer(key.app, name="key")
 app.add_typer(models.app, name="models")
 app.add_typer(pool.app, name="pool")
+train.app.command("bottleneck")(train_content.bottleneck)
+train.app.command("content")(train_content.content)
+train.app.command("units")(train_content.units)
 train.app.command("mixture")(train_mixture.mixture)
 train.app.command("recogniser")(train_recogniser.recogniser)
 train.app.command("resynthesis")(train_resynthesis.resynthesis)
