@@ -74,3 +74,15 @@ def test_sexes_and_errors(pool, users, key):
     with pytest.raises(VoicenymError, match="0 speakers of sex 'm'"):
         Indistinguishable(women, sex="opposite")(users[0], key.pseudonym("a"), "f")
     assert angle(torch.tensor([1.0, 1e-9]), torch.eye(2).double())[0] == pytest.approx(1e-9)
+
+
+def test_utterances_of_one_speaker_mostly_become_one_voice(pool, users, key):
+    method = Indistinguishable(pool, 20.0)
+    noise = torch.Generator().manual_seed(0)
+    near = users[0] + 0.1 * torch.randn(20, pool.size, generator=noise)
+    kept = []
+    for i in range(30):
+        voices = method.batch(near, [key.pseudonym(str(i))] * 20)
+        _, counts = voices.unique(dim=0, return_counts=True)
+        kept.append(int(counts.max()) / 20)
+    assert sum(kept) / 30 > 0.9

@@ -11,7 +11,7 @@ import torch
 from voicenym.errors import UnknownSystemError, VoicenymError
 from voicenym.identity.method import Identity, Sex
 from voicenym.identity.pool import Pool, Rule, checked_rule, chosen_sex, opened
-from voicenym.identity.ranking import mean_of, subset
+from voicenym.identity.ranking import drawn, mean_of
 from voicenym.pseudonym import Pseudonym
 
 
@@ -78,7 +78,7 @@ class Lookup(Identity):
                     f"lookup: the pool has {len(rows)} such speakers, and {self.count} are needed: "
                     "add speakers, or set a smaller count"
                 )
-            drawn = rows[subset(pseudonym, "lookup.speakers", self.count, len(rows))]
-            mean = mean_of(pool.vectors, drawn).double()
+            people = drawn(pseudonym, "lookup.speakers", self.count, rows, len(pool))
+            mean = mean_of(pool.vectors, people).double()
             found.append(self.weight * nobody.double() + (1.0 - self.weight) * mean)
         return torch.stack(found)

@@ -12,6 +12,7 @@ import torch
 from voicenym.errors import UnknownSystemError
 from voicenym.identity.method import Identity, Sex
 from voicenym.identity.pool import Pool, Rule, checked_rule, opened, unit
+from voicenym.identity.ranking import lots
 from voicenym.pseudonym import Pseudonym
 
 
@@ -66,9 +67,10 @@ class Indistinguishable(Identity):
         found = []
         for vector, pseudonym, sex in zip(vectors.cpu(), pseudonyms, sexes, strict=True):
             rows, logs = self._odds(pool, vector, sex)
-            ends = logs.exp().cumsum(0)
-            at = pseudonym.uniform("indistinguishable.speaker") * float(ends[-1])
-            found.append(pool.vectors[rows[min(int((ends <= at).sum()), len(rows) - 1)]])
+            # the largest of log odds and Gumbel noise is drawn with these odds; with noise that
+            # belongs to the pool's speakers, utterances of one person mostly draw the same
+            noise = -(-lots(pseudonym, "indistinguishable.speaker", len(pool)).log()).log()
+            found.append(pool.vectors[rows[(logs + noise[rows]).argmax()]])
         return torch.stack(found)
 
     def log_probabilities(self, vector: torch.Tensor, sex: Sex | None = None) -> torch.Tensor:

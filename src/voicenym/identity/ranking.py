@@ -91,10 +91,38 @@ def _affinity(pool: Pool) -> Affinity:
     return pool.affinity
 
 
+def lots(pseudonym: Pseudonym, purpose: str, count: int) -> torch.Tensor:
+    """Independent draws from U(0, 1), ``[count]``, above 0, double precision.
+
+    From a generator's raw numbers, which no release changes, since a pool may be large.
+    """
+    raw = pseudonym.rng(purpose).bit_generator.random_raw(count)
+    return torch.from_numpy(((raw >> 11) + 0.5) * 2.0**-53)
+
+
+def drawn(
+    pseudonym: Pseudonym, purpose: str, count: int, rows: torch.Tensor, of: int
+) -> torch.Tensor:
+    """``count`` different ones of some rows; every subset is as likely.
+
+    Each row of the pool has a lot of its own, whichever rows there are to choose from, so that
+    utterances of one speaker, whose neighbours differ a little, get nearly the same people.
+
+    Args:
+        pseudonym: of the speaker.
+        purpose: of the draw.
+        count: at most as many as there are rows.
+        rows: of the pool, ``[row]``.
+        of: how many the pool has.
+    """
+    lot = lots(pseudonym, purpose, of)[rows]
+    return rows[torch.argsort(lot, stable=True)[:count]].sort().values
+
+
 def subset(pseudonym: Pseudonym, purpose: str, count: int, of: int) -> list[int]:
     """``count`` different numbers below ``of``, ascending; every subset is as likely."""
-    lots = pseudonym.uniforms(purpose, of)
-    return sorted(sorted(range(of), key=lots.__getitem__)[:count])
+    found: list[int] = drawn(pseudonym, purpose, count, torch.arange(of), of).tolist()
+    return found
 
 
 def mean_of(vectors: torch.Tensor, rows: Sequence[int] | torch.Tensor) -> torch.Tensor:

@@ -12,7 +12,7 @@ import torch
 from voicenym.errors import UnknownSystemError, VoicenymError
 from voicenym.identity.method import Identity, Sex
 from voicenym.identity.pool import Pool, Rule, checked_rule, opened
-from voicenym.identity.ranking import Likeness, mean_of, ranking, subset
+from voicenym.identity.ranking import Likeness, drawn, mean_of, ranking
 from voicenym.pseudonym import Pseudonym
 
 Choice = Literal["far", "near", "random", "dense", "sparse"]
@@ -97,8 +97,8 @@ class Selection(Identity):
         if self.choice != "random":
             likeness = ranking(pool, self.affinity, wanted)
             rows = likeness.ranked(vector, self.world, self.choice == "far")
-        drawn = subset(pseudonym, "selection.region", self.region, len(rows))
-        return mean_of(pool.vectors, rows[drawn])
+        region = drawn(pseudonym, "selection.region", self.region, rows, len(pool))
+        return mean_of(pool.vectors, region)
 
     def _members(
         self, pool: Pool, vector: torch.Tensor, pseudonym: Pseudonym, sex: Sex | None
@@ -120,4 +120,4 @@ class Selection(Identity):
         cluster = names[order[pseudonym.index("selection.cluster", self.clusters)]]
         members = rows[pool.clusters[rows] == cluster]
         count = max(1, math.ceil(self.share * len(members)))
-        return members[subset(pseudonym, "selection.members", count, len(members))]
+        return drawn(pseudonym, "selection.members", count, members, len(pool))
