@@ -1,0 +1,84 @@
+"""``voicenym evaluate --vectors``: identity methods, before there is a waveform."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from voicenym.errors import VoicenymError
+
+
+def run(
+    users: Path,
+    others: Path | None,
+    methods: list[str],
+    output: Path,
+    *,
+    attackers: list[str],
+    enrolment: int,
+    tried: int,
+    per: str,
+    replicates: int,
+    seed: int,
+    quiet: bool,
+) -> None:
+    """Judge methods on vectors of utterances, and write a report.
+
+    Args:
+        users, others: folders of voicenym pool build --utterances.
+        methods: ``[LABEL=]NAME:FIELD=VALUE,...`` each.
+        output: folder of the report.
+        attackers: ``LABEL=NAME:...`` where an attacker runs other weights than users do.
+        enrolment, tried: utterances a speaker.
+        per: speaker or utterance.
+        replicates: of the bootstrap.
+        seed: of which utterances are which. Keys are derived from it too, so that figures can be
+            had again: nothing is protected with them.
+        quiet: say nothing but errors.
+    """
+    from voicenym.benchmark import vectors_report
+    from voicenym.benchmark.vectors import Bench, Candidate, judge
+    from voicenym.identity.pool import load
+    from voicenym.identity.spec import parsed
+    from voicenym.pseudonym import Key
+
+    if others is None:
+        raise VoicenymError(
+            "--vectors needs --pool, vectors of other people, on whom attackers train"
+        )
+    if not methods:
+        raise VoicenymError("--vectors needs --identity, such as selection:pool=FOLDER")
+    if per not in ("speaker", "utterance"):
+        raise VoicenymError(f"--per is speaker or utterance, not {per!r}")
+    theirs = dict(_labelled(text) for text in attackers)
+    candidates = []
+    for text in methods:
+        label, method = _labelled(text)
+        other = theirs.pop(label, None)
+        candidates.append(Candidate(label, parsed(method), parsed(other) if other else None))
+    if theirs:
+        raise VoicenymError(f"--attacker-identity {next(iter(theirs))}: no --identity of that name")
+    bench = Bench.of(load(users), load(others), enrolment, tried, seed)
+    keys = [Key(bytes([kind]) + seed.to_bytes(31, "big")) for kind in (1, 2)]
+    judged = []
+    for candidate in candidates:
+        if not quiet:
+            typer.echo(candidate.name, err=True)
+        judged.append(judge(candidate, bench, *keys, per=per, replicates=replicates))
+    settings = (
+        f"{users.name}: {len(bench.trials.models)} speakers, {enrolment} vectors to enrol and "
+        f"{tried} to try, a pseudonym per {per}; attackers learn from {others.name}, seed {seed}"
+    )
+    page = vectors_report.write(judged, bench, output, settings)
+    if not quiet:
+        typer.echo(vectors_report.table(judged))
+        typer.echo(f"report: {page}")
+
+
+def _labelled(text: str) -> tuple[str, str]:
+    """``LABEL=NAME:...``; without a label the name is it."""
+    head, equals, rest = text.partition("=")
+    if equals and ":" not in head and "," not in head:
+        return head, rest
+    return text.partition(":")[0], text

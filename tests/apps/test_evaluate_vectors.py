@@ -1,0 +1,47 @@
+"""``voicenym evaluate --vectors``."""
+
+import json
+
+import torch
+
+from voicenym.identity.pool import Pool, save
+
+
+def spoken(folder, prefix: str, seed: int):
+    noise = torch.Generator().manual_seed(seed)
+    own = torch.randn(12, 8, generator=noise).repeat_interleave(6, 0)
+    vectors = own + 0.4 * torch.randn(72, 8, generator=noise)
+    names = tuple(f"{prefix}{i // 6}" for i in range(72))
+    sexes = tuple("fm"[i // 6 % 2] for i in range(72))
+    pool = Pool(vectors, sexes, names, "invented")
+    save(pool, folder / prefix)
+    save(pool.per_speaker(), folder / f"{prefix}-pool")
+
+
+def test_methods_are_judged_and_reported(command, tmp_path):
+    spoken(tmp_path, "users", 0)
+    spoken(tmp_path, "others", 1)
+    done = command(
+        "evaluate", "--vectors", "users", "--pool", "others", "-o", "report",
+        "--enrolment", 3, "--tried", 3, "--replicates", 20,
+        "--identity", "copy", "--identity", "few=selection:pool=others-pool,world=4,region=2",
+        "--attacker-identity", "few=copy",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr.decode()
+    assert "| few | " in done.stdout.decode()
+    held = json.loads((tmp_path / "report/vectors.json").read_text())
+    assert [one["name"] for one in held["methods"]] == ["copy", "few"]
+    assert (tmp_path / "report/index.html").is_file()
+
+
+def test_what_is_missing_is_named(command, tmp_path):
+    spoken(tmp_path, "users", 0)
+    for arguments, told in (
+        ((), b"--pool"),
+        (("--pool", "users"), b"--identity"),
+        (("--pool", "users", "--identity", "copy", "--attacker-identity", "b=copy"), b"no --ident"),
+        (("--pool", "users", "--identity", "copy"), b"is among users and others"),
+    ):
+        done = command("evaluate", "--vectors", "users", "-o", "r", *arguments)
+        assert done.returncode == 1
+        assert told in done.stderr
