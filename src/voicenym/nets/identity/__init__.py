@@ -1,0 +1,1 @@
+"""Networks that turn a speaker's vector into another's."""

@@ -1,0 +1,110 @@
+"""Products of Householder reflections as matrix products: the compact WY form.
+
+With unit vectors ``u_1 ... u_q``, rows of U, and ``H_j = I - 2 u_j u_j'`` (paper 0, equation 11),
+the product is ``H_q ... H_1 = I - U' M^-1 U``, where M is ``U U'`` below its diagonal and 1/2 on
+it: row j of ``M s = U x`` says that ``s_j`` is twice the cosine of ``u_j`` with what the
+reflections before it have made of x. One triangular system stands for q reflections in sequence.
+After Schreiber and Van Loan, "A storage-efficient WY representation for products of Householder
+transformations" (SIAM J. Sci. Stat. Comput. 10, 1989), and Joffrain et al., "Accumulating
+Householder transformations, revisited" (ACM TOMS 32, 2006), for the inverse of the factor.
+"""
+
+from __future__ import annotations
+
+import torch
+
+AT_ONCE = 32
+"""Reflections of a triangular system in :func:`product`, or the elements of a vector where those
+are more; the products of several systems are multiplied."""
+LEAST = 1e-30
+"""Of a squared length: a vector that is shorter reflects nothing."""
+
+
+def reflect(x: torch.Tensor, vectors: torch.Tensor) -> torch.Tensor:
+    """``H_q ... H_1 x``.
+
+    Args:
+        x: ``[..., element]``.
+        vectors: ``[..., reflection, element]`` of any lengths, the first is applied first; zero
+            reflects nothing.
+    """
+    found: torch.Tensor = _Reflect.apply(x, _unit(vectors))
+    return found
+
+
+def product(vectors: torch.Tensor) -> torch.Tensor:
+    """The matrix ``H_q ... H_1``, ``[..., element, element]``.
+
+    Args:
+        vectors: ``[..., reflection, element]``, as for :func:`reflect`.
+    """
+    count, size = vectors.shape[-2:]
+    parts = 1
+    while count > parts * max(AT_ONCE, size):
+        parts *= 2
+    each = -(-count // parts)
+    unit = torch.nn.functional.pad(_unit(vectors), (0, 0, 0, parts * each - count))
+    found: torch.Tensor = _Product.apply(unit.unflatten(-2, (parts, each)))
+    while found.shape[-3] > 1:
+        found = found[..., 1::2, :, :] @ found[..., 0::2, :, :]
+    return found[..., 0, :, :]
+
+
+class _Product(torch.autograd.Function):
+    """Of unit vectors. M + M' = U U', so that ``M^-T U = -(M^-1 U) W'``: one system is solved."""
+
+    @staticmethod
+    def forward(ctx, unit):  # type: ignore[no-untyped-def]
+        along = torch.linalg.solve_triangular(_factor(unit), unit, upper=False)
+        turn = torch.matmul(unit.mT, along).neg_()
+        turn.diagonal(dim1=-2, dim2=-1).add_(1.0)
+        # What rounding has left is taken away by a step of Newton's towards W' W = I.
+        excess = turn.mT @ turn
+        excess.diagonal(dim1=-2, dim2=-1).sub_(1.0)
+        turn = turn - 0.5 * turn @ excess
+        ctx.save_for_backward(unit, along, turn)
+        return turn
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx, grad):  # type: ignore[no-untyped-def]
+        unit, along, turn = ctx.saved_tensors
+        # W = I - U' M^-1 U: through both U, and through what of M depends on U.
+        back = along @ (turn.mT @ grad)
+        inner = (back @ along.mT).tril_(-1)
+        return torch.sub(back, along @ grad.mT).sub_((inner + inner.mT) @ unit)
+
+
+class _Reflect(torch.autograd.Function):
+    """Of vectors x by unit vectors."""
+
+    @staticmethod
+    def forward(ctx, x, unit):  # type: ignore[no-untyped-def]
+        factor = _factor(unit)
+        along = torch.linalg.solve_triangular(factor, unit @ x[..., None], upper=False)
+        ctx.save_for_backward(x, unit, factor, along)
+        return x - (unit.mT @ along)[..., 0]
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx, grad):  # type: ignore[no-untyped-def]
+        x, unit, factor, along = ctx.saved_tensors
+        back = torch.linalg.solve_triangular(factor.mT, unit @ grad[..., None], upper=True)
+        to_x = grad - (unit.mT @ back)[..., 0]
+        inner = (back @ along.mT).tril_(-1)
+        to_unit = (inner + inner.mT) @ unit
+        to_unit -= along * grad[..., None, :]
+        to_unit -= back * x[..., None, :]
+        return to_x.sum_to_size(x.shape), to_unit.sum_to_size(unit.shape)
+
+
+def _unit(vectors: torch.Tensor) -> torch.Tensor:
+    squares = vectors.square().sum(-1, keepdim=True)
+    return vectors * squares.clamp_min(LEAST).rsqrt() * (squares >= LEAST)
+
+
+def _factor(unit: torch.Tensor) -> torch.Tensor:
+    """M of unit vectors."""
+    factor = (unit @ unit.mT).tril_(-1)
+    factor.diagonal(dim1=-2, dim2=-1).fill_(0.5)
+    return factor
