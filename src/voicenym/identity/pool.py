@@ -91,6 +91,11 @@ class Pool:
         return int(self.vectors.shape[1])
 
     @cached_property
+    def people(self) -> int:
+        """How many different speakers there are."""
+        return len(set(self.speakers))
+
+    @cached_property
     def unit(self) -> torch.Tensor:
         """The vectors in double precision, of length one."""
         return unit(self.vectors)
@@ -98,11 +103,12 @@ class Pool:
     @cached_property
     def _rows(self) -> dict[str, torch.Tensor]:
         rows = {s: [i for i, sex in enumerate(self.sexes) if sex == s] for s in ("f", "m")}
+        rows[""] = list(range(len(self)))
         return {s: torch.tensor(found, dtype=torch.long) for s, found in rows.items()}
 
     def rows(self, sex: Sex | None = None) -> torch.Tensor:
         """Numbers of the rows of one sex, or of all."""
-        return torch.arange(len(self)) if sex is None else self._rows[sex]
+        return self._rows[sex or ""]
 
     @cached_property
     def _axis(self) -> tuple[torch.Tensor, torch.Tensor]:
@@ -234,10 +240,10 @@ def opened(pool: Pool | str) -> Pool:
         VoicenymError: no pool there, or one of utterances.
     """
     found = pool if isinstance(pool, Pool) else load(Path(pool))
-    if len(set(found.speakers)) != len(found):
+    if found.people != len(found):
         raise VoicenymError(
-            f"the pool has {len(found)} vectors of {len(set(found.speakers))} speakers: build it "
-            "without --utterances, so that each has one"
+            f"the pool has {len(found)} vectors of {found.people} speakers: build it without "
+            "--utterances, so that each has one"
         )
     return found
 

@@ -98,10 +98,6 @@ class Indistinguishable(Identity):
 
 
 def angle(vector: torch.Tensor, others: torch.Tensor) -> torch.Tensor:
-    """Radians between a vector ``[element]`` and unit vectors ``[row, element]``.
-
-    2 atan2(|a - b|, |a + b|), which is exact where arccos of a cosine near 1 is not.
-    """
-    own = unit(vector[None])
-    found: torch.Tensor = 2.0 * torch.atan2((others - own).norm(dim=1), (others + own).norm(dim=1))
-    return found
+    """Radians between a vector ``[element]`` and unit vectors ``[row, element]``."""
+    cosine = others @ unit(vector[None])[0]
+    return cosine.clamp(-1.0, 1.0).arccos()

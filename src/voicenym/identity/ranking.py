@@ -116,7 +116,7 @@ def drawn(
         of: how many the pool has.
     """
     lot = lots(pseudonym, purpose, of)[rows]
-    return rows[torch.argsort(lot, stable=True)[:count]].sort().values
+    return rows[torch.topk(lot, count, largest=False, sorted=False).indices].sort().values
 
 
 def subset(pseudonym: Pseudonym, purpose: str, count: int, of: int) -> list[int]:
