@@ -34,8 +34,9 @@ from voicenym.dsp.pitch import track
 from voicenym.nets.content.bottleneck import EVERY, HOP, RATE
 from voicenym.nets.synthesis import losses
 from voicenym.resynthesis.average import Averages
-from voicenym.resynthesis.core import AveragesReader, ResynthesisCore, Voice
+from voicenym.resynthesis.core import ResynthesisCore, Voice
 from voicenym.resynthesis.parts import Parts
+from voicenym.resynthesis.recording import AveragesReader
 from voicenym.systems.base import Base
 
 REPLICATES = 1000

@@ -22,7 +22,8 @@ from torch.utils.flop_counter import FlopCounterMode
 import voicenym
 from voicenym.dsp.pitch import PitchStream
 from voicenym.nets.content.bottleneck import EVERY, HOP, RATE
-from voicenym.resynthesis.core import AveragesReader, ResynthesisCore
+from voicenym.resynthesis.core import ResynthesisCore
+from voicenym.resynthesis.recording import AveragesReader
 from voicenym.systems.base import Base
 
 BLOCK = RATE // 50

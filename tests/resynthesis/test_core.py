@@ -5,8 +5,9 @@ import torch
 
 from voicenym.dsp.average_voice import TYPICAL_LOG_F0
 from voicenym.nets.content.bottleneck import HOP, RATE
-from voicenym.resynthesis.core import AveragesReader, ResynthesisCore, Voice, _gains, _lines
+from voicenym.resynthesis.core import ResynthesisCore, Voice, _gains, _lines
 from voicenym.resynthesis.parts import Parts
+from voicenym.resynthesis.recording import AveragesReader
 
 CONTENT = {"width": 16, "inner": 24, "blocks": 2, "size": 4}
 OPTIONS = {"content": 5, "speaker": 8, "width": 16, "inner": 24, "blocks": 2, "lookahead": 3}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -42,6 +41,11 @@ class Voice:
     log_f0: torch.Tensor
     log_f0_std: torch.Tensor
     seeds: torch.Tensor
+
+
+def scaled(vectors: torch.Tensor) -> torch.Tensor:
+    """Vectors ``[row, element]`` whose norm is the root of their size; zero stays zero."""
+    return torch.nn.functional.normalize(vectors, dim=1) * math.sqrt(vectors.shape[1])
 
 
 def windows(signal: torch.Tensor) -> torch.Tensor:
@@ -226,55 +230,3 @@ def usual(parts: Parts, rows: int, device: str) -> Sums:
     moments = [1.0, TYPICAL_LOG_F0, TYPICAL_LOG_F0**2 + TYPICAL_LOG_F0_STD**2]
     sums.pitch = (level * torch.tensor(moments, dtype=torch.float64, device=device)).repeat(rows, 1)
     return sums
-
-
-class AveragesReader:
-    """First pass over a recording: its averages, block by block.
-
-    Args:
-        parts: whose ear hears.
-        rows: of the signal.
-        lengths: samples of each row, where rows are padded; None for all.
-        device: where to compute.
-    """
-
-    def __init__(
-        self, parts: Parts, rows: int, lengths: Sequence[int] | None, device: str = "cpu"
-    ) -> None:
-        self._ear, self._memory = parts.content.ear, Memory()
-        self._pitch = PitchStream(rows, RATE, device=device)
-        self._sums = Sums(rows, parts.content.ear.bands, device)
-        endless = [2**62] * rows if lengths is None else list(lengths)
-        self._lengths = torch.tensor(endless, device=device)[:, None]
-        self._input = torch.zeros(rows, 0, device=device)
-        self._heard = self._tracked = 0
-
-    @torch.inference_mode()
-    def push(self, block: torch.Tensor) -> None:
-        """``[row, time]``."""
-        signal = torch.cat([self._input, block], dim=1)
-        ready = signal.shape[1] // HOP * HOP
-        self._input = signal[:, ready:].clone()
-        if ready:
-            self._listen(signal[:, :ready])
-        self._count(self._pitch.push(block))
-
-    @torch.inference_mode()
-    def result(self) -> Averages:
-        """Of all that was pushed."""
-        self._listen(torch.nn.functional.pad(self._input, (0, 2 * HOP))[:, : 2 * HOP])
-        self._count(self._pitch.flush())
-        return self._sums.averages()
-
-    def _listen(self, signal: torch.Tensor) -> None:
-        heard = self._ear(signal, self._memory)
-        frame = self._heard + torch.arange(heard.power.shape[1], device=signal.device)
-        self._heard += heard.power.shape[1]
-        # what lies behind a row's end is padding of a batch
-        self._sums.add_frames(heard, (frame + 1) * HOP <= self._lengths)
-
-    def _count(self, pitch: Pitch) -> None:
-        frame = self._tracked + torch.arange(pitch.f0.shape[1], device=pitch.f0.device)
-        self._tracked += pitch.f0.shape[1]
-        inside = frame * HOP < self._lengths
-        self._sums.add_pitch(pitch.f0 * inside, pitch.level)

@@ -11,6 +11,8 @@ from voicenym.errors import VoicenymError
 from voicenym.nets.folder import fill, read, write
 from voicenym.nets.speakers.encoder import Encoder
 
+SMALL = Path(__file__).parent / "bundled" / "ecapa-small"
+"""The speaker encoder that comes with the package."""
 KINDS = {
     "ecapa": "voicenym.nets.speakers.ecapa:Ecapa",
     "xvector": "voicenym.nets.speakers.xvector:XVector",
