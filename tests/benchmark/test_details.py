@@ -32,6 +32,18 @@ def test_kinds_of_errors_and_what_chance_gives_stand_in_tables(found):
     assert details.utility(bare) == []
 
 
+def test_means_over_data_sets_have_a_table_of_their_own(found):
+    evaluation, _ = found
+    assert "Means over data sets" not in plain(details.utility(evaluation))
+    utility = {"weighted WER": Measured(21.0, 18.0, 24.0, "%"), "WER VCTK": Measured(9.9)}
+    utility["weighted rho_F0"] = Measured(0.721, 0.70, 0.74)
+    weighed = dataclasses.replace(evaluation.systems[0], utility=utility)
+    text = plain(details.utility(dataclasses.replace(evaluation, systems=(weighed,))))
+    for words in ("Means over data sets", "21.0  (18.0 to 24.0)", "0.72  (0.70 to 0.74)"):
+        assert words in text
+    assert "9.9" not in text
+
+
 def test_only_what_is_there_is_explained(found):
     evaluation, _ = found
     assert "MMR" not in plain(details.attackers(evaluation))

@@ -152,3 +152,12 @@ def test_lists_of_other_data_have_no_weighted_mean(lists, challenge):
     one = root / "libri_dev_trials_f" / "trials"
     trials = from_voiceprivacy(root / "libri_dev_enrolls" / "enrolls", one, nobody)
     assert any("the sex of l00 is unknown" in w for w in trials.warnings)
+
+
+def test_words_are_averaged_over_corpora(challenge):
+    root, speech = challenge
+    enrolls = sorted(root.glob("*_enrolls/enrolls"))
+    trials = from_voiceprivacy(enrolls, sorted(root.glob("*_trials_*/trials")), speech)
+    assert [(p.name, p.weight) for p in trials.spoken] == [("LibriSpeech", 0.5), ("VCTK", 0.5)]
+    together = np.sum([p.tested for p in trials.spoken], axis=0)
+    np.testing.assert_array_equal(together, trials.tested)

@@ -8,9 +8,11 @@ from voicenym.benchmark.page import grid, interval, number
 from voicenym.benchmark.protection import WEIGHTED
 from voicenym.benchmark.results import AttackFigures, Evaluation, Measured, SystemResults
 from voicenym.benchmark.utility import KINDS
+from voicenym.benchmark.weights import WEIGHTED as MEAN
 
 ERRORS = ("WER", "CER")
 SOUND = (("rho_F0", 2), ("rho_F0 by chance", 2), ("SNR", 1), ("D_KS", 2))
+DIGITS = {"rho_F0": 2}
 HEADS = {"SNR": "SNR, dB", "D_KS": "D_KS, 0 to 1"}
 
 
@@ -21,7 +23,13 @@ def utility(evaluation: Evaluation) -> list[str]:
     kinds = [name for e in ERRORS for name in (e, *(f"{e} {kind}" for kind in KINDS))]
     errors = _table("Errors of the recogniser, in %", [(k, 1) for k in kinds], every)
     sound = _table("Sound, and diversity of voices", SOUND, every[1:])
-    if not errors and not sound:
+    named = list(dict.fromkeys(m for _, figures in every for m in figures))
+    means = _table(
+        "Means over data sets with the weights of the VoicePrivacy Challenge",
+        [(m, DIGITS.get(m.removeprefix(f"{MEAN} "), 1)) for m in named if m.startswith(MEAN)],
+        every,
+    )
+    if not errors and not sound and not means:
         return []
     text = []
     if errors:
@@ -37,7 +45,19 @@ def utility(evaluation: Evaluation) -> list[str]:
             "\N{MINUS SIGN}3 dB. D_KS: the largest gap between the distributions of how alike "
             "different people's voices are, before and after; 0 is a diversity as before."
         )
-    return ["<h2>Utility in detail</h2>", errors, sound, f"<p><small>{' '.join(text)}</small></p>"]
+    if means:
+        text.append(
+            "Weighted: G_VD (in dB) and rho_F0 are means over data sets and sexes with the weights "
+            "of the EER's, WER is that of LibriSpeech and VCTK, half each; each part is in "
+            "results.csv."
+        )
+    return [
+        "<h2>Utility in detail</h2>",
+        errors,
+        sound,
+        means,
+        f"<p><small>{' '.join(text)}</small></p>",
+    ]
 
 
 def _table(

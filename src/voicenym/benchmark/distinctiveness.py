@@ -8,6 +8,7 @@ from voicenym.attack.backend import unit
 from voicenym.benchmark.results import Measured
 from voicenym.benchmark.trials import Trials
 from voicenym.metrics import (
+    Similarity,
     cross_similarity_distance,
     deidentification,
     gain_of_voice_distinctiveness,
@@ -33,9 +34,8 @@ def measure(
     """
     speakers = np.array([recording.speaker for recording in trials.recordings])
     o, a = unit(original), unit(published)
-    itself = np.eye(len(speakers), dtype=bool)
     matrices = {
-        name: similarity_matrix(rows @ columns.T, speakers, speakers, same_segment=itself)
+        name: matrix(rows, columns, speakers)
         for name, rows, columns in (("oo", o, o), ("oa", o, a), ("aa", a, a))
     }
     gain = gain_of_voice_distinctiveness(matrices["oo"], matrices["aa"], replicates=replicates)
@@ -49,6 +49,17 @@ def measure(
         low, high = distance.interval or (None, None)
         figures["D_KS"] = Measured(distance.value, low, high, distance.unit)
     return {name: similarity.matrix for name, similarity in matrices.items()}, figures
+
+
+def matrix(rows: np.ndarray, columns: np.ndarray, speakers: np.ndarray) -> Similarity:
+    """The voice similarity matrix of recordings in two forms, by cosine.
+
+    Args:
+        rows, columns: unit vectors ``[recording, dimension]``.
+        speakers: of the recordings.
+    """
+    itself = np.eye(len(speakers), dtype=bool)
+    return similarity_matrix(rows @ columns.T, speakers, speakers, same_segment=itself)
 
 
 def voices(vectors: np.ndarray, speakers: np.ndarray) -> np.ndarray:

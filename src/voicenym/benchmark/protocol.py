@@ -23,7 +23,7 @@ from voicenym.attack.search import UnprotectedPerTrial, line_up
 from voicenym.attack.transform import ORIGINAL, Instead, Transform
 from voicenym.attack.trivial import VoiceStatistics
 from voicenym.attack.verifier import verifier
-from voicenym.benchmark import distinctiveness, protection, utility
+from voicenym.benchmark import distinctiveness, protection, utility, weights
 from voicenym.benchmark.results import AttackFigures, Evaluation, Measured, SystemResults
 from voicenym.benchmark.trials import Trials
 from voicenym.corpus.recording import Recording
@@ -165,6 +165,7 @@ def evaluate(
             sample, ORIGINAL, plan.recogniser,
             transcripts=plan.transcripts.get("original"), replicates=plan.replicates, say=say,
         )  # fmt: skip
+        weighed, lacking = weights.utility(heard.tallies, plan.trials, **options)
         systems = [
             _system(
                 plan, name, parameters, voices, statistics, embedder, sample, thresholds, evidence,
@@ -181,8 +182,8 @@ def evaluate(
         len(plan.trials.recordings),
         tuple(a.figures for a in bare),
         tuple(systems),
-        heard.figures,
-        (*plan.trials.warnings, *heard.notes),
+        {**heard.figures, **weighed},
+        (*plan.trials.warnings, *heard.notes, *lacking),
         plan.settings,
     )
     return evaluation, evidence
@@ -257,7 +258,11 @@ def _system(
     )  # fmt: skip
     if "WER" in heard.tallies:
         evidence.words[name] = heard.tallies["WER"]
-    figures: dict[str, Measured] = {**heard.figures, **distinct}
+    weighed, lacking = weights.utility(heard.tallies, plan.trials, **options)
+    apart, missing = weights.distinctiveness(
+        evidence.vectors["original"], evidence.vectors[name], plan.trials, **options
+    )
+    figures: dict[str, Measured] = {**heard.figures, **distinct, **weighed, **apart}
     attacks = tuple(attacked.figures for attacked in found)
     strongest = min(
         (a for a in found if not a.figures.holds_key), key=lambda a: a.figures.eer.value
@@ -274,6 +279,8 @@ def _system(
             *_notes(attacks, statistics.name, attackers_system, trains),
             *_untrained(attacks),
             *heard.notes,
+            *lacking,
+            *missing,
         ),
     )
 
@@ -350,6 +357,17 @@ def _keep(evidence: Evidence, name: str, found: Sequence[protection.Attacked]) -
 
 
 def _sample(plan: Plan) -> list[Recording]:
-    """Recordings for utility: those with text if there are any, spread over speakers."""
-    spoken = [recording for recording in plan.trials.recordings if recording.text]
-    return spread(spoken or plan.trials.recordings, plan.sample)
+    """Recordings for utility: those with text if there are any, spread over speakers.
+
+    Of a benchmark with parts, as many of each as can be.
+    """
+    trials = plan.trials
+    spoken = [recording for recording in trials.recordings if recording.text] or trials.recordings
+    if not trials.parts:
+        return spread(spoken, plan.sample)
+    chosen: dict[str, Recording] = {}
+    for part in trials.parts:
+        tried = {trials.recordings[i].name for i in np.flatnonzero(part.tested.any(0))}
+        mine = [recording for recording in spoken if recording.name in tried]
+        chosen.update((r.name, r) for r in spread(mine, max(1, plan.sample // len(trials.parts))))
+    return list(chosen.values())

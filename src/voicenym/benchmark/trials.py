@@ -45,6 +45,7 @@ class Trials:
         tested: ``[model, recording]``, which pairs count.
         warnings: what a reader of the figures must know.
         parts: of a benchmark that has some.
+        spoken: its parts where words are concerned, which other weights may hold for.
     """
 
     models: tuple[Model, ...]
@@ -52,6 +53,7 @@ class Trials:
     tested: np.ndarray
     warnings: tuple[str, ...] = ()
     parts: tuple[Part, ...] = ()
+    spoken: tuple[Part, ...] = ()
 
     @property
     def target(self) -> np.ndarray:

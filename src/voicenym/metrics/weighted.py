@@ -31,6 +31,7 @@ class WeightedMean:
         parts: the figure of each part.
         weights: of the parts, scaled to sum to 1.
         unit: of the figure.
+        intervals: of the parts' figures.
     """
 
     value: float
@@ -38,6 +39,7 @@ class WeightedMean:
     parts: tuple[float, ...]
     weights: tuple[float, ...]
     unit: str = "share"
+    intervals: tuple[Interval, ...] = ()
 
 
 def weighted_eer(
@@ -139,11 +141,12 @@ def _mean(
         raise ScoreError(f"{len(parts)} parts need as many positive weights, not {list(weights)}")
     weigh = weigh / weigh.sum()
     values = np.array([part.value for part in parts])
-    draws = weigh @ replicate(parts, replicates, seed)
+    draws = replicate(parts, replicates, seed)
     return WeightedMean(
         float(weigh @ values),
-        percentiles(draws, level),
+        percentiles(weigh @ draws, level),
         tuple(values.tolist()),
         tuple(weigh.tolist()),
         unit,
+        tuple(percentiles(own, level) for own in draws),
     )
