@@ -15,16 +15,15 @@ from pathlib import Path
 from typing import Any
 
 import lightning.pytorch as pl
-import numpy as np
 import torch
 
 from voicenym.corpus.recording import Recording
-from voicenym.errors import CorpusError
 from voicenym.metrics import word_errors
 from voicenym.nets.masked import valid
 from voicenym.nets.words import ctc
 from voicenym.nets.words.ctc import Alphabet
 from voicenym.nets.words.recogniser import CharacterModel
+from voicenym.training.apart import apart
 from voicenym.training.augment import SpecAugment, Surroundings
 from voicenym.training.fit import Limits, Machine, Outcome, fit
 from voicenym.training.pace import Cyclical, seeded
@@ -168,20 +167,8 @@ def kept_out(
     Raises:
         CorpusError: a single recording with text.
     """
-    spoken = sorted(recording for recording in recordings if recording.text)
-    speakers = sorted({recording.speaker for recording in spoken})
-    rng = np.random.default_rng((seed, 72))
-    names = speakers if len(speakers) > 1 else [recording.name for recording in spoken]
-    if len(names) < 2:
-        raise CorpusError(
-            f"{len(names)} recordings with text are too few to learn from and to keep one out to "
-            "judge by; give more, with transcripts"
-        )
-    count = min(len(names) - 1, max(1, round(share * len(names))))
-    out = {names[i] for i in rng.permutation(len(names))[:count]}
-    who = {r.name: r.speaker if len(speakers) > 1 else r.name for r in spoken}
-    train = [recording for recording in spoken if who[recording.name] not in out]
-    return train, [recording for recording in spoken if who[recording.name] in out]
+    spoken = [recording for recording in recordings if recording.text]
+    return apart(spoken, share, seed, "recordings with text")
 
 
 def train(

@@ -96,8 +96,8 @@ def content(
     from voicenym.nets.content.units import Units
     from voicenym.nets.content.weights import save
     from voicenym.training import content as recipe
+    from voicenym.training.apart import apart
     from voicenym.training.config import load
-    from voicenym.training.verifier import kept_out
 
     chosen = _changed(load(config, recipe.SoftConfig), steps=steps, batch=batch)
     say, limit = shared.telling(quiet), shared.seconds(budget)
@@ -116,7 +116,7 @@ def content(
         )
     network = _student(start, chosen, targets)
     speech = shared.gathered(data, split, corpus)
-    learnt, kept = kept_out(speech, chosen.held_out, chosen.seed)
+    learnt, kept = apart(speech, chosen.held_out, chosen.seed)
     how = shared.rendering(None, "utterance", output)
     utterances = shared.shelved(shelf or output / "shelf", [*learnt, *kept], how, say)
     outcome = recipe.train(
