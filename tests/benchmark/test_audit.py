@@ -5,8 +5,10 @@ import pytest
 import soundfile
 
 from voicenym.attack.interface import Verifier
-from voicenym.benchmark.audit import Audit, Sight, audit, copied, tags
+from voicenym.benchmark.audit import Audit, Sight, audit, calibrated, copied, tags
+from voicenym.corpus.recording import Recording
 from voicenym.errors import VoicenymError
+from voicenym.metrics import cllr
 
 RATE = 16_000
 
@@ -72,8 +74,35 @@ def test_ratios_in_words():
 def test_a_verifier_whose_scores_have_no_known_meaning_is_refused(write):
     ear = Ear()
     ear.calibration = (float("nan"), 0.0)
-    with pytest.raises(VoicenymError, match="ear: what its scores mean is unknown"):
+    with pytest.raises(VoicenymError, match=r"ear: what its scores mean is unknown.*--pool"):
         audit(write("a.wav", 0.1), write("b.wav", 0.1), [ear])
+
+
+def test_what_scores_mean_is_learnt_from_a_pool(write):
+    """Of people who speak at angles of their own, more alike is likelier the same."""
+    ear = Ear()
+    ear.calibration = (float("nan"), 0.0)
+    rng = np.random.default_rng(0)
+    angles = rng.uniform(0.0, 0.9, 8)
+    pool = [
+        Recording(f"{s}-{u}", f"s{s}", write(f"{s}-{u}.wav", angles[s] + 0.05 * rng.normal()), sex)
+        for s, sex in enumerate("ffffmmmm")
+        for u in range(3)
+    ]
+    slope, offset = calibrated(ear, pool)
+    assert slope > 0 > offset
+    vectors = ear.embed([r.samples() for r in pool])
+    pairs = [(i, j) for i in range(24) for j in range(i) if pool[i].sex == pool[j].sex]
+    same = np.array([pool[i].speaker == pool[j].speaker for i, j in pairs])
+    ratios = slope * np.array([vectors[i] @ vectors[j] for i, j in pairs]) + offset
+    assert cllr(ratios[same], ratios[~same], replicates=2).value < 0.9
+    near, far = (
+        audit(write("a.wav", 0.4), write(name, angle, seed=1), [ear], pool=pool).sights
+        for name, angle in (("b.wav", 0.4), ("c.wav", -0.9))
+    )
+    assert near[0].llr > 0 > far[0].llr
+    with pytest.raises(VoicenymError, match="two speakers of one sex"):
+        calibrated(ear, pool[:1] + pool[12:13])
 
 
 def test_of_two_verifiers_the_one_that_sees_more_counts(write):

@@ -14,7 +14,6 @@ from pathlib import Path
 
 import numpy as np
 
-from voicenym.attack.backend import unit
 from voicenym.attack.denoise import denoisers
 from voicenym.attack.interface import Verifier
 from voicenym.attack.search import candidates, inversions
@@ -22,6 +21,7 @@ from voicenym.attack.transform import EVERYBODY, Anonymize
 from voicenym.corpus.recording import RATE, Recording
 from voicenym.dsp import pitch
 from voicenym.errors import VoicenymError
+from voicenym.metrics import Affine
 from voicenym.pseudonym import Key
 
 KEYS = 24
@@ -91,33 +91,32 @@ def audit(
     verifiers: Sequence[Verifier],
     system: str | None = None,
     say: Callable[[str], None] = lambda text: None,
+    pool: Sequence[Recording] = (),
 ) -> Audit:
     """Attack one pair.
 
     Args:
         original, anonymized: files.
-        verifiers: of the attackers, calibrated; of each attacker the best one counts.
+        verifiers: of the attackers; of each attacker the best one counts.
         system: that was used, if it is one of ours: attackers who know it are tried too.
         say: told what is being done.
+        pool: original speech of other people, from which is learnt what the scores of verifiers
+            mean that do not say it themselves (:func:`calibrated`).
 
     Raises:
-        VoicenymError: files that cannot be read, unknown systems.
+        VoicenymError: files that cannot be read, unknown systems; a verifier whose scores have no
+            known meaning, and no pool to learn it from.
     """
     who = "speaker"
     before = Recording("original", who, original)
     after = Recording("anonymized", who, anonymized)
     plain, hidden = before.samples(), after.samples()
-    for verifier in verifiers:
-        if not math.isfinite(_calibration(verifier)[0]):
-            raise VoicenymError(
-                f"{verifier.name}: what its scores mean is unknown; train it again with voicenym "
-                "train verifier, or audit with another"
-            )
+    ears = [_Ear(verifier, *_meaning(verifier, pool, say)) for verifier in verifiers]
     say("embedding")
     forms = {"ignorant": hidden, **{f"de-noising ({n})": f(hidden) for n, f in denoisers().items()}}
     seen: dict[str, list[float]] = {name: [] for name in forms}
-    for verifier in verifiers:
-        ratios = _ratios(verifier, plain, list(forms.values()))
+    for ear in ears:
+        ratios = ear.ratios(plain, list(forms.values()))
         for name, ratio in zip(forms, ratios, strict=True):
             seen[name].append(float(ratio))
     if system is not None:
@@ -127,11 +126,11 @@ def audit(
         guesses = [
             Anonymize(system, guess, EVERYBODY)(plain, before) for guess in candidates(key, KEYS)
         ]
-        seen["key search"] = [_marginal(verifier, guesses, hidden) for verifier in verifiers]
+        seen["key search"] = [_marginal(ear, guesses, hidden) for ear in ears]
         undone = [undo(hidden, after) for undo in inversions(system)]
         if undone:
             say(f"undoing {system}")
-            seen["inversion"] = [_marginal(verifier, undone, plain) for verifier in verifiers]
+            seen["inversion"] = [_marginal(ear, undone, plain) for ear in ears]
     sights = [Sight(name, max(ratios)) for name, ratios in seen.items()]
     return Audit(
         tuple(sorted(sights, key=lambda s: -s.llr)),
@@ -142,24 +141,76 @@ def audit(
     )
 
 
-def _marginal(verifier: Verifier, guesses: list[np.ndarray], other: np.ndarray) -> float:
+@dataclass(frozen=True)
+class _Ear:
+    """A verifier whose scores of two recordings mean something.
+
+    Args:
+        verifier: that scores.
+        slope, offset: from its score to a log-likelihood ratio in nats.
+    """
+
+    verifier: Verifier
+    slope: float
+    offset: float
+
+    def ratios(self, one: np.ndarray, others: list[np.ndarray]) -> np.ndarray:
+        """Log-likelihood ratios in nats of a recording and each of others."""
+        vectors = self.verifier.embed([one, *others])
+        found: np.ndarray = self.verifier.score([vectors[:1]], vectors[1:])[0]
+        return self.slope * found + self.offset
+
+
+def _marginal(ear: _Ear, guesses: list[np.ndarray], other: np.ndarray) -> float:
     """Log of the mean likelihood ratio over guesses."""
     from scipy.special import logsumexp
 
-    ratios = _ratios(verifier, other, guesses)
+    ratios = ear.ratios(other, guesses)
     return float(logsumexp(ratios) - math.log(len(ratios)))
 
 
-def _ratios(verifier: Verifier, one: np.ndarray, others: list[np.ndarray]) -> np.ndarray:
-    """Log-likelihood ratios in nats of a recording and each of others."""
-    vectors = unit(verifier.embed([one, *others]))
-    slope, offset = _calibration(verifier)
-    return slope * (vectors[1:] @ vectors[0]) + offset
+def _meaning(
+    verifier: Verifier, pool: Sequence[Recording], say: Callable[[str], None]
+) -> tuple[float, float]:
+    """Slope and offset, its own or learnt."""
+    if math.isfinite(verifier.calibration[0]):
+        return verifier.calibration
+    if not pool:
+        raise VoicenymError(
+            f"{verifier.name}: what its scores mean is unknown, so that no likelihood ratio can be "
+            "told; give original speech of other people to learn it from (--pool FOLDER), or audit "
+            "with another"
+        )
+    say(f"learning what scores of {verifier.name} mean, from {len(pool)} recordings")
+    return calibrated(verifier, pool)
 
 
-def _calibration(verifier: Verifier) -> tuple[float, float]:
-    found: tuple[float, float] = getattr(verifier, "calibration", (math.nan, math.nan))
-    return found
+def calibrated(verifier: Verifier, pool: Sequence[Recording]) -> tuple[float, float]:
+    """Slope and offset from the score of two recordings to a log-likelihood ratio in nats.
+
+    Logistic regression on all pairs of recordings, those of two people of one sex where sex is
+    known: as the audit compares, one recording with one other.
+
+    Args:
+        verifier: that scores.
+        pool: original speech.
+
+    Raises:
+        VoicenymError: no pair of one speaker, or none of two.
+    """
+    vectors = verifier.embed([recording.samples() for recording in pool])
+    scores = verifier.score([vector[None] for vector in vectors], vectors)
+    who, sex = (np.array([getattr(r, what) for r in pool]) for what in ("speaker", "sex"))
+    once = np.triu(np.ones(scores.shape, dtype=bool), 1)
+    same = who[:, None] == who
+    target, nontarget = scores[once & same], scores[once & ~same & (sex[:, None] == sex)]
+    if not target.size or not nontarget.size:
+        raise VoicenymError(
+            "--pool: needs two speakers of one sex at least, and one with two recordings, to learn "
+            "what scores mean"
+        )
+    found = Affine.fit(target, nontarget)
+    return found.slope, found.offset
 
 
 def copied(one: np.ndarray, other: np.ndarray) -> float:

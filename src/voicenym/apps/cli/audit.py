@@ -13,15 +13,33 @@ def audit(
     system: str | None = typer.Option(
         None, "--system", "-s", help="System that was used: tries attackers who know it."
     ),
+    verifiers: list[str] = typer.Option(
+        [],
+        "--verifier",
+        help="What attackers compare voices with, as for evaluate; may be repeated. Default: "
+        "ecapa-small and resemblyzer, as far as installed.",
+    ),
+    pool: Path | None = typer.Option(
+        None,
+        "--pool",
+        help="Original speech of other people: verifiers that do not know what their scores mean "
+        "(ecapa:PLACE, xvector:PLACE, gmm-ubm:FOLDER, ivector:FOLDER) learn it from this.",
+    ),
+    pool_size: int = typer.Option(
+        200, "--pool-size", min=2, help="Recordings of it at most, spread over its speakers."
+    ),
 ) -> None:
     """Say in plain words what the strongest attacker here sees of one recording."""
     from voicenym.attack.verifier import installed, verifier
     from voicenym.benchmark.audit import audit as run
+    from voicenym.corpus.recordings import recordings, spread
     from voicenym.system import load
 
     if system is not None:
         load(system)
-    found = run(original, anonymized, [verifier(name) for name in installed()], system)
+    others = [] if pool is None else spread(recordings(pool), pool_size)
+    ears = [verifier(name) for name in verifiers or installed()]
+    found = run(original, anonymized, ears, system, pool=others)
     typer.echo(found.verdict + "\n")
     for sight in found.sights:
         typer.echo(f"  {sight.attacker + ':':28s} {sight.words}")

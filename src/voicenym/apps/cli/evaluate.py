@@ -66,8 +66,9 @@ def evaluate(
         [],
         "--verifier",
         help="What attackers compare voices with: ecapa-small, resemblyzer, a folder of "
-        "voicenym train, ecapa:PLACE or xvector:PLACE of published weights (a folder, or a name on "
-        "the hub); may be repeated. Default: the first two, as far as installed.",
+        "voicenym train verifier, gmm-ubm:FOLDER of train ubm or ivector, ivector:FOLDER of train "
+        "ivector, ecapa:PLACE or xvector:PLACE of published weights (a folder, or a name on the "
+        "hub); may be repeated. Default: the first two, as far as installed.",
     ),
     attacker_budget: str | None = typer.Option(
         None,
