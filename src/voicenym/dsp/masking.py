@@ -134,7 +134,7 @@ class Masking(torch.nn.Module):
         self.register_buffer("_widths", decibels(1.0 / slope).float(), persistent=False)
 
     def power(self, signal: torch.Tensor) -> torch.Tensor:
-        """``[..., time]`` to power spectra ``[..., frame, 1025]``: a full-scale sine's peak is 2/3.
+        """``[..., time]`` to power spectra ``[..., frame, 1025]``: a full-scale sine's peak is 1/6.
 
         A signal that is shorter than a frame is followed by zeros; samples at the end that fill no
         frame are left out.
@@ -158,7 +158,7 @@ class Masking(torch.nn.Module):
         with torch.no_grad():
             power = self.power(masker)
             loudest = power.amax((-2, -1))
-            loudest = torch.where(loudest > 1e-12, loudest, torch.full_like(loudest, 2.0 / 3.0))
+            loudest = torch.where(loudest > 1e-12, loudest, torch.full_like(loudest, 1.0 / 6.0))
             scale = 10.0 ** (LOUDEST_DB / 10.0) / loudest
             levels = decibels(power * scale[..., None, None])
             return self.spread(self.maskers(levels)), scale

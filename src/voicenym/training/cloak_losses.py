@@ -34,6 +34,7 @@ def anonymity(
     target: torch.Tensor,
     targeted: torch.Tensor,
     enough: float = -1.0,
+    aside: float = 0.0,
 ) -> torch.Tensor:
     """Equation 1: the cosine to the original's voiceprint, or minus that to the target's.
 
@@ -41,9 +42,11 @@ def anonymity(
         cloaked, original, target: voiceprints ``[batch, voiceprint]``.
         targeted: ``[batch]``, whether the target is meant.
         enough: cosine to the original below which nothing more is gained; the paper's is -1.
+        aside: weight of the cosine to the original where there is a target; the paper's is 0, which
+            trusts that targets lie far away and are reached.
     """
     away = similarity(cloaked, original).clamp_min(enough)
-    return torch.where(targeted, -similarity(cloaked, target), away)
+    return torch.where(targeted, aside * away - similarity(cloaked, target), away)
 
 
 class Words(Protocol):

@@ -60,7 +60,7 @@ class VCloakConfig:
         level: greatest change of a crop's level from the nominal one, in dB.
         targeted: share of crops with a target.
         drawn: share of these whose target is drawn, rather than another crop's.
-        enough: see :func:`voicenym.training.cloak_losses.anonymity`.
+        enough, aside: see :func:`voicenym.training.cloak_losses.anonymity`.
         weights: of the losses.
         unit, psi: of the excess over the masking threshold: ``decibel`` or ``power``; its limit.
         hop: of the masking threshold's frames, in samples.
@@ -83,6 +83,7 @@ class VCloakConfig:
     targeted: float = 0.5
     drawn: float = 0.5
     enough: float = -1.0
+    aside: float = 0.0
     weights: Weights = field(default_factory=Weights)
     unit: str = "power"
     psi: float = 1e7
@@ -234,11 +235,12 @@ class Cloaking(pl.LightningModule):
         if generator is not None:
             heard = self.recipe.surroundings(cloaked, generator)
         found = [encoder(heard) for encoder in self._ears]
-        parts = [anonymity(found[0], originals[0], target, draws.targeted, self.recipe.enough)]
+        limits = (self.recipe.enough, self.recipe.aside)
+        parts = [anonymity(found[0], originals[0], target, draws.targeted, *limits)]
         for vectors, original, other in zip(found[1:], originals[1:], others[1:], strict=True):
             # a drawn voiceprint is one of the first encoder's alone
             meant = draws.targeted & ~draws.made
-            parts.append(anonymity(vectors, original, other, meant, self.recipe.enough))
+            parts.append(anonymity(vectors, original, other, meant, *limits))
         excess = self._masking[0].excess(added, hidden, scale, self.recipe.unit)
         with torch.no_grad():
             signal, noise = (x.square().sum(1) for x in (speech, added))

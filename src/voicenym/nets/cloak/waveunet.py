@@ -92,7 +92,10 @@ class WaveUNetConfig:
 
     @cached_property
     def side(self) -> int:
-        """Samples on either side of an output that it hears."""
+        """Samples that a window has more on either side than it gives.
+
+        An output hears less than a grid's step beyond them: where straight lines are drawn.
+        """
         return (self.kernel - 1) * sum(2 * self.stride**i for i in range(self.blocks)) + (
             self.kernel - 1
         ) // 2 * self.grid
