@@ -17,7 +17,9 @@ from voicenym.apps.cli import (
     pool,
     systems,
     train,
+    train_autoencoder,
     train_content,
+    train_householder,
     train_mixture,
     train_recogniser,
     train_resynthesis,
@@ -63,6 +65,8 @@ app.add_typer(pool.app, name="pool")
 train.app.command("bottleneck")(train_content.bottleneck)
 train.app.command("content")(train_content.content)
 train.app.command("units")(train_content.units)
+train.app.command("autoencoder")(train_autoencoder.autoencoder)
+train.app.command("householder")(train_householder.householder)
 train.app.command("mixture")(train_mixture.mixture)
 train.app.command("recogniser")(train_recogniser.recogniser)
 train.app.command("resynthesis")(train_resynthesis.resynthesis)
