@@ -89,6 +89,7 @@ class SpeakerBranch(torch.nn.Module):
 
     def forward(self, x: torch.Tensor, frames: torch.Tensor) -> torch.Tensor:
         """Scores ``[batch, speaker]`` of ``[batch, frame, size]``, of which ``frames`` count."""
+        x = x.float()
         mask = valid(frames, x.shape[1])[..., None]
         count = frames.clamp_min(1)[:, None]
         mean = (x * mask).sum(1) / count

@@ -61,6 +61,14 @@ def test_a_row_is_what_it_is_alone(network):
         assert not found[i, len(alone) :].any()
 
 
+def test_half_precision_is_near(network):
+    batch, lengths = noise(2, 9_000), torch.tensor([9_000, 3_333])
+    whole = network(batch, lengths)
+    with torch.autocast("cpu", torch.bfloat16):
+        half = network(batch, lengths)
+    assert (half - whole).abs().max() < 0.05 * whole.abs().max()
+
+
 def test_layers_follow_one_another(network):
     signal = noise(1, 3_200)
     torch.manual_seed(0)

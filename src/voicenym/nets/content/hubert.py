@@ -43,6 +43,7 @@ class RecordingNorm(torch.nn.GroupNorm):
         """``[batch, channel, step]``, of which ``counts`` ``[batch]`` count, to the same."""
         if counts is None:
             return group_norm(x, self.num_groups, self.weight, self.bias, self.eps)
+        x = x.float()  # half precision would round the mean, as group_norm does not either
         mask = valid(counts, x.shape[2])[:, None]
         number = counts[:, None, None]
         centred = x - (x * mask).sum(2, keepdim=True) / number
