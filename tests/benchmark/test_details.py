@@ -32,6 +32,21 @@ def test_kinds_of_errors_and_what_chance_gives_stand_in_tables(found):
     assert details.utility(bare) == []
 
 
+def test_diversity_and_similarity_have_tables_before_and_after(found):
+    evaluation, _ = found
+    utility = {"entropy": Measured(21.0, 20.5, 21.5, "nat"), "M_oa own": Measured(0.61, 0.5, 0.7)}
+    utility["effective voices"] = Measured(12.3, 8.0, 20.0, "voices")
+    system = dataclasses.replace(evaluation.systems[0], utility=utility)
+    text = plain(
+        details.utility(dataclasses.replace(evaluation, systems=(system,), utility=utility))
+    )
+    assert text.count("12.3  (8.0 to 20.0)") == 2, "of the originals, too"
+    assert text.count("0.61  (0.50 to 0.70)") == 1
+    for words in ("Diversity of voices", "entropy, nats", "Voice similarity, 0 to 1", "M_oa own"):
+        assert words in text
+    assert "lower bound" not in text
+
+
 def test_means_over_data_sets_have_a_table_of_their_own(found):
     evaluation, _ = found
     assert "Means over data sets" not in plain(details.utility(evaluation))

@@ -34,6 +34,13 @@ def test_nothing_changed(trials):
     assert figures["DeID"].value == pytest.approx(0.0, abs=0.01)
     assert figures["D_KS"].value == 0.0
     assert figures["D_KS"].unit == "share"
+    for block in ("oo", "oa", "aa"):
+        own, others = figures[f"M_{block} own"], figures[f"M_{block} others"]
+        assert own.low <= own.value <= own.high
+        assert own.value > others.value
+        matrix = matrices[block]
+        assert own.value == pytest.approx(np.diagonal(matrix).mean())
+        assert others.value == pytest.approx(matrix[~np.eye(12, dtype=bool)].mean())
 
 
 def test_voices_that_became_alike_are_far_from_the_originals_in_diversity(trials):

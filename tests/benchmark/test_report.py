@@ -262,7 +262,7 @@ def test_headings_and_tables_can_be_walked_through(source):
     levels = [int(tag[1]) for tag in found.tags if re.fullmatch(r"h[1-6]", tag)]
     assert levels[0] == 1
     assert all(after - before <= 1 for before, after in itertools.pairwise(levels))
-    assert found.tags.count("caption") == found.tags.count("table") == 6
+    assert found.tags.count("caption") == found.tags.count("table") == 7
     assert "scope" in {name for tag, name, _ in found.attributes if tag == "th"}
 
 

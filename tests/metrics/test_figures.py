@@ -55,6 +55,8 @@ FIGURES = {
         MATRICES.oo, MATRICES.aa, **FEW
     ),
     "deidentification": lambda: metrics.deidentification(MATRICES.oo, MATRICES.oa, **FEW),
+    "similarity_within": lambda: metrics.similarity_within(MATRICES.oa, **FEW),
+    "similarity_between": lambda: metrics.similarity_between(MATRICES.oa, **FEW),
     "cross_similarity_distance": lambda: metrics.cross_similarity_distance(VOICES, VOICES[:5]),
     "mixture_entropy": lambda: metrics.mixture_entropy([0.5, 0.5], [[0.0], [1.0]], [[1.0], [1.0]]),
     "pitch_correlation": lambda: metrics.pitch_correlation(MELODY, MELODY + np.arange(200) / 9),

@@ -58,6 +58,27 @@ def test_the_prior_odds_count():
     assert linkability(t, n, omega=0.1, **FEW).value < linkability(t, n, **FEW).value
 
 
+def test_local_linkability_has_a_band_over_speakers():
+    """Bin by bin it holds the curve, and widens where speakers are few."""
+    rng = np.random.default_rng(0)
+    who = np.arange(30)
+    trial = np.repeat(who, 8)
+    same = who[:, None] == trial
+    pairs = np.stack(np.broadcast_arrays(who[:, None], trial), axis=-1)
+    scores = rng.standard_normal(same.shape) + 2.0 * same
+    speakers = Speakers(pairs[same], pairs[~same])
+    found = linkability(scores[same], scores[~same], speakers, replicates=200)
+    assert found.low.shape == found.high.shape == found.local.shape
+    assert (found.low <= found.high).all()
+    assert (found.low <= found.local + 1e-12).mean() > 0.9
+    assert (found.high >= found.local - 1e-12).mean() > 0.9
+    assert ((found.low >= 0.0) & (found.high <= 1.0)).all()
+    few = (pairs < 8).all(-1)
+    part = Speakers(pairs[same & few], pairs[~same & few])
+    fewer = linkability(scores[same & few], scores[~same & few], part, replicates=200)
+    assert (fewer.high - fewer.low).mean() > (found.high - found.low).mean()
+
+
 @pytest.mark.parametrize("targets", [1, 3, 9])
 def test_few_targets_give_a_figure_and_not_zero(targets):
     found = linkability(np.full(targets, 5.0), np.zeros(100), **FEW)

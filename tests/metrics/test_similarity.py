@@ -2,7 +2,13 @@ import numpy as np
 import pytest
 
 from voicenym.errors import ScoreError
-from voicenym.metrics import deidentification, gain_of_voice_distinctiveness, similarity_matrix
+from voicenym.metrics import (
+    deidentification,
+    gain_of_voice_distinctiveness,
+    similarity_between,
+    similarity_matrix,
+    similarity_within,
+)
 from voicenym.metrics.pav import llr
 from voicenym.metrics.similarity import Similarity, _dominance, similarity_matrices
 
@@ -270,3 +276,19 @@ def test_what_does_not_fit_is_named():
             Similarity(np.eye(2), ("a", "b")),
             Similarity(np.eye(2), ("a", "c")),
         )
+
+
+def test_means_of_blocks_vary_with_the_speakers():
+    rng = np.random.default_rng(0)
+    matrix = rng.uniform(size=(9, 9))
+    matrix[2, 2] = np.nan
+    found = Similarity(matrix, tuple("abcdefghi"))
+    own, others = similarity_within(found), similarity_between(found)
+    assert own.value == pytest.approx(np.nanmean(np.diagonal(matrix)))
+    assert others.value == pytest.approx(matrix[~np.eye(9, dtype=bool)].mean())
+    assert own.alone == ("c",)
+    for figure in (own, others):
+        low, high = figure.interval
+        assert low < figure.value < high
+    even = Similarity(np.full((4, 4), 0.3), tuple("abcd"))
+    assert similarity_within(even).interval == pytest.approx((0.3, 0.3))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
+from voicenym.benchmark import diversity
 from voicenym.benchmark.page import grid, interval, number
 from voicenym.benchmark.protection import WEIGHTED
 from voicenym.benchmark.results import AttackFigures, Evaluation, Measured, SystemResults
@@ -11,9 +12,11 @@ from voicenym.benchmark.utility import KINDS
 from voicenym.benchmark.weights import WEIGHTED as MEAN
 
 ERRORS = ("WER", "CER")
-SOUND = (("rho_F0", 2), ("rho_F0 by chance", 2), ("SNR", 1), ("D_KS", 2))
+SOUND = (("rho_F0", 2), ("rho_F0 by chance", 2), ("SNR", 1))
+DIVERSITY = (("D_KS", 2), *((name, 1) for name in diversity.FIGURES))
+BLOCKS = tuple((f"M_{b} {kind}", 2) for b in ("oo", "oa", "aa") for kind in ("own", "others"))
 DIGITS = {"rho_F0": 2}
-HEADS = {"SNR": "SNR, dB", "D_KS": "D_KS, 0 to 1"}
+HEADS = {"SNR": "SNR, dB", "D_KS": "D_KS, 0 to 1", "entropy": "entropy, nats"}
 
 
 def utility(evaluation: Evaluation) -> list[str]:
@@ -22,14 +25,17 @@ def utility(evaluation: Evaluation) -> list[str]:
     every += [(system.name, system.utility) for system in evaluation.systems]
     kinds = [name for e in ERRORS for name in (e, *(f"{e} {kind}" for kind in KINDS))]
     errors = _table("Errors of the recogniser, in %", [(k, 1) for k in kinds], every)
-    sound = _table("Sound, and diversity of voices", SOUND, every[1:])
+    sound = _table("Sound", SOUND, every[1:])
+    voices = _table("Diversity of voices", DIVERSITY, every)
+    blocks = _table("Voice similarity, 0 to 1", BLOCKS, every[1:])
     named = list(dict.fromkeys(m for _, figures in every for m in figures))
     means = _table(
         "Means over data sets with the weights of the VoicePrivacy Challenge",
         [(m, DIGITS.get(m.removeprefix(f"{MEAN} "), 1)) for m in named if m.startswith(MEAN)],
         every,
     )
-    if not errors and not sound and not means:
+    tables = [table for table in (errors, sound, voices, blocks, means) if table]
+    if not tables:
         return []
     text = []
     if errors:
@@ -42,8 +48,19 @@ def utility(evaluation: Evaluation) -> list[str]:
             "rho_F0 by chance: an original's melody against another recording's, which the "
             "melody's own correlation must exceed to mean something. SNR: only of systems that add "
             "a little to the waveform does it say how they sound; a waveform made anew is near "
-            "\N{MINUS SIGN}3 dB. D_KS: the largest gap between the distributions of how alike "
-            "different people's voices are, before and after; 0 is a diversity as before."
+            "\N{MINUS SIGN}3 dB."
+        )
+    if voices:
+        text.append(
+            "D_KS: the largest gap between the distributions of how alike different people's "
+            "voices are, before and after; 0 is a diversity as before. Entropy: of the Gaussian "
+            "mixture of these people's voices, with bounds that need no sampling; effective "
+            "voices: how many that are alike frequent and apart have as much, from bound to bound."
+        )
+    if blocks:
+        text.append(
+            "M_oo, M_oa, M_aa: mean similarity of originals, of originals with anonymized and of "
+            "anonymized voices, own: of one person, others: of two."
         )
     if means:
         text.append(
@@ -53,9 +70,7 @@ def utility(evaluation: Evaluation) -> list[str]:
         )
     return [
         "<h2>Utility in detail</h2>",
-        errors,
-        sound,
-        means,
+        *tables,
         f"<p><small>{' '.join(text)}</small></p>",
     ]
 

@@ -12,14 +12,19 @@ from voicenym.metrics import (
     cross_similarity_distance,
     deidentification,
     gain_of_voice_distinctiveness,
+    similarity_between,
     similarity_matrix,
+    similarity_within,
 )
 
 
 def measure(
     original: np.ndarray, published: np.ndarray, trials: Trials, replicates: int
 ) -> tuple[dict[str, np.ndarray], dict[str, Measured]]:
-    """Voice similarity matrices, gain of voice distinctiveness, de-identification, diversity.
+    """Voice similarity matrices, their block means, G_VD, DeID, diversity.
+
+    Single elements of a matrix have no interval: one is of two people, and people are what is
+    drawn. Means of its diagonal (``own``) and of the rest (``others``) have one.
 
     Diversity is the Kolmogorov-Smirnov distance of how alike different speakers' voices are before
     and after (Turner et al. 2022, equation 1), each voice being the mean of a speaker's vectors.
@@ -44,6 +49,10 @@ def measure(
         "G_VD": Measured(gain.value, *gain.interval, "dB"),
         "DeID": Measured(hidden.value, *hidden.interval, ""),
     }
+    for name, similarity in matrices.items():
+        for kind, mean in (("own", similarity_within), ("others", similarity_between)):
+            block = mean(similarity, replicates=replicates)
+            figures[f"M_{name} {kind}"] = Measured(block.value, *block.interval, block.unit)
     if len(set(speakers)) > 1:
         distance = cross_similarity_distance(voices(o, speakers), voices(a, speakers))
         low, high = distance.interval or (None, None)

@@ -23,7 +23,7 @@ from voicenym.attack.search import UnprotectedPerTrial, line_up
 from voicenym.attack.transform import ORIGINAL, Instead, Transform
 from voicenym.attack.trivial import VoiceStatistics
 from voicenym.attack.verifier import verifier
-from voicenym.benchmark import distinctiveness, protection, utility, weights
+from voicenym.benchmark import distinctiveness, diversity, protection, utility, weights
 from voicenym.benchmark.results import AttackFigures, Evaluation, Measured, SystemResults
 from voicenym.benchmark.trials import Trials
 from voicenym.corpus.recording import Recording
@@ -166,6 +166,8 @@ def evaluate(
             transcripts=plan.transcripts.get("original"), replicates=plan.replicates, say=say,
         )  # fmt: skip
         weighed, lacking = weights.utility(heard.tallies, plan.trials, **options)
+        before = evidence.vectors["original"]
+        weighed.update(diversity.figures(before, before, plan.trials))
         systems = [
             _system(
                 plan, name, parameters, voices, statistics, embedder, sample, thresholds, evidence,
@@ -262,7 +264,8 @@ def _system(
     apart, missing = weights.distinctiveness(
         evidence.vectors["original"], evidence.vectors[name], plan.trials, **options
     )
-    figures: dict[str, Measured] = {**heard.figures, **distinct, **weighed, **apart}
+    diverse = diversity.figures(evidence.vectors["original"], evidence.vectors[name], plan.trials)
+    figures: dict[str, Measured] = {**heard.figures, **distinct, **diverse, **weighed, **apart}
     attacks = tuple(attacked.figures for attacked in found)
     strongest = min(
         (a for a in found if not a.figures.holds_key), key=lambda a: a.figures.eer.value

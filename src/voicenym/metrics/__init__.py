@@ -24,8 +24,10 @@ from voicenym.metrics.similarity import (
     Similarity,
     deidentification,
     gain_of_voice_distinctiveness,
+    similarity_between,
     similarity_matrices,
     similarity_matrix,
+    similarity_within,
 )
 from voicenym.metrics.weighted import WeightedMean, weighted_eer, weighted_gain, weighted_ratio
 from voicenym.metrics.words import ErrorRate, normalise, word_counts, word_errors
@@ -70,8 +72,10 @@ __all__ = [
     "roc_band",
     "rocch_eer",
     "signal_to_noise",
+    "similarity_between",
     "similarity_matrices",
     "similarity_matrix",
+    "similarity_within",
     "weighted_eer",
     "weighted_gain",
     "weighted_ratio",

@@ -34,6 +34,8 @@ class Linkability:
         edges: ``[bin + 1]`` of the histograms.
         local: ``[bin]``, D(s).
         target, nontarget: ``[bin]`` shares of trials.
+        low, high: ``[bin]``, limits of ``local`` bin by bin, percentiles of the replicates; where
+            nothing is linked they lie above 0 as ``local`` does, since bins differ by chance.
     """
 
     value: float
@@ -44,6 +46,8 @@ class Linkability:
     local: Array
     target: Array
     nontarget: Array
+    low: Array
+    high: Array
     unit: str = ""
 
 
@@ -104,15 +108,22 @@ def linkability(
     )
     counts = np.bincount(at_t, minlength=bins), np.bincount(at_n, minlength=bins)
 
-    def value(mated: np.ndarray, others: np.ndarray) -> float:
+    def both(mated: np.ndarray, others: np.ndarray) -> tuple[float, Array]:
         mated, others = mated / mated.sum(), others / others.sum()
-        return float(mated @ _local(mated, others, omega))
+        links = _local(mated, others, omega)
+        return float(mated @ links), links
+
+    def value(mated: np.ndarray, others: np.ndarray) -> float:
+        return both(mated, others)[0]
 
     mated, others = (count / count.sum() for count in counts)
     local = _local(mated, others, omega)
     draws = recounted(at_t, at_n, bins, speakers, replicates=replicates, seed=seed)
     plain = float(mated @ local)
-    corrected, interval = unbiased(plain, np.array([value(*draw) for draw in draws]), level)
+    drawn_values, drawn_locals = zip(*(both(*draw) for draw in draws), strict=True)
+    corrected, interval = unbiased(plain, np.array(drawn_values), level)
+    tail = (1.0 - level) / 2.0
+    lowest, highest = np.quantile(np.array(drawn_locals), [tail, 1.0 - tail], axis=0)
     rng = np.random.default_rng(seed)
     pooled = counts[0] + counts[1]
     shuffled = []
@@ -121,7 +132,16 @@ def linkability(
         drawn = rng.multivariate_hypergeometric(pooled, t.size, method="marginals")
         shuffled.append(value(drawn, pooled - drawn))
     return Linkability(
-        plain, interval, corrected, float(np.mean(shuffled)), edges, local, mated, others
+        plain,
+        interval,
+        corrected,
+        float(np.mean(shuffled)),
+        edges,
+        local,
+        mated,
+        others,
+        lowest,
+        highest,
     )
 
 

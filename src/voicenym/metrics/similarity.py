@@ -203,6 +203,40 @@ def similarity_matrix(
     return Similarity(matrix, tuple(trials.names.tolist()))
 
 
+def similarity_within(
+    similarity: Similarity, *, level: float = 0.95, replicates: int = 1000, seed: int = 0
+) -> Figure:
+    """Mean of the diagonal: how alike recordings of one person are held to be.
+
+    Args:
+        similarity: a matrix.
+        level, replicates, seed: of the bootstrap over speakers.
+
+    Example:
+        >>> found = similarity_within(Similarity(np.array([[0.9, 0.1], [0.1, 0.7]]), ("a", "b")))
+        >>> round(found.value, 2), found.interval
+        (0.8, (0.7, 0.9))
+    """
+    values = [_means(similarity.matrix, times)[0] for times in _draws(similarity, replicates, seed)]
+    return Figure(float(values[0][0]), percentiles(values[1], level), "", similarity.alone)
+
+
+def similarity_between(
+    similarity: Similarity, *, level: float = 0.95, replicates: int = 1000, seed: int = 0
+) -> Figure:
+    """Mean off the diagonal: how alike those of different people are held to be.
+
+    Args:
+        similarity, level, replicates, seed: as for :func:`similarity_within`.
+
+    Example:
+        >>> similarity_between(Similarity(np.array([[0.9, 0.2], [0.4, 0.7]]), ("a", "b"))).value
+        0.30000000000000004
+    """
+    values = [_means(similarity.matrix, times)[1] for times in _draws(similarity, replicates, seed)]
+    return Figure(float(values[0][0]), percentiles(values[1], level), "")
+
+
 def gain_of_voice_distinctiveness(
     oo: Similarity, aa: Similarity, *, level: float = 0.95, replicates: int = 1000, seed: int = 0
 ) -> Figure:
@@ -273,20 +307,33 @@ def _figure(
     seed: int,
 ) -> Figure:
     """A figure of two dominances; each draw takes a speaker's row and column in both matrices."""
-    size = len(before.speakers)
     if before.speakers != after.speakers:
         raise ScoreError("the two matrices are not of the same speakers in the same order")
-    drawn = np.random.default_rng(seed).integers(0, size, (replicates, size))
-    times = np.ones((replicates + 1, size))  # the first: everybody once
-    for row, people in enumerate(drawn, 1):
-        times[row] = np.bincount(people, minlength=size)
-    values = figure(_dominance(before.matrix, times), _dominance(after.matrix, times))
+    everybody, draws = (
+        figure(_dominance(before.matrix, times), _dominance(after.matrix, times))
+        for times in _draws(before, replicates, seed)
+    )
     alone = tuple(name for name in before.speakers if name in {*before.alone, *after.alone})
-    return Figure(float(values[0]), percentiles(values[1:], level), unit, alone)
+    return Figure(float(everybody[0]), percentiles(draws, level), unit, alone)
+
+
+def _draws(similarity: Similarity, replicates: int, seed: int) -> tuple[Array, Array]:
+    """How often each speaker counts: everybody once, ``[1, speaker]``, and ``[draw, speaker]``."""
+    size = len(similarity.speakers)
+    drawn = np.random.default_rng(seed).integers(0, size, (replicates, size))
+    times = [np.bincount(people, minlength=size) for people in drawn]
+    return np.ones((1, size)), np.array(times, dtype=np.float64).reshape(-1, size)
 
 
 def _dominance(matrix: Array, times: Array) -> Array:
-    """|mean of the diagonal - mean of the rest| for each row of times that speakers were drawn.
+    """|mean of the diagonal - mean of the rest| for each row of times that speakers were drawn."""
+    own, rest = _means(matrix, times)
+    dominance: Array = np.abs(own - rest)
+    return dominance
+
+
+def _means(matrix: Array, times: Array) -> tuple[Array, Array]:
+    """Means of the diagonal and of the rest for each row of times that speakers were drawn.
 
     Two draws of one person are not a pair of different people, so they count on the diagonal only.
     """
@@ -298,5 +345,4 @@ def _dominance(matrix: Array, times: Array) -> Array:
         own = (times @ diagonal) / (times @ known_diagonal)
         total = ((times @ (filled * others)) * times).sum(1)
         rest = total / ((times @ (known & others)) * times).sum(1)
-    dominance: Array = np.abs(own - rest)
-    return dominance
+    return own, rest

@@ -138,16 +138,20 @@ def disclosure(trials: Trials, curves: Scores, palette: Palette) -> Figure:
 @drawn
 def linkabilities(trials: Trials, curves: Scores, palette: Palette) -> Figure:
     """Local linkability over the scores of the strongest attacker, each system a panel."""
+    from voicenym.benchmark.protection import split
+
     figure, axes = panels(len(curves), 1.9)
     first = None
     for axis, (name, matrix) in zip(axes, curves.items(), strict=False):
         first = first or axis
-        scores = finite(matrix)
-        found = linkability(scores[trials.target], scores[trials.nontarget], replicates=1)
+        found = linkability(*split(finite(matrix), trials), replicates=REPLICATES)
         width = np.diff(found.edges)
         target, nontarget = found.target / width, found.nontarget / width
         top = max(target.max(), nontarget.max())
         _pair(axis, found.edges, target / top, nontarget / top, palette.get(name, GREY))
+        axis.stairs(
+            found.high, found.edges, baseline=found.low, fill=True, color="k", alpha=0.12, lw=0
+        )
         axis.stairs(
             found.local, found.edges, baseline=None, color="k", lw=1.3, ls="--", label="links"
         )

@@ -159,7 +159,8 @@ def _from_scores(evaluation: Evaluation, evidence: Evidence, palette: Palette) -
             "Linkability",
             "Densities of the strongest attacker's scores, scaled to a height of 1: grey for "
             "different speakers, in colour for the same; the dashed line is how surely a score "
-            "links two recordings, from 0 to 1.",
+            "links two recordings, from 0 to 1, its shade a 95 % interval over speakers, bin by "
+            "bin.",
             _listed("Densities. D_sys", linked),
             linkabilities(trials, curves, palette),
         ),
