@@ -37,6 +37,9 @@ def test_a_pool_holds_the_mean_of_each_speaker_and_plda(command, tmp_path):
     assert len(spoken) == 8
     assert torch.allclose(spoken.vectors[:2].mean(0), pool.vectors[0], atol=1e-5)
     assert spoken.version == pool.version != ""
+    done = command("pool", "build", tmp_path, "-o", tmp_path / "one", "--most", 1, "-q")
+    assert done.returncode == 0, done.stderr.decode()
+    assert torch.allclose(load(tmp_path / "one").vectors[0], spoken.vectors[0], atol=1e-5)
 
 
 def test_a_speaker_of_two_sexes_is_named(command, tmp_path):

@@ -79,6 +79,6 @@ def run(
 def _labelled(text: str) -> tuple[str, str]:
     """``LABEL=NAME:...``; without a label the name is it."""
     head, equals, rest = text.partition("=")
-    if equals and ":" not in head and "," not in head:
+    if equals and ":" not in head:
         return head, rest
     return text.partition(":")[0], text

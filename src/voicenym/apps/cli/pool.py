@@ -11,6 +11,7 @@ from voicenym.apps.cli import train as shared
 from voicenym.errors import CorpusError
 
 if TYPE_CHECKING:
+    from voicenym.corpus.recording import Recording
     from voicenym.identity.affinity import Affinity
     from voicenym.identity.pool import Pool
 
@@ -42,6 +43,9 @@ def build(
     clusters: bool = typer.Option(
         False, "--clusters", help="Also find clusters, for dense and sparse selection."
     ),
+    most: int | None = typer.Option(
+        None, "--most", min=1, help="Utterances of a speaker at most, the first by name."
+    ),
     workers: int = typer.Option(1, "--workers", "-j", min=1, help="Processes."),
     quiet: bool = shared.QUIET,
 ) -> None:
@@ -56,7 +60,7 @@ def build(
     torch.set_num_threads(1)  # the same vectors for any number of workers
     say = shared.telling(quiet)
     model = verifier(encoder)
-    speech = shared.gathered(data, split, corpus)
+    speech = _first(shared.gathered(data, split, corpus), most)
     sexes: dict[str, set[str]] = {}
     for recording in speech:
         sexes.setdefault(recording.speaker, set()).add(recording.sex)
@@ -81,6 +85,17 @@ def build(
         pool = clustered(pool, "cosine" if affinity is None else "plda")
     save(pool, output)
     typer.echo(f"{output}: {pool}")
+
+
+def _first(speech: list[Recording], most: int | None) -> list[Recording]:
+    """So many of each speaker."""
+    count: dict[str, int] = {}
+    found = []
+    for recording in speech:
+        count[recording.speaker] = count.get(recording.speaker, 0) + 1
+        if most is None or count[recording.speaker] <= most:
+            found.append(recording)
+    return found
 
 
 def _plda(pool: Pool) -> Affinity:
