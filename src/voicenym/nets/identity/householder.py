@@ -46,7 +46,8 @@ class Householder(torch.nn.Module):
         reflections: q of each layer; None for the paper's, d in ``roh`` and 50 in ``loh``.
         reading: one of :data:`READINGS`.
         sees: one of :data:`SIGHTS`.
-        whitened: whether equation 7 is used; equation 8 otherwise, where L is the identity.
+        whitened: whether equation 7 is used; equation 8 otherwise, where L is the identity. The
+            covariance is learnt in both, for whoever turns vectors further.
 
     Raises:
         ValueError: an option that there is not.
@@ -80,9 +81,8 @@ class Householder(torch.nn.Module):
         self.reading, self.sees, self.whitened = reading, sees, whitened
         self.register_buffer("mean", torch.zeros(size))
         self.register_buffer("spread", torch.ones(()))
-        if whitened:
-            self.register_buffer("whitening", torch.eye(size))
-            self.register_buffer("colouring", torch.eye(size))
+        self.register_buffer("whitening", torch.eye(size))
+        self.register_buffer("colouring", torch.eye(size))
         if form == "roh":
             self.vectors = torch.nn.Parameter(torch.randn(layers, count, size))
             return
@@ -104,20 +104,19 @@ class Householder(torch.nn.Module):
         """Mean, covariance and spread of speaker vectors ``[vector, size]``.
 
         Args:
-            vectors: more than ``size`` of them where the network is ``whitened``.
+            vectors: two at least; of few, many directions have the floor's variance.
             floor: least variance in a direction, as a share of the mean variance.
         """
         x = vectors.double()
         self.mean.copy_(x.mean(0))
         x = x - x.mean(0)
-        if self.whitened:
-            values, basis = torch.linalg.eigh(x.mT @ x / max(1, len(x) - 1))
-            deviation = values.clamp_min(floor * float(values.mean())).sqrt()
-            # The symmetric root (ZCA): of all L with L^-1 L^-T = Sigma the one nearest to I.
-            self.whitening.copy_(basis / deviation @ basis.mT)
-            self.colouring.copy_(basis * deviation @ basis.mT)
-            x = x @ self.whitening.double()
-        self.spread.copy_(x.square().mean().sqrt())
+        values, basis = torch.linalg.eigh(x.mT @ x / max(1, len(x) - 1))
+        deviation = values.clamp_min(floor * float(values.mean())).sqrt()
+        # The symmetric root (ZCA): of all L with L^-1 L^-T = Sigma the one nearest to I.
+        self.whitening.copy_(basis / deviation @ basis.mT)
+        self.colouring.copy_(basis * deviation @ basis.mT)
+        seen = x @ self.whitening.double() if self.whitened else x
+        self.spread.copy_(seen.square().mean().sqrt())
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """Speaker vectors ``[row, size]`` to pseudo-speakers' (equation 7, or 8)."""
