@@ -59,12 +59,12 @@ def main() -> None:
         voice = torch.randn(1, config.voiceprint)
         parameters = sum(p.numel() for p in cloak.parameters()) / 1e6
         limit = config.operations / rate
-        wait = cloak.latency - REACH - config.side
+        wait = cloak.latency - 2 * REACH - config.side
         print(f"{name}: {config.operations / 1e9:.2f} G multiply-adds a second, {parameters:.2f} M")
         print(
             f"  delay {1000 * cloak.latency / RATE:.0f} ms: half a receptive field "
             f"{1000 * config.side / RATE:.0f}, waiting for the grid {1000 * wait / RATE:.0f}, "
-            f"the level {1000 * REACH / RATE:.0f}"
+            f"levels {1000 * 2 * REACH / RATE:.0f}"
         )
 
         def whole(cloak: Cloak = cloak, voice: torch.Tensor = voice) -> None:

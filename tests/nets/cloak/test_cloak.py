@@ -41,6 +41,16 @@ def test_no_sample_leaves_its_ball_and_the_ball_is_used():
         assert all(0.9 * min(1.0, gain) < one < 1.5 * gain for one in share)
 
 
+def test_the_level_of_speech_is_kept():
+    sound = speech() * torch.linspace(0.1, 1.0, 4_000)
+    made = sound + cloak(0.5)(sound, VOICES, EPSILONS)
+    assert (made - sound).square().mean() > 1e-3 * sound.square().mean()
+    for start in range(0, 4_000, 1_000):
+        part = slice(start, start + 1_000)
+        ratio = made[:, part].square().mean(1) / sound[:, part].square().mean(1)
+        assert ratio.tolist() == pytest.approx([1.0, 1.0], abs=0.05)
+
+
 def test_the_cloak_follows_the_level_of_quiet_speech():
     quiet = 0.2 * speech()
     half = cloak(1.0)(0.5 * quiet, VOICES, EPSILONS)

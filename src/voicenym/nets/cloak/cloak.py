@@ -8,7 +8,8 @@ silence: within 16 ms around a sample, with root mean square l,
     delta = r tanh(u max(l, L) / epsilon),  r = epsilon min(1, l / L)
 
 u being what the network gives and L, :data:`REFERENCE`, the nominal level of speech. The paper
-clips; the tangent has the same ball, and a gradient everywhere.
+clips; the tangent has the same ball, and a gradient everywhere. What is added may leave speech
+louder or softer: the sum is brought back to the level l, as far as the ball lets it.
 """
 
 from __future__ import annotations
@@ -70,12 +71,12 @@ class Cloak(torch.nn.Module):
     @property
     def side(self) -> int:
         """Samples on either side that a sample of the cloak depends on."""
-        return self.config.side + REACH
+        return self.config.side + 2 * REACH
 
     @property
     def latency(self) -> int:
         """Samples by which a stream is late at most."""
-        return self.config.latency + REACH
+        return self.config.latency + 2 * REACH
 
     def forward(
         self, speech: torch.Tensor, voiceprints: torch.Tensor, epsilons: torch.Tensor
@@ -192,7 +193,9 @@ class CloakStream:
         self._keeping = keeping
         self._owed = 0
         self._recent: torch.Tensor | None = None
-        self._levels: torch.Tensor | None = None
+        self._late: torch.Tensor | None = None
+        self._made: torch.Tensor | None = None
+        self._skip = cloak.config.side
         self._piece = max(1, PIECE_GRIDS // cloak.config.grid) * cloak.config.grid
         self._started = False
 
@@ -223,20 +226,36 @@ class CloakStream:
             self._recent = speech[:, max(0, speech.shape[1] - 2 * REACH) :]
         heard = speech[:, REACH : max(REACH, speech.shape[1] - REACH)]
         level = _level(speech)
-        ratio = level / REFERENCE
         u = self._cloak.net.run(heard / (level + FLOOR), self._factors, self._flow)
-        # the network is late and begins after its side: the levels wait for it
-        if self._levels is not None:
-            ratio = torch.cat([self._levels, ratio], dim=1)
-        else:
-            self._skip = self._cloak.config.side
-        skipped = min(self._skip, ratio.shape[1])
+        # the network is late and begins after its side: what it is added to waits for it
+        late = torch.stack([heard, level])
+        if self._late is not None:
+            late = torch.cat([self._late, late], dim=2)
+        skipped = min(self._skip, late.shape[2])
         self._skip -= skipped
-        ratio = ratio[:, skipped:]
-        self._levels = ratio[:, u.shape[1] :]
-        ratio = ratio[:, : u.shape[1]]
+        late = late[:, :, skipped:]
+        self._late = late[:, :, u.shape[1] :]
+        heard, level = late[:, :, : u.shape[1]]
+        ratio = level / REFERENCE
         radius = self._epsilons * ratio.clamp(max=1.0)
-        return radius * torch.tanh(u * ratio.clamp_min(1.0) * (REFERENCE / self._epsilons))
+        added = radius * torch.tanh(u * ratio.clamp_min(1.0) * (REFERENCE / self._epsilons))
+        return self._leveled(torch.stack([heard, level, radius, added]))
+
+    def _leveled(self, made: torch.Tensor) -> torch.Tensor:
+        """What is added, such that the sum has the level of the speech.
+
+        Args:
+            made: speech, its level, the ball's radius, and what is added: ``[4, row, time]``.
+        """
+        if self._made is not None:
+            made = torch.cat([self._made, made], dim=2)
+        if self._keeping:
+            self._made = made[:, :, max(0, made.shape[2] - 2 * REACH) :]
+        speech, level, radius, added = made[:, :, REACH : max(REACH, made.shape[2] - REACH)]
+        found = _level(made[0] + made[3])
+        gain = torch.where(found > 0.0, level / found.clamp_min(1e-9), 1.0)
+        moved = gain * (speech + added) - speech
+        return torch.minimum(torch.maximum(moved, -radius), radius)
 
 
 def _level(speech: torch.Tensor) -> torch.Tensor:
