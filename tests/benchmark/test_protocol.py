@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from voicenym.apps.cli import app
 from voicenym.attack import verifier as verifiers
-from voicenym.benchmark import cards, results
+from voicenym.benchmark import cards, diversity, results
 from voicenym.errors import VoicenymError
 
 OPTIONS = ["--keys", "3", "--replicates", "30", "--enrolment", "2", "--tried", "2", "--sample", "3"]
@@ -46,7 +46,8 @@ def run(*arguments):
     return found
 
 
-def test_a_system_is_evaluated_resumed_and_reported(desk, spectrum, tmp_path):
+def test_a_system_is_evaluated_resumed_and_reported(desk, spectrum, tmp_path, monkeypatch):
+    monkeypatch.setattr(diversity, "PER_DIMENSION", 2)  # eight recordings are few
     report = tmp_path / "report"
     command = ["evaluate", desk, "--split", "dev", "--pool", desk, "--pool-split", "train"]
     command += ["--system", "mcadams", "-o", report, "--no-denoise", *OPTIONS]
@@ -75,6 +76,14 @@ def test_a_system_is_evaluated_resumed_and_reported(desk, spectrum, tmp_path):
     assert (report / "index.html").stat().st_size > 50_000
     with (report / "results.csv").open() as file:
         assert {row["system"] for row in csv.DictReader(file)} == {"original", "mcadams"}
+
+    kinds = {"entropy", "effective voices", "M_aa own", "M_aa others"}
+    assert kinds <= set(found.systems[0].utility)
+    assert "entropy" in found.utility
+    said = run("compare", report, report).stdout
+    assert "paired" in said.split(" against ")[1]
+    with pytest.raises(VoicenymError, match="one system only"):
+        run("compare", report)
 
     heard = spectrum.heard
     assert run(*command).exit_code == 0
