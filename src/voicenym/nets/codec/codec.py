@@ -1,0 +1,338 @@
+"""The codec: speech to frames, who speaks taken away, what is left quantised, and all of it back.
+
+Yao et al., "MUSA" (paper 2), section III. Frames x of the speech encoder and the speaker's vector s
+have the same size; r = x - s (equation 3) goes through the residual quantiser, and a voice is added
+to what comes out: s itself, an empty one, or any other. (The paper says "concatenated" in its
+overview and "added" where it describes the step; sizes are those of a sum.)
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+
+from voicenym.errors import VoicenymError
+from voicenym.nets.codec.coder import Decoder, SpeechEncoder
+from voicenym.nets.codec.quantizer import Quantized, ResidualQuantizer
+from voicenym.nets.codec.speaker import LEAST_SAMPLES, SpeakerEncoder
+from voicenym.nets.folder import fill, read, write
+from voicenym.nets.identity.householder import Householder
+from voicenym.nets.streaming import Memory
+
+KIND = "musa"
+RATE = 16_000
+MOST_SAMPLES = 30 * RATE
+"""That are heard at once; longer recordings in windows of so many."""
+CONTEXT = 2 * RATE
+"""Samples that windows have beside those that are kept, on either side."""
+
+
+@dataclass(frozen=True)
+class CodecConfig:
+    """Sizes; those of the paper (section IV.B) unless given.
+
+    Args:
+        channels: of the first convolution; every block doubles them, up to the paper's 512.
+        strides: of the blocks.
+        size: elements of a frame, and of a speaker's vector.
+        layers: of the LSTM.
+        kernel: of both convolutions of a residual unit.
+        compress: channels between these are so many times fewer (the paper does not say; 2 is
+            EnCodec's).
+        codebooks, entries: of the quantiser.
+        decay, least: see :class:`voicenym.nets.codec.quantizer.Codebook`.
+        speaker: channels of the speaker encoder.
+        causal: no frame looks at later samples, so that the codec streams.
+
+    Raises:
+        ValueError: sizes of which there is no codec.
+    """
+
+    channels: int = 32
+    strides: tuple[int, ...] = (2, 4, 5, 8)
+    size: int = 512
+    layers: int = 2
+    kernel: int = 3
+    compress: int = 2
+    codebooks: int = 8
+    entries: int = 1024
+    decay: float = 0.99
+    least: float = 2.0
+    speaker: int = 128
+    causal: bool = False
+
+    def __post_init__(self) -> None:
+        counts = (self.channels, self.size, self.compress, self.codebooks, self.entries)
+        if not self.strides or min(*counts, *self.strides) < 1 or self.layers < 0:
+            raise ValueError("sizes and strides are 1 at least, layers 0")
+        if self.kernel < 1 or self.kernel % 2 == 0:
+            raise ValueError(f"the kernel is odd, not {self.kernel}")
+        if self.speaker < 2 or self.speaker % 2:
+            raise ValueError(f"the speaker encoder's channels are even, not {self.speaker}")
+
+
+class Coded(NamedTuple):
+    """What the codec makes of speech.
+
+    Args:
+        waveform: ``[batch, time]``.
+        quantized: frames without the speaker.
+        own: ``[batch, size]``, the speaker's vector that was taken away.
+    """
+
+    waveform: torch.Tensor
+    quantized: Quantized
+    own: torch.Tensor
+
+
+class Codec(torch.nn.Module):
+    """Speech encoder, speaker encoder, residual quantiser and decoder.
+
+    Args:
+        config: sizes.
+
+    Attributes:
+        hop: samples of a frame: 320 as published, 50 frames a second.
+        voices: mean and covariance of speakers' vectors in training, a rotation of no layers.
+
+    Example:
+        >>> codec = Codec(CodecConfig(channels=2, size=8, entries=4, speaker=8)).eval()
+        >>> speech = torch.zeros(1, 16_000)
+        >>> own = codec.speaker(speech)
+        >>> codec.convert(speech, own, torch.zeros_like(own)).shape
+        torch.Size([1, 16000])
+    """
+
+    def __init__(self, config: CodecConfig | None = None) -> None:
+        super().__init__()
+        self.sizes = config = config or CodecConfig()
+        ends = (
+            config.channels, config.strides, config.size, config.layers, config.kernel,
+            config.compress, config.causal,
+        )  # fmt: skip
+        self.encoder = SpeechEncoder(*ends)
+        self.decoder = Decoder(*ends)
+        self.speakers = SpeakerEncoder(config.size, config.speaker)
+        self.quantizer = ResidualQuantizer(
+            config.codebooks, config.entries, config.size, config.decay, config.least
+        )
+        self.voices = Householder("roh", config.size, layers=0, reflections=1)
+        self.voices.requires_grad_(False)
+        self.hop = self.encoder.hop
+
+    @property
+    def size(self) -> int:
+        """Elements of a speaker's vector."""
+        return self.sizes.size
+
+    def speaker(self, waveform: torch.Tensor) -> torch.Tensor:
+        """Speakers' vectors ``[batch, size]`` of waveforms ``[batch, time]`` at 16 kHz.
+
+        A long recording is heard in equal parts, whose vectors are averaged.
+
+        Raises:
+            VoicenymError: less speech than a window of the encoder.
+        """
+        samples = waveform.shape[1]
+        if samples < LEAST_SAMPLES:
+            raise VoicenymError(
+                f"{1000 * samples / RATE:.0f} ms are too short to hear who speaks; give "
+                f"{1000 * LEAST_SAMPLES / RATE:.0f} ms at least, or join the clip with others of "
+                "the speaker"
+            )
+        parts = waveform.tensor_split(-(-samples // MOST_SAMPLES), dim=1)
+        return torch.stack([self.speakers(part) for part in parts]).mean(0)
+
+    def encode(self, waveform: torch.Tensor, own: torch.Tensor) -> Quantized:
+        """Frames without the speaker.
+
+        Args:
+            waveform: ``[batch, time]``; zeros fill the last frame.
+            own: ``[batch, size]`` of the speakers.
+        """
+        missing = -waveform.shape[1] % self.hop
+        x = self.encoder(torch.nn.functional.pad(waveform, (0, missing)))
+        return self.quantizer(x - own[:, :, None])
+
+    def decode(self, frames: torch.Tensor, voice: torch.Tensor) -> torch.Tensor:
+        """Frames ``[batch, size, frame]`` in voices ``[batch, size]``: ``[batch, frame * hop]``."""
+        return self.decoder(frames + voice[:, :, None])
+
+    def forward(self, waveform: torch.Tensor, own: torch.Tensor | None = None) -> Coded:
+        """Speech rebuilt in its own voice.
+
+        Args:
+            waveform: ``[batch, time]``.
+            own: ``[batch, size]`` of the speakers, of other speech of theirs; None to hear it here.
+
+        Raises:
+            VoicenymError: as :meth:`speaker`.
+        """
+        own = self.speaker(waveform) if own is None else own
+        quantized = self.encode(waveform, own)
+        rebuilt = self.decode(quantized.total, own)
+        return Coded(rebuilt[:, : waveform.shape[1]], quantized, own)
+
+    @torch.inference_mode()
+    def convert(
+        self, waveform: torch.Tensor, own: torch.Tensor, voice: torch.Tensor
+    ) -> torch.Tensor:
+        """Speech ``[batch, time]`` in other voices, as long, in bounded memory.
+
+        A recording longer than :data:`MOST_SAMPLES` is heard in windows that overlap; the LSTMs
+        begin anew in each, which :data:`CONTEXT` lets them forget.
+
+        Args:
+            waveform: at 16 kHz.
+            own: ``[batch, size]`` of the speakers.
+            voice: ``[batch, size]`` of who is to be heard.
+
+        Raises:
+            VoicenymError: vectors of another size.
+        """
+        self.check(own, voice)
+        samples = waveform.shape[1]
+        if not samples:
+            return waveform.clone()
+        if samples <= MOST_SAMPLES:
+            return self.decode(self.encode(waveform, own).total, voice)[:, :samples]
+        context = -(-CONTEXT // self.hop) * self.hop
+        step = max(1, (MOST_SAMPLES - 2 * context) // self.hop) * self.hop
+        parts = []
+        for start in range(0, samples, step):
+            first = max(0, start - context)
+            piece = waveform[:, first : start + step + context]
+            made = self.decode(self.encode(piece, own).total, voice)
+            parts.append(made[:, start - first : min(step, samples - start) + start - first])
+        return torch.cat(parts, dim=1)
+
+    def stream(self, own: torch.Tensor, voice: torch.Tensor) -> CodecStream:
+        """Begin a stream; see :class:`CodecStream`.
+
+        Raises:
+            VoicenymError: vectors of another size, or a codec that looks ahead.
+        """
+        return CodecStream(self, own, voice)
+
+    def check(self, *vectors: torch.Tensor) -> None:
+        """Refuse vectors that are not this codec's.
+
+        Raises:
+            VoicenymError: of another size.
+        """
+        for vector in vectors:
+            if vector.shape[-1] != self.size:
+                raise VoicenymError(
+                    f"a voice of {vector.shape[-1]} elements, and the codec's have {self.size}: "
+                    "use the codec's own speaker encoder"
+                )
+
+    def config(self) -> dict[str, Any]:
+        """Sizes that rebuild the network, fit for JSON."""
+        return dataclasses.asdict(self.sizes)
+
+    def save(self, folder: Path, *, half: bool = False, **about: Any) -> None:
+        """Keep it in a folder.
+
+        Args:
+            folder: made where there is none.
+            half: in half precision.
+            about: kept in the configuration: how it was trained, what it reaches.
+
+        Raises:
+            DependencyError, VoicenymError: as :func:`voicenym.nets.folder.write`.
+        """
+        write(folder, self.state_dict(), {"kind": KIND, "options": self.config(), **about},
+              half=half)  # fmt: skip
+
+    @classmethod
+    def load(cls, folder: Path) -> tuple[Codec, dict[str, Any]]:
+        """One that :meth:`save` kept, ready to use, and its configuration.
+
+        Raises:
+            DependencyError, VoicenymError: as :func:`voicenym.nets.folder.read`, and where the
+                folder holds no codec, or weights of another configuration.
+        """
+        config, state = read(folder)
+        if config.get("kind") != KIND or "options" not in config:
+            raise VoicenymError(f"{folder}: holds no codec; give one of voicenym train musa")
+        codec = cls(sizes(config["options"], str(folder)))
+        fill(codec, state, folder)
+        return codec.eval(), config
+
+
+def sizes(options: Mapping[str, Any], where: str) -> CodecConfig:
+    """Sizes from a configuration.
+
+    Raises:
+        VoicenymError: of which there is no codec.
+    """
+    known = [field.name for field in dataclasses.fields(CodecConfig)]
+    unknown = sorted(set(options) - set(known))
+    if unknown:
+        raise VoicenymError(
+            f"{where}: no size {unknown[0]!r} of a codec; there are: {', '.join(known)}"
+        )
+    given: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in options.items()}
+    try:
+        return CodecConfig(**given)
+    except (TypeError, ValueError) as error:
+        raise VoicenymError(f"{where}: no sizes of a codec: {error}") from None
+
+
+class CodecStream:
+    """A causal codec block by block; the samples are those of :meth:`Codec.convert` to rounding.
+
+    Who speaks must be known before: a vector of earlier speech of theirs.
+
+    Args:
+        codec: causal, in evaluation mode.
+        own: ``[row, size]`` of the speakers.
+        voice: ``[row, size]`` of who is to be heard.
+
+    Attributes:
+        latency: samples that are held back at most.
+
+    Raises:
+        VoicenymError: vectors of another size, or a codec that looks ahead.
+    """
+
+    def __init__(self, codec: Codec, own: torch.Tensor, voice: torch.Tensor) -> None:
+        if not codec.sizes.causal:
+            raise VoicenymError(
+                "this codec looks ahead and does not stream; train one with codec: {causal: true}"
+            )
+        codec.check(own, voice)
+        self.latency = codec.hop - 1
+        self._codec = codec
+        self._own, self._voice = own[:, :, None], voice[:, :, None]
+        self._memory = Memory()
+        self._waiting = own.new_zeros(len(own), 0)
+
+    @torch.inference_mode()
+    def push(self, block: torch.Tensor) -> torch.Tensor:
+        """``[row, time]``, of any length, to the samples that are ready."""
+        heard = torch.cat([self._waiting, block], dim=1)
+        ready = heard.shape[1] // self._codec.hop * self._codec.hop
+        self._waiting = heard[:, ready:].clone()
+        return self._step(heard[:, :ready]) if ready else heard[:, :0]
+
+    @torch.inference_mode()
+    def flush(self) -> torch.Tensor:
+        """The rest, in total as much as was pushed; the stream is over."""
+        owed = self._waiting.shape[1]
+        if not owed:
+            return self._waiting
+        padded = torch.nn.functional.pad(self._waiting, (0, self._codec.hop - owed))
+        self._waiting = self._waiting[:, :0]
+        return self._step(padded)[:, :owed]
+
+    def _step(self, frames: torch.Tensor) -> torch.Tensor:
+        codec, memory = self._codec, self._memory
+        x = codec.encoder(frames, memory) - self._own
+        return codec.decoder(codec.quantizer(x).total + self._voice, memory)

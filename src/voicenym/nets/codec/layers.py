@@ -1,0 +1,88 @@
+"""Layers of the codec: residual units, recurrence, and steps up, whole or block by block.
+
+The layout is that of SEANet and EnCodec (Tagliasacchi et al. 2020, Défossez et al. 2022), which
+paper 2 describes in section IV.B.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch.nn.functional import elu
+
+from voicenym.nets.streaming import Conv, Memory, extend
+
+
+class Unit(torch.nn.Module):
+    """A residual unit: two convolutions, and a way past them.
+
+    Args:
+        channels: in and out.
+        kernel: of both.
+        compress: the channels between are so many times fewer.
+        causal: looks at no later step.
+    """
+
+    def __init__(self, channels: int, kernel: int, compress: int, causal: bool) -> None:
+        super().__init__()
+        inner = max(1, channels // compress)
+        ahead = 0 if causal else None
+        self.first = Conv(channels, inner, kernel, ahead=ahead)
+        self.second = Conv(inner, channels, kernel, ahead=ahead)
+
+    def forward(self, x: torch.Tensor, memory: Memory | None = None) -> torch.Tensor:
+        """``[batch, channel, step]`` to as much."""
+        return x + self.second(elu(self.first(elu(x), memory)), memory)
+
+
+class Recurrent(torch.nn.Module):
+    """An LSTM of some layers, forward in time, added to its input.
+
+    Args:
+        width: channels.
+        layers: of the LSTM; 0 for none of it.
+    """
+
+    def __init__(self, width: int, layers: int) -> None:
+        super().__init__()
+        self.lstm: torch.nn.LSTM | None = None
+        if layers:
+            self.lstm = torch.nn.LSTM(width, width, layers, batch_first=True)
+
+    def forward(self, x: torch.Tensor, memory: Memory | None = None) -> torch.Tensor:
+        """``[batch, width, step]`` to as much."""
+        if self.lstm is None:
+            return x
+        state = None
+        if memory is not None and (self, "h") in memory.kept:
+            state = memory.kept[self, "h"], memory.kept[self, "c"]
+        y, (h, c) = self.lstm(x.transpose(1, 2), state)
+        if memory is not None:
+            memory.kept[self, "h"], memory.kept[self, "c"] = h, c
+        return x + y.transpose(1, 2)
+
+
+class Up(torch.nn.ConvTranspose1d):
+    """A transposed convolution with a kernel of twice its factor, in exact length.
+
+    Args:
+        inputs, outputs: channels.
+        factor: steps of the output for one of the input.
+        causal: an output depends on its own and the earlier step; else on the one before and the
+            one after.
+    """
+
+    def __init__(self, inputs: int, outputs: int, factor: int, causal: bool) -> None:
+        super().__init__(inputs, outputs, 2 * factor, stride=factor)
+        self.factor = factor
+        self.cut = 0 if causal else factor // 2
+
+    def forward(self, x: torch.Tensor, memory: Memory | None = None) -> torch.Tensor:  # type: ignore[override]
+        """``[batch, inputs, step]`` to ``[batch, outputs, step * factor]``."""
+        ahead = 1 if self.cut else 0
+        window = x if memory is None else extend(x, 1, ahead, memory, self)
+        ready = window.shape[2] - (0 if memory is None else 1 + ahead)
+        if ready <= 0:
+            return x.new_zeros(x.shape[0], self.out_channels, 0)
+        whole = torch.conv_transpose1d(window, self.weight, self.bias, self.factor)
+        before = 0 if memory is None else self.factor
+        return whole.narrow(2, before + self.cut, ready * self.factor)

@@ -1,0 +1,222 @@
+"""Residual vector quantisation: a frame as a sum of entries of codebooks, one after the other.
+
+Paper 2, section III.C and IV.B: eight codebooks of 1,024 entries, which follow what falls to them
+by moving averages (van den Oord et al. 2017, appendix; Razavi et al. 2019), begin as clusters of
+the first batch, and are begun anew where nothing falls to them (Zeghidour et al., SoundStream).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import distributed
+
+SMOOTHING = 1e-5
+"""Of the shares of entries (Laplace)."""
+BEGINNING = 20
+"""Steps of k-means in the first batch."""
+MOST_CLUSTERED = 32_768
+"""Vectors that k-means hears at most."""
+
+
+class Quantized(NamedTuple):
+    """What quantisation gives; gradients pass through it as if it had not been there.
+
+    Args:
+        first: ``[batch, size, frame]``, what the first codebook says.
+        total: ``[batch, size, frame]``, what all of them say together.
+        codes: ``[batch, codebook, frame]`` int64.
+        commitment: equation 9, a mean over frames and elements, summed over codebooks.
+        perplexity: ``[codebook]``: as many entries as were in even use.
+    """
+
+    first: torch.Tensor
+    total: torch.Tensor
+    codes: torch.Tensor
+    commitment: torch.Tensor
+    perplexity: torch.Tensor
+
+
+class Codebook(torch.nn.Module):
+    """Entries that follow what falls to them.
+
+    Args:
+        entries: how many.
+        size: elements of each.
+        decay: of moving averages.
+        least: vectors a step, on average, below which an entry is begun anew.
+        seed: of the draws, which depend on it and on the number of steps alone.
+    """
+
+    vectors: torch.Tensor
+    sums: torch.Tensor
+    counts: torch.Tensor
+    steps: torch.Tensor
+
+    def __init__(
+        self, entries: int, size: int, decay: float = 0.99, least: float = 2.0, seed: int = 0
+    ) -> None:
+        super().__init__()
+        self.decay, self.least, self.seed = decay, least, seed
+        # any other start would do: the first batch in training decides
+        self.register_buffer(
+            "vectors", torch.randn(entries, size, generator=torch.Generator().manual_seed(seed))
+        )
+        self.register_buffer("sums", torch.zeros(entries, size))
+        self.register_buffer("counts", torch.zeros(entries))
+        self.register_buffer("steps", torch.zeros((), dtype=torch.int64))
+
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """``[vector, size]`` to the numbers ``[vector]`` of the nearest entries, and the entries.
+
+        In training the entries follow afterwards.
+        """
+        x = x.detach().to(self.vectors)
+        if self.training and not int(self.steps):
+            self._begin(x)
+        codes = self.nearest(x)
+        found = self.vectors[codes]
+        if self.training:
+            self._follow(x, codes)
+        return codes, found
+
+    def nearest(self, x: torch.Tensor) -> torch.Tensor:
+        """``[vector, size]`` to ``[vector]``: the nearest, the first of equals."""
+        far = self.vectors.square().sum(1) - 2.0 * x @ self.vectors.T
+        return far.argmin(1)
+
+    @torch.no_grad()
+    def _begin(self, x: torch.Tensor) -> None:
+        """Clusters of the batch."""
+        some = self._drawn(x, min(len(x), MOST_CLUSTERED), repeat=False)
+        self.vectors.copy_(self._drawn(x, len(self.vectors), repeat=len(x) < len(self.vectors)))
+        for _ in range(BEGINNING):
+            sums, counts = self._fallen(some, self.nearest(some))
+            used = counts > 0
+            self.vectors[used] = sums[used] / counts[used, None]
+        _equal(self.vectors)
+        sums, counts = self._fallen(x, self.nearest(x))
+        self.counts.copy_(_total(counts))
+        self.sums.copy_(self.vectors * self.counts[:, None])
+
+    @torch.no_grad()
+    def _follow(self, x: torch.Tensor, codes: torch.Tensor) -> None:
+        dead = self.counts < self.least
+        # drawn whether needed or not, so that processes stay in step
+        others = self._drawn(x, len(self.vectors), repeat=True)
+        _equal(others)
+        self.counts.copy_(torch.where(dead, self.least, self.counts))
+        self.sums.copy_(torch.where(dead[:, None], others * self.least, self.sums))
+        sums, counts = self._fallen(x, codes)
+        # a new entry does not inherit what fell to the old one
+        alive = (~dead).to(counts)
+        sums, counts = _total(sums) * alive[:, None], _total(counts) * alive
+        keep = torch.where(dead, 1.0, self.decay)
+        self.counts.mul_(keep).add_((1.0 - keep) * counts)
+        self.sums.mul_(keep[:, None]).add_((1.0 - keep)[:, None] * sums)
+        whole = self.counts.sum()
+        share = (self.counts + SMOOTHING) / (whole + len(self.counts) * SMOOTHING)
+        self.vectors.copy_(self.sums / (share * whole)[:, None])
+        self.steps.add_(1)
+
+    def _fallen(self, x: torch.Tensor, codes: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Sum and number of what falls to each entry."""
+        sums = torch.zeros_like(self.vectors).index_add_(0, codes, x)
+        return sums, torch.bincount(codes, minlength=len(self.vectors)).to(x)
+
+    def _drawn(self, x: torch.Tensor, count: int, repeat: bool) -> torch.Tensor:
+        """So many of the vectors ``[vector, size]``."""
+        generator = torch.Generator().manual_seed(self.seed * 1_000_003 + int(self.steps))
+        if repeat:
+            place = torch.randint(len(x), (count,), generator=generator)
+        else:
+            place = torch.randperm(len(x), generator=generator)[:count]
+        return x[place.to(x.device)]
+
+
+class ResidualQuantizer(torch.nn.Module):
+    """Codebooks, each for what those before it left.
+
+    Args:
+        codebooks: how many.
+        entries: of each.
+        size: elements of a frame.
+        decay, least, seed: of :class:`Codebook`.
+    """
+
+    def __init__(
+        self,
+        codebooks: int = 8,
+        entries: int = 1024,
+        size: int = 512,
+        decay: float = 0.99,
+        least: float = 2.0,
+        seed: int = 0,
+    ) -> None:
+        super().__init__()
+        self.books = torch.nn.ModuleList(
+            [Codebook(entries, size, decay, least, seed + i) for i in range(codebooks)]
+        )
+
+    def forward(self, frames: torch.Tensor) -> Quantized:
+        """``[batch, size, frame]`` quantised."""
+        rows, size, steps = frames.shape
+        with torch.autocast(frames.device.type, enabled=False):
+            x = frames.float().transpose(1, 2).reshape(-1, size)
+            rest, total = x, torch.zeros_like(x)
+            first = total
+            codes, lost, used = [], [], []
+            for book in self.books:
+                found, q = book(rest)
+                lost.append((rest - q).square().mean())
+                share = torch.bincount(found, minlength=len(_vectors(book))) / max(1, len(found))
+                used.append(torch.special.entr(share).sum().exp())
+                codes.append(found.view(rows, steps))
+                total = total + q
+                first = total if len(codes) == 1 else first
+                rest = rest - q
+            through = [
+                (x + (q - x).detach()).view(rows, steps, size).transpose(1, 2)
+                for q in (first, total)
+            ]
+        return Quantized(
+            through[0],
+            through[1],
+            torch.stack(codes, 1),
+            torch.stack(lost).sum(),
+            torch.stack(used),
+        )
+
+    def looked_up(self, codes: torch.Tensor) -> torch.Tensor:
+        """``[batch, codebook, frame]``, of the first few codebooks or all, to
+        ``[batch, size, frame]``.
+
+        Raises:
+            ValueError: more codebooks than there are.
+        """
+        if codes.shape[1] > len(self.books):
+            raise ValueError(f"codes of {codes.shape[1]} codebooks; there are {len(self.books)}")
+        parts = [_vectors(b)[c] for b, c in zip(self.books, codes.unbind(1), strict=False)]
+        return torch.stack(parts).sum(0).transpose(1, 2)
+
+
+def _vectors(book: torch.nn.Module) -> torch.Tensor:
+    return book.vectors  # type: ignore[return-value]
+
+
+def _several() -> bool:
+    return distributed.is_available() and distributed.is_initialized()
+
+
+def _total(x: torch.Tensor) -> torch.Tensor:
+    """Summed over processes that train together."""
+    if _several():
+        distributed.all_reduce(x)
+    return x
+
+
+def _equal(x: torch.Tensor) -> None:
+    """As the first process has it."""
+    if _several():
+        distributed.broadcast(x, 0)

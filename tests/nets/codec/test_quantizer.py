@@ -1,0 +1,111 @@
+"""Residual vector quantisation."""
+
+import pytest
+import torch
+
+from voicenym.nets.codec.quantizer import Codebook, ResidualQuantizer
+
+
+def clusters(count, size, per, spread=0.01):
+    generator = torch.Generator().manual_seed(3)
+    centres = torch.randn(count, size, generator=generator) * 3
+    noise = spread * torch.randn(count * per, size, generator=generator)
+    return centres, centres.repeat(per, 1) + noise
+
+
+def test_entries_begin_as_clusters_of_the_first_batch_and_stay_there():
+    centres, x = clusters(4, 6, 50)
+    book = Codebook(16, 6, least=0.0).train()
+    for _ in range(5):
+        codes, found = book(x)
+    # 16 entries on 4 clusters: every cluster has one of its own, at least
+    assert float(torch.cdist(centres, book.vectors).min(1).values.max()) < 0.1
+    assert float((found - x).square().mean()) < 1e-3
+    assert torch.equal(codes, torch.cdist(x, book.vectors).argmin(1))
+
+
+def test_an_entry_is_the_moving_average_of_what_falls_to_it():
+    book = Codebook(2, 1, decay=0.9, least=0.0).train()
+    book.steps.fill_(1)
+    book.vectors.copy_(torch.tensor([[0.0], [10.0]]))
+    book.counts.fill_(4.0)
+    book.sums.copy_(book.vectors * 4.0)
+    codes, found = book(torch.tensor([[1.0], [1.0], [9.0]]))
+    assert codes.tolist() == [0, 0, 1]
+    # those found are the ones before the step
+    assert found[:, 0].tolist() == [0.0, 0.0, 10.0]
+    expected = [(0.1 * 2.0) / (3.6 + 0.2), (36.0 + 0.9) / (3.6 + 0.1)]
+    torch.testing.assert_close(book.vectors[:, 0], torch.tensor(expected), atol=1e-3, rtol=0)
+
+
+def test_an_entry_to_which_nothing_falls_is_begun_anew_within_the_batch():
+    book = Codebook(3, 2, least=1.0).train()
+    book.steps.fill_(1)
+    book.vectors.copy_(torch.tensor([[0.0, 0.0], [1e3, 1e3], [-1e3, 0.0]]))
+    book.counts.copy_(torch.tensor([9.0, 0.5, 0.0]))
+    book.sums.copy_(book.vectors * book.counts[:, None])
+    x = torch.randn(40, 2, generator=torch.Generator().manual_seed(0))
+    book(x)
+    assert float(book.vectors.abs().max()) < 10.0
+    for vector in book.vectors[1:]:
+        assert float((x - vector).square().sum(1).min()) < 1e-6
+    assert book.counts[1:].tolist() == [1.0, 1.0]
+
+
+def test_evaluation_changes_nothing_and_training_depends_on_the_batches_alone():
+    x = torch.randn(64, 4, generator=torch.Generator().manual_seed(1))
+    one, other = Codebook(8, 4, seed=2).train(), Codebook(8, 4, seed=2).train()
+    torch.manual_seed(5)
+    one(x), one(x)
+    torch.manual_seed(6)
+    other(x), other(x)
+    assert torch.equal(one.vectors, other.vectors)
+    before = one.vectors.clone()
+    one.eval()(x)
+    assert torch.equal(one.vectors, before)
+
+
+def test_few_vectors_and_many_entries():
+    book = Codebook(32, 4).train()
+    for _ in range(3):
+        book(torch.randn(5, 4))
+    assert bool(book.vectors.isfinite().all())
+
+
+def test_each_codebook_quantises_what_the_ones_before_left():
+    torch.manual_seed(0)
+    quantizer = ResidualQuantizer(3, 16, 4, least=0.1).train()
+    x = torch.randn(2, 4, 100)
+    for _ in range(20):
+        quantizer(x)
+    quantizer.eval()
+    found = quantizer(x)
+    assert found.codes.shape == (2, 3, 100)
+    rest, error = x.transpose(1, 2), []
+    for i, book in enumerate(quantizer.books):
+        expected = torch.cdist(rest, book.vectors[None].expand(2, -1, -1)).argmin(2)
+        assert torch.equal(found.codes[:, i], expected)
+        rest = rest - book.vectors[expected]
+        error.append(float(rest.square().mean()))
+    assert error[0] > error[1] > error[2]
+    assert float(found.commitment) == pytest.approx(sum(error), rel=1e-4)
+    torch.testing.assert_close(quantizer.looked_up(found.codes), found.total)
+    torch.testing.assert_close(quantizer.looked_up(found.codes[:, :1]), found.first)
+    assert float(found.perplexity.min()) >= 1.0
+    assert float(found.perplexity.max()) <= 16.0
+    with pytest.raises(ValueError, match="there are 3"):
+        quantizer.looked_up(torch.zeros(1, 4, 2, dtype=torch.int64))
+
+
+def test_gradients_pass_straight_through_and_commitment_draws_to_the_entries():
+    torch.manual_seed(0)
+    quantizer = ResidualQuantizer(2, 8, 4).eval()
+    x = torch.randn(1, 4, 5, requires_grad=True)
+    found = quantizer(x)
+    weight = torch.randn(1, 4, 5)
+    (found.total * weight).sum().backward()
+    torch.testing.assert_close(x.grad, weight)
+    x.grad = None
+    quantizer(x).commitment.backward()
+    q, total = found.first.detach(), found.total.detach()
+    torch.testing.assert_close(x.grad, 2.0 * ((x.detach() - q) + (x.detach() - total)) / 20)
