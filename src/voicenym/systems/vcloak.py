@@ -87,8 +87,9 @@ class VCloak(Anonymizer):
             "an attacker who cloaks other recordings of the speaker finds most voices; one who "
             "trains a verifier on cloaked speech is to be expected to find more, and was not "
             "measured",
-            "the bundled weights come from half an hour of one core: what they add is heard as "
-            "noise, far above the masking threshold, and a target's voice is hardly approached",
+            "the bundled weights come from half an hour of one core: a verifier that the training "
+            "did not see errs on them no more than on noise of the same spectrum and loudness",
+            "what they add is heard as noise, and a target's voice is hardly approached",
             "with a target or untargeted, all speakers get the same change",
         ),
         approximations=(
