@@ -32,10 +32,12 @@ ATTACKERS = {
     UNPROTECTED: "original enrolment against original trials",
     "ignorant": "does not know that vectors are protected: original enrolment, by cosine",
     "lazy-informed": "knows the method, not the key: protects enrolment with its own, by cosine",
-    "semi-informed": "as lazy-informed, and trains PLDA on other people whom it protects",
+    "semi-informed": "trains PLDA on other people, protects each utterance with its own key anew",
     "inverting": "trains a regression from protected vectors of other people to their originals",
 }
 """What each attacker knows and does."""
+SHRINKAGE = 0.1
+"""Of the covariance within speakers toward a multiple of I, where it cannot be inverted."""
 RIDGE = 0.1
 """Penalty of the regression, as a share of the mean variance."""
 
@@ -134,7 +136,7 @@ def become(
     speakers: Sequence[str],
     sexes: Sequence[str],
     key: Key,
-    per: str,
+    per: str = "speaker",
 ) -> torch.Tensor:
     """Pseudo-speakers' vectors ``[row, element]`` under a key.
 
@@ -193,6 +195,13 @@ def judge(
         become(theirs, v, [m.speaker] * len(v), [m.sex] * len(v), attacker, per).double().numpy()
         for v, m in zip(bench.enrolment, trials.models, strict=True)
     ]
+    # each utterance anew: in their mean, what the attacker's own key draws cancels out
+    averaged = [
+        become(theirs, v, [f"{m.speaker} {i}" for i in range(len(v))], [m.sex] * len(v), attacker)
+        .double()
+        .numpy()
+        for v, m in zip(bench.enrolment, trials.models, strict=True)
+    ]
     cosine = Cosine()
     scores = {
         UNPROTECTED: cosine.score(enrolled, original),
@@ -201,15 +210,14 @@ def judge(
     }
     notes = []
     others = bench.others
-    lessons = {
-        level: become(theirs, others.vectors, others.speakers, others.sexes, attacker, level)
-        .double()
-        .numpy()
-        for level in ("speaker", "utterance")
-    }
-    train = np.concatenate(list(lessons.values()))
+    # a pseudonym an utterance: of one a speaker, training would take what keys draw for speakers
+    lessons = [
+        become(theirs, others.vectors, others.speakers, others.sexes, key, "utterance")
+        for key in (attacker, _another(attacker))
+    ]
+    train = torch.cat(lessons).double().numpy()
     try:
-        scores["semi-informed"] = _plda(train, others).score(protected, seen)
+        scores["semi-informed"] = _plda(train, others).score(averaged, seen)
     except VoicenymError as error:
         notes.append(f"semi-informed: {error}")
     try:
@@ -225,6 +233,11 @@ def judge(
     return Judged(candidate.name, errors, figures, scores, seen, spent, tuple(notes))
 
 
+def _another(key: Key) -> Key:
+    """A key that follows from a key."""
+    return Key(bytes.fromhex(key.tag("another", "1") + key.tag("another", "2")))
+
+
 def _eer(scores: np.ndarray, trials: Trials, replicates: int) -> Measured:
     target, nontarget, speakers = split(scores, trials)
     found = eer(target, nontarget, speakers, replicates=replicates)
@@ -235,7 +248,12 @@ def _eer(scores: np.ndarray, trials: Trials, replicates: int) -> Measured:
 def _plda(vectors: np.ndarray, others: Pool) -> Backend:
     from voicenym.attack.plda import PLDA
 
-    return PLDA.train(vectors, [*others.speakers, *others.speakers])
+    speakers = [*others.speakers, *others.speakers]
+    # without length normalisation: means of a pool differ in length by what they were made from
+    try:
+        return PLDA.train(vectors, speakers, normalise=False)
+    except VoicenymError:
+        return PLDA.train(vectors, speakers, normalise=False, shrinkage=SHRINKAGE)
 
 
 def _inverse(vectors: np.ndarray, others: Pool) -> Callable[[np.ndarray], Array]:
