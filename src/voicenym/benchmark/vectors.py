@@ -36,8 +36,8 @@ ATTACKERS = {
     "inverting": "trains a regression from protected vectors of other people to their originals",
 }
 """What each attacker knows and does."""
-SHRINKAGE = 0.1
-"""Of the covariance within speakers toward a multiple of I, where it cannot be inverted."""
+NOTHING = 0.01
+"""Deviation along a direction, against that of the widest, below which vectors do not vary."""
 RIDGE = 0.1
 """Penalty of the regression, as a share of the mean variance."""
 
@@ -217,7 +217,9 @@ def judge(
     ]
     train = torch.cat(lessons).double().numpy()
     try:
-        scores["semi-informed"] = _plda(train, others).score(averaged, seen)
+        spanned = _spanned(train)
+        learnt = _plda(train @ spanned, others)
+        scores["semi-informed"] = learnt.score([v @ spanned for v in averaged], seen @ spanned)
     except VoicenymError as error:
         notes.append(f"semi-informed: {error}")
     try:
@@ -245,15 +247,26 @@ def _eer(scores: np.ndarray, trials: Trials, replicates: int) -> Measured:
     return Measured(100 * found.value, 100 * low, 100 * high, "%")
 
 
+def _spanned(vectors: np.ndarray) -> np.ndarray:
+    """Directions ``[element, direction]`` in which vectors vary.
+
+    Raises:
+        VoicenymError: there are none.
+    """
+    _, values, directions = np.linalg.svd(vectors - vectors.mean(0), full_matrices=False)
+    vary = values > NOTHING * values[0]
+    if not vary.any():
+        raise VoicenymError("protected vectors do not vary: there is nothing to learn")
+    found: np.ndarray = directions[vary].T
+    return found
+
+
 def _plda(vectors: np.ndarray, others: Pool) -> Backend:
     from voicenym.attack.plda import PLDA
 
     speakers = [*others.speakers, *others.speakers]
     # without length normalisation: means of a pool differ in length by what they were made from
-    try:
-        return PLDA.train(vectors, speakers, normalise=False)
-    except VoicenymError:
-        return PLDA.train(vectors, speakers, normalise=False, shrinkage=SHRINKAGE)
+    return PLDA.train(vectors, speakers, normalise=False)
 
 
 def _inverse(vectors: np.ndarray, others: Pool) -> Callable[[np.ndarray], Array]:
