@@ -21,6 +21,7 @@ from voicenym.apps.cli import (
     train_content,
     train_householder,
     train_mixture,
+    train_musa,
     train_recogniser,
     train_resynthesis,
     train_statistical,
@@ -68,6 +69,7 @@ train.app.command("units")(train_content.units)
 train.app.command("autoencoder")(train_autoencoder.autoencoder)
 train.app.command("householder")(train_householder.householder)
 train.app.command("mixture")(train_mixture.mixture)
+train.app.command("musa")(train_musa.musa)
 train.app.command("recogniser")(train_recogniser.recogniser)
 train.app.command("resynthesis")(train_resynthesis.resynthesis)
 train.app.command("ubm")(train_statistical.ubm)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -21,10 +22,12 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 CEPSTRA = "cepstra"
+WAV2VEC = "wav2vec2:"
 UNITS_CONFIG = typer.Option(None, "--config", "-c", help="A YAML file; 100 units without.")
 FEATURES = typer.Option(
     None, "--features",
-    help="What units are clusters of: cepstra, or a HuBERT: file, folder or catalogue's name.",
+    help="What units are clusters of: cepstra, a HuBERT (file, folder or catalogue's name), or "
+    "wav2vec2:PLACE, such as wav2vec2:xls-r-300m.",
 )  # fmt: skip
 FROM_HUBERT = typer.Option(
     None, "--from", help="HuBERT to go on from: a checkpoint, a folder, or a catalogue's name."
@@ -36,7 +39,9 @@ def units(
     output: Path = shared.OUTPUT,
     config: str | None = UNITS_CONFIG,
     features: str = typer.Option(CEPSTRA, "--features", help=FEATURES.help),
-    layer: int = typer.Option(7, "--layer", min=1, help="Of HuBERT, whose output is clustered."),
+    layer: int = typer.Option(
+        7, "--layer", min=1, help="Of the network, whose output is clustered."
+    ),
     count: int | None = typer.Option(None, "--units", min=2, help="How many."),
     split: str | None = shared.SPLIT,
     corpus: list[str] = shared.CORPUS,
@@ -54,7 +59,7 @@ def units(
     chosen = _changed(chosen, units=count)
     say, limit = shared.telling(quiet), shared.seconds(budget)
     machine = shared.on(accelerator, 1, None, None)
-    heard, source = _features(features, layer, machine)
+    heard, source = features_of(features, layer, machine)
     speech = shared.gathered(data, split, corpus)
     how = shared.rendering(None, "utterance", output)
     utterances = shared.shelved(shelf or output / "shelf", speech, how, say)
@@ -108,7 +113,7 @@ def content(
         raise VoicenymError(
             f"{units}: its units are clusters of a HuBERT's layer; give it by --features or --from"
         )
-    heard, source = _features(clustered, int(targets.source.get("layer", 0)), machine)
+    heard, source = features_of(clustered, int(targets.source.get("layer", 0)), machine)
     if source != targets.source:
         raise VoicenymError(
             f"{units}: its units are clusters of other features ({targets.source}, not {source}); "
@@ -216,13 +221,31 @@ def bottleneck(
     typer.echo(f"{output}: {outcome.steps} steps, CER {outcome.best:.1f} % on speakers kept out")
 
 
-def _features(place: str, layer: int, machine: Machine) -> tuple[Content, dict[str, object]]:
-    """What gives frames, and what to call it: a HuBERT by its bytes, wherever it lies."""
+def features_of(place: str, layer: int, machine: Machine) -> tuple[Content, dict[str, object]]:
+    """What gives frames, and what to call it: a network by its weights, wherever it lies.
+
+    Args:
+        place: ``cepstra``, ``wav2vec2:PLACE`` (XLS-R among others), or a HuBERT's.
+        layer: of a network.
+        machine: where it is to run.
+
+    Raises:
+        VoicenymError: no such features.
+    """
     from voicenym.nets.content.units import Cepstra, HubertLayer
 
     device = "cuda" if machine.cuda else "cpu"
     if place == CEPSTRA:
         return Cepstra().to(device), {"features": CEPSTRA}
+    if place.startswith(WAV2VEC):
+        from voicenym.nets.content.wav2vec import Wav2Vec
+
+        network = Wav2Vec.from_published(place.removeprefix(WAV2VEC), layer)
+        weights = hashlib.sha256()
+        for tensor in network.state_dict().values():
+            weights.update(tensor.contiguous().numpy().tobytes())
+        told = {"features": "wav2vec2", "layer": layer, "sha256": weights.hexdigest()}
+        return network.to(device), told
     hubert, digest = _hubert(place)
     source = {"features": "hubert", "layer": layer, "sha256": digest}
     try:

@@ -1,0 +1,121 @@
+"""``voicenym train musa``: a codec that parts the speaker from what is said."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from voicenym.apps.cli import train as shared
+from voicenym.errors import VoicenymError
+
+if TYPE_CHECKING:
+    from voicenym.training.codec_losses import Teacher
+    from voicenym.training.fit import Machine
+
+NO_TEACHER = "none"
+
+
+def musa(
+    data: list[Path] = shared.DATA,
+    config: str = shared.CONFIG,
+    output: Path = shared.OUTPUT,
+    units: str = typer.Option(
+        NO_TEACHER,
+        "--units",
+        help="What the first codebook is to tell: a folder of voicenym train units. none: nothing "
+        "(the ablation), with weights: {semantic: 0} in the configuration.",
+    ),
+    features: str | None = typer.Option(
+        None,
+        "--features",
+        help="What the units are clusters of, unless cepstra: a HuBERT, or wav2vec2:PLACE.",
+    ),
+    start: Path | None = typer.Option(None, "--from", help="Folder of a codec to go on from."),
+    split: str | None = shared.SPLIT,
+    corpus: list[str] = shared.CORPUS,
+    budget: str | None = shared.BUDGET,
+    steps: int | None = shared.STEPS,
+    batch: int | None = shared.BATCH,
+    accelerator: str = shared.ACCELERATOR,
+    devices: int = shared.DEVICES,
+    precision: str | None = shared.PRECISION,
+    workers: int | None = shared.WORKERS,
+    shelf: Path | None = shared.SHELF,
+    half: bool = typer.Option(False, "--half", help="Keep the result in half precision."),
+    quiet: bool = shared.QUIET,
+) -> None:
+    """Train MUSA's codec: the speaker, the content and the prosody taken apart in turn."""
+    shared.needs_lightning()
+    from voicenym.attack.transform import ORIGINAL
+    from voicenym.nets.codec.codec import Codec
+    from voicenym.training import musa as recipe
+    from voicenym.training.apart import apart
+    from voicenym.training.codec_takes import taught
+    from voicenym.training.config import load
+
+    chosen = recipe.changed(load(config, recipe.MusaConfig), steps=steps, batch=batch)
+    say, limit = shared.telling(quiet), shared.seconds(budget)
+    machine = shared.on(accelerator, devices, precision, workers)
+    codec = recipe.new(chosen) if start is None else Codec.load(start)[0]
+    teacher = None if units == NO_TEACHER else _teacher(Path(units), features, machine)
+    recipe.checked(chosen, codec, teacher)
+    speech = shared.gathered(data, split, corpus)
+    learnt, kept = apart(speech, chosen.held_out, chosen.seed)
+    utterances = shared.shelved(shelf or output / "shelf", [*learnt, *kept], ORIGINAL, say)
+    takes = taught(utterances, teacher, output / "told", say)
+    heard, held_out = takes[: len(learnt)], takes[len(learnt) :]
+    outcome = recipe.train(
+        codec,
+        heard,
+        held_out,
+        chosen,
+        output,
+        teacher=teacher,
+        seconds=limit,
+        machine=machine,
+        say=say,
+    )
+    codec.save(
+        output,
+        half=half,
+        card={
+            "data": ", ".join(" ".join([path.name, split or "", *corpus]) for path in data),
+            "speakers": len({r.speaker for r in learnt}),
+            "recordings": len(learnt),
+            "hours": round(sum(take.utterance.length for take in heard) / 57_600_000, 2),
+            "teacher": None if teacher is None else teacher.source,
+            "optimizer steps, discriminators' included": outcome.steps,
+            "mel distance on speakers kept out": round(outcome.best, 4),
+        },
+    )
+    typer.echo(
+        f"{output}: {outcome.steps} steps, mel distance {outcome.best:.3f} on speakers kept out"
+    )
+
+
+def _teacher(folder: Path, features: str | None, machine: Machine) -> Teacher:
+    """Units, of the features that they were found in.
+
+    Raises:
+        VoicenymError: others were given, or none.
+    """
+    from voicenym.apps.cli.train_content import CEPSTRA, features_of
+    from voicenym.nets.content.units import Units
+    from voicenym.training.codec_losses import UnitTeacher
+
+    units = Units.load(folder)
+    if features is None and units.source.get("features") == CEPSTRA:
+        features = CEPSTRA
+    if features is None:
+        raise VoicenymError(
+            f"{folder}: its units are clusters of a network's layer; give that by --features"
+        )
+    heard, source = features_of(features, int(units.source.get("layer", 0)), machine)
+    if source != units.source:
+        raise VoicenymError(
+            f"{folder}: its units are clusters of other features ({units.source}, not {source}); "
+            "give those by --features"
+        )
+    return UnitTeacher(heard, units)

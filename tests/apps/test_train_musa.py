@@ -1,0 +1,112 @@
+"""``voicenym train musa``: from a folder of speakers to a codec."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+import soundfile
+from typer.testing import CliRunner
+
+from voicenym.apps.cli import app
+from voicenym.errors import VoicenymError
+
+pytest.importorskip("lightning")
+
+CONFIG = """
+codec: {channels: 2, size: 8, layers: 1, codebooks: 2, entries: 8, speaker: 8, causal: true}
+seconds: 0.2
+batch: 2
+every: 2
+judges: 0.03
+"""
+
+
+@pytest.fixture(scope="module")
+def buzzers(tmp_path_factory):
+    """Four speakers who buzz at pitches of their own, and units of their cepstra."""
+    import torch
+
+    from voicenym.nets.content.units import Units
+
+    root = tmp_path_factory.mktemp("speech")
+    time = np.arange(8000) / 16_000
+    for speaker in range(4):
+        pitch = 90.0 * 1.15**speaker
+        sound = sum(np.sin(2 * np.pi * k * pitch * time + k) / k for k in range(1, 9))
+        place = root / "train" / f"s{speaker}" / "0.wav"
+        place.parent.mkdir(parents=True, exist_ok=True)
+        soundfile.write(place, 0.1 * sound, 16_000)
+    (root / "tiny.yaml").write_text(CONFIG)
+    Units(torch.randn(6, 39), {"features": "cepstra"}).save(root / "units")
+    Units(torch.randn(6, 39), {"features": "hubert", "layer": 3}).save(root / "others")
+    return root
+
+
+def test_a_codec_is_trained_and_kept(buzzers, tmp_path):
+    out = tmp_path / "codec"
+    arguments = [
+        "train", "musa", "-d", buzzers / "train", "-c", buzzers / "tiny.yaml", "-o", out,
+        "--units", buzzers / "units", "--steps", "2", "--accelerator", "cpu", "--workers", "0",
+    ]  # fmt: skip
+    told = CliRunner().invoke(app, [str(a) for a in arguments])
+    assert told.exit_code == 0, told.output
+    config = json.loads((out / "config.json").read_text())
+    assert config["kind"] == "musa"
+    assert config["card"]["teacher"] == {"features": "cepstra", "units": 6}
+    assert config["card"]["speakers"] == 3
+    from voicenym.nets.codec.codec import Codec
+
+    codec, _ = Codec.load(out)
+    assert codec.sizes.entries == 8
+
+
+def refused(*arguments):
+    told = CliRunner().invoke(app, ["train", "musa", *map(str, arguments)])
+    assert isinstance(told.exception, VoicenymError), told.output
+    return str(told.exception)
+
+
+def test_mistakes_are_one_line(buzzers, tmp_path):
+    given = ["-d", buzzers / "train", "-c", buzzers / "tiny.yaml", "-o", tmp_path / "out"]
+    given += ["--accelerator", "cpu"]
+    assert "weights: {semantic: 0}" in refused(*given)
+    assert "give that by --features" in refused(*given, "--units", buzzers / "others")
+    wrong = refused(*given, "--units", buzzers / "others", "--features", "cepstra")
+    assert "clusters of other features" in wrong
+    assert "holds no codec" in refused(*given, "--from", buzzers / "units")
+    assert "holds no units" in refused(*given, "--units", _codec(tmp_path))
+
+
+def _codec(folder):
+    from voicenym.nets.codec.codec import Codec, CodecConfig
+
+    Codec(CodecConfig(channels=1, size=2, entries=2, speaker=2)).save(folder / "c")
+    return folder / "c"
+
+
+def test_a_layer_of_xls_r_gives_units_by_its_weights(tmp_path):
+    import torch
+
+    transformers = pytest.importorskip("transformers")
+    from voicenym.apps.cli.train_content import features_of
+    from voicenym.training.fit import Machine
+
+    sizes = {
+        "hidden_size": 16, "num_hidden_layers": 3, "num_attention_heads": 2,
+        "intermediate_size": 20, "conv_dim": [8] * 7, "num_conv_pos_embeddings": 6,
+        "num_conv_pos_embedding_groups": 4,
+    }  # fmt: skip
+    torch.manual_seed(0)
+    model = transformers.Wav2Vec2Model(transformers.Wav2Vec2Config(**sizes))
+    told = []
+    for name in ("one", "copy"):
+        model.save_pretrained(tmp_path / name)
+        heard, source = features_of(f"wav2vec2:{tmp_path / name}", 2, Machine("cpu"))
+        assert heard.extract(torch.randn(3200)).shape == (10, 16)
+        told.append(source)
+    assert told[0] == told[1]
+    assert (told[0]["features"], told[0]["layer"]) == ("wav2vec2", 2)
+    with pytest.raises(VoicenymError, match="nowhere"):
+        features_of(f"wav2vec2:{tmp_path / 'nowhere'}", 2, Machine("cpu"))
