@@ -8,7 +8,7 @@ from voicenym.errors import UnknownSystemError, VoicenymError
 from voicenym.identity import identity
 from voicenym.identity.householder import Turn
 from voicenym.nets.identity.householder import Householder
-from voicenym.nets.identity.stored import Rotation, save
+from voicenym.nets.identity.stored import BUNDLED, Rotation, load, save
 
 SIZE = 24
 PINNED = [2.889517, -1.880463, -1.45415]
@@ -106,6 +106,19 @@ def test_a_folder_is_opened_by_its_name(model, users, key, tmp_path):
     who = key.pseudonym("a")
     found = made(str(tmp_path))(users[0], who)
     torch.testing.assert_close(found, made(model)(users[0], who))
+
+
+def test_the_bundled_statistics_need_no_training(key):
+    method = made("ecapa-small", turns="key")
+    names = [key.pseudonym(str(i)) for i in range(300)]
+    vector = torch.linspace(-5.0, 5.0, 192)
+    found = method.batch(vector.expand(300, -1), names)
+    net = load(BUNDLED / "ecapa-small").network
+    # Pseudo-speakers of one person have the population's mean, and its variance all in all.
+    variance = net.colouring.square().sum()
+    assert (found.mean(0) - net.mean).square().sum() < 3.0 * variance / 300
+    assert found.var(0).sum() == pytest.approx(float(variance), rel=0.1)
+    assert torch.equal(found[:1], made("ecapa-small").batch(vector[None], names[:1]))
 
 
 def test_what_makes_no_sense(model, key):

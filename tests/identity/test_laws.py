@@ -10,6 +10,8 @@ from voicenym.errors import VoicenymError
 from voicenym.identity import Identity, identity
 from voicenym.identity.clusters import clustered
 from voicenym.identity.gaussians import Mixtures
+from voicenym.nets.identity.householder import Householder
+from voicenym.nets.identity.stored import Rotation
 
 ANOTHER = Key(bytes(range(1, 33)))
 NAMES = [
@@ -17,6 +19,7 @@ NAMES = [
     "distinct",
     "formant-pitch",
     "half",
+    "householder",
     "indistinguishable",
     "lookup",
     "mixture",
@@ -27,12 +30,20 @@ NAMES = [
 UNCHANGED = ("copy",)
 
 
+def rotation(pool) -> Rotation:
+    torch.manual_seed(0)
+    network = Householder("loh", pool.size, 2, 5)
+    network.learn_statistics(pool.vectors)
+    return Rotation(network, pool.encoder)
+
+
 @pytest.fixture(scope="module")
 def methods(pool) -> dict[str, Identity]:
     from voicenym.training.mixture import MixtureConfig, train
 
     model: Mixtures = train(pool, MixtureConfig())
     given = {
+        "householder": {"model": rotation(pool)},
         "half": {"of": identity("lookup", pool=pool)},
         "indistinguishable": {"pool": pool},
         "lookup": {"pool": pool},
