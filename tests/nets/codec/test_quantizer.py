@@ -109,3 +109,16 @@ def test_gradients_pass_straight_through_and_commitment_draws_to_the_entries():
     quantizer(x).commitment.backward()
     q, total = found.first.detach(), found.total.detach()
     torch.testing.assert_close(x.grad, 2.0 * ((x.detach() - q) + (x.detach() - total)) / 20)
+
+
+def test_entries_come_after_what_has_moved_away():
+    torch.manual_seed(0)
+    book = Codebook(64, 4, decay=0.9, least=0.2).train()
+    near, far = torch.randn(48, 4), 50.0 + torch.randn(48, 4)
+    for _ in range(3):
+        book(near)
+    used = [len(book(far)[0].unique()) for _ in range(60)]
+    # at first an entry or two take it all; when the others have fallen out of use they follow
+    assert used[0] <= 4
+    assert used[-1] > 40
+    assert float((book(far)[1] - far).square().mean()) < 0.05
