@@ -181,10 +181,15 @@ def test_a_card_is_written_from_a_report_and_never_by_hand(found, tmp_path):
     ]
     ours = dataclasses.replace(evaluation, systems=tuple(systems))
     file = tmp_path / "figures.json"
-    file.write_text(json.dumps({"recast": [{"metric": "kept"}]}))
+    other = {
+        "metric": "EER", "condition": "lazy-informed, x", "value": 60.0, "low": None, "high": None,
+        "unit": "%", "data": "elsewhere", "date": "2026-01-01",
+    }  # fmt: skip
+    same = {**other, "data": f"{evaluation.data}, {evaluation.speakers} speakers"}
+    file.write_text(json.dumps({"recast": [other], "formant": [same]}))
     cards.write(ours, file)
     rows = json.loads(file.read_text())
-    assert rows["recast"] == [{"metric": "kept"}]
+    assert rows["recast"] == [other]
     first = rows["vtln"][0]
     assert first["condition"] == "key search, Resemblyzer" or first["metric"] == "EER"
     assert first["value"] == min(
@@ -193,13 +198,14 @@ def test_a_card_is_written_from_a_report_and_never_by_hand(found, tmp_path):
     )  # fmt: skip
     readme = tmp_path / "README.md"
     readme.write_text(f"before\n{cards.BEGIN}\nold\n{cards.END}\nafter\n")
-    cards.write_readme(readme, ours)
+    cards.write_readme(readme, ours, file)
     text = readme.read_text()
     assert "old" not in text
     assert text.startswith("before\n")
     assert text.endswith("after\n")
-    assert "| `mcadams` |" in text
-    cards.write_readme(readme, ours)
+    assert text.index("| `formant` | 60.0 | lazy-informed |") < text.index("| `mcadams` |")
+    assert "recast" not in text  # measured on other data
+    cards.write_readme(readme, ours, file)
     assert readme.read_text() == text
     with pytest.raises(VoicenymError, match="is no system of voicenym"):
         cards.write(evaluation, file)

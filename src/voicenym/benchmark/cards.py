@@ -88,13 +88,18 @@ def _row(metric: str, condition: str, m: Measured, evaluation: Evaluation) -> di
         "low": short(m.low),
         "high": short(m.high),
         "unit": m.unit,
-        "data": f"{evaluation.data}, {evaluation.speakers} speakers",
+        "data": _data(evaluation),
         "date": evaluation.date,
     }
 
 
-def write_readme(path: Path, evaluation: Evaluation) -> None:
+def write_readme(path: Path, evaluation: Evaluation, file: Path = FIGURES) -> None:
     """Replace the table between the two marks of a README.
+
+    Args:
+        path: of the README.
+        evaluation: whose data the table is of.
+        file: of the cards' figures, as of :func:`write`.
 
     Raises:
         VoicenymError: the marks are not there.
@@ -103,41 +108,53 @@ def write_readme(path: Path, evaluation: Evaluation) -> None:
     pattern = re.compile(re.escape(BEGIN) + ".*?" + re.escape(END), re.DOTALL)
     if not pattern.search(text):
         raise VoicenymError(f"{path}: has no place for the table; put {BEGIN} and {END} into it")
-    table = f"{BEGIN}\n{markdown(evaluation)}\n{END}"
+    cards = json.loads(file.read_text("utf-8"))
+    table = f"{BEGIN}\n{markdown(cards, _data(evaluation))}\n{END}"
     path.write_text(pattern.sub(lambda _: table, text), "utf-8")
 
 
-def markdown(evaluation: Evaluation) -> str:
-    """The table: systems, the strongest attacker first."""
+def _data(evaluation: Evaluation) -> str:
+    return f"{evaluation.data}, {evaluation.speakers} speakers"
 
-    def cell(m: Measured | None, digits: int = 1) -> str:
-        if m is None:
+
+def markdown(cards: dict[str, list[dict[str, Any]]], data: str) -> str:
+    """The table of all systems that were measured on the same data, the strongest attacker first.
+
+    Args:
+        cards: figures by system, as :func:`write` keeps them.
+        data: what they were measured on.
+    """
+
+    def cell(row: dict[str, Any] | None, digits: int = 1) -> str:
+        if row is None:
             return "not measured"
-        text = f"{m.value:.{digits}f}"
-        if m.low is not None and m.high is not None:
-            text += f" ({m.low:.{digits}f}–{m.high:.{digits}f})"
+        text = f"{row['value']:.{digits}f}"
+        if row["low"] is not None and row["high"] is not None:
+            text += f" ({row['low']:.{digits}f}–{row['high']:.{digits}f})"
         return text
+
+    def first(rows: list[dict[str, Any]], metric: str, start: str = "") -> dict[str, Any] | None:
+        found = [r for r in rows if r["metric"] == metric and r["condition"].startswith(start)]
+        return min(found, key=lambda r: float(r["value"]), default=None)
 
     head = "| system | EER %, strongest attacker | which | EER %, ignorant | WER % | DNSMOS | RTF |"
     lines = [head, "| --- | --- | --- | --- | --- | --- | --- |"]
-    bare = min(evaluation.unprotected, key=lambda a: a.eer.value)
-    lines.append(
-        f"| (original) | {cell(bare.eer)} | no protection | | "
-        f"{cell(evaluation.utility.get('WER'))} | {cell(evaluation.utility.get('DNSMOS'), 2)} | |"
-    )
-    for system in sorted(evaluation.systems, key=lambda s: -s.strongest.eer.value):
-        ignorant = min(
-            (a for a in system.attacks if a.attacker == "ignorant"), key=lambda a: a.eer.value
-        )
-        speed = system.utility.get("RTF")
+    same = {n: rows for n, rows in cards.items() if rows and rows[0]["data"] == data}
+    bare = same.pop(ORIGINAL, [])
+    if bare:
         lines.append(
-            f"| `{system.name}` | {cell(system.strongest.eer)} | {system.strongest.attacker} | "
-            f"{cell(ignorant.eer)} | {cell(system.utility.get('WER'))} | "
-            f"{cell(system.utility.get('DNSMOS'), 2)} | "
-            f"{'not measured' if speed is None else f'{speed.value:.4f}'} |"
+            f"| (original) | {cell(first(bare, 'EER'))} | no protection | | "
+            f"{cell(first(bare, 'WER'))} | {cell(first(bare, 'DNSMOS'), 2)} | |"
         )
-    lines.append(
-        f"\n{evaluation.data}, {evaluation.speakers} speakers, {evaluation.date}; 95 % intervals "
-        "over speakers; 50 % is chance."
-    )
+    for name, rows in sorted(same.items(), key=lambda item: -float(item[1][0]["value"])):
+        strongest, speed = rows[0], first(rows, "RTF")
+        lines.append(
+            f"| `{name}` | {cell(strongest)} | {strongest['condition'].partition(',')[0]} | "
+            f"{cell(first(rows, 'EER', 'ignorant'))} | {cell(first(rows, 'WER'))} | "
+            f"{cell(first(rows, 'DNSMOS'), 2)} | "
+            f"{'not measured' if speed is None else format(speed['value'], '.4f')} |"
+        )
+    dates = sorted({row["date"] for rows in same.values() for row in rows})
+    when = dates[0] if len(set(dates)) == 1 else f"{dates[0]} to {dates[-1]}"
+    lines.append(f"\n{data}, {when}; 95 % intervals over speakers; 50 % is chance.")
     return "\n".join(lines)

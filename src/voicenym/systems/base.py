@@ -66,7 +66,7 @@ class Base(Anonymizer):
         ),
         needs="bundled weights (9 MB); 8 kHz or more; CPU or GPU; hears a file first, adapts when "
         "live",
-        protects="ignorant verifiers, and in part those who know the system but not the key",
+        protects="ignorant verifiers in part, and weakly those who know the system but not the key",
         promises=(
             "length, channels, level contour, rhythm and the direction of intonation are kept",
             "no sample, phase or spectrum of the original reaches the output, only 1,400 bits a "
