@@ -23,6 +23,8 @@ def test_what_is_not_known_is_named():
         identity("nobody")
     with pytest.raises(UnknownSystemError, match="it has: strength"):
         identity("blank", power=1)
+    with pytest.raises(UnknownSystemError, match="selection needs pool"):
+        identity("selection")
     with pytest.raises(UnknownSystemError, match="0 to 1"):
         identity("blank", strength=2.0)
 

@@ -53,13 +53,22 @@ def identity(name: str, **parameters: Any) -> Identity:
         parameters: fields of the method.
 
     Raises:
-        UnknownSystemError: for an unknown name or parameter.
+        UnknownSystemError: for an unknown name or parameter, or one that is needed and missing.
     """
     cls = identity_class(name)
-    known = [item.name for item in dataclasses.fields(cls)]
-    unknown = sorted(set(parameters) - set(known))
+    fields = {item.name: item for item in dataclasses.fields(cls)}
+    unknown = sorted(set(parameters) - set(fields))
     if unknown:
         raise UnknownSystemError(
-            f"{name} has no parameter {', '.join(unknown)}; it has: {', '.join(known) or 'none'}"
+            f"{name} has no parameter {', '.join(unknown)}; it has: {', '.join(fields) or 'none'}"
         )
+    needed = [
+        item.name
+        for item in fields.values()
+        if item.default is dataclasses.MISSING
+        and item.default_factory is dataclasses.MISSING
+        and item.name not in parameters
+    ]
+    if needed:
+        raise UnknownSystemError(f"{name} needs {', '.join(needed)}: {name}:{needed[0]}=...")
     return cls(**parameters)
