@@ -30,7 +30,7 @@ import torch
 
 from voicenym import Key
 from voicenym.attack.verifier import encoder_of
-from voicenym.dsp.pitch import track
+from voicenym.dsp.pitch.online import track
 from voicenym.nets.content.bottleneck import EVERY, HOP, RATE
 from voicenym.nets.synthesis import losses
 from voicenym.resynthesis.average import Averages

@@ -18,9 +18,9 @@ from collections.abc import Callable
 import torch
 
 from voicenym import Key
-from voicenym.identity.pool import Pool
+from voicenym.identity.pools.pool import Pool
+from voicenym.identity.pools.ranking import ranking
 from voicenym.identity.privacy import Indistinguishable
-from voicenym.identity.ranking import ranking
 from voicenym.identity.selection import Selection
 
 SPEAKERS, SIZE = 100_000, 192

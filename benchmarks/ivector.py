@@ -18,7 +18,7 @@ from collections.abc import Callable
 
 import torch
 
-from voicenym.dsp.cepstra import Cepstra
+from voicenym.dsp.features.cepstra import Cepstra
 from voicenym.nets.statistics.background import Background
 from voicenym.nets.statistics.gmm import Mixture
 from voicenym.nets.statistics.ivector import TotalVariability

@@ -19,7 +19,7 @@ import numpy as np
 import torch
 
 import voicenym
-from voicenym.dsp.f0 import TRACKERS, Track, tracker
+from voicenym.dsp.pitch.trackers import TRACKERS, Track, tracker
 
 PEER = "praat"
 SUFFIXES = {".wav", ".flac", ".opus", ".ogg"}

@@ -20,7 +20,7 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 import voicenym
-from voicenym.dsp.pitch import PitchStream
+from voicenym.dsp.pitch.online import PitchStream
 from voicenym.nets.content.bottleneck import EVERY, HOP, RATE
 from voicenym.resynthesis.core import ResynthesisCore
 from voicenym.resynthesis.recording import AveragesReader

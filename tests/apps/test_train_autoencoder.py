@@ -2,7 +2,7 @@
 
 import torch
 
-from voicenym.identity.pool import Pool, save
+from voicenym.identity.pools.pool import Pool, save
 from voicenym.nets.identity.autoencoder import load
 
 

@@ -4,8 +4,8 @@ import json
 
 import torch
 
-from voicenym.identity.gaussians import opened
-from voicenym.identity.pool import Pool, save
+from voicenym.identity.pools.gaussians import opened
+from voicenym.identity.pools.pool import Pool, save
 
 
 def pool(folder):

@@ -11,7 +11,7 @@ import torch
 from voicenym.attack.backend import Cosine
 from voicenym.attack.gmm import GMMUBM, LikelihoodRatio
 from voicenym.attack.interface import Teaching
-from voicenym.dsp.cepstra import Cepstra
+from voicenym.dsp.features.cepstra import Cepstra
 from voicenym.errors import VoicenymError
 from voicenym.nets.folder import read
 from voicenym.nets.statistics.background import Background

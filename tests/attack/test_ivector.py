@@ -12,7 +12,7 @@ from voicenym.attack.backend import Cosine, unit
 from voicenym.attack.interface import Teaching
 from voicenym.attack.ivector import IVector, SpeakerSpace
 from voicenym.attack.plda import PLDA
-from voicenym.dsp.cepstra import Cepstra
+from voicenym.dsp.features.cepstra import Cepstra
 from voicenym.errors import VoicenymError
 from voicenym.nets.folder import read, write
 from voicenym.training.ivector import IVectorConfig

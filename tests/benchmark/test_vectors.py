@@ -15,7 +15,7 @@ from voicenym.errors import CorpusError, VoicenymError
 from voicenym.identity.blank import Blank
 from voicenym.identity.copy import Copy
 from voicenym.identity.method import Identity
-from voicenym.identity.pool import Pool
+from voicenym.identity.pools.pool import Pool
 
 SIZE, USER, ATTACKER = 16, Key(bytes(32)), Key(bytes([1]) * 32)
 

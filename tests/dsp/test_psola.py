@@ -3,7 +3,7 @@ import math
 import pytest
 import torch
 
-from voicenym.dsp.pitch import PitchStream
+from voicenym.dsp.pitch.online import PitchStream
 from voicenym.dsp.psola import Psola, Retuning
 
 RATE = 16_000

@@ -6,8 +6,8 @@ import torch
 
 from voicenym import Key
 from voicenym.attack.plda import PLDA
-from voicenym.identity.affinity import Affinity
-from voicenym.identity.pool import Pool
+from voicenym.identity.pools.affinity import Affinity
+from voicenym.identity.pools.pool import Pool
 
 KEY = Key(bytes(range(32)))
 

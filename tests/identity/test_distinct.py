@@ -9,7 +9,7 @@ from voicenym.errors import UnknownSystemError, VoicenymError
 from voicenym.identity.code import code
 from voicenym.identity.copy import Copy
 from voicenym.identity.distinct import Distinct
-from voicenym.identity.pool import Pool, unit
+from voicenym.identity.pools.pool import Pool, unit
 from voicenym.identity.privacy import Indistinguishable
 from voicenym.identity.selection import Selection
 

@@ -8,8 +8,8 @@ import torch
 from voicenym import Key
 from voicenym.errors import VoicenymError
 from voicenym.identity import Identity, identity
-from voicenym.identity.clusters import clustered
-from voicenym.identity.gaussians import Mixtures
+from voicenym.identity.pools.clusters import clustered
+from voicenym.identity.pools.gaussians import Mixtures
 from voicenym.nets.identity.householder import Householder
 from voicenym.nets.identity.stored import Rotation
 

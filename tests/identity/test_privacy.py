@@ -8,7 +8,7 @@ import torch
 from scipy.stats import chisquare
 
 from voicenym.errors import UnknownSystemError, VoicenymError
-from voicenym.identity.pool import Pool, unit
+from voicenym.identity.pools.pool import Pool, unit
 from voicenym.identity.privacy import Indistinguishable, angle
 
 

@@ -5,7 +5,7 @@ import torch
 
 import voicenym
 from voicenym.audio import Audio
-from voicenym.dsp.pitch import track
+from voicenym.dsp.pitch.online import track
 from voicenym.errors import AudioError, UnknownSystemError, VoicenymError
 from voicenym.systems.base import Base
 

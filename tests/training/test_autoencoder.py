@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from voicenym.errors import CorpusError
-from voicenym.identity.pool import Pool
+from voicenym.identity.pools.pool import Pool
 from voicenym.training.autoencoder import AutoencoderConfig, train
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from voicenym.dsp.cepstra import Cepstra
+from voicenym.dsp.features.cepstra import Cepstra
 from voicenym.errors import VoicenymError
 from voicenym.nets.folder import read
 from voicenym.nets.statistics.background import Background

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from voicenym.errors import CorpusError, VoicenymError
-from voicenym.identity.pool import Pool
+from voicenym.identity.pools.pool import Pool
 from voicenym.training import householder as recipe
 from voicenym.training.config import load
 from voicenym.training.fit import Machine

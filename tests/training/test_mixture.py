@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from voicenym.errors import VoicenymError
-from voicenym.identity.pool import Pool
+from voicenym.identity.pools.pool import Pool
 from voicenym.metrics import cross_similarity_distance
 from voicenym.training.mixture import MixtureConfig, Tried, chosen, drawn, fit, search, train
 

@@ -74,7 +74,7 @@ def test_a_crop_depends_on_its_place_alone(heard):
 
 def test_warping_moves_formants_by_its_factor():
     bands = torch.zeros(2, 1, 200)
-    from voicenym.dsp.mel import slaney
+    from voicenym.dsp.features.mel import slaney
     from voicenym.nets.content.bottleneck import HIGHEST, LOWEST
 
     low, high = (float(slaney(torch.tensor(f))) for f in (LOWEST, HIGHEST))

@@ -19,7 +19,7 @@ from voicenym.attack.interface import Verifier
 from voicenym.attack.search import candidates, inversions
 from voicenym.attack.transform import EVERYBODY, Anonymize
 from voicenym.corpus.recording import RATE, Recording
-from voicenym.dsp import pitch
+from voicenym.dsp.pitch import online as pitch
 from voicenym.errors import VoicenymError
 from voicenym.metrics import Affine
 from voicenym.pseudonym import Key

@@ -23,7 +23,7 @@ from voicenym.benchmark.trials import Trials, build
 from voicenym.corpus.recording import Recording
 from voicenym.errors import CorpusError, ScoreError, VoicenymError
 from voicenym.identity.method import Identity, Sex
-from voicenym.identity.pool import Pool
+from voicenym.identity.pools.pool import Pool
 from voicenym.metrics import eer
 from voicenym.pseudonym import Key
 

@@ -29,7 +29,8 @@ def speech_frames(
 
     Args:
         log_energy: ``[..., frame]``, natural logarithm of a 25 ms frame's energy, samples being on
-            the scale of 16-bit integers: the first coefficient of :class:`~voicenym.dsp.mfcc.MFCC`.
+            the scale of 16-bit integers: the first coefficient of
+            :class:`~voicenym.dsp.features.mfcc.MFCC`.
         threshold: of the log energy.
         mean_share: how much of the recording's mean log energy is added to it.
         context: frames to either side that count; fewer at the ends.

@@ -13,7 +13,7 @@ import torch
 
 from voicenym.dsp import envelope
 from voicenym.dsp.overlap import OverlapAdd, root_hann
-from voicenym.dsp.pitch import Pitch, PitchStream
+from voicenym.dsp.pitch.online import Pitch, PitchStream
 
 FRAME_HOP = 0.008
 ENVELOPE_QUEFRENCY = 0.0018

@@ -14,7 +14,7 @@ from functools import lru_cache
 import numpy
 import torch
 
-from voicenym.dsp.pitch import PitchStream
+from voicenym.dsp.pitch.online import PitchStream
 
 LONGEST_PERIOD = 1.0 / 60.0
 SEARCH = 0.2

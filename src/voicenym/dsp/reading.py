@@ -14,7 +14,7 @@ import numpy
 import torch
 
 from voicenym.dsp import factors, lpc
-from voicenym.dsp.pitch import PitchStream
+from voicenym.dsp.pitch.online import PitchStream
 from voicenym.dsp.rates import RateChanger
 from voicenym.dsp.syllables import articulation_rate
 

@@ -13,7 +13,7 @@ import torch
 from voicenym.errors import UnknownSystemError, VoicenymError
 from voicenym.identity.code import code
 from voicenym.identity.method import Identity, Sex
-from voicenym.identity.pool import Pool, opened
+from voicenym.identity.pools.pool import Pool, opened
 from voicenym.pseudonym import Pseudonym
 
 RETRIES = 100

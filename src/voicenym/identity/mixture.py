@@ -9,9 +9,9 @@ from typing import ClassVar
 import torch
 
 from voicenym.errors import UnknownSystemError, VoicenymError
-from voicenym.identity.gaussians import Gaussians, Mixtures, opened
 from voicenym.identity.method import Identity, Sex
-from voicenym.identity.pool import Rule, checked_rule, chosen_sex
+from voicenym.identity.pools.gaussians import Gaussians, Mixtures, opened
+from voicenym.identity.pools.pool import Rule, checked_rule, chosen_sex
 from voicenym.pseudonym import Pseudonym
 
 RETRIES = 1000

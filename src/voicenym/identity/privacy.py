@@ -11,8 +11,8 @@ import torch
 
 from voicenym.errors import UnknownSystemError
 from voicenym.identity.method import Identity, Sex
-from voicenym.identity.pool import Pool, Rule, checked_rule, opened, unit
-from voicenym.identity.ranking import lots
+from voicenym.identity.pools.pool import Pool, Rule, checked_rule, opened, unit
+from voicenym.identity.pools.ranking import lots
 from voicenym.pseudonym import Pseudonym
 
 

@@ -10,10 +10,10 @@ from typing import ClassVar
 import torch
 
 from voicenym.errors import UnknownSystemError, VoicenymError
-from voicenym.identity.centroids import centroids
 from voicenym.identity.method import Identity, Sex
-from voicenym.identity.pool import Pool, Rule, checked_rule, opened, unit
-from voicenym.identity.ranking import subset
+from voicenym.identity.pools.centroids import centroids
+from voicenym.identity.pools.pool import Pool, Rule, checked_rule, opened, unit
+from voicenym.identity.pools.ranking import subset
 from voicenym.pseudonym import Pseudonym
 
 

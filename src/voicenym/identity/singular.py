@@ -10,9 +10,9 @@ from typing import ClassVar
 import torch
 
 from voicenym.errors import UnknownSystemError, VoicenymError
-from voicenym.identity.centroids import centroids, least_like
 from voicenym.identity.method import Identity, Sex
-from voicenym.identity.pool import Pool, Rule, checked_rule, opened
+from voicenym.identity.pools.centroids import centroids, least_like
+from voicenym.identity.pools.pool import Pool, Rule, checked_rule, opened
 from voicenym.pseudonym import Pseudonym
 
 

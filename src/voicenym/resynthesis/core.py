@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 
 from voicenym.dsp.average_voice import TYPICAL_LOG_F0, TYPICAL_LOG_F0_STD
-from voicenym.dsp.pitch import Pitch, PitchStream
+from voicenym.dsp.pitch.online import Pitch, PitchStream
 from voicenym.nets.content.bottleneck import EVERY, HOP, RATE, Heard
 from voicenym.nets.streaming import Memory
 from voicenym.resynthesis.average import Averages, Sums, between

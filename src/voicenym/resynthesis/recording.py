@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import torch
 
-from voicenym.dsp.pitch import Pitch, PitchStream
+from voicenym.dsp.pitch.online import Pitch, PitchStream
 from voicenym.nets.content.bottleneck import HOP, RATE
 from voicenym.nets.speakers.encoder import Encoder
 from voicenym.nets.streaming import Memory

@@ -19,7 +19,7 @@ from voicenym.dsp.average_voice import (
     f0_moments,
 )
 from voicenym.dsp.overlap import OverlapAdd
-from voicenym.dsp.pitch import Pitch, PitchStream
+from voicenym.dsp.pitch.online import Pitch, PitchStream
 from voicenym.dsp.source import Noise, PulseTrain
 from voicenym.errors import UnknownSystemError
 from voicenym.pseudonym import Pseudonym

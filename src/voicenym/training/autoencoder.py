@@ -15,7 +15,7 @@ import lightning.pytorch as pl
 import torch
 
 from voicenym.errors import CorpusError
-from voicenym.identity.pool import Pool
+from voicenym.identity.pools.pool import Pool
 from voicenym.nets.identity.autoencoder import Adversaries, Autoencoder
 from voicenym.training.fit import Limits, Machine, Outcome, fit
 

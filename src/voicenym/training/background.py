@@ -16,7 +16,7 @@ from typing import Protocol
 import numpy as np
 import torch
 
-from voicenym.dsp.cepstra import Cepstra
+from voicenym.dsp.features.cepstra import Cepstra
 from voicenym.errors import VoicenymError
 from voicenym.nets.folder import write
 from voicenym.nets.statistics.background import Background

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import torch
 from torch.nn import functional
 
-from voicenym.dsp.fbank import Fbank
+from voicenym.dsp.features.fbank import Fbank
 from voicenym.nets.words import ctc
 from voicenym.nets.words.deepspeech import DeepSpeech2, posteriorgram_distance
 

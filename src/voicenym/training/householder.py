@@ -18,7 +18,7 @@ import numpy as np
 import torch
 
 from voicenym.errors import CorpusError, VoicenymError
-from voicenym.identity.pool import Pool
+from voicenym.identity.pools.pool import Pool
 from voicenym.nets.identity.householder import Householder
 from voicenym.nets.identity.stored import Rotation
 from voicenym.training.fit import Limits, Machine, Outcome, fit

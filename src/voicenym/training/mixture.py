@@ -18,8 +18,8 @@ import numpy as np
 import torch
 
 from voicenym.errors import DependencyError, VoicenymError
-from voicenym.identity.gaussians import Gaussians, Mixtures
-from voicenym.identity.pool import Pool
+from voicenym.identity.pools.gaussians import Gaussians, Mixtures
+from voicenym.identity.pools.pool import Pool
 from voicenym.metrics import cross_similarity_distance, mixture_entropy
 
 Covariance = Literal["diag", "full"]

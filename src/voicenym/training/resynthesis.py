@@ -20,7 +20,7 @@ import lightning.pytorch as pl
 import numpy as np
 import torch
 
-from voicenym.dsp.mel import slaney, slaney_inverse
+from voicenym.dsp.features.mel import slaney, slaney_inverse
 from voicenym.nets.content.bottleneck import HIGHEST, LOWEST, RATE, Bottleneck
 from voicenym.nets.synthesis import losses
 from voicenym.nets.synthesis.discriminators import MultiPeriod, MultiSpectral

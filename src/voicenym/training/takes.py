@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from voicenym.dsp.pitch import PitchStream
+from voicenym.dsp.pitch.online import PitchStream
 from voicenym.errors import CorpusError
 from voicenym.nets.content.bottleneck import HOP, RATE, Ear
 from voicenym.nets.speakers.encoder import Encoder

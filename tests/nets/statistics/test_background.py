@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from voicenym.dsp.cepstra import Cepstra
+from voicenym.dsp.features.cepstra import Cepstra
 from voicenym.errors import VoicenymError
 from voicenym.nets.folder import read, write
 from voicenym.nets.statistics.background import Background

@@ -39,7 +39,7 @@ def run(
     """
     from voicenym.benchmark import vectors_report
     from voicenym.benchmark.vectors import Bench, Candidate, judge
-    from voicenym.identity.pool import load
+    from voicenym.identity.pools.pool import load
     from voicenym.identity.spec import parsed
     from voicenym.pseudonym import Key
 

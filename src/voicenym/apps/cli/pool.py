@@ -12,8 +12,8 @@ from voicenym.errors import CorpusError
 
 if TYPE_CHECKING:
     from voicenym.corpus.recording import Recording
-    from voicenym.identity.affinity import Affinity
-    from voicenym.identity.pool import Pool
+    from voicenym.identity.pools.affinity import Affinity
+    from voicenym.identity.pools.pool import Pool
 
 app = typer.Typer(help="Pools of speaker vectors.", no_args_is_help=True)
 
@@ -54,8 +54,8 @@ def build(
 
     from voicenym.attack.embedder import Embedder
     from voicenym.attack.verifier import verifier
-    from voicenym.identity.clusters import clustered
-    from voicenym.identity.pool import Pool, save
+    from voicenym.identity.pools.clusters import clustered
+    from voicenym.identity.pools.pool import Pool, save
 
     torch.set_num_threads(1)  # the same vectors for any number of workers
     say = shared.telling(quiet)
@@ -104,7 +104,7 @@ def _plda(pool: Pool) -> Affinity:
     import torch
 
     from voicenym.attack.plda import PLDA
-    from voicenym.identity.affinity import Affinity
+    from voicenym.identity.pools.affinity import Affinity
 
     model = PLDA.train(pool.vectors.double().numpy(), pool.speakers)
     basis, psi = model.model.diagonal

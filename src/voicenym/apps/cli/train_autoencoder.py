@@ -25,7 +25,7 @@ def autoencoder(
 ) -> None:
     """Train the adversarial autoencoder of the challenge's S1 and S2."""
     shared.needs_lightning()
-    from voicenym.identity.pool import load
+    from voicenym.identity.pools.pool import load
     from voicenym.nets.identity.autoencoder import save
     from voicenym.training import autoencoder as recipe
     from voicenym.training.config import load as settings

@@ -13,7 +13,7 @@ from voicenym.errors import VoicenymError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from voicenym.identity.pool import Pool
+    from voicenym.identity.pools.pool import Pool
 
 KEPT = "vectors"
 """Within the output folder: vectors that were made of speech."""
@@ -45,7 +45,7 @@ def householder(
 ) -> None:
     """Train a Householder network to turn speakers into others (paper 0)."""
     shared.needs_lightning()
-    from voicenym.identity.pool import load as pool_in
+    from voicenym.identity.pools.pool import load as pool_in
     from voicenym.nets.identity.stored import save
     from voicenym.training import householder as recipe
     from voicenym.training.config import load
@@ -97,7 +97,7 @@ def _made(
 
     from voicenym.attack.embedder import Embedder
     from voicenym.attack.verifier import verifier
-    from voicenym.identity.pool import Pool, load, save
+    from voicenym.identity.pools.pool import Pool, load, save
 
     model = verifier(encoder)
     if not folder.is_dir():

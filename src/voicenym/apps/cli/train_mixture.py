@@ -34,8 +34,8 @@ def mixture(
     quiet: bool = shared.QUIET,
 ) -> None:
     """Fit a Gaussian mixture in principal components of a pool's vectors (paper 1)."""
-    from voicenym.identity.gaussians import save
-    from voicenym.identity.pool import opened
+    from voicenym.identity.pools.gaussians import save
+    from voicenym.identity.pools.pool import opened
     from voicenym.training import mixture as recipe
 
     if covariance not in ("diag", "full"):

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from voicenym.dsp.mel import filterbank
+from voicenym.dsp.features.mel import filterbank
 from voicenym.nets.convnext import Block
 from voicenym.nets.stft import Stft
 from voicenym.nets.streaming import Conv, Memory

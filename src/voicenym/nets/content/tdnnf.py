@@ -21,7 +21,7 @@ from typing import Any
 import torch
 from torch.nn.functional import pad
 
-from voicenym.dsp.mel import filterbank
+from voicenym.dsp.features.mel import filterbank
 from voicenym.nets.content.content import RATE, Content
 from voicenym.nets.masked import MaskedBatchNorm, valid
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import torch
 
-from voicenym.dsp.mfcc import HOP as CEPSTRA_HOP
-from voicenym.dsp.mfcc import MFCC, with_slopes
+from voicenym.dsp.features.mfcc import HOP as CEPSTRA_HOP
+from voicenym.dsp.features.mfcc import MFCC, with_slopes
 from voicenym.errors import VoicenymError
 from voicenym.nets.content.content import Content
 from voicenym.nets.content.hubert import UNITS_LAYER, HubertSoft

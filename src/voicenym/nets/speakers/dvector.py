@@ -14,8 +14,8 @@ from typing import Any
 
 import torch
 
-from voicenym.dsp.fbank import frames_of
-from voicenym.dsp.mel import MelSpectrum
+from voicenym.dsp.features.fbank import frames_of
+from voicenym.dsp.features.mel import MelSpectrum
 from voicenym.errors import VoicenymError
 from voicenym.nets.folder import fill
 from voicenym.nets.speakers.encoder import RATE, Encoder

@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from voicenym.dsp.fbank import Fbank
+from voicenym.dsp.features.fbank import Fbank
 from voicenym.nets.speakers.encoder import Encoder
 from voicenym.nets.speakers.tdnn import Conv, Norm, Tdnn, Valid, linear, moments
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from voicenym.dsp.fbank import frames_of
+from voicenym.dsp.features.fbank import frames_of
 from voicenym.nets.speakers.tdnn import laid_out
 
 RATE = 16_000

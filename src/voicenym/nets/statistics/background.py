@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from voicenym.dsp.cepstra import Cepstra
+from voicenym.dsp.features.cepstra import Cepstra
 from voicenym.errors import VoicenymError
 from voicenym.nets.statistics.gmm import Mixture, pack, unpack
 from voicenym.nets.statistics.ivector import TotalVariability

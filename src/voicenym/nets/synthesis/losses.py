@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import torch
 
-from voicenym.dsp.mel import filterbank
+from voicenym.dsp.features.mel import filterbank
 
 Scores = Sequence[torch.Tensor]
 """One tensor of scores of any shape per discriminator; 1 is real."""

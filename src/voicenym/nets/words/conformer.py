@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import torch
 from torch.nn import functional
 
-from voicenym.dsp.mel import MelSpectrum
+from voicenym.dsp.features.mel import MelSpectrum
 from voicenym.nets.masked import MaskedBatchNorm, valid
 
 RATE = 16_000

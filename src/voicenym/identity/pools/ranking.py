@@ -10,9 +10,9 @@ from typing import Literal
 import torch
 
 from voicenym.errors import VoicenymError
-from voicenym.identity.affinity import Affinity
 from voicenym.identity.method import Sex
-from voicenym.identity.pool import Pool, unit
+from voicenym.identity.pools.affinity import Affinity
+from voicenym.identity.pools.pool import Pool, unit
 from voicenym.pseudonym import Pseudonym
 
 Likeness = Literal["cosine", "plda"]

@@ -5,7 +5,7 @@ import numpy
 import pytest
 import torch
 
-from voicenym.dsp.yaapt import Yaapt
+from voicenym.dsp.pitch.yaapt import Yaapt
 
 RATE = 16_000
 
@@ -99,7 +99,7 @@ def test_agrees_with_praat_on_a_sentence(say):
     parselmouth = pytest.importorskip("parselmouth")
     import soundfile
 
-    from voicenym.dsp.f0 import tracker
+    from voicenym.dsp.pitch.trackers import tracker
 
     samples, rate = soundfile.read(say("We were away a year ago.", "rms"), dtype="float32")
     signal = torch.from_numpy(samples)[None]
@@ -116,7 +116,7 @@ def test_agrees_with_praat_on_real_speech(speech_folder):
     pytest.importorskip("parselmouth")
     import soundfile
 
-    from voicenym.dsp.f0 import tracker
+    from voicenym.dsp.pitch.trackers import tracker
 
     found = []
     for path in sorted((speech_folder / "librispeech").rglob("*.opus"))[:6]:

@@ -3,7 +3,7 @@ import math
 import pytest
 import torch
 
-from voicenym.dsp.f0 import TRACKERS, frames_of, tracker
+from voicenym.dsp.pitch.trackers import TRACKERS, frames_of, tracker
 from voicenym.errors import DependencyError, VoicenymError
 
 RATE = 16_000

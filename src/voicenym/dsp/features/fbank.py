@@ -11,7 +11,7 @@ import math
 
 import torch
 
-from voicenym.dsp.mel import power_frames
+from voicenym.dsp.features.mel import power_frames
 
 RATE = 16_000
 WINDOW = 400

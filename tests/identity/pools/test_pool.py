@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from voicenym.errors import VoicenymError
-from voicenym.identity.pool import Pool, load, opened, save
+from voicenym.identity.pools.pool import Pool, load, opened, save
 
 
 def test_a_pool_is_read_as_it_was_written(pool, tmp_path):

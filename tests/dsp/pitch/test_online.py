@@ -5,7 +5,7 @@ import numpy
 import pytest
 import torch
 
-from voicenym.dsp.pitch import PitchStream
+from voicenym.dsp.pitch.online import PitchStream
 
 RATE = 16_000
 

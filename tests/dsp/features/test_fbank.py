@@ -5,7 +5,7 @@ import numpy
 import pytest
 import torch
 
-from voicenym.dsp.fbank import Fbank, frames_of, htk, htk_inverse, triangles
+from voicenym.dsp.features.fbank import Fbank, frames_of, htk, htk_inverse, triangles
 
 
 def plain(signal, bands):

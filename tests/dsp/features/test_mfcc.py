@@ -9,8 +9,8 @@ import pytest
 import scipy.fft
 import torch
 
-from voicenym.dsp import mfcc
-from voicenym.dsp.mfcc import MFCC, mel, normalised, triangles, with_slopes
+from voicenym.dsp.features import mfcc
+from voicenym.dsp.features.mfcc import MFCC, mel, normalised, triangles, with_slopes
 
 
 def noise(*shape: int, seed: int = 0) -> torch.Tensor:

@@ -15,8 +15,8 @@ from typing import Literal, get_args
 import torch
 
 from voicenym.errors import UnknownSystemError, VoicenymError
-from voicenym.identity.affinity import Affinity
 from voicenym.identity.method import Sex
+from voicenym.identity.pools.affinity import Affinity
 
 KIND = "pool"
 Rule = Literal["same", "opposite", "any"]

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import torch
 
-from voicenym.dsp.pitch import HOP_SECONDS, PitchStream
-from voicenym.dsp.yaapt import Yaapt
+from voicenym.dsp.pitch.online import HOP_SECONDS, PitchStream
+from voicenym.dsp.pitch.yaapt import Yaapt
 from voicenym.errors import DependencyError, VoicenymError
 
 
@@ -49,7 +49,7 @@ class Tracker(Protocol):
 
 @dataclass(frozen=True)
 class YaaptTracker:
-    """YAAPT, see :class:`voicenym.dsp.yaapt.Yaapt`; needs whole recordings.
+    """YAAPT, see :class:`voicenym.dsp.pitch.yaapt.Yaapt`; needs whole recordings.
 
     Args:
         hop: in seconds.
@@ -67,7 +67,7 @@ class YaaptTracker:
 
 @dataclass(frozen=True)
 class LiveTracker:
-    """The block-by-block tracker of :mod:`voicenym.dsp.pitch`, over a whole recording.
+    """The block-by-block tracker of :mod:`voicenym.dsp.pitch.online`, over a whole recording.
 
     Args:
         hop: in seconds, a multiple of 10 ms.

@@ -1,6 +1,6 @@
 import torch
 
-from voicenym.dsp.cepstra import Cepstra
+from voicenym.dsp.features.cepstra import Cepstra
 
 
 def bursts(gain: float = 1.0) -> torch.Tensor:

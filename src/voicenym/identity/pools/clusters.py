@@ -11,8 +11,8 @@ from dataclasses import replace
 import torch
 
 from voicenym.errors import DependencyError, VoicenymError
-from voicenym.identity.pool import Pool
-from voicenym.identity.ranking import Likeness
+from voicenym.identity.pools.pool import Pool
+from voicenym.identity.pools.ranking import Likeness
 
 MOST = 5000
 """Speakers of a sex: affinity propagation compares all with all, time and again."""

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from voicenym.dsp.activity import levelled, speech_frames
-from voicenym.dsp.mfcc import MEAN_WINDOW, MFCC, normalised, with_slopes
+from voicenym.dsp.features.mfcc import MEAN_WINDOW, MFCC, normalised, with_slopes
 
 
 @dataclass(frozen=True)

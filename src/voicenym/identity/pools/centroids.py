@@ -8,7 +8,7 @@ import torch
 
 from voicenym.errors import VoicenymError
 from voicenym.identity.method import Sex
-from voicenym.identity.pool import Pool, unit
+from voicenym.identity.pools.pool import Pool, unit
 
 ROUNDS = 50
 

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from voicenym.errors import VoicenymError
-from voicenym.identity.affinity import Affinity
+from voicenym.identity.pools.affinity import Affinity
 
 
 @pytest.mark.parametrize("normalise", [True, False])

@@ -3,7 +3,7 @@ import math
 import pytest
 import torch
 
-from voicenym.dsp import mel
+from voicenym.dsp.features import mel
 
 
 def test_slaney_is_linear_below_and_logarithmic_above_1_khz():

@@ -3,7 +3,7 @@ import math
 
 import torch
 
-from voicenym.dsp.tracks import best_path, by_frames, filled, median, peaks
+from voicenym.dsp.pitch.tracks import best_path, by_frames, filled, median, peaks
 
 
 def test_the_cheapest_path_is_the_cheapest():

@@ -1,0 +1,1 @@
+"""Spectra as recognisers and verifiers hear them: mel bands, filterbanks, cepstra."""

@@ -1,0 +1,1 @@
+"""Pools of speakers to become: what they hold, and how one chooses among them."""
