@@ -21,6 +21,7 @@ from typing import Any
 import torch
 
 from voicenym.nets.masked import valid
+from voicenym.nets.reversal import reversed_gradient
 from voicenym.nets.words.ctc import Alphabet
 from voicenym.nets.words.recogniser import CharacterModel
 from voicenym.training import recogniser
@@ -58,19 +59,6 @@ class BottleneckConfig(RecogniserConfig):
     adversary: float = 0.0
     branch: int = 256
     gain: float = 12.0
-
-
-class Turned(torch.autograd.Function):
-    """The identity, whose gradient is turned around and weighed."""
-
-    @staticmethod
-    def forward(ctx: Any, x: torch.Tensor, weight: float) -> torch.Tensor:
-        ctx.weight = weight
-        return x.view_as(x)
-
-    @staticmethod
-    def backward(ctx: Any, *gradients: torch.Tensor) -> tuple[torch.Tensor, None]:
-        return -ctx.weight * gradients[0], None
 
 
 class SpeakerBranch(torch.nn.Module):
@@ -131,10 +119,8 @@ class Bottleneck(Recognition):
         self.log("loss", loss, on_step=True, on_epoch=False, prog_bar=True)
         if self.branch is not None:
             growth = 2.0 / (1.0 + math.exp(-STEEPNESS * share_done(self))) - 1.0
-            told = self.branch(
-                Turned.apply(content, self.recipe.adversary * growth),  # type: ignore[no-untyped-call]
-                frames,
-            )
+            heard = reversed_gradient(content, self.recipe.adversary * growth)
+            told = self.branch(heard, frames)
             found = torch.nn.functional.cross_entropy(told.float(), speakers)
             right = (told.argmax(1) == speakers).float().mean()
             self.log("speakers told %", 100.0 * right, on_step=True, on_epoch=False)

@@ -1,4 +1,4 @@
-"""The autoencoder's parts: gradients reversed, files read as written."""
+"""The autoencoder's parts: adversaries, files read as written."""
 
 import pytest
 import torch
@@ -9,17 +9,8 @@ from voicenym.nets.identity.autoencoder import (
     Adversaries,
     Autoencoder,
     load,
-    reversed_gradient,
     save,
 )
-
-
-def test_a_gradient_comes_back_reversed_and_scaled():
-    x = torch.tensor([1.0, -2.0], requires_grad=True)
-    y = reversed_gradient(x, 0.25)
-    assert torch.equal(y, x)
-    (y * torch.tensor([3.0, 4.0])).sum().backward()
-    assert torch.equal(x.grad, torch.tensor([-0.75, -1.0]))
 
 
 def test_an_adversary_and_the_code_pull_in_opposite_directions():

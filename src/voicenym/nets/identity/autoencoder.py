@@ -16,27 +16,9 @@ import torch
 
 from voicenym.errors import VoicenymError
 from voicenym.nets.folder import fill, read, write
+from voicenym.nets.reversal import reversed_gradient
 
 KIND = "autoencoder"
-
-
-class _Reversed(torch.autograd.Function):
-    """What comes in goes out; gradients go back with the opposite sign, scaled."""
-
-    @staticmethod
-    def forward(ctx: Any, x: torch.Tensor, weight: float) -> torch.Tensor:
-        ctx.weight = weight
-        return x.view_as(x)
-
-    @staticmethod
-    def backward(ctx: Any, *gradients: torch.Tensor) -> tuple[torch.Tensor, None]:
-        return -ctx.weight * gradients[0], None
-
-
-def reversed_gradient(x: torch.Tensor, weight: float) -> torch.Tensor:
-    """``x``, whose gradient comes back times ``-weight`` (Ganin and Lempitsky, ICML 2015)."""
-    found: torch.Tensor = _Reversed.apply(x, weight)
-    return found
 
 
 def _layers(*sizes: int) -> torch.nn.Sequential:
