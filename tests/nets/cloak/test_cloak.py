@@ -127,7 +127,7 @@ def test_a_folder_without_a_cloak_is_refused(tmp_path):
     with pytest.raises(VoicenymError, match="holds no cloak"):
         Cloak.load(tmp_path)
     (tmp_path / CONFIG).write_text(json.dumps({**told, "options": {"depth": 3}}))
-    with pytest.raises(VoicenymError, match="no sizes of a Wave-U-Net: no size 'depth'"):
+    with pytest.raises(VoicenymError, match="no size 'depth' of a Wave-U-Net"):
         Cloak.load(tmp_path)
     (tmp_path / WEIGHTS).write_bytes(b"")
     with pytest.raises(VoicenymError, match="damaged"):

@@ -22,6 +22,7 @@ from typing import Any
 import torch
 
 from voicenym.errors import VoicenymError
+from voicenym.nets import kinds
 from voicenym.nets.cloak.waveunet import Factors, Flow, WaveUNet, WaveUNetConfig
 from voicenym.nets.folder import fill, read, write
 
@@ -161,16 +162,7 @@ def sizes(options: Mapping[str, Any], where: str) -> WaveUNetConfig:
     Raises:
         VoicenymError: of which there is no network.
     """
-    known = {field.name for field in dataclasses.fields(WaveUNetConfig)}
-    given: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in options.items()}
-    try:
-        if set(given) - known:
-            raise ValueError(
-                f"no size {sorted(set(given) - known)[0]!r}; there are {sorted(known)}"
-            )
-        return WaveUNetConfig(**given)
-    except (TypeError, ValueError) as error:
-        raise VoicenymError(f"{where}: no sizes of a Wave-U-Net: {error}") from None
+    return kinds.sizes(WaveUNetConfig, options, where, "a Wave-U-Net")
 
 
 class CloakStream:

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import torch
 
 from voicenym.errors import VoicenymError
+from voicenym.nets import kinds
 from voicenym.nets.codec.coder import Decoder, SpeechEncoder
 from voicenym.nets.codec.quantizer import Quantized, ResidualQuantizer
 from voicenym.nets.codec.speaker import LEAST_SAMPLES, SpeakerEncoder
@@ -272,17 +273,7 @@ def sizes(options: Mapping[str, Any], where: str) -> CodecConfig:
     Raises:
         VoicenymError: of which there is no codec.
     """
-    known = [field.name for field in dataclasses.fields(CodecConfig)]
-    unknown = sorted(set(options) - set(known))
-    if unknown:
-        raise VoicenymError(
-            f"{where}: no size {unknown[0]!r} of a codec; there are: {', '.join(known)}"
-        )
-    given: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in options.items()}
-    try:
-        return CodecConfig(**given)
-    except (TypeError, ValueError) as error:
-        raise VoicenymError(f"{where}: no sizes of a codec: {error}") from None
+    return kinds.sizes(CodecConfig, options, where, "a codec")
 
 
 class CodecStream:

@@ -7,21 +7,20 @@ than there were.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from typing import Any
+from abc import abstractmethod
 
 import torch
 
+from voicenym.nets.kinds import Network
 from voicenym.nets.masked import valid
 
 RATE = 16_000
 
 
-class Content(torch.nn.Module, ABC):
+class Content(Network):
     """A network from waveforms to frames of content.
 
     Attributes:
-        kind: name of the architecture, for files.
         size: elements of a frame.
         rate: of waveforms, in Hz.
         hop: samples of a frame.
@@ -32,7 +31,6 @@ class Content(torch.nn.Module, ABC):
             multiple of the hop.
     """
 
-    kind: str
     size: int
     rate = RATE
     hop = 320
@@ -50,10 +48,6 @@ class Content(torch.nn.Module, ABC):
                 row gives within its length does not depend on the padding, nor on other rows, but
                 for batch statistics in training.
         """
-
-    @abstractmethod
-    def config(self) -> dict[str, Any]:
-        """Arguments that rebuild the network, fit for JSON."""
 
     def frames_of(self, samples: int) -> int:
         """Frames of so many samples: the last may be in part of zeros."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import torch
 
 from voicenym.dsp.features.fbank import frames_of
+from voicenym.nets.kinds import Network
 from voicenym.nets.speakers.tdnn import laid_out
 
 RATE = 16_000
@@ -25,11 +25,10 @@ KEPT_BYTES = 33_200_000
 this size was freed; else it hands them back, and memory that is new to the process is slow."""
 
 
-class Encoder(torch.nn.Module, ABC):
+class Encoder(Network):
     """A network from waveforms to speaker vectors.
 
     Attributes:
-        kind: name of the architecture, for files.
         size: elements of a vector.
         RATE: of waveforms, in Hz.
         least_samples: a shorter recording is repeated up to this length before it is embedded.
@@ -37,7 +36,6 @@ class Encoder(torch.nn.Module, ABC):
             so that memory is bounded; up to here, a vector is that of the whole.
     """
 
-    kind: str
     size: int
     RATE = RATE
     least_samples = RATE // 10
@@ -65,10 +63,6 @@ class Encoder(torch.nn.Module, ABC):
             lengths: ``[batch]`` in frames; None where all are whole. What follows a row's frames
                 does not change its vector, but for batch statistics in training.
         """
-
-    @abstractmethod
-    def config(self) -> dict[str, Any]:
-        """Arguments that rebuild the network, fit for JSON."""
 
     def forward(self, waveforms: torch.Tensor, lengths: torch.Tensor | None = None) -> torch.Tensor:
         """``[batch, time]`` at 16 kHz to vectors ``[batch, size]``.

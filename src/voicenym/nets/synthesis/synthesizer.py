@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import functools
 import math
-from abc import ABC, abstractmethod
-from typing import Any
+from abc import abstractmethod
 
 import torch
 
+from voicenym.nets.kinds import Network
 from voicenym.nets.streaming import Memory
 
 REFERENCE_F0 = 150.0
@@ -84,18 +84,16 @@ class Conditions(torch.nn.Module):
         return torch.where(voiced[:, :, None], between, self.table.weight[0])
 
 
-class Synthesizer(torch.nn.Module, ABC):
+class Synthesizer(Network):
     """A network from content, F0 and a speaker vector to a waveform.
 
     Attributes:
-        kind: name of the architecture, for files.
         rate: of the waveform, in Hz.
         hop: samples of a frame.
         noisy: whether the waveform depends on a seed.
         streams: whether the network works in blocks.
     """
 
-    kind: str
     rate: int
     hop: int
     noisy = False
@@ -111,10 +109,6 @@ class Synthesizer(torch.nn.Module, ABC):
         memory: Memory | None,
     ) -> torch.Tensor:
         """The waveform ``[batch, time]`` of a whole, or of a stream's next block."""
-
-    @abstractmethod
-    def config(self) -> dict[str, Any]:
-        """Arguments that rebuild the network, fit for JSON."""
 
     def forward(
         self,
