@@ -54,6 +54,26 @@ def windows(signal: torch.Tensor) -> torch.Tensor:
     return frames.square().mean(2)
 
 
+def moved(
+    f0: torch.Tensor,
+    mean: torch.Tensor,
+    std: torch.Tensor,
+    to_mean: torch.Tensor,
+    to_std: torch.Tensor,
+) -> torch.Tensor:
+    """F0 ``[row, frame]`` in Hz, 0 where unvoiced, in another register and range.
+
+    Args:
+        f0: of the speaker.
+        mean, std: of his ln F0, ``[row, 1]`` or of each frame.
+        to_mean, to_std: of the voice's, ``[row]``.
+    """
+    scale = (to_std[:, None] / std).clamp(0.5, 1.5)
+    departure = (scale * (f0.clamp_min(1.0).log() - mean)).clamp(-0.7, 0.7)
+    target = (to_mean[:, None] + departure).exp().clamp(LOWEST_F0, HIGHEST_F0)
+    return torch.where(f0 > 0, target, 0.0)
+
+
 class ResynthesisCore:
     """The machine, at 16 kHz.
 
@@ -163,11 +183,8 @@ class ResynthesisCore:
             mean = sums[..., 1] / sums[..., 0]
             variance = sums[..., 2] / sums[..., 0] - mean.square()
             std = variance.clamp_min(0).sqrt().clamp(0.05, 0.5)
-        scale = (self._voice.log_f0_std[:, None] / std).clamp(0.5, 1.5)
-        departure = (scale * (log_f0 - mean)).clamp(-0.7, 0.7)
-        target = (self._voice.log_f0[:, None] + departure).exp().clamp(LOWEST_F0, HIGHEST_F0)
-        target = torch.where(pitch.f0 > 0, target.float(), 0.0)
-        self._f0 = torch.cat([self._f0, target], dim=1)
+        target = moved(pitch.f0.double(), mean, std, self._voice.log_f0, self._voice.log_f0_std)
+        self._f0 = torch.cat([self._f0, target.float()], dim=1)
 
     def _speak(self, frames: int) -> torch.Tensor:
         """So many frames from the queues to a waveform, which lags behind them."""

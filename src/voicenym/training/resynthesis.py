@@ -4,13 +4,13 @@ Content encoder and synthesizer learn together, from speech alone: the waveform 
 encoder's few numbers, the power and pitch of frames, and the speaker's vector, and compared by mels
 and magnitudes; later, if wished, by discriminators. So that who speaks reaches the output by the
 vector alone, the encoder hears spectra warped in frequency, and a classifier that tries to tell the
-speakers by its numbers is worked against (gradient reversal, Ganin et al., JMLR 2016).
+speakers by its numbers is worked against (gradient reversal, Ganin et al., JMLR 2016). Some crops
+are also spoken in other voices (:mod:`voicenym.training.conversion`).
 """
 
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,14 +20,19 @@ import lightning.pytorch as pl
 import numpy as np
 import torch
 
-from voicenym.dsp.features.mel import slaney, slaney_inverse
 from voicenym.nets.content.bottleneck import HIGHEST, LOWEST, RATE, Bottleneck
+from voicenym.nets.reversal import reversed_gradient
+from voicenym.nets.speakers.encoder import Encoder
 from voicenym.nets.synthesis import losses
 from voicenym.nets.synthesis.discriminators import MultiPeriod, MultiSpectral
 from voicenym.resynthesis.parts import Parts
+from voicenym.training import conversion
+from voicenym.training.conversion import ConversionConfig
 from voicenym.training.fit import Limits, Machine, Outcome, fit, share_done
 from voicenym.training.pace import Cyclical, seeded
+from voicenym.training.speaker_guess import SpeakerGuess
 from voicenym.training.takes import Crop, Take, TakeCrops, unit
+from voicenym.training.warping import warped
 
 SHOWN = 3
 """Held-out recordings that the log plays and shows."""
@@ -48,7 +53,11 @@ class ResynthesisConfig:
         warp: standard deviation of the logarithm of the factor that warps frequencies.
         bend: of bends of the mel axis beside it, as a share of the axis.
         reversal: weight of what the encoder loses by telling speakers apart.
+        conversion: what speaking in other voices weighs.
         adversarial: share of the training after which discriminators join; 1 for never.
+        judges: options of the discriminators, ``period`` and ``spectral``; published sizes unless
+            given.
+        judged: seconds of a crop that they see; 0 for the whole.
         mel: weight of the mel distance beside them (45 in HiFi-GAN, where features weigh 2).
         rate: peak of the learning rate.
         decay: of the weights (AdamW).
@@ -71,7 +80,10 @@ class ResynthesisConfig:
     warp: float = 0.12
     bend: float = 0.02
     reversal: float = 0.1
+    conversion: ConversionConfig = field(default_factory=ConversionConfig)
     adversarial: float = 1.0
+    judges: dict[str, Any] = field(default_factory=lambda: {"period": {}, "spectral": {}})
+    judged: float = 0.0
     mel: float = 15.0
     rate: float = 1.5e-3
     decay: float = 1e-3
@@ -84,57 +96,6 @@ class ResynthesisConfig:
     seed: int = 0
 
 
-class _Reversed(torch.autograd.Function):
-    """As it is forward, turned round backward."""
-
-    @staticmethod
-    def forward(ctx: Any, x: torch.Tensor, weight: float) -> torch.Tensor:
-        ctx.weight = weight
-        return x.view_as(x)
-
-    @staticmethod
-    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor, None]:  # type: ignore[override]
-        return -ctx.weight * gradient, None
-
-
-class SpeakerGuess(torch.nn.Module):
-    """Who speaks, from content ``[batch, frame, size]``: scores ``[batch, speaker]``."""
-
-    def __init__(self, size: int, speakers: int, width: int = 128) -> None:
-        super().__init__()
-        self.first = torch.nn.Conv1d(size, width, 5, padding=2)
-        self.second = torch.nn.Conv1d(width, width, 5, padding=2)
-        self.last = torch.nn.Linear(2 * width, speakers)
-
-    def forward(self, content: torch.Tensor) -> torch.Tensor:
-        x = torch.relu(self.first(content.transpose(1, 2)))
-        x = torch.relu(self.second(x))
-        return self.last(torch.cat([x.mean(2), x.std(2)], dim=1))
-
-
-def warped(bands: torch.Tensor, factor: torch.Tensor, bend: torch.Tensor) -> torch.Tensor:
-    """Mel bands of voices of other lengths.
-
-    Args:
-        bands: ``[row, frame, band]``.
-        factor: ``[row]``, of frequencies: above 1, formants go up.
-        bend: ``[row]``, of the middle of the axis, as a share of it.
-    """
-    count = bands.shape[2]
-    low, high = (float(slaney(torch.tensor(f))) for f in (LOWEST, HIGHEST))
-    place = (torch.arange(count, device=bands.device) + 1.0) / (count + 1)
-    hertz = slaney_inverse(low + (high - low) * place)
-    source = (slaney(hertz / factor[:, None]) - low) / (high - low)
-    source = source + bend[:, None] * torch.sin(math.pi * place)
-    index = (source * (count + 1) - 1.0).clamp(0.0, count - 1.0)
-    left = index.floor().clamp_max(count - 2).long()
-    part = (index - left)[:, None]
-    shape = bands.shape
-    lower = bands.gather(2, left[:, None].expand(shape))
-    upper = bands.gather(2, (left + 1)[:, None].expand(shape))
-    return torch.lerp(lower, upper, part.to(bands))
-
-
 class Resynthesizing(pl.LightningModule):
     """The training step and the validation.
 
@@ -142,9 +103,16 @@ class Resynthesizing(pl.LightningModule):
         parts: what is trained.
         speakers: in the training data.
         config: the recipe.
+        encoder: of the speaker vectors; needed where other voices are spoken in.
     """
 
-    def __init__(self, parts: Parts, speakers: int, config: ResynthesisConfig) -> None:
+    def __init__(
+        self,
+        parts: Parts,
+        speakers: int,
+        config: ResynthesisConfig,
+        encoder: Encoder | None = None,
+    ) -> None:
         super().__init__()
         self.automatic_optimization = False
         self.parts = parts
@@ -152,7 +120,12 @@ class Resynthesizing(pl.LightningModule):
         self.guess = SpeakerGuess(parts.content.size, speakers)
         self.judges = torch.nn.ModuleList()
         if config.adversarial < 1.0:
-            self.judges.extend([MultiPeriod(), MultiSpectral()])
+            self.judges.extend(JUDGES[kind](**given) for kind, given in config.judges.items())
+        self.encoder: Encoder | None = None
+        if config.conversion.share > 0.0:
+            if encoder is None:
+                raise ValueError("speaking in other voices needs the encoder of their vectors")
+            self.encoder = encoder.requires_grad_(False)
         self.mels = torch.nn.ModuleList([losses.LogMel(), losses.LogMel(fft=512, hop=80, bands=40)])
 
     def configure_optimizers(self) -> list[torch.optim.Optimizer]:
@@ -168,27 +141,40 @@ class Resynthesizing(pl.LightningModule):
         crops = self.trainer.train_dataloader.dataset  # type: ignore[union-attr]
         crops.advance(self.current_epoch)
 
+    def on_train_batch_start(self, batch: Any, index: int) -> None:
+        if self.encoder is not None:
+            self.encoder.eval()
+
     def training_step(self, batch: Sequence[torch.Tensor], index: int) -> torch.Tensor:
         crop = Crop(*batch)
         generator = seeded(self.device, self.recipe.seed, self.global_rank, self.global_step)
-        numbers, waveform = self.rebuilt(crop, generator)
+        said, numbers, waveform = self.rebuilt(crop, generator)
         distance = self.distance(crop.samples, waveform)
-        guessed = self.guess(_Reversed.apply(numbers, self.recipe.reversal))
+        guessed = self.guess(reversed_gradient(numbers, self.recipe.reversal))
         told = torch.nn.functional.cross_entropy(guessed, crop.speaker)
         loss = distance + told
         self.log("distance", distance, prog_bar=True)
         self.log("speaker entropy", told)
+        converted, lost = self.converted(crop, said, generator)
+        if lost:
+            loss = loss + conversion.total(lost, self.recipe.conversion)
+            self.log_dict({f"other voices: {name}": value for name, value in lost.items()})
         if self._trainer is None:
             return loss
         optimizers = self.optimizers()
         optimizers = optimizers if isinstance(optimizers, list) else [optimizers]
         if len(self.judges) and share_done(self) >= self.recipe.adversarial:
-            loss = loss * self.recipe.mel + self._game(crop.samples, waveform, optimizers[1])
+            game = self._game(crop.samples, waveform, converted, optimizers[1], generator)
+            loss = loss * self.recipe.mel + game
         self._update(optimizers[0], loss)
         return loss.detach()
 
-    def rebuilt(self, crop: Crop, generator: torch.Generator) -> tuple[torch.Tensor, torch.Tensor]:
-        """Content ``[batch, frame / 2, size]`` and waveform ``[batch, time]`` of warped crops."""
+    def rebuilt(
+        self, crop: Crop, generator: torch.Generator
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Content ``[batch, frame / 2, size]`` of warped crops, the same with noise, and waveform
+        ``[batch, time]``.
+        """
         rows = len(crop.f0)
 
         def normal() -> torch.Tensor:
@@ -196,10 +182,29 @@ class Resynthesizing(pl.LightningModule):
 
         seed = torch.randint(2**62, (rows,), generator=generator, device=self.device)
         factor = (self.recipe.warp * normal()).clamp(-0.3, 0.3).exp()
-        bands = warped(crop.bands, factor, self.recipe.bend * normal())
-        encoder = self.parts.content
-        numbers = encoder(bands, seed)
-        return numbers, speak(self.parts, numbers, crop.power, crop.f0, crop.vector, seed)
+        bands = warped(crop.bands, factor, self.recipe.bend * normal(), LOWEST, HIGHEST)
+        said = self.parts.content.encode(bands)
+        numbers = self.parts.content.noisy(said, seed)
+        waveform = speak(self.parts, numbers, crop.power, crop.f0, crop.vector, seed)
+        return said, numbers, waveform
+
+    def converted(
+        self, crop: Crop, said: torch.Tensor, generator: torch.Generator
+    ) -> tuple[torch.Tensor | None, dict[str, torch.Tensor]]:
+        """Waveform ``[row, time]`` of the first crops in other voices, and what is lost there."""
+        config = self.recipe.conversion
+        rows = round(config.share * len(crop.f0))
+        if self.encoder is None or rows == 0:
+            return None, {}
+        some, said = Crop(*[value[:rows] for value in crop]), said[:rows]
+        voices = conversion.wanted(self.parts, some, config, generator)
+        seed = torch.randint(2**62, (rows,), generator=generator, device=self.device)
+        numbers = self.parts.content.noisy(said, seed)
+        waveform = speak(self.parts, numbers, some.power, voices.f0, voices.vectors, seed).float()
+        lost = conversion.losses(
+            self.parts, self.encoder, some, said, voices.vectors, waveform, config, generator
+        )
+        return waveform, lost
 
     def distance(self, real: torch.Tensor, fake: torch.Tensor) -> torch.Tensor:
         """Of spectra."""
@@ -215,8 +220,27 @@ class Resynthesizing(pl.LightningModule):
         self.clip_gradients(optimizer, self.recipe.clip, "norm")
         optimizer.step()
 
-    def _game(self, real: torch.Tensor, fake: torch.Tensor, optimizer: Any) -> torch.Tensor:
-        """A step of the discriminators, and what the synthesizer loses to them."""
+    def _game(
+        self,
+        real: torch.Tensor,
+        rebuilt: torch.Tensor,
+        converted: torch.Tensor | None,
+        optimizer: Any,
+        generator: torch.Generator,
+    ) -> torch.Tensor:
+        """A step of the discriminators, and what the synthesizer loses to them.
+
+        Converted crops have nothing that their features could be matched to.
+        """
+        time = round(self.recipe.judged * RATE) or real.shape[1]
+        last = max(0, real.shape[1] - time)
+        first = int(torch.randint(last + 1, (), generator=generator, device=self.device))
+        span = slice(first, first + time)
+        free = 0 if converted is None else len(converted)
+        real, fake = real[:, span], rebuilt[:, span].float()
+        if converted is not None:
+            # The rows that are spoken twice are judged once, in the other voice.
+            fake = torch.cat([converted[:, span], fake[free:]])
         told = torch.stack(
             [
                 losses.discriminator_hinge(
@@ -229,10 +253,16 @@ class Resynthesizing(pl.LightningModule):
         self.log("discriminators", told)
         total = fake.new_zeros(())
         for judge in self.judges:
-            of_real, of_fake = judge(real), judge(fake)
+            of_fake = judge(fake)
             total = total + losses.generator_hinge([j.score for j in of_fake])
+            if free == len(fake):
+                continue
+            with torch.no_grad():
+                of_real = judge(real[free:])
             total = total + 2.0 * losses.feature_matching(
-                [j.features for j in of_real], [j.features for j in of_fake], relative=True
+                [j.features for j in of_real],
+                [[f[free:] for f in j.features] for j in of_fake],
+                relative=True,
             )
         return total
 
@@ -240,11 +270,18 @@ class Resynthesizing(pl.LightningModule):
         crop = Crop(*batch)
         seed = torch.arange(len(crop.f0), device=self.device)
         encoder = self.parts.content
-        numbers = encoder(crop.bands, seed)
+        said = encoder.encode(crop.bands)
+        numbers = encoder.noisy(said, seed)
         waveform = speak(self.parts, numbers, crop.power, crop.f0, crop.vector, seed)
         mel: Any = self.mels[0]
         distance = losses.mel_distance(crop.samples, waveform.float(), mel)
         self.log("mel distance", distance, batch_size=len(seed), sync_dist=True)
+        generator = seeded(self.device, self.recipe.seed, index)
+        lost = self.converted(crop, said, generator)[1]
+        for name, value in lost.items():
+            self.log(f"kept out: {name}", value, batch_size=len(seed), sync_dist=True)
+        worth = distance + (conversion.total(lost, self.recipe.conversion) if lost else 0.0)
+        self.log("loss kept out", worth, batch_size=len(seed), sync_dist=True)
         if index == 0 and self.logger is not None:
             self._show(crop.samples[:SHOWN], waveform[:SHOWN].float())
 
@@ -261,6 +298,10 @@ class Resynthesizing(pl.LightningModule):
             writer.add_image(f"mels {i}", picture.cpu(), self.global_step)
 
 
+JUDGES: dict[str, Callable[..., torch.nn.Module]] = {
+    "period": MultiPeriod,
+    "spectral": MultiSpectral,
+}
 RESOLUTIONS = ((512, 80, 320), (1024, 160, 800))
 """Points, hop and window of the magnitudes that are compared."""
 
@@ -293,6 +334,7 @@ def train(
     config: ResynthesisConfig,
     folder: Path,
     *,
+    encoder: Encoder | None = None,
     seconds: float | None = None,
     machine: Machine | None = None,
     say: Callable[[str], None] = lambda text: None,
@@ -305,6 +347,7 @@ def train(
         held_out: of other speakers, to watch by.
         config: the recipe.
         folder: of checkpoints and logs; an interrupted run there is gone on with.
+        encoder: of the takes' vectors; needed where the recipe speaks in other voices.
         seconds: time at most.
         machine: what to train on.
         say: told every validation's figures.
@@ -319,21 +362,21 @@ def train(
         crops, config.batch, num_workers=machine.loaders, pin_memory=machine.cuda, drop_last=True
     )
     kept = torch.utils.data.DataLoader(TakeCrops(held_out, config.seconds, 64, config.seed), 16)
-    module = Resynthesizing(parts, len(crops.speakers), config)
+    voices(parts, heard)
+    module = Resynthesizing(parts, len(crops.speakers), config, encoder)
     outcome = fit(
         module,
         loader,
         kept,
         folder,
         Limits(config.steps, config.every, seconds, config.patience or None),
-        monitor="mel distance",
+        monitor="loss kept out",
         schedule=config.schedule,
         machine=machine,
         clip=None,
         seed=config.seed,
         say=say,
     )
-    voices(parts, heard)
     parts.eval()
     return outcome
 

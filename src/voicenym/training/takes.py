@@ -114,6 +114,8 @@ class Crop(NamedTuple):
     """``[frame]``."""
     vector: torch.Tensor
     """``[element]``, of the utterance or of the speaker; its norm is the root of its size."""
+    register: torch.Tensor
+    """Mean and standard deviation of the recording's ln F0."""
     speaker: torch.Tensor
     """Number of the speaker."""
 
@@ -174,5 +176,6 @@ class TakeCrops(torch.utils.data.Dataset[Crop]):
             torch.from_numpy(take.power[span].astype(np.float32)),
             torch.from_numpy(take.f0[span].astype(np.float32)),
             torch.from_numpy(vector),
+            torch.cat([take.averages.log_f0, take.averages.log_f0_std]),
             torch.tensor(label),
         )

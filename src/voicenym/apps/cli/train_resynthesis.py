@@ -50,8 +50,17 @@ def resynthesis(
     heard = takes(utterances[: len(learnt)], encoder, bands, say)
     held_out = takes(utterances[len(learnt) :], encoder, bands)
     outcome = recipe.train(
-        made, heard, held_out, chosen, output, seconds=limit, machine=machine, say=say
+        made,
+        heard,
+        held_out,
+        chosen,
+        output,
+        encoder=encoder,
+        seconds=limit,
+        machine=machine,
+        say=say,
     )
+    best = min(outcome.curve, key=lambda row: row["loss kept out"])
     made.save(
         output,
         {
@@ -61,10 +70,15 @@ def resynthesis(
             "hours": round(sum(take.frames for take in heard) / 360_000, 2),
             "encoder": chosen.encoder,
             "steps": outcome.steps,
-            "mel distance on speakers kept out": round(outcome.best, 4),
+            "on speakers kept out": {
+                name: round(value, 4)
+                for name, value in best.items()
+                if name == "mel distance" or name.startswith("kept out: ")
+            },
         },
         half=half,
     )
     typer.echo(
-        f"{output}: {outcome.steps} steps, mel distance {outcome.best:.3f} on speakers kept out"
+        f"{output}: {outcome.steps} steps, mel distance {best['mel distance']:.3f} on speakers "
+        "kept out"
     )
