@@ -10,11 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from voicenym.attack import verifier as verifiers
 from voicenym.attack.neural import Trained
 from voicenym.attack.verifier import encoder_of, installed, verifier
 from voicenym.errors import DependencyError, VoicenymError
-from voicenym.nets.speakers.weights import make, save
+from voicenym.nets.speakers.weights import SMALL, make, save
 
 pytest.importorskip("safetensors")
 
@@ -31,8 +30,8 @@ def test_the_bundled_one_is_whole_and_says_what_its_scores_mean():
     assert np.isfinite(vectors).all()
     assert all(math.isfinite(x) for x in found.calibration)
     assert found.calibration[0] > 0
-    assert (verifiers.BUNDLED / "README.md").is_file()
-    assert sum(p.stat().st_size for p in verifiers.BUNDLED.iterdir()) < 2_000_000
+    assert (SMALL / "README.md").is_file()
+    assert sum(p.stat().st_size for p in SMALL.iterdir()) < 2_000_000
 
 
 def test_it_hears_voices_and_not_words(corpus):

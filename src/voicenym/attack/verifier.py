@@ -15,12 +15,11 @@ from voicenym.errors import DependencyError, VoicenymError
 if TYPE_CHECKING:
     from voicenym.nets.speakers.encoder import Encoder
 
-BUNDLED = Path(__file__).parents[1] / "nets" / "speakers" / "bundled" / "ecapa-small"
-"""The verifier that comes with the package; its card lies beside its weights."""
-
 
 def _bundled() -> Verifier:
-    return Trained(BUNDLED, "ECAPA-TDNN small")
+    from voicenym.nets.speakers.weights import SMALL
+
+    return Trained(SMALL, "ECAPA-TDNN small")
 
 
 VERIFIERS: dict[str, Callable[[], Verifier]] = {
