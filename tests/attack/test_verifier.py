@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from voicenym.attack import verifier as verifiers
 from voicenym.attack.neural import Trained
 from voicenym.attack.verifier import encoder_of, installed, verifier
 from voicenym.errors import DependencyError, VoicenymError
