@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from voicenym.dsp.average_voice import TYPICAL_LOG_F0
+from voicenym.dsp.pitch.register import TYPICAL_LOG_F0
 from voicenym.nets.content.bottleneck import HOP, RATE
 from voicenym.resynthesis.core import ResynthesisCore, Voice, _gains, _lines
 from voicenym.resynthesis.parts import Parts

@@ -5,7 +5,6 @@ Gathered block by block, before a recording is changed, in memory that does not 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -14,13 +13,11 @@ import torch
 from voicenym.dsp import envelope
 from voicenym.dsp.overlap import OverlapAdd, root_hann
 from voicenym.dsp.pitch.online import Pitch, PitchStream
+from voicenym.dsp.pitch.register import moments, register
 
 FRAME_HOP = 0.008
 ENVELOPE_QUEFRENCY = 0.0018
 """Seconds of cepstrum that carry over: formants, nothing of the voice source."""
-
-TYPICAL_LOG_F0 = math.log(150.0)
-TYPICAL_LOG_F0_STD = 0.20
 
 
 @dataclass(frozen=True)
@@ -60,17 +57,6 @@ class EnvelopeFrames:
         return windowed.square().mean(-1).pow(0.25)
 
 
-def f0_moments(pitch: Pitch) -> torch.Tensor:
-    """``[3, row, frame]``: weight, and ln F0 and its square times the weight.
-
-    The weight is the level, so that the hum of the mains in a pause, which has a pitch too, does
-    not pass for the speaker's.
-    """
-    log_f0 = pitch.f0.double().clamp_min(1.0).log()
-    weight = pitch.level.double() * (pitch.f0 > 0)
-    return torch.stack([weight, weight * log_f0, weight * log_f0.square()])
-
-
 class AverageVoiceReader:
     """Means over a recording; a recording without voiced frames is a typical voice."""
 
@@ -94,13 +80,8 @@ class AverageVoiceReader:
     def result(self) -> AverageVoice:
         self._count(self._pitch.flush())
         mean = self._envelope / self._weight.clamp_min(1e-12)
-        weight, total, squares = self._f0.T
-        known = weight > 0
-        divisor = torch.where(known, weight, 1.0)
-        log_f0 = torch.where(known, total / divisor, TYPICAL_LOG_F0)
-        variance = squares / divisor - log_f0.square()
-        std = torch.where(known, variance.clamp_min(0).sqrt(), TYPICAL_LOG_F0_STD)
-        return AverageVoice(mean.float(), log_f0.float(), std.clamp(0.05, 0.5).float())
+        log_f0, std = register(self._f0)
+        return AverageVoice(mean.float(), log_f0.float(), std.float())
 
     def _gather(self, frames: torch.Tensor) -> torch.Tensor:
         windowed = frames * self._frames.window
@@ -117,4 +98,4 @@ class AverageVoiceReader:
         frame = self._tracked + torch.arange(pitch.f0.shape[1], device=pitch.f0.device)
         self._tracked += pitch.f0.shape[1]
         inside = frame * self._pitch.hop < self._lengths
-        self._f0 += (f0_moments(pitch) * inside).sum(-1).T
+        self._f0 += moments(pitch.f0 * inside, pitch.level).sum(1)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import torch
 
-from voicenym.dsp.average_voice import TYPICAL_LOG_F0, TYPICAL_LOG_F0_STD
+from voicenym.dsp.pitch.register import moments, register
 from voicenym.nets.content.bottleneck import Heard
 
 
@@ -58,7 +58,7 @@ class Sums:
         self.frames = torch.zeros(rows, bands + 2, dtype=torch.float64, device=device)
         """Weight; power and bands times it."""
         self.pitch = torch.zeros(rows, 3, dtype=torch.float64, device=device)
-        """Weight; ln F0 and its square times it."""
+        """Of :func:`~voicenym.dsp.pitch.register.moments`."""
 
     def add_frames(self, heard: Heard, inside: torch.Tensor) -> None:
         """Count frames; ``inside`` ``[row, frame]`` is 0 for those that are padding."""
@@ -73,24 +73,13 @@ class Sums:
 
     def add_pitch(self, f0: torch.Tensor, level: torch.Tensor) -> None:
         """Count pitch ``[row, frame]``, in Hz and 0 where unvoiced, by its level."""
-        log_f0 = f0.double().clamp_min(1.0).log()
-        weight = level.double() * (f0 > 0)
-        self.pitch = self.pitch + torch.stack(
-            [weight.sum(1), (weight * log_f0).sum(1), (weight * log_f0.square()).sum(1)], dim=1
-        )
+        self.pitch = self.pitch + moments(f0, level).sum(1)
 
     def averages(self) -> Averages:
         """Of what was counted; a recording without voiced frames has a typical pitch."""
         means = self.frames[:, 1:] / self.frames[:, :1].clamp_min(1e-12)
-        weight, total, squares = self.pitch.T
-        known = weight > 0
-        divisor = torch.where(known, weight, 1.0)
-        log_f0 = torch.where(known, total / divisor, TYPICAL_LOG_F0)
-        variance = squares / divisor - log_f0.square()
-        std = torch.where(known, variance.clamp_min(0).sqrt(), TYPICAL_LOG_F0_STD)
-        return Averages(
-            means[:, 1:].float(), means[:, 0].float(), log_f0.float(), std.clamp(0.05, 0.5).float()
-        )
+        log_f0, std = register(self.pitch)
+        return Averages(means[:, 1:].float(), means[:, 0].float(), log_f0.float(), std.float())
 
 
 def between(f0: torch.Tensor) -> torch.Tensor:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import torch
 
-from voicenym.dsp.average_voice import TYPICAL_LOG_F0, TYPICAL_LOG_F0_STD
 from voicenym.dsp.pitch.online import Pitch, PitchStream
+from voicenym.dsp.pitch.register import moments, moved, register, typical
 from voicenym.nets.content.bottleneck import EVERY, HOP, RATE, Heard
 from voicenym.nets.streaming import Memory
 from voicenym.resynthesis.average import Averages, Sums, between
@@ -18,7 +18,6 @@ PRIOR_SECONDS = 1.0
 """Weight of the usual averages at the start of a live stream, in seconds of ordinary speech."""
 ORDINARY_POWER = -6.0
 """Natural logarithm of the mean square of ordinary speech (-26 dBFS)."""
-LOWEST_F0, HIGHEST_F0 = 60.0, 450.0
 STEP = EVERY * HOP
 """Samples that are worked on together: a frame of content."""
 HIGHEST_GAIN = 10.0
@@ -52,26 +51,6 @@ def windows(signal: torch.Tensor) -> torch.Tensor:
     """``[row, frame * 160]`` to the frames' mean squares ``[row, frame]``."""
     frames: torch.Tensor = signal.unflatten(1, (-1, HOP))
     return frames.square().mean(2)
-
-
-def moved(
-    f0: torch.Tensor,
-    mean: torch.Tensor,
-    std: torch.Tensor,
-    to_mean: torch.Tensor,
-    to_std: torch.Tensor,
-) -> torch.Tensor:
-    """F0 ``[row, frame]`` in Hz, 0 where unvoiced, in another register and range.
-
-    Args:
-        f0: of the speaker.
-        mean, std: of his ln F0, ``[row, 1]`` or of each frame.
-        to_mean, to_std: of the voice's, ``[row]``.
-    """
-    scale = (to_std[:, None] / std).clamp(0.5, 1.5)
-    departure = (scale * (f0.clamp_min(1.0).log() - mean)).clamp(-0.7, 0.7)
-    target = (to_mean[:, None] + departure).exp().clamp(LOWEST_F0, HIGHEST_F0)
-    return torch.where(f0 > 0, target, 0.0)
 
 
 class ResynthesisCore:
@@ -171,18 +150,13 @@ class ResynthesisCore:
         """F0 of the voice: its own register and range, the speaker's movements."""
         if pitch.f0.shape[1] == 0:
             return
-        log_f0 = pitch.f0.double().clamp_min(1.0).log()
         if self._averages is not None:
             mean = self._averages.log_f0.double()[:, None]
             std = self._averages.log_f0_std.double()[:, None]
         else:
-            weight = pitch.level.double() * (pitch.f0 > 0)
-            moments = torch.stack([weight, weight * log_f0, weight * log_f0.square()], dim=2)
-            sums = moments.cumsum(1) + self._sums.pitch[:, None]
+            sums = moments(pitch.f0, pitch.level).cumsum(1) + self._sums.pitch[:, None]
             self._sums.pitch = sums[:, -1].clone()
-            mean = sums[..., 1] / sums[..., 0]
-            variance = sums[..., 2] / sums[..., 0] - mean.square()
-            std = variance.clamp_min(0).sqrt().clamp(0.05, 0.5)
+            mean, std = register(sums)
         target = moved(pitch.f0.double(), mean, std, self._voice.log_f0, self._voice.log_f0_std)
         self._f0 = torch.cat([self._f0, target.float()], dim=1)
 
@@ -244,6 +218,5 @@ def usual(parts: Parts, rows: int, device: str) -> Sums:
     means = torch.cat([torch.ones(1, device=device), parts.usual]).double()
     sums.frames = (weight * means).repeat(rows, 1)
     level = frames * math.exp(0.5 * ORDINARY_POWER)
-    moments = [1.0, TYPICAL_LOG_F0, TYPICAL_LOG_F0**2 + TYPICAL_LOG_F0_STD**2]
-    sums.pitch = (level * torch.tensor(moments, dtype=torch.float64, device=device)).repeat(rows, 1)
+    sums.pitch = typical(level).to(device).repeat(rows, 1)
     return sums

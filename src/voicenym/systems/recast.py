@@ -10,16 +10,10 @@ from typing import Any, ClassVar
 import torch
 
 from voicenym.dsp import envelope
-from voicenym.dsp.average_voice import (
-    TYPICAL_LOG_F0,
-    TYPICAL_LOG_F0_STD,
-    AverageVoice,
-    AverageVoiceReader,
-    EnvelopeFrames,
-    f0_moments,
-)
+from voicenym.dsp.average_voice import AverageVoice, AverageVoiceReader, EnvelopeFrames
 from voicenym.dsp.overlap import OverlapAdd
 from voicenym.dsp.pitch.online import Pitch, PitchStream
+from voicenym.dsp.pitch.register import TYPICAL_LOG_F0, moments, moved, register, typical
 from voicenym.dsp.source import Noise, PulseTrain
 from voicenym.errors import UnknownSystemError
 from voicenym.pseudonym import Pseudonym
@@ -189,11 +183,7 @@ class _Core:
         self._mean = (weight * self._prior).double()
         self._mean_weight = torch.full((rows, 1), weight, dtype=torch.float64, device=device)
         count = PRIOR_SECONDS * rate / self._pitch_hop * TYPICAL_LEVEL
-        self._f0_sums = torch.tensor(
-            [count, count * TYPICAL_LOG_F0, count * (TYPICAL_LOG_F0**2 + TYPICAL_LOG_F0_STD**2)],
-            dtype=torch.float64,
-            device=device,
-        ).repeat(rows, 1)
+        self._f0_sums = typical(count).to(device).repeat(rows, 1)
 
         self._owed = 0  # samples that were pushed and not yet given back
         self._pending = torch.zeros(rows, 0, device=device)
@@ -225,19 +215,15 @@ class _Core:
         if f0.shape[1] == 0:
             return
         voiced = f0 > 0
-        log_f0 = f0.double().clamp_min(1.0).log()
         if self._profile is not None:
             mean = self._profile.log_f0.double()[:, None]
             std = self._profile.log_f0_std.double()[:, None]
         else:
-            sums = f0_moments(pitch).cumsum(-1) + self._f0_sums.T[..., None]
-            self._f0_sums = sums[..., -1].T.clone()
-            mean = sums[1] / sums[0]
+            sums = moments(f0, pitch.level).cumsum(1) + self._f0_sums[:, None]
+            self._f0_sums = sums[:, -1].clone()
+            mean, std = register(sums)
             self._mean_f0 = torch.cat([self._mean_f0, (mean - TYPICAL_LOG_F0).float()], dim=1)
-            std = (sums[2] / sums[0] - mean.square()).clamp_min(0).sqrt().clamp(0.05, 0.5)
-        scale = (self._range[:, None] / std).clamp(0.5, 1.5)
-        departure = (scale * (log_f0 - mean)).clamp(-0.7, 0.7)
-        target = (self._register[:, None] + departure).exp().clamp(60.0, 450.0).float()
+        target = moved(f0.double(), mean, std, self._register, self._range).float()
         # hold the last voiced value: index of the last voiced frame so far, 0 is the one before
         held = torch.cat([self._last_f0, target], dim=1)
         index = torch.arange(1, held.shape[1], device=f0.device) * voiced

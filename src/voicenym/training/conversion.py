@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import torch
 
+from voicenym.dsp.pitch.register import moved
 from voicenym.nets.speakers.encoder import Encoder
-from voicenym.resynthesis.core import moved
 from voicenym.resynthesis.parts import Parts
 from voicenym.training.takes import Crop
 
