@@ -10,8 +10,9 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from voicenym.errors import CorpusError, VoicenymError
+from voicenym.errors import VoicenymError
 from voicenym.training.codec_losses import NOBODY_SAYS, Teacher
+from voicenym.training.epochs import LongCrops
 from voicenym.training.shelf import Utterance
 from voicenym.training.units import identity
 
@@ -78,10 +79,8 @@ def taught(
     return made
 
 
-class CodecCrops(torch.utils.data.Dataset[Segments]):
+class CodecCrops(LongCrops[Taught, Segments]):
     """An epoch of crops; an utterance is drawn in proportion to its length.
-
-    The crop of an index depends on the seed, the epoch and the index alone.
 
     Args:
         takes: utterances; those shorter than a crop are left out.
@@ -99,39 +98,19 @@ class CodecCrops(torch.utils.data.Dataset[Segments]):
     ) -> None:
         self._frames = max(1, round(seconds * 16_000 / hop))
         self._hop = hop
-        self._takes = [t for t in takes if t.utterance.length >= self._frames * hop]
-        if not self._takes:
-            raise CorpusError(
-                f"no recording is {seconds} s long; give longer ones, or take a shorter crop"
-            )
-        self.speakers = sorted({take.utterance.speaker for take in self._takes})
-        number = {name: i for i, name in enumerate(self.speakers)}
-        self._label = [number[take.utterance.speaker] for take in self._takes]
-        lengths = np.array([take.utterance.length for take in self._takes], dtype=np.float64)
-        self._share = np.cumsum(lengths / lengths.sum())
-        self._count, self._seed, self._epoch = count, seed, 0
+        self._length = self._frames * hop
+        super().__init__(takes, _samples, self._length, seconds, count, seed)
 
-    def advance(self, epoch: int) -> None:
-        """Go to an epoch."""
-        self._epoch = epoch
-
-    def __len__(self) -> int:
-        return self._count
-
-    def __getitem__(self, index: int) -> Segments:
-        if not 0 <= index < self._count:
-            raise IndexError(index)
-        rng = np.random.default_rng((self._seed, self._epoch, index))
-        which = min(int(np.searchsorted(self._share, rng.random())), len(self._takes) - 1)
-        take = self._takes[which]
-        length = self._frames * self._hop
+    def drawn(self, rng: np.random.Generator) -> Segments:
+        which = self.picked(rng)
+        take, length = self.takes[which], self._length
         first = int(rng.integers(take.utterance.length // self._hop - self._frames + 1))
         elsewhere = int(rng.integers(take.utterance.length - length + 1))
         return Segments(
             torch.from_numpy(take.utterance.samples(first * self._hop, length)),
             torch.from_numpy(take.utterance.samples(elsewhere, length)),
             self._told(take, first),
-            torch.tensor(self._label[which]),
+            torch.tensor(self.labels[which]),
         )
 
     def _told(self, take: Taught, first: int) -> torch.Tensor:
@@ -143,6 +122,10 @@ class CodecCrops(torch.utils.data.Dataset[Segments]):
             return torch.from_numpy(np.pad(said.astype(np.float32), ((0, missing), (0, 0))))
         kept = np.pad(said.astype(np.int64), (0, missing), constant_values=NOBODY_SAYS)
         return torch.from_numpy(kept)
+
+
+def _samples(take: Taught) -> int:
+    return take.utterance.length
 
 
 def _keep(path: Path, array: np.ndarray) -> None:

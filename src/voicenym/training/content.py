@@ -21,6 +21,7 @@ from voicenym.nets.content.content import Content
 from voicenym.nets.content.hubert import HOP, HubertSoft
 from voicenym.nets.content.units import Units
 from voicenym.nets.masked import valid
+from voicenym.training.epochs import Epoch
 from voicenym.training.fit import Limits, Machine, Outcome, fit
 from voicenym.training.pace import Cyclical, seeded
 from voicenym.training.shelf import Utterance
@@ -80,8 +81,8 @@ Item = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
 """Samples ``[time]``, units ``[frame]`` and the number of frames, ``[]``; padded alike."""
 
 
-class UnitCrops(torch.utils.data.Dataset[Item]):
-    """An epoch of crops with their units; which, depends on seed, epoch and index alone.
+class UnitCrops(Epoch[Item]):
+    """An epoch of crops with their units.
 
     Args:
         speech: to crop; a longer utterance is drawn as often as a shorter one.
@@ -102,24 +103,14 @@ class UnitCrops(torch.utils.data.Dataset[Item]):
         count: int,
         seed: int = 0,
     ) -> None:
+        super().__init__(count, seed, 6)
         self._speech = [utterance for utterance in speech if utterance.length >= HOP]
         if not self._speech:
             raise CorpusError("no utterances to learn from; give a corpus of speech")
-        self._units, self._count, self._seed = units, count, seed
+        self._units = units
         self._frames = max(1, round(seconds * 16_000 / HOP))
-        self._epoch = 0
 
-    def advance(self, epoch: int) -> None:
-        """Go to an epoch."""
-        self._epoch = epoch
-
-    def __len__(self) -> int:
-        return self._count
-
-    def __getitem__(self, index: int) -> Item:
-        if not 0 <= index < self._count:
-            raise IndexError(index)
-        rng = np.random.default_rng((self._seed, 6, self._epoch, index))
+    def drawn(self, rng: np.random.Generator) -> Item:
         utterance = self._speech[int(rng.integers(len(self._speech)))]
         frames = utterance.length // HOP
         start = int(rng.integers(max(1, frames - self._frames + 1)))
@@ -194,10 +185,6 @@ class Prediction(pl.LightningModule):
         return torch.optim.AdamW(
             self.parameters(), recipe.rate, betas=(0.9, 0.98), eps=1e-6, weight_decay=recipe.decay
         )
-
-    def on_train_epoch_start(self) -> None:
-        crops = self.trainer.train_dataloader.dataset  # type: ignore[union-attr]
-        crops.advance(self.current_epoch)
 
     def training_step(self, batch: Item, index: int) -> torch.Tensor:
         samples, units, counts = batch

@@ -9,14 +9,12 @@ import torch
 
 from voicenym.corpus.recording import RATE
 from voicenym.errors import CorpusError
+from voicenym.training.epochs import Epoch
 from voicenym.training.shelf import Utterance
 
 
-class SpeakerCrops(torch.utils.data.Dataset[tuple[torch.Tensor, int]]):
+class SpeakerCrops(Epoch[tuple[torch.Tensor, int]]):
     """An epoch of crops; each speaker, at each speed, is drawn equally often on average.
-
-    The crop of an index depends on the seed, the epoch and the index alone, whichever process
-    makes it; :meth:`advance` goes to the next epoch.
 
     Args:
         utterances: speech to crop.
@@ -38,6 +36,7 @@ class SpeakerCrops(torch.utils.data.Dataset[tuple[torch.Tensor, int]]):
         speeds: Sequence[float] = (1.0, 0.9, 1.1),
         seed: int = 0,
     ) -> None:
+        super().__init__(count, seed)
         by_speaker: dict[str, list[Utterance]] = {}
         for utterance in utterances:
             by_speaker.setdefault(utterance.speaker, []).append(utterance)
@@ -49,27 +48,14 @@ class SpeakerCrops(torch.utils.data.Dataset[tuple[torch.Tensor, int]]):
         self.speakers = sorted(by_speaker)
         self._utterances = [by_speaker[speaker] for speaker in self.speakers]
         self._length = round(seconds * RATE)
-        self._count = count
         self._speeds = tuple(speeds)
-        self._seed = seed
-        self._epoch = 0
 
     @property
     def classes(self) -> int:
         """Speakers at all speeds."""
         return len(self.speakers) * len(self._speeds)
 
-    def advance(self, epoch: int) -> None:
-        """Go to an epoch."""
-        self._epoch = epoch
-
-    def __len__(self) -> int:
-        return self._count
-
-    def __getitem__(self, index: int) -> tuple[torch.Tensor, int]:
-        if not 0 <= index < self._count:
-            raise IndexError(index)
-        rng = np.random.default_rng((self._seed, self._epoch, index))
+    def drawn(self, rng: np.random.Generator) -> tuple[torch.Tensor, int]:
         label = int(rng.integers(self.classes))
         speaker, pace = divmod(label, len(self._speeds))
         speed = self._speeds[pace]

@@ -127,6 +127,15 @@ class _Finite(pl.Callback):
             )
 
 
+class _Advance(pl.Callback):
+    """Goes to the next epoch of what is drawn."""
+
+    def on_train_epoch_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        drawn: Any = getattr(trainer.train_dataloader, "dataset", None)
+        if hasattr(drawn, "advance"):
+            drawn.advance(trainer.current_epoch)
+
+
 def fit(
     module: pl.LightningModule,
     crops: Any,
@@ -146,7 +155,8 @@ def fit(
 
     Args:
         module: what to train; logs ``monitor`` at validation, the lower the better.
-        crops, held_out: data loaders.
+        crops, held_out: data loaders; what is drawn anew in every epoch is told of each by its
+            ``advance`` (:mod:`voicenym.training.epochs`).
         folder: of checkpoints (``last.ckpt``, ``best.ckpt``), ``curve.jsonl`` and the TensorBoard
             log; a run that finds ``last.ckpt`` there goes on from it.
         limits: when to stop.
@@ -181,6 +191,7 @@ def fit(
         newest,
         _Curve(folder / CURVE, pace, say),
         _Finite(),
+        _Advance(),
     ]
     if limits.patience is not None:
         callbacks.append(EarlyStopping(monitor, patience=limits.patience))

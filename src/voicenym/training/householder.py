@@ -21,6 +21,7 @@ from voicenym.errors import CorpusError, VoicenymError
 from voicenym.identity.pools.pool import Pool
 from voicenym.nets.identity.householder import Householder
 from voicenym.nets.identity.stored import Rotation
+from voicenym.training.epochs import Epoch
 from voicenym.training.fit import Limits, Machine, Outcome, fit
 from voicenym.training.pace import Cyclical
 from voicenym.training.paired import PairedMargin, likeness
@@ -76,10 +77,8 @@ class HouseholderConfig:
             raise VoicenymError("held_out: a share of each speaker's vectors, between 0 and 1")
 
 
-class Drawn(torch.utils.data.Dataset[tuple[torch.Tensor, torch.Tensor]]):
+class Drawn(Epoch[tuple[torch.Tensor, torch.Tensor]]):
     """An epoch of batches: vectors ``[row, size]`` and their speakers ``[row]``.
-
-    A batch depends on seed, epoch and index alone.
 
     Args:
         vectors, labels: to draw from, with replacement.
@@ -91,21 +90,10 @@ class Drawn(torch.utils.data.Dataset[tuple[torch.Tensor, torch.Tensor]]):
     def __init__(
         self, vectors: torch.Tensor, labels: torch.Tensor, batch: int, count: int, seed: int
     ) -> None:
-        self._vectors, self._labels = vectors, labels
-        self._batch, self._count, self._seed = batch, count, seed
-        self._epoch = 0
+        super().__init__(count, seed)
+        self._vectors, self._labels, self._batch = vectors, labels, batch
 
-    def advance(self, epoch: int) -> None:
-        """Go to an epoch."""
-        self._epoch = epoch
-
-    def __len__(self) -> int:
-        return self._count
-
-    def __getitem__(self, index: int) -> tuple[torch.Tensor, torch.Tensor]:
-        if not 0 <= index < self._count:
-            raise IndexError(index)
-        rng = np.random.default_rng((self._seed, self._epoch, index))
+    def drawn(self, rng: np.random.Generator) -> tuple[torch.Tensor, torch.Tensor]:
         rows = torch.from_numpy(rng.integers(len(self._vectors), size=self._batch))
         return self._vectors[rows], self._labels[rows]
 
@@ -129,10 +117,6 @@ class Pseudonymisation(pl.LightningModule):
     def configure_optimizers(self) -> torch.optim.Optimizer:
         # Adam is the paper's; fused, it reads the weights once.
         return torch.optim.Adam(self.parameters(), self.recipe.rate, fused=True)
-
-    def on_train_epoch_start(self) -> None:
-        drawn = self.trainer.train_dataloader.dataset  # type: ignore[union-attr]
-        drawn.advance(self.current_epoch)
 
     def objective(
         self, vectors: torch.Tensor, labels: torch.Tensor

@@ -147,9 +147,6 @@ class Coding(pl.LightningModule):
             made.append(torch.optim.AdamW(self.judges.parameters(), **settings))
         return made
 
-    def on_train_epoch_start(self) -> None:
-        self.trainer.train_dataloader.dataset.advance(self.current_epoch)  # type: ignore[union-attr]
-
     def training_step(self, batch: Sequence[torch.Tensor], index: int) -> torch.Tensor:
         crop = Segments(*batch)
         generator = seeded(self.device, self.recipe.seed, self.global_rank, self.global_step)

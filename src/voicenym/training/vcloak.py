@@ -149,9 +149,6 @@ class Cloaking(pl.LightningModule):
             net.to(self.device)
         self._masking[0].to(self.device)
 
-    def on_train_epoch_start(self) -> None:
-        self.trainer.train_dataloader.dataset.advance(self.current_epoch)  # type: ignore[union-attr]
-
     def training_step(self, batch: tuple[torch.Tensor, torch.Tensor], index: int) -> torch.Tensor:
         crops, _ = batch
         generator = seeded(self.device, self.recipe.seed, self.global_rank, self.global_step)

@@ -101,10 +101,6 @@ class Verification(pl.LightningModule):
             self.parameters(), self.recipe.rate, weight_decay=self.recipe.decay
         )
 
-    def on_train_epoch_start(self) -> None:
-        crops = self.trainer.train_dataloader.dataset  # type: ignore[union-attr]
-        crops.advance(self.current_epoch)
-
     def training_step(self, batch: tuple[torch.Tensor, torch.Tensor], index: int) -> torch.Tensor:
         crops, labels = batch
         generator = seeded(self.device, self.recipe.seed, self.global_rank, self.global_step)
