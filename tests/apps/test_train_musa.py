@@ -74,7 +74,7 @@ def test_mistakes_are_one_line(buzzers, tmp_path):
     assert "weights: {semantic: 0}" in refused(*given)
     assert "give that by --features" in refused(*given, "--units", buzzers / "others")
     wrong = refused(*given, "--units", buzzers / "others", "--features", "cepstra")
-    assert "clusters of other features" in wrong
+    assert "are of other features" in wrong
     assert "holds no codec" in refused(*given, "--from", buzzers / "units")
     assert "holds no units" in refused(*given, "--units", _codec(tmp_path))
 
@@ -110,3 +110,26 @@ def test_a_layer_of_xls_r_gives_units_by_its_weights(tmp_path):
     assert (told[0]["features"], told[0]["layer"]) == ("wav2vec2", 2)
     with pytest.raises(VoicenymError, match="nowhere"):
         features_of(f"wav2vec2:{tmp_path / 'nowhere'}", 2, Machine("cpu"))
+
+
+def test_a_tokenizer_is_trained_and_teaches(buzzers, tmp_path):
+    out = tmp_path / "tokens"
+    config = tmp_path / "tiny.yaml"
+    config.write_text("options: {width: 4, entries: 4, code: 2}\nframes: 8\nevery: 2\n")
+    arguments = [
+        "train", "tokenizer", "-d", buzzers / "train", "--features", "cepstra", "-c", config,
+        "-o", out, "--steps", "2", "--batch", "2", "--accelerator", "cpu", "--workers", "0",
+    ]  # fmt: skip
+    told = CliRunner().invoke(app, [str(a) for a in arguments])
+    assert told.exit_code == 0, told.output
+    assert "of the variance lost on speakers kept out" in told.output
+    arguments = [
+        "train", "musa", "-d", buzzers / "train", "-c", buzzers / "tiny.yaml",
+        "-o", tmp_path / "codec", "--units", out, "--steps", "1", "--accelerator", "cpu",
+        "--workers", "0",
+    ]  # fmt: skip
+    told = CliRunner().invoke(app, [str(a) for a in arguments])
+    assert told.exit_code == 0, told.output
+    teacher = json.loads((tmp_path / "codec" / "config.json").read_text())["card"]["teacher"]
+    assert teacher["units"] == 4
+    assert len(teacher["tokenizer"]) == 64

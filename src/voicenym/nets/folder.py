@@ -95,6 +95,14 @@ def read(folder: Path) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
     return config, {n: v.float() if v.is_floating_point() else v for n, v in state.items()}
 
 
+def fingerprint(state: Mapping[str, torch.Tensor]) -> str:
+    """SHA-256 of tensors in their order, whatever file they came from."""
+    digest = hashlib.sha256()
+    for tensor in state.values():
+        digest.update(tensor.detach().cpu().contiguous().numpy().tobytes())
+    return digest.hexdigest()
+
+
 def configuration(folder: Path) -> dict[str, Any]:
     """What is in ``config.json``.
 

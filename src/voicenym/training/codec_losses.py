@@ -15,7 +15,9 @@ from torch.nn.functional import cosine_similarity, cross_entropy
 
 from voicenym.errors import VoicenymError
 from voicenym.nets.content.content import Content
+from voicenym.nets.content.tokenizer import Tokenizer
 from voicenym.nets.content.units import Units
+from voicenym.nets.folder import fingerprint
 from voicenym.nets.synthesis.discriminators import Judgement
 from voicenym.nets.synthesis.losses import (
     LogMel,
@@ -171,27 +173,27 @@ class Teacher(Protocol):
 
 
 class UnitTeacher:
-    """Units over cepstra, or over a layer of HuBERT or XLS-R: clusters, by the nearest centre.
-
-    The paper trains a tokenizer of one codebook over XLS-R's last layer instead.
+    """Tokens of cepstra, or of a layer of HuBERT or XLS-R.
 
     Args:
         features: what gives frames.
-        units: clusters of them.
+        units: the nearest of some centres, or a tokenizer of one codebook, as in the paper.
 
     Raises:
         VoicenymError: units of other features.
     """
 
-    def __init__(self, features: Content, units: Units) -> None:
+    def __init__(self, features: Content, units: Units | Tokenizer) -> None:
         if features.size != units.size:
             raise VoicenymError(
-                f"the units are clusters of {units.size} numbers, and {features.kind} gives "
+                f"the units are of {units.size} numbers, and {features.kind} gives "
                 f"{features.size}: give the features that they were found in"
             )
         self._features, self._units = features, units
         self.classes, self.hop = len(units), features.hop
         self.source: dict[str, object] = {**units.source, "units": len(units)}
+        if isinstance(units, Tokenizer):
+            self.source["tokenizer"] = fingerprint(units.state_dict())
 
     @torch.inference_mode()
     def __call__(self, speech: torch.Tensor) -> np.ndarray:

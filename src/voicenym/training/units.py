@@ -130,8 +130,8 @@ def labels(features: Content, units: Units, utterance: Utterance, folder: Path) 
     path = folder / f"{utterance.path.stem}.npy"
     if not path.is_file():
         with torch.inference_mode():
-            found = units(_extract(features, utterance)).cpu().numpy().astype(np.int16)
-        _keep(path, found)
+            found = units(extracted(features, utterance)).cpu().numpy().astype(np.int16)
+        keep(path, found)
     return np.load(path, allow_pickle=False)
 
 
@@ -162,9 +162,9 @@ def _heard(
             if seconds is not None and done and clock() - began > seconds:
                 say(f"the time is over: {done} of {len(speech)} utterances were heard")
                 break
-            frames = _extract(features, speech[i]).cpu().numpy()
+            frames = extracted(features, speech[i]).cpu().numpy()
             rng = np.random.default_rng((config.seed, 32, int(i)))
-            _keep(path, frames[rng.permutation(len(frames))[:each]].astype(np.float16))
+            keep(path, frames[rng.permutation(len(frames))[:each]].astype(np.float16))
         found.append(np.load(path, allow_pickle=False))
         if (done + 1) % 500 == 0:
             say(f"{done + 1} of {len(speech)} utterances heard")
@@ -173,12 +173,18 @@ def _heard(
     return np.concatenate(found).astype(np.float32), len(found)
 
 
-def _extract(features: Content, utterance: Utterance) -> torch.Tensor:
+def extracted(features: Content, utterance: Utterance) -> torch.Tensor:
+    """Frames ``[frame, size]`` of an utterance, where the features are."""
     known = [*features.parameters(), *features.buffers(), torch.zeros(0)]
     return features.extract(torch.from_numpy(utterance.samples()).to(known[0].device))
 
 
-def _keep(path: Path, array: np.ndarray) -> None:
+def keep(path: Path, array: np.ndarray) -> None:
+    """Write an array whole or not at all, into a folder that only its owner can read.
+
+    Raises:
+        VoicenymError: it cannot be written.
+    """
     partial = path.with_suffix(".partial")
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -20,11 +20,14 @@ from voicenym.apps.cli import (
     train_autoencoder,
     train_content,
     train_householder,
+    train_hybrid,
     train_mixture,
     train_musa,
     train_recogniser,
+    train_register,
     train_resynthesis,
     train_statistical,
+    train_tokenizer,
     train_vcloak,
 )
 from voicenym.errors import VoicenymError
@@ -68,10 +71,13 @@ train.app.command("content")(train_content.content)
 train.app.command("units")(train_content.units)
 train.app.command("autoencoder")(train_autoencoder.autoencoder)
 train.app.command("householder")(train_householder.householder)
+train.app.command("hybrid")(train_hybrid.hybrid)
 train.app.command("mixture")(train_mixture.mixture)
 train.app.command("musa")(train_musa.musa)
 train.app.command("recogniser")(train_recogniser.recogniser)
+train.app.command("register")(train_register.register)
 train.app.command("resynthesis")(train_resynthesis.resynthesis)
+train.app.command("tokenizer")(train_tokenizer.tokenizer)
 train.app.command("ubm")(train_statistical.ubm)
 train.app.command("ivector")(train_statistical.ivector)
 train.app.command("vcloak")(train_vcloak.vcloak)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -239,12 +238,14 @@ def features_of(place: str, layer: int, machine: Machine) -> tuple[Content, dict
         return Cepstra().to(device), {"features": CEPSTRA}
     if place.startswith(WAV2VEC):
         from voicenym.nets.content.wav2vec import Wav2Vec
+        from voicenym.nets.folder import fingerprint
 
         network = Wav2Vec.from_published(place.removeprefix(WAV2VEC), layer)
-        weights = hashlib.sha256()
-        for tensor in network.state_dict().values():
-            weights.update(tensor.contiguous().numpy().tobytes())
-        told = {"features": "wav2vec2", "layer": layer, "sha256": weights.hexdigest()}
+        told = {
+            "features": "wav2vec2",
+            "layer": layer,
+            "sha256": fingerprint(network.state_dict()),
+        }
         return network.to(device), told
     hubert, digest = _hubert(place)
     source = {"features": "hubert", "layer": layer, "sha256": digest}

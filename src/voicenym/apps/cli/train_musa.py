@@ -24,8 +24,8 @@ def musa(
     units: str = typer.Option(
         NO_TEACHER,
         "--units",
-        help="What the first codebook is to tell: a folder of voicenym train units. none: nothing "
-        "(the ablation), with weights: {semantic: 0} in the configuration.",
+        help="What the first codebook is to tell: a folder of voicenym train units or tokenizer. "
+        "none: nothing (the ablation), with weights: {semantic: 0} in the configuration.",
     ),
     features: str | None = typer.Option(
         None,
@@ -96,26 +96,32 @@ def musa(
 
 
 def _teacher(folder: Path, features: str | None, machine: Machine) -> Teacher:
-    """Units, of the features that they were found in.
+    """Units or a tokenizer, of the features that they were found in.
 
     Raises:
         VoicenymError: others were given, or none.
     """
     from voicenym.apps.cli.train_content import CEPSTRA, features_of
+    from voicenym.nets.content import tokenizer
     from voicenym.nets.content.units import Units
+    from voicenym.nets.folder import configuration
     from voicenym.training.codec_losses import UnitTeacher
 
-    units = Units.load(folder)
+    units: Units | tokenizer.Tokenizer
+    if configuration(folder).get("kind") == tokenizer.KIND:
+        units = tokenizer.Tokenizer.load(folder)
+    else:
+        units = Units.load(folder)
     if features is None and units.source.get("features") == CEPSTRA:
         features = CEPSTRA
     if features is None:
         raise VoicenymError(
-            f"{folder}: its units are clusters of a network's layer; give that by --features"
+            f"{folder}: its units are of a network's layer; give that by --features"
         )
     heard, source = features_of(features, int(units.source.get("layer", 0)), machine)
     if source != units.source:
         raise VoicenymError(
-            f"{folder}: its units are clusters of other features ({units.source}, not {source}); "
+            f"{folder}: its units are of other features ({units.source}, not {source}); "
             "give those by --features"
         )
     return UnitTeacher(heard, units)

@@ -1,0 +1,79 @@
+"""``voicenym train tokenizer``: one codebook over the frames of a network."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from voicenym.apps.cli import train as shared
+
+
+def tokenizer(
+    data: list[Path] = shared.DATA,
+    output: Path = shared.OUTPUT,
+    config: str = typer.Option(
+        "tokenizer", "--config", "-c", help="A YAML file, or a bundled configuration."
+    ),
+    features: str = typer.Option(
+        ...,
+        "--features",
+        help="What is told in tokens: wav2vec2:PLACE, such as wav2vec2:xls-r-300m; a HuBERT; or "
+        "cepstra.",
+    ),
+    layer: int = typer.Option(24, "--layer", min=1, help="Of the network."),
+    start: Path | None = typer.Option(None, "--from", help="Folder of a tokenizer to go on from."),
+    split: str | None = shared.SPLIT,
+    corpus: list[str] = shared.CORPUS,
+    budget: str | None = shared.BUDGET,
+    steps: int | None = shared.STEPS,
+    batch: int | None = shared.BATCH,
+    accelerator: str = shared.ACCELERATOR,
+    devices: int = shared.DEVICES,
+    precision: str | None = shared.PRECISION,
+    workers: int | None = shared.WORKERS,
+    shelf: Path | None = shared.SHELF,
+    quiet: bool = shared.QUIET,
+) -> None:
+    """Train a tokenizer of one codebook: MUSA's teacher over XLS-R."""
+    shared.needs_lightning()
+    from voicenym.apps.cli.train_content import features_of
+    from voicenym.attack.transform import ORIGINAL
+    from voicenym.errors import VoicenymError
+    from voicenym.nets.content.tokenizer import Tokenizer
+    from voicenym.training import tokenizer as recipe
+    from voicenym.training.apart import apart
+    from voicenym.training.config import load
+
+    chosen = recipe.changed(load(config, recipe.TokenizerConfig), steps=steps, batch=batch)
+    say, limit = shared.telling(quiet), shared.seconds(budget)
+    machine = shared.on(accelerator, devices, precision, workers)
+    heard, source = features_of(features, layer, machine)
+    made = recipe.new(chosen, heard.size, source) if start is None else Tokenizer.load(start)
+    if made.source != source:
+        raise VoicenymError(f"{start}: a tokenizer of other features ({made.source}); give those")
+    speech = shared.gathered(data, split, corpus)
+    learnt, kept = apart(speech, chosen.held_out, chosen.seed)
+    utterances = shared.shelved(shelf or output / "shelf", [*learnt, *kept], ORIGINAL, say)
+    paths = recipe.frames(heard, source, utterances, output, say)
+    outcome = recipe.train(
+        made,
+        paths[: len(learnt)],
+        paths[len(learnt) :],
+        chosen,
+        output,
+        seconds=limit,
+        machine=machine,
+        say=say,
+    )
+    card = {
+        "data": [f"{path.name} {split or ''} {' '.join(corpus)}".strip() for path in data],
+        "recordings": len(learnt),
+        "steps": outcome.steps,
+        "share of the variance lost on speakers kept out": round(outcome.best, 4),
+    }
+    made.save(output, card)
+    typer.echo(
+        f"{output}: {outcome.steps} steps, {100 * outcome.best:.1f} % of the variance lost on "
+        "speakers kept out"
+    )

@@ -1,0 +1,154 @@
+"""A tokenizer of frames: a small codec of features with a single codebook.
+
+Huang, Meng and Ko, "RepCodec", arXiv 2309.00169, which MUSA (paper 2, section III.C) puts over the
+last layer of XLS-R: clusters of single frames lose what their neighbours would tell; convolutions
+around one codebook, trained to give the frames back, keep more of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from torch.nn.functional import elu
+
+from voicenym.errors import VoicenymError
+from voicenym.nets.codec.layers import Unit
+from voicenym.nets.codec.quantizer import ResidualQuantizer
+from voicenym.nets.folder import fill, read, write
+from voicenym.nets.streaming import Conv
+
+KIND = "tokenizer"
+
+
+class Told(NamedTuple):
+    """Frames through the codebook.
+
+    Args:
+        rebuilt: ``[batch, frame, size]``.
+        tokens: ``[batch, frame]``.
+        commitment: how far the encoder is from its entries (mean squared distance).
+        perplexity: as many entries as were in even use.
+    """
+
+    rebuilt: torch.Tensor
+    tokens: torch.Tensor
+    commitment: torch.Tensor
+    perplexity: torch.Tensor
+
+
+class Tokenizer(torch.nn.Module):
+    """Convolutions, one codebook, convolutions; a frame in is a token out.
+
+    Args:
+        size: elements of a frame.
+        width: channels between.
+        units: residual units on either side.
+        kernel: of their convolutions, odd.
+        entries: of the codebook; MUSA's have 1,024.
+        code: elements of an entry.
+        source: what the features are, fit for JSON.
+    """
+
+    mean: torch.Tensor
+    deviation: torch.Tensor
+
+    def __init__(
+        self,
+        size: int,
+        width: int = 256,
+        units: int = 2,
+        kernel: int = 3,
+        entries: int = 1024,
+        code: int = 64,
+        source: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__()
+        if min(size, width, entries, code) < 1 or units < 0 or kernel % 2 == 0:
+            raise ValueError("sizes are 1 at least, units 0, and the kernel is odd")
+        self._options = {
+            "size": size, "width": width, "units": units, "kernel": kernel, "entries": entries,
+            "code": code,
+        }  # fmt: skip
+        self.size, self.source = size, dict(source or {})
+        self.register_buffer("mean", torch.zeros(size))
+        self.register_buffer("deviation", torch.ones(size))
+
+        def side() -> list[Unit]:
+            return [Unit(width, kernel, 2, causal=False) for _ in range(units)]
+
+        self.enter = Conv(size, width, kernel)
+        self.before = torch.nn.ModuleList(side())
+        self.narrow = Conv(width, code, 1)
+        self.codebook = ResidualQuantizer(1, entries, code)
+        self.widen = Conv(code, width, kernel)
+        self.after = torch.nn.ModuleList(side())
+        self.leave = Conv(width, size, kernel)
+
+    def __len__(self) -> int:
+        return int(self._options["entries"])
+
+    @torch.no_grad()
+    def learn_statistics(self, frames: torch.Tensor) -> None:
+        """Mean and deviation of frames ``[frame, size]``, by which all are normalised."""
+        self.mean.copy_(frames.mean(0))
+        self.deviation.copy_(frames.std(0).clamp_min(1e-5))
+
+    def normalised(self, frames: torch.Tensor) -> torch.Tensor:
+        """``[..., size]`` of mean 0 and deviation 1."""
+        return (frames - self.mean) / self.deviation
+
+    def through(self, frames: torch.Tensor) -> Told:
+        """Normalised frames ``[batch, frame, size]`` there and back."""
+        x = self.enter(frames.transpose(1, 2))
+        for unit in self.before:
+            x = unit(x)
+        found = self.codebook(self.narrow(elu(x)))
+        x = self.widen(found.total)
+        for unit in self.after:
+            x = unit(x)
+        rebuilt = self.leave(elu(x)).transpose(1, 2)
+        return Told(rebuilt, found.codes[:, 0], found.commitment, found.perplexity[0])
+
+    @torch.inference_mode()
+    def forward(self, frames: torch.Tensor) -> torch.Tensor:
+        """A recording's frames ``[frame, size]`` to tokens ``[frame]``."""
+        if not len(frames):
+            return torch.zeros(0, dtype=torch.int64, device=frames.device)
+        x = self.enter(self.normalised(frames.to(self.mean))[None].transpose(1, 2))
+        for unit in self.before:
+            x = unit(x)
+        return self.codebook(self.narrow(elu(x))).codes[0, 0]
+
+    def save(self, folder: Path, card: Mapping[str, Any] | None = None) -> None:
+        """Keep it in a folder.
+
+        Raises:
+            DependencyError, VoicenymError: as :func:`voicenym.nets.folder.write`.
+        """
+        config = {
+            "kind": KIND,
+            "options": self._options,
+            "source": self.source,
+            "card": dict(card or {}),
+        }
+        write(folder, self.state_dict(), config)
+
+    @classmethod
+    def load(cls, folder: Path) -> Tokenizer:
+        """What :meth:`save` kept, ready to use.
+
+        Raises:
+            DependencyError, VoicenymError: as :func:`voicenym.nets.folder.read`, and where the
+                folder holds no tokenizer.
+        """
+        config, state = read(folder)
+        if config.get("kind") != KIND:
+            raise VoicenymError(
+                f"{folder}: holds no tokenizer; give a folder of voicenym train tokenizer"
+            )
+        tokenizer = cls(**config["options"], source=config.get("source"))
+        fill(tokenizer, state, folder)
+        return tokenizer.eval()
