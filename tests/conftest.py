@@ -17,6 +17,8 @@ from voicenym.attack.interface import Verifier
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 # A key or speech of the person who runs the tests must not leak into them.
 os.environ.pop("VOICENYM_KEY_FILE", None)
+# Nor may weights that lie in their home; fixtures make small ones.
+os.environ["VOICENYM_WEIGHTS"] = str(Path(__file__).parent / "no-weights")
 # How long an example takes says how busy the machine is, and nothing of the code.
 hypothesis.settings.register_profile("house", deadline=None)
 hypothesis.settings.load_profile("house")
@@ -123,3 +125,112 @@ def corpus(tmp_path_factory):
             sex = "fm"[speaker % 2]
             recordings.append(Recording(f"s{speaker}-u{number}", f"s{speaker}", path, sex))
     return recordings
+
+
+def _lively(network):
+    """Random weights of a size that lets signals through: a checkpoint that has learnt nothing."""
+    import torch
+
+    with torch.no_grad():
+        for name, parameter in network.named_parameters():
+            if parameter.ndim > 1 and "norm" not in name:
+                torch.nn.init.kaiming_uniform_(parameter, a=1.0)
+    return network.eval()
+
+
+def _choices(folder: Path, size: int, encoder: str, version: str) -> dict[str, Path]:
+    """What identity methods need, of invented speakers: 220 of each sex."""
+    import torch
+
+    from voicenym.identity.pools import gaussians, pool
+    from voicenym.identity.pools.affinity import Affinity
+    from voicenym.nets.identity import stored
+    from voicenym.nets.identity.householder import Householder
+    from voicenym.resynthesis.register import Register
+
+    vectors = torch.randn(440, size)
+    vectors[:220, 0] += 1.0
+    vectors[220:, 0] -= 1.0
+    sexes, speakers = ("f",) * 220 + ("m",) * 220, tuple(f"s{i}" for i in range(440))
+    zero, eye = torch.zeros(size).double(), torch.eye(size).double()
+    affinity = Affinity(zero, eye, zero.clone(), eye.clone(), torch.ones(size).double())
+    people = pool.Pool(vectors, sexes, speakers, encoder, version, None, affinity)
+    pool.save(people, folder / "pool")
+    groups = {
+        sex: gaussians.Gaussians(
+            vectors[rows].mean(0),
+            eye[:4].float(),
+            torch.ones(1),
+            torch.zeros(1, 4),
+            torch.ones(1, 4),
+        )
+        for sex, rows in (("f", slice(0, 220)), ("m", slice(220, 440)))
+    }
+    gaussians.save(gaussians.Mixtures(groups, encoder, version), folder / "mixture")
+    for form in ("roh", "loh"):
+        turning = Householder(form, size, 2, 4)
+        turning.learn_statistics(vectors)
+        stored.save(stored.Rotation(turning.eval(), encoder, version), folder / form)
+    register = Register(size, encoder, version)
+    register.learn(vectors, torch.stack([5.0 + 0.2 * vectors[:, 0], torch.full((440,), 0.2)], 1))
+    register.save(folder / "register")
+    return {name: folder / name for name in ("pool", "mixture", "roh", "loh", "register")}
+
+
+@pytest.fixture(scope="session")
+def small_parts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Path]]:
+    """Parts of pipelines, ``ssl``, ``b1a`` and ``b1b``: the published architectures, very small,
+    with random weights.
+    """
+    import torch
+
+    from voicenym.nets.content import weights as contents
+    from voicenym.nets.folder import configuration
+    from voicenym.nets.speakers import weights as speakers
+    from voicenym.nets.synthesis import synthesizers
+
+    root: Path = tmp_path_factory.mktemp("parts")
+    generator = {"rates": [8, 5, 4], "channels": 32, "block_kernels": [3], "block_dilations": [[1]]}
+    hubert = {"size": 10, "units": 8, "layers": 1, "width": 16, "heads": 2, "inner": 16}
+    ecapa = {"channels": 16, "size": 12, "attention": 8, "squeeze": 8}
+    tdnnf = {"size": 8, "width": 16, "narrow": 8, "strides": [1, 0, 1]}
+    xvector = {"channels": 16, "pooled": 20, "size": 14}
+    b1 = {"content": 8, "speaker": 14}
+    filters = {"mels": 8, "width": 16, "channels": 8, "blocks": 1, "convolutions": 2}
+    made = {
+        "ssl": (
+            ("hubert-soft", {**hubert, "channels": 16, "kernel": 8, "groups": 2}),
+            ("ecapa", ecapa),
+            ("hifigan", {"content": 10, "speaker": 12, "size": generator, "pitch": "log"}),
+        ),
+        "b1a": (("tdnnf", tdnnf), ("xvector", xvector), ("acoustic-nsf", {**b1, **filters})),
+        "b1b": (
+            ("tdnnf", tdnnf),
+            ("xvector", xvector),
+            ("hifigan-nsf", {**b1, "size": generator, "pitch": "log"}),
+        ),
+    }
+    found = {}
+    with torch.random.fork_rng():
+        torch.manual_seed(7)
+        for name, kinds in made.items():
+            places = {part: root / name / part for part in ("content", "speaker", "synthesizer")}
+            for room, place, (kind, options) in zip(
+                (contents, speakers, synthesizers), places.values(), kinds, strict=True
+            ):
+                room.save(_lively(room.make(kind, options)), place)
+            version = configuration(places["speaker"])["sha256"][:16]
+            size = kinds[1][1]["size"]
+            found[name] = {**places, **_choices(root / name, size, kinds[1][0], version)}
+    return found
+
+
+@pytest.fixture(scope="session")
+def pipelines(small_parts, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for ``VOICENYM_WEIGHTS``: the pipelines' parts, assembled."""
+    from voicenym.resynthesis.assembly import assemble
+
+    home: Path = tmp_path_factory.mktemp("weights")
+    for name, parts in small_parts.items():
+        assemble(home / name, parts)
+    return home

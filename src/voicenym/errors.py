@@ -23,6 +23,10 @@ class UnknownSystemError(VoicenymError):
     """A system name or a parameter that the registry does not know."""
 
 
+class WeightsError(VoicenymError):
+    """Weights that a system needs are not there; the message names the command that makes them."""
+
+
 class CorpusError(VoicenymError):
     """A folder, Kaldi data folder or manifest that does not hold together."""
 

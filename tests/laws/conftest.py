@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 import torch
+
+from voicenym.nets.home import VARIABLE
 
 Talk = Callable[..., torch.Tensor]
 
@@ -22,6 +25,14 @@ def _resonate(signal: torch.Tensor, rate: int, formants: list[tuple[float, float
             angle = 2 * math.pi * frequency / rate
             response = response / (1 - 2 * pole * math.cos(angle) * z + pole**2 * z * z)
     return torch.fft.irfft(torch.fft.rfft(signal, size) * response, size)[: signal.numel()]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def weights(pipelines: Path) -> Iterator[None]:
+    """Systems that need weights obey the laws with small random ones."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(VARIABLE, str(pipelines))
+        yield
 
 
 @pytest.fixture(scope="session")

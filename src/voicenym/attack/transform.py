@@ -60,7 +60,8 @@ class Anonymize:
             EVERYBODY: "",
         }[self.per]
         voice = self.key.tag("cache", f"{self.per}\0{who}")[:32]
-        return f"{self.system} {self.parameters} {voice}"
+        weights = _loaded(self.system, self.parameters).version
+        return " ".join([self.system, str(self.parameters), voice, *([weights] if weights else [])])
 
     def __call__(self, samples: np.ndarray, recording: Recording) -> np.ndarray:
         import torch

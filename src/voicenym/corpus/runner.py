@@ -32,6 +32,7 @@ class Job:
         per_utterance: another voice for each recording of a speaker.
         overwrite: replace outputs that exist.
         lenient: accept silent, clipped and very short recordings.
+        version: of its weights, where they do not come along.
         log: JSON-lines file, appended to; also what a later run resumes from.
         opaque: keep original names out of the log.
     """
@@ -42,6 +43,7 @@ class Job:
     per_utterance: bool = False
     overwrite: bool = False
     lenient: bool = False
+    version: str = ""
     log: Path | None = None
     opaque: bool = False
 
@@ -50,9 +52,11 @@ class Job:
 
     def stamp(self) -> dict[str, Any]:
         """What must be equal for an output of an earlier run to count as done."""
+        weights = {"weights": self.version} if self.version else {}
         return {
             "system": self.system,
             "parameters": self.parameters,
+            **weights,
             "derivation": DERIVATION_VERSION,
             "per": "utterance" if self.per_utterance else "speaker",
             "key_check": self.key.tag("key check")[:16],

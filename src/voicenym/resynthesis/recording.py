@@ -92,10 +92,15 @@ class VectorReader:
         encoder: makes them.
         rows: of the signal.
         lengths: samples of each row, where rows are padded; None for all.
+        unit: whether parts' vectors are brought to length 1 before they are added; else the result
+            is their mean, as long as the vectors of a pool.
     """
 
-    def __init__(self, encoder: Encoder, rows: int, lengths: Sequence[int] | None) -> None:
-        self._encoder = encoder
+    def __init__(
+        self, encoder: Encoder, rows: int, lengths: Sequence[int] | None, *, unit: bool = True
+    ) -> None:
+        self._encoder, self._unit = encoder, unit
+        self._weights = [0.0] * rows
         self._left = [2**62] * rows if lengths is None else list(lengths)
         self._part: list[torch.Tensor] = []
         self._size = 0
@@ -117,6 +122,9 @@ class VectorReader:
         self._take()
         size = self._encoder.size
         found = [torch.zeros(size) if total is None else total for total in self._sums]
+        if not self._unit:
+            weights = zip(found, self._weights, strict=True)
+            found = [total / max(weight, 1e-9) for total, weight in weights]
         return torch.stack([one.to(found[0]) for one in found])
 
     def _take(self) -> None:
@@ -129,8 +137,11 @@ class VectorReader:
             total = self._sums[row]
             if not len(own) or (total is not None and len(own) < LEAST_SECONDS * RATE):
                 continue
-            vector = torch.nn.functional.normalize(self._encoder.embed([own])[0], dim=0)
+            vector = self._encoder.embed([own])[0]
+            if self._unit:
+                vector = torch.nn.functional.normalize(vector, dim=0)
             vector = vector * (len(own) / RATE)
+            self._weights[row] += len(own) / RATE
             self._sums[row] = vector if total is None else total + vector
         self._size = 0
 

@@ -141,6 +141,19 @@ class Anonymizer(ABC):
         return Profiling(profiler, rate, working, channels, self.device)
 
     @property
+    def version(self) -> str:
+        """Of weights that may be others under the same parameters; empty where there are none."""
+        return ""
+
+    def check(self) -> None:  # noqa: B027, most systems have nothing to find
+        """Find at once what would else be found with the first recording.
+
+        Raises:
+            WeightsError: weights that the system needs are not there.
+            VoicenymError: they are damaged, or do not fit.
+        """
+
+    @property
     def needs_profile(self) -> bool:
         """Whether the system hears the whole recording before it changes it."""
         return False
@@ -157,12 +170,16 @@ class Anonymizer(ABC):
                 f"{self.card.name}.profiling(rate, channels), or choose a system that streams"
             )
         working = self.working_rate(rate)
-        core = self.core(pseudonyms, working, profile)
+        core = self.core_for(pseudonyms, rate, profile)
         return Stream(core, rate, working, len(pseudonyms), self.device)
 
     def working_rate(self, rate: int) -> int:
         """The rate at which a recording of ``rate`` Hz is processed, 8 to 16 kHz."""
         return working_rate(rate)
+
+    def core_for(self, pseudonyms: Sequence[Pseudonym], rate: int, profile: Any) -> Core:
+        """The core for recordings of ``rate`` Hz, where it must know what band they have."""
+        return self.core(pseudonyms, self.working_rate(rate), profile)
 
     @abstractmethod
     def core(self, pseudonyms: Sequence[Pseudonym], rate: int, profile: Any) -> Core:

@@ -35,6 +35,9 @@ def anonymize(
     settings: list[str] = typer.Option(
         [], "--set", metavar="NAME=VALUE", help="A parameter of the system; may be repeated."
     ),
+    weights: Path | None = typer.Option(
+        None, "--weights", help="Folder of the system's weights: short for --set weights=DIR."
+    ),
     key: Path | None = typer.Option(
         None, "--key", "-k", help=f"Key file; else ${KEY_VARIABLE}, else a fresh key, not stored."
     ),
@@ -61,10 +64,13 @@ def anonymize(
     if per not in ("speaker", "utterance"):
         raise UnknownSystemError(f"--per is speaker or utterance, not {per!r}")
     say = _Voice(quiet)
-    parameters = {**_parameters(system, settings), "device": device}
+    given = [*settings, *([] if weights is None else [f"weights={weights}"])]
+    parameters = {**_parameters(system, given), "device": device}
     from voicenym.system import load
 
     anonymizer = load(system, **parameters)
+    if not dry_run:
+        anonymizer.check()
     secret, stored = _key(key, say)
     if inputs == ["-"]:
         _pipe(anonymizer, secret, output, speaker, overwrite, lenient, say)
@@ -94,6 +100,7 @@ def anonymize(
     job = Job(
         system=system,
         parameters=anonymizer.parameters(),
+        version=anonymizer.version,
         key=secret,
         per_utterance=per == "utterance",
         overwrite=overwrite,

@@ -171,9 +171,9 @@ def evaluate(
     from voicenym.system import available, load
 
     torch.set_num_threads(1)  # the same vectors for any number of workers
-    names = available() if every else system
+    names = _usable(available()) if every else system
     for name in names:
-        load(name)
+        load(name).check()
     source = corpus or original
     assert source is not None
     speech = _half(recordings(source, split, part), half)
@@ -223,6 +223,22 @@ def evaluate(
     if not quiet:
         _tell(evaluation)
         typer.echo(f"report: {page}")
+
+
+def _usable(names: list[str]) -> list[str]:
+    """Systems whose weights are here; the others are named."""
+    from voicenym.errors import WeightsError
+    from voicenym.system import load
+
+    found = []
+    for name in names:
+        try:
+            load(name).check()
+        except WeightsError as error:
+            typer.echo(f"{name} is left out: {error}", err=True)
+        else:
+            found.append(name)
+    return found
 
 
 def _lesson(budget: str | None, start: str, config: str, folder: Path, workers: int) -> Lesson:

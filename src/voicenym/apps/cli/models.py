@@ -8,10 +8,14 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from voicenym.apps.cli.assemble import assemble
+
 if TYPE_CHECKING:
     from voicenym.nets.catalogue import Published
 
-app = typer.Typer(help="Published weights: list, fetch, convert.", no_args_is_help=True)
+app = typer.Typer(help="Published weights: list, fetch, convert, assemble.", no_args_is_help=True)
+
+app.command("assemble")(assemble)
 
 OFFLINE = typer.Option(False, "--offline", help="Only what was fetched before.")
 

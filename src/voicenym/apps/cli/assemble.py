@@ -1,0 +1,86 @@
+"""``voicenym models assemble``: the folder of a pipeline, of parts that were trained apart."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import typer
+
+
+def assemble(
+    output: Path = typer.Option(
+        ...,
+        "--output",
+        "-o",
+        help="Folder of the pipeline; parts that lie in it already stay. In "
+        "~/.local/share/voicenym, or $VOICENYM_WEIGHTS, systems find ssl, b1a and b1b themselves.",
+    ),
+    content: str | None = typer.Option(
+        None,
+        "--content",
+        help="Of train content, train bottleneck or models convert; or a name of models list.",
+    ),
+    speaker: str | None = typer.Option(
+        None, "--speaker", help="Of train verifier or models convert; or a name of models list."
+    ),
+    synthesizer: Path | None = typer.Option(
+        None, "--synthesizer", help="Of models convert, or saved by voicenym.nets.synthesis."
+    ),
+    pool: Path | None = typer.Option(None, "--pool", help="Of pool build: select, b1a, b1b."),
+    roh: Path | None = typer.Option(None, "--roh", help="Of train householder -c householder-roh."),
+    loh: Path | None = typer.Option(None, "--loh", help="Of train householder."),
+    mixture: Path | None = typer.Option(None, "--mixture", help="Of train mixture."),
+    register: Path | None = typer.Option(
+        None, "--register", help="Of train register, for systems that move pitch."
+    ),
+    tracker: str | None = typer.Option(
+        None, "--tracker", help="Of pitch: yaapt (default), live, praat, dio or harvest."
+    ),
+    lowest: float | None = typer.Option(None, "--lowest", help="Of F0 in Hz; default: 60."),
+    highest: float | None = typer.Option(None, "--highest", help="Of F0 in Hz; default: 400."),
+    scale: str | None = typer.Option(
+        None,
+        "--scale",
+        help="Of speaker vectors, as the synthesizer learnt them: none (default), unit or root.",
+    ),
+) -> None:
+    """Put the parts of a pipeline together, once they were found to fit each other."""
+    import tempfile
+
+    from voicenym.nets.catalogue import entry, known
+    from voicenym.resynthesis import assembly
+
+    given: dict[str, Any] = {
+        "content": content,
+        "speaker": speaker,
+        "synthesizer": synthesizer,
+        "pool": pool,
+        "roh": roh,
+        "loh": loh,
+        "mixture": mixture,
+        "register": register,
+    }
+    chosen = {"tracker": tracker, "lowest": lowest, "highest": highest, "scale": scale}
+    told = {name: value for name, value in chosen.items() if value is not None}
+    settings = assembly.adjusted(output, told)
+    with tempfile.TemporaryDirectory() as scratch:
+        parts, card = {}, {}
+        for name, place in given.items():
+            if place is None:
+                continue
+            card[name] = Path(place).name
+            parts[name] = Path(place)
+            if known(str(place)) and not parts[name].exists():
+                from voicenym.nets.convert import convert
+                from voicenym.nets.hub import place_of
+
+                parts[name] = Path(scratch) / name
+                convert(Path(place_of(str(place))), entry(str(place)).convert, parts[name])
+        assembly.assemble(output, parts, settings, card)
+    there = assembly.opened(output)
+    choices = [name for name in assembly.CHOICES if (output / name).is_dir()]
+    typer.echo(
+        f"{output}: {there.content.kind}, {there.speaker.kind}, {there.synthesizer.kind}; "
+        f"{', '.join(choices) or 'nobody to become: add --pool, --roh, --loh or --mixture'}"
+    )

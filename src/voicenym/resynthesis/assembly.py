@@ -1,0 +1,348 @@
+"""The folder of a pipeline: parts that were trained elsewhere, put together and found to fit.
+
+::
+
+    FOLDER/config.json    which parts, by their SHA-256; tracker of pitch; scale of speaker vectors
+           content/       of train content, train bottleneck, or models convert
+           speaker/       of train verifier, or models convert
+           synthesizer/
+           pool/ roh/ loh/ mixture/    whom identity methods choose: what the system in use needs
+           register/      which pitch goes with a speaker vector; where pitch is moved
+
+Each part is a folder of its own, ``config.json`` and ``model.safetensors``, whose bytes are checked
+against their digest when they are read.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import math
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from voicenym.dsp.pitch.trackers import Tracker, tracker
+from voicenym.errors import VoicenymError, WeightsError
+from voicenym.nets.content import weights as contents
+from voicenym.nets.content.content import Content
+from voicenym.nets.folder import CONFIG, DIGEST, configuration
+from voicenym.nets.speakers import weights as encoders
+from voicenym.nets.speakers.encoder import RATE, Encoder
+from voicenym.nets.synthesis import synthesizers
+from voicenym.nets.synthesis.synthesizer import Synthesizer
+
+KIND = "pipeline"
+NEEDED = ("content", "speaker", "synthesizer")
+CHOICES = ("pool", "roh", "loh", "mixture", "register")
+"""Parts that some systems need."""
+SCALES = ("none", "unit", "root")
+ASSEMBLE = (
+    "voicenym models assemble --content DIR --speaker DIR --synthesizer DIR ... -o FOLDER; what "
+    "can be fetched: voicenym models list"
+)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a synthesizer was trained on beside its parts.
+
+    Args:
+        tracker: of pitch, by name.
+        lowest, highest: its limits in Hz.
+        scale: of speaker vectors, as the synthesizer hears them: ``none``; ``unit`` length; or
+            ``root``, the root of their size.
+
+    Raises:
+        VoicenymError: a tracker or a scale that there is not, limits that leave nothing.
+    """
+
+    tracker: str = "yaapt"
+    lowest: float = 60.0
+    highest: float = 400.0
+    scale: str = "none"
+
+    def __post_init__(self) -> None:
+        tracker(self.tracker)
+        if self.scale not in SCALES:
+            raise VoicenymError(f"scale is one of {', '.join(SCALES)}, not {self.scale!r}")
+        if not 0.0 < self.lowest < self.highest:
+            raise VoicenymError(f"pitch between {self.lowest} and {self.highest} Hz is none")
+
+    def scaled(self, vectors: torch.Tensor) -> torch.Tensor:
+        """Speaker vectors ``[row, element]`` as the synthesizer hears them."""
+        if self.scale == "none":
+            return vectors
+        unit = torch.nn.functional.normalize(vectors, dim=1)
+        return unit if self.scale == "unit" else unit * math.sqrt(vectors.shape[1])
+
+
+@dataclass(frozen=True, eq=False)
+class Assembly:
+    """The parts of a pipeline.
+
+    Args:
+        content, speaker, synthesizer: networks, ready for use.
+        settings: that they are used with.
+
+    Raises:
+        VoicenymError: parts that do not fit each other; the first misfit is named.
+    """
+
+    content: Content
+    speaker: Encoder
+    synthesizer: Synthesizer
+    settings: Settings
+
+    def __post_init__(self) -> None:
+        told = self.synthesizer.config()
+        for name, network in (("content", self.content), ("speaker", self.speaker)):
+            has, wants = network.size, int(told[name])
+            if has != wants:
+                raise VoicenymError(
+                    f"the {name} ({network.kind}) gives {has} numbers, and the synthesizer "
+                    f"({self.synthesizer.kind}) was trained on {wants}: take the {name} it was "
+                    "trained with, or another synthesizer"
+                )
+        rates = {self.content.rate, self.speaker.RATE, self.synthesizer.rate}
+        if rates != {RATE}:
+            raise VoicenymError(
+                f"parts work at {', '.join(map(str, sorted(rates)))} Hz; all need {RATE}"
+            )
+        if self.content.hop % self.synthesizer.hop:
+            raise VoicenymError(
+                f"frames of content ({self.content.hop} samples) are not made of frames of the "
+                f"synthesizer ({self.synthesizer.hop}): take parts of which one divides the other"
+            )
+
+    @property
+    def tracker(self) -> Tracker:
+        """Of pitch, a frame for each of the synthesizer's."""
+        chosen = self.settings
+        return tracker(
+            chosen.tracker,
+            hop=self.synthesizer.hop / RATE,
+            lowest=chosen.lowest,
+            highest=chosen.highest,
+        )
+
+    def to(self, device: str) -> Assembly:
+        """On a device."""
+        for network in (self.content, self.speaker, self.synthesizer):
+            network.to(device).requires_grad_(False)
+        return self
+
+
+def assemble(
+    folder: Path,
+    parts: Mapping[str, Path],
+    settings: Settings | None = None,
+    card: Mapping[str, Any] | None = None,
+) -> None:
+    """Copy parts into a folder and say how they are used, once they were found to fit.
+
+    Parts that lie in the folder already stay, unless they are given anew.
+
+    Args:
+        folder: made where there is none.
+        parts: folders by the parts' names; :data:`NEEDED`, and of :data:`CHOICES` what the systems
+            that will use the folder need.
+        settings: those of the folder, or the usual, unless given.
+        card: where the parts come from.
+
+    Raises:
+        DependencyError, VoicenymError: an unknown part, one that is missing, damaged, of another
+            kind, or does not fit the others; or a folder that cannot be written.
+    """
+    unknown = sorted(set(parts) - {*NEEDED, *CHOICES})
+    if unknown:
+        raise VoicenymError(f"no part {unknown[0]!r}; there are: {', '.join((*NEEDED, *CHOICES))}")
+    before: dict[str, Any] = {}
+    if (folder / CONFIG).exists():
+        before = _told(folder)
+        if settings is None:
+            settings = _settings(folder, before)
+    there = [name for name in (*NEEDED, *CHOICES) if (folder / name).is_dir()]
+    places = {**{name: folder / name for name in there}, **parts}
+    for name in NEEDED:
+        if name not in places:
+            raise VoicenymError(f"a pipeline needs {name}: give --{name} DIR")
+    settings = settings or Settings()
+    check(places, settings)
+    try:
+        for name, source in parts.items():
+            if (folder / name).resolve() != source.resolve():
+                _copy(source, folder / name)
+        told = {
+            "kind": KIND,
+            **asdict(settings),
+            "parts": {name: _digest(folder / name) for name in places},
+            "card": {**before.get("card", {}), **dict(card or {})},
+        }
+        partial = folder / f".{CONFIG}.{os.getpid()}"
+        partial.write_text(json.dumps(told, indent=2, ensure_ascii=False) + "\n", "utf-8")
+        partial.replace(folder / CONFIG)
+    except OSError as error:
+        raise VoicenymError(
+            f"{folder}: cannot be written ({error.strerror}); choose another folder"
+        ) from error
+
+
+def adjusted(folder: Path, told: Mapping[str, Any]) -> Settings:
+    """The settings of a folder, or the usual, with those that are told.
+
+    Raises:
+        VoicenymError: as of :class:`Settings`.
+    """
+    there = (folder / CONFIG).exists()
+    return replace(_settings(folder, _told(folder)) if there else Settings(), **told)
+
+
+def check(places: Mapping[str, Path], settings: Settings) -> None:
+    """Load parts from their folders, and find that they fit.
+
+    Raises:
+        DependencyError, VoicenymError: as of :func:`assemble`.
+    """
+    from voicenym.identity.pools import gaussians, pool
+    from voicenym.nets.identity import stored
+    from voicenym.resynthesis.register import Register
+
+    networks = _networks(places, settings)
+    size, names = networks.speaker.size, _names(places["speaker"])
+    found: dict[str, Any] = {}
+    if "pool" in places:
+        found["pool"] = pool.opened(str(places["pool"]))
+    if "mixture" in places:
+        found["mixture"] = gaussians.opened(str(places["mixture"]))
+    for form in ("roh", "loh"):
+        if form in places:
+            found[form] = stored.load(places[form])
+            has = found[form].network.form
+            if has != form:
+                raise VoicenymError(f"{places[form]}: is a network of the form {has}, not {form}")
+    if "register" in places:
+        found["register"] = Register.load(places["register"])
+    for name, part in found.items():
+        if part.size != size:
+            raise VoicenymError(
+                f"{places[name]}: is of speaker vectors of {part.size} numbers, and the speaker "
+                f"encoder gives {size}: make it again with --encoder {places['speaker']}"
+            )
+        if part.version and part.version not in names:
+            raise VoicenymError(
+                f"{places[name]}: was made with other weights of the speaker encoder (by "
+                f"{part.encoder}, {part.version}): make it again with --encoder {places['speaker']}"
+            )
+
+
+def opened(folder: Path, device: str = "cpu") -> Assembly:
+    """The parts in a folder; read once while its configuration does not change.
+
+    Raises:
+        WeightsError: there is no such folder, or a part of it is not there.
+        DependencyError, VoicenymError: what is there is damaged, of another kind, or does not fit.
+    """
+    try:
+        stamp = os.stat(folder / CONFIG).st_mtime_ns
+    except OSError:
+        if folder.is_dir() and any(folder.iterdir()):
+            raise VoicenymError(
+                f"{folder}: is not the folder of a pipeline (no {CONFIG}); make one: {ASSEMBLE}"
+            ) from None
+        raise WeightsError(f"no weights in {folder}; put them together: {ASSEMBLE}") from None
+    return _opened(folder, device, stamp)
+
+
+@functools.lru_cache(maxsize=2)
+def _opened(folder: Path, device: str, stamp: int) -> Assembly:
+    told = _told(folder)
+    for name in NEEDED:
+        part(folder, name)
+    return _networks({name: folder / name for name in NEEDED}, _settings(folder, told)).to(device)
+
+
+def part(folder: Path, name: str) -> Path:
+    """The folder of a part.
+
+    Raises:
+        WeightsError: it is not there.
+        VoicenymError: it is not the one that the folder was put together with.
+    """
+    place = folder / name
+    if not place.is_dir():
+        raise WeightsError(
+            f"{folder}: has no {name}; add it: voicenym models assemble --{name} DIR -o {folder}"
+        )
+    wanted = _told(folder).get("parts", {}).get(name)
+    if wanted is not None and _digest(place) != wanted:
+        raise VoicenymError(
+            f"{place}: is not what the folder was put together with; add it with voicenym models "
+            f"assemble --{name} DIR -o {folder}"
+        )
+    return place
+
+
+def version(folder: Path) -> str:
+    """Of all parts together; equal for equal weights and settings, empty where there are none."""
+    if not (folder / CONFIG).is_file():
+        return ""
+    told = _told(folder)
+    kept = {name: value for name, value in told.items() if name != "card"}
+    return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def _networks(places: Mapping[str, Path], settings: Settings) -> Assembly:
+    return Assembly(
+        contents.load(places["content"]),
+        encoders.load(places["speaker"]),
+        synthesizers.load(places["synthesizer"]),
+        settings,
+    )
+
+
+def _told(folder: Path) -> dict[str, Any]:
+    told = configuration(folder)
+    if told.get("kind") != KIND:
+        raise VoicenymError(
+            f"{folder}: is not the folder of a pipeline (it holds "
+            f"{told.get('kind', 'something else')}); make one: {ASSEMBLE}"
+        )
+    return told
+
+
+def _settings(folder: Path, told: Mapping[str, Any]) -> Settings:
+    names = ("tracker", "lowest", "highest", "scale")
+    try:
+        return Settings(**{name: told[name] for name in names if name in told})
+    except (TypeError, VoicenymError) as error:
+        raise VoicenymError(f"{folder / CONFIG}: {error}; mend it, or assemble again") from None
+
+
+def _names(speaker: Path) -> set[str]:
+    """What a pool may call these weights: our digest of them, or that of the checkpoint."""
+    told = configuration(speaker)
+    card = told.get("card", {})
+    return {str(told.get(DIGEST, ""))[:16], str(card.get("its SHA-256", ""))[:16]} - {""}
+
+
+def _digest(place: Path) -> str:
+    return str(configuration(place).get(DIGEST, ""))
+
+
+def _copy(source: Path, target: Path) -> None:
+    """The two files of a part; the configuration comes last, so that half a copy is no part."""
+    target.mkdir(parents=True, exist_ok=True)
+    for name in ("model.safetensors", CONFIG):
+        partial = target / f".{name}.{os.getpid()}"
+        try:
+            shutil.copyfile(source / name, partial)
+            partial.replace(target / name)
+        finally:
+            partial.unlink(missing_ok=True)

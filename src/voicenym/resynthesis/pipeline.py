@@ -1,0 +1,162 @@
+"""A system of parts that were trained apart: content, pitch and speaker to another's speech."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import torch
+
+from voicenym.errors import UnknownSystemError
+from voicenym.identity import Identity
+from voicenym.identity.spec import parsed
+from voicenym.nets.home import home
+from voicenym.nets.speakers.encoder import RATE
+from voicenym.pseudonym import Pseudonym
+from voicenym.resynthesis import assembly
+from voicenym.resynthesis.register import Register
+from voicenym.resynthesis.spoken import Profile, ProfileReader, SpokenCore, Voice
+from voicenym.system import Anonymizer, Core, Profiler
+
+CHANGES = ("moved", "quantised", "noisy")
+"""Of pitch, in the order in which they are made."""
+FARTHEST = 2.0
+
+
+@dataclass(frozen=True)
+class Pipeline(Anonymizer):
+    """Speech taken apart by published networks, and spoken by another voice.
+
+    1. Content: frames of an encoder, in overlapping windows.
+    2. Pitch: F0 of a tracker, kept, or moved to the other voice.
+    3. Who speaks: the mean of the speaker vectors of the recording's parts, of which an identity
+       method makes another speaker's.
+    4. A synthesizer speaks; over a tenth of a second its power becomes that of the input.
+
+    A recording is heard once before it is changed. Its profile may be made of several recordings
+    of one speaker, pushed one after the other: the vector is then the speaker's, and not an
+    utterance's.
+
+    Args:
+        weights: folder of ``voicenym models assemble``; that of the system's name in
+            :func:`voicenym.nets.home.home` unless given.
+        identity: another method than the system's own, as of :func:`voicenym.identity.spec.parsed`.
+        f0: ``kept``, as published; or changes, ``+`` between them: ``moved`` to mean and deviation
+            of ln F0 that go with the other voice's vector, ``quantised``, ``noisy``.
+        noise: of ``noisy``, in deviations of ln F0.
+
+    Attributes:
+        shelf: name of its folder, which systems of the same networks share.
+    """
+
+    weights: str = ""
+    identity: str = ""
+    f0: str = "kept"
+    noise: float = 0.1
+
+    streams: ClassVar[bool] = False
+    shelf: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        chosen = self.f0.split("+")
+        if self.f0 != "kept" and (set(chosen) - set(CHANGES) or len(set(chosen)) != len(chosen)):
+            raise UnknownSystemError(
+                f"{self.card.name}: f0 is kept, or one or more of {', '.join(CHANGES)} with + "
+                f"between them, not {self.f0!r}"
+            )
+        if not 0.0 <= self.noise <= FARTHEST:
+            raise UnknownSystemError(
+                f"{self.card.name}: noise is 0 to {FARTHEST:g} deviations, not {self.noise}"
+            )
+        if self.identity:
+            parsed(self.identity)  # a fault in the text is told at once
+
+    def own(self, folder: Path) -> Identity:
+        """The published method, with what it needs of a folder."""
+        raise NotImplementedError
+
+    @property
+    def needs_profile(self) -> bool:
+        return True
+
+    @property
+    def version(self) -> str:
+        return assembly.version(self.folder)
+
+    @property
+    def folder(self) -> Path:
+        """Of the weights."""
+        return Path(self.weights) if self.weights else home() / self.shelf
+
+    def check(self) -> None:
+        """Load everything.
+
+        Raises:
+            WeightsError, VoicenymError: as of :func:`voicenym.resynthesis.assembly.opened`.
+        """
+        _ = assembly.opened(self.folder, self.device), self.method()
+        if "moved" in self.changes:
+            self._register()
+
+    @property
+    def changes(self) -> tuple[str, ...]:
+        """Of pitch, in order."""
+        chosen = self.f0.split("+")
+        return tuple(change for change in CHANGES if change in chosen)
+
+    def method(self) -> Identity:
+        """Who says whose voice is put in."""
+        return parsed(self.identity) if self.identity else self.own(self.folder)
+
+    def working_rate(self, rate: int) -> int:
+        return RATE
+
+    def profiler(self, rows: int, rate: int, lengths: Sequence[int] | None) -> Profiler:
+        parts = assembly.opened(self.folder, self.device)
+        return ProfileReader(
+            parts,
+            rows,
+            lengths,
+            self.device,
+            vectors=self.method().hears,
+            pitch=bool(self.changes),
+        )
+
+    def core_for(self, pseudonyms: Sequence[Pseudonym], rate: int, profile: Any) -> Core:
+        parts = assembly.opened(self.folder, self.device)
+        voice = self.voice(pseudonyms, profile)
+        return SpokenCore(parts, voice, profile, self.changes, self.noise, rate, self.device)
+
+    def core(self, pseudonyms: Sequence[Pseudonym], rate: int, profile: Any) -> Core:
+        return self.core_for(pseudonyms, rate, profile)
+
+    def voice(self, pseudonyms: Sequence[Pseudonym], profile: Profile) -> Voice:
+        """The voices of pseudonyms, one a row, for what a profile says of the rows' speakers."""
+        parts, method = assembly.opened(self.folder, self.device), self.method()
+        vectors = torch.zeros(len(pseudonyms), parts.speaker.size)
+        heard = profile.sounding.nonzero()[:, 0].tolist()  # nobody speaks in the others
+        if heard:
+            own = profile.vectors[heard] if method.hears else torch.ones_like(vectors[heard])
+            vectors[heard] = method.batch(own.cpu(), [pseudonyms[row] for row in heard])
+        to_mean, to_std = profile.log_f0, profile.log_f0_std
+        if "moved" in self.changes:
+            to_mean, to_std = self._register()(vectors)
+        seeds = [pseudonym.index("pipeline.noise", 2**62) for pseudonym in pseudonyms]
+        return Voice(
+            parts.settings.scaled(vectors).to(self.device),
+            to_mean.to(self.device),
+            to_std.to(self.device),
+            torch.tensor(seeds, dtype=torch.int64, device=self.device),
+        )
+
+    def _register(self) -> Register:
+        place = assembly.part(self.folder, "register")
+        return _register(place, assembly.version(self.folder))
+
+
+@functools.lru_cache(maxsize=2)
+def _register(place: Path, version: str) -> Register:
+    return Register.load(place)

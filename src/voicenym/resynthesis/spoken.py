@@ -1,0 +1,343 @@
+"""The machine of a pipeline: windows of speech to content and pitch, and these to another's speech.
+
+Rows that are equally long are worked on together; a row's samples do not depend on the others.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+
+from voicenym.dsp.pitch.contours import Moments, moved, noisy, quantised
+from voicenym.nets.content.content import RATE
+from voicenym.nets.streaming import Memory, extend
+from voicenym.nets.synthesis.excitation import Noise
+from voicenym.resynthesis.assembly import Assembly
+from voicenym.resynthesis.average import between
+from voicenym.resynthesis.level import Level
+from voicenym.resynthesis.recording import VectorReader
+from voicenym.resynthesis.windows import Window, Windows, spoken
+
+SPEAK_SECONDS = 2.0
+"""Frames go to the synthesizer in parts this long: what it makes meanwhile stays in the cache."""
+ENDLESS = 2**62
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A recording as a whole.
+
+    Args:
+        vectors: ``[row, element]``, the speakers' own; zeros where nobody asks for them.
+        sounding: ``[row]`` bool: whether there is anything but zeros.
+        log_f0, log_f0_std: ``[row]``, moments of ln F0 in Hz; typical where nobody asks for them.
+        lengths: samples of each row where they are known; shorter ones are padded.
+    """
+
+    vectors: torch.Tensor
+    sounding: torch.Tensor
+    log_f0: torch.Tensor
+    log_f0_std: torch.Tensor
+    lengths: tuple[int, ...] | None
+
+
+@dataclass(frozen=True)
+class Voice:
+    """Who the rows of a signal become.
+
+    Args:
+        vectors: ``[row, element]``, as the synthesizer hears them.
+        log_f0, log_f0_std: ``[row]``, where pitch is moved to.
+        seeds: ``[row]`` int64, of all noise.
+    """
+
+    vectors: torch.Tensor
+    log_f0: torch.Tensor
+    log_f0_std: torch.Tensor
+    seeds: torch.Tensor
+
+    def of(self, rows: list[int]) -> Voice:
+        """Some rows."""
+        return Voice(self.vectors[rows], self.log_f0[rows], self.log_f0_std[rows], self.seeds[rows])
+
+
+class ProfileReader:
+    """First pass over a recording.
+
+    Args:
+        parts: on the device.
+        rows: of the signal.
+        lengths: samples of each row, where rows are padded; None for all.
+        device: where to compute.
+        vectors, pitch: what is asked for.
+    """
+
+    def __init__(
+        self,
+        parts: Assembly,
+        rows: int,
+        lengths: Sequence[int] | None,
+        device: str = "cpu",
+        *,
+        vectors: bool = True,
+        pitch: bool = False,
+    ) -> None:
+        self._parts = parts
+        self._lengths = None if lengths is None else tuple(lengths)
+        self._ends = torch.tensor([ENDLESS] * rows if lengths is None else list(lengths))
+        self._heard = 0
+        self._sounding = torch.zeros(rows, dtype=torch.bool)
+        self._vectors = VectorReader(parts.speaker, rows, lengths, unit=False) if vectors else None
+        self._moments = Moments(rows, device)
+        self._windows = windows_of(parts, rows, device) if pitch else None
+
+    @torch.inference_mode()
+    def push(self, block: torch.Tensor) -> None:
+        """``[row, time]``."""
+        place = self._heard + torch.arange(block.shape[1])
+        inside = (place < self._ends[:, None]).to(block.device)
+        self._sounding |= ((block != 0) & inside).any(1).cpu()
+        self._heard += block.shape[1]
+        if self._vectors is not None:
+            self._vectors.push(block)
+        if self._windows is not None:
+            for window in self._windows.push(block):
+                self._track(window)
+
+    @torch.inference_mode()
+    def result(self) -> Profile:
+        """Of all that was pushed."""
+        if self._windows is not None:
+            for window in self._windows.flush():
+                self._track(window)
+        rows = len(self._sounding)
+        vectors = torch.zeros(rows, self._parts.speaker.size)
+        if self._vectors is not None:
+            vectors = self._vectors.result()
+        return Profile(vectors, self._sounding, *self._moments.result(), self._lengths)
+
+    def _track(self, window: Window) -> None:
+        """Count the pitch of what a window stands for, row by row, each as long as it is."""
+        found = []
+        for row, end in enumerate(self._ends.tolist()):
+            samples = window.samples[row : row + 1, : max(0, end - window.start)]
+            kept = min(window.kept, max(0, end - window.start - window.before))
+            f0 = pitch_of(self._parts, samples, window.before, kept)
+            found.append(
+                torch.nn.functional.pad(f0, (0, _frames(self._parts, window.kept) - f0.shape[1]))
+            )
+        self._moments.add(torch.cat(found))
+
+
+class SpokenCore:
+    """The machine, at 16 kHz.
+
+    Args:
+        parts: on the device.
+        voice: on the device.
+        profile: of the recording.
+        changes: of pitch, in order.
+        noise: of the change ``noisy``.
+        rate: of the recording, in Hz: what a synthesizer says above half of it will not be heard,
+            and is no part of its level.
+        device: where to compute.
+    """
+
+    def __init__(
+        self,
+        parts: Assembly,
+        voice: Voice,
+        profile: Profile,
+        changes: Sequence[str] = (),
+        noise: float = 0.0,
+        rate: int = RATE,
+        device: str = "cpu",
+    ) -> None:
+        rows = len(voice.vectors)
+        ends = list(profile.lengths or [ENDLESS] * rows)
+        groups: dict[int, list[int]] = {}
+        for row, end in enumerate(ends):
+            # who needs whole recordings meets windows where a row of its own is unvoiced
+            groups.setdefault(end if parts.synthesizer.streams else row, []).append(row)
+        mean, std = profile.log_f0.to(device), profile.log_f0_std.to(device)
+        taps = low_pass(rate) if rate < RATE else None
+        self._groups = [
+            _Group(
+                parts,
+                some,
+                ends[some[0]],
+                voice.of(some),
+                mean[some],
+                std[some],
+                changes,
+                noise,
+                taps,
+            )
+            for some in groups.values()
+        ]
+        self._windows = windows_of(parts, rows, device)
+        self._rows, self._device = rows, device
+        self._pushed = self._given = 0
+        self.latency = (
+            self._windows.step
+            + self._windows.context
+            + self._groups[0].latency
+            + parts.synthesizer.hop
+        )
+
+    @torch.inference_mode()
+    def push(self, block: torch.Tensor) -> torch.Tensor:
+        """``[row, time]`` in, as much as is ready out."""
+        self._pushed += block.shape[1]
+        return self._worked(self._windows.push(block), last=False)
+
+    @torch.inference_mode()
+    def flush(self) -> torch.Tensor:
+        """The rest."""
+        return self._worked(self._windows.flush(), last=True)
+
+    def _worked(self, windows: Sequence[Window], last: bool) -> torch.Tensor:
+        for window in windows:
+            for group in self._groups:
+                group.hear(window)
+        for group in self._groups:
+            if last or self._windows.start >= group.end:
+                group.finish()
+        ready = [group.given + group.ready for group in self._groups if not group.finished]
+        stop = self._pushed if last else min([self._pushed, *ready])
+        out = torch.zeros(self._rows, stop - self._given, device=self._device)
+        for group in self._groups:
+            out[group.rows] = group.take(out.shape[1])
+        self._given = stop
+        return out
+
+
+class _Group:
+    """Rows that end together."""
+
+    def __init__(
+        self,
+        parts: Assembly,
+        rows: list[int],
+        end: int,
+        voice: Voice,
+        mean: torch.Tensor,
+        std: torch.Tensor,
+        changes: Sequence[str],
+        noise: float,
+        taps: torch.Tensor | None,
+    ) -> None:
+        self._parts, self.rows, self.end, self._voice = parts, rows, end, voice
+        self._mean, self._std, self._changes, self._share = mean, std, changes, noise
+        self._noise, self._memory = Noise(), Memory()
+        device = str(voice.vectors.device)
+        self._synthesis = spoken(parts.synthesizer, voice.vectors, voice.seeds)
+        self._taps = None if taps is None else taps.to(device)
+        self._filtering = Memory()
+        self._level = Level(len(rows), device)
+        self._out = torch.zeros(len(rows), 0, device=device)
+        self.given, self.finished = 0, False
+        side = 0 if taps is None else len(taps) // 2
+        self.latency = self._synthesis.latency + side + self._level.latency
+
+    @property
+    def ready(self) -> int:
+        """Samples that wait to be taken."""
+        return self._out.shape[1]
+
+    def hear(self, window: Window) -> None:
+        """Work on a window, up to where the rows end."""
+        parts = self._parts
+        kept = min(window.kept, max(0, self.end - window.start - window.before))
+        if not kept:
+            return
+        samples = window.samples[self.rows, : self.end - window.start]
+        frames = _frames(parts, kept)
+        hop = parts.content.hop
+        every = hop // parts.synthesizer.hop
+        content = parts.content(samples)[:, window.before // hop :]
+        content = content.repeat_interleave(every, 1)[:, :frames]
+        f0 = self._changed(pitch_of(parts, samples, window.before, kept))
+        said = samples[:, window.before : window.before + kept]
+        self._put(said, said[:, :0])
+        size = max(1, round(SPEAK_SECONDS * RATE / parts.synthesizer.hop))
+        for some, pitch in zip(content.split(size, 1), f0.split(size, 1), strict=True):
+            self._put(said[:, :0], self._synthesis.push(some, pitch))
+
+    def finish(self) -> None:
+        """Nothing more will be heard of these rows."""
+        if not self.finished:
+            self._filtering.last = True
+            self._put(self._out[:, :0], self._synthesis.flush())
+            self._out = torch.cat([self._out, self._level.flush()], dim=1)
+            self.finished = True
+
+    def take(self, count: int) -> torch.Tensor:
+        """So many of the samples that wait; zeros behind the end."""
+        some, self._out = self._out[:, :count], self._out[:, count:].clone()
+        self.given += count
+        return torch.nn.functional.pad(some, (0, count - some.shape[1]))
+
+    def _put(self, said: torch.Tensor, made: torch.Tensor) -> None:
+        if self._taps is not None:
+            side = len(self._taps) // 2
+            around = extend(made, side, side, self._filtering, "band")
+            made = made[:, :0]
+            if around.shape[1] >= len(self._taps):
+                made = torch.conv1d(around[:, None], self._taps[None, None])[:, 0]
+        self._out = torch.cat([self._out, self._level.push(said, made)], dim=1)
+
+    def _changed(self, f0: torch.Tensor) -> torch.Tensor:
+        """Pitch ``[row, frame]`` as it will be spoken."""
+        mean, std = self._mean, self._std
+        for change in self._changes:
+            if change == "moved":
+                f0 = moved(f0, mean, std, self._voice.log_f0, self._voice.log_f0_std)
+                mean, std = self._voice.log_f0, self._voice.log_f0_std
+            elif change == "quantised":
+                f0 = quantised(f0, mean, std)
+            else:
+                white = self._noise(f0.shape[1], self._voice.seeds, self._memory)
+                f0 = noisy(f0, std, white.to(f0), self._share)
+        return f0
+
+
+def low_pass(rate: int, taps: int = 127) -> torch.Tensor:
+    """A windowed sinc at 16 kHz that keeps what recordings of ``rate`` Hz can hold, ``[tap]``."""
+    n = torch.arange(taps) - taps // 2
+    share = 0.97 * rate / RATE
+    found = share * torch.sinc(share * n) * torch.hamming_window(taps, periodic=False)
+    return found / found.sum()
+
+
+def windows_of(parts: Assembly, rows: int, device: str) -> Windows:
+    """The windows in which parts hear a signal."""
+    content = parts.content
+    whole = math.lcm(content.hop, parts.synthesizer.hop)
+    context = -(-content.context // whole) * whole
+    step = max(whole, (content.most_samples - 2 * context) // whole * whole)
+    return Windows(rows, step, context, device)
+
+
+def pitch_of(parts: Assembly, samples: torch.Tensor, before: int, kept: int) -> torch.Tensor:
+    """F0 in the middles of the synthesizer's frames, ``[row, frame]`` in Hz, 0 where unvoiced.
+
+    Args:
+        parts: whose tracker listens.
+        samples: ``[row, time]``.
+        before: samples at the beginning, a multiple of the frame, that are context.
+        kept: samples after them whose frames are wanted.
+    """
+    first, frames = before // parts.synthesizer.hop, _frames(parts, kept)
+    if not frames:
+        return samples[:, :0]
+    f0 = parts.tracker(samples, RATE).f0[:, first : first + frames + 1]
+    return between(torch.nn.functional.pad(f0, (0, frames + 1 - f0.shape[1])))
+
+
+def _frames(parts: Assembly, samples: int) -> int:
+    """Frames of the synthesizer for so many samples."""
+    return -(-samples // parts.synthesizer.hop)

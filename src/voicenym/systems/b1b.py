@@ -1,0 +1,66 @@
+"""B1.b of the VoicePrivacy Challenges: bottleneck, x-vector, and HiFi-GAN on an NSF source."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from voicenym.identity import Identity
+from voicenym.identity.pools.pool import Rule
+from voicenym.identity.pools.ranking import Likeness
+from voicenym.identity.selection import Choice, Selection
+from voicenym.resynthesis.assembly import part
+from voicenym.resynthesis.pipeline import Pipeline
+from voicenym.resynthesis.told import B1_NEEDS, B1_STEPS, B1_UNLIKE, FAILS, PROMISES
+from voicenym.system import Card
+
+
+@dataclass(frozen=True)
+class B1b(Pipeline):
+    """B1.b: a recogniser's bottleneck, YAAPT, and HiFi-GAN with the source of an NSF model.
+
+    Args:
+        choice, affinity, world, region, sex: of
+            :class:`voicenym.identity.selection.Selection`.
+    """
+
+    choice: Choice = "far"
+    affinity: Likeness = "plda"
+    world: int = 200
+    region: int = 100
+    sex: Rule = "same"
+
+    shelf: ClassVar[str] = "b1b"
+    card: ClassVar[Card] = Card(
+        name="b1b",
+        title="VoicePrivacy baseline B1.b: bottleneck, x-vector selection, HiFi-GAN and NSF",
+        paper="Tomashenko et al., the VoicePrivacy 2022 evaluation plan, baseline B1.b; after Fang "
+        "et al., SSW 2019, Srivastava et al., Interspeech 2020, and Kong et al., 'HiFi-GAN', "
+        "NeurIPS 2020",
+        year=2022,
+        equations=(
+            *B1_STEPS,
+            "waveform = HiFi-GAN(content, F0, x'), to each of whose stages 8 merged harmonics of "
+            "F0 are added",
+        ),
+        needs=f"{B1_NEEDS} (hifigan-nsf), pool/ with PLDA",
+        protects="unknown: no figures; no weights were at hand to measure with",
+        promises=PROMISES,
+        fails=(
+            "pseudo-speakers are means, and resemble each other; published: an attacker who trains "
+            "on the output of B1 has an EER near 10 %",
+            *FAILS,
+        ),
+        approximations=(*B1_UNLIKE,),
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._selection("")  # a parameter out of range is told at once
+
+    def own(self, folder: Path) -> Identity:
+        return self._selection(str(part(folder, "pool")))
+
+    def _selection(self, pool: str) -> Selection:
+        return Selection(pool, self.choice, self.affinity, self.world, self.region, self.sex)

@@ -1,0 +1,70 @@
+"""The SSL-based pipeline with a pseudo-speaker drawn from a mixture of Gaussians."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from voicenym.identity import Identity
+from voicenym.identity.mixture import RETRIES, Mixture
+from voicenym.identity.pools.pool import Rule
+from voicenym.resynthesis.assembly import part
+from voicenym.resynthesis.pipeline import Pipeline
+from voicenym.resynthesis.told import FAILS, PROMISES, SSL_NEEDS, SSL_STEPS, SSL_UNLIKE
+from voicenym.system import Card
+
+UNFORCED = 1.0
+
+
+@dataclass(frozen=True)
+class SslGmm(Pipeline):
+    """HuBERT-soft, YAAPT and HiFi-GAN; a draw from Gaussians in principal components is heard.
+
+    Args:
+        theta: forced dissimilarity: cosine with the speaker above which is drawn again; 1 for none.
+        retries: draws at most.
+        sex: ``same``, ``opposite`` or ``any``.
+    """
+
+    theta: float = UNFORCED
+    retries: int = RETRIES
+    sex: Rule = "same"
+
+    shelf: ClassVar[str] = "ssl"
+    card: ClassVar[Card] = Card(
+        name="ssl-gmm",
+        title="HuBERT-soft, YAAPT and HiFi-GAN; a speaker drawn from a mixture is heard",
+        paper="identities of Turner et al., 'Generating identities with mixture models for speaker "
+        "anonymization', Computer Speech & Language 2022; pipeline of Miao et al., Odyssey 2022",
+        year=2022,
+        equations=(
+            *SSL_STEPS,
+            "x' = m + P z, z drawn by the pseudonym from a mixture of Gaussians over the principal "
+            "components P that hold 99 % of the variance, a mixture a sex; drawn again while "
+            "cos(x', x) > theta",
+        ),
+        needs=f"{SSL_NEEDS}, mixture/",
+        protects="unknown: no figures; no weights were at hand to measure with",
+        promises=PROMISES,
+        fails=(
+            "with theta, an attacker learns from each pseudo-speaker who it cannot be",
+            *FAILS,
+        ),
+        approximations=(
+            "the paper draws x-vectors for B1.a's synthesis; here they are ECAPA-TDNN's, for the "
+            "SSL-based pipeline",
+            *SSL_UNLIKE,
+        ),
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._mixture("")  # a parameter out of range is told at once
+
+    def own(self, folder: Path) -> Identity:
+        return self._mixture(str(part(folder, "mixture")))
+
+    def _mixture(self, model: str) -> Mixture:
+        theta = None if self.theta == UNFORCED else self.theta
+        return Mixture(model, theta, self.retries, self.sex)

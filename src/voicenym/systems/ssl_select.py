@@ -1,0 +1,66 @@
+"""The SSL-based pipeline with a pseudo-speaker selected from a pool: S-Select."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from voicenym.identity import Identity
+from voicenym.identity.pools.pool import Rule
+from voicenym.identity.pools.ranking import Likeness
+from voicenym.identity.selection import Choice, Selection
+from voicenym.resynthesis.assembly import part
+from voicenym.resynthesis.pipeline import Pipeline
+from voicenym.resynthesis.told import FAILS, PROMISES, SSL_NEEDS, SSL_STEPS, SSL_UNLIKE
+from voicenym.system import Card
+
+
+@dataclass(frozen=True)
+class SslSelect(Pipeline):
+    """S-Select: HuBERT-soft, YAAPT and HiFi-GAN; the mean of speakers of a pool is heard.
+
+    Args:
+        choice, affinity, world, region, sex: of
+            :class:`voicenym.identity.selection.Selection`.
+    """
+
+    choice: Choice = "far"
+    affinity: Likeness = "cosine"
+    world: int = 200
+    region: int = 100
+    sex: Rule = "same"
+
+    shelf: ClassVar[str] = "ssl"
+    card: ClassVar[Card] = Card(
+        name="ssl-select",
+        title="HuBERT-soft, YAAPT and HiFi-GAN; the mean of unlike speakers is heard",
+        paper="Miao et al., 'Language-independent speaker anonymization approach using "
+        "self-supervised pre-trained models', Odyssey 2022; S-Select of Miao et al., 'Speaker "
+        "anonymization using orthogonal Householder neural network', TASLP 2023",
+        year=2022,
+        equations=(
+            *SSL_STEPS,
+            "x' = mean of 100 drawn by the pseudonym from the 200 speakers of the pool with the "
+            "least cosine, of the same sex",
+        ),
+        needs=f"{SSL_NEEDS}, pool/",
+        protects="unknown: no figures; no weights were at hand to measure with",
+        promises=PROMISES,
+        fails=(
+            "pseudo-speakers are means, and resemble each other: an attacker who knows the pool "
+            "and the system has few voices to tell apart",
+            *FAILS,
+        ),
+        approximations=SSL_UNLIKE,
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._selection("")  # a parameter out of range is told at once
+
+    def own(self, folder: Path) -> Identity:
+        return self._selection(str(part(folder, "pool")))
+
+    def _selection(self, pool: str) -> Selection:
+        return Selection(pool, self.choice, self.affinity, self.world, self.region, self.sex)
