@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from voicenym.nets.identity.reflections import AT_ONCE, product, reflect
+from voicenym.nets.identity.reflections import AT_ONCE, BLOCK, product, reflect, reflect_all
 
 SHAPES = [(1, 6), (6, 6), (4, 9), (9, 4), (2 * AT_ONCE + 5, 4)]
 
@@ -68,3 +68,28 @@ def test_one_set_of_vectors_serves_all_rows():
     reflect(x, shared).square().mul(x).sum().backward()
     reflect(x, each).square().mul(x).sum().backward()
     torch.testing.assert_close(shared.grad, each.grad.sum((0, 1), keepdim=True))
+
+
+@pytest.mark.parametrize("shape", [(4, 9), (3, 5, 9), (2 * BLOCK + 5, 4)])
+def test_rows_that_share_their_reflections(shape):
+    generator = torch.Generator().manual_seed(0)
+    vectors = torch.randn(*shape, generator=generator, dtype=torch.float64)
+    x = torch.randn(7, shape[-1], generator=generator, dtype=torch.float64)
+    flat = vectors.flatten(0, -2)
+    torch.testing.assert_close(reflect_all(x, vectors), one_by_one(x, flat))
+    given = (x.requires_grad_(), vectors.requires_grad_())
+    expected = torch.autograd.grad(one_by_one(x, vectors.flatten(0, -2)).pow(3).sum(), given)
+    torch.testing.assert_close(
+        torch.autograd.grad(reflect_all(x, vectors).pow(3).sum(), given), expected
+    )
+    if len(flat) < BLOCK:
+        assert torch.autograd.gradcheck(reflect_all, given)
+
+
+def test_a_shared_zero_reflects_nothing():
+    x, _ = drawn(1, 8)
+    nothing = torch.zeros(5, 8, dtype=torch.float64, requires_grad=True)
+    found = reflect_all(x.flatten(0, 1), nothing)
+    torch.testing.assert_close(found, x.flatten(0, 1))
+    found.sum().backward()
+    assert (nothing.grad == 0.0).all()

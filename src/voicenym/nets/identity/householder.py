@@ -19,7 +19,8 @@ from typing import Any
 
 import torch
 
-from voicenym.nets.identity.reflections import product, reflect
+from voicenym.nets.identity.few import products, turned
+from voicenym.nets.identity.reflections import product, reflect, reflect_all
 
 FORMS = ("roh", "loh")
 READINGS = ("positions", "filters", "dense")
@@ -141,24 +142,52 @@ class Householder(torch.nn.Module):
         if not self.layers:
             return z
         if self.form == "roh":
-            for turn in product(self.vectors):
-                z = z @ turn.mT
-            return z
+            return reflect_all(z, self.vectors)
         if self.reading == "dense":
             seen = z
             for layer in range(self.layers):
                 z = reflect(z, self._dense(layer, seen))
                 seen = z if self.sees == "layer" else seen
             return z
-        if self.sees == "input":
-            rows, inner = _compact(*self._spanned(slice(None), z))
+        whole = slice(None)
+        if self.reading == "filters":
+            if self.sees == "input":
+                return self._filtered(whole, z)
             for layer in range(self.layers):
-                z = _turned(z, rows[:, layer if rows.shape[1] > 1 else 0], inner[:, layer])
+                z = self._filtered(slice(layer, layer + 1), z)
             return z
+        basis, lengths = torch.linalg.qr(self._taps())
+        columns = z.mT
+        if self.sees == "input":
+            return self._placed(whole, columns, basis, lengths).mT
         for layer in range(self.layers):
-            rows, inner = _compact(*self._spanned(slice(layer, layer + 1), z))
-            z = _turned(z, rows[:, 0], inner[:, 0])
-        return z
+            columns = self._placed(slice(layer, layer + 1), columns, basis, lengths)
+        return columns.mT
+
+    def _placed(
+        self, layers: slice, z: torch.Tensor, basis: torch.Tensor, lengths: torch.Tensor
+    ) -> torch.Tensor:
+        """Layers of ``positions`` on columns ``[size, row]``; their taps are basis times lengths.
+
+        The vectors of a layer lie in a basis of its own that all rows share.
+        """
+        windows = self._windows(z)[: self.reflections]
+        basis, lengths = basis[layers], lengths[layers]
+        # [reflection, element, layer and row]: the layers are multiplied side by side.
+        vectors = lengths.transpose(0, 1).flatten(0, 1) @ windows
+        turns = products(vectors.view(len(windows), -1, len(basis) * z.shape[1]))
+        return turned(z, basis, turns.unflatten(2, (len(basis), -1)))
+
+    def _filtered(self, layers: slice, z: torch.Tensor) -> torch.Tensor:
+        """Layers of ``filters`` on rows ``[row, size]`` that all see these.
+
+        All vectors lie in a basis of the row's own, so that the layers are as one.
+        """
+        basis, lengths = torch.linalg.qr(self._windows(z.mT).permute(2, 0, 1))
+        vectors = self._taps()[layers].flatten(0, 1) @ lengths.permute(2, 1, 0).flatten(1)
+        turns = products(vectors.unflatten(1, (-1, len(z)))).permute(2, 0, 1)
+        within = basis.mT @ z[..., None]
+        return z + (basis @ (turns @ within - within))[..., 0]
 
     def rotation(self, z: torch.Tensor) -> torch.Tensor:
         """W of each centred vector ``[row, size]``, as matrices ``[row, size, size]``."""
@@ -176,8 +205,10 @@ class Householder(torch.nn.Module):
             elif self.reading == "dense":
                 vectors = self._dense(layer, seen)
             else:
-                shares, basis = self._spanned(slice(layer, layer + 1), seen)
-                vectors = (shares @ basis).expand(len(z), -1, -1, -1)[:, 0]
+                # [row, channel, position]
+                vectors = self._taps()[layer] @ self._windows(seen.mT).permute(2, 1, 0)
+                if self.reading == "positions":
+                    vectors = vectors.mT[:, : self.reflections]
             yield vectors
             if self.sees == "layer":
                 seen = reflect(seen, vectors)
@@ -187,33 +218,12 @@ class Householder(torch.nn.Module):
         made = torch.nn.functional.linear(z / self.spread, weight.flatten(0, 1), bias.flatten())
         return made.unflatten(1, (self.reflections, self.size))
 
-    def _spanned(self, layers: slice, z: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Shares ``[row, layer, q, 4]`` and bases ``[row, layer, 4, size]``; ones where they agree.
+    def _taps(self) -> torch.Tensor:
+        """What convolutions multiply three elements and 1 by, ``[layer, channel, 4]``."""
+        return torch.cat((self.weight, self.bias[..., None]), dim=2)
 
-        A layer's vectors are their product.
-        """
-        taps = torch.cat((self.weight[layers], self.bias[layers, :, None]), dim=2)
-        around = torch.nn.functional.pad(z / self.spread, (1, 1)).unfold(1, KERNEL, 1)
-        windows = torch.nn.functional.pad(around, (0, 1), value=1.0)
-        if self.reading == "filters":
-            return taps[None], windows.mT[:, None]
-        return windows[:, None, : self.reflections], taps.mT[None]
-
-
-def _compact(shares: torch.Tensor, basis: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """P ``[row, layer, size, 4]`` with orthonormal columns, and N with ``W = I + P N P'``.
-
-    All vectors of a layer lie in four dimensions: the reflections are multiplied there.
-    """
-    columns, lengths = torch.linalg.qr(basis.mT)
-    turn = product(shares @ lengths.mT)
-    return columns, turn - torch.eye(turn.shape[-1], dtype=turn.dtype, device=turn.device)
-
-
-def _turned(z: torch.Tensor, columns: torch.Tensor, inner: torch.Tensor) -> torch.Tensor:
-    """``(I + P N P') z``."""
-    if len(columns) == 1:
-        # One P for all rows: not copied for each.
-        within = (inner @ (z @ columns[0])[..., None])[..., 0]
-        return torch.addmm(z, within, columns[0].mT)
-    return z + (columns @ (inner @ (columns.mT @ z[..., None])))[..., 0]
+    def _windows(self, z: torch.Tensor) -> torch.Tensor:
+        """What it multiplies, of columns ``[size, row]``: ``[size, 4, row]``."""
+        ends = torch.nn.functional.pad(z / self.spread, (0, 0, 1, 1))
+        shifted = [ends[tap : tap + self.size] for tap in range(KERNEL)]
+        return torch.stack((*shifted, torch.ones_like(z)), dim=1)

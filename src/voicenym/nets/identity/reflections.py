@@ -16,6 +16,8 @@ import torch
 AT_ONCE = 32
 """Reflections of a triangular system in :func:`product`, or the elements of a vector where those
 are more; the products of several systems are multiplied."""
+BLOCK = 96
+"""Reflections of a triangular system in :func:`reflect_all`."""
 LEAST = 1e-30
 """Of a squared length: a vector that is shorter reflects nothing."""
 
@@ -48,6 +50,23 @@ def product(vectors: torch.Tensor) -> torch.Tensor:
     while found.shape[-3] > 1:
         found = found[..., 1::2, :, :] @ found[..., 0::2, :, :]
     return found[..., 0, :, :]
+
+
+def reflect_all(x: torch.Tensor, vectors: torch.Tensor) -> torch.Tensor:
+    """``H_q ... H_1 x`` of rows that share their reflections.
+
+    Args:
+        x: ``[row, element]``.
+        vectors: ``[..., reflection, element]``, as for :func:`reflect`; all of them, in order.
+    """
+    flat = vectors.flatten(0, -2)
+    blocks = -(-len(flat) // BLOCK)
+    # Blocks of one size; zero vectors reflect nothing.
+    each = -(-len(flat) // max(1, blocks))
+    if blocks * each > len(flat):
+        flat = torch.nn.functional.pad(flat, (0, 0, 0, blocks * each - len(flat)))
+    found: torch.Tensor = _ReflectAll.apply(x.mT, flat.unflatten(0, (blocks, each)))
+    return found.mT
 
 
 class _Product(torch.autograd.Function):
@@ -96,6 +115,46 @@ class _Reflect(torch.autograd.Function):
         to_unit -= along * grad[..., None, :]
         to_unit -= back * x[..., None, :]
         return to_x.sum_to_size(x.shape), to_unit.sum_to_size(unit.shape)
+
+
+class _ReflectAll(torch.autograd.Function):
+    """Of columns ``[element, row]`` by blocks of vectors ``[block, reflection, element]``.
+
+    What of a unit vector's gradient lies along it is the negative product of what its reflection
+    takes from x and from the gradient; it is left out, as a vector's length changes nothing.
+    """
+
+    @staticmethod
+    def forward(ctx, x, vectors):  # type: ignore[no-untyped-def]
+        lengths = torch.linalg.vector_norm(vectors, dim=-1, keepdim=True)
+        shrunk = lengths.clamp_min(LEAST**0.5).reciprocal_().mul_(lengths >= LEAST**0.5)
+        unit = vectors * shrunk
+        factor = _factor(unit)
+        before = x.new_empty(len(unit), *x.shape)
+        along = x.new_empty(*unit.shape[:2], x.shape[1])
+        for block, own in enumerate(unit):
+            before[block] = x
+            seen = torch.linalg.solve_triangular(factor[block], own @ x, upper=False)
+            along[block] = seen
+            x = torch.addmm(x, own.mT, seen, alpha=-1.0)
+        ctx.save_for_backward(unit, shrunk, factor, before, along)
+        return x
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx, grad):  # type: ignore[no-untyped-def]
+        unit, shrunk, factor, before, along = ctx.saved_tensors
+        after, back = torch.empty_like(before), torch.empty_like(along)
+        for block in reversed(range(len(unit))):
+            own, after[block] = unit[block], grad
+            seen = torch.linalg.solve_triangular(factor[block].mT, own @ grad, upper=True)
+            back[block] = seen
+            grad = torch.addmm(grad, own.mT, seen, alpha=-1.0)
+        inner = (back @ along.mT).tril_()
+        inner.diagonal(dim1=-2, dim2=-1).mul_(0.5)
+        to_unit = (inner + inner.mT) @ unit
+        to_unit.baddbmm_(along, after.mT, alpha=-1.0).baddbmm_(back, before.mT, alpha=-1.0)
+        return grad, to_unit.mul_(shrunk)
 
 
 def _unit(vectors: torch.Tensor) -> torch.Tensor:
