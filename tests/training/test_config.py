@@ -1,7 +1,7 @@
 import pytest
 
 from voicenym.errors import VoicenymError
-from voicenym.training.config import bundled, load
+from voicenym.training.config import bundled, changed, load
 from voicenym.training.verifier import VerifierConfig
 
 
@@ -45,3 +45,9 @@ def test_mistakes_are_named(tmp_path, text, message):
 def test_an_unknown_name_lists_what_there_is():
     with pytest.raises(VoicenymError, match="ecapa-small"):
         load("nothing", VerifierConfig)
+
+
+def test_changes_leave_what_is_none():
+    small = VerifierConfig(steps=40)
+    assert changed(small, steps=None, batch=8) == VerifierConfig(steps=40, batch=8)
+    assert changed(small) == small

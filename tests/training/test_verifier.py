@@ -1,6 +1,5 @@
 import dataclasses
 import json
-import math
 
 import numpy as np
 import pytest
@@ -10,6 +9,7 @@ from voicenym.corpus.recording import Recording
 from voicenym.errors import CorpusError, VoicenymError
 from voicenym.nets.speakers.ecapa import Ecapa
 from voicenym.training import verifier as recipe
+from voicenym.training.apart import kept_out
 from voicenym.training.augment import SpecAugment, Surroundings
 from voicenym.training.fit import Machine
 
@@ -29,7 +29,7 @@ HERE = Machine(accelerator="cpu", workers=0)
 
 
 def halves(shelved):
-    learnt, kept = recipe.kept_out([u.recording for u in shelved], 0.3, 0)
+    learnt, kept = kept_out([u.recording for u in shelved], 0.3, 0)
     by_name = {u.recording.name: u for u in shelved}
     return [by_name[r.name] for r in learnt], [by_name[r.name] for r in kept]
 
@@ -86,22 +86,6 @@ def test_a_loss_that_is_no_number_stops_the_run(shelved, tmp_path, monkeypatch):
         trained(shelved, tmp_path)
 
 
-def test_kept_out_are_whole_speakers(voices):
-    learnt, kept = recipe.kept_out(voices, 0.3, 0)
-    assert not {r.speaker for r in learnt} & {r.speaker for r in kept}
-    assert len({r.speaker for r in kept}) == 4
-    assert len(learnt) + len(kept) == len(voices)
-    assert recipe.kept_out(voices, 0.3, 0) == (learnt, kept)
-
-
-def test_too_few_speakers_are_refused(voices):
-    with pytest.raises(CorpusError, match="too few"):
-        recipe.kept_out(voices[:24], 0.1, 0)
-    single = [r for r in voices if r.name.endswith("/0")]
-    with pytest.raises(CorpusError, match="0 of them with two recordings"):
-        recipe.kept_out(single, 0.1, 0)
-
-
 def recordings(sexes):
     return [
         Recording(f"{s}{i}", f"{sex}{s}", "", sex) for s, sex in enumerate(sexes) for i in range(4)
@@ -123,9 +107,3 @@ def test_verify_needs_pairs_of_both_kinds():
     one = [dataclasses.replace(r, speaker="a") for r in recordings("f")]
     with pytest.raises(CorpusError, match="keep out more"):
         recipe.verify(np.eye(4), one)
-
-
-def test_changes_leave_what_is_none():
-    assert recipe.changed(SMALL, steps=None, batch=8).batch == 8
-    assert recipe.changed(SMALL, steps=None).steps == 40
-    assert not math.isnan(recipe.changed(SMALL, rate=1e-3).rate)

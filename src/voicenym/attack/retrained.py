@@ -25,6 +25,7 @@ from voicenym.attack.search import candidates
 from voicenym.attack.transform import Transform
 from voicenym.attack.verifier import network
 from voicenym.corpus.recording import Recording
+from voicenym.training.apart import kept_out
 
 if TYPE_CHECKING:
     from voicenym.training.shelf import Utterance
@@ -181,7 +182,7 @@ class SemiInformed(Retraining):
 
     def split(self, case: Case) -> tuple[list[Recording], list[Recording]]:
         recipe = self.recipe
-        return recipes().kept_out(case.pool, recipe.held_out, recipe.seed)
+        return kept_out(case.pool, recipe.held_out, recipe.seed)
 
     def student(self) -> Student:
         start = self.lesson.start

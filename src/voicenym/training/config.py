@@ -84,6 +84,12 @@ def build(kind: type[T], values: Any, name: str) -> T:
     return kind(**filled)
 
 
+def changed(recipe: T, **changes: Any) -> T:
+    """A recipe with some fields changed; those that are None stay."""
+    given = {name: value for name, value in changes.items() if value is not None}
+    return dataclasses.replace(recipe, **given)  # type: ignore[type-var]
+
+
 def _default(field: Any) -> Any:
     if field.default is not dataclasses.MISSING:
         return field.default

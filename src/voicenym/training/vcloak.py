@@ -328,11 +328,6 @@ def train(
     return outcome
 
 
-def changed(config: VCloakConfig, **changes: Any) -> VCloakConfig:
-    """The recipe with some fields changed; those that are None stay."""
-    return dataclasses.replace(config, **{k: v for k, v in changes.items() if v is not None})
-
-
 def _fit_targets(cloak: Cloak, encoder: Encoder, speech: Sequence[Utterance], seed: int) -> None:
     """Targets are drawn as the voiceprints of some utterances lie."""
     order = np.random.default_rng((seed, 13)).permutation(len(speech))[:FITTED]

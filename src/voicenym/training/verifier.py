@@ -7,7 +7,6 @@ on speakers that are kept out. After Desplanques et al. (Interspeech 2020, secti
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,9 +26,6 @@ from voicenym.training.fit import Limits, Machine, Outcome, fit, share_done
 from voicenym.training.margin import AngularMargin
 from voicenym.training.pace import Cyclical, seeded
 from voicenym.training.shelf import Utterance
-
-MOST_JUDGED = 10
-"""Recordings of a speaker who is kept out that are looked at in every validation."""
 
 
 @dataclass(frozen=True)
@@ -202,34 +198,6 @@ def pairs(
     return scores[same], scores[~same], Speakers(both[same], both[~same])
 
 
-def kept_out(
-    recordings: Sequence[Recording], share: float, seed: int
-) -> tuple[list[Recording], list[Recording]]:
-    """Recordings to train on, and those of speakers who are kept out.
-
-    Kept out are speakers with two recordings at least, drawn by the seed; at least two of a sex.
-
-    Raises:
-        CorpusError: too few speakers to keep any out.
-    """
-    by_speaker: dict[str, list[Recording]] = {}
-    for recording in recordings:
-        by_speaker.setdefault(recording.speaker, []).append(recording)
-    able = sorted(name for name, own in by_speaker.items() if len(own) > 1)
-    wanted = max(4, round(share * len(by_speaker)))
-    if len(able) < wanted or len(by_speaker) < wanted + 2:
-        raise CorpusError(
-            f"{len(by_speaker)} speakers, {len(able)} of them with two recordings or more, are too "
-            f"few to learn from and to keep {wanted} out to judge by; add speakers, or recordings "
-            "of those there are"
-        )
-    drawn = np.random.default_rng((seed, 71)).permutation(len(able))
-    out = {able[i] for i in drawn[:wanted]}
-    train = [recording for recording in recordings if recording.speaker not in out]
-    judged = [recording for name in sorted(out) for recording in by_speaker[name][:MOST_JUDGED]]
-    return train, judged
-
-
 def train(
     encoder: Encoder,
     speech: Sequence[Utterance],
@@ -330,8 +298,3 @@ def calibrated(encoder: Encoder, utterances: Sequence[Utterance]) -> Affine:
     vectors = encoder.embed([torch.from_numpy(u.samples()) for u in utterances]).numpy()
     same, others, _ = pairs(vectors, recordings)
     return Affine.fit(same, others)
-
-
-def changed(config: VerifierConfig, **changes: Any) -> VerifierConfig:
-    """The recipe with some fields changed; those that are None stay."""
-    return dataclasses.replace(config, **{k: v for k, v in changes.items() if v is not None})

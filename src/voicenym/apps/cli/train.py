@@ -75,12 +75,13 @@ def verifier(
     from voicenym.attack.verifier import encoder_of
     from voicenym.nets.speakers.weights import save
     from voicenym.training import verifier as recipe
-    from voicenym.training.config import load
+    from voicenym.training.apart import kept_out
+    from voicenym.training.config import changed, load
 
-    chosen = recipe.changed(load(config, recipe.VerifierConfig), steps=steps, batch=batch)
+    chosen = changed(load(config, recipe.VerifierConfig), steps=steps, batch=batch)
     speech = gathered(data, split, corpus)
     judged = [] if test is None else gathered([test], test_split, test_corpus)
-    learnt, kept = recipe.kept_out(speech, chosen.held_out, chosen.seed)
+    learnt, kept = kept_out(speech, chosen.held_out, chosen.seed)
     _apart(speech, judged)
     say = telling(quiet)
     encoder = recipe.encoder(chosen) if start is None else encoder_of(start)

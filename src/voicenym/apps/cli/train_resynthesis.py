@@ -33,9 +33,9 @@ def resynthesis(
     from voicenym.attack.verifier import encoder_of
     from voicenym.resynthesis.parts import Parts
     from voicenym.training import resynthesis as recipe
+    from voicenym.training.apart import kept_out
     from voicenym.training.config import load
     from voicenym.training.takes import takes
-    from voicenym.training.verifier import kept_out
 
     chosen = recipe.changed(load(config, recipe.ResynthesisConfig), steps=steps, batch=batch)
     speech = common.gathered(data, split, corpus)

@@ -58,10 +58,10 @@ def vcloak(
     from voicenym.attack.verifier import encoder_of
     from voicenym.nets.cloak.cloak import Cloak
     from voicenym.training import vcloak as recipe
-    from voicenym.training.config import load
-    from voicenym.training.verifier import kept_out
+    from voicenym.training.apart import kept_out
+    from voicenym.training.config import changed, load
 
-    chosen = recipe.changed(load(config, recipe.VCloakConfig), steps=steps, batch=batch)
+    chosen = changed(load(config, recipe.VCloakConfig), steps=steps, batch=batch)
     if form not in FORMS:
         raise VoicenymError(f"--words-form is {' or '.join(FORMS)}, not {form!r}")
     keeper = None if words is None else _keeper(words, form)
