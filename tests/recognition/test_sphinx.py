@@ -80,7 +80,7 @@ def test_a_killed_worker_is_an_empty_transcript_and_the_next_one_is_heard(spoken
     sounds = [spoken(text) for text in SENTENCES]
     with Sphinx(SENTENCES) as sphinx:
         before = sphinx.transcribe(sounds)
-        os.kill(sphinx._process.pid, signal.SIGKILL)
+        os.kill(sphinx._worker.process.pid, signal.SIGKILL)
         with pytest.warns(UserWarning, match=r"recording 0: pocketsphinx crashed.*1 so far"):
             after = sphinx.transcribe(sounds)
         assert after == ["", *before[1:]]
@@ -91,7 +91,7 @@ def test_a_worker_that_hangs_is_killed(spoken, monkeypatch):
     monkeypatch.setattr("voicenym.recognition.sphinx.SLOWEST", 0.0)
     with Sphinx(SENTENCES, patience=0.5) as sphinx:
         sphinx.transcribe([np.zeros(1600, np.float32)])
-        os.kill(sphinx._process.pid, signal.SIGSTOP)
+        os.kill(sphinx._worker.process.pid, signal.SIGSTOP)
         with pytest.warns(UserWarning, match="took more than"):
             assert sphinx.transcribe([spoken(SENTENCES[0])]) == [""]
     assert sphinx.crashes == 1
@@ -106,7 +106,7 @@ def test_a_worker_that_does_not_start_says_so(capfd):
 def test_closing_ends_the_worker_and_may_be_done_twice():
     sphinx = Sphinx(phrases=["computer"])
     sphinx.transcribe([np.zeros(1600, np.float32)])
-    worker = sphinx._process
+    worker = sphinx._worker.process
     sphinx.close()
     sphinx.close()
     assert worker.poll() is not None

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 # name -> the library it needs, its module and class, and what it is made with unless told
 _RECOGNISERS: dict[str, tuple[str, str, str, dict[str, Any]]] = {
     "ctc": ("safetensors", "trained", "Trained", {}),
+    "hybrid": ("safetensors", "hybrid", "Hybrid", {}),
     "sphinx": ("pocketsphinx", "sphinx", "Sphinx", {}),
     "wav2vec2": (
         "transformers",

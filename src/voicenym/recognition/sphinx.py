@@ -7,9 +7,6 @@ or the phrases that may be said, and it is good enough to compare systems.
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
-import threading
 import warnings
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -30,6 +27,7 @@ from voicenym.recognition.closed import (
     write_lexicon,
 )
 from voicenym.recognition.protocol import RATE, Recogniser, Recording, checked
+from voicenym.recognition.worker import Worker
 
 LANGUAGE_WEIGHT = 10.0
 WORD_PENALTY = 1e-8
@@ -40,6 +38,11 @@ PATIENCE = 60.0
 SLOWEST = 20.0
 """Seconds that an utterance may take, and seconds for each of its own, before the worker is taken
 to hang."""
+WORKER = "voicenym.recognition.sphinx_worker"
+NO_START = (
+    "pocketsphinx does not start; what it said stands above. If it speaks of a word's "
+    "pronunciation, mend that"
+)
 
 
 class Sphinx(Recogniser):
@@ -84,11 +87,11 @@ class Sphinx(Recogniser):
         self.left_out: dict[str, list[str]] = {}
         self.crashes = 0
         self._patience = patience
-        self._process: subprocess.Popen[bytes] | None = None
+        self._worker: Worker | None = None
         self._phrases: frozenset[str] | None = None
         self._options: dict[str, Any] = {
             "samprate": float(RATE),
-            "featparams_text": _features(),
+            "featparams_text": features(),
         }
         given = sentences if sentences is not None else phrases
         if given is None:
@@ -127,21 +130,17 @@ class Sphinx(Recogniser):
         return [self._hear(checked(x, i), i) for i, x in enumerate(recordings)]
 
     def close(self) -> None:
-        process, self._process = self._process, None
-        if process is not None:
-            process.kill()
-            process.communicate()
-
-    def __del__(self) -> None:
-        if getattr(self, "_process", None) is not None:
-            self.close()
+        if self._worker is not None:
+            self._worker.close()
 
     def _hear(self, samples: Recording, index: int) -> str:
         data = np.rint(np.clip(samples, -1.0, 1.0) * 32767).astype("<i2").tobytes()
         if not data:
             return ""
         limit = self._patience + SLOWEST * len(samples) / RATE
-        answer = self._ask(f"{len(data)}\n".encode() + data, limit)
+        if self._worker is None:
+            self._worker = Worker(WORKER, self._options, NO_START)
+        answer = self._worker.ask(f"{len(data)}\n".encode() + data, limit)
         if answer is None:
             self.crashes += 1
             self.close()
@@ -154,38 +153,6 @@ class Sphinx(Recogniser):
         heard: str = json.loads(answer)
         # A path of the grammar that did not reach its end is no choice.
         return "" if self._phrases is not None and heard not in self._phrases else heard
-
-    def _ask(self, message: bytes, limit: float) -> bytes | None:
-        """The worker's answer, a whole line; none where it died or had to be killed."""
-        process = self._process or self._start()
-        assert process.stdin is not None
-        assert process.stdout is not None
-        timer = threading.Timer(limit, process.kill)
-        timer.start()
-        try:
-            process.stdin.write(message)
-            process.stdin.flush()
-            answer = process.stdout.readline()
-        except OSError:
-            return None
-        finally:
-            timer.cancel()
-        return answer if answer.endswith(b"\n") else None
-
-    def _start(self) -> subprocess.Popen[bytes]:
-        # Errors of the library go to our own standard error: a pipe that nobody reads fills up.
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "voicenym.recognition.sphinx_worker"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-        )
-        if self._ask(json.dumps(self._options).encode() + b"\n", PATIENCE) != b"ready\n":
-            self.close()
-            raise VoicenymError(
-                "pocketsphinx does not start; what it said stands above. If it speaks of a word's "
-                "pronunciation, mend that"
-            )
-        return self._process
 
 
 def known_words() -> Lexicon:
@@ -202,7 +169,7 @@ def _known_words() -> Lexicon:
     return read_lexicon((_model_folder() / "cmudict-en-us.dict").read_text("utf-8"))
 
 
-def _features() -> str:
+def features() -> str:
     """The model's parameters of features, without the suppression of noise.
 
     It starts afresh with each recording, and does harm: on originals of picovoice_ww it raises the

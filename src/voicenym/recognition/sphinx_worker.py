@@ -12,6 +12,7 @@ import json
 import os
 import sys
 import tempfile
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -42,11 +43,11 @@ def serve(source: BinaryIO, sink: BinaryIO) -> None:
             decoder.reinit()
 
 
-def main() -> None:
+def main(serving: Callable[[BinaryIO, BinaryIO], None] = serve) -> None:
     """Serve, with what libraries print kept out of the answers."""
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    serve(sys.stdin.buffer, answers)
+    serving(sys.stdin.buffer, answers)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,114 @@
+"""``voicenym train hybrid``: a recogniser of phones, frame by frame, from aligned transcripts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from voicenym.apps.cli import train as shared
+from voicenym.errors import CorpusError, VoicenymError
+
+WEIGHED = 120
+"""Utterances that the n-gram is weighed on, of those that are kept out."""
+
+
+def hybrid(
+    data: list[Path] = shared.DATA,
+    config: str = typer.Option(
+        "recogniser-hybrid", "--config", "-c", help="A YAML file, or a bundled configuration."
+    ),
+    output: Path = shared.OUTPUT,
+    split: str | None = shared.SPLIT,
+    corpus: list[str] = shared.CORPUS,
+    start: Path | None = typer.Option(
+        None, "--from", help="Recogniser to go on from: a folder that this command wrote."
+    ),
+    lexicon: Path | None = typer.Option(
+        None,
+        "--lexicon",
+        help="Pronunciations of words that pocketsphinx's dictionary lacks, in CMU's form.",
+    ),
+    alignments: Path | None = typer.Option(
+        None,
+        "--alignments",
+        help="File of alignments, made where there is none; default: within the output folder.",
+    ),
+    order: int | None = typer.Option(
+        None, "--order", min=1, help="Words of the n-gram; default: as configured."
+    ),
+    budget: str | None = shared.BUDGET,
+    steps: int | None = shared.STEPS,
+    batch: int | None = typer.Option(None, "--batch", min=1, help="Utterances in a step."),
+    accelerator: str = shared.ACCELERATOR,
+    devices: int = shared.DEVICES,
+    precision: str | None = shared.PRECISION,
+    workers: int | None = shared.WORKERS,
+    shelf: Path | None = shared.SHELF,
+    system: str | None = shared.SYSTEM,
+    per: str = shared.PER,
+    quiet: bool = shared.QUIET,
+) -> None:
+    """Train a recogniser of English words by their phones; with --system, of anonymized words."""
+    shared.needs_lightning()
+    from voicenym.metrics import normalise
+    from voicenym.nets.words.phone_model import PhoneModel
+    from voicenym.nets.words.phones import States
+    from voicenym.recognition.aligning import Alignments, pronunciations
+    from voicenym.recognition.closed import read_lexicon
+    from voicenym.recognition.hybrid import attach
+    from voicenym.training import hybrid as recipe
+    from voicenym.training.aligned import aligned, shares
+    from voicenym.training.apart import apart
+    from voicenym.training.config import changed, load
+
+    chosen = changed(load(config, recipe.HybridConfig), steps=steps, batch=batch, order=order)
+    say = shared.telling(quiet)
+    spoken = [r for r in shared.gathered(data, split, corpus) if r.text]
+    learnt, kept = apart(spoken, chosen.held_out, chosen.seed, "recordings with text")
+    own = None
+    if lexicon is not None:
+        try:
+            own = read_lexicon(lexicon.read_text("utf-8"))
+        except OSError as error:
+            raise VoicenymError(f"{lexicon}: cannot be read ({error.strerror})") from None
+    known = pronunciations((normalise(r.text) for r in [*learnt, *kept]), own)
+    if not known:
+        raise CorpusError("no word has a known pronunciation; give --lexicon, or train recogniser")
+    place = alignments or output / "alignments.jsonl"
+    phones = Alignments(place, known).of([*learnt, *kept], say)
+    how = shared.rendering(system, per, output)
+    limit, machine = shared.seconds(budget), shared.on(accelerator, devices, precision, workers)
+    utterances = shared.shelved(shelf or output / "shelf", [*learnt, *kept], how, say)
+    count = len(learnt)
+    speech, left = aligned(utterances[:count], phones[:count], chosen.longest)
+    judged, _ = aligned(utterances[count:], phones[count:], chosen.longest)
+    for reason, number in left.items():
+        say(f"{number} of {count} utterances are left out: {reason}")
+    if start is None:
+        names = {name for ways in known.values() for way in ways for name in way.split()}
+        states = States(tuple(sorted(names)))
+        model = PhoneModel.make(states, chosen.options, shares(speech, states))
+    else:
+        model, _ = PhoneModel.load(start)
+    outcome = recipe.train(
+        model, speech, judged, chosen, output, seconds=limit, machine=machine, say=say
+    )
+    about = {
+        "data": [f"{path.name} {split or ''} {' '.join(corpus)}".strip() for path in data],
+        "speakers": len({r.speaker for r in learnt}),
+        "recordings": len(speech),
+        "from": start.name if start else "",
+        "anonymized by": system or "",
+        "voices per": per if system else "",
+        "steps": outcome.steps,
+        "PER % on speakers kept out, who decided which checkpoint is the best": outcome.best,
+    }
+    model.save(output, training=about)
+    weighed = [(one.speech.samples(), one.speech.recording.text) for one in judged[:WEIGHED]]
+    texts = [recording.text for recording in learnt]
+    rate = attach(output, texts, known, weighed, max(1, chosen.order), say=say)
+    typer.echo(
+        f"{output}: {outcome.steps} steps, on speakers kept out: PER {outcome.best:.1f} %, "
+        f"WER {rate:.1f} %"
+    )

@@ -1,0 +1,64 @@
+"""The process in which pocketsphinx aligns, so that its crash is not ours.
+
+Its first line in is JSON: ``dict_text`` and ``featparams_text``, contents of the dictionary and of
+the parameters of features. It answers ``ready``. Then for each utterance: a line of JSON with
+``text`` and ``bytes``, and as many bytes of 16-bit samples; it answers one line of JSON, phones as
+``[name, first frame, frames]``, or null where the text does not fit the speech. It ends when its
+input does.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from importlib import import_module
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from voicenym.recognition.sphinx_worker import main
+
+
+def serve(source: BinaryIO, sink: BinaryIO) -> None:
+    """Answer until there is no more."""
+    pocketsphinx: Any = import_module("pocketsphinx")
+
+    texts = json.loads(source.readline())
+    with tempfile.TemporaryDirectory() as folder:
+        options: dict[str, Any] = {"lm": None, "bestpath": False, "samprate": 16_000.0}
+        for name, text in texts.items():
+            path = Path(folder, name)
+            path.write_text(text, "utf-8")
+            options[name.removesuffix("_text")] = str(path)
+        decoder = pocketsphinx.Decoder(loglevel="FATAL", **options)
+        sink.write(b"ready\n")
+        sink.flush()
+        while line := source.readline():
+            asked = json.loads(line)
+            found = aligned(decoder, asked["text"], source.read(asked["bytes"]))
+            sink.write(json.dumps(found).encode() + b"\n")
+            sink.flush()
+
+
+def aligned(decoder: Any, text: str, samples: bytes) -> list[tuple[str, int, int]] | None:
+    """Words first, which chooses pronunciations and finds pauses; phones within them then."""
+    try:
+        decoder.set_align_text(text)
+        _hear(decoder, samples)
+        if decoder.hyp() is None:
+            return None
+        decoder.set_alignment()
+        _hear(decoder, samples)  # whose hypothesis must not be asked for: it crashes
+        return [(p.name, p.start, p.duration) for word in decoder.get_alignment() for p in word]
+    except RuntimeError:
+        decoder.reinit()
+        return None
+
+
+def _hear(decoder: Any, samples: bytes) -> None:
+    decoder.start_utt()
+    decoder.process_raw(samples, full_utt=True)
+    decoder.end_utt()
+
+
+if __name__ == "__main__":
+    main(serve)

@@ -1,0 +1,77 @@
+"""A library in a process of its own: asked line by line, killed when it hangs, started anew."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+from typing import Any
+
+from voicenym.errors import VoicenymError
+
+START = 60.0
+"""Seconds that a start may take."""
+
+
+class Worker:
+    """A module that answers on its standard output what it is asked on its standard input.
+
+    Its first question is a line of JSON, to which it answers ``ready``.
+
+    Args:
+        module: that is run.
+        options: the first line.
+        failure: what is said where it does not start.
+
+    Attributes:
+        process: as long as there is one; it is started by the first question.
+    """
+
+    def __init__(self, module: str, options: dict[str, Any], failure: str) -> None:
+        self._module, self._options, self._failure = module, options, failure
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def ask(self, message: bytes, limit: float) -> bytes | None:
+        """The answer, a whole line; None where the process died, or took longer than ``limit`` s.
+
+        Raises:
+            VoicenymError: it does not start.
+        """
+        process = self.process or self._start()
+        assert process.stdin is not None
+        assert process.stdout is not None
+        timer = threading.Timer(limit, process.kill)
+        timer.start()
+        try:
+            process.stdin.write(message)
+            process.stdin.flush()
+            answer = process.stdout.readline()
+        except OSError:
+            return None
+        finally:
+            timer.cancel()
+        return answer if answer.endswith(b"\n") else None
+
+    def close(self) -> None:
+        """End the process, if there is one; the next question starts another."""
+        process, self.process = self.process, None
+        if process is not None:
+            process.kill()
+            process.communicate()
+
+    def __del__(self) -> None:
+        if getattr(self, "process", None) is not None:
+            self.close()
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        # Errors of the library go to our own standard error: a pipe that nobody reads fills up.
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", self._module],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+        if self.ask(json.dumps(self._options).encode() + b"\n", START) != b"ready\n":
+            self.close()
+            raise VoicenymError(self._failure)
+        return self.process
