@@ -147,6 +147,17 @@ def fill(module: torch.nn.Module, state: Mapping[str, torch.Tensor], where: Path
     module.load_state_dict(state)
 
 
+def finite(state: Mapping[str, torch.Tensor], where: Path | str) -> None:
+    """Refuse statistics and weights that mean nothing.
+
+    Raises:
+        VoicenymError: a tensor with an element that is infinite or no number; the first is named.
+    """
+    for name, value in state.items():
+        if not value.isfinite().all():
+            raise VoicenymError(f"{where}: {name} is not finite in it; train it again")
+
+
 def _missing() -> DependencyError:
     return DependencyError("weights in files: pip install 'voicenym[train]'")
 

@@ -5,6 +5,7 @@ import itertools
 import pytest
 import torch
 
+from voicenym.errors import VoicenymError
 from voicenym.nets.identity.householder import READINGS, SIGHTS, Householder
 
 KINDS = [("roh", "positions", "input"), *itertools.product(["loh"], READINGS, SIGHTS)]
@@ -109,6 +110,14 @@ def test_whitened_it_keeps_the_covariance():
     white = net.centred(x)
     torch.testing.assert_close(white.T.cov(), torch.eye(8, dtype=torch.float64))
     torch.testing.assert_close(net.uncentred(white), x)
+
+
+@pytest.mark.parametrize("value", [1.0, float("nan"), float("inf")])
+def test_vectors_that_tell_nothing_are_refused(value):
+    net = network("roh", "positions", "input")
+    with pytest.raises(VoicenymError, match="several speakers"):
+        net.learn_statistics(torch.full((4, 8), value))
+    assert net.mean.isfinite().all()
 
 
 def test_directions_without_variance_are_floored():

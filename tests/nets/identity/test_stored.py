@@ -49,3 +49,13 @@ def test_folders_that_hold_none(tmp_path):
     (tmp_path / "config.json").write_text(text.replace('"loh"', '"rot"'))
     with pytest.raises(VoicenymError, match="make no network"):
         load(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["mean", "weight"])
+def test_statistics_that_are_not_finite_are_refused(name, tmp_path):
+    broken = rotation()
+    with torch.no_grad():
+        dict(broken.network.state_dict())[name].view(-1)[0] = float("nan")
+    save(broken, tmp_path)
+    with pytest.raises(VoicenymError, match=f"{name} is not finite"):
+        load(tmp_path)

@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 from voicenym.errors import VoicenymError
-from voicenym.nets.folder import fill, read, write
+from voicenym.nets.folder import fill, finite, read, write
 from voicenym.nets.reversal import reversed_gradient
 
 KIND = "autoencoder"
@@ -119,7 +119,7 @@ def load(folder: Path) -> tuple[Autoencoder, dict[str, Any]]:
 
     Raises:
         DependencyError, VoicenymError: as :func:`voicenym.nets.folder.read`, and where the folder
-            holds something else.
+            holds something else, or numbers that are not finite.
     """
     config, state = read(folder)
     if config.get("kind") != KIND:
@@ -132,4 +132,5 @@ def load(folder: Path) -> tuple[Autoencoder, dict[str, Any]]:
     except (TypeError, KeyError) as error:
         raise VoicenymError(f"{folder}: {error}; train it again") from None
     fill(network, state, folder)
+    finite(state, folder)
     return network.eval(), config

@@ -19,6 +19,7 @@ from typing import Any
 
 import torch
 
+from voicenym.errors import VoicenymError
 from voicenym.nets.identity.few import products, turned
 from voicenym.nets.identity.reflections import product, reflect, reflect_all
 
@@ -107,8 +108,16 @@ class Householder(torch.nn.Module):
         Args:
             vectors: two at least; of few, many directions have the floor's variance.
             floor: least variance in a direction, as a share of the mean variance.
+
+        Raises:
+            VoicenymError: vectors that are not finite, or do not differ.
         """
         x = vectors.double()
+        if not x.isfinite().all() or not (x != x[:1]).any():
+            raise VoicenymError(
+                "vectors to learn a rotation from are not finite, or all the same: give those of "
+                "several speakers"
+            )
         self.mean.copy_(x.mean(0))
         x = x - x.mean(0)
         values, basis = torch.linalg.eigh(x.mT @ x / max(1, len(x) - 1))

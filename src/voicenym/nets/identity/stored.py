@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from voicenym.errors import VoicenymError
-from voicenym.nets.folder import CONFIG, configuration, fill, read, write
+from voicenym.nets.folder import CONFIG, configuration, fill, finite, read, write
 from voicenym.nets.identity.householder import Householder
 
 KIND = "householder"
@@ -105,7 +105,7 @@ def load(folder: Path) -> Rotation:
 
     Raises:
         DependencyError, VoicenymError: as :func:`voicenym.nets.folder.read`, and where the folder
-            holds something else.
+            holds something else, or numbers that are not finite.
     """
     try:
         stamp = os.stat(folder / CONFIG).st_mtime_ns
@@ -129,4 +129,5 @@ def _loaded(folder: Path, stamp: int) -> Rotation:
     except (KeyError, TypeError, ValueError) as error:
         raise VoicenymError(f"{folder}: its options make no network ({error})") from None
     fill(network, state, folder)
+    finite(state, folder)
     return Rotation(network.eval(), config.get("encoder", ""), config.get("version", ""))
