@@ -14,7 +14,11 @@ from typing import TYPE_CHECKING, Any
 from voicenym.errors import VoicenymError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from voicenym.recognition.hybrid import Hybrid
     from voicenym.recognition.protocol import Recogniser
+    from voicenym.recognition.trained import Trained
     from voicenym.recognition.transcripts import Transcripts, read_transcripts
 
 # name -> the library it needs, its module and class, and what it is made with unless told
@@ -37,14 +41,21 @@ _FACE = {
     "read_transcripts": "transcripts",
 }
 
-__all__ = ["Recogniser", "Transcripts", "available", "read_transcripts", "recogniser"]
+__all__ = [
+    "Recogniser",
+    "Transcripts",
+    "available",
+    "of_folder",
+    "read_transcripts",
+    "recogniser",
+]
 
 
 def available() -> list[str]:
     """Names of the recognisers whose library is installed.
 
     Weights are another matter: those of ``whisper`` and ``wav2vec2`` are fetched when they are
-    first used, and ``ctc`` wants a folder of them.
+    first used, and ``ctc`` and ``hybrid`` want a folder of them.
     """
     return [name for name, (library, *_) in sorted(_RECOGNISERS.items()) if find_spec(library)]
 
@@ -53,9 +64,11 @@ def recogniser(name: str, **options: Any) -> Recogniser:
     """A recogniser by name.
 
     Args:
-        name: ``sphinx``, ``whisper``, ``wav2vec2``, or ``ctc`` for one that was trained here.
+        name: ``sphinx``, ``whisper``, ``wav2vec2``, or for one that was trained here ``hybrid``
+            (phones) or ``ctc`` (characters).
         options: of :class:`~voicenym.recognition.sphinx.Sphinx` (``sentences``, ``phrases``...),
-            :class:`~voicenym.recognition.pretrained.Pretrained` (``weights``, ``device``...) or
+            :class:`~voicenym.recognition.pretrained.Pretrained` (``weights``, ``device``...),
+            :class:`~voicenym.recognition.hybrid.Hybrid` (``weights``, ``order``...) or
             :class:`~voicenym.recognition.trained.Trained` (``weights``, ``beam``...).
 
     Raises:
@@ -74,6 +87,20 @@ def recogniser(name: str, **options: Any) -> Recogniser:
         **{**defaults, **options}
     )
     return made
+
+
+def of_folder(folder: Path | str) -> Trained | Hybrid:
+    """What ``voicenym train recogniser`` or ``voicenym train hybrid`` wrote, as a recogniser.
+
+    Raises:
+        DependencyError: safetensors is not installed.
+        VoicenymError: no such folder, or weights that do not fit.
+    """
+    from voicenym.nets.words.phone_model import holds_phones
+    from voicenym.recognition.hybrid import Hybrid
+    from voicenym.recognition.trained import Trained
+
+    return Hybrid(folder) if holds_phones(folder) else Trained(folder)
 
 
 def __getattr__(name: str) -> Any:

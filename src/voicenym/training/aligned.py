@@ -129,8 +129,11 @@ class AlignedSentences(Sentences):
         start = max(0.0, begin - rng.uniform(LEAST_PAUSE, MOST_PAUSE))
         stop = end + rng.uniform(LEAST_PAUSE, MOST_PAUSE)
         first = round(start * RATE)
-        samples = one.speech.samples(first, max(HOP, round(stop * RATE) - first))
-        played = resampled(samples, round(len(samples) / speed))
+        # whole steps: a transform of a prime number of samples takes three times as long
+        count = min(one.speech.length, round(stop * RATE)) - first
+        samples = one.speech.samples(first, max(1, count // HOP) * HOP)
+        played = resampled(samples, max(1, round(len(samples) / speed / HOP)) * HOP)
+        speed = len(samples) / len(played)
         return torch.from_numpy(played), _labels(one, self._states, len(played), start, speed)
 
 

@@ -88,7 +88,9 @@ def evaluate(
         help="as-norm: also run those who compare with scores normalised against the --pool.",
     ),
     recogniser: str = typer.Option(
-        "sphinx", "--recogniser", help="sphinx, whisper, wav2vec2, ctc (trained here), or none."
+        "sphinx",
+        "--recogniser",
+        help="sphinx, whisper, wav2vec2, hybrid or ctc (trained here), or none.",
     ),
     weights: str | None = typer.Option(
         None, "--recogniser-weights", help="Folder or hub name of its weights."
@@ -297,7 +299,7 @@ def _transcripts(given: list[str], systems: list[str]) -> dict[str, Transcripts]
 
 
 def _retrained(given: list[str], systems: list[str]) -> dict[str, Recogniser]:
-    from voicenym.recognition.trained import Trained
+    from voicenym.recognition import of_folder
 
     found: dict[str, Recogniser] = {}
     for pair in given:
@@ -307,12 +309,12 @@ def _retrained(given: list[str], systems: list[str]) -> dict[str, Recogniser]:
                 f"--recogniser-anonymized {pair}: give SYSTEM=FOLDER, SYSTEM being one of "
                 f"{', '.join(systems)}"
             )
-        ears = Trained(path)
+        ears = of_folder(path)
         if ears.anonymized_by != system:
             heard = ears.anonymized_by or "no system"
             raise VoicenymError(
                 f"{path}: was trained on speech that {heard} anonymized; train one with "
-                f"voicenym train recogniser --system {system}"
+                f"voicenym train hybrid or train recogniser and --system {system}"
             )
         found[system] = ears
     return found

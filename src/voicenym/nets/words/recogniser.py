@@ -113,7 +113,8 @@ class CharacterModel:
         config, state = read(Path(folder))
         if not {"net", "alphabet", "options"} <= set(config):
             raise VoicenymError(
-                f"{folder}: holds no recogniser; give one of voicenym train recogniser"
+                f"{folder}: holds no recogniser of characters; give one of voicenym train "
+                "recogniser, and one of voicenym train hybrid by that name"
             )
         model = cls.make(config["net"], Alphabet(config["alphabet"]), config["options"])
         fill(model.net, state, folder)
