@@ -59,6 +59,7 @@ class Hybrid(Recogniser):
         search: instead of the folder's.
 
     Attributes:
+        folder: of the weights.
         anonymized_by: system whose output it learnt from; empty for original speech.
 
     Raises:
@@ -86,19 +87,19 @@ class Hybrid(Recogniser):
                 "hybrid: no weights; give the folder that voicenym train hybrid wrote "
                 "(--recogniser-weights FOLDER)"
             )
-        self._folder = Path(weights)
-        self._model, config = PhoneModel.load(self._folder)
+        self.folder = Path(weights)
+        self._model, config = PhoneModel.load(self.folder)
         self._model.net.to(device)
         self.anonymized_by: str = config.get("training", {}).get("anonymized by", "")
         self._search = search or Search(**config.get("search", {}))
-        words = _lexicon(lexicon or self._folder / LEXICON)
-        model = cut(read_arpa(language_model or self._folder / NGRAM), words, order)
+        words = _lexicon(lexicon or self.folder / LEXICON)
+        model = cut(read_arpa(language_model or self.folder / NGRAM), words, order)
         self._kind = "zero-gram" if order == 0 else f"{model.order}-gram"
         self._graph = graph(words, model, self._model.states)
 
     @property
     def name(self) -> str:
-        name = self._folder.resolve().name
+        name = self.folder.resolve().name
         return f"{name}, phones with {self._kind} of {len(self._graph.words)} words"
 
     def transcribe(self, recordings: Sequence[Recording]) -> list[str]:
