@@ -43,7 +43,13 @@ def products(vectors: torch.Tensor) -> torch.Tensor:
     found: torch.Tensor = _Products.apply(vectors.unflatten(0, (parts, each)))
     while len(found) > 1:
         found = (found[1::2, :, :, None] * found[0::2, None]).sum(2)
-    return found[0]
+    turn = found[0]
+    # What rounding has left is taken away by a step of Newton's towards W'W = I.
+    with torch.no_grad():
+        excess = (turn[:, :, None] * turn[:, None]).sum(0)
+        excess.diagonal().sub_(1.0)
+        rounding = (turn[:, :, None] * excess).sum(1)
+    return torch.sub(turn, rounding, alpha=0.5)
 
 
 class _Products(torch.autograd.Function):
@@ -63,10 +69,6 @@ class _Products(torch.autograd.Function):
             torch.mul(turn, u[:, :, None], out=work)
             torch.sum(work, 1, out=along)
             turn.addcmul_(u[:, :, None], along[:, None], value=-2.0)
-        # What rounding has left is taken away by a step of Newton's towards W'W = I.
-        excess = (turn[:, :, :, None] * turn[:, :, None]).sum(1)
-        excess.diagonal(dim1=1, dim2=2).sub_(1.0)
-        turn = turn.sub_((turn[:, :, :, None] * excess[:, None]).sum(2), alpha=0.5)
         ctx.save_for_backward(unit, shrunk, turn)
         return turn
 
