@@ -133,7 +133,7 @@ def _lively(network):
 
     with torch.no_grad():
         for name, parameter in network.named_parameters():
-            if parameter.ndim > 1 and "norm" not in name:
+            if parameter.ndim > 1 and parameter.numel() and "norm" not in name:
                 torch.nn.init.kaiming_uniform_(parameter, a=1.0)
     return network.eval()
 
@@ -227,10 +227,19 @@ def small_parts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str,
 
 @pytest.fixture(scope="session")
 def pipelines(small_parts, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder for ``VOICENYM_WEIGHTS``: the pipelines' parts, assembled."""
+    """A folder for ``VOICENYM_WEIGHTS``: the pipelines' parts, assembled, and a causal codec."""
+    import torch
+
+    from voicenym.nets.codec.codec import Codec, CodecConfig
     from voicenym.resynthesis.assembly import assemble
 
     home: Path = tmp_path_factory.mktemp("weights")
     for name, parts in small_parts.items():
         assemble(home / name, parts)
+    with torch.random.fork_rng():
+        torch.manual_seed(7)
+        sizes = CodecConfig(channels=4, size=16, layers=1, entries=16, speaker=8, causal=True)
+        codec = _lively(Codec(sizes))
+        codec.voices.learn_statistics(torch.randn(200, 16))
+        codec.save(home / "musa")
     return home

@@ -58,7 +58,8 @@ def voices(
 ) -> torch.Tensor:
     """Who is heard: ``(1 - strength) s + strength method(s)``, ``[row, size]``.
 
-    What is left of s below a strength of 1 is left to every attacker.
+    What is left of s below a strength of 1 is left to every attacker. Where nobody was heard, s
+    being zero, nobody is.
 
     Args:
         own: s, ``[row, size]`` of the codec's speaker encoder.
@@ -68,7 +69,11 @@ def voices(
         VoicenymError: strength beyond 0 to 1, or as :meth:`Identity.batch`.
     """
     checked(strength)
-    other = (method or Blank()).batch(own, pseudonyms)
+    heard = own.any(1).nonzero()[:, 0].tolist()
+    other = torch.zeros_like(own)
+    if heard:
+        some = [pseudonyms[row] for row in heard]
+        other[heard] = (method or Blank()).batch(own[heard], some).to(own)
     return (1.0 - strength) * own + strength * other
 
 

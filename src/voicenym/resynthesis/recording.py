@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import torch
 
@@ -85,6 +86,19 @@ class AveragesReader:
         self._sums.add_pitch(pitch.f0 * inside, pitch.level)
 
 
+class Listener(Protocol):
+    """What makes speaker vectors: an :class:`~voicenym.nets.speakers.encoder.Encoder`, or alike.
+
+    Attributes:
+        size: elements of a vector.
+    """
+
+    size: int
+
+    def embed(self, recordings: Sequence[torch.Tensor]) -> torch.Tensor:
+        """``[recording, size]`` of recordings ``[time]`` each."""
+
+
 class VectorReader:
     """First pass over a recording: its speakers' vectors.
 
@@ -97,7 +111,7 @@ class VectorReader:
     """
 
     def __init__(
-        self, encoder: Encoder, rows: int, lengths: Sequence[int] | None, *, unit: bool = True
+        self, encoder: Listener, rows: int, lengths: Sequence[int] | None, *, unit: bool = True
     ) -> None:
         self._encoder, self._unit = encoder, unit
         self._weights = [0.0] * rows

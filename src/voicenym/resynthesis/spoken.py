@@ -13,11 +13,11 @@ import torch
 
 from voicenym.dsp.pitch.contours import Moments, moved, noisy, quantised
 from voicenym.nets.content.content import RATE
-from voicenym.nets.streaming import Memory, extend
+from voicenym.nets.streaming import Memory
 from voicenym.nets.synthesis.excitation import Noise
 from voicenym.resynthesis.assembly import Assembly
 from voicenym.resynthesis.average import between
-from voicenym.resynthesis.level import Level
+from voicenym.resynthesis.grouped import Group, Grouped, low_pass
 from voicenym.resynthesis.recording import VectorReader
 from voicenym.resynthesis.windows import Window, Windows, spoken
 
@@ -132,7 +132,7 @@ class ProfileReader:
         self._moments.add(torch.cat(found))
 
 
-class SpokenCore:
+class SpokenCore(Grouped):
     """The machine, at 16 kHz.
 
     Args:
@@ -164,7 +164,7 @@ class SpokenCore:
             groups.setdefault(end if parts.synthesizer.streams else row, []).append(row)
         mean, std = profile.log_f0.to(device), profile.log_f0_std.to(device)
         taps = low_pass(rate) if rate < RATE else None
-        self._groups = [
+        made = [
             _Group(
                 parts,
                 some,
@@ -178,44 +178,11 @@ class SpokenCore:
             )
             for some in groups.values()
         ]
-        self._windows = windows_of(parts, rows, device)
-        self._rows, self._device = rows, device
-        self._pushed = self._given = 0
-        self.latency = (
-            self._windows.step
-            + self._windows.context
-            + self._groups[0].latency
-            + parts.synthesizer.hop
-        )
-
-    @torch.inference_mode()
-    def push(self, block: torch.Tensor) -> torch.Tensor:
-        """``[row, time]`` in, as much as is ready out."""
-        self._pushed += block.shape[1]
-        return self._worked(self._windows.push(block), last=False)
-
-    @torch.inference_mode()
-    def flush(self) -> torch.Tensor:
-        """The rest."""
-        return self._worked(self._windows.flush(), last=True)
-
-    def _worked(self, windows: Sequence[Window], last: bool) -> torch.Tensor:
-        for window in windows:
-            for group in self._groups:
-                group.hear(window)
-        for group in self._groups:
-            if last or self._windows.start >= group.end:
-                group.finish()
-        ready = [group.given + group.ready for group in self._groups if not group.finished]
-        stop = self._pushed if last else min([self._pushed, *ready])
-        out = torch.zeros(self._rows, stop - self._given, device=self._device)
-        for group in self._groups:
-            out[group.rows] = group.take(out.shape[1])
-        self._given = stop
-        return out
+        super().__init__(made, windows_of(parts, rows, device), rows, device)
+        self.latency += parts.synthesizer.hop
 
 
-class _Group:
+class _Group(Group):
     """Rows that end together."""
 
     def __init__(
@@ -230,23 +197,12 @@ class _Group:
         noise: float,
         taps: torch.Tensor | None,
     ) -> None:
-        self._parts, self.rows, self.end, self._voice = parts, rows, end, voice
+        super().__init__(rows, end, taps, str(voice.vectors.device))
+        self._parts, self._voice = parts, voice
         self._mean, self._std, self._changes, self._share = mean, std, changes, noise
         self._noise, self._memory = Noise(), Memory()
-        device = str(voice.vectors.device)
         self._synthesis = spoken(parts.synthesizer, voice.vectors, voice.seeds)
-        self._taps = None if taps is None else taps.to(device)
-        self._filtering = Memory()
-        self._level = Level(len(rows), device)
-        self._out = torch.zeros(len(rows), 0, device=device)
-        self.given, self.finished = 0, False
-        side = 0 if taps is None else len(taps) // 2
-        self.latency = self._synthesis.latency + side + self._level.latency
-
-    @property
-    def ready(self) -> int:
-        """Samples that wait to be taken."""
-        return self._out.shape[1]
+        self.latency += self._synthesis.latency
 
     def hear(self, window: Window) -> None:
         """Work on a window, up to where the rows end."""
@@ -262,33 +218,13 @@ class _Group:
         content = content.repeat_interleave(every, 1)[:, :frames]
         f0 = self._changed(pitch_of(parts, samples, window.before, kept))
         said = samples[:, window.before : window.before + kept]
-        self._put(said, said[:, :0])
+        self.put(said, said[:, :0])
         size = max(1, round(SPEAK_SECONDS * RATE / parts.synthesizer.hop))
         for some, pitch in zip(content.split(size, 1), f0.split(size, 1), strict=True):
-            self._put(said[:, :0], self._synthesis.push(some, pitch))
+            self.put(said[:, :0], self._synthesis.push(some, pitch))
 
-    def finish(self) -> None:
-        """Nothing more will be heard of these rows."""
-        if not self.finished:
-            self._filtering.last = True
-            self._put(self._out[:, :0], self._synthesis.flush())
-            self._out = torch.cat([self._out, self._level.flush()], dim=1)
-            self.finished = True
-
-    def take(self, count: int) -> torch.Tensor:
-        """So many of the samples that wait; zeros behind the end."""
-        some, self._out = self._out[:, :count], self._out[:, count:].clone()
-        self.given += count
-        return torch.nn.functional.pad(some, (0, count - some.shape[1]))
-
-    def _put(self, said: torch.Tensor, made: torch.Tensor) -> None:
-        if self._taps is not None:
-            side = len(self._taps) // 2
-            around = extend(made, side, side, self._filtering, "band")
-            made = made[:, :0]
-            if around.shape[1] >= len(self._taps):
-                made = torch.conv1d(around[:, None], self._taps[None, None])[:, 0]
-        self._out = torch.cat([self._out, self._level.push(said, made)], dim=1)
+    def rest(self) -> torch.Tensor:
+        return self._synthesis.flush()
 
     def _changed(self, f0: torch.Tensor) -> torch.Tensor:
         """Pitch ``[row, frame]`` as it will be spoken."""
@@ -303,14 +239,6 @@ class _Group:
                 white = self._noise(f0.shape[1], self._voice.seeds, self._memory)
                 f0 = noisy(f0, std, white.to(f0), self._share)
         return f0
-
-
-def low_pass(rate: int, taps: int = 127) -> torch.Tensor:
-    """A windowed sinc at 16 kHz that keeps what recordings of ``rate`` Hz can hold, ``[tap]``."""
-    n = torch.arange(taps) - taps // 2
-    share = 0.97 * rate / RATE
-    found = share * torch.sinc(share * n) * torch.hamming_window(taps, periodic=False)
-    return found / found.sum()
 
 
 def windows_of(parts: Assembly, rows: int, device: str) -> Windows:

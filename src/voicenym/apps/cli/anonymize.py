@@ -38,6 +38,9 @@ def anonymize(
     weights: Path | None = typer.Option(
         None, "--weights", help="Folder of the system's weights: short for --set weights=DIR."
     ),
+    strength: str | None = typer.Option(
+        None, "--strength", help="How much is changed: short for --set strength=NUMBER."
+    ),
     key: Path | None = typer.Option(
         None, "--key", "-k", help=f"Key file; else ${KEY_VARIABLE}, else a fresh key, not stored."
     ),
@@ -65,6 +68,7 @@ def anonymize(
         raise UnknownSystemError(f"--per is speaker or utterance, not {per!r}")
     say = _Voice(quiet)
     given = [*settings, *([] if weights is None else [f"weights={weights}"])]
+    given += [] if strength is None else [f"strength={strength}"]
     parameters = {**_parameters(system, given), "device": device}
     from voicenym.system import load
 

@@ -298,12 +298,28 @@ class CodecStream:
             raise VoicenymError(
                 "this codec looks ahead and does not stream; train one with codec: {causal: true}"
             )
-        codec.check(own, voice)
         self.latency = codec.hop - 1
         self._codec = codec
-        self._own, self._voice = own[:, :, None], voice[:, :, None]
         self._memory = Memory()
         self._waiting = own.new_zeros(len(own), 0)
+        self.become(own, voice)
+
+    @property
+    def own(self) -> torch.Tensor:
+        """``[row, size]`` of the speakers."""
+        return self._own[:, :, 0]
+
+    def become(self, own: torch.Tensor, voice: torch.Tensor) -> None:
+        """Other vectors from the next frame on.
+
+        Args:
+            own, voice: as of the constructor.
+
+        Raises:
+            VoicenymError: vectors of another size.
+        """
+        self._codec.check(own, voice)
+        self._own, self._voice = own[:, :, None], voice[:, :, None]
 
     @torch.inference_mode()
     def push(self, block: torch.Tensor) -> torch.Tensor:
