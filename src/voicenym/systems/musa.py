@@ -130,7 +130,9 @@ class Musa(Anonymizer):
 
     @property
     def profile_optional(self) -> bool:
-        return self._codec().sizes.causal
+        # weights that are missing are missed where they are used
+        there = (self.folder / CONFIG).is_file()
+        return not there or self._codec().sizes.causal
 
     def working_rate(self, rate: int) -> int:
         return RATE
