@@ -27,7 +27,8 @@ from collections.abc import Callable
 import torch
 
 from voicenym.nets.identity.householder import Householder
-from voicenym.training.householder import HouseholderConfig, Pseudonymisation, changed, network
+from voicenym.training.config import changed
+from voicenym.training.householder import HouseholderConfig, Pseudonymisation, network
 
 SIZE, BATCH, SPEAKERS, STEPS = 192, 64, 406, 130_000
 MATRIX = 1_024

@@ -1,106 +1,69 @@
-"""``voicenym train verifier``: from a folder of speakers to a verifier that evaluate takes."""
+"""What commands that train share."""
 
 from __future__ import annotations
 
-import json
-import stat
+from pathlib import Path
 
 import numpy as np
 import pytest
 import soundfile
-from typer.testing import CliRunner
 
-from voicenym.apps.cli import app
-from voicenym.errors import VoicenymError
+from voicenym.apps.cli import train as shared
+from voicenym.corpus.recording import Recording
+from voicenym.errors import CorpusError, VoicenymError
 
 pytest.importorskip("lightning")
 
-CONFIG = """
-options: {channels: 16, size: 12, attention: 8, squeeze: 8}
-seconds: 0.4
-batch: 8
-speeds: [1.0]
-every: 2
-"""
+
+def speech(*speakers):
+    return [Recording(f"{s}/{i}", s, Path("x")) for s in speakers for i in range(2)]
 
 
-@pytest.fixture(scope="module")
-def buzzers(tmp_path_factory):
-    """Seven speakers who buzz at pitches of their own; two more to be judged on."""
-    root = tmp_path_factory.mktemp("speech")
-    time = np.arange(9_600) / 16_000
-    for folder, speakers in (("train", range(7)), ("test", (7, 8))):
-        for speaker in speakers:
-            for take in range(3):
-                rng = np.random.default_rng([speaker, take])
-                pitch = 90.0 * 1.15**speaker
-                sound = sum(np.sin(2 * np.pi * k * pitch * time + k) / k for k in range(1, 9))
-                place = root / folder / f"s{speaker}" / f"{take}.wav"
-                place.parent.mkdir(parents=True, exist_ok=True)
-                soundfile.write(place, 0.1 * sound + 0.01 * rng.standard_normal(9_600), 16_000)
-    (root / "tiny.yaml").write_text(CONFIG)
-    return root
-
-
-def test_a_verifier_is_trained_judged_kept_and_heard_with(buzzers, tmp_path, command):
-    out = tmp_path / "verifier"
-    told = command(
-        "train", "verifier", "-d", buzzers / "train", "-c", buzzers / "tiny.yaml", "-o", out,
-        "--test", buzzers / "test", "--steps", "4", "--accelerator", "cpu", "--workers", "0",
-    )  # fmt: skip
-    assert told.returncode == 0, told.stderr.decode()
-    assert b"EER same sex" in told.stdout
-    assert b"step 4" in told.stderr
-    card = json.loads((out / "config.json").read_text())["card"]
-    assert card["speakers"] == 3
-    assert card["steps"] == 4
-    assert stat.S_IMODE((out / "shelf").stat().st_mode) == 0o700
-    from voicenym.attack.verifier import verifier
-
-    vectors = verifier(str(out)).embed([np.ones(8_000, np.float32), np.zeros(400, np.float32)])
-    assert vectors.shape == (2, 12)
-    assert np.isfinite(vectors).all()
-    more = command(
-        "train", "verifier", "-d", buzzers / "train", "-c", buzzers / "tiny.yaml", "-o", out,
-        "--steps", "2", "--from", out, "--quiet",
-    )  # fmt: skip
-    assert more.returncode == 0, more.stderr
-    assert json.loads((out / "config.json").read_text())["card"]["steps"] == 6
-    assert more.stderr == b""
-
-
-def refused(*arguments):
-    """What the command says when it refuses to train."""
-    told = CliRunner().invoke(app, ["train", "verifier", *map(str, arguments)])
-    assert isinstance(told.exception, VoicenymError), told.output
-    return str(told.exception)
+def test_nobody_is_judged_whom_was_learnt_from():
+    shared.others(speech("a", "b"), speech("c"))
+    shared.others(speech("a"), [])
+    with pytest.raises(CorpusError, match=r"speaker b is both .* \(2 such\)"):
+        shared.others(speech("a", "b", "c"), speech("c", "b"))
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("split", "corpora", "told"),
     [
-        (["--budget", "soon"], "--budget soon: give a time"),
-        (["-c", "nothing"], "ecapa-small"),
-        (["--accelerator", "tpu"], "auto, cpu or gpu"),
-        (["--from", "nowhere"], "no verifier 'nowhere'"),
-        (["--system", "nothing"], "nothing"),
-        (["--per", "day"], "speaker or utterance"),
-        (["-d", "missing"], "missing: no such file"),
+        (None, [], "speech, more"),
+        ("train", [], "speech train, more train"),
+        ("train", ["one", "two"], "speech train one two, more train one two"),
     ],
 )
-def test_mistakes_are_one_line(buzzers, tmp_path, arguments, message):
-    given = {"-d": buzzers / "train", "-c": buzzers / "tiny.yaml", "-o": tmp_path / "out"}
-    given.update(zip(arguments[::2], arguments[1::2], strict=True))
-    error = refused(*(x for pair in given.items() for x in pair))
-    assert message in error
-    assert "\n" not in error
+def test_a_card_says_what_was_learnt_from(split, corpora, told):
+    found = shared.learnt_from(
+        speech("a", "b"), [Path("/data/speech"), Path("more")], split, corpora
+    )
+    assert found == {"data": told, "speakers": 2, "recordings": 4}
 
 
-def test_too_few_speakers_are_refused(buzzers, tmp_path):
-    data = ("-d", buzzers / "test", "-c", buzzers / "tiny.yaml", "-o", tmp_path)
-    assert "too few" in refused(*data)
+def test_means_are_named_as_recipes_name_them(capsys):
+    found = shared.means("2m", False, "cpu", 2, "32-true", 3)
+    assert found["seconds"] == 120.0
+    machine = found["machine"]
+    assert (machine.accelerator, machine.devices, machine.workers) == ("cpu", 2, 3)
+    found["say"]("hello")
+    shared.means(None, True)["say"]("nothing")
+    assert capsys.readouterr().err == "hello\n"
+    with pytest.raises(VoicenymError, match="--budget soon"):
+        shared.means("soon", False)
+    with pytest.raises(VoicenymError, match="auto, cpu or gpu"):
+        shared.means(None, False, "tpu")
 
 
-def test_speakers_to_judge_on_must_be_others(buzzers, tmp_path):
-    data = ("-d", buzzers / "train", "-c", buzzers / "tiny.yaml", "-o", tmp_path)
-    assert "both in the data and in the test" in refused(*data, "--test", buzzers / "train")
+def test_what_is_kept_out_is_prepared_with_the_rest(tmp_path):
+    recordings = []
+    for i in range(3):
+        path = tmp_path / f"{i}.wav"
+        soundfile.write(path, np.full(4_000 * (i + 1), 0.1), 16_000)
+        recordings.append(Recording(str(i), f"s{i}", path))
+    learnt, kept = shared.prepared(
+        tmp_path / "shelf", recordings[:2], recordings[2:], lambda text: None
+    )
+    assert [u.length for u in learnt] == [4_000, 8_000]
+    assert [u.length for u in kept] == [12_000]
+    assert learnt[1].recording == recordings[1]

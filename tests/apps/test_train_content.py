@@ -106,9 +106,9 @@ def test_units_of_a_layer_of_hubert(run, corpus):
     name = "feature_extractor.conv0.weight"
     torch.testing.assert_close(student[name], state[name], atol=1e-3, rtol=0)
     done = run(*content, "-o", "other")
-    assert "give it by --features or --from" in str(done.exception)
+    assert "give that by --features or --from" in str(done.exception)
     done = run(*content, "-o", "other", "--features", "cepstra")
-    assert "clusters of other features" in str(done.exception)
+    assert "of other features" in str(done.exception)
     done = run(*units, "--layer", 4)
     assert "no layer 4: there are 3; give another --layer" in str(done.exception)
 

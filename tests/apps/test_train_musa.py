@@ -90,7 +90,7 @@ def test_a_layer_of_xls_r_gives_units_by_its_weights(tmp_path):
     import torch
 
     transformers = pytest.importorskip("transformers")
-    from voicenym.apps.cli.train_content import features_of
+    from voicenym.apps.cli.features import features_of
     from voicenym.training.fit import Machine
 
     sizes = {

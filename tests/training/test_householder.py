@@ -8,7 +8,7 @@ import torch
 from voicenym.errors import CorpusError, VoicenymError
 from voicenym.identity.pools.pool import Pool
 from voicenym.training import householder as recipe
-from voicenym.training.config import load
+from voicenym.training.config import changed, load
 from voicenym.training.fit import Machine
 
 HERE = Machine(accelerator="cpu", workers=0)
@@ -29,7 +29,7 @@ def people(count=12, each=10, size=16):
 @pytest.mark.parametrize("form", ["roh", "loh"])
 def test_speakers_become_others_and_stay_apart(form, tmp_path):
     pool, said = people(), []
-    config = recipe.changed(SMALL, form=form)
+    config = changed(SMALL, form=form)
     net = recipe.network(config, pool.size)
     rotation, outcome = recipe.train(net, pool, config, tmp_path, machine=HERE, say=said.append)
     assert outcome.steps == 60
@@ -49,11 +49,11 @@ def test_speakers_become_others_and_stay_apart(form, tmp_path):
 
 
 def test_a_short_run_ends_with_a_validation_and_a_budget_ends_a_long_one(tmp_path):
-    pool, config = people(), recipe.changed(SMALL, steps=5)
+    pool, config = people(), changed(SMALL, steps=5)
     _, outcome = recipe.train(recipe.network(config, 16), pool, config, tmp_path, machine=HERE)
     assert outcome.steps == 5
     assert math.isfinite(outcome.best)
-    config = recipe.changed(SMALL, steps=10_000_000)
+    config = changed(SMALL, steps=10_000_000)
     _, outcome = recipe.train(
         recipe.network(config, 16), pool, config, tmp_path / "b", seconds=0.2, machine=HERE
     )
@@ -61,7 +61,7 @@ def test_a_short_run_ends_with_a_validation_and_a_budget_ends_a_long_one(tmp_pat
 
 
 def test_the_seed_alone_decides_the_first_weights_and_the_order():
-    user, attacker = (recipe.changed(SMALL, seed=seed) for seed in (50, 1986))
+    user, attacker = (changed(SMALL, seed=seed) for seed in (50, 1986))
     torch.manual_seed(1)
     one = recipe.network(user, 16).weight
     torch.manual_seed(2)
@@ -81,7 +81,7 @@ def test_the_seed_alone_decides_the_first_weights_and_the_order():
 
 
 def test_the_loss_is_the_papers():
-    pool, config = people(), recipe.changed(SMALL, loss="aam", weight=7.0)
+    pool, config = people(), changed(SMALL, loss="aam", weight=7.0)
     net = recipe.network(config, 16)
     net.learn_statistics(pool.vectors)
     module = recipe.Pseudonymisation(net, 12, config)
@@ -108,7 +108,7 @@ def test_recipes_that_come_along_are_the_papers():
     loh = load("householder", recipe.HouseholderConfig)
     roh = load("householder-roh", recipe.HouseholderConfig)
     for config, count in ((loh, 50), (roh, 192)):
-        net = recipe.network(recipe.changed(config, layers=1), 192)
+        net = recipe.network(changed(config, layers=1), 192)
         assert (config.layers, net.reflections) == (12, count)
         assert config.steps == 130_000
         rates = [config.rate * config.schedule(share) for share in (0.0, 0.5, 1.0)]

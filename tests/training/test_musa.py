@@ -12,7 +12,7 @@ from voicenym.nets.codec.codec import Codec, sizes
 from voicenym.training import musa as recipe
 from voicenym.training.codec_losses import Weights
 from voicenym.training.codec_takes import CodecCrops, Segments, taught
-from voicenym.training.config import load
+from voicenym.training.config import changed, load
 from voicenym.training.fit import Machine
 from voicenym.training.shelf import FULL_SCALE, Utterance
 
@@ -77,7 +77,7 @@ def test_it_learns_goes_on_and_knows_how_speakers_lie(heard, tmp_path):
     with torch.no_grad():
         mean = torch.cat([codec.speaker(speech) for speech in whole]).mean(0)
     torch.testing.assert_close(codec.voices.mean, mean, atol=1e-4, rtol=1e-3)
-    more = recipe.changed(CONFIG, steps=30)
+    more = changed(CONFIG, steps=30)
     again = recipe.train(codec, heard[:6], heard[6:], more, tmp_path, teacher=Loud(), machine=CPU)
     assert again.steps == 30
     codec.save(tmp_path / "codec")
@@ -87,7 +87,7 @@ def test_it_learns_goes_on_and_knows_how_speakers_lie(heard, tmp_path):
 
 
 def test_discriminators_join_when_told(heard, tmp_path):
-    config = recipe.changed(CONFIG, steps=2, every=2, batch=2, adversarial=0.5)
+    config = changed(CONFIG, steps=2, every=2, batch=2, adversarial=0.5)
     codec = recipe.new(config)
     outcome = recipe.train(
         codec, heard[:6], heard[6:], config, tmp_path, teacher=Loud(), machine=CPU
@@ -124,7 +124,7 @@ def test_every_part_learns_from_its_own_loss(heard):
 
 
 def test_ablations_leave_a_loss_out(heard):
-    config = recipe.changed(CONFIG, weights=Weights(speaker=0.0, semantic=0.0))
+    config = changed(CONFIG, weights=Weights(speaker=0.0, semantic=0.0))
     module = recipe.Coding(recipe.new(config), 4, 0, config)
     crops = CodecCrops(heard, 0.2, 320, 2, 0)
     batch = Segments(*(torch.stack(x) for x in zip(crops[0], crops[1], strict=True)))
@@ -137,7 +137,7 @@ def test_recipes_that_do_not_fit_are_refused():
     with pytest.raises(VoicenymError, match="semantic: 0"):
         recipe.checked(CONFIG, codec, None)
     with pytest.raises(VoicenymError, match=r"give 0\.064"):
-        recipe.checked(recipe.changed(CONFIG, seconds=0.01), codec, Loud())
+        recipe.checked(changed(CONFIG, seconds=0.01), codec, Loud())
     other = Loud()
     other.hop = 160
     with pytest.raises(VoicenymError, match="strides whose product is 160"):

@@ -18,9 +18,10 @@ from voicenym.nets.words import ctc
 from voicenym.nets.words.ctc import Alphabet
 from voicenym.nets.words.recogniser import CharacterModel
 from voicenym.training.augment import SpecAugment, Surroundings
+from voicenym.training.config import changed
 from voicenym.training.fit import Machine
 from voicenym.training.pace import Cyclical
-from voicenym.training.recogniser import RecogniserConfig, changed, kept_out, train
+from voicenym.training.recogniser import RecogniserConfig, kept_out, train
 from voicenym.training.shelf import Shelf, Utterance
 
 TEXTS = ["ab ba", "b aa", "abab", "a bb a"]

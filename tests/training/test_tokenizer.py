@@ -6,6 +6,7 @@ import torch
 
 from voicenym.errors import CorpusError, VoicenymError
 from voicenym.training import tokenizer as recipe
+from voicenym.training.config import changed
 from voicenym.training.fit import Machine
 
 CONFIG = recipe.TokenizerConfig(
@@ -55,9 +56,9 @@ def test_crops_depend_on_their_place_alone(states):
 
 
 def test_what_cannot_be_is_refused(states, tmp_path):
-    many = recipe.changed(CONFIG, options={"width": 16, "entries": 5000})
+    many = changed(CONFIG, options={"width": 16, "entries": 5000})
     made = recipe.new(many, 6, {})
     with pytest.raises(CorpusError, match="too few for 5000"):
         recipe.train(made, states[0], states[0], many, tmp_path)
     with pytest.raises(VoicenymError, match="options"):
-        recipe.new(recipe.changed(CONFIG, options={"colour": 3}), 6, {})
+        recipe.new(changed(CONFIG, options={"colour": 3}), 6, {})

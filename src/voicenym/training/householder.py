@@ -9,9 +9,8 @@ attackers differ in the seed, of the first weights and of the order of the vecto
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import lightning.pytorch as pl
 import numpy as np
@@ -247,8 +246,3 @@ def train(
         say=say,
     )
     return Rotation(net.cpu().eval(), pool.encoder, pool.version), outcome
-
-
-def changed(config: HouseholderConfig, **changes: Any) -> HouseholderConfig:
-    """The recipe with some fields changed; those that are None stay."""
-    return replace(config, **{k: v for k, v in changes.items() if v is not None})

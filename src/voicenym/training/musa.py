@@ -8,7 +8,6 @@ speakers' labels, and nothing is transcribed.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -356,8 +355,3 @@ def voices(codec: Codec, heard: Sequence[Taught], seed: int) -> None:
         if len(samples) >= LEAST_SAMPLES:
             found.append(codec.speaker(torch.from_numpy(samples)[None].to(device))[0])
     codec.voices.learn_statistics(torch.stack(found))
-
-
-def changed(config: MusaConfig, **changes: Any) -> MusaConfig:
-    """The recipe with some fields changed; those that are None stay."""
-    return dataclasses.replace(config, **{k: v for k, v in changes.items() if v is not None})

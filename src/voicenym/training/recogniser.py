@@ -8,7 +8,6 @@ bigram of the transcripts is weighed on the same speakers.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -231,8 +230,3 @@ def train(
     )
     model.net.eval()
     return outcome
-
-
-def changed(config: RecogniserConfig, **changes: Any) -> RecogniserConfig:
-    """The recipe with some fields changed; those that are None stay."""
-    return dataclasses.replace(config, **{k: v for k, v in changes.items() if v is not None})

@@ -7,7 +7,6 @@ speech in disguise, readable by their owner alone.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -249,8 +248,3 @@ def new(config: TokenizerConfig, size: int, source: Mapping[str, Any]) -> Tokeni
             return Tokenizer(size, **config.options, source=source)
         except (TypeError, ValueError) as error:
             raise VoicenymError(f"tokenizer, options: {error}") from None
-
-
-def changed(config: TokenizerConfig, **changes: Any) -> TokenizerConfig:
-    """The recipe with some fields changed; those that are None stay."""
-    return dataclasses.replace(config, **{k: v for k, v in changes.items() if v is not None})

@@ -29,6 +29,7 @@ from voicenym.apps.cli import (
     train_statistical,
     train_tokenizer,
     train_vcloak,
+    train_verifier,
 )
 from voicenym.errors import VoicenymError
 
@@ -66,6 +67,7 @@ app.command("compare")(evaluate.compare)
 app.add_typer(key.app, name="key")
 app.add_typer(models.app, name="models")
 app.add_typer(pool.app, name="pool")
+train.app.command("verifier")(train_verifier.verifier)
 train.app.command("bottleneck")(train_content.bottleneck)
 train.app.command("content")(train_content.content)
 train.app.command("units")(train_content.units)

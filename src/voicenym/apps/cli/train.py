@@ -1,11 +1,11 @@
-"""``voicenym train``: one command per trainable part."""
+"""``voicenym train``: one command per trainable part; options and steps that they share."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 import typer
 
@@ -41,87 +41,16 @@ SHELF = typer.Option(
 SYSTEM = typer.Option(None, "--system", "-s", help="Anonymize the speech first, as attackers do.")
 PER = typer.Option("utterance", "--per", help="With --system: a voice per speaker or utterance.")
 QUIET = typer.Option(False, "--quiet", "-q", help="Only errors.")
+TEST_SPLIT = typer.Option(None, "--test-split", help="Rows of its manifest.")
+TEST_CORPUS = typer.Option([], "--test-corpus", help="Corpora of its manifest.")
 
 
-@app.command()
-def verifier(
-    data: list[Path] = DATA,
-    config: str = CONFIG,
-    output: Path = OUTPUT,
-    split: str | None = SPLIT,
-    corpus: list[str] = CORPUS,
-    test: Path | None = typer.Option(
-        None, "--test", help="Speech of speakers to be judged on at the end."
-    ),
-    test_split: str | None = typer.Option(None, "--test-split", help="Rows of its manifest."),
-    test_corpus: list[str] = typer.Option([], "--test-corpus", help="Corpora of its manifest."),
-    start: str | None = typer.Option(
-        None, "--from", help="Verifier to go on from: a folder, or a name as in evaluate."
-    ),
-    budget: str | None = BUDGET,
-    steps: int | None = STEPS,
-    batch: int | None = BATCH,
-    accelerator: str = ACCELERATOR,
-    devices: int = DEVICES,
-    precision: str | None = PRECISION,
-    workers: int | None = WORKERS,
-    shelf: Path | None = SHELF,
-    system: str | None = SYSTEM,
-    per: str = PER,
-    quiet: bool = QUIET,
-) -> None:
-    """Train a speaker encoder to tell the speakers of a corpus apart."""
-    needs_lightning()
-    from voicenym.attack.verifier import encoder_of
-    from voicenym.nets.speakers.weights import save
-    from voicenym.training import verifier as recipe
-    from voicenym.training.apart import kept_out
-    from voicenym.training.config import changed, load
+class Means(TypedDict):
+    """What every recipe is given to work with, by its parameters' names."""
 
-    chosen = changed(load(config, recipe.VerifierConfig), steps=steps, batch=batch)
-    speech = gathered(data, split, corpus)
-    judged = [] if test is None else gathered([test], test_split, test_corpus)
-    learnt, kept = kept_out(speech, chosen.held_out, chosen.seed)
-    _apart(speech, judged)
-    say = telling(quiet)
-    encoder = recipe.encoder(chosen) if start is None else encoder_of(start)
-    place = shelf or output / "shelf"
-    how = rendering(system, per, output)
-    limit = seconds(budget)
-    machine = on(accelerator, devices, precision, workers)
-    utterances = shelved(place, [*learnt, *kept], how, say)
-    outcome = recipe.train(
-        encoder,
-        utterances[: len(learnt)],
-        utterances[len(learnt) :],
-        chosen,
-        output,
-        seconds=limit,
-        machine=machine,
-        say=say,
-    )
-    figures = {}
-    if judged:
-        heard = shelved(place, judged, how, say)
-        figures = recipe.judge(encoder, heard)
-    meaning = recipe.calibrated(encoder, utterances[len(learnt) :])
-    save(
-        encoder,
-        output,
-        card={
-            "data": ", ".join(" ".join([path.name, split or "", *corpus]) for path in data),
-            "speakers": len({r.speaker for r in learnt}),
-            "recordings": len(learnt),
-            "anonymized by": system or "",
-            "steps": outcome.steps,
-            "EER % on speakers kept out, who decided which checkpoint is the best": outcome.best,
-            **{f"EER % on {test.name if test else ''}, {k}": v for k, v in figures.items()},
-        },
-        calibration=(meaning.slope, meaning.offset),
-    )
-    for name, (value, low, high) in figures.items():
-        typer.echo(f"EER {name}: {value:.2f} % ({low:.2f} to {high:.2f})")
-    typer.echo(f"{output}: {outcome.steps} steps, EER {outcome.best:.2f} % on speakers kept out")
+    seconds: float | None
+    machine: Machine
+    say: Callable[[str], None]
 
 
 def needs_lightning() -> None:
@@ -145,13 +74,37 @@ def gathered(sources: Sequence[Path], split: str | None, corpora: Sequence[str])
     ]
 
 
-def _apart(speech: Sequence[Recording], judged: Sequence[Recording]) -> None:
+def others(speech: Sequence[Recording], judged: Sequence[Recording]) -> None:
+    """Refuse to judge on somebody who is learnt from.
+
+    Raises:
+        CorpusError: a speaker is in both.
+    """
     shared = sorted({r.speaker for r in speech} & {r.speaker for r in judged})
     if shared:
         raise CorpusError(
             f"speaker {shared[0]} is both in the data and in the test ({len(shared)} such); judge "
             "on others"
         )
+
+
+def named(source: Path, split: str | None, corpora: Sequence[str]) -> str:
+    """A source of speech, in words."""
+    return " ".join([source.name, *([split] if split else []), *corpora])
+
+
+def learnt_from(
+    recordings: Sequence[Recording],
+    sources: Sequence[Path],
+    split: str | None,
+    corpora: Sequence[str],
+) -> dict[str, object]:
+    """What a card says of the speech that was learnt from."""
+    return {
+        "data": ", ".join(named(source, split, corpora) for source in sources),
+        "speakers": len({recording.speaker for recording in recordings}),
+        "recordings": len(recordings),
+    }
 
 
 def rendering(system: str | None, per: str, folder: Path) -> Rendering:
@@ -190,6 +143,20 @@ def shelved(
     return Shelf(folder).fill(recordings, how, os.cpu_count() or 1, progress)
 
 
+def prepared(
+    folder: Path,
+    learnt: Sequence[Recording],
+    kept: Sequence[Recording],
+    say: Callable[[str], None],
+    how: Rendering | None = None,
+) -> tuple[list[Utterance], list[Utterance]]:
+    """Recordings to learn from and recordings kept out, in a folder; as they are, unless told."""
+    from voicenym.attack.transform import ORIGINAL
+
+    utterances = shelved(folder, [*learnt, *kept], how or ORIGINAL, say)
+    return utterances[: len(learnt)], utterances[len(learnt) :]
+
+
 def seconds(budget: str | None) -> float | None:
     """Of ``25m`` and the like."""
     from voicenym.training.pace import duration
@@ -215,6 +182,23 @@ def on(accelerator: str, devices: int, precision: str | None, workers: int | Non
     if accelerator == "gpu" and not torch.cuda.is_available():
         raise VoicenymError("no GPU that torch can use; take --accelerator cpu")
     return Machine(accelerator, devices, precision, workers)
+
+
+def means(
+    budget: str | None,
+    quiet: bool,
+    accelerator: str = "cpu",
+    devices: int = 1,
+    precision: str | None = None,
+    workers: int | None = 0,
+) -> Means:
+    """Time, machine and where to say what is being done.
+
+    Raises:
+        VoicenymError: no such time, or an accelerator that there is not.
+    """
+    machine = on(accelerator, devices, precision, workers)
+    return {"seconds": seconds(budget), "machine": machine, "say": telling(quiet)}
 
 
 def telling(quiet: bool) -> Callable[[str], None]:

@@ -38,9 +38,7 @@ def autoencoder(
         chosen,
         output,
         accents=None if accents is None else _accents(accents, spoken.speakers),
-        seconds=shared.seconds(budget),
-        machine=shared.on(accelerator, 1, None, 0),
-        say=shared.telling(quiet),
+        **shared.means(budget, quiet, accelerator),
     )
     card = {"vectors": len(spoken), "steps": outcome.steps, **asdict(chosen)}
     save(network, output, spoken.encoder, spoken.version, card)

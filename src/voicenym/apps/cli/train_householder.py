@@ -48,25 +48,19 @@ def householder(
     from voicenym.identity.pools.pool import load as pool_in
     from voicenym.nets.identity.stored import save
     from voicenym.training import householder as recipe
-    from voicenym.training.config import load
+    from voicenym.training.config import changed, load
 
     if (vectors is None) == (not data):
         raise VoicenymError("give either --vectors or --data")
-    say = shared.telling(quiet)
-    chosen = recipe.changed(
-        load(config, recipe.HouseholderConfig), steps=steps, batch=batch, seed=seed
-    )
-    limit = shared.seconds(budget)
-    machine = shared.on(accelerator, 1, None, 0)
+    means = shared.means(budget, quiet, accelerator)
+    chosen = changed(load(config, recipe.HouseholderConfig), steps=steps, batch=batch, seed=seed)
     pool = (
         pool_in(vectors)
         if vectors is not None
-        else _made(data, split, corpus, encoder, output / KEPT, workers, say)
+        else _made(data, split, corpus, encoder, output / KEPT, workers, means["say"])
     )
     network = recipe.network(chosen, pool.size)
-    rotation, outcome = recipe.train(
-        network, pool, chosen, output, seconds=limit, machine=machine, say=say
-    )
+    rotation, outcome = recipe.train(network, pool, chosen, output, **means)
     last = outcome.curve[-1] if outcome.curve else {}
     card = {
         "vectors": len(pool),

@@ -63,7 +63,8 @@ def hybrid(
     from voicenym.training.config import changed, load
 
     chosen = changed(load(config, recipe.HybridConfig), steps=steps, batch=batch, order=order)
-    say = shared.telling(quiet)
+    means = shared.means(budget, quiet, accelerator, devices, precision, workers)
+    say = means["say"]
     spoken = [r for r in shared.gathered(data, split, corpus) if r.text]
     learnt, kept = apart(spoken, chosen.held_out, chosen.seed, "recordings with text")
     own = None
@@ -78,7 +79,6 @@ def hybrid(
     place = alignments or output / "alignments.jsonl"
     phones = Alignments(place, known).of([*learnt, *kept], say)
     how = shared.rendering(system, per, output)
-    limit, machine = shared.seconds(budget), shared.on(accelerator, devices, precision, workers)
     utterances = shared.shelved(shelf or output / "shelf", [*learnt, *kept], how, say)
     count = len(learnt)
     speech, left = aligned(utterances[:count], phones[:count], chosen.longest)
@@ -91,12 +91,9 @@ def hybrid(
         model = PhoneModel.make(states, chosen.options, shares(speech, states))
     else:
         model, _ = PhoneModel.load(start)
-    outcome = recipe.train(
-        model, speech, judged, chosen, output, seconds=limit, machine=machine, say=say
-    )
+    outcome = recipe.train(model, speech, judged, chosen, output, **means)
     about = {
-        "data": [f"{path.name} {split or ''} {' '.join(corpus)}".strip() for path in data],
-        "speakers": len({r.speaker for r in learnt}),
+        **shared.learnt_from(learnt, data, split, corpus),
         "recordings": len(speech),
         "from": start.name if start else "",
         "anonymized by": system or "",

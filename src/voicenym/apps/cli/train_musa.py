@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import typer
 
 from voicenym.apps.cli import train as shared
-from voicenym.errors import VoicenymError
 
 if TYPE_CHECKING:
     from voicenym.training.codec_losses import Teacher
@@ -48,42 +47,28 @@ def musa(
 ) -> None:
     """Train MUSA's codec: the speaker, the content and the prosody taken apart in turn."""
     shared.needs_lightning()
-    from voicenym.attack.transform import ORIGINAL
     from voicenym.nets.codec.codec import Codec
     from voicenym.training import musa as recipe
     from voicenym.training.apart import apart
     from voicenym.training.codec_takes import taught
-    from voicenym.training.config import load
+    from voicenym.training.config import changed, load
 
-    chosen = recipe.changed(load(config, recipe.MusaConfig), steps=steps, batch=batch)
-    say, limit = shared.telling(quiet), shared.seconds(budget)
-    machine = shared.on(accelerator, devices, precision, workers)
+    chosen = changed(load(config, recipe.MusaConfig), steps=steps, batch=batch)
+    means = shared.means(budget, quiet, accelerator, devices, precision, workers)
     codec = recipe.new(chosen) if start is None else Codec.load(start)[0]
-    teacher = None if units == NO_TEACHER else _teacher(Path(units), features, machine)
+    teacher = None if units == NO_TEACHER else _teacher(Path(units), features, means["machine"])
     recipe.checked(chosen, codec, teacher)
     speech = shared.gathered(data, split, corpus)
     learnt, kept = apart(speech, chosen.held_out, chosen.seed)
-    utterances = shared.shelved(shelf or output / "shelf", [*learnt, *kept], ORIGINAL, say)
-    takes = taught(utterances, teacher, output / "told", say)
+    spoken, aside = shared.prepared(shelf or output / "shelf", learnt, kept, means["say"])
+    takes = taught([*spoken, *aside], teacher, output / "told", means["say"])
     heard, held_out = takes[: len(learnt)], takes[len(learnt) :]
-    outcome = recipe.train(
-        codec,
-        heard,
-        held_out,
-        chosen,
-        output,
-        teacher=teacher,
-        seconds=limit,
-        machine=machine,
-        say=say,
-    )
+    outcome = recipe.train(codec, heard, held_out, chosen, output, teacher=teacher, **means)
     codec.save(
         output,
         half=half,
         card={
-            "data": ", ".join(" ".join([path.name, split or "", *corpus]) for path in data),
-            "speakers": len({r.speaker for r in learnt}),
-            "recordings": len(learnt),
+            **shared.learnt_from(learnt, data, split, corpus),
             "hours": round(sum(take.utterance.length for take in heard) / 57_600_000, 2),
             "teacher": None if teacher is None else teacher.source,
             "optimizer steps, discriminators' included": outcome.steps,
@@ -101,7 +86,7 @@ def _teacher(folder: Path, features: str | None, machine: Machine) -> Teacher:
     Raises:
         VoicenymError: others were given, or none.
     """
-    from voicenym.apps.cli.train_content import CEPSTRA, features_of
+    from voicenym.apps.cli.features import features_behind
     from voicenym.nets.content import tokenizer
     from voicenym.nets.content.units import Units
     from voicenym.nets.folder import configuration
@@ -112,16 +97,4 @@ def _teacher(folder: Path, features: str | None, machine: Machine) -> Teacher:
         units = tokenizer.Tokenizer.load(folder)
     else:
         units = Units.load(folder)
-    if features is None and units.source.get("features") == CEPSTRA:
-        features = CEPSTRA
-    if features is None:
-        raise VoicenymError(
-            f"{folder}: its units are of a network's layer; give that by --features"
-        )
-    heard, source = features_of(features, int(units.source.get("layer", 0)), machine)
-    if source != units.source:
-        raise VoicenymError(
-            f"{folder}: its units are of other features ({units.source}, not {source}); "
-            "give those by --features"
-        )
-    return UnitTeacher(heard, units)
+    return UnitTeacher(features_behind(folder, units.source, features, machine), units)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import typer
 
 from voicenym.apps.cli import train as shared
-from voicenym.errors import CorpusError
 
 if TYPE_CHECKING:
     from voicenym.training.shelf import Utterance
@@ -27,8 +26,8 @@ def recogniser(
     test: Path | None = typer.Option(
         None, "--test", help="Transcribed speech of other speakers, to be judged on at the end."
     ),
-    test_split: str | None = typer.Option(None, "--test-split", help="Rows of its manifest."),
-    test_corpus: list[str] = typer.Option([], "--test-corpus", help="Corpora of its manifest."),
+    test_split: str | None = shared.TEST_SPLIT,
+    test_corpus: list[str] = shared.TEST_CORPUS,
     start: Path | None = typer.Option(
         None, "--from", help="Recogniser to go on from: a folder that this command wrote."
     ),
@@ -55,45 +54,26 @@ def recogniser(
     from voicenym.recognition.trained import note
     from voicenym.recognition.weighing import attach
     from voicenym.training import recogniser as recipe
-    from voicenym.training.config import load
+    from voicenym.training.config import changed, load
 
-    chosen = recipe.changed(
-        load(config, recipe.RecogniserConfig), steps=steps, batch=batch, order=order
-    )
+    chosen = changed(load(config, recipe.RecogniserConfig), steps=steps, batch=batch, order=order)
     speech = shared.gathered(data, split, corpus)
     judged = [] if test is None else shared.gathered([test], test_split, test_corpus)
     judged = [recording for recording in judged if recording.text]
     learnt, kept = recipe.kept_out(speech, chosen.held_out, chosen.seed)
-    both = sorted({r.speaker for r in speech} & {r.speaker for r in judged})
-    if both:
-        raise CorpusError(
-            f"speaker {both[0]} is both in the data and in the test ({len(both)} such); judge on "
-            "others"
-        )
-    say = shared.telling(quiet)
+    shared.others(speech, judged)
     if start is None:
         alphabet = Alphabet.of(normalise(recording.text) for recording in learnt)
         model = CharacterModel.make(chosen.net, alphabet, chosen.options)
     else:
         model, _ = CharacterModel.load(start)
     how, place = shared.rendering(system, per, output), shelf or output / "shelf"
-    limit, machine = shared.seconds(budget), shared.on(accelerator, devices, precision, workers)
-    utterances = shared.shelved(place, [*learnt, *kept], how, say)
-    held_out = utterances[len(learnt) :]
-    outcome = recipe.train(
-        model,
-        utterances[: len(learnt)],
-        held_out,
-        chosen,
-        output,
-        seconds=limit,
-        machine=machine,
-        say=say,
-    )
+    means = shared.means(budget, quiet, accelerator, devices, precision, workers)
+    say = means["say"]
+    spoken, held_out = shared.prepared(place, learnt, kept, say, how)
+    outcome = recipe.train(model, spoken, held_out, chosen, output, **means)
     about = {
-        "data": [f"{path.name} {split or ''} {' '.join(corpus)}".strip() for path in data],
-        "speakers": len({r.speaker for r in learnt}),
-        "recordings": len(learnt),
+        **shared.learnt_from(learnt, data, split, corpus),
         "anonymized by": system or "",
         "voices per": per if system else "",
         "steps": outcome.steps,
@@ -106,7 +86,7 @@ def recogniser(
         attach(output, [r.text for r in learnt], weighed, chosen.order, say=say)
     if judged:
         heard = shared.shelved(place, judged, how, say)
-        figures = _figures(output, heard, "cuda" if machine.cuda else "cpu")
+        figures = _figures(output, heard, "cuda" if means["machine"].cuda else "cpu")
         note(output, measured={f"{test.name if test else ''} {test_split or ''}".strip(): figures})
         for name, figure in figures.items():
             typer.echo(f"{name}: {figure}")

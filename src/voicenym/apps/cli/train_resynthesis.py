@@ -29,7 +29,6 @@ def resynthesis(
 ) -> None:
     """Train the content encoder and the synthesizer of a resynthesis system."""
     common.needs_lightning()
-    from voicenym.attack.transform import ORIGINAL
     from voicenym.attack.verifier import encoder_of
     from voicenym.resynthesis.parts import Parts
     from voicenym.training import resynthesis as recipe
@@ -40,33 +39,18 @@ def resynthesis(
     chosen = recipe.changed(load(config, recipe.ResynthesisConfig), steps=steps, batch=batch)
     speech = common.gathered(data, split, corpus)
     learnt, kept = kept_out(speech, chosen.held_out, chosen.seed)
-    say = common.telling(quiet)
     encoder = encoder_of(chosen.encoder)
     made = recipe.parts(chosen, encoder.size) if start is None else Parts.load(start)
-    limit = common.seconds(budget)
-    machine = common.on(accelerator, devices, precision, workers)
-    utterances = common.shelved(shelf or output / "shelf", [*learnt, *kept], ORIGINAL, say)
+    means = common.means(budget, quiet, accelerator, devices, precision, workers)
+    spoken, aside = common.prepared(shelf or output / "shelf", learnt, kept, means["say"])
     bands = made.content.config()["bands"]
-    heard = takes(utterances[: len(learnt)], encoder, bands, say)
-    held_out = takes(utterances[len(learnt) :], encoder, bands)
-    outcome = recipe.train(
-        made,
-        heard,
-        held_out,
-        chosen,
-        output,
-        encoder=encoder,
-        seconds=limit,
-        machine=machine,
-        say=say,
-    )
+    heard, held_out = takes(spoken, encoder, bands, means["say"]), takes(aside, encoder, bands)
+    outcome = recipe.train(made, heard, held_out, chosen, output, encoder=encoder, **means)
     best = min(outcome.curve, key=lambda row: row["loss kept out"])
     made.save(
         output,
         {
-            "data": ", ".join(" ".join([path.name, split or "", *corpus]) for path in data),
-            "speakers": len({take.utterance.speaker for take in heard}),
-            "recordings": len(heard),
+            **common.learnt_from([t.utterance.recording for t in heard], data, split, corpus),
             "hours": round(sum(take.frames for take in heard) / 360_000, 2),
             "encoder": chosen.encoder,
             "steps": outcome.steps,

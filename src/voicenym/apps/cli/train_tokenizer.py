@@ -37,38 +37,27 @@ def tokenizer(
 ) -> None:
     """Train a tokenizer of one codebook: MUSA's teacher over XLS-R."""
     shared.needs_lightning()
-    from voicenym.apps.cli.train_content import features_of
-    from voicenym.attack.transform import ORIGINAL
+    from voicenym.apps.cli.features import features_of
     from voicenym.errors import VoicenymError
     from voicenym.nets.content.tokenizer import Tokenizer
     from voicenym.training import tokenizer as recipe
     from voicenym.training.apart import apart
-    from voicenym.training.config import load
+    from voicenym.training.config import changed, load
 
-    chosen = recipe.changed(load(config, recipe.TokenizerConfig), steps=steps, batch=batch)
-    say, limit = shared.telling(quiet), shared.seconds(budget)
-    machine = shared.on(accelerator, devices, precision, workers)
-    heard, source = features_of(features, layer, machine)
+    chosen = changed(load(config, recipe.TokenizerConfig), steps=steps, batch=batch)
+    means = shared.means(budget, quiet, accelerator, devices, precision, workers)
+    heard, source = features_of(features, layer, means["machine"])
     made = recipe.new(chosen, heard.size, source) if start is None else Tokenizer.load(start)
     if made.source != source:
         raise VoicenymError(f"{start}: a tokenizer of other features ({made.source}); give those")
     speech = shared.gathered(data, split, corpus)
     learnt, kept = apart(speech, chosen.held_out, chosen.seed)
-    utterances = shared.shelved(shelf or output / "shelf", [*learnt, *kept], ORIGINAL, say)
-    paths = recipe.frames(heard, source, utterances, output, say)
-    outcome = recipe.train(
-        made,
-        paths[: len(learnt)],
-        paths[len(learnt) :],
-        chosen,
-        output,
-        seconds=limit,
-        machine=machine,
-        say=say,
-    )
+    spoken, aside = shared.prepared(shelf or output / "shelf", learnt, kept, means["say"])
+    paths = recipe.frames(heard, source, [*spoken, *aside], output, means["say"])
+    train, held_out = paths[: len(learnt)], paths[len(learnt) :]
+    outcome = recipe.train(made, train, held_out, chosen, output, **means)
     card = {
-        "data": [f"{path.name} {split or ''} {' '.join(corpus)}".strip() for path in data],
-        "recordings": len(learnt),
+        **shared.learnt_from(learnt, data, split, corpus),
         "steps": outcome.steps,
         "share of the variance lost on speakers kept out": round(outcome.best, 4),
     }

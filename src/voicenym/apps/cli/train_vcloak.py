@@ -54,7 +54,6 @@ def vcloak(
 ) -> None:
     """Train a cloak that hides voices from verifiers and keeps them for people (system vcloak)."""
     shared.needs_lightning()
-    from voicenym.attack.transform import ORIGINAL
     from voicenym.attack.verifier import encoder_of
     from voicenym.nets.cloak.cloak import Cloak
     from voicenym.training import vcloak as recipe
@@ -67,32 +66,17 @@ def vcloak(
     keeper = None if words is None else _keeper(words, form)
     speech = shared.gathered(data, split, corpus)
     learnt, kept = kept_out(speech, chosen.held_out, chosen.seed)
-    say = shared.telling(quiet)
     encoders = [encoder_of(name) for name in verifiers]
     cloak = recipe.new(chosen) if start is None else Cloak.load(start)[0]
-    limit = shared.seconds(budget)
-    machine = shared.on(accelerator, devices, precision, workers)
+    means = shared.means(budget, quiet, accelerator, devices, precision, workers)
     place = shelf or output / "shelf"
-    utterances = shared.shelved(place, [*learnt, *kept], ORIGINAL, say)
-    outcome = recipe.train(
-        cloak,
-        encoders,
-        utterances[: len(learnt)],
-        utterances[len(learnt) :],
-        chosen,
-        output,
-        words=keeper,
-        seconds=limit,
-        machine=machine,
-        say=say,
-    )
+    heard, held_out = shared.prepared(place, learnt, kept, means["say"])
+    outcome = recipe.train(cloak, encoders, heard, held_out, chosen, output, words=keeper, **means)
     last = {k: v for k, v in (outcome.curve or [{}])[-1].items() if not k.startswith("train/")}
     cloak.save(
         output,
         card={
-            "data": ", ".join(" ".join([path.name, split or "", *corpus]) for path in data),
-            "speakers": len({r.speaker for r in learnt}),
-            "recordings": len(learnt),
+            **shared.learnt_from(learnt, data, split, corpus),
             "hides from": [Path(name).name for name in verifiers],
             "words kept by": f"{form} of {words.name}" if words else "levels of a filterbank",
             "steps": outcome.steps,

@@ -1,0 +1,109 @@
+"""What gives frames of speech to find units in, by its name or place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from voicenym.errors import VoicenymError
+
+if TYPE_CHECKING:
+    from voicenym.nets.content.content import Content
+    from voicenym.nets.content.hubert import HubertSoft
+    from voicenym.training.fit import Machine
+
+CEPSTRA = "cepstra"
+WAV2VEC = "wav2vec2:"
+
+
+def features_of(place: str, layer: int, machine: Machine) -> tuple[Content, dict[str, object]]:
+    """What gives frames, and what to call it: a network by its weights, wherever it lies.
+
+    Args:
+        place: ``cepstra``, ``wav2vec2:PLACE`` (XLS-R among others), or a HuBERT's.
+        layer: of a network.
+        machine: where it is to run.
+
+    Raises:
+        VoicenymError: no such features.
+    """
+    from voicenym.nets.content.units import Cepstra, HubertLayer
+
+    device = "cuda" if machine.cuda else "cpu"
+    if place == CEPSTRA:
+        return Cepstra().to(device), {"features": CEPSTRA}
+    if place.startswith(WAV2VEC):
+        from voicenym.nets.content.wav2vec import Wav2Vec
+        from voicenym.nets.folder import fingerprint
+
+        network = Wav2Vec.from_published(place.removeprefix(WAV2VEC), layer)
+        told = {
+            "features": "wav2vec2",
+            "layer": layer,
+            "sha256": fingerprint(network.state_dict()),
+        }
+        return network.to(device), told
+    hubert, digest = _hubert(place)
+    source = {"features": "hubert", "layer": layer, "sha256": digest}
+    try:
+        hubert.hidden(hubert.norm.weight.new_zeros(1, 320), layer=layer)
+    except ValueError as error:
+        raise VoicenymError(f"{place}: {error}; give another --layer") from None
+    return HubertLayer(hubert, layer).to(device), source
+
+
+def features_behind(
+    folder: Path,
+    source: Mapping[str, Any],
+    place: str | None,
+    machine: Machine,
+    by: str = "--features",
+) -> Content:
+    """The features that units were found in.
+
+    Args:
+        folder: of the units, for errors.
+        source: as the units call their features.
+        place: as for :func:`features_of`; cepstra need none.
+        machine: where they are to run.
+        by: options that give a place, for errors.
+
+    Raises:
+        VoicenymError: others were given, or none.
+    """
+    if place is None and source.get("features") == CEPSTRA:
+        place = CEPSTRA
+    if place is None:
+        raise VoicenymError(f"{folder}: its units are of a network's layer; give that by {by}")
+    heard, found = features_of(place, int(source.get("layer", 0)), machine)
+    if found != source:
+        raise VoicenymError(
+            f"{folder}: its units are of other features ({source}, not {found}); "
+            "give those by --features"
+        )
+    return heard
+
+
+def _hubert(place: str) -> tuple[HubertSoft, str]:
+    """A HuBERT at a place, and the SHA-256 of its weights."""
+    from voicenym.nets.content.hubert import HubertSoft
+    from voicenym.nets.content.hubert_published import from_hubert, located
+    from voicenym.nets.content.weights import load
+    from voicenym.nets.hub import place_of, sha256
+
+    path = Path(place_of(place))
+    if is_ours(path):
+        network = load(path)
+        if not isinstance(network, HubertSoft):
+            raise VoicenymError(f"{place}: a {network.kind}; give a HuBERT")
+    else:
+        network = from_hubert(path)
+    return network, sha256(located(path))
+
+
+def is_ours(path: Path) -> bool:
+    """Whether a folder holds a network in our own format."""
+    from voicenym.nets.folder import CONFIG, DIGEST, configuration
+
+    return (path / CONFIG).is_file() and DIGEST in configuration(path)

@@ -1,0 +1,106 @@
+"""``voicenym train verifier``: from a folder of speakers to a verifier that evaluate takes."""
+
+from __future__ import annotations
+
+import json
+import stat
+
+import numpy as np
+import pytest
+import soundfile
+from typer.testing import CliRunner
+
+from voicenym.apps.cli import app
+from voicenym.errors import VoicenymError
+
+pytest.importorskip("lightning")
+
+CONFIG = """
+options: {channels: 16, size: 12, attention: 8, squeeze: 8}
+seconds: 0.4
+batch: 8
+speeds: [1.0]
+every: 2
+"""
+
+
+@pytest.fixture(scope="module")
+def buzzers(tmp_path_factory):
+    """Seven speakers who buzz at pitches of their own; two more to be judged on."""
+    root = tmp_path_factory.mktemp("speech")
+    time = np.arange(9_600) / 16_000
+    for folder, speakers in (("train", range(7)), ("test", (7, 8))):
+        for speaker in speakers:
+            for take in range(3):
+                rng = np.random.default_rng([speaker, take])
+                pitch = 90.0 * 1.15**speaker
+                sound = sum(np.sin(2 * np.pi * k * pitch * time + k) / k for k in range(1, 9))
+                place = root / folder / f"s{speaker}" / f"{take}.wav"
+                place.parent.mkdir(parents=True, exist_ok=True)
+                soundfile.write(place, 0.1 * sound + 0.01 * rng.standard_normal(9_600), 16_000)
+    (root / "tiny.yaml").write_text(CONFIG)
+    return root
+
+
+def test_a_verifier_is_trained_judged_kept_and_heard_with(buzzers, tmp_path, command):
+    out = tmp_path / "verifier"
+    told = command(
+        "train", "verifier", "-d", buzzers / "train", "-c", buzzers / "tiny.yaml", "-o", out,
+        "--test", buzzers / "test", "--steps", "4", "--accelerator", "cpu", "--workers", "0",
+    )  # fmt: skip
+    assert told.returncode == 0, told.stderr.decode()
+    assert b"EER same sex" in told.stdout
+    assert b"step 4" in told.stderr
+    card = json.loads((out / "config.json").read_text())["card"]
+    assert card["speakers"] == 3
+    assert card["steps"] == 4
+    assert stat.S_IMODE((out / "shelf").stat().st_mode) == 0o700
+    from voicenym.attack.verifier import verifier
+
+    vectors = verifier(str(out)).embed([np.ones(8_000, np.float32), np.zeros(400, np.float32)])
+    assert vectors.shape == (2, 12)
+    assert np.isfinite(vectors).all()
+    more = command(
+        "train", "verifier", "-d", buzzers / "train", "-c", buzzers / "tiny.yaml", "-o", out,
+        "--steps", "2", "--from", out, "--quiet",
+    )  # fmt: skip
+    assert more.returncode == 0, more.stderr
+    assert json.loads((out / "config.json").read_text())["card"]["steps"] == 6
+    assert more.stderr == b""
+
+
+def refused(*arguments):
+    """What the command says when it refuses to train."""
+    told = CliRunner().invoke(app, ["train", "verifier", *map(str, arguments)])
+    assert isinstance(told.exception, VoicenymError), told.output
+    return str(told.exception)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--budget", "soon"], "--budget soon: give a time"),
+        (["-c", "nothing"], "ecapa-small"),
+        (["--accelerator", "tpu"], "auto, cpu or gpu"),
+        (["--from", "nowhere"], "no verifier 'nowhere'"),
+        (["--system", "nothing"], "nothing"),
+        (["--per", "day"], "speaker or utterance"),
+        (["-d", "missing"], "missing: no such file"),
+    ],
+)
+def test_mistakes_are_one_line(buzzers, tmp_path, arguments, message):
+    given = {"-d": buzzers / "train", "-c": buzzers / "tiny.yaml", "-o": tmp_path / "out"}
+    given.update(zip(arguments[::2], arguments[1::2], strict=True))
+    error = refused(*(x for pair in given.items() for x in pair))
+    assert message in error
+    assert "\n" not in error
+
+
+def test_too_few_speakers_are_refused(buzzers, tmp_path):
+    data = ("-d", buzzers / "test", "-c", buzzers / "tiny.yaml", "-o", tmp_path)
+    assert "too few" in refused(*data)
+
+
+def test_speakers_to_judge_on_must_be_others(buzzers, tmp_path):
+    data = ("-d", buzzers / "train", "-c", buzzers / "tiny.yaml", "-o", tmp_path)
+    assert "both in the data and in the test" in refused(*data, "--test", buzzers / "train")
