@@ -11,6 +11,8 @@ import typer
 from voicenym.apps.cli import (
     anonymize,
     audit,
+    cards,
+    compare,
     evaluate,
     key,
     models,
@@ -63,7 +65,7 @@ app.command("anonymize")(anonymize.anonymize)
 app.command("systems")(systems.systems)
 app.command("evaluate")(evaluate.evaluate)
 app.command("audit")(audit.audit)
-app.command("compare")(evaluate.compare)
+app.command("compare")(compare.compare)
 app.add_typer(key.app, name="key")
 app.add_typer(models.app, name="models")
 app.add_typer(pool.app, name="pool")
@@ -84,7 +86,7 @@ train.app.command("ubm")(train_statistical.ubm)
 train.app.command("ivector")(train_statistical.ivector)
 train.app.command("vcloak")(train_vcloak.vcloak)
 app.add_typer(train.app, name="train")
-app.add_typer(evaluate.cards, name="cards")
+app.add_typer(cards.app, name="cards")
 
 
 def main() -> None:

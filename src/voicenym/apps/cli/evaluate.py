@@ -1,21 +1,20 @@
-"""``voicenym evaluate``, ``compare``, ``cards``: measure the protection and report it."""
+"""``voicenym evaluate``: measure the protection and report it."""
 
 from __future__ import annotations
 
-import sys
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
+from voicenym.apps.cli import ears
+from voicenym.apps.cli.progress import Progress, summary
 from voicenym.errors import CorpusError, DependencyError, VoicenymError
 
 if TYPE_CHECKING:
     from voicenym.attack.retrained import Lesson
-    from voicenym.benchmark.results import Evaluation
     from voicenym.corpus.recording import Recording
-    from voicenym.recognition import Recogniser, Transcripts
 
 CACHE = "cache.sqlite"
 NEEDED = ("scipy", "matplotlib")
@@ -188,9 +187,9 @@ def evaluate(
     else:
         drawn = f"{enrolment} recordings to enrol and {tried} to try a speaker"
         test = build(speech, enrolment=enrolment, trials=tried, same_sex=not any_sex, seed=seed)
-    ears = _recogniser(recogniser, weights, [r.text for r in test.recordings if r.text])
-    learnt = _retrained(retrained, names)
-    heard = _transcripts(transcripts, [*names, "original", *(["files"] if files else [])])
+    hears = ears.recogniser_of(recogniser, weights, [r.text for r in test.recordings if r.text])
+    learnt = ears.retrained_of(retrained, names)
+    heard = ears.transcripts_of(transcripts, [*names, "original", *(["files"] if files else [])])
     where = [str(source.name or source), *(x for x in (part, split, half and f"{half} half") if x)]
     place = cache or output / CACHE
     plan = Plan(
@@ -208,22 +207,22 @@ def evaluate(
         ),
         normalise=normaliser is not None,
         per=per,
-        recogniser=ears,
+        recogniser=hears,
         transcripts=heard,
         retrained=learnt,
         sample=sample,
         replicates=replicates,
         seed=seed,
     )
-    with _Telling(quiet) as tell:
+    with Progress(quiet) as tell:
         evaluation, evidence = run(plan, place, workers, tell, tell.done)
-    if ears is not None:
-        ears.close()
+    if hears is not None:
+        hears.close()
     results.save(evaluation, output)
     kept.keep(evaluation, evidence, output)
     page = report.write(evaluation, evidence, output)
     if not quiet:
-        _tell(evaluation)
+        typer.echo(summary(evaluation))
         typer.echo(f"report: {page}")
 
 
@@ -282,135 +281,3 @@ def _apart(speech: list[Recording], others: list[Recording]) -> None:
             f"--pool: {both[0]} is also evaluated ({len(both)} such speakers); an attacker must "
             "train on other people"
         )
-
-
-def _transcripts(given: list[str], systems: list[str]) -> dict[str, Transcripts]:
-    from voicenym.recognition import read_transcripts
-
-    found = {}
-    for pair in given:
-        system, _, path = pair.partition("=")
-        if system not in systems or not path:
-            raise VoicenymError(
-                f"--transcripts {pair}: give SYSTEM=FILE, SYSTEM being one of {', '.join(systems)}"
-            )
-        found[system] = read_transcripts(path)
-    return found
-
-
-def _retrained(given: list[str], systems: list[str]) -> dict[str, Recogniser]:
-    from voicenym.recognition import of_folder
-
-    found: dict[str, Recogniser] = {}
-    for pair in given:
-        system, _, path = pair.partition("=")
-        if system not in systems or not path:
-            raise VoicenymError(
-                f"--recogniser-anonymized {pair}: give SYSTEM=FOLDER, SYSTEM being one of "
-                f"{', '.join(systems)}"
-            )
-        ears = of_folder(path)
-        if ears.anonymized_by != system:
-            heard = ears.anonymized_by or "no system"
-            raise VoicenymError(
-                f"{path}: was trained on speech that {heard} anonymized; train one with "
-                f"voicenym train hybrid or train recogniser and --system {system}"
-            )
-        found[system] = ears
-    return found
-
-
-def _recogniser(name: str, weights: str | None, sentences: list[str]) -> Recogniser | None:
-    if name == "none" or not sentences:
-        return None
-    from voicenym.metrics import normalise
-    from voicenym.recognition import recogniser
-
-    options: dict[str, Any] = {"weights": weights} if weights else {}
-    if name == "sphinx":
-        # Its model of free text fails on most speakers, anonymized or not; a choice among what is
-        # said tells systems apart.
-        options["phrases"] = sorted({normalise(sentence) for sentence in sentences})
-    return recogniser(name, **options)
-
-
-def _tell(evaluation: Evaluation) -> None:
-    for warning in evaluation.warnings:
-        typer.echo(f"warning: {warning}")
-    for system in evaluation.systems:
-        top, eer = system.strongest, system.strongest.eer
-        typer.echo(
-            f"{system.name}: EER {eer.value:.1f} % ({eer.low:.1f} to {eer.high:.1f}) against the "
-            f"strongest attacker here ({top.attacker}, {top.verifier}); 50 % would be a guess"
-        )
-
-
-class _Telling:
-    """What is being done, and how far it is: a spinner on a terminal, lines elsewhere."""
-
-    def __init__(self, quiet: bool) -> None:
-        self._quiet = quiet
-        self._done = 0
-        self._text = ""
-        self._status: Any = None
-
-    def __enter__(self) -> _Telling:
-        if not self._quiet and sys.stderr.isatty():
-            from rich.console import Console
-
-            self._status = Console(stderr=True).status("starting")
-            self._status.start()
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        if self._status is not None:
-            self._status.stop()
-
-    def __call__(self, text: str) -> None:
-        self._text = text
-        if self._status is not None:
-            self._status.update(f"{text} ({self._done} recordings so far)")
-        elif not self._quiet:
-            typer.echo(text, err=True)
-
-    def done(self, count: int) -> None:
-        self._done += count
-        if self._status is not None:
-            self._status.update(f"{self._text} ({self._done} recordings so far)")
-
-
-def compare(
-    reports: list[Path] = typer.Argument(help="Folders that voicenym evaluate wrote."),
-) -> None:
-    """Systems of several reports side by side, with the significance of each difference.
-
-    Differences are tested pair by pair where systems were tried on the same people.
-    """
-    from voicenym.benchmark import kept, results
-    from voicenym.benchmark.comparison import compare as compared
-
-    found = [(str(path), results.load(path), kept.load(path)) for path in reports]
-    if sum(len(evaluation.systems) for _, evaluation, _ in found) < 2:
-        raise VoicenymError("one system only: name two reports, or one of several systems")
-    typer.echo(compared(found))
-
-
-cards = typer.Typer(help="The figures on the systems' cards.", no_args_is_help=True)
-
-
-@cards.callback(invoke_without_command=True)
-def update(
-    report: Path = typer.Option(..., "--update", help="A report of voicenym evaluate."),
-    root: Path | None = typer.Option(
-        None, "--readme", help="README.md whose table is to be written too."
-    ),
-) -> None:
-    """Write a report's figures to the cards (and a README's table), never by hand."""
-    from voicenym.benchmark import results
-    from voicenym.benchmark.cards import write, write_readme
-
-    evaluation = results.load(report)
-    typer.echo(f"wrote {write(evaluation)}")
-    if root is not None:
-        write_readme(root, evaluation)
-        typer.echo(f"wrote {root}")

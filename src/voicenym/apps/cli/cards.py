@@ -1,0 +1,27 @@
+"""``voicenym cards``: measured figures onto the systems' cards."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+app = typer.Typer(help="The figures on the systems' cards.", no_args_is_help=True)
+
+
+@app.callback(invoke_without_command=True)
+def update(
+    report: Path = typer.Option(..., "--update", help="A report of voicenym evaluate."),
+    root: Path | None = typer.Option(
+        None, "--readme", help="README.md whose table is to be written too."
+    ),
+) -> None:
+    """Write a report's figures to the cards (and a README's table), never by hand."""
+    from voicenym.benchmark import results
+    from voicenym.benchmark.cards import write, write_readme
+
+    evaluation = results.load(report)
+    typer.echo(f"wrote {write(evaluation)}")
+    if root is not None:
+        write_readme(root, evaluation)
+        typer.echo(f"wrote {root}")
