@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-NEEDS = "weights that do not come along (voicenym models assemble); 16 kHz, CPU or GPU, hears a"
+NEEDS = "needs weights, none come along (voicenym models assemble); 16 kHz, CPU or GPU, hears a"
 SSL_NEEDS = (
     f"{NEEDS} recording as a whole; content/ (hubert-soft), speaker/ (ecapa), synthesizer/ "
     "(hifigan)"

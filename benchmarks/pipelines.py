@@ -1,0 +1,136 @@
+"""Where the time of the SSL-based pipeline goes at its published sizes, against its arithmetic.
+
+    python benchmarks/pipelines.py [--synthesizer istft-vocoder] [--seconds 30] [--threads 1]
+
+The architecture is the published one (HuBERT-soft of 12 layers, ECAPA-TDNN of 512 channels, YAAPT,
+and HiFi-GAN V1 or an inverse-STFT synthesizer of 14 million parameters), its weights are random:
+that makes no difference to speed. For each part and the whole: multiply-adds per second of speech,
+processor time over duration and threads, and that over the limit, which is the multiply-adds at the
+rate of a large convolution on one thread, measured in the same run. Then the process's peak memory.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import time
+from collections.abc import Callable
+
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+from voicenym.nets.content.hubert import HubertSoft
+from voicenym.nets.speakers.ecapa import Ecapa
+from voicenym.nets.synthesis import synthesizers
+from voicenym.resynthesis.assembly import Assembly, Settings
+from voicenym.resynthesis.spoken import ProfileReader, SpokenCore, Voice, pitch_of
+
+RATE = 16_000
+SYNTHESIZERS = ("istft-vocoder", "hifigan")
+
+
+def best(function: Callable[[], object], times: int) -> float:
+    """Least of several processor times in seconds, divided by the threads that may work."""
+    function()
+    found = []
+    for _ in range(times):
+        started = time.process_time()
+        function()
+        found.append((time.process_time() - started) / torch.get_num_threads())
+    return min(found)
+
+
+def convolution_rate() -> float:
+    """Multiply-adds per second of a convolution like those of HiFi-GAN's middle stages."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    x, w = torch.randn(1, 128, 4000), torch.randn(128, 128, 7)
+    taken = best(lambda: torch.conv1d(x, w, padding=3), 20)
+    torch.set_num_threads(threads)
+    return 4000 * 128 * 128 * 7 / taken
+
+
+def operations(function: Callable[[], object]) -> int:
+    """Multiply-adds in matrix products and convolutions."""
+    torch.backends.mha.set_fastpath_enabled(False)  # it is not counted
+    with FlopCounterMode(display=False) as counter:
+        function()
+    torch.backends.mha.set_fastpath_enabled(True)
+    return int(counter.get_total_flops()) // 2
+
+
+def speech(seconds: float) -> torch.Tensor:
+    """A buzz that glides, with pauses, ``[1, time]``."""
+    when = torch.arange(round(seconds * RATE)) / RATE
+    phase = 2 * torch.pi * torch.cumsum(130.0 * (1 + 0.1 * torch.sin(4 * when)) / RATE, 0)
+    buzz = sum(torch.cos(k * phase) / k for k in range(1, 25))
+    noise = torch.randn(len(when), generator=torch.Generator().manual_seed(0))
+    return (0.05 * buzz * (torch.sin(5 * when) > -0.5) + 0.003 * noise)[None]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--synthesizer", choices=SYNTHESIZERS, default="istft-vocoder")
+    parser.add_argument("--seconds", type=float, default=30.0)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--layers", type=int, default=12, help="of HuBERT-soft; the paper has 6")
+    parser.add_argument("--times", type=int, default=2)
+    options = parser.parse_args()
+    torch.set_num_threads(options.threads)
+    torch.manual_seed(0)
+    made = synthesizers.make(options.synthesizer, {"content": 256, "speaker": 192})
+    parts = Assembly(
+        HubertSoft(layers=options.layers).eval(), Ecapa().eval(), made.eval(), Settings()
+    ).to("cpu")
+    signal = speech(options.seconds)
+    frames = signal.shape[1] // made.hop
+    content, f0 = torch.randn(1, frames, 256), torch.full((1, frames), 130.0)
+    voice = Voice(torch.randn(1, 192), torch.zeros(1), torch.ones(1), torch.zeros(1).long())
+
+    def first_pass() -> ProfileReader:
+        reader = ProfileReader(parts, 1, None)
+        reader.push(signal)
+        return reader
+
+    def synthesis() -> None:
+        stream = made.stream(voice.vectors)
+        for some, pitch in zip(content.split(200, 1), f0.split(200, 1), strict=True):
+            stream.push(some, pitch)
+        stream.flush()
+
+    def whole() -> None:
+        found = first_pass().result()
+        core = SpokenCore(parts, voice, found)
+        for block in signal.split(40 * RATE, dim=1):
+            core.push(block)
+        core.flush()
+
+    named: dict[str, Callable[[], object]] = {
+        "speaker vector": lambda: first_pass().result(),
+        "content": lambda: parts.content.extract(signal[0]),
+        "pitch": lambda: pitch_of(parts, signal, 0, signal.shape[1]),
+        f"synthesis ({made.kind})": synthesis,
+        "whole, in windows": whole,
+    }
+    counted: dict[str, Callable[[], object]] = {"speaker vector": lambda: parts.speaker(signal)}
+    with torch.inference_mode():
+        speaker = operations(counted["speaker vector"])
+    rate = convolution_rate()
+    print(f"{options.threads} threads, {rate / 1e9:.0f} billion multiply-adds a second on one")
+    print(f"{'':28s} {'M / s':>8s} {'of real time':>12s} {'x limit':>8s}")
+    with torch.inference_mode():
+        for name, function in named.items():
+            taken = best(function, options.times)
+            needed = operations(counted.get(name, function))
+            if function is whole:  # layers that oneDNN lays out anew are not counted in it
+                needed += speaker - operations(first_pass)
+            limit = needed / rate / options.threads
+            ratio = f"{taken / limit:8.1f}" if needed else f"{'':8s}"
+            shares = needed / options.seconds / 1e6, taken / options.seconds
+            print(f"{name:28s} {shares[0]:8.0f} {shares[1]:12.4f} {ratio}", flush=True)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(f"peak memory {peak:.0f} MiB")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,191 @@
+"""Systems that need weights, from the command line: with them, without them, with bad ones."""
+
+import json
+
+import numpy as np
+import pytest
+import soundfile
+
+KINDS = ("content", "speaker", "synthesizer", "pool", "roh", "loh", "mixture", "register")
+OFFLINE = {"HF_HUB_OFFLINE": "1", "no_proxy": "", "https_proxy": "http://127.0.0.1:9"}
+
+
+@pytest.fixture
+def inside(monkeypatch, tmp_path):
+    """As ``command``, in this process: what a process of its own would say, and its status."""
+    from typer.testing import CliRunner
+
+    from voicenym.apps.cli import app
+    from voicenym.errors import VoicenymError
+
+    def run(*arguments, **environment):
+        with monkeypatch.context() as patch:
+            patch.chdir(tmp_path)
+            for name, value in environment.items():
+                patch.setenv(name, value)
+            result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+        told = result.output
+        if isinstance(result.exception, VoicenymError):
+            told += str(result.exception)
+        elif result.exception is not None and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        return result.exit_code, told
+
+    return run
+
+
+@pytest.fixture
+def assembled(inside, small_parts, tmp_path):
+    """A folder that the command made."""
+    parts = small_parts["ssl"]
+    options = [text for name in KINDS for text in (f"--{name}", parts[name])]
+    status, told = inside("models", "assemble", *options, "-o", tmp_path / "w" / "ssl", **OFFLINE)
+    assert status == 0, told
+    assert "hubert-soft, ecapa, hifigan; pool, roh, loh, mixture, register" in told
+    return tmp_path / "w" / "ssl"
+
+
+def test_a_file_is_anonymized_offline_by_any_way_to_name_the_weights(
+    command, inside, assembled, speech
+):
+    recording = speech("talk.wav", 1.3)
+    key = recording.parent / "k.key"
+    assert inside("key", "new", key)[0] == 0
+    base = ("anonymize", recording, "--system", "ssl-loh", "-k", key)
+    done = command(
+        *base, "--set", f"weights={assembled}", "-o", recording.parent / "0.wav", **OFFLINE
+    )
+    assert done.returncode == 0, done.stderr.decode()
+    samples, rate = soundfile.read(recording.parent / "0.wav")
+    assert (rate, len(samples)) == (16_000, soundfile.info(recording).frames)
+    ways = (
+        (("--weights", assembled), {}),
+        ((), {"VOICENYM_WEIGHTS": str(assembled.parent)}),
+        (("--set", "f0=moved", "--weights", assembled), {}),
+    )
+    for number, (way, environment) in enumerate(ways, 1):
+        target = recording.parent / f"{number}.wav"
+        status, told = inside(*base, *way, "-o", target, **environment, **OFFLINE)
+        assert status == 0, told
+    sounds = [soundfile.read(recording.parent / f"{n}.wav")[0] for n in range(4)]
+    for sound in sounds[1:3]:
+        np.testing.assert_allclose(sound, sounds[0], atol=1e-3)
+    assert np.abs(sounds[3] - sounds[0]).max() > 1e-2
+
+
+def test_a_corpus_is_not_gone_on_with_under_other_weights(inside, assembled, speech):
+    for name in ("corpus/a/1.wav", "corpus/b/1.wav"):
+        speech(name, 0.6)
+    root = assembled.parents[1]
+    assert inside("key", "new", root / "k.key")[0] == 0
+    run = ("anonymize", root / "corpus", "-o", root / "anon", "-k", root / "k.key")
+    run = (*run, "-s", "ssl-gmm", "--weights", assembled)
+    assert inside(*run)[0] == 0
+    assert "2 already done" in inside(*run)[1]
+    assert inside("models", "assemble", "--scale", "root", "-o", assembled)[0] == 0
+    status, told = inside(*run)
+    assert status == 1
+    assert "made earlier" in told
+
+
+@pytest.mark.parametrize("name", ["ssl-select", "b1a", "b1b"])
+def test_without_weights_nothing_is_written_and_the_cure_is_named(inside, speech, name):
+    recording = speech("talk.wav", 0.5)
+    status, told = inside("anonymize", recording, "--system", name)
+    assert status == 1
+    assert "voicenym models assemble" in told
+    assert not (recording.parent / "talk.anon.wav").exists()
+
+
+def test_damaged_weights_end_with_one_line_and_a_status(command, inside, assembled, speech):
+    recording = speech("talk.wav", 0.5)
+    path = assembled / "synthesizer" / "model.safetensors"
+    path.write_bytes(path.read_bytes()[:-4] + b"xxxx")
+    done = command("anonymize", recording, "-s", "ssl-loh", "--weights", assembled)
+    told = done.stderr.decode()
+    assert done.returncode == 1
+    assert "damaged" in told
+    assert "Traceback" not in told
+    for folder, match in (
+        (recording.parent, "not the folder of a pipeline"),
+        (assembled / "speaker", "holds ecapa"),
+    ):
+        status, told = inside("anonymize", recording, "-s", "ssl-loh", "--weights", folder)
+        assert status == 1
+        assert match in told
+    assert not list(recording.parent.glob("*.anon.wav"))
+
+
+def test_a_system_without_weights_of_its_own_has_no_such_option(inside, speech):
+    status, told = inside("anonymize", speech("talk.wav", 0.5), "-s", "mcadams", "--weights", "x")
+    assert status == 1
+    assert "--set weights=x" in told
+
+
+def test_parts_that_do_not_fit_are_named_by_the_command(inside, small_parts, tmp_path):
+    ssl, b1 = small_parts["ssl"], small_parts["b1a"]
+    make = ("models", "assemble", "-o", tmp_path / "w", "--content")
+    rest = ("--speaker", ssl["speaker"], "--synthesizer", ssl["synthesizer"])
+    for arguments, match in (
+        ((b1["content"], *rest), "the content (tdnnf) gives 8 numbers"),
+        ((ssl["content"],), "give --speaker"),
+        ((tmp_path / "gone", *rest), "gone"),
+        ((ssl["content"], *rest, "--tracker", "ear"), "no pitch tracker"),
+    ):
+        status, told = inside(*make, *arguments)
+        assert status == 1
+        assert match in told
+    assert not (tmp_path / "w").exists()
+
+
+def test_what_is_not_here_cannot_be_fetched_without_a_network(command, small_parts, tmp_path):
+    ssl = small_parts["ssl"]
+    done = command(
+        "models", "assemble", "-o", tmp_path / "w", "--speaker", "ecapa-voxceleb",
+        "--content", ssl["content"], "--synthesizer", ssl["synthesizer"],
+        HF_HOME=str(tmp_path / "hub"), **OFFLINE,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert b"Without a network there work" in done.stderr
+    assert not (tmp_path / "w").exists()
+
+
+def test_systems_says_that_weights_are_needed(inside):
+    needs = {row["name"]: row["needs"] for row in json.loads(inside("systems", "--json")[1])}
+    for name in ("ssl-select", "ssl-roh", "ssl-loh", "ssl-gmm", "b1a", "b1b"):
+        assert needs[name].startswith("needs weights")
+
+
+def test_evaluating_all_leaves_out_what_has_no_weights_and_says_so(
+    pipelines, monkeypatch, capsys, tmp_path
+):
+    from voicenym.apps.cli.evaluate import _usable
+    from voicenym.errors import VoicenymError
+    from voicenym.system import available
+
+    assert _usable(["mcadams", "ssl-loh", "b1a"]) == ["mcadams"]
+    told = capsys.readouterr().err
+    for name in ("ssl-loh", "b1a"):
+        assert f"{name} is left out: no weights" in told
+    monkeypatch.setenv("VOICENYM_WEIGHTS", str(pipelines))
+    assert _usable(available()) == available()
+    monkeypatch.setenv("VOICENYM_WEIGHTS", str(tmp_path))
+    (tmp_path / "b1a").mkdir()
+    (tmp_path / "b1a" / "something").touch()
+    with pytest.raises(VoicenymError, match="not the folder of a pipeline"):
+        _usable(["b1a"])  # there, and not as it should be
+
+
+def test_a_register_is_trained_and_added(inside, small_parts, speech, tmp_path):
+    for speaker in range(8):
+        speech(f"corpus/s{speaker}/u.wav", 0.8)
+    ssl = small_parts["ssl"]
+    status, told = inside(
+        "train", "register", "-d", tmp_path / "corpus", "-o", tmp_path / "register",
+        "--speaker", ssl["speaker"],
+    )  # fmt: skip
+    assert status == 0, told
+    options = [text for name in KINDS[:3] for text in (f"--{name}", ssl[name])]
+    register = ("--register", tmp_path / "register", "-o", tmp_path / "w")
+    status, told = inside("models", "assemble", *options, *register)
+    assert status == 0, told
