@@ -10,7 +10,7 @@ import pytest
 from voicenym.attack.attackers import Ignorant, KeyHolder, Unprotected
 from voicenym.attack.search import KeySearch
 from voicenym.benchmark import protection
-from voicenym.benchmark.protocol import Evidence
+from voicenym.benchmark.plan import Evidence
 from voicenym.benchmark.results import Evaluation, Measured, SystemResults
 from voicenym.benchmark.trials import Trials, build
 from voicenym.corpus.recording import Recording

@@ -6,7 +6,7 @@ import pytest
 from voicenym.attack.attackers import Ignorant, LazyInformed, SemiInformed, Unprotected
 from voicenym.attack.normalised import Normalised
 from voicenym.attack.search import KeySearch, UnprotectedPerTrial, line_up
-from voicenym.benchmark import protection, protocol
+from voicenym.benchmark import protection
 from voicenym.errors import ScoreError
 from voicenym.metrics import eer
 
@@ -62,33 +62,6 @@ def test_a_score_that_is_no_number_names_the_trial(test):
         protection.measured(Ignorant(), broken, test, "v", 20)
     untested = np.where(test.tested, scores(test, 1.0), np.nan)
     assert protection.measured(Ignorant(), untested, test, "v", 20).figures.eer.value < 50
-
-
-def figures(test, attacker, distance, verifier, seed=0):
-    return protection.measured(attacker, scores(test, distance, seed), test, verifier, 20).figures
-
-
-def test_who_knows_more_and_finds_less_than_trivial_statistics_is_badly_trained(test):
-    attacks = [
-        figures(test, Ignorant(), 3.0, "neural"),
-        figures(test, LazyInformed(), 0.2, "neural"),
-        figures(test, Normalised(LazyInformed()), 0.2, "neural"),
-        figures(test, KeySearch(), 4.0, "neural"),
-        figures(test, Ignorant(), 1.5, "plain", 1),
-        figures(test, LazyInformed(), 0.1, "plain", 1),
-    ]
-    notes = [n for n in protocol._notes(attacks, "plain", "vtln", True) if "badly trained" in n]
-    assert len(notes) == 1
-    assert "neural as lazy-informed attacker" in notes[0]
-
-
-def test_what_an_informed_one_finds_does_not_shame_the_ignorant(test):
-    attacks = [
-        figures(test, Ignorant(), 2.0, "neural"),
-        figures(test, Ignorant(), 0.1, "plain", 1),
-        figures(test, LazyInformed(), 3.0, "plain", 1),
-    ]
-    assert not any("badly" in n for n in protocol._notes(attacks, "plain", "vtln", True))
 
 
 def test_normalised_attackers_are_an_option():

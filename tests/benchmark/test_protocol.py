@@ -115,7 +115,7 @@ def test_statistics_are_trained_on_what_their_attacker_knows(corpus):
     from voicenym.attack.embedder import Embedder
     from voicenym.attack.trivial import VoiceStatistics
     from voicenym.benchmark import protection
-    from voicenym.benchmark.protocol import key
+    from voicenym.benchmark.plan import key
     from voicenym.benchmark.trials import build
 
     heard = []

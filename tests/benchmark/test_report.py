@@ -20,7 +20,7 @@ from voicenym.attack.attackers import Ignorant, KeyHolder
 from voicenym.attack.search import KeySearch
 from voicenym.benchmark import figures, protection, report, results
 from voicenym.benchmark.figures import voices
-from voicenym.benchmark.protocol import Evidence
+from voicenym.benchmark.plan import Evidence
 from voicenym.benchmark.results import AttackFigures, Evaluation, Measured, SystemResults
 from voicenym.benchmark.trials import build
 from voicenym.corpus.recording import Recording

@@ -83,11 +83,3 @@ def test_distinctiveness_is_a_mean_of_decibels_of_each_part_by_itself(trials):
     mean = 0.25 * figures["G_VD p f"].value
     assert figures["weighted G_VD"].value == pytest.approx(mean)
     assert figures["weighted G_VD"].low <= mean <= figures["weighted G_VD"].high
-
-
-def test_the_sample_for_utility_holds_something_of_every_part(trials):
-    from voicenym.benchmark.protocol import Plan, _sample
-
-    chosen = _sample(Plan("x", trials, sample=4))
-    assert sorted(r.name[0] for r in chosen) == ["l", "l", "p", "p"]
-    assert len({r.speaker for r in chosen}) == 4

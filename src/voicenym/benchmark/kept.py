@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from voicenym.benchmark.protocol import Evidence
+from voicenym.benchmark.plan import Evidence
 from voicenym.benchmark.results import Evaluation
 from voicenym.errors import VoicenymError
 from voicenym.metrics.draws import Drawn, equal_error, share

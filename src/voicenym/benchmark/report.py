@@ -10,7 +10,7 @@ from pathlib import Path
 from voicenym.benchmark import details
 from voicenym.benchmark.figures import Shown, gallery
 from voicenym.benchmark.page import grid, interval, number, sentence
-from voicenym.benchmark.protocol import Evidence
+from voicenym.benchmark.plan import Evidence
 from voicenym.benchmark.results import AttackFigures, Evaluation, Measured, SystemResults
 from voicenym.benchmark.utility import RETRAINED
 

@@ -164,7 +164,7 @@ def evaluate(
     from voicenym.attack.denoise import denoisers
     from voicenym.attack.verifier import installed
     from voicenym.benchmark import kept, report, results
-    from voicenym.benchmark.protocol import Plan
+    from voicenym.benchmark.plan import Plan
     from voicenym.benchmark.protocol import evaluate as run
     from voicenym.benchmark.trials import build
     from voicenym.benchmark.voiceprivacy import from_voiceprivacy

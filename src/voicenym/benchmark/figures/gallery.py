@@ -18,7 +18,7 @@ from voicenym.benchmark.figures.voices import (
     similarities,
     vectors,
 )
-from voicenym.benchmark.protocol import Evidence
+from voicenym.benchmark.plan import Evidence
 from voicenym.benchmark.results import AttackFigures, Evaluation, SystemResults
 
 ORIGINAL = "original"
