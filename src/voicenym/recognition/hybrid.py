@@ -106,13 +106,14 @@ class Hybrid(Recogniser):
         return [self._hear(checked(x, i)) for i, x in enumerate(recordings)]
 
     def phones(self, recordings: Sequence[Recording]) -> list[list[str]]:
-        """Phones of each recording, frame by frame the likeliest, without lexicon and n-gram."""
-        found = []
-        for i, recording in enumerate(recordings):
-            samples = checked(recording, i)
-            states = [] if len(samples) < SHORTEST else self._log_probs(samples).argmax(-1)
-            found.append(self._model.states.spoken(states))
-        return found
+        """Phones of each recording, any after any other: what is heard without knowing words."""
+        names = self._model.states.phones
+        loop = graph({name: [name] for name in names}, uniform(names), self._model.states)
+        heard = [checked(recording, i) for i, recording in enumerate(recordings)]
+        return [
+            [] if len(samples) < SHORTEST else best(loop, self._likelihoods(samples))
+            for samples in heard
+        ]
 
     def close(self) -> None:
         """Nothing is held that would have to be given back."""
@@ -120,11 +121,13 @@ class Hybrid(Recogniser):
     def _hear(self, samples: Recording) -> str:
         if len(samples) < SHORTEST:
             return ""
-        frames = self._log_probs(samples) - self._search.priors * self._model.priors
+        frames = self._likelihoods(samples)
         return " ".join(best(self._graph, frames, self._search.weight, self._search.bonus))
 
-    def _log_probs(self, samples: Recording) -> np.ndarray:
-        return self._model.log_probs(torch.from_numpy(samples))
+    def _likelihoods(self, samples: Recording) -> np.ndarray:
+        """``[frame, state]``, logarithms, up to a constant of each frame."""
+        log_probs = self._model.log_probs(torch.from_numpy(samples))
+        return log_probs - self._search.priors * self._model.priors
 
 
 def cut(model: grams.NGram, words: Mapping[str, object], order: int | None) -> grams.NGram:

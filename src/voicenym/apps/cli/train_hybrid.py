@@ -99,13 +99,13 @@ def hybrid(
         "anonymized by": system or "",
         "voices per": per if system else "",
         "steps": outcome.steps,
-        "PER % on speakers kept out, who decided which checkpoint is the best": outcome.best,
+        "cross-entropy on speakers kept out, who decided which checkpoint is the best": outcome.best,
     }
     model.save(output, training=about)
     weighed = [(one.speech.samples(), one.speech.recording.text) for one in judged[:WEIGHED]]
     texts = [recording.text for recording in learnt]
     rate = attach(output, texts, known, weighed, max(1, chosen.order), say=say)
     typer.echo(
-        f"{output}: {outcome.steps} steps, on speakers kept out: PER {outcome.best:.1f} %, "
-        f"WER {rate:.1f} %"
+        f"{output}: {outcome.steps} steps; on speakers kept out, cross-entropy "
+        f"{outcome.best:.2f} nats, WER {rate:.1f} %"
     )
