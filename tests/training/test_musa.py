@@ -12,6 +12,7 @@ from voicenym.nets.codec.codec import Codec, sizes
 from voicenym.training import musa as recipe
 from voicenym.training.codec_losses import Weights
 from voicenym.training.codec_takes import CodecCrops, Segments, taught
+from voicenym.training.coding import Coding, MusaConfig
 from voicenym.training.config import changed, load
 from voicenym.training.fit import Machine
 from voicenym.training.shelf import FULL_SCALE, Utterance
@@ -23,7 +24,7 @@ TINY = {
     "channels": 4, "size": 16, "layers": 1, "codebooks": 2, "entries": 16, "least": 0.1,
     "speaker": 16,
 }  # fmt: skip
-CONFIG = recipe.MusaConfig(
+CONFIG = MusaConfig(
     codec=TINY, seconds=0.2, batch=4, every=10, rate=3e-3, adversarial=1.0, judges=0.05, steps=20
 )
 CPU = Machine(accelerator="cpu", workers=0)
@@ -99,7 +100,7 @@ def test_discriminators_join_when_told(heard, tmp_path):
 
 
 def test_every_part_learns_from_its_own_loss(heard):
-    module = recipe.Coding(recipe.new(CONFIG), 4, 2, CONFIG)
+    module = Coding(recipe.new(CONFIG), 4, 2, CONFIG)
     crops = CodecCrops(heard, 0.2, 320, 4, 0)
     batch = Segments(*(torch.stack(x) for x in zip(*(crops[i] for i in range(4)), strict=True)))
     lost, fake = module.lost(batch, torch.Generator().manual_seed(0))
@@ -125,7 +126,7 @@ def test_every_part_learns_from_its_own_loss(heard):
 
 def test_ablations_leave_a_loss_out(heard):
     config = changed(CONFIG, weights=Weights(speaker=0.0, semantic=0.0))
-    module = recipe.Coding(recipe.new(config), 4, 0, config)
+    module = Coding(recipe.new(config), 4, 0, config)
     crops = CodecCrops(heard, 0.2, 320, 2, 0)
     batch = Segments(*(torch.stack(x) for x in zip(crops[0], crops[1], strict=True)))
     lost, _ = module.lost(batch, torch.Generator().manual_seed(0))
@@ -144,18 +145,12 @@ def test_recipes_that_do_not_fit_are_refused():
         recipe.checked(CONFIG, codec, other)
 
 
-def test_the_rate_falls_by_its_factor_every_epoch():
-    falling = recipe.Falling(0.5, epochs=4)
-    assert [falling(s) for s in (0.0, 0.25, 1.0)] == pytest.approx([1.0, 0.5, 0.0625])
-    assert recipe.Falling(1.0, 1, rise=0.1)(0.05) == pytest.approx(0.51)
-
-
 def test_the_bundled_recipes_are_the_papers_and_a_small_one():
-    paper = load("musa", recipe.MusaConfig)
+    paper = load("musa", MusaConfig)
     net = sizes(paper.codec, "musa")
     assert (net.channels, net.strides, net.size, net.layers) == (32, (2, 4, 5, 8), 512, 2)
     assert (net.codebooks, net.entries) == (8, 1024)
     assert (paper.batch, paper.steps, paper.rate, paper.decay) == (128, 500_000, 2e-4, 0.01)
     assert paper.weights == Weights(45.0, 1.0, 1.0, 0.1, 1.0, 1.0)
-    small = load("musa-small", recipe.MusaConfig)
+    small = load("musa-small", MusaConfig)
     assert sizes(small.codec, "musa-small").causal

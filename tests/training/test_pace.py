@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from voicenym.training.pace import Cyclical, Pace, duration, seeded
+from voicenym.training.pace import Cyclical, Falling, Pace, duration, seeded
 
 
 def test_one_triangle():
@@ -100,3 +100,9 @@ def test_generators_by_their_numbers():
 
     assert draw(1, 2, 3) == draw(1, 2, 3)
     assert len({draw(1, 2, 3), draw(1, 3, 2), draw(2, 1, 3), draw(1, 2)}) == 4
+
+
+def test_the_rate_falls_by_its_factor_every_epoch():
+    falling = Falling(0.5, epochs=4)
+    assert [falling(s) for s in (0.0, 0.25, 1.0)] == pytest.approx([1.0, 0.5, 0.0625])
+    assert Falling(1.0, 1, rise=0.1)(0.05) == pytest.approx(0.51)

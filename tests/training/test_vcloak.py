@@ -11,11 +11,12 @@ from voicenym.errors import CorpusError, VoicenymError
 from voicenym.nets.speakers.ecapa import Ecapa
 from voicenym.training import vcloak as recipe
 from voicenym.training.apart import kept_out
-from voicenym.training.cloak_losses import Weights
+from voicenym.training.cloak_losses import Envelope, Weights
+from voicenym.training.cloaking import Cloaking, VCloakConfig
 from voicenym.training.config import load
 from voicenym.training.fit import Machine
 
-SMALL = recipe.VCloakConfig(
+SMALL = VCloakConfig(
     net={"channels": [4, 6, 8], "stride": 2, "voiceprint": 12},
     seconds=0.3,
     batch=4,
@@ -58,8 +59,8 @@ def test_a_cloak_learns_and_a_run_goes_on(shelved, tmp_path):
     assert not cloak.training
     assert outcome.best == pytest.approx(min(row["loss"] for row in outcome.curve))
     # the verifier knows cloaked voices less and less
-    before = recipe.Cloaking(recipe.new(config), [verifier()], recipe.Envelope(), config)
-    after = recipe.Cloaking(cloak, [verifier()], recipe.Envelope(), config)
+    before = Cloaking(recipe.new(config), [verifier()], Envelope(), config)
+    after = Cloaking(cloak, [verifier()], Envelope(), config)
     crops = torch.stack([torch.from_numpy(u.samples(0, 8_000)) for u in shelved[:8]])
     draws = before._draws(8, torch.Generator().manual_seed(0))
     draws = dataclasses.replace(draws, targeted=torch.zeros(8, dtype=torch.bool))
@@ -87,7 +88,7 @@ def test_targets_of_several_verifiers_are_learnt_from(shelved, tmp_path):
 
 
 def test_epsilon_bounds_what_is_added_in_training_too(shelved):
-    module = recipe.Cloaking(recipe.new(SMALL), [verifier()], recipe.Envelope(), SMALL)
+    module = Cloaking(recipe.new(SMALL), [verifier()], Envelope(), SMALL)
     crops = module._leveled(torch.randn(4, 8_000), None)
     assert crops.square().mean(1).sqrt().tolist() == pytest.approx([0.0501] * 4, rel=1e-2)
     draws = module._draws(4, torch.Generator().manual_seed(0))
@@ -100,13 +101,13 @@ def test_epsilon_bounds_what_is_added_in_training_too(shelved):
 def test_bundled_recipes_are_of_the_papers_and_of_a_small_size():
     from voicenym.nets.cloak.cloak import sizes
 
-    paper = load("vcloak", recipe.VCloakConfig)
+    paper = load("vcloak", VCloakConfig)
     net = sizes(paper.net, "vcloak")
     length = round(paper.seconds * 16_000)
     assert (net.blocks, net.input(length), net.output(net.input(length))) == (5, 41_641, 32_089)
     assert (paper.batch, paper.rate, paper.epsilon, paper.deviation) == (64, 4e-4, 0.05, 0.05)
     assert paper.weights == Weights()
-    small = load("vcloak-small", recipe.VCloakConfig)
+    small = load("vcloak-small", VCloakConfig)
     assert sizes(small.net, "vcloak-small").blocks == 5
 
 

@@ -10,11 +10,10 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from voicenym.errors import VoicenymError
 from voicenym.training.codec_losses import NOBODY_SAYS, Teacher
 from voicenym.training.epochs import LongCrops
 from voicenym.training.shelf import Utterance
-from voicenym.training.units import identity
+from voicenym.training.units import identity, keep
 
 
 @dataclass(frozen=True)
@@ -72,7 +71,7 @@ def taught(
         path = place / f"{utterance.path.stem}.npy"
         if not path.is_file():
             said = teacher(torch.from_numpy(utterance.samples()))
-            _keep(path, said.astype(np.float16 if said.ndim == 2 else np.int32))
+            keep(path, said.astype(np.float16 if said.ndim == 2 else np.int32))
         made.append(Taught(utterance, path))
         if (done + 1) % 500 == 0:
             say(f"{done + 1} of {len(utterances)} recordings heard by the teacher")
@@ -126,19 +125,3 @@ class CodecCrops(LongCrops[Taught, Segments]):
 
 def _samples(take: Taught) -> int:
     return take.utterance.length
-
-
-def _keep(path: Path, array: np.ndarray) -> None:
-    partial = path.with_suffix(".partial")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with partial.open("wb") as file:
-            np.save(file, array, allow_pickle=False)
-        partial.replace(path)
-    except OSError as error:
-        raise VoicenymError(
-            f"{path.parent}: cannot keep what the teacher says ({error.strerror}); free some "
-            "space, or choose another folder"
-        ) from error
-    finally:
-        partial.unlink(missing_ok=True)

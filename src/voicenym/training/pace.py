@@ -32,6 +32,27 @@ class Cyclical:
         return self.floor + (0.5**cycle - self.floor) * height
 
 
+@dataclass(frozen=True)
+class Falling:
+    """The learning rate falls by a factor every epoch.
+
+    Args:
+        factor: an epoch's; the paper's is 0.999.
+        epochs: in the whole training. 500,000 steps of 128 are 154 passes over the paper's English
+            data, two halves of LibriTTS and LibriSpeech of some 415,500 utterances together.
+        rise: share of the training in which the rate rises to its peak first.
+    """
+
+    factor: float = 0.999
+    epochs: float = 154.0
+    rise: float = 0.0
+
+    def __call__(self, share: float) -> float:
+        """The rate, as a share of the peak, after a share of the training, 0 to 1."""
+        risen = min(1.0, (share + 1e-3) / self.rise) if self.rise else 1.0
+        return risen * self.factor ** (self.epochs * min(max(share, 0.0), 1.0))
+
+
 class Pace(pl.Callback):
     """Sets learning rates by how much of the training is done, and ends it.
 

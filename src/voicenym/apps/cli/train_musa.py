@@ -51,9 +51,10 @@ def musa(
     from voicenym.training import musa as recipe
     from voicenym.training.apart import apart
     from voicenym.training.codec_takes import taught
+    from voicenym.training.coding import MusaConfig
     from voicenym.training.config import changed, load
 
-    chosen = changed(load(config, recipe.MusaConfig), steps=steps, batch=batch)
+    chosen = changed(load(config, MusaConfig), steps=steps, batch=batch)
     means = shared.means(budget, quiet, accelerator, devices, precision, workers)
     codec = recipe.new(chosen) if start is None else Codec.load(start)[0]
     teacher = None if units == NO_TEACHER else _teacher(Path(units), features, means["machine"])

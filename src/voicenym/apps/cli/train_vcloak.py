@@ -58,9 +58,10 @@ def vcloak(
     from voicenym.nets.cloak.cloak import Cloak
     from voicenym.training import vcloak as recipe
     from voicenym.training.apart import kept_out
+    from voicenym.training.cloaking import VCloakConfig
     from voicenym.training.config import changed, load
 
-    chosen = changed(load(config, recipe.VCloakConfig), steps=steps, batch=batch)
+    chosen = changed(load(config, VCloakConfig), steps=steps, batch=batch)
     if form not in FORMS:
         raise VoicenymError(f"--words-form is {' or '.join(FORMS)}, not {form!r}")
     keeper = None if words is None else _keeper(words, form)
