@@ -3,9 +3,29 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from voicenym.corpus.recording import Recording
 from voicenym.errors import CorpusError, DependencyError
+
+
+def read_cuts(path: Path) -> list[Any]:
+    """The cuts of a manifest, as lhotse has them.
+
+    Raises:
+        DependencyError: lhotse is not installed.
+        CorpusError: not a manifest of cuts.
+    """
+    try:
+        from lhotse import CutSet
+    except ImportError:
+        raise DependencyError(
+            f"{path}: reading lhotse manifests needs lhotse: pip install 'voicenym[lhotse]'"
+        ) from None
+    try:
+        return list(CutSet.from_file(path))
+    except Exception as error:
+        raise CorpusError(f"{path}: not a lhotse manifest of cuts ({error})") from None
 
 
 def utterances(path: Path) -> list[Recording]:
@@ -15,22 +35,12 @@ def utterances(path: Path) -> list[Recording]:
         path: cuts, as ``.jsonl`` or ``.jsonl.gz``.
 
     Raises:
-        DependencyError: lhotse is not installed.
-        CorpusError: not a manifest of cuts, a supervision without a speaker, or audio that is not
+        DependencyError, CorpusError: as :func:`read_cuts`.
+        CorpusError: a supervision without a speaker, or audio that is not
             one file.
     """
-    try:
-        from lhotse import CutSet
-    except ImportError:
-        raise DependencyError(
-            f"{path}: reading lhotse manifests needs lhotse: pip install 'voicenym[lhotse]'"
-        ) from None
-    try:
-        cuts = list(CutSet.from_file(path))
-    except Exception as error:
-        raise CorpusError(f"{path}: not a lhotse manifest of cuts ({error})") from None
     found = []
-    for cut in cuts:
+    for cut in read_cuts(path):
         recording = getattr(cut, "recording", None)
         if recording is None:
             raise CorpusError(f"{path}: {cut.id} has no recording of its own; save simple cuts")

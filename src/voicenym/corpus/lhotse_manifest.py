@@ -14,8 +14,9 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from voicenym.corpus.cutting import Passage
+from voicenym.corpus.lhotse_cuts import read_cuts
 from voicenym.corpus.plan import Item
-from voicenym.errors import CorpusError, DependencyError
+from voicenym.errors import CorpusError
 
 SUFFIXES = (".jsonl", ".jsonl.gz", ".json", ".json.gz")
 OUTPUT_NAME = "cuts.jsonl.gz"
@@ -117,19 +118,11 @@ def read_manifest(path: Path, output: Path) -> LhotseManifest:
 
 def _read_cuts(path: Path) -> dict[str, list[Any]]:
     """Simple cuts by the id of their recording."""
-    try:
-        from lhotse import CutSet
-        from lhotse.cut import MonoCut, MultiCut
-    except ImportError:
-        raise DependencyError(
-            f"{path}: reading lhotse manifests needs lhotse: pip install 'voicenym[lhotse]'"
-        ) from None
-    try:
-        cut_set = list(CutSet.from_file(path))
-    except Exception as error:
-        raise CorpusError(f"{path}: not a lhotse manifest of cuts ({error})") from None
+    found = read_cuts(path)
+    from lhotse.cut import MonoCut, MultiCut
+
     cuts: dict[str, list[Any]] = {}
-    for cut in cut_set:
+    for cut in found:
         if not isinstance(cut, (MonoCut, MultiCut)) or cut.recording is None:
             raise CorpusError(
                 f"{path}: {cut.id} is no cut with a recording of its own; make simple cuts: lhotse "

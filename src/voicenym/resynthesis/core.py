@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 
 from voicenym.dsp.pitch.online import Pitch, PitchStream
-from voicenym.dsp.pitch.register import moments, moved, register, typical
+from voicenym.dsp.pitch.register import moments, moved_within, register, typical
 from voicenym.nets.content.bottleneck import EVERY, HOP, RATE, Heard
 from voicenym.nets.streaming import Memory
 from voicenym.resynthesis.average import Averages, Sums, between
@@ -157,7 +157,8 @@ class ResynthesisCore:
             sums = moments(pitch.f0, pitch.level).cumsum(1) + self._sums.pitch[:, None]
             self._sums.pitch = sums[:, -1].clone()
             mean, std = register(sums)
-        target = moved(pitch.f0.double(), mean, std, self._voice.log_f0, self._voice.log_f0_std)
+        to = (self._voice.log_f0, self._voice.log_f0_std)
+        target = moved_within(pitch.f0.double(), mean, std, *to)
         self._f0 = torch.cat([self._f0, target.float()], dim=1)
 
     def _speak(self, frames: int) -> torch.Tensor:

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from voicenym.dsp.pitch.contours import LEAST_DEVIATION, MOST_DEVIATION
+from voicenym.dsp.pitch.register import LEAST_STD, MOST_STD
 from voicenym.errors import VoicenymError
 from voicenym.nets.folder import configuration, fill, read, write
 
@@ -53,7 +53,7 @@ class Register(torch.nn.Module):
         """``[row, element]`` to mean and deviation of ln F0, ``[row]`` each."""
         unit = torch.nn.functional.normalize(vectors, dim=1)
         mean, deviation = (unit @ self.slope.T + self.level).unbind(1)
-        return mean, deviation.clamp(LEAST_DEVIATION, MOST_DEVIATION)
+        return mean, deviation.clamp(LEAST_STD, MOST_STD)
 
     def save(self, folder: Path, card: Mapping[str, Any] | None = None) -> None:
         """Keep it in a folder.

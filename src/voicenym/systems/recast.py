@@ -13,7 +13,7 @@ from voicenym.dsp import envelope
 from voicenym.dsp.average_voice import AverageVoice, AverageVoiceReader, EnvelopeFrames
 from voicenym.dsp.overlap import OverlapAdd
 from voicenym.dsp.pitch.online import Pitch, PitchStream
-from voicenym.dsp.pitch.register import TYPICAL_LOG_F0, moments, moved, register, typical
+from voicenym.dsp.pitch.register import TYPICAL_LOG_F0, moments, moved_within, register, typical
 from voicenym.dsp.source import Noise, PulseTrain
 from voicenym.errors import UnknownSystemError
 from voicenym.pseudonym import Pseudonym
@@ -223,7 +223,7 @@ class _Core:
             self._f0_sums = sums[:, -1].clone()
             mean, std = register(sums)
             self._mean_f0 = torch.cat([self._mean_f0, (mean - TYPICAL_LOG_F0).float()], dim=1)
-        target = moved(f0.double(), mean, std, self._register, self._range).float()
+        target = moved_within(f0.double(), mean, std, self._register, self._range).float()
         # hold the last voiced value: index of the last voiced frame so far, 0 is the one before
         held = torch.cat([self._last_f0, target], dim=1)
         index = torch.arange(1, held.shape[1], device=f0.device) * voiced

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import torch
 
-from voicenym.dsp.pitch.register import moved
+from voicenym.dsp.pitch.register import moved_within
 from voicenym.nets.speakers.encoder import Encoder
 from voicenym.resynthesis.parts import Parts
 from voicenym.training.takes import Crop
@@ -76,7 +76,7 @@ def wanted(
     spread = torch.rand(rows, generator=generator, device=device)
     spread = LEAST_RANGE + (MOST_RANGE - LEAST_RANGE) * spread
     register = parts.voices.log_f0(vectors, normal(rows))
-    f0 = moved(crop.f0, crop.register[:, :1], crop.register[:, 1:], register, spread)
+    f0 = moved_within(crop.f0, crop.register[:, :1], crop.register[:, 1:], register, spread)
     return Wanted(vectors, f0)
 
 

@@ -12,7 +12,7 @@ from voicenym.dsp.pitch.register import (
     TYPICAL_LOG_F0,
     TYPICAL_LOG_F0_STD,
     moments,
-    moved,
+    moved_within,
     register,
     typical,
 )
@@ -62,7 +62,7 @@ def test_a_moved_contour_has_the_other_register_and_the_movements():
     f0 = contour().double()
     mean, std = register(moments(f0, torch.ones_like(f0)).sum(1))
     to_mean, to_std = torch.full((2,), math.log(210.0)), 1.2 * std
-    other = moved(f0, mean[:, None], std[:, None], to_mean, to_std)
+    other = moved_within(f0, mean[:, None], std[:, None], to_mean, to_std)
     assert torch.equal(other > 0, f0 > 0)
     found, spread = register(moments(other, torch.ones_like(other)).sum(1))
     torch.testing.assert_close(found.float(), to_mean, atol=0.01, rtol=0.0)
@@ -76,8 +76,8 @@ def test_errors_of_the_tracker_do_not_go_far():
     f0 = torch.tensor([[100.0, 800.0, 12.5, 0.0]])
     mean, std = torch.full((1, 1), math.log(100.0)), torch.full((1, 1), 0.2)
     to = (torch.tensor([math.log(150.0)]), torch.tensor([0.2]))
-    found = moved(f0, mean, std, *to)[0]
+    found = moved_within(f0, mean, std, *to)[0]
     expected = torch.tensor([150.0, 150.0 * math.exp(FARTHEST), 150.0 * math.exp(-FARTHEST), 0.0])
     torch.testing.assert_close(found, expected)
-    high = moved(f0, mean, std, torch.tensor([math.log(400.0)]), to[1])
+    high = moved_within(f0, mean, std, torch.tensor([math.log(400.0)]), to[1])
     assert float(high.max()) == pytest.approx(HIGHEST_F0)

@@ -12,16 +12,14 @@ import math
 
 import torch
 
-from voicenym.dsp.pitch.register import TYPICAL_LOG_F0, TYPICAL_LOG_F0_STD
+from voicenym.dsp.pitch.register import moments, register
 
 STEPS = 16
 """Of a rounded contour, to a standard deviation."""
-LEAST_DEVIATION, MOST_DEVIATION = 0.05, 0.5
-"""Of ln F0: a monotone would be divided by nothing, and octave errors would be believed."""
 
 
 class Moments:
-    """Mean and deviation of ln F0, gathered part by part.
+    """Mean and deviation of ln F0, gathered part by part; every voiced frame counts the same.
 
     Args:
         rows: of the contours.
@@ -33,19 +31,12 @@ class Moments:
 
     def add(self, f0: torch.Tensor) -> None:
         """Count ``[row, frame]`` in Hz, 0 where unvoiced."""
-        voiced = (f0 > 0).double()
-        log_f0 = f0.double().clamp_min(1.0).log() * voiced
-        self._sums += torch.stack([voiced, log_f0, log_f0.square()], dim=2).sum(1)
+        self._sums += moments(f0, torch.ones_like(f0)).sum(1)
 
     def result(self) -> tuple[torch.Tensor, torch.Tensor]:
         """Mean and standard deviation ``[row]``; a row without voiced frames has typical ones."""
-        count, total, squares = self._sums.T
-        some = count > 0
-        mean = total / count.clamp_min(1.0)
-        std = (squares / count.clamp_min(1.0) - mean.square()).clamp_min(0.0).sqrt()
-        mean = torch.where(some, mean, TYPICAL_LOG_F0)
-        std = torch.where(some, std, TYPICAL_LOG_F0_STD)
-        return mean.float(), std.clamp(LEAST_DEVIATION, MOST_DEVIATION).float()
+        mean, std = register(self._sums)
+        return mean.float(), std.float()
 
 
 def moved(

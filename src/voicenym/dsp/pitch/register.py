@@ -55,17 +55,19 @@ def register(sums: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     return mean, deviation.clamp(LEAST_STD, MOST_STD)
 
 
-def moved(
+def moved_within(
     f0: torch.Tensor,
     mean: torch.Tensor,
     std: torch.Tensor,
     to_mean: torch.Tensor,
     to_std: torch.Tensor,
 ) -> torch.Tensor:
-    """F0 ``[row, frame]`` in Hz, 0 where unvoiced, in another register and range.
+    """Another register and range, within limits that a tracker's errors do not pass.
+
+    (:func:`voicenym.dsp.pitch.contours.moved` has none.)
 
     Args:
-        f0: of the speaker.
+        f0: of the speaker, ``[row, frame]`` in Hz, 0 where unvoiced.
         mean, std: of his ln F0, ``[row, 1]`` or of each frame.
         to_mean, to_std: of the voice's, ``[row]``.
     """
