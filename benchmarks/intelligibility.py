@@ -44,6 +44,7 @@ import voicenym
 from voicenym.metrics import words
 from voicenym.recognition.listening import Pairs, listen, understood
 from voicenym.recognition.protocol import RATE
+from voicenym.system import usable
 
 ADULT = 18
 FIRST_HALF = 10
@@ -156,7 +157,7 @@ def main() -> None:
         f"{len(clear)} are understood; {time.perf_counter() - started:.0f} s"
     )
     print(f"{'system':16s} {'words, %':>20s} {'sentences, %':>20s} {'WER, %':>20s} {'seconds':>8s}")
-    for name in ["original", *(options.system or voicenym.available())]:
+    for name in ["original", *(options.system or usable())]:
         started = time.perf_counter()
         system = None if name == "original" else voicenym.load(name)
         commanded = [

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import soundfile
 
-import voicenym
+from voicenym.system import usable
 
 LIMIT_MB = 500.0
 SHORT_HOURS = 0.1
@@ -63,7 +63,7 @@ def main() -> None:
         repeated(options.speech, short, SHORT_HOURS)
         repeated(options.speech, long, options.hours)
         print(f"{'':16s} {SHORT_HOURS:g} h: MB  s per hour   {options.hours:g} h: MB  s per hour")
-        for system in options.system or voicenym.available():
+        for system in options.system or usable():
             figures = []
             start, _ = run(system, least, Path(folder, "start.wav"))
             Path(folder, "start.wav").unlink()

@@ -75,6 +75,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--layers", type=int, default=12, help="of HuBERT-soft; the paper has 6")
     parser.add_argument("--times", type=int, default=2)
+    parser.add_argument("--part", default="", help="of the names to measure; default: all")
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     torch.manual_seed(0)
@@ -112,17 +113,25 @@ def main() -> None:
         f"synthesis ({made.kind})": synthesis,
         "whole, in windows": whole,
     }
-    counted: dict[str, Callable[[], object]] = {"speaker vector": lambda: parts.speaker(signal)}
-    with torch.inference_mode():
-        speaker = operations(counted["speaker vector"])
+    # its layers are oneDNN's own, which are not counted: each weight once a frame of 10 ms, but
+    # for those that work once a recording
+    once = ("se_block", "fc.")
+    each = sum(
+        weight.numel()
+        for name, weight in parts.speaker.named_parameters()
+        if weight.ndim == 3 and not any(part in name for part in once)
+    )
+    speaker = round(each * 100 * options.seconds)
     rate = convolution_rate()
     print(f"{options.threads} threads, {rate / 1e9:.0f} billion multiply-adds a second on one")
     print(f"{'':28s} {'M / s':>8s} {'of real time':>12s} {'x limit':>8s}")
     with torch.inference_mode():
         for name, function in named.items():
+            if options.part not in name:
+                continue
             taken = best(function, options.times)
-            needed = operations(counted.get(name, function))
-            if function is whole:  # layers that oneDNN lays out anew are not counted in it
+            needed = speaker if name == "speaker vector" else operations(function)
+            if function is whole:
                 needed += speaker - operations(first_pass)
             limit = needed / rate / options.threads
             ratio = f"{taken / limit:8.1f}" if needed else f"{'':8s}"

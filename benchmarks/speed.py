@@ -28,6 +28,7 @@ import voicenym
 from voicenym.corpus import DEFAULT_SYSTEM
 from voicenym.dsp import lpc
 from voicenym.dsp.overlap import root_hann
+from voicenym.system import usable
 
 RATE = 16000
 FRAMES_PER_SECOND = 100
@@ -166,7 +167,7 @@ def main() -> None:
     print(f"{options.seconds:g} s of {'speech' if options.speech else 'noise'}, one core")
     print(f"{'':44s} time / duration")
     own = {}
-    for name in voicenym.available():
+    for name in usable():
         system = voicenym.load(name)
         pseudonym = KEY.pseudonym("benchmark")
         (seconds,) = best(lambda s=system, p=pseudonym: s(audio, p), repeats=2)

@@ -156,24 +156,26 @@ def test_systems_says_that_weights_are_needed(inside):
         assert needs[name].startswith("needs weights")
 
 
-def test_evaluating_all_leaves_out_what_has_no_weights_and_says_so(
+def test_who_evaluates_all_hears_what_is_left_out_for_want_of_weights(
     pipelines, monkeypatch, capsys, tmp_path
 ):
-    from voicenym.apps.cli.evaluate import _usable
+    from voicenym.apps.cli.evaluate import _left_out
     from voicenym.errors import VoicenymError
-    from voicenym.system import available
+    from voicenym.system import available, usable
 
-    assert _usable(["mcadams", "ssl-loh", "b1a"]) == ["mcadams"]
+    found = usable(_left_out)
+    assert {"mcadams", "base"} <= set(found)
     told = capsys.readouterr().err
-    for name in ("ssl-loh", "b1a"):
+    for name in ("ssl-select", "ssl-roh", "ssl-loh", "ssl-gmm", "b1a", "b1b"):
+        assert name not in found
         assert f"{name} is left out: no weights" in told
     monkeypatch.setenv("VOICENYM_WEIGHTS", str(pipelines))
-    assert _usable(available()) == available()
+    assert usable() == available()
     monkeypatch.setenv("VOICENYM_WEIGHTS", str(tmp_path))
     (tmp_path / "b1a").mkdir()
     (tmp_path / "b1a" / "something").touch()
     with pytest.raises(VoicenymError, match="not the folder of a pipeline"):
-        _usable(["b1a"])  # there, and not as it should be
+        usable()  # there, and not as it should be
 
 
 def test_a_register_is_trained_and_added(inside, small_parts, speech, tmp_path):

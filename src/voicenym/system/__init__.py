@@ -11,7 +11,7 @@ surrounds the core (sample rates, channels, exact length, range, chunking) is do
 
 from voicenym.system.anonymizer import BLOCK_SECONDS, Anonymizer
 from voicenym.system.card import Card, Figure
-from voicenym.system.registry import available, load, system_class
+from voicenym.system.registry import available, load, system_class, usable
 from voicenym.system.stream import (
     MAX_WORKING_RATE,
     MIN_WORKING_RATE,
@@ -36,5 +36,6 @@ __all__ = [
     "available",
     "load",
     "system_class",
+    "usable",
     "working_rate",
 ]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any
 
-from voicenym.errors import UnknownSystemError
+from voicenym.errors import UnknownSystemError, WeightsError
 from voicenym.system.anonymizer import Anonymizer
 
 
@@ -15,6 +16,26 @@ def available() -> list[str]:
     """Names of all systems, in alphabetical order; imports none of them."""
     package = import_module("voicenym.systems")
     return sorted(module.name.replace("_", "-") for module in iter_modules(package.__path__))
+
+
+def usable(left_out: Callable[[str, str], None] = lambda name, why: None) -> list[str]:
+    """Names of the systems that have the weights they need, in alphabetical order.
+
+    Args:
+        left_out: told the name of each other one, and what it lacks.
+
+    Raises:
+        VoicenymError: weights are there, and damaged or do not fit.
+    """
+    found = []
+    for name in available():
+        try:
+            load(name).check()
+        except WeightsError as error:
+            left_out(name, str(error))
+        else:
+            found.append(name)
+    return found
 
 
 def system_class(name: str) -> type[Anonymizer]:
