@@ -100,7 +100,7 @@ def main() -> None:
     options = parser.parse_args()
     torch.set_num_threads(1)
     system = Base(weights=options.weights)
-    parts, encoder, mel = system._parts(), encoder_of("ecapa-small"), losses.LogMel()
+    parts, encoder, mel = system.parts, encoder_of("ecapa-small"), losses.LogMel()
     key = Key(bytes(32))
     figures: dict[str, list[float]] = defaultdict(list)
     middle = parts.voices.mean

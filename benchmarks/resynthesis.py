@@ -65,7 +65,7 @@ def main() -> None:
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     system = Base(weights=options.weights)
-    parts = system._parts()
+    parts = system.parts
     pseudonym = voicenym.Key(bytes(32)).pseudonym("speaker")
     samples, rate = soundfile.read(options.speech, dtype="float32", always_2d=True)
     if rate != RATE:

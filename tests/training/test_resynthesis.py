@@ -12,16 +12,17 @@ from voicenym.nets.speakers.weights import make
 from voicenym.resynthesis.parts import Parts
 from voicenym.training import conversion
 from voicenym.training import resynthesis as recipe
-from voicenym.training.config import load
+from voicenym.training.config import changed, load
 from voicenym.training.conversion import ConversionConfig
 from voicenym.training.fit import Machine
+from voicenym.training.resynthesizing import ResynthesisConfig, Resynthesizing
 from voicenym.training.shelf import FULL_SCALE, Utterance
 from voicenym.training.takes import Crop, TakeCrops, takes, unit
 
 RATE = 16_000
 CONTENT = {"width": 16, "inner": 24, "blocks": 1, "size": 4}
 OPTIONS = {"width": 24, "inner": 32, "blocks": 1, "lookahead": 3, "speaker_width": 8}
-CONFIG = recipe.ResynthesisConfig(
+CONFIG = ResynthesisConfig(
     content=CONTENT, options=OPTIONS, rank=2, seconds=0.5, batch=4, every=10, rate=1e-2
 )
 
@@ -76,7 +77,7 @@ def test_a_crop_depends_on_its_place_alone(heard):
 
 def test_it_learns_goes_on_and_is_kept(heard, tmp_path):
     made = recipe.parts(CONFIG, 192)
-    steps = recipe.changed(CONFIG, steps=30)
+    steps = changed(CONFIG, steps=30)
     machine = Machine(accelerator="cpu", workers=0)
     outcome = recipe.train(made, heard[:6], heard[6:], steps, tmp_path, machine=machine)
     assert outcome.steps == 30
@@ -84,7 +85,7 @@ def test_it_learns_goes_on_and_is_kept(heard, tmp_path):
     assert distances[-1] < 0.9 * distances[0]
     assert made.usual.abs().min() > 0
     more = recipe.train(
-        made, heard[:6], heard[6:], recipe.changed(CONFIG, steps=40), tmp_path, machine=machine
+        made, heard[:6], heard[6:], changed(CONFIG, steps=40), tmp_path, machine=machine
     )
     assert more.steps == 40
     made.save(tmp_path / "parts", {"data": "made"})
@@ -94,7 +95,7 @@ def test_it_learns_goes_on_and_is_kept(heard, tmp_path):
 
 
 def test_discriminators_join_when_told(heard, tmp_path):
-    config = recipe.changed(
+    config = changed(
         CONFIG,
         steps=3,
         every=3,
@@ -104,7 +105,7 @@ def test_discriminators_join_when_told(heard, tmp_path):
         judged=0.25,
     )
     made = recipe.parts(config, 192)
-    module = recipe.Resynthesizing(made, 4, config)
+    module = Resynthesizing(made, 4, config)
     assert len(module.judges) == 2
     machine = Machine(accelerator="cpu", workers=0)
     outcome = recipe.train(made, heard[:6], heard[6:], config, tmp_path, machine=machine)
@@ -159,7 +160,7 @@ def test_a_voice_that_is_the_speakers_own_is_told_from_the_one_asked_for(heard, 
 
 
 def test_it_learns_to_speak_in_other_voices(heard, encoder, tmp_path):
-    config = recipe.changed(
+    config = changed(
         CONFIG, steps=30, conversion=ConversionConfig(share=0.5, speaker=3.0, noise=(60.0, 80.0))
     )
     before = [parameter.clone() for parameter in encoder.parameters()]
@@ -173,7 +174,7 @@ def test_it_learns_to_speak_in_other_voices(heard, encoder, tmp_path):
     assert outcome.curve[-1]["loss kept out"] < outcome.curve[0]["loss kept out"]
     assert all(map(torch.equal, before, encoder.parameters()))
     with pytest.raises(ValueError, match="encoder"):
-        recipe.Resynthesizing(made, 4, config)
+        Resynthesizing(made, 4, config)
 
 
 def test_voices_are_like_those_that_were_heard(heard):
@@ -190,7 +191,7 @@ def test_voices_are_like_those_that_were_heard(heard):
 
 
 def test_the_bundled_recipe_loads_and_other_folders_are_refused(tmp_path):
-    config = load("base", recipe.ResynthesisConfig)
+    config = load("base", ResynthesisConfig)
     assert config.synthesizer == "istft-vocoder"
     with pytest.raises(VoicenymError):
         Parts.load(tmp_path)

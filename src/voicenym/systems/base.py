@@ -103,14 +103,12 @@ class Base(Anonymizer):
     def profiler(self, rows: int, rate: int, lengths: Sequence[int] | None) -> Profiler:
         hears = self._method is not None and self._method.hears
         encoder = speaker_encoder(self.device) if hears else None
-        return RecordingReader(self._parts(), rows, lengths, self.device, encoder)
+        return RecordingReader(self.parts, rows, lengths, self.device, encoder)
 
     def core(self, pseudonyms: Sequence[Pseudonym], rate: int, profile: Any) -> Core:
         averages = profile.averages if profile is not None else None
         vectors = profile.vectors if profile is not None else None
-        return ResynthesisCore(
-            self._parts(), self.voice(pseudonyms, vectors), averages, self.device
-        )
+        return ResynthesisCore(self.parts, self.voice(pseudonyms, vectors), averages, self.device)
 
     def voice(self, pseudonyms: Sequence[Pseudonym], heard: torch.Tensor | None = None) -> Voice:
         """The voices of pseudonyms.
@@ -119,7 +117,7 @@ class Base(Anonymizer):
             pseudonyms: one a row.
             heard: ``[row, element]``, the speakers' own vectors, where the identity goes by them.
         """
-        parts, method = self._parts(), self._method
+        parts, method = self.parts, self._method
 
         def normals(purpose: str, count: int) -> torch.Tensor:
             drawn = [p.normals(f"base.{purpose}", count) for p in pseudonyms]
@@ -139,12 +137,14 @@ class Base(Anonymizer):
             torch.tensor(seeds, dtype=torch.int64, device=self.device),
         )
 
+    @property
+    def parts(self) -> Parts:
+        """Content encoder, synthesizer and voices, on the device."""
+        return _loaded(self.weights or str(BUNDLED), self.device)
+
     @functools.cached_property
     def _method(self) -> Identity | None:
         return parsed(self.identity) if self.identity else None
-
-    def _parts(self) -> Parts:
-        return _loaded(self.weights or str(BUNDLED), self.device)
 
 
 @functools.lru_cache(maxsize=4)

@@ -10,10 +10,10 @@ import numpy as np
 import torch
 
 from voicenym.dsp.pitch.online import PitchStream
-from voicenym.errors import CorpusError
 from voicenym.nets.content.bottleneck import HOP, RATE, Ear
 from voicenym.nets.speakers.encoder import Encoder
 from voicenym.resynthesis.average import Averages, between
+from voicenym.training.epochs import LongCrops
 from voicenym.training.shelf import Utterance
 
 MOST_SECONDS = 20.0
@@ -120,7 +120,7 @@ class Crop(NamedTuple):
     """Number of the speaker."""
 
 
-class TakeCrops(torch.utils.data.Dataset[Crop]):
+class TakeCrops(LongCrops[Take, Crop]):
     """An epoch of crops, each recording drawn in proportion to its length.
 
     The crop of an index depends on the seed, the epoch and the index alone.
@@ -137,35 +137,16 @@ class TakeCrops(torch.utils.data.Dataset[Crop]):
 
     def __init__(self, takes: Sequence[Take], seconds: float, count: int, seed: int) -> None:
         self._frames = round(seconds * RATE / HOP) // 2 * 2
-        self._takes = [take for take in takes if take.frames >= self._frames]
-        if not self._takes:
-            raise CorpusError(
-                f"no recording is {seconds} s long; give longer ones, or take a shorter crop"
-            )
-        self.speakers = sorted({take.utterance.speaker for take in self._takes})
-        number = {name: i for i, name in enumerate(self.speakers)}
-        self._label = [number[take.utterance.speaker] for take in self._takes]
-        self._vectors = unit(np.stack([take.vector for take in self._takes]))
+        super().__init__(takes, lambda take: take.frames, self._frames, seconds, count, seed)
+        self._vectors = unit(np.stack([take.vector for take in self.takes]))
         means = np.zeros((len(self.speakers), self._vectors.shape[1]), np.float32)
-        np.add.at(means, self._label, self._vectors)
+        np.add.at(means, self.labels, self._vectors)
         self._means = unit(means)
-        lengths = np.array([take.frames for take in self._takes], dtype=np.float64)
-        self._share = np.cumsum(lengths / lengths.sum())
-        self._count, self._seed, self._epoch = count, seed, 0
 
-    def advance(self, epoch: int) -> None:
-        """Go to an epoch."""
-        self._epoch = epoch
-
-    def __len__(self) -> int:
-        return self._count
-
-    def __getitem__(self, index: int) -> Crop:
-        if not 0 <= index < self._count:
-            raise IndexError(index)
-        rng = np.random.default_rng((self._seed, self._epoch, index))
-        which = min(int(np.searchsorted(self._share, rng.random())), len(self._takes) - 1)
-        take, label = self._takes[which], self._label[which]
+    def drawn(self, rng: np.random.Generator) -> Crop:
+        """A crop."""
+        which = self.picked(rng)
+        take, label = self.takes[which], self.labels[which]
         first = int(rng.integers(take.frames - self._frames + 1))
         span = slice(first, first + self._frames)
         samples = take.utterance.samples(first * HOP, self._frames * HOP)

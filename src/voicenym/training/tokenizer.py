@@ -118,10 +118,6 @@ class Tokenizing(pl.LightningModule):
         parameters = self.tokenizer.parameters()
         return torch.optim.AdamW(parameters, lr=recipe.rate, weight_decay=recipe.decay)
 
-    def on_train_epoch_start(self) -> None:
-        crops = self.trainer.train_dataloader.dataset  # type: ignore[union-attr]
-        crops.advance(self.current_epoch)
-
     def training_step(self, batch: torch.Tensor, index: int) -> torch.Tensor:
         frames = self.tokenizer.normalised(batch)
         told = self.tokenizer.through(frames)

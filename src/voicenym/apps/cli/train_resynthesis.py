@@ -33,10 +33,11 @@ def resynthesis(
     from voicenym.resynthesis.parts import Parts
     from voicenym.training import resynthesis as recipe
     from voicenym.training.apart import kept_out
-    from voicenym.training.config import load
+    from voicenym.training.config import changed, load
+    from voicenym.training.resynthesizing import ResynthesisConfig
     from voicenym.training.takes import takes
 
-    chosen = recipe.changed(load(config, recipe.ResynthesisConfig), steps=steps, batch=batch)
+    chosen = changed(load(config, ResynthesisConfig), steps=steps, batch=batch)
     speech = common.gathered(data, split, corpus)
     learnt, kept = kept_out(speech, chosen.held_out, chosen.seed)
     encoder = encoder_of(chosen.encoder)
