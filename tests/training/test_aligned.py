@@ -105,3 +105,6 @@ def test_shares_are_those_of_states(shelved):
     assert found.sum() == pytest.approx(1.0)
     # 0.25 s of silence on both sides, 0.6 s of AA, 0.4 s of B
     np.testing.assert_allclose(found, [0.333, 0.2, 0.2, 0.133, 0.133], atol=0.03)
+    # what targets are on average, once a tenth of each is spread over all
+    spread = np.exp(shares(kept, STATES, 0.1))
+    np.testing.assert_allclose(spread, 0.9 * found + 0.1 / 5)

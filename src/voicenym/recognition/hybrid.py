@@ -23,9 +23,10 @@ from voicenym.recognition.trained import SHORTEST, note
 
 LEXICON = "lexicon.dict"
 NGRAM = "words.arpa"
-WEIGHTS = (1.0, 2.0, 3.0, 4.5, 6.0)
+WEIGHTS = (0.7, 1.0, 1.5, 2.0, 3.0)
 BONUSES = (-2.0, 0.0, 2.0, 4.0)
-"""Values that are tried, for each frame of 30 ms having the weight 1."""
+PRIORS = (0.3, 0.6, 1.0)
+"""Values that are tried, each frame of 30 ms having the weight 1."""
 
 
 @dataclass(frozen=True)
@@ -38,9 +39,9 @@ class Search:
         priors: how much of the states' shares is taken out: 1 makes likelihoods of posteriors.
     """
 
-    weight: float = 3.0
+    weight: float = 1.0
     bonus: float = 0.0
-    priors: float = 1.0
+    priors: float = 0.6
 
 
 class Hybrid(Recogniser):
@@ -178,22 +179,24 @@ def attach(
     (folder / LEXICON).write_text(write_lexicon(words, words), "utf-8")
     (folder / NGRAM).write_text(write_arpa(ngram), "utf-8")
     paths = graph(words, ngram, model.states)
-    heard = [model.log_probs(torch.from_numpy(x)) - model.priors for x, _ in held_out]
+    heard = [model.log_probs(torch.from_numpy(x)) for x, _ in held_out]
     said = [text for _, text in held_out]
 
     def errors(how: Search) -> float:
-        found = [" ".join(best(paths, frames, how.weight, how.bonus)) for frames in heard]
+        likely = (frames - how.priors * model.priors for frames in heard)
+        found = [" ".join(best(paths, frames, how.weight, how.bonus)) for frames in likely]
         return 100.0 * word_errors(said, found).value
 
-    # one after the other: the bonus with a middling weight, the weight, the bonus again
+    # one after the other, since each trial is a search through all of it
     chosen, tried = Search(), dict[Search, float]()
-    for field, values in (("bonus", BONUSES), ("weight", WEIGHTS), ("bonus", BONUSES)):
+    turns = (("bonus", BONUSES), ("weight", WEIGHTS), ("priors", PRIORS), ("bonus", BONUSES))
+    for field, values in turns:
         some = [dataclasses.replace(chosen, **{field: value}) for value in values]
         tried |= {how: errors(how) for how in some if how not in tried}
         chosen = min(tried, key=lambda how: tried[how])
     say(
         f"{order}-gram of {len(paths.words)} words: WER {tried[chosen]:.1f} % with weight "
-        f"{chosen.weight:g} and bonus {chosen.bonus:g}"
+        f"{chosen.weight:g}, bonus {chosen.bonus:g} and priors {chosen.priors:g}"
     )
     note(folder, search=dataclasses.asdict(chosen))
     return tried[chosen]

@@ -82,10 +82,17 @@ def aligned(
     return kept, left
 
 
-def shares(speech: Sequence[Aligned], states: States) -> np.ndarray:
-    """Natural logarithms of how often states occur, ``[state]``; each once more than it does.
+def shares(speech: Sequence[Aligned], states: States, smoothing: float = 0.0) -> np.ndarray:
+    """Natural logarithms of how often states are told, ``[state]``: the network's priors.
 
     Silence before and behind the words counts as much as training hears of it on average.
+
+    Args:
+        speech: to learn from.
+        states: of its phones.
+        smoothing: share of every target that the training spreads over all states. It must be in
+            the priors too: a rare state, told with what is spread in every frame and divided by how
+            rarely it occurs, would be the likeliest of all.
     """
     counts = np.ones(len(states))
     for one in speech:
@@ -98,7 +105,7 @@ def shares(speech: Sequence[Aligned], states: States) -> np.ndarray:
             FRAME,
         )
         counts += np.bincount(labels, minlength=len(states))
-    found: np.ndarray = np.log(counts / counts.sum())
+    found: np.ndarray = np.log((1.0 - smoothing) * counts / counts.sum() + smoothing / len(states))
     return found
 
 

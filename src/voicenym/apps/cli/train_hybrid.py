@@ -9,7 +9,7 @@ import typer
 from voicenym.apps.cli import train as shared
 from voicenym.errors import CorpusError, VoicenymError
 
-WEIGHED = 120
+WEIGHED = 60
 """Utterances that the n-gram is weighed on, of those that are kept out."""
 
 
@@ -88,7 +88,7 @@ def hybrid(
     if start is None:
         names = {name for ways in known.values() for way in ways for name in way.split()}
         states = States(tuple(sorted(names)))
-        model = PhoneModel.make(states, chosen.options, shares(speech, states))
+        model = PhoneModel.make(states, chosen.options, shares(speech, states, chosen.smoothing))
     else:
         model, _ = PhoneModel.load(start)
     outcome = recipe.train(model, speech, judged, chosen, output, **means)
@@ -99,10 +99,11 @@ def hybrid(
         "anonymized by": system or "",
         "voices per": per if system else "",
         "steps": outcome.steps,
-        "cross-entropy on speakers kept out, who decided which checkpoint is the best": outcome.best,
+        "cross-entropy on speakers kept out, who chose the checkpoint": outcome.best,
     }
     model.save(output, training=about)
-    weighed = [(one.speech.samples(), one.speech.recording.text) for one in judged[:WEIGHED]]
+    some = judged[:: max(1, len(judged) // WEIGHED)]  # of all speakers
+    weighed = [(one.speech.samples(), one.speech.recording.text) for one in some]
     texts = [recording.text for recording in learnt]
     rate = attach(output, texts, known, weighed, max(1, chosen.order), say=say)
     typer.echo(
