@@ -24,7 +24,7 @@ from voicenym.recognition.trained import SHORTEST, note
 LEXICON = "lexicon.dict"
 NGRAM = "words.arpa"
 WEIGHTS = (0.7, 1.0, 1.5, 2.0, 3.0)
-BONUSES = (-2.0, 0.0, 2.0, 4.0)
+BONUSES = (-6.0, -4.0, -2.0, 0.0, 2.0)
 PRIORS = (0.3, 0.6, 1.0)
 """Values that are tried, each frame of 30 ms having the weight 1."""
 
