@@ -31,7 +31,10 @@ def test_the_pitch_moves_to_the_drawn_register_and_keeps_its_movement():
     both = (found > 0) & (source > 0)
     assert both.sum() > 100
     assert float(found[both].log().median()) == pytest.approx(float(voice.log_f0[0]), abs=0.12)
-    moved = torch.corrcoef(torch.stack([found[both].log(), source[both].log()]))[0, 1]
+    # A buzz is no speech: here and there the tracker hears every other period.
+    near = both & ((found.log() - voice.log_f0[0]).abs() < 0.35)
+    assert near.sum() > 0.8 * both.sum()
+    moved = torch.corrcoef(torch.stack([found[near].log(), source[near].log()]))[0, 1]
     assert float(moved) > 0.8
 
 

@@ -94,6 +94,16 @@ def test_it_learns_goes_on_and_is_kept(heard, tmp_path):
         assert torch.equal(value, again.state_dict()[name]), name
 
 
+def test_weights_blend_with_what_they_went_on_from():
+    one, other = recipe.parts(CONFIG, 192), recipe.parts(changed(CONFIG, seed=1), 192)
+    name = "content.narrow.weight"
+    wanted = 0.25 * one.state_dict()[name] + 0.75 * other.state_dict()[name]
+    one.blend(other, 0.75)
+    torch.testing.assert_close(one.state_dict()[name], wanted)
+    with pytest.raises(VoicenymError, match="shape"):
+        one.blend(recipe.parts(changed(CONFIG, rank=3), 192), 0.5)
+
+
 def test_discriminators_join_when_told(heard, tmp_path):
     config = changed(
         CONFIG,

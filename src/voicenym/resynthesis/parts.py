@@ -120,6 +120,28 @@ class Parts(torch.nn.Module):
         level = power.clamp(QUIETEST, -QUIETEST) / -QUIETEST
         return torch.cat([numbers.repeat_interleave(EVERY, 1), level[..., None]], dim=2)
 
+    @torch.no_grad()
+    def blend(self, other: Parts, share: float) -> None:
+        """Take a share of each weight from other parts.
+
+        Between weights and what they were trained on from lie others that are often better than
+        either (Wortsman et al., "Robust fine-tuning of zero-shot models", CVPR 2022).
+
+        Args:
+            other: what these went on from.
+            share: 0 to 1, of the other's.
+
+        Raises:
+            VoicenymError: parts of another shape.
+        """
+        theirs = other.state_dict()
+        for name, value in self.state_dict().items():
+            if name not in theirs or theirs[name].shape != value.shape:
+                raise VoicenymError(
+                    f"{name} differs in shape: only parts that went on from each other blend"
+                )
+            value.lerp_(theirs[name].to(value), share)
+
     def save(self, folder: Path, card: Mapping[str, Any], *, half: bool = False) -> None:
         """Keep the parts.
 

@@ -100,20 +100,17 @@ class Listener(Protocol):
 
 
 class VectorReader:
-    """First pass over a recording: its speakers' vectors.
+    """First pass over a recording: its speakers' vectors, means of those of its parts, as long as
+    the vectors of a pool.
 
     Args:
         encoder: makes them.
         rows: of the signal.
         lengths: samples of each row, where rows are padded; None for all.
-        unit: whether parts' vectors are brought to length 1 before they are added; else the result
-            is their mean, as long as the vectors of a pool.
     """
 
-    def __init__(
-        self, encoder: Listener, rows: int, lengths: Sequence[int] | None, *, unit: bool = True
-    ) -> None:
-        self._encoder, self._unit = encoder, unit
+    def __init__(self, encoder: Listener, rows: int, lengths: Sequence[int] | None) -> None:
+        self._encoder = encoder
         self._weights = [0.0] * rows
         self._left = [2**62] * rows if lengths is None else list(lengths)
         self._part: list[torch.Tensor] = []
@@ -136,9 +133,8 @@ class VectorReader:
         self._take()
         size = self._encoder.size
         found = [torch.zeros(size) if total is None else total for total in self._sums]
-        if not self._unit:
-            weights = zip(found, self._weights, strict=True)
-            found = [total / max(weight, 1e-9) for total, weight in weights]
+        weights = zip(found, self._weights, strict=True)
+        found = [total / max(weight, 1e-9) for total, weight in weights]
         return torch.stack([one.to(found[0]) for one in found])
 
     def _take(self) -> None:
@@ -152,8 +148,6 @@ class VectorReader:
             if not len(own) or (total is not None and len(own) < LEAST_SECONDS * RATE):
                 continue
             vector = self._encoder.embed([own])[0]
-            if self._unit:
-                vector = torch.nn.functional.normalize(vector, dim=0)
             vector = vector * (len(own) / RATE)
             self._weights[row] += len(own) / RATE
             self._sums[row] = vector if total is None else total + vector

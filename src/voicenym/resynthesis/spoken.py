@@ -90,7 +90,7 @@ class ProfileReader:
         self._ends = torch.tensor([ENDLESS] * rows if lengths is None else list(lengths))
         self._heard = 0
         self._sounding = torch.zeros(rows, dtype=torch.bool)
-        self._vectors = VectorReader(parts.speaker, rows, lengths, unit=False) if vectors else None
+        self._vectors = VectorReader(parts.speaker, rows, lengths) if vectors else None
         self._moments = Moments(rows, device)
         self._windows = windows_of(parts, rows, device) if pitch else None
 

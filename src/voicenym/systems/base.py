@@ -59,7 +59,7 @@ class Base(Anonymizer):
         "al., 'NANSY', NeurIPS 2021; synthesis after Siuzdak, 'Vocos', ICLR 2024",
         year=2026,
         equations=(
-            "content c = tanh(f(bands - mean)) + U(-1/4, 1/4), 12 numbers, 50 Hz",
+            "content c = tanh(f(bands - mean)) + U(-1/6, 1/6), 12 numbers, 50 Hz",
             "ln F0' = mu' + s (ln F0 - mu)",
             "voice v = m + sum_k n_k s_k u_k, n_k ~ N(0, 1); mu' = a v + b + N(0, r)",
             "waveform = iSTFT(filter(c, p, F0', v) pulses + |noise filter| noise)",
@@ -69,7 +69,7 @@ class Base(Anonymizer):
         protects="ignorant verifiers in part, and weakly those who know the system but not the key",
         promises=(
             "length, channels, level contour, rhythm and the direction of intonation are kept",
-            "no sample, phase or spectrum of the original reaches the output, only 1,400 bits a "
+            "no sample, phase or spectrum of the original reaches the output, only 1,700 bits a "
             "second, pitch and power",
         ),
         fails=(
@@ -82,7 +82,8 @@ class Base(Anonymizer):
         ),
         approximations=(
             "where the papers use a content encoder trained on a thousand hours, this one is "
-            "trained on five, by rebuilding alone",
+            "trained on four, by rebuilding, and by speaking in other voices, which a speaker "
+            "encoder judges",
         ),
     )
 

@@ -172,7 +172,7 @@ class _Reader:
     """First pass over a recording."""
 
     def __init__(self, codec: Codec, rows: int, lengths: Sequence[int] | None) -> None:
-        self._vectors = VectorReader(CodecSpeakers(codec), rows, lengths, unit=False)
+        self._vectors = VectorReader(CodecSpeakers(codec), rows, lengths)
         self._lengths = None if lengths is None else tuple(lengths)
 
     def push(self, block: torch.Tensor) -> None:

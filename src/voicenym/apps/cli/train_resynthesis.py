@@ -16,6 +16,13 @@ def resynthesis(
     split: str | None = common.SPLIT,
     corpus: list[str] = common.CORPUS,
     start: Path | None = typer.Option(None, "--from", help="Folder of parts to go on from."),
+    share: float = typer.Option(
+        1.0,
+        "--share",
+        min=0.0,
+        max=1.0,
+        help="With --from: so much of the weights is the result's, the rest what it began with.",
+    ),
     budget: str | None = common.BUDGET,
     steps: int | None = common.STEPS,
     batch: int | None = common.BATCH,
@@ -47,6 +54,8 @@ def resynthesis(
     bands = made.content.config()["bands"]
     heard, held_out = takes(spoken, encoder, bands, means["say"]), takes(aside, encoder, bands)
     outcome = recipe.train(made, heard, held_out, chosen, output, encoder=encoder, **means)
+    if start is not None and share < 1.0:
+        made.blend(Parts.load(start), 1.0 - share)
     best = min(outcome.curve, key=lambda row: row["loss kept out"])
     made.save(
         output,
@@ -54,6 +63,7 @@ def resynthesis(
             **common.learnt_from([t.utterance.recording for t in heard], data, split, corpus),
             "hours": round(sum(take.frames for take in heard) / 360_000, 2),
             "encoder": chosen.encoder,
+            "share of the weights that is the result's": share,
             "steps": outcome.steps,
             "on speakers kept out": {
                 name: round(value, 4)
