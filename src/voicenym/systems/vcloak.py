@@ -84,9 +84,8 @@ class VCloak(Anonymizer):
         ),
         fails=(
             "people recognise the speaker: that is its purpose",
-            "an attacker who cloaks other recordings of the speaker finds most voices; one who "
-            "trains a verifier on cloaked speech is to be expected to find more, and was not "
-            "measured",
+            "an attacker who cloaks other recordings of the speaker finds most voices, and so does "
+            "one who trains i-vectors on cloaked speech; a neural verifier was not trained on it",
             "the bundled weights come from half an hour of one core: a verifier that the training "
             "did not see errs on them no more than on noise of the same spectrum and loudness",
             "what they add is heard as noise, and a target's voice is hardly approached",
