@@ -70,7 +70,7 @@ def test_a_file_is_anonymized_offline_by_any_way_to_name_the_weights(
     sounds = [soundfile.read(recording.parent / f"{n}.wav")[0] for n in range(4)]
     for sound in sounds[1:3]:
         np.testing.assert_allclose(sound, sounds[0], atol=1e-3)
-    assert np.abs(sounds[3] - sounds[0]).max() > 1e-2
+    assert np.abs(sounds[3] - sounds[0]).max() > 3e-3  # the others agree to 1e-3
 
 
 def test_a_corpus_is_not_gone_on_with_under_other_weights(inside, assembled, speech):
