@@ -23,7 +23,7 @@ def test_importing_the_room_imports_no_heavy_library():
 
 
 def test_an_unknown_name_lists_those_there_are():
-    with pytest.raises(VoicenymError, match="no recogniser 'kaldi'; there are: ctc, hybrid, sphinx"):
+    with pytest.raises(VoicenymError, match="'kaldi'; there are: ctc, hybrid, sphinx"):
         recognition.recogniser("kaldi")
 
 
