@@ -122,6 +122,15 @@ def test_discriminators_join_when_told(heard, tmp_path):
     assert all(math.isfinite(row["discriminators"]) for row in outcome.curve)
 
 
+def test_judges_that_there_are_not_are_named():
+    from voicenym.training.resynthesizing import judges
+
+    with pytest.raises(VoicenymError, match="no 'colour'; there are: period, spectral"):
+        judges({"colour": {}})
+    with pytest.raises(VoicenymError, match="judges, period"):
+        judges({"period": {"colour": 3}})
+
+
 def batch_of(heard) -> Crop:
     crops = TakeCrops(heard, 0.5, 4, 0)
     return Crop(*torch.utils.data.default_collate([crops[i] for i in range(4)]))

@@ -113,8 +113,9 @@ def configuration(folder: Path) -> dict[str, Any]:
     try:
         config = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else error
         raise VoicenymError(
-            f"{path}: cannot be read ({error}); give a folder that holds {CONFIG} and {WEIGHTS}"
+            f"{path}: cannot be read ({why}); give a folder that holds {CONFIG} and {WEIGHTS}"
         ) from error
     if not isinstance(config, dict):
         raise VoicenymError(f"{path}: no configuration of a network; fetch or train it again")

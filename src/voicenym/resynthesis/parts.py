@@ -16,6 +16,10 @@ from voicenym.nets.synthesis import synthesizers
 from voicenym.nets.synthesis.synthesizer import Synthesizer
 
 KIND = "resynthesis"
+LOWEST_RANGE, HIGHEST_RANGE = 0.12, 0.24
+"""Standard deviation of ln F0 of the voices that are drawn."""
+FARTHEST = 2.0
+"""Standard deviations beyond which no voice is drawn."""
 
 
 class Voices(torch.nn.Module):

@@ -17,15 +17,11 @@ from voicenym.nets.speakers.encoder import Encoder
 from voicenym.nets.speakers.weights import SMALL, load
 from voicenym.pseudonym import Pseudonym
 from voicenym.resynthesis.core import ResynthesisCore, Voice, scaled
-from voicenym.resynthesis.parts import Parts
+from voicenym.resynthesis.parts import FARTHEST, HIGHEST_RANGE, LOWEST_RANGE, Parts
 from voicenym.resynthesis.recording import RecordingReader
 from voicenym.system import Anonymizer, Card, Core, Profiler
 
 BUNDLED = Path(__file__).parents[1] / "resynthesis" / "bundled" / "base"
-LOWEST_RANGE, HIGHEST_RANGE = 0.12, 0.24
-"""Standard deviation of ln F0 of the voices that are drawn."""
-FARTHEST = 2.0
-"""Standard deviations beyond which no voice is drawn."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +85,9 @@ class Base(Anonymizer):
 
     def __post_init__(self) -> None:
         _ = self._method  # a fault in the text is told at once
+
+    def check(self) -> None:
+        _ = self.parts
 
     @property
     def needs_profile(self) -> bool:

@@ -14,13 +14,8 @@ import torch
 
 from voicenym.dsp.pitch.register import moved_within
 from voicenym.nets.speakers.encoder import Encoder
-from voicenym.resynthesis.parts import Parts
+from voicenym.resynthesis.parts import FARTHEST, HIGHEST_RANGE, LOWEST_RANGE, Parts
 from voicenym.training.takes import Crop
-
-LEAST_RANGE, MOST_RANGE = 0.12, 0.24
-"""Standard deviation of ln F0 in the voices that are drawn."""
-FARTHEST = 2.0
-"""Standard deviations beyond which no voice is drawn."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +69,7 @@ def wanted(
     others = torch.rand(rows, 1, generator=generator, device=device) < config.pool
     vectors = torch.where(others, crop.vector.roll(1, 0), drawn)
     spread = torch.rand(rows, generator=generator, device=device)
-    spread = LEAST_RANGE + (MOST_RANGE - LEAST_RANGE) * spread
+    spread = LOWEST_RANGE + (HIGHEST_RANGE - LOWEST_RANGE) * spread
     register = parts.voices.log_f0(vectors, normal(rows))
     f0 = moved_within(crop.f0, crop.register[:, :1], crop.register[:, 1:], register, spread)
     return Wanted(vectors, f0)
@@ -103,36 +98,21 @@ def losses(
         generator: of noise.
     """
     with torch.autocast(waveform.device.type, enabled=False):
-        return _losses(
-            parts, encoder, crop, said.float(), vectors, waveform.float(), config, generator
-        )
-
-
-def _losses(
-    parts: Parts,
-    encoder: Encoder,
-    crop: Crop,
-    said: torch.Tensor,
-    vectors: torch.Tensor,
-    waveform: torch.Tensor,
-    config: ConversionConfig,
-    generator: torch.Generator,
-) -> dict[str, torch.Tensor]:
-    middle = parts.voices.mean
-    result = encoder(_noisy(waveform, config.noise, generator))
-    result = torch.nn.functional.normalize(result, dim=1) * result.shape[1] ** 0.5 - middle
-    to_wanted = torch.cosine_similarity(result, vectors - middle)
-    to_speaker = torch.cosine_similarity(result, crop.vector - middle)
-    heard = parts.content.ear(waveform)
-    # A crop's own average stands in for that of a recording, on both sides.
-    bands = heard.bands - (heard.bands - crop.bands).mean(1, keepdim=True)
-    power = heard.power - (heard.power - crop.power).mean(1, keepdim=True)
-    return {
-        "speaker": (1.0 - to_wanted).mean(),
-        "aside": to_speaker.clamp_min(0.0).mean(),
-        "content": (parts.content.encode(bands) - said).abs().mean(),
-        "power": (power - crop.power).clamp(-4.0, 4.0).abs().mean(),
-    }
+        middle = parts.voices.mean
+        result = encoder(_noisy(waveform, config.noise, generator))
+        result = torch.nn.functional.normalize(result, dim=1) * result.shape[1] ** 0.5 - middle
+        to_wanted = torch.cosine_similarity(result, vectors - middle)
+        to_speaker = torch.cosine_similarity(result, crop.vector - middle)
+        heard = parts.content.ear(waveform)
+        # A crop's own average stands in for that of a recording, on both sides.
+        bands = heard.bands - (heard.bands - crop.bands).mean(1, keepdim=True)
+        power = heard.power - (heard.power - crop.power).mean(1, keepdim=True)
+        return {
+            "speaker": (1.0 - to_wanted).mean(),
+            "aside": to_speaker.clamp_min(0.0).mean(),
+            "content": (parts.content.encode(bands) - said.float()).abs().mean(),
+            "power": (power - crop.power).clamp(-4.0, 4.0).abs().mean(),
+        }
 
 
 def _noisy(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import lightning.pytorch as pl
 import torch
 
+from voicenym.errors import VoicenymError
 from voicenym.nets.content.bottleneck import HIGHEST, LOWEST, RATE
 from voicenym.nets.reversal import reversed_gradient
 from voicenym.nets.speakers.encoder import Encoder
@@ -47,7 +48,7 @@ class ResynthesisConfig:
         judges: options of the discriminators, ``period`` and ``spectral``; published sizes unless
             given.
         judged: seconds of a crop that they see; 0 for the whole.
-        mel: weight of the mel distance beside them (45 in HiFi-GAN, where features weigh 2).
+        mel: weight of all else beside them (45 in HiFi-GAN, where features weigh 2).
         rate: peak of the learning rate.
         decay: of the weights (AdamW).
         clip: greatest norm of a gradient.
@@ -109,7 +110,7 @@ class Resynthesizing(pl.LightningModule):
         self.guess = SpeakerGuess(parts.content.size, speakers)
         self.judges = torch.nn.ModuleList()
         if config.adversarial < 1.0:
-            self.judges.extend(JUDGES[kind](**given) for kind, given in config.judges.items())
+            self.judges.extend(judges(config.judges))
         self.encoder: Encoder | None = None
         if config.conversion.share > 0.0:
             if encoder is None:
@@ -289,6 +290,26 @@ JUDGES: dict[str, Callable[..., torch.nn.Module]] = {
 }
 RESOLUTIONS = ((512, 80, 320), (1024, 160, 800))
 """Points, hop and window of the magnitudes that are compared."""
+
+
+def judges(options: Mapping[str, Mapping[str, Any]]) -> list[torch.nn.Module]:
+    """Discriminators.
+
+    Args:
+        options: of each, by the names in :data:`JUDGES`.
+
+    Raises:
+        VoicenymError: one that there is not, or options that it does not take.
+    """
+    made = []
+    for name, given in options.items():
+        if name not in JUDGES:
+            raise VoicenymError(f"judges: no {name!r}; there are: {', '.join(JUDGES)}")
+        try:
+            made.append(JUDGES[name](**given))
+        except (TypeError, ValueError) as error:
+            raise VoicenymError(f"judges, {name}: {error}") from None
+    return made
 
 
 def speak(

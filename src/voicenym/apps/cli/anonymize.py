@@ -140,6 +140,10 @@ class _Voice:
         typer.echo(f"voicenym: warning: {text}", err=True)
 
 
+WORDS = {bool: "true or false", int: "a whole number", float: "a number"}
+"""Kinds of parameters, as people call them."""
+
+
 def _parameters(system: str, settings: list[str]) -> dict[str, Any]:
     """``low=0.7`` to ``{"low": 0.7}``, by the type of the system's field."""
     import dataclasses
@@ -150,10 +154,13 @@ def _parameters(system: str, settings: list[str]) -> dict[str, Any]:
     parameters: dict[str, Any] = {}
     for setting in settings:
         name, equals, text = setting.partition("=")
-        if not equals or name not in fields:
+        there = ", ".join(sorted(fields))
+        if not equals:
             raise UnknownSystemError(
-                f"--set {setting}: expected NAME=VALUE with NAME one of {', '.join(sorted(fields))}"
+                f"--set {setting}: expected NAME=VALUE with NAME one of {there}"
             )
+        if name not in fields:
+            raise UnknownSystemError(f"{system} has no parameter {name}; there are: {there}")
         kind: Any = type(fields[name].default)
         try:
             if kind is bool:
@@ -162,7 +169,7 @@ def _parameters(system: str, settings: list[str]) -> dict[str, Any]:
                 parameters[name] = kind(text)
         except (ValueError, KeyError):
             raise UnknownSystemError(
-                f"--set {setting}: {name} is a {kind.__name__}, which {text!r} is not"
+                f"{system}: {name} is {WORDS.get(kind, kind.__name__)}, which {text!r} is not"
             ) from None
     return parameters
 
