@@ -211,7 +211,8 @@ def test_parameters_can_be_set_and_wrong_ones_are_named(command, speech):
     done = command("anonymize", "x.wav", "-s", "mcadams", "--set", "low=0.8", "--set", "high=0.8")
     assert done.returncode == 0, done.stderr.decode()
     refused(command("anonymize", "x.wav", "-s", "mcadams", "--set", "wide=1"), "radius")
-    refused(command("anonymize", "x.wav", "-s", "mcadams", "--set", "order=many"), "int")
+    refused(command("anonymize", "x.wav", "-s", "mcadams", "--set", "order=many"), "whole number")
+    refused(command("anonymize", "x.wav", "-s", "mcadams", "--strength", "0.5"), "has no parameter")
     refused(command("anonymize", "x.wav", "-s", "nosuch"), "mcadams", "recast")
 
 

@@ -3,33 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import ClassVar
 
-from voicenym.identity import Identity
-from voicenym.identity.pools.pool import Rule
-from voicenym.identity.pools.ranking import Likeness
-from voicenym.identity.selection import Choice, Selection
-from voicenym.resynthesis.assembly import part
-from voicenym.resynthesis.pipeline import Pipeline
+from voicenym.resynthesis.choosing import Selecting
 from voicenym.resynthesis.told import B1_NEEDS, B1_STEPS, B1_UNLIKE, FAILS, PROMISES
 from voicenym.system import Card
 
 
 @dataclass(frozen=True)
-class B1b(Pipeline):
+class B1b(Selecting):
     """B1.b: a recogniser's bottleneck, YAAPT, and HiFi-GAN with the source of an NSF model.
 
-    Args:
-        choice, affinity, world, region, sex: of
-            :class:`voicenym.identity.selection.Selection`.
+    Parameters are those of :class:`~voicenym.resynthesis.choosing.Selecting`.
     """
-
-    choice: Choice = "far"
-    affinity: Likeness = "plda"
-    world: int = 200
-    region: int = 100
-    sex: Rule = "same"
 
     shelf: ClassVar[str] = "b1b"
     card: ClassVar[Card] = Card(
@@ -54,13 +40,3 @@ class B1b(Pipeline):
         ),
         approximations=(*B1_UNLIKE,),
     )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._selection("")  # a parameter out of range is told at once
-
-    def own(self, folder: Path) -> Identity:
-        return self._selection(str(part(folder, "pool")))
-
-    def _selection(self, pool: str) -> Selection:
-        return Selection(pool, self.choice, self.affinity, self.world, self.region, self.sex)

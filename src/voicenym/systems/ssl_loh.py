@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
-from typing import ClassVar, Literal
+from typing import ClassVar
 
-from voicenym.identity import Identity
-from voicenym.identity.householder import Householder, Turns
-from voicenym.resynthesis.assembly import part
-from voicenym.resynthesis.pipeline import Pipeline
+from voicenym.resynthesis.choosing import Turning
 from voicenym.resynthesis.told import (
     FAILS,
     HOUSEHOLDER_FAILS,
@@ -23,18 +19,14 @@ from voicenym.system import Card
 
 
 @dataclass(frozen=True)
-class SslLoh(Pipeline):
+class SslLoh(Turning):
     """S-LOH: HuBERT-soft, YAAPT and HiFi-GAN; the speaker's vector is turned, as it asks for.
 
-    Args:
-        turns, radius: of :class:`voicenym.identity.householder.Householder`; ``turns="model"`` is
-            the paper's, in which the key changes nothing.
+    Parameters are those of :class:`~voicenym.resynthesis.choosing.Turning`.
     """
 
-    turns: Turns = "both"
-    radius: Literal["kept", "drawn"] = "drawn"
-
     shelf: ClassVar[str] = "ssl"
+    form: ClassVar[str] = "loh"
     card: ClassVar[Card] = Card(
         name="ssl-loh",
         title="HuBERT-soft, YAAPT and HiFi-GAN; the speaker turned by a network and by the key",
@@ -52,10 +44,3 @@ class SslLoh(Pipeline):
         fails=(*HOUSEHOLDER_FAILS, *FAILS),
         approximations=(*HOUSEHOLDER_UNLIKE, *SSL_UNLIKE),
     )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        Householder("", self.turns, self.radius)  # a parameter out of range is told at once
-
-    def own(self, folder: Path) -> Identity:
-        return Householder(str(part(folder, "loh")), self.turns, self.radius)

@@ -3,33 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import ClassVar
 
-from voicenym.identity import Identity
-from voicenym.identity.pools.pool import Rule
 from voicenym.identity.pools.ranking import Likeness
-from voicenym.identity.selection import Choice, Selection
-from voicenym.resynthesis.assembly import part
-from voicenym.resynthesis.pipeline import Pipeline
+from voicenym.resynthesis.choosing import Selecting
 from voicenym.resynthesis.told import FAILS, PROMISES, SSL_NEEDS, SSL_STEPS, SSL_UNLIKE
 from voicenym.system import Card
 
 
 @dataclass(frozen=True)
-class SslSelect(Pipeline):
+class SslSelect(Selecting):
     """S-Select: HuBERT-soft, YAAPT and HiFi-GAN; the mean of speakers of a pool is heard.
 
-    Args:
-        choice, affinity, world, region, sex: of
-            :class:`voicenym.identity.selection.Selection`.
+    Parameters are those of :class:`~voicenym.resynthesis.choosing.Selecting`.
     """
 
-    choice: Choice = "far"
     affinity: Likeness = "cosine"
-    world: int = 200
-    region: int = 100
-    sex: Rule = "same"
 
     shelf: ClassVar[str] = "ssl"
     card: ClassVar[Card] = Card(
@@ -54,13 +43,3 @@ class SslSelect(Pipeline):
         ),
         approximations=SSL_UNLIKE,
     )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._selection("")  # a parameter out of range is told at once
-
-    def own(self, folder: Path) -> Identity:
-        return self._selection(str(part(folder, "pool")))
-
-    def _selection(self, pool: str) -> Selection:
-        return Selection(pool, self.choice, self.affinity, self.world, self.region, self.sex)
