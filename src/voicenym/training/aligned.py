@@ -12,8 +12,9 @@ import torch
 from voicenym.corpus.recording import RATE
 from voicenym.errors import CorpusError
 from voicenym.nets.masked import padded
-from voicenym.nets.words.frames import FRAME, HOP, coarse
+from voicenym.nets.words.frames import FRAME, coarse
 from voicenym.nets.words.phones import SILENCE, Phone, States
+from voicenym.nets.words.spectra import HOP
 from voicenym.training.crops import resampled
 from voicenym.training.shelf import Utterance
 from voicenym.training.transcribed import STEP, Sentences

@@ -18,16 +18,8 @@ from dataclasses import dataclass
 import torch
 from torch.nn import functional
 
-from voicenym.dsp.features.mel import MelSpectrum
 from voicenym.nets.masked import MaskedBatchNorm, valid
-
-RATE = 16_000
-WINDOW, HOP = 400, 160
-"""25 ms every 10 ms, in samples."""
-FLOOR = 1e-7
-"""Power added before the logarithm: the noise of 16-bit samples, about."""
-FLATTEST = 1e-3
-"""Deviation of a band's logarithm below which it is not raised to 1: digital silence."""
+from voicenym.nets.words.spectra import mels, normalised
 
 
 @dataclass(frozen=True)
@@ -87,7 +79,7 @@ class Conformer(torch.nn.Module):
         super().__init__()
         self.config = config
         size = config.size
-        self.mel = MelSpectrum(RATE, WINDOW, HOP, config.bands)
+        self.mel = mels(config.bands)
         self.subsampling = Subsampling(config.bands, config.channels, size)
         self.dropout = torch.nn.Dropout(config.dropout)
         self.blocks = torch.nn.ModuleList([Block(config) for _ in range(config.layers)])
@@ -105,14 +97,7 @@ class Conformer(torch.nn.Module):
         Returns:
             ``[batch, frame, band]`` and frames ``[batch]``.
         """
-        with torch.autocast(samples.device.type, enabled=False):
-            logs = torch.log(self.mel(samples) + FLOOR)
-            frames = 1 + lengths.div(HOP, rounding_mode="floor")
-            mask = valid(frames, logs.shape[1])[..., None]
-            count = frames[:, None, None]
-            centred = (logs - (logs * mask).sum(1, keepdim=True) / count) * mask
-            power = centred.square().sum(1, keepdim=True) / count
-            return centred / (power + FLATTEST**2).sqrt(), frames
+        return normalised(self.mel, samples, lengths)
 
     def logits(
         self, features: torch.Tensor, frames: torch.Tensor

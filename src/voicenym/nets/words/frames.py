@@ -14,19 +14,12 @@ from dataclasses import dataclass
 
 import torch
 
-from voicenym.dsp.features.mel import MelSpectrum
 from voicenym.nets.masked import MaskedBatchNorm, valid
+from voicenym.nets.words.spectra import HOP, RATE, mels, normalised
 
-RATE = 16_000
-WINDOW, HOP = 400, 160
-"""25 ms every 10 ms, in samples."""
 EVERY = 3
 FRAME = EVERY * HOP / RATE
 """Seconds from one frame of scores to the next."""
-FLOOR = 1e-7
-"""Power added before the logarithm: the noise of 16-bit samples, about."""
-FLATTEST = 1e-3
-"""Deviation of a band's logarithm below which it is not raised to 1: digital silence."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +63,7 @@ class FrameNet(torch.nn.Module):
         super().__init__()
         self.config = config
         width = config.width
-        self.mel = MelSpectrum(RATE, WINDOW, HOP, config.bands)
+        self.mel = mels(config.bands)
         self.fine = torch.nn.Conv1d(config.bands, width, 3, padding=1)
         self.fine_norm = MaskedBatchNorm(width)
         self.coarse = torch.nn.Conv1d(width, width, 5, stride=EVERY, padding=2)
@@ -92,14 +85,7 @@ class FrameNet(torch.nn.Module):
         Returns:
             ``[batch, frame, band]`` and frames ``[batch]``, of 10 ms.
         """
-        with torch.autocast(samples.device.type, enabled=False):
-            logs = torch.log(self.mel(samples) + FLOOR)
-            frames = 1 + lengths.div(HOP, rounding_mode="floor")
-            mask = valid(frames, logs.shape[1])[..., None]
-            count = frames[:, None, None]
-            centred = (logs - (logs * mask).sum(1, keepdim=True) / count) * mask
-            power = centred.square().sum(1, keepdim=True) / count
-            return centred / (power + FLATTEST**2).sqrt(), frames
+        return normalised(self.mel, samples, lengths)
 
     def logits(
         self, features: torch.Tensor, frames: torch.Tensor

@@ -15,6 +15,7 @@ from voicenym.errors import VoicenymError
 from voicenym.nets.folder import configuration, fill, read, write
 from voicenym.nets.words.frames import FRAME, FrameNet, FrameNetConfig
 from voicenym.nets.words.phones import States
+from voicenym.nets.words.posteriors import log_posteriors
 
 KIND = "frames"
 """Of network, in the configuration."""
@@ -105,15 +106,9 @@ class PhoneModel:
         model.net.eval()
         return model, config
 
-    @torch.inference_mode()
     def log_probs(self, samples: torch.Tensor) -> np.ndarray:
         """Logarithms of probabilities ``[frame, state]`` of a recording ``[time]`` at 16 kHz."""
-        self.net.eval()
-        device = next(self.net.parameters()).device
-        lengths = torch.tensor([len(samples)], device=device)
-        logits, _ = self.net(samples[None].to(device), lengths)
-        found: np.ndarray = logits[0].float().log_softmax(-1).cpu().numpy()
-        return found
+        return log_posteriors(self.net, samples)
 
 
 def holds_phones(folder: Path | str) -> bool:

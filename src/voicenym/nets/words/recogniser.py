@@ -16,6 +16,7 @@ from voicenym.nets.folder import fill, read, write
 from voicenym.nets.words.conformer import SIZES, Conformer, ConformerConfig
 from voicenym.nets.words.ctc import Alphabet
 from voicenym.nets.words.deepspeech import DeepSpeech2, DeepSpeech2Config
+from voicenym.nets.words.posteriors import log_posteriors
 from voicenym.nets.words.tdnnf import FRAME as TDNNF_FRAME
 from voicenym.nets.words.tdnnf import TdnnFRecogniser, TdnnFRecogniserConfig
 
@@ -121,12 +122,6 @@ class CharacterModel:
         model.net.eval()
         return model, config
 
-    @torch.inference_mode()
     def log_probs(self, samples: torch.Tensor) -> np.ndarray:
         """Logarithms of probabilities ``[frame, token]`` of a recording ``[time]`` at 16 kHz."""
-        self.net.eval()
-        device = next(self.net.parameters()).device
-        lengths = torch.tensor([len(samples)], device=device)
-        logits, _ = self.net(samples[None].to(device), lengths)
-        found: np.ndarray = logits[0].float().log_softmax(-1).cpu().numpy()
-        return found
+        return log_posteriors(self.net, samples)
