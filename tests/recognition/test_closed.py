@@ -10,6 +10,7 @@ from voicenym.errors import VoicenymError
 from voicenym.recognition.closed import (
     bigram,
     grammar,
+    lexicon_of,
     pronounceable,
     read_lexicon,
     write_lexicon,
@@ -83,3 +84,13 @@ def test_sentences_with_missing_words_are_named():
     kept, left = pronounceable(["A  Cat", "a snowboy glorp", ""], {"a": [], "cat": []})
     assert kept == ["a cat"]
     assert left == {"a snowboy glorp": ["glorp", "snowboy"]}
+
+
+def test_a_file_that_is_no_dictionary_is_refused(tmp_path):
+    (tmp_path / "bytes.dict").write_bytes(bytes(range(128, 256)))
+    (tmp_path / "empty.dict").write_text("\n")
+    (tmp_path / "good.dict").write_text("a AH\na(2) EY\n")
+    assert lexicon_of(tmp_path / "good.dict") == {"a": ["AH", "EY"]}
+    for name, why in (("bytes", "no text"), ("empty", "no words"), ("absent", "cannot be read")):
+        with pytest.raises(VoicenymError, match=why):
+            lexicon_of(tmp_path / f"{name}.dict")

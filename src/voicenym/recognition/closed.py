@@ -12,6 +12,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
+from pathlib import Path
 
 from voicenym.errors import VoicenymError
 
@@ -35,6 +36,24 @@ def read_lexicon(text: str) -> Lexicon:
         word, _, phones = line.strip().partition(" ")
         if phones:
             found.setdefault(re.sub(r"\(\d+\)$", "", word), []).append(phones.strip())
+    return found
+
+
+def lexicon_of(path: Path | str) -> Lexicon:
+    """:func:`read_lexicon` of a file.
+
+    Raises:
+        VoicenymError: it cannot be read, or is no dictionary.
+    """
+    try:
+        found = read_lexicon(Path(path).read_text("utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is no text"
+        raise VoicenymError(
+            f"{path}: cannot be read ({why}); give a dictionary in CMU's form"
+        ) from None
+    if not found:
+        raise VoicenymError(f"{path}: has no words; a line of it is: word P H O N E S")
     return found
 
 

@@ -15,7 +15,7 @@ from voicenym.metrics import normalise, word_errors
 from voicenym.nets.words.phone_model import PhoneModel
 from voicenym.recognition import ngram as grams
 from voicenym.recognition.arpa import read_arpa, write_arpa
-from voicenym.recognition.closed import Lexicon, read_lexicon, write_lexicon
+from voicenym.recognition.closed import Lexicon, lexicon_of, write_lexicon
 from voicenym.recognition.graph import graph, uniform
 from voicenym.recognition.paths import best
 from voicenym.recognition.protocol import Recogniser, Recording, checked
@@ -93,7 +93,7 @@ class Hybrid(Recogniser):
         self._model.net.to(device)
         self.anonymized_by: str = config.get("training", {}).get("anonymized by", "")
         self._search = search or Search(**config.get("search", {}))
-        words = _lexicon(lexicon or self.folder / LEXICON)
+        words = lexicon_of(lexicon or self.folder / LEXICON)
         model = cut(read_arpa(language_model or self.folder / NGRAM), words, order)
         self._kind = "zero-gram" if order == 0 else f"{model.order}-gram"
         self._graph = graph(words, model, self._model.states)
@@ -200,13 +200,3 @@ def attach(
     )
     note(folder, search=dataclasses.asdict(chosen))
     return tried[chosen]
-
-
-def _lexicon(path: Path | str) -> Lexicon:
-    try:
-        return read_lexicon(Path(path).read_text("utf-8"))
-    except OSError as error:
-        raise VoicenymError(
-            f"{path}: cannot be read ({error.strerror}); give the folder of voicenym train "
-            "hybrid, or a dictionary in CMU's form"
-        ) from None

@@ -7,7 +7,7 @@ from pathlib import Path
 import typer
 
 from voicenym.apps.cli import train as shared
-from voicenym.errors import CorpusError, VoicenymError
+from voicenym.errors import CorpusError
 
 WEIGHED = 60
 """Utterances that the n-gram is weighed on, of those that are kept out."""
@@ -55,7 +55,7 @@ def hybrid(
     from voicenym.nets.words.phone_model import PhoneModel
     from voicenym.nets.words.phones import States
     from voicenym.recognition.aligning import Alignments, pronunciations
-    from voicenym.recognition.closed import read_lexicon
+    from voicenym.recognition.closed import lexicon_of
     from voicenym.recognition.hybrid import attach
     from voicenym.training import hybrid as recipe
     from voicenym.training.aligned import aligned, shares
@@ -67,12 +67,7 @@ def hybrid(
     say = means["say"]
     spoken = [r for r in shared.gathered(data, split, corpus) if r.text]
     learnt, kept = apart(spoken, chosen.held_out, chosen.seed, "recordings with text")
-    own = None
-    if lexicon is not None:
-        try:
-            own = read_lexicon(lexicon.read_text("utf-8"))
-        except OSError as error:
-            raise VoicenymError(f"{lexicon}: cannot be read ({error.strerror})") from None
+    own = None if lexicon is None else lexicon_of(lexicon)
     known = pronunciations((normalise(r.text) for r in [*learnt, *kept]), own)
     if not known:
         raise CorpusError("no word has a known pronunciation; give --lexicon, or train recogniser")
