@@ -28,7 +28,7 @@ def speech(corpus, tmp_path):
 
 
 def test_a_beginner_learns_and_so_does_what_it_became(speech, tmp_path, monkeypatch):
-    monkeypatch.setattr(neural.os, "cpu_count", lambda: 1)  # threads wait on a busy machine
+    monkeypatch.setattr("voicenym.training.cores.cores", lambda: 1)  # threads wait on a busy machine
     beginner = Untrained(RECIPE)
     samples = [u.samples() for u in speech[:3]]
     before = beginner.embed(samples)

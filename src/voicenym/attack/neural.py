@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -229,8 +228,10 @@ def all_cores() -> Iterator[None]:
     """Training may use them: limited by time, it never gives the same weights twice."""
     import torch
 
+    from voicenym.training.cores import cores
+
     before = torch.get_num_threads()
-    torch.set_num_threads(os.cpu_count() or 1)
+    torch.set_num_threads(cores())
     try:
         yield
     finally:

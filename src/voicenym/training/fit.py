@@ -18,6 +18,7 @@ from lightning.pytorch.callbacks import EarlyStopping, ModelCheckpoint
 from lightning.pytorch.loggers import TensorBoardLogger
 
 from voicenym.errors import VoicenymError
+from voicenym.training.cores import cores
 from voicenym.training.pace import Cyclical, Pace
 
 CURVE = "curve.jsonl"
@@ -64,12 +65,9 @@ class Machine:
     @property
     def loaders(self) -> int:
         """Processes that make crops; a machine of two cores has none to spare."""
-        import os
-
         if self.workers is not None:
             return self.workers
-        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
-        return max(0, min(12, cores // max(1, self.devices) - 2))
+        return max(0, min(12, cores() // max(1, self.devices) - 2))
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, TypedDict
 import typer
 
 from voicenym.errors import CorpusError, DependencyError, VoicenymError
+from voicenym.training.cores import cores
 
 if TYPE_CHECKING:
     from voicenym.corpus.recording import Recording
@@ -140,7 +140,7 @@ def shelved(
         if before // 500 != done // 500:
             say(f"{done} of {len(recordings)} recordings prepared")
 
-    return Shelf(folder).fill(recordings, how, os.cpu_count() or 1, progress)
+    return Shelf(folder).fill(recordings, how, cores(), progress)
 
 
 def prepared(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 import typer
 
 from voicenym.apps.cli import train as shared
+from voicenym.training.cores import cores
 
 if TYPE_CHECKING:
     from voicenym.training.background import BackgroundConfig, Say, Spoken
@@ -38,7 +38,7 @@ def ubm(
     chosen, say = _config(config, BackgroundConfig), shared.telling(quiet)
     place = shelf or output / "shelf"
     speech = _speech(data, split, corpus, system, per, output, place, say)
-    found = train(speech, output, chosen, say, workers or os.cpu_count() or 1)
+    found = train(speech, output, chosen, say, workers or cores())
     typer.echo(f"{output}: {found.mixture.components} components")
 
 
@@ -62,7 +62,7 @@ def ivector(
     chosen, say = _config(config, IVectorConfig), shared.telling(quiet)
     place = shelf or output / "shelf"
     speech = _speech(data, split, corpus, system, per, output, place, say)
-    how = Teaching(chosen, workers=workers or os.cpu_count() or 1, say=say)
+    how = Teaching(chosen, workers=workers or cores(), say=say)
     found = IVector.train(speech, output, how=how)
     typer.echo(f"{output}: {found.name}, version {found.version}")
 
