@@ -9,7 +9,6 @@ import pytest
 
 pytest.importorskip("lightning")
 
-from voicenym.attack import neural
 from voicenym.attack.interface import Teaching
 from voicenym.attack.neural import CHECKPOINTS, Trained, Untrained
 from voicenym.attack.transform import ORIGINAL
@@ -28,7 +27,8 @@ def speech(corpus, tmp_path):
 
 
 def test_a_beginner_learns_and_so_does_what_it_became(speech, tmp_path, monkeypatch):
-    monkeypatch.setattr("voicenym.training.cores.cores", lambda: 1)  # threads wait on a busy machine
+    # Threads wait on a busy machine.
+    monkeypatch.setattr("voicenym.training.cores.cores", lambda: 1)
     beginner = Untrained(RECIPE)
     samples = [u.samples() for u in speech[:3]]
     before = beginner.embed(samples)

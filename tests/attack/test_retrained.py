@@ -7,7 +7,6 @@ import pytest
 import soundfile
 
 from voicenym import Key
-from voicenym.attack import neural
 from voicenym.attack.case import Case, Model, Protection
 from voicenym.attack.embedder import Embedder
 from voicenym.attack.retrained import Lesson, SemiInformed, SemiInformedStatistics
@@ -38,7 +37,8 @@ def case(corpus):
 
 @pytest.fixture
 def lesson(tmp_path, monkeypatch):
-    monkeypatch.setattr(neural.os, "cpu_count", lambda: 1)  # threads wait on a busy machine
+    # Threads wait on a busy machine.
+    monkeypatch.setattr("voicenym.training.cores.cores", lambda: 1)
     config = tmp_path / "tiny.yaml"
     config.write_text(CONFIG)
     return Lesson(tmp_path / "attackers", 3600.0, None, voices=2, config=str(config))
