@@ -23,7 +23,8 @@ from voicenym.nets.content.hubert import HubertSoft
 from voicenym.nets.speakers.ecapa import Ecapa
 from voicenym.nets.synthesis import synthesizers
 from voicenym.resynthesis.assembly import Assembly, Settings
-from voicenym.resynthesis.spoken import ProfileReader, SpokenCore, Voice, pitch_of
+from voicenym.resynthesis.heard import pitch_of
+from voicenym.resynthesis.spoken import ProfileReader, SpokenCore, Voice
 
 RATE = 16_000
 SYNTHESIZERS = ("istft-vocoder", "hifigan")

@@ -12,7 +12,7 @@ from voicenym.errors import AudioError, UnknownSystemError, WeightsError
 from voicenym.nets.synthesis import synthesizers
 from voicenym.resynthesis import assembly
 from voicenym.resynthesis.grouped import low_pass
-from voicenym.resynthesis.spoken import pitch_of
+from voicenym.resynthesis.heard import pitch_of
 
 RATE = 16_000
 PSEUDONYM = Key(bytes(range(32))).pseudonym("a")

@@ -5,7 +5,6 @@ Rows that are equally long are worked on together; a row's samples do not depend
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -16,10 +15,10 @@ from voicenym.nets.content.content import RATE
 from voicenym.nets.streaming import Memory
 from voicenym.nets.synthesis.excitation import Noise
 from voicenym.resynthesis.assembly import Assembly
-from voicenym.resynthesis.average import between
 from voicenym.resynthesis.grouped import Group, Grouped, low_pass
+from voicenym.resynthesis.heard import content_of, frames_of, held, pitch_of, windows_of
 from voicenym.resynthesis.recording import VectorReader
-from voicenym.resynthesis.windows import Window, Windows, spoken
+from voicenym.resynthesis.windows import Window, spoken
 
 SPEAK_SECONDS = 2.0
 """Frames go to the synthesizer in parts this long: what it makes meanwhile stays in the cache."""
@@ -127,7 +126,7 @@ class ProfileReader:
             kept = min(window.kept, max(0, end - window.start - window.before))
             f0 = pitch_of(self._parts, samples, window.before, kept)
             found.append(
-                torch.nn.functional.pad(f0, (0, _frames(self._parts, window.kept) - f0.shape[1]))
+                torch.nn.functional.pad(f0, (0, frames_of(self._parts, window.kept) - f0.shape[1]))
             )
         self._moments.add(torch.cat(found))
 
@@ -211,11 +210,7 @@ class _Group(Group):
         if not kept:
             return
         samples = window.samples[self.rows, : self.end - window.start]
-        frames = _frames(parts, kept)
-        hop = parts.content.hop
-        every = hop // parts.synthesizer.hop
-        content = parts.content(samples)[:, window.before // hop :]
-        content = content.repeat_interleave(every, 1)[:, :frames]
+        content = held(parts, content_of(parts, samples, window.before, kept), kept)
         f0 = self._changed(pitch_of(parts, samples, window.before, kept))
         said = samples[:, window.before : window.before + kept]
         self.put(said, said[:, :0])
@@ -239,33 +234,3 @@ class _Group(Group):
                 white = self._noise(f0.shape[1], self._voice.seeds, self._memory)
                 f0 = noisy(f0, std, white.to(f0), self._share)
         return f0
-
-
-def windows_of(parts: Assembly, rows: int, device: str) -> Windows:
-    """The windows in which parts hear a signal."""
-    content = parts.content
-    whole = math.lcm(content.hop, parts.synthesizer.hop)
-    context = -(-content.context // whole) * whole
-    step = max(whole, (content.most_samples - 2 * context) // whole * whole)
-    return Windows(rows, step, context, device)
-
-
-def pitch_of(parts: Assembly, samples: torch.Tensor, before: int, kept: int) -> torch.Tensor:
-    """F0 in the middles of the synthesizer's frames, ``[row, frame]`` in Hz, 0 where unvoiced.
-
-    Args:
-        parts: whose tracker listens.
-        samples: ``[row, time]``.
-        before: samples at the beginning, a multiple of the frame, that are context.
-        kept: samples after them whose frames are wanted.
-    """
-    first, frames = before // parts.synthesizer.hop, _frames(parts, kept)
-    if not frames:
-        return samples[:, :0]
-    f0 = parts.tracker(samples, RATE).f0[:, first : first + frames + 1]
-    return between(torch.nn.functional.pad(f0, (0, frames + 1 - f0.shape[1])))
-
-
-def _frames(parts: Assembly, samples: int) -> int:
-    """Frames of the synthesizer for so many samples."""
-    return -(-samples // parts.synthesizer.hop)
