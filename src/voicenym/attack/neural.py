@@ -70,7 +70,7 @@ class Neural(Verifier):
         from voicenym.nets.speakers.weights import save
 
         recipe = recipes()
-        from voicenym.training.fit import Machine
+        from voicenym.training.fit import Machine, quickest
 
         config = how.chosen(recipe.VerifierConfig, RECIPE)
         encoder = self.encoder()
@@ -82,7 +82,7 @@ class Neural(Verifier):
                 config,
                 folder / CHECKPOINTS,
                 seconds=how.seconds,
-                machine=Machine(),
+                machine=Machine(precision=quickest()),
                 say=how.say,
             )
         meaning = recipe.calibrated(encoder, held_out) if held_out else None

@@ -70,6 +70,16 @@ class Machine:
         return max(0, min(12, cores() // max(1, self.devices) - 2))
 
 
+def quickest() -> str:
+    """The precision of the fastest steps: bf16 where the device, or the processor, computes in it.
+
+    On a processor with AVX-512 BF16 a step of a small ECAPA-TDNN takes half the time.
+    """
+    able = torch.cpu.get_capabilities()
+    native = any(able.get(name, False) for name in ("avx512_bf16", "amx_bf16"))
+    return "bf16-mixed" if native or torch.cuda.is_available() else "32-true"
+
+
 @dataclass(frozen=True)
 class Outcome:
     """How a run ended.
