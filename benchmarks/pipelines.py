@@ -22,8 +22,9 @@ from torch.utils.flop_counter import FlopCounterMode
 from voicenym.nets.content.hubert import HubertSoft
 from voicenym.nets.speakers.ecapa import Ecapa
 from voicenym.nets.synthesis import synthesizers
-from voicenym.resynthesis.assembly import Assembly, Settings
+from voicenym.resynthesis.assembly import Assembly
 from voicenym.resynthesis.heard import pitch_of
+from voicenym.resynthesis.settings import Settings
 from voicenym.resynthesis.spoken import ProfileReader, SpokenCore, Voice
 
 RATE = 16_000

@@ -8,7 +8,8 @@ import torch
 
 from voicenym.errors import VoicenymError, WeightsError
 from voicenym.resynthesis import assembly
-from voicenym.resynthesis.assembly import Settings, assemble, opened
+from voicenym.resynthesis.assembly import assemble, opened
+from voicenym.resynthesis.settings import Settings
 
 
 @pytest.fixture

@@ -18,15 +18,12 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
-import math
 import os
 import shutil
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
-
-import torch
 
 from voicenym.dsp.pitch.trackers import Tracker, tracker
 from voicenym.errors import VoicenymError, WeightsError
@@ -37,50 +34,16 @@ from voicenym.nets.speakers import weights as encoders
 from voicenym.nets.speakers.encoder import RATE, Encoder
 from voicenym.nets.synthesis import synthesizers
 from voicenym.nets.synthesis.synthesizer import Synthesizer
+from voicenym.resynthesis.settings import Learnt, Settings, names
 
 KIND = "pipeline"
 NEEDED = ("content", "speaker", "synthesizer")
 CHOICES = ("pool", "roh", "loh", "mixture", "register")
 """Parts that some systems need."""
-SCALES = ("none", "unit", "root")
 ASSEMBLE = (
     "voicenym models assemble --content DIR --speaker DIR --synthesizer DIR ... -o FOLDER; what "
     "can be fetched: voicenym models list"
 )
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What a synthesizer was trained on beside its parts.
-
-    Args:
-        tracker: of pitch, by name.
-        lowest, highest: its limits in Hz.
-        scale: of speaker vectors, as the synthesizer hears them: ``none``; ``unit`` length; or
-            ``root``, the root of their size.
-
-    Raises:
-        VoicenymError: a tracker or a scale that there is not, limits that leave nothing.
-    """
-
-    tracker: str = "yaapt"
-    lowest: float = 60.0
-    highest: float = 400.0
-    scale: str = "none"
-
-    def __post_init__(self) -> None:
-        tracker(self.tracker)
-        if self.scale not in SCALES:
-            raise VoicenymError(f"scale is one of {', '.join(SCALES)}, not {self.scale!r}")
-        if not 0.0 < self.lowest < self.highest:
-            raise VoicenymError(f"pitch between {self.lowest} and {self.highest} Hz is none")
-
-    def scaled(self, vectors: torch.Tensor) -> torch.Tensor:
-        """Speaker vectors ``[row, element]`` as the synthesizer hears them."""
-        if self.scale == "none":
-            return vectors
-        unit = torch.nn.functional.normalize(vectors, dim=1)
-        return unit if self.scale == "unit" else unit * math.sqrt(vectors.shape[1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,7 +116,7 @@ def assemble(
         folder: made where there is none.
         parts: folders by the parts' names; :data:`NEEDED`, and of :data:`CHOICES` what the systems
             that will use the folder need.
-        settings: those of the folder, or the usual, unless given.
+        settings: as of :func:`adjusted` unless given.
         card: where the parts come from.
 
     Raises:
@@ -166,14 +129,13 @@ def assemble(
     before: dict[str, Any] = {}
     if (folder / CONFIG).exists():
         before = _told(folder)
-        if settings is None:
-            settings = _settings(folder, before)
     there = [name for name in (*NEEDED, *CHOICES) if (folder / name).is_dir()]
     places = {**{name: folder / name for name in there}, **parts}
     for name in NEEDED:
         if name not in places:
             raise VoicenymError(f"a pipeline needs {name}: give --{name} DIR")
-    settings = settings or Settings()
+    if settings is None:
+        settings = adjusted(folder, {}, parts.get("synthesizer"))
     check(places, settings)
     try:
         for name, source in parts.items():
@@ -194,14 +156,22 @@ def assemble(
         ) from error
 
 
-def adjusted(folder: Path, told: Mapping[str, Any]) -> Settings:
-    """The settings of a folder, or the usual, with those that are told.
+def adjusted(folder: Path, told: Mapping[str, Any], synthesizer: Path | None = None) -> Settings:
+    """Those that are told, and the rest as the synthesizer was trained.
+
+    Args:
+        folder: of a pipeline, whose settings stay where a synthesizer says nothing; or none yet.
+        told: settings by name.
+        synthesizer: folder of one that is put in.
 
     Raises:
-        VoicenymError: as of :class:`Settings`.
+        VoicenymError: as of :class:`~voicenym.resynthesis.settings.Settings`.
     """
+    learnt = None if synthesizer is None else Learnt.of(synthesizer)
+    if learnt is not None:
+        return replace(learnt.settings, **told)
     there = (folder / CONFIG).exists()
-    return replace(_settings(folder, _told(folder)) if there else Settings(), **told)
+    return replace(_settings(folder) if there else Settings(), **told)
 
 
 def check(places: Mapping[str, Path], settings: Settings) -> None:
@@ -215,7 +185,10 @@ def check(places: Mapping[str, Path], settings: Settings) -> None:
     from voicenym.resynthesis.register import Register
 
     networks = _networks(places, settings)
-    size, names = networks.speaker.size, _names(places["speaker"])
+    learnt = Learnt.of(places["synthesizer"])
+    if learnt is not None:
+        learnt.check(places)
+    size, known = networks.speaker.size, names(places["speaker"])
     found: dict[str, Any] = {}
     if "pool" in places:
         found["pool"] = pool.opened(str(places["pool"]))
@@ -235,7 +208,7 @@ def check(places: Mapping[str, Path], settings: Settings) -> None:
                 f"{places[name]}: is of speaker vectors of {part.size} numbers, and the speaker "
                 f"encoder gives {size}: make it again with --encoder {places['speaker']}"
             )
-        if part.version and part.version not in names:
+        if part.version and part.version not in known:
             raise VoicenymError(
                 f"{places[name]}: was made with other weights of the speaker encoder (by "
                 f"{part.encoder}, {part.version}): make it again with --encoder {places['speaker']}"
@@ -262,10 +235,10 @@ def opened(folder: Path, device: str = "cpu") -> Assembly:
 
 @functools.lru_cache(maxsize=2)
 def _opened(folder: Path, device: str, stamp: int) -> Assembly:
-    told = _told(folder)
+    settings = _settings(folder)
     for name in NEEDED:
         part(folder, name)
-    return _networks({name: folder / name for name in NEEDED}, _settings(folder, told)).to(device)
+    return _networks({name: folder / name for name in NEEDED}, settings).to(device)
 
 
 def part(folder: Path, name: str) -> Path:
@@ -317,19 +290,8 @@ def _told(folder: Path) -> dict[str, Any]:
     return told
 
 
-def _settings(folder: Path, told: Mapping[str, Any]) -> Settings:
-    names = ("tracker", "lowest", "highest", "scale")
-    try:
-        return Settings(**{name: told[name] for name in names if name in told})
-    except (TypeError, VoicenymError) as error:
-        raise VoicenymError(f"{folder / CONFIG}: {error}; mend it, or assemble again") from None
-
-
-def _names(speaker: Path) -> set[str]:
-    """What a pool may call these weights: our digest of them, or that of the checkpoint."""
-    told = configuration(speaker)
-    card = told.get("card", {})
-    return {str(told.get(DIGEST, ""))[:16], str(card.get("its SHA-256", ""))[:16]} - {""}
+def _settings(folder: Path) -> Settings:
+    return Settings.told(_told(folder), folder / CONFIG)
 
 
 def _digest(place: Path) -> str:

@@ -22,10 +22,12 @@ def assemble(
         help="Of train content, train bottleneck or models convert; or a name of models list.",
     ),
     speaker: str | None = typer.Option(
-        None, "--speaker", help="Of train verifier or models convert; or a name of models list."
+        None,
+        "--speaker",
+        help="Of train verifier or models convert; a name of models list; or ecapa-small.",
     ),
     synthesizer: Path | None = typer.Option(
-        None, "--synthesizer", help="Of models convert, or saved by voicenym.nets.synthesis."
+        None, "--synthesizer", help="Of train synthesizer or models convert."
     ),
     pool: Path | None = typer.Option(None, "--pool", help="Of pool build: select, b1a, b1b."),
     roh: Path | None = typer.Option(None, "--roh", help="Of train householder -c householder-roh."),
@@ -35,20 +37,23 @@ def assemble(
         None, "--register", help="Of train register, for systems that move pitch."
     ),
     tracker: str | None = typer.Option(
-        None, "--tracker", help="Of pitch: yaapt (default), live, praat, dio or harvest."
+        None,
+        "--tracker",
+        help="Of pitch: yaapt, live, praat, dio or harvest. Default of this and the following: as "
+        "train synthesizer wrote it beside the synthesizer; else as before; else yaapt.",
     ),
-    lowest: float | None = typer.Option(None, "--lowest", help="Of F0 in Hz; default: 60."),
-    highest: float | None = typer.Option(None, "--highest", help="Of F0 in Hz; default: 400."),
+    lowest: float | None = typer.Option(None, "--lowest", help="Of F0 in Hz; else: 60."),
+    highest: float | None = typer.Option(None, "--highest", help="Of F0 in Hz; else: 400."),
     scale: str | None = typer.Option(
         None,
         "--scale",
-        help="Of speaker vectors, as the synthesizer learnt them: none (default), unit or root.",
+        help="Of speaker vectors, as the synthesizer learnt them: none, unit or root; else: none.",
     ),
 ) -> None:
     """Put the parts of a pipeline together, once they were found to fit each other."""
     import tempfile
 
-    from voicenym.nets.catalogue import entry, known
+    from voicenym.apps.cli.parts import folder_of
     from voicenym.resynthesis import assembly
 
     given: dict[str, Any] = {
@@ -63,20 +68,14 @@ def assemble(
     }
     chosen = {"tracker": tracker, "lowest": lowest, "highest": highest, "scale": scale}
     told = {name: value for name, value in chosen.items() if value is not None}
-    settings = assembly.adjusted(output, told)
+    settings = assembly.adjusted(output, told, synthesizer)
     with tempfile.TemporaryDirectory() as scratch:
         parts, card = {}, {}
         for name, place in given.items():
             if place is None:
                 continue
             card[name] = Path(place).name
-            parts[name] = Path(place)
-            if known(str(place)) and not parts[name].exists():
-                from voicenym.nets.convert import convert
-                from voicenym.nets.hub import place_of
-
-                parts[name] = Path(scratch) / name
-                convert(Path(place_of(str(place))), entry(str(place)).convert, parts[name])
+            parts[name] = folder_of(name, str(place), Path(scratch))
         assembly.assemble(output, parts, settings, card)
     there = assembly.opened(output)
     choices = [name for name in assembly.CHOICES if (output / name).is_dir()]
