@@ -123,9 +123,9 @@ def test_discriminators_join_when_told(heard, tmp_path):
 
 
 def test_judges_that_there_are_not_are_named():
-    from voicenym.training.resynthesizing import judges
+    from voicenym.training.judges import judges
 
-    with pytest.raises(VoicenymError, match="no 'colour'; there are: period, spectral"):
+    with pytest.raises(VoicenymError, match="no 'colour'; there are: period, scale, spectral"):
         judges({"colour": {}})
     with pytest.raises(VoicenymError, match="judges, period"):
         judges({"period": {"colour": 3}})

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import lightning.pytorch as pl
 import torch
 
-from voicenym.errors import VoicenymError
 from voicenym.nets.content.bottleneck import HIGHEST, LOWEST, RATE
 from voicenym.nets.reversal import reversed_gradient
 from voicenym.nets.speakers.encoder import Encoder
 from voicenym.nets.synthesis import losses
-from voicenym.nets.synthesis.discriminators import MultiPeriod, MultiSpectral
 from voicenym.resynthesis.parts import Parts
 from voicenym.training import conversion
 from voicenym.training.conversion import ConversionConfig
 from voicenym.training.fit import share_done
+from voicenym.training.judges import judges
 from voicenym.training.pace import Cyclical, seeded
+from voicenym.training.shown import show
 from voicenym.training.speaker_guess import SpeakerGuess
 from voicenym.training.takes import Crop
 from voicenym.training.warping import warped
@@ -45,8 +45,8 @@ class ResynthesisConfig:
         reversal: weight of what the encoder loses by telling speakers apart.
         conversion: what speaking in other voices weighs.
         adversarial: share of the training after which discriminators join; 1 for never.
-        judges: options of the discriminators, ``period`` and ``spectral``; published sizes unless
-            given.
+        judges: options of the discriminators, by their names in
+            :data:`voicenym.training.judges.JUDGES`; published sizes unless given.
         judged: seconds of a crop that they see; 0 for the whole.
         mel: weight of all else beside them (45 in HiFi-GAN, where features weigh 2).
         rate: peak of the learning rate.
@@ -268,48 +268,13 @@ class Resynthesizing(pl.LightningModule):
             self.log(f"kept out: {name}", value, batch_size=len(seed), sync_dist=True)
         worth = distance + (conversion.total(lost, self.recipe.conversion) if lost else 0.0)
         self.log("loss kept out", worth, batch_size=len(seed), sync_dist=True)
-        if index == 0 and self.logger is not None:
-            self._show(crop.samples[:SHOWN], waveform[:SHOWN].float())
-
-    def _show(self, real: torch.Tensor, fake: torch.Tensor) -> None:
-        """Sounds and spectrograms, original above rebuilt, to the log."""
-        writer: Any = self.logger.experiment  # type: ignore[union-attr]
-        mel: Any = self.mels[0]
-        for i, (one, other) in enumerate(zip(real, fake, strict=True)):
-            writer.add_audio(f"original {i}", one[None].cpu(), self.global_step, RATE)
-            writer.add_audio(f"rebuilt {i}", other[None].cpu(), self.global_step, RATE)
-            both = torch.cat([mel(x[None])[0].T.flip(0) for x in (one, other)])
-            low, high = both.aminmax()
-            picture = ((both - low) / (high - low + 1e-9))[None]
-            writer.add_image(f"mels {i}", picture.cpu(), self.global_step)
+        if index == 0:
+            both = {"original": crop.samples[:SHOWN], "rebuilt": waveform[:SHOWN].float()}
+            show(self, both, mel, RATE)
 
 
-JUDGES: dict[str, Callable[..., torch.nn.Module]] = {
-    "period": MultiPeriod,
-    "spectral": MultiSpectral,
-}
 RESOLUTIONS = ((512, 80, 320), (1024, 160, 800))
 """Points, hop and window of the magnitudes that are compared."""
-
-
-def judges(options: Mapping[str, Mapping[str, Any]]) -> list[torch.nn.Module]:
-    """Discriminators.
-
-    Args:
-        options: of each, by the names in :data:`JUDGES`.
-
-    Raises:
-        VoicenymError: one that there is not, or options that it does not take.
-    """
-    made = []
-    for name, given in options.items():
-        if name not in JUDGES:
-            raise VoicenymError(f"judges: no {name!r}; there are: {', '.join(JUDGES)}")
-        try:
-            made.append(JUDGES[name](**given))
-        except (TypeError, ValueError) as error:
-            raise VoicenymError(f"judges, {name}: {error}") from None
-    return made
 
 
 def speak(
