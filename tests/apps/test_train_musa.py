@@ -112,6 +112,26 @@ def test_a_layer_of_xls_r_gives_units_by_its_weights(tmp_path):
         features_of(f"wav2vec2:{tmp_path / 'nowhere'}", 2, Machine("cpu"))
 
 
+def test_what_base_hears_of_content_gives_units(buzzers, tmp_path):
+    from voicenym.apps.cli.features import features_behind, features_of
+    from voicenym.systems.base import BUNDLED
+    from voicenym.training.fit import Machine
+
+    heard, source = features_of("base", 0, Machine("cpu"))
+    assert (heard.hop, heard.size, source["features"]) == (320, 12, "narrow")
+    assert features_of(f"narrow:{BUNDLED}", 0, Machine("cpu"))[1] == source
+    # the bundled one needs no name; another is not taken for it
+    assert features_behind(tmp_path, source, None, Machine("cpu")).size == 12
+    with pytest.raises(VoicenymError, match="are of other features"):
+        features_behind(tmp_path, {**source, "sha256": "0"}, None, Machine("cpu"))
+    arguments = [
+        "train", "units", "-d", buzzers / "train", "--features", "base", "--units", 2,
+        "-o", tmp_path / "units",
+    ]  # fmt: skip
+    told = CliRunner().invoke(app, [str(a) for a in arguments])
+    assert told.exit_code == 0, told.output
+
+
 def test_a_tokenizer_is_trained_and_teaches(buzzers, tmp_path):
     out = tmp_path / "tokens"
     config = tmp_path / "tiny.yaml"

@@ -15,13 +15,17 @@ if TYPE_CHECKING:
 
 CEPSTRA = "cepstra"
 WAV2VEC = "wav2vec2:"
+BASE = "base"
+NARROW = "narrow:"
 
 
 def features_of(place: str, layer: int, machine: Machine) -> tuple[Content, dict[str, object]]:
     """What gives frames, and what to call it: a network by its weights, wherever it lies.
 
     Args:
-        place: ``cepstra``, ``wav2vec2:PLACE`` (XLS-R among others), or a HuBERT's.
+        place: ``cepstra``, ``base`` (what the bundled resynthesis hears of content),
+            ``narrow:FOLDER`` (of other parts of ``voicenym train resynthesis``),
+            ``wav2vec2:PLACE`` (XLS-R among others), or a HuBERT's.
         layer: of a network.
         machine: where it is to run.
 
@@ -44,6 +48,8 @@ def features_of(place: str, layer: int, machine: Machine) -> tuple[Content, dict
             "sha256": fingerprint(network.state_dict()),
         }
         return network.to(device), told
+    if place == BASE or place.startswith(NARROW):
+        return _narrow(place, device)
     hubert, digest = _hubert(place)
     source = {"features": "hubert", "layer": layer, "sha256": digest}
     try:
@@ -74,6 +80,8 @@ def features_behind(
     """
     if place is None and source.get("features") == CEPSTRA:
         place = CEPSTRA
+    if place is None and source.get("features") == NARROW[:-1]:
+        place = BASE  # others than the bundled are refused below
     if place is None:
         raise VoicenymError(f"{folder}: its units are of a network's layer; give that by {by}")
     heard, found = features_of(place, int(source.get("layer", 0)), machine)
@@ -83,6 +91,22 @@ def features_behind(
             "give those by --features"
         )
     return heard
+
+
+def _narrow(place: str, device: str) -> tuple[Content, dict[str, object]]:
+    """The content of a resynthesis system's parts, and what to call it."""
+    from voicenym.nets.folder import fingerprint
+    from voicenym.resynthesis.content import NarrowContent
+    from voicenym.resynthesis.parts import Parts
+    from voicenym.systems.base import BUNDLED
+
+    folder = BUNDLED if place == BASE else Path(place.removeprefix(NARROW))
+    bottleneck = Parts.load(folder).content
+    told: dict[str, object] = {
+        "features": NARROW[:-1],
+        "sha256": fingerprint(bottleneck.state_dict()),
+    }
+    return NarrowContent(bottleneck).to(device), told
 
 
 def _hubert(place: str) -> tuple[HubertSoft, str]:

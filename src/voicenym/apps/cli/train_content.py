@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 UNITS_CONFIG = typer.Option(None, "--config", "-c", help="A YAML file; 100 units without.")
 FEATURES = typer.Option(
     None, "--features",
-    help="What units are clusters of: cepstra, a HuBERT (file, folder or catalogue's name), or "
+    help="What units are clusters of: cepstra, base (what the bundled resynthesis hears of "
+    "content), narrow:FOLDER (such of your own), a HuBERT (file, folder or catalogue's name), or "
     "wav2vec2:PLACE, such as wav2vec2:xls-r-300m.",
 )  # fmt: skip
 FROM_HUBERT = typer.Option(

@@ -29,7 +29,8 @@ def musa(
     features: str | None = typer.Option(
         None,
         "--features",
-        help="What the units are clusters of, unless cepstra: a HuBERT, or wav2vec2:PLACE.",
+        help="What the units are clusters of, unless cepstra or base: a HuBERT, wav2vec2:PLACE or "
+        "narrow:FOLDER.",
     ),
     start: Path | None = typer.Option(None, "--from", help="Folder of a codec to go on from."),
     split: str | None = shared.SPLIT,

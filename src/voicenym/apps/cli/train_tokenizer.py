@@ -18,8 +18,8 @@ def tokenizer(
     features: str = typer.Option(
         ...,
         "--features",
-        help="What is told in tokens: wav2vec2:PLACE, such as wav2vec2:xls-r-300m; a HuBERT; or "
-        "cepstra.",
+        help="What is told in tokens: wav2vec2:PLACE, such as wav2vec2:xls-r-300m; a HuBERT; "
+        "base, the bundled resynthesis' content; or cepstra.",
     ),
     layer: int = typer.Option(24, "--layer", min=1, help="Of the network."),
     start: Path | None = typer.Option(None, "--from", help="Folder of a tokenizer to go on from."),
