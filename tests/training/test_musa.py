@@ -99,6 +99,31 @@ def test_discriminators_join_when_told(heard, tmp_path):
     assert {"train/deceiving", "train/features"} <= set(outcome.curve[-1])
 
 
+def test_small_discriminators_see_a_part_of_a_crop(heard, tmp_path):
+    by = {
+        "period": {"channels": [2, 2], "periods": [2]},
+        "spectral": {"spectra": [[64, 16]], "width": 2},
+    }
+    config = changed(
+        CONFIG, steps=2, every=2, batch=2, adversarial=0.0, judged_by=by, judged=0.1,
+        mels=(1024, 256), codec={**TINY, "spectral": 8, "blocks": 1, "causal": True},
+    )  # fmt: skip
+    codec = recipe.new(config)
+    module = Coding(codec, 4, 2, config)
+    assert [judge.__class__.__name__ for judge in module.judges] == ["MultiPeriod", "MultiSpectral"]
+    seen = []
+    module.judges[0].register_forward_pre_hook(lambda _, given: seen.append(given[0].shape[1]))
+    assert [len(mel.bank) for mel in module.mels] == [80, 21]
+    module._judged(torch.randn(1, 1600))
+    assert seen == [1600]
+    outcome = recipe.train(
+        codec, heard[:6], heard[6:], config, tmp_path, teacher=Loud(), machine=CPU
+    )
+    assert math.isfinite(outcome.curve[-1]["train/deceiving"])
+    with pytest.raises(VoicenymError, match="multiple of 4"):
+        Coding(codec, 4, 2, changed(config, mels=(30,)))
+
+
 def test_every_part_learns_from_its_own_loss(heard):
     module = Coding(recipe.new(CONFIG), 4, 2, CONFIG)
     crops = CodecCrops(heard, 0.2, 320, 4, 0)
@@ -152,5 +177,7 @@ def test_the_bundled_recipes_are_the_papers_and_a_small_one():
     assert (net.codebooks, net.entries) == (8, 1024)
     assert (paper.batch, paper.steps, paper.rate, paper.decay) == (128, 500_000, 2e-4, 0.01)
     assert paper.weights == Weights(45.0, 1.0, 1.0, 0.1, 1.0, 1.0)
-    small = load("musa-small", MusaConfig)
-    assert sizes(small.codec, "musa-small").causal
+    for name in ("musa-small", "musa-quick"):
+        small = load(name, MusaConfig)
+        assert sizes(small.codec, name).causal
+    assert sizes(small.codec, name).spectral

@@ -63,17 +63,20 @@ class Weights:
         return torch.stack([getattr(self, name) * loss for name, loss in losses.items()]).sum()
 
 
-def rebuilding(real: torch.Tensor, fake: torch.Tensor, mel: LogMel) -> torch.Tensor:
+def rebuilding(real: torch.Tensor, fake: torch.Tensor, *mels: LogMel) -> torch.Tensor:
     """Equation 5: absolute differences of samples, absolute and squared ones of log mels.
 
     Args:
         real, fake: ``[batch, time]``.
-        mel: of 80 bands in the paper.
+        mels: one of 80 bands in the paper; of several the mean is taken.
     """
     with torch.autocast(real.device.type, enabled=False):
         fake = fake.float()
-        apart = mel(real) - mel(fake)
-        return (real - fake).abs().mean() + apart.abs().mean() + apart.square().mean()
+        lost = (real - fake).abs().mean()
+        for mel in mels:
+            apart = mel(real) - mel(fake)
+            lost = lost + (apart.abs().mean() + apart.square().mean()) / len(mels)
+        return lost
 
 
 def telling(real: list[Judgement], fake: list[Judgement]) -> torch.Tensor:

@@ -15,6 +15,7 @@ from typing import Any
 import lightning.pytorch as pl
 import torch
 
+from voicenym.errors import VoicenymError
 from voicenym.nets.codec.codec import RATE, Codec
 from voicenym.nets.codec.speaker import BANDS, FFT, HOP
 from voicenym.nets.synthesis.discriminators import (
@@ -30,6 +31,7 @@ from voicenym.training import codec_losses as losses
 from voicenym.training.codec_losses import Weights
 from voicenym.training.codec_takes import Segments
 from voicenym.training.fit import share_done
+from voicenym.training.judges import judges as chosen_judges
 from voicenym.training.pace import Falling, seeded
 
 SHOWN = 3
@@ -51,6 +53,11 @@ class MusaConfig:
             cannot hold what is said in this one. (The paper takes "s1 or s1", one of them a slip.)
         adversarial: share of the training after which discriminators join; 1 for never.
         judges: widths of the discriminators, as a share of the published ones.
+        judged_by: other discriminators instead, as ``judges`` of
+            :class:`voicenym.training.resynthesizing.ResynthesisConfig`.
+        judged: seconds of a crop that discriminators see; 0 for the whole.
+        mels: points of the transforms whose mels equation 5 compares; of several the mean is
+            taken. The paper has one.
         rate: peak of the learning rate (AdamW).
         decay: of the weights.
         clip: greatest norm of a gradient; 0 for no limit.
@@ -68,6 +75,9 @@ class MusaConfig:
     other: float = 0.5
     adversarial: float = 0.0
     judges: float = 1.0
+    judged_by: dict[str, Any] = field(default_factory=dict)
+    judged: float = 0.0
+    mels: tuple[int, ...] = (FFT,)
     rate: float = 2e-4
     decay: float = 0.01
     clip: float = 0.0
@@ -97,8 +107,10 @@ class Coding(pl.LightningModule):
         self.what = losses.SemanticDistillation(codec.size, classes) if classes else None
         self.judges = torch.nn.ModuleList()
         if config.adversarial < 1.0:
-            self.judges.extend(discriminators(config.judges))
+            by = config.judged_by
+            self.judges.extend(chosen_judges(by) if by else discriminators(config.judges))
         self.mel = LogMel(fft=FFT, hop=HOP, bands=BANDS)
+        self.mels = torch.nn.ModuleList([mel_of(points) for points in config.mels])
 
     def configure_optimizers(self) -> list[torch.optim.Optimizer]:
         settings: dict[str, Any] = {
@@ -143,7 +155,7 @@ class Coding(pl.LightningModule):
         quantized = coded.quantized
         weights = self.recipe.weights
         found = {
-            "rebuilding": losses.rebuilding(crop.samples, coded.waveform, self.mel),
+            "rebuilding": losses.rebuilding(crop.samples, coded.waveform, *self.mels),
             "commitment": quantized.commitment,
         }
         if weights.speaker:
@@ -167,6 +179,8 @@ class Coding(pl.LightningModule):
         self, real: torch.Tensor, fake: torch.Tensor, optimizer: Any
     ) -> dict[str, torch.Tensor]:
         """A step of the discriminators, and what the codec loses to them."""
+        seen = round(self.recipe.judged * RATE) or real.shape[1]
+        real, fake = real[:, :seen], fake[:, :seen]
         told = losses.telling(self._judged(real), self._judged(fake.detach()))
         self._update(optimizer, told)
         self.log("discriminators", told.detach())
@@ -202,6 +216,17 @@ class Coding(pl.LightningModule):
             low, high = mels.aminmax()
             picture = ((mels - low) / (high - low + 1e-9))[None]
             writer.add_image(f"mels {i}", picture.cpu(), self.global_step)
+
+
+def mel_of(points: int) -> LogMel:
+    """Mels of a transform of so many points: 80 bands, or as many as short windows tell apart.
+
+    Raises:
+        VoicenymError: no transform.
+    """
+    if points < 64 or points % 4:
+        raise VoicenymError(f"mels: {points} points; give 64 or more, a multiple of 4")
+    return LogMel(fft=points, hop=points // 4, bands=min(BANDS, points // 12))
 
 
 def discriminators(share: float) -> list[torch.nn.Module]:

@@ -9,6 +9,8 @@ overview and "added" where it describes the step; sizes are those of a sum.)
 from __future__ import annotations
 
 import dataclasses
+import functools
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +23,7 @@ from voicenym.nets import kinds
 from voicenym.nets.codec.coder import Decoder, SpeechEncoder
 from voicenym.nets.codec.quantizer import Quantized, ResidualQuantizer
 from voicenym.nets.codec.speaker import LEAST_SAMPLES, SpeakerEncoder
+from voicenym.nets.codec.spectral import SpectralDecoder, SpectralEncoder
 from voicenym.nets.folder import fill, read, write
 from voicenym.nets.identity.householder import Householder
 from voicenym.nets.streaming import Memory
@@ -49,6 +52,11 @@ class CodecConfig:
         decay, least: see :class:`voicenym.nets.codec.quantizer.Codebook`.
         speaker: channels of the speaker encoder.
         causal: no frame looks at later samples, so that the codec streams.
+        spectral: channels of both ends where they work on spectra
+            (:mod:`voicenym.nets.codec.spectral`) instead of samples; 0 for the paper's, which alone
+            ``channels``, ``layers``, ``kernel`` and ``compress`` are of. With ``causal`` these ends
+            look ahead by their windows and little more, and stream as well.
+        blocks: of each of these ends.
 
     Raises:
         ValueError: sizes of which there is no codec.
@@ -66,6 +74,8 @@ class CodecConfig:
     least: float = 2.0
     speaker: int = 128
     causal: bool = False
+    spectral: int = 0
+    blocks: int = 6
 
     def __post_init__(self) -> None:
         counts = (self.channels, self.size, self.compress, self.codebooks, self.entries)
@@ -75,6 +85,8 @@ class CodecConfig:
             raise ValueError(f"the kernel is odd, not {self.kernel}")
         if self.speaker < 2 or self.speaker % 2:
             raise ValueError(f"the speaker encoder's channels are even, not {self.speaker}")
+        if min(self.spectral, self.blocks) < 0:
+            raise ValueError("channels and blocks of spectral ends are 0 at least")
 
 
 class Coded(NamedTuple):
@@ -112,12 +124,9 @@ class Codec(torch.nn.Module):
     def __init__(self, config: CodecConfig | None = None) -> None:
         super().__init__()
         self.sizes = config = config or CodecConfig()
-        ends = (
-            config.channels, config.strides, config.size, config.layers, config.kernel,
-            config.compress, config.causal,
-        )  # fmt: skip
-        self.encoder = SpeechEncoder(*ends)
-        self.decoder = Decoder(*ends)
+        self.encoder: SpeechEncoder | SpectralEncoder
+        self.decoder: Decoder | SpectralDecoder
+        self.encoder, self.decoder = _ends(config)
         self.speakers = SpeakerEncoder(config.size, config.speaker)
         self.quantizer = ResidualQuantizer(
             config.codebooks, config.entries, config.size, config.decay, config.least
@@ -130,6 +139,17 @@ class Codec(torch.nn.Module):
     def size(self) -> int:
         """Elements of a speaker's vector."""
         return self.sizes.size
+
+    @functools.cached_property
+    def ahead(self) -> int:
+        """Samples that a stream holds back beyond the frame that it waits for."""
+        if not self.sizes.spectral:
+            return 0
+        memory, steps = Memory(), 16
+        with torch.inference_mode():
+            silence = self.voices.mean.new_zeros(1, steps * self.hop)
+            made = self.decoder(self.encoder(silence, memory), memory)
+        return silence.shape[1] - made.shape[1]
 
     def speaker(self, waveform: torch.Tensor) -> torch.Tensor:
         """Speakers' vectors ``[batch, size]`` of waveforms ``[batch, time]`` at 16 kHz.
@@ -276,6 +296,20 @@ def sizes(options: Mapping[str, Any], where: str) -> CodecConfig:
     return kinds.sizes(CodecConfig, options, where, "a codec")
 
 
+def _ends(
+    config: CodecConfig,
+) -> tuple[SpeechEncoder, Decoder] | tuple[SpectralEncoder, SpectralDecoder]:
+    if config.spectral:
+        hop = math.prod(config.strides)
+        frames = (config.spectral, config.blocks, config.size, hop, config.causal)
+        return SpectralEncoder(*frames), SpectralDecoder(*frames)
+    samples = (
+        config.channels, config.strides, config.size, config.layers, config.kernel,
+        config.compress, config.causal,
+    )  # fmt: skip
+    return SpeechEncoder(*samples), Decoder(*samples)
+
+
 class CodecStream:
     """A causal codec block by block; the samples are those of :meth:`Codec.convert` to rounding.
 
@@ -298,10 +332,11 @@ class CodecStream:
             raise VoicenymError(
                 "this codec looks ahead and does not stream; train one with codec: {causal: true}"
             )
-        self.latency = codec.hop - 1
+        self.latency = codec.hop - 1 + codec.ahead
         self._codec = codec
         self._memory = Memory()
         self._waiting = own.new_zeros(len(own), 0)
+        self._owed = 0
         self.become(own, voice)
 
     @property
@@ -327,15 +362,19 @@ class CodecStream:
         heard = torch.cat([self._waiting, block], dim=1)
         ready = heard.shape[1] // self._codec.hop * self._codec.hop
         self._waiting = heard[:, ready:].clone()
-        return self._step(heard[:, :ready]) if ready else heard[:, :0]
+        made = self._step(heard[:, :ready]) if ready else heard[:, :0]
+        self._owed += block.shape[1] - made.shape[1]
+        return made
 
     @torch.inference_mode()
     def flush(self) -> torch.Tensor:
         """The rest, in total as much as was pushed; the stream is over."""
-        owed = self._waiting.shape[1]
+        owed, self._owed = self._owed, 0
         if not owed:
             return self._waiting
-        padded = torch.nn.functional.pad(self._waiting, (0, self._codec.hop - owed))
+        self._memory.last = True
+        missing = -self._waiting.shape[1] % self._codec.hop
+        padded = torch.nn.functional.pad(self._waiting, (0, missing))
         self._waiting = self._waiting[:, :0]
         return self._step(padded)[:, :owed]
 

@@ -1,0 +1,128 @@
+"""The codec's two ends at the rate of frames: Fourier transforms, with ConvNeXt blocks between.
+
+The paper's ends pass over every sample: most of a laptop's time goes into layers of few channels,
+16,000 times a second. These do as much a hundred times a second, in products of matrices, and
+leave the waveform to the inverse transform, as Vocos does (Siuzdak, ICLR 2024): for codecs that
+are to be trained in hours on a processor. What lies between the ends is the paper's.
+"""
+
+from __future__ import annotations
+
+import torch
+
+from voicenym.nets.convnext import Block
+from voicenym.nets.stft import InverseStft, Stft
+from voicenym.nets.streaming import Conv, Memory
+from voicenym.nets.synthesis.istft_vocoder import HIGHEST_LOG
+
+EVERY = 2
+"""Frames of the spectrum to one of the codec."""
+OVERLAP = 4
+"""Hops in a window."""
+KERNEL = 7
+INNER = 3
+"""Channels between the two layers of a block, for one of its own."""
+LEAST_POWER = 1e-6
+USUAL, SPREAD = -4.0, 5.0
+"""Of the natural logarithm of a bin's power in ordinary speech, roughly."""
+HEARD_AHEAD, SPOKEN_AHEAD = 1, 2
+"""Frames, of the spectrum and of the codec, that the first convolution of each end looks ahead
+where it is to stream; the blocks then look at no later frame."""
+QUIET = -3.0
+"""Natural logarithm of a magnitude that the decoder begins at."""
+
+
+class SpectralEncoder(torch.nn.Module):
+    """Logarithms of power through ConvNeXt blocks.
+
+    Args:
+        width: channels of the blocks.
+        blocks: how many.
+        size: elements of a frame.
+        hop: samples of a frame, an even number.
+        causal: looks ahead by windows and :data:`HEARD_AHEAD` alone, so that it streams.
+
+    Raises:
+        ValueError: an odd hop.
+    """
+
+    def __init__(self, width: int, blocks: int, size: int, hop: int, causal: bool) -> None:
+        super().__init__()
+        if hop % EVERY:
+            raise ValueError(f"frames are of {EVERY} of the spectrum, so not of {hop} samples")
+        self.hop = hop
+        step = hop // EVERY
+        self.transform = Stft(OVERLAP * step, step)
+        bins = OVERLAP * step // 2 + 1
+        self.enter = Conv(bins, width, 3, ahead=HEARD_AHEAD if causal else None)
+        self.blocks = _blocks(width, blocks, causal)
+        self.norm = torch.nn.LayerNorm(width, eps=1e-6)
+        self.last = Conv(width, size, 2 * EVERY, stride=EVERY, ahead=0 if causal else None)
+
+    def forward(self, waveform: torch.Tensor, memory: Memory | None = None) -> torch.Tensor:
+        """``[batch, frame * hop]`` to ``[batch, size, frame]``."""
+        with torch.autocast(waveform.device.type, enabled=False):
+            spectra = torch.view_as_real(self.transform(waveform.float(), memory))
+            power = spectra.square().sum(-1)
+            x = ((power + LEAST_POWER).log() - USUAL) / SPREAD
+        x = self.enter(x.transpose(1, 2), memory).transpose(1, 2)
+        for block in self.blocks:
+            x = block(x, x[:, :1, :0], memory)
+        return self.last(self.norm(self._whole(x, memory)).transpose(1, 2), memory)
+
+    def _whole(self, x: torch.Tensor, memory: Memory | None) -> torch.Tensor:
+        """``[batch, frame, width]`` up to the last whole frame of the codec; the rest waits."""
+        if memory is None:
+            return x
+        before = memory.kept.get((self, "rest"))
+        x = x if before is None else torch.cat([before, x], dim=1)
+        ready = x.shape[1] // EVERY * EVERY
+        memory.kept[self, "rest"] = x[:, ready:]
+        return x[:, :ready]
+
+
+class SpectralDecoder(torch.nn.Module):
+    """ConvNeXt blocks to magnitude and phase of every bin, and these to a waveform.
+
+    Args:
+        width, blocks, size, hop, causal: of the encoder.
+
+    Raises:
+        ValueError: an odd hop.
+    """
+
+    def __init__(self, width: int, blocks: int, size: int, hop: int, causal: bool) -> None:
+        super().__init__()
+        if hop % EVERY:
+            raise ValueError(f"frames are of {EVERY} of the spectrum, so not of {hop} samples")
+        step = hop // EVERY
+        self.first = Conv(size, width, KERNEL, ahead=SPOKEN_AHEAD if causal else None)
+        self.apart = torch.nn.Linear(width, EVERY * width)
+        self.first_norm = torch.nn.LayerNorm(width, eps=1e-6)
+        self.blocks = _blocks(width, blocks, causal)
+        self.norm = torch.nn.LayerNorm(width, eps=1e-6)
+        bins = OVERLAP * step // 2 + 1
+        self.head = torch.nn.Linear(width, 2 * bins)
+        torch.nn.init.trunc_normal_(self.head.weight, std=0.02)
+        with torch.no_grad():
+            self.head.bias[:bins] = QUIET
+        self.inverse = InverseStft(OVERLAP * step, step)
+
+    def forward(self, frames: torch.Tensor, memory: Memory | None = None) -> torch.Tensor:
+        """``[batch, size, frame]`` to ``[batch, frame * hop]``."""
+        x = self.apart(self.first(frames, memory).transpose(1, 2))
+        rows, steps, wide = x.shape
+        x = self.first_norm(x.view(rows, steps * EVERY, wide // EVERY))
+        for block in self.blocks:
+            x = block(x, x[:, :1, :0], memory)
+        size, angle = self.head(self.norm(x)).float().chunk(2, dim=2)
+        with torch.autocast(frames.device.type, enabled=False):
+            spectra = torch.polar(size.clamp_max(HIGHEST_LOG).exp(), angle)
+            return self.inverse(spectra, memory)
+
+
+def _blocks(width: int, count: int, causal: bool) -> torch.nn.ModuleList:
+    ahead = 0 if causal else None
+    return torch.nn.ModuleList(
+        Block(width, INNER * width, KERNEL, 0, ahead, 1.0 / max(1, count)) for _ in range(count)
+    )
