@@ -13,31 +13,19 @@ from dataclasses import dataclass
 import numpy
 import torch
 
-from voicenym.dsp import factors, lpc
+from voicenym.dsp import formants as resonances
+from voicenym.dsp.formants import FEWEST_FRAMES, LOUD_DB
 from voicenym.dsp.pitch.online import PitchStream
 from voicenym.dsp.rates import RateChanger
 from voicenym.dsp.syllables import articulation_rate
 
-FORMANTS = 5
-FORMANT_RATE = 11_000
-"""Twice the ceiling below which five formants are looked for."""
-WINDOW_SECONDS = 0.050
-"""Length of the Hann window; it acts like one of 25 ms."""
-EMPHASIS_FROM = 50.0
-EDGE = 50.0
-"""Formants are at least so far from zero and the ceiling, in Hz."""
 FORMANT_STEP = 10.0
 PITCH_LOWEST, PITCH_HIGHEST = 60.0, 450.0
 PITCH_STEP = 1.0 / 120.0
 """Bins of the pitch histogram, in octaves: 10 cents."""
 FFT = 1024
-USUAL_NEUTRAL = 545.0
-"""Neutral F1 taken where nothing was measured, in Hz."""
-FEWEST_FRAMES = 20
-"""Voiced frames below which nothing is measured."""
+USUAL_NEUTRAL = resonances.NEUTRAL
 FULL_SCALE_DB = 100.0
-LOUD_DB = 17.0
-"""Frames below the loudest so far by more are not measured: hum and breath in the pauses."""
 
 
 @dataclass(frozen=True)
@@ -120,17 +108,14 @@ class Reader:
         self._ends = torch.tensor([-(-length // self._pitch.hop) for length in endless])[:, None]
         self._first = 0
         # frames of both must fall on the same times
-        exact = rate > FORMANT_RATE and rate % 100 == 0
-        self._rate = FORMANT_RATE if exact else rate
+        exact = rate > resonances.RATE and rate % 100 == 0
+        self._rate = resonances.RATE if exact else rate
         self._hop = self._pitch.hop * self._rate // rate
         self._frame_rate = rate / self._pitch.hop
         self._down = RateChanger(rate, self._rate, rows)
-        self._order = 2 * round(FORMANTS * self._rate / FORMANT_RATE)
-        self._count = min(FORMANTS, self._order // 2)
-        half = round(WINDOW_SECONDS * self._rate / 2)
-        self._window = torch.hann_window(2 * half, periodic=False, dtype=torch.float64)
-        self._emphasis = math.exp(-2.0 * math.pi * EMPHASIS_FROM / self._rate)
-        self._signal = torch.zeros(rows, half)
+        self._count = min(resonances.MOST, resonances.order(self._rate) // 2)
+        self._window = resonances.window(self._rate)
+        self._signal = torch.zeros(rows, len(self._window) // 2)
         self._f0 = torch.zeros(rows, 0)
         bins = math.ceil(self._rate / 2 / FORMANT_STEP)
         self._formants = torch.zeros(rows, self._count, bins, dtype=torch.int64)
@@ -192,14 +177,7 @@ class Reader:
         spectrum = torch.fft.rfft(chosen, n=FFT).abs().square()
         self._spectrum.index_add_(0, row, spectrum)
 
-        emphasized = chosen.clone()
-        emphasized[:, 1:] -= self._emphasis * chosen[:, :-1]
-        a, _ = lpc.levinson(lpc.autocorrelation(emphasized.T, self._order))
-        b, c = factors.factor(a)
-        angle = torch.acos((-b / (2.0 * c.clamp_min(1e-12).sqrt())).clamp(-1.0, 1.0))
-        place = angle * self._rate / (2.0 * math.pi)
-        is_formant = (b * b < 4.0 * c) & (place > EDGE) & (place < self._rate / 2 - EDGE)
-        place = torch.where(is_formant, place, torch.inf).sort(dim=0).values[: self._count]
+        place = resonances.formants(chosen, self._rate)
         whole = torch.isfinite(place).all(0)  # with one missing, the others' numbers are unknown
         index = (place[:, whole] / FORMANT_STEP).long()
         rows = row[whole].expand_as(index)

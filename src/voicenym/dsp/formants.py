@@ -1,0 +1,70 @@
+"""Formants of voiced frames: the resonances of an all-pole model of each frame.
+
+Markel and Gray, "Linear Prediction of Speech", 1976, section 7; window, ceiling and number of poles
+are those that Praat has become known for. High voices have harmonics where a formant should be
+seen, and are measured too near to them.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+
+from voicenym.dsp import factors, lpc
+
+MOST = 5
+"""Formants that are looked for below the ceiling."""
+RATE = 11_000
+"""Of the signal, in Hz: twice the ceiling."""
+WINDOW_SECONDS = 0.050
+"""Length of the Hann window; it acts like one of 25 ms."""
+EMPHASIS_FROM = 50.0
+"""Hz above which frames are made louder, by 6 dB an octave."""
+EDGE = 50.0
+"""Formants are at least so far from zero and the ceiling, in Hz."""
+LOUD_DB = 17.0
+"""Frames below the loudest so far by more are not measured: hum and breath in the pauses."""
+FEWEST_FRAMES = 20
+"""Voiced frames below which nothing is measured."""
+NEUTRAL = 545.0
+"""F1 of a neutral tube in Hz, taken where nothing was measured: F_k is ``(2 k - 1)`` of it."""
+
+
+def window(rate: int) -> torch.Tensor:
+    """The Hann window of a frame, ``[time]`` float64, of even length."""
+    half = round(WINDOW_SECONDS * rate / 2)
+    return torch.hann_window(2 * half, periodic=False, dtype=torch.float64)
+
+
+def order(rate: int) -> int:
+    """Poles of the model: a pair for each formant, fewer at rates below :data:`RATE`."""
+    return 2 * round(MOST * rate / RATE)
+
+
+def formants(
+    frames: torch.Tensor, rate: int, poles: int = 0, widest: float = math.inf
+) -> torch.Tensor:
+    """Formants of frames.
+
+    Args:
+        frames: ``[frame, time]`` float64, windowed by :func:`window`.
+        rate: in Hz; :data:`RATE` is best, and below it fewer formants are found.
+        poles: of the model, an even number; :func:`order` unless given. A pair more takes what lies
+            across the ceiling and the fall of the spectrum, which else bend the formants.
+        widest: bandwidth in Hz above which a resonance is no formant.
+
+    Returns:
+        ``[formant, frame]`` in Hz, ascending, ``order / 2`` and :data:`MOST` of them at most;
+        infinite where a frame has fewer resonances, whose numbers are then unknown.
+    """
+    emphasized = frames.clone()
+    emphasized[:, 1:] -= math.exp(-2.0 * math.pi * EMPHASIS_FROM / rate) * frames[:, :-1]
+    a, _ = lpc.levinson(lpc.autocorrelation(emphasized.T, poles or order(rate)))
+    b, c = factors.factor(a)
+    angle = torch.acos((-b / (2.0 * c.clamp_min(1e-12).sqrt())).clamp(-1.0, 1.0))
+    place = angle * rate / (2.0 * math.pi)
+    width = -c.clamp_min(1e-12).log() * rate / (2.0 * math.pi)  # c: the poles' squared radius
+    is_formant = (b * b < 4.0 * c) & (place > EDGE) & (place < rate / 2 - EDGE) & (width < widest)
+    found: torch.Tensor = torch.where(is_formant, place, torch.inf).sort(dim=0).values
+    return found[: min(MOST, order(rate) // 2)]
