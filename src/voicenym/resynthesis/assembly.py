@@ -73,6 +73,13 @@ class Assembly:
                     f"({self.synthesizer.kind}) was trained on {wants}: take the {name} it was "
                     "trained with, or another synthesizer"
                 )
+        if self.speaker.hertz != (self.settings.scale == "octaves"):
+            gives = "frequencies in Hz" if self.speaker.hertz else "vectors, and no frequencies"
+            cure = "octaves" if self.speaker.hertz else "none, unit or root"
+            raise VoicenymError(
+                f"the speaker ({self.speaker.kind}) gives {gives}: set --scale {cure}, as the "
+                "synthesizer was trained"
+            )
         rates = {self.content.rate, self.speaker.RATE, self.synthesizer.rate}
         if rates != {RATE}:
             raise VoicenymError(

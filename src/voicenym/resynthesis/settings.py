@@ -13,8 +13,9 @@ import torch
 from voicenym.dsp.pitch.trackers import tracker
 from voicenym.errors import VoicenymError
 from voicenym.nets.folder import CONFIG, DIGEST, configuration
+from voicenym.nets.speakers.formants import octaves
 
-SCALES = ("none", "unit", "root")
+SCALES = ("none", "unit", "root", "octaves")
 LEARNT = "learnt_with"
 """Where a synthesizer's configuration says it."""
 
@@ -26,8 +27,9 @@ class Settings:
     Args:
         tracker: of pitch, by name.
         lowest, highest: its limits in Hz.
-        scale: of speaker vectors, as the synthesizer hears them: ``none``; ``unit`` length; or
-            ``root``, the root of their size.
+        scale: of speaker vectors, as the synthesizer hears them: ``none``; ``unit`` length;
+            ``root``, the root of their size; or ``octaves``, of frequencies in Hz
+            (:func:`voicenym.nets.speakers.formants.octaves`).
 
     Raises:
         VoicenymError: a tracker or a scale that there is not, limits that leave nothing.
@@ -46,11 +48,13 @@ class Settings:
             raise VoicenymError(f"pitch between {self.lowest} and {self.highest} Hz is none")
 
     def scaled(self, vectors: torch.Tensor) -> torch.Tensor:
-        """Speaker vectors ``[row, element]`` as the synthesizer hears them."""
+        """Speaker vectors ``[..., element]`` as the synthesizer hears them."""
         if self.scale == "none":
             return vectors
-        unit = torch.nn.functional.normalize(vectors, dim=1)
-        return unit if self.scale == "unit" else unit * math.sqrt(vectors.shape[1])
+        if self.scale == "octaves":
+            return octaves(vectors)
+        unit = torch.nn.functional.normalize(vectors, dim=-1)
+        return unit if self.scale == "unit" else unit * math.sqrt(vectors.shape[-1])
 
     @classmethod
     def told(cls, config: Mapping[str, Any], where: Path) -> Settings:

@@ -17,7 +17,7 @@ import numpy as np
 import torch
 
 from voicenym.corpus.recording import Recording
-from voicenym.errors import CorpusError
+from voicenym.errors import CorpusError, VoicenymError
 from voicenym.metrics import EER, Affine, Speakers, eer
 from voicenym.nets.speakers.encoder import Encoder
 from voicenym.training.augment import SpecAugment, Surroundings
@@ -264,7 +264,10 @@ def encoder(config: VerifierConfig) -> Encoder:
 
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(config.seed)
-        return make(config.encoder, config.options)
+        made = make(config.encoder, config.options)
+    if made.hertz:
+        raise VoicenymError(f"encoder: {made.kind} measures and learns nothing; choose another")
+    return made
 
 
 def judge(

@@ -108,6 +108,22 @@ def convert(
     typer.echo(f"{output}: {kind}, {done}")
 
 
+@app.command()
+def formants(
+    output: Path = typer.Option(..., "--output", "-o", help="Folder to write."),
+    count: int = typer.Option(4, "--count", min=1, max=5, help="Formants that are measured."),
+) -> None:
+    """Write the speaker encoder that measures a voice's pitch and formants; it learns nothing.
+
+    For identity=formant-pitch: a synthesizer is trained with it, with --scale octaves.
+    """
+    from voicenym.nets.speakers.weights import make, save
+
+    encoder = make("formant-pitch", {"formants": count})
+    save(encoder, output, {"what": "medians of F0 and formants in Hz, measured; nothing is learnt"})
+    typer.echo(f"{output}: {encoder.kind}, {encoder.size} frequencies in Hz")
+
+
 def _asked(published: Published) -> bool:
     """Whether who sits at the terminal accepts the licence; nobody there does not."""
     import sys

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
 import torch
 
@@ -34,9 +35,11 @@ class Encoder(Network):
         least_samples: a shorter recording is repeated up to this length before it is embedded.
         most_samples: a longer recording is embedded in equal parts and their vectors are averaged,
             so that memory is bounded; up to here, a vector is that of the whole.
+        hertz: whether a vector's elements are frequencies ``[F0, F1, ...]`` in Hz.
     """
 
     size: int
+    hertz = False
     RATE = RATE
     least_samples = RATE // 10
     most_samples = 120 * RATE
@@ -88,7 +91,7 @@ class Encoder(Network):
             counts.append(len(these))
         if not recordings:
             return torch.zeros(0, self.size)
-        device = next(self.parameters()).device
+        device = next(chain(self.parameters(), self.buffers())).device
         torch.empty(KEPT_BYTES, dtype=torch.uint8)
         vectors: list[torch.Tensor] = [torch.empty(0)] * len(parts)
         with laid_out(self):

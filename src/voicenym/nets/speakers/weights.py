@@ -17,6 +17,7 @@ KINDS: Kinds[Encoder] = Kinds(
         "ecapa": "voicenym.nets.speakers.ecapa:Ecapa",
         "xvector": "voicenym.nets.speakers.xvector:XVector",
         "dvector": "voicenym.nets.speakers.dvector:DVector",
+        "formant-pitch": "voicenym.nets.speakers.formants:Formants",
     },
 )
 make, load = KINDS.make, KINDS.load
