@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 import torch
 
 from voicenym.errors import VoicenymError
-from voicenym.identity.method import Identity, Sex
+from voicenym.identity.method import Identity, Sex, inner
 from voicenym.pseudonym import Pseudonym
 
 if TYPE_CHECKING:
@@ -41,6 +41,10 @@ class Autoencoded(Identity):
 
     name: ClassVar[str] = "autoencoder"
     source: ClassVar[str] = "Espinoza-Cuadros et al. 2020 (S1, S2 of paper 4, table 1)"
+
+    def __post_init__(self) -> None:
+        if self.of is not None:
+            inner(self.name, self.of)
 
     def become(
         self,

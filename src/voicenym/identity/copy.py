@@ -9,7 +9,7 @@ from typing import ClassVar, Literal, get_args
 import torch
 
 from voicenym.errors import UnknownSystemError
-from voicenym.identity.method import Identity, Sex
+from voicenym.identity.method import Identity, Sex, inner
 from voicenym.pseudonym import Pseudonym
 
 Part = Literal["acoustic", "vocoder"]
@@ -40,13 +40,18 @@ class Copy(Identity):
 class Half(Identity):
     """Another method in one part of a system, and the speaker's own vector in the other.
 
-    For systems whose acoustic model and vocoder both hear a vector: ask :func:`for_parts`. By
-    itself it gives what the part that is anonymized hears.
+    For systems whose acoustic model and vocoder both hear a vector, as ``b1a``'s: they ask
+    :func:`for_parts`. By itself it gives what the part that is anonymized hears.
 
     Args:
         of: the method.
         part: that it anonymizes: ``acoustic`` is the challenge's M1c3, ``vocoder`` its M1c4. In its
-            figures the acoustic model decided whose voice was heard.
+            figures the acoustic model decided whose voice was heard: EER of the ignorant, women and
+            men, 47.3 and 52.1 % for M1c3; 22.1 and 19.6 % for M1c4, where copy-synthesis (M1c2) has
+            28.7 and 19.8 %.
+
+    Raises:
+        UnknownSystemError: another part, or a method that is one of halves itself.
 
     Source: Champion, Jouvet and Larcher, VoicePrivacy Challenge 2020 (paper 4, table 1).
     """
@@ -56,8 +61,10 @@ class Half(Identity):
 
     name: ClassVar[str] = "half"
     source: ClassVar[str] = "Champion et al. 2020 (M1c3 and M1c4 of paper 4, table 1)"
+    whole: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
+        inner(self.name, self.of)
         if self.part not in get_args(Part):
             raise UnknownSystemError(
                 f"half: part is one of {', '.join(get_args(Part))}, not {self.part!r}"

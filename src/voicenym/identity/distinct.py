@@ -12,7 +12,7 @@ import torch
 
 from voicenym.errors import UnknownSystemError, VoicenymError
 from voicenym.identity.code import code
-from voicenym.identity.method import Identity, Sex
+from voicenym.identity.method import Identity, Sex, UnlikelyDrawError, inner
 from voicenym.identity.pools.pool import Pool, opened
 from voicenym.pseudonym import Pseudonym
 
@@ -64,6 +64,7 @@ class Distinct(Identity):
     source: ClassVar[str] = "voicenym: extended BCH codes on a band of principal directions"
 
     def __post_init__(self) -> None:
+        inner(self.name, self.of)
         words = code(self.length)
         widest = math.degrees(math.acos(words.cosine))
         if not 0.0 < self.angle < widest:
@@ -119,7 +120,7 @@ class Distinct(Identity):
                 return placed
             best = min(best, nearest)
         reached = math.degrees(math.acos(min(1.0, best)))
-        raise VoicenymError(
+        raise UnlikelyDrawError(
             f"distinct: none of {self.retries} words puts this pseudo-speaker {self.angle:g} "
             f"degrees from everybody in the pool, {reached:.1f} were reached: take a smaller one, "
             f"or a method that does not come as near to real people as {self.of.name} does"

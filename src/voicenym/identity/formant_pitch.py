@@ -17,10 +17,13 @@ from voicenym.pseudonym import Pseudonym
 class FormantPitch(Identity):
     """The vector [F0, F1, ..., Fn] in Hz with its pitch, and all its formants, scaled by a factor.
 
-    For a synthesiser that hears a voice's formants and pitch instead of a speaker vector. Each
-    factor is log-uniform within its range, and as likely to raise as to lower. Published is that
-    formants share one factor and that factors trade privacy for utility; their sizes, the number of
-    formants and the estimator are not known here, so that the ranges are approximations.
+    For a synthesizer that hears a voice's formants and pitch instead of a speaker vector: the
+    encoder :class:`voicenym.nets.speakers.formants.Formants` measures them, and pipelines with
+    ``f0=moved`` scale the contour of F0 as they scale its first element. Each factor is log-uniform
+    within its range, and as likely to raise as to lower. Published is that formants share one
+    factor and that factors trade privacy for utility; their sizes, the number of formants and the
+    estimator are not known here, so that the ranges are approximations. Paper 2 has, for this
+    method on the challenge's data, an EER of 48.6 % (ignorant) and 40.8 % (lazy-informed).
 
     Args:
         pitch: smallest and largest factor of F0, at least 1; its inverse is as likely.
@@ -35,6 +38,7 @@ class FormantPitch(Identity):
 
     name: ClassVar[str] = "formant-pitch"
     source: ClassVar[str] = "Yao et al. 2023 (Formant of paper 2), factors approximated"
+    hertz: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         for field in ("pitch", "formants"):

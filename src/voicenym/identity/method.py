@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from voicenym.errors import VoicenymError
+from voicenym.errors import UnknownSystemError, VoicenymError
 
 if TYPE_CHECKING:
     import torch
@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from voicenym.pseudonym import Pseudonym
 
 Sex = Literal["f", "m"]
+
+
+class UnlikelyDrawError(VoicenymError):
+    """None of the draws for a speaker was what was asked; another speaker's may be."""
 
 
 @dataclass(frozen=True)
@@ -29,11 +33,16 @@ class Identity(ABC):
         source: paper and equations.
         hears: whether the vector decides. Where it does not, the pseudonym alone does, and a system
             needs no recording of the speaker before it begins.
+        whole: whether all parts of a system hear the same voice.
+        hertz: True: for vectors of frequencies ``[F0, F1, ...]`` in Hz alone; False: for speaker
+            vectors alone; None: for either.
     """
 
     name: ClassVar[str]
     source: ClassVar[str]
     hears: ClassVar[bool] = True
+    whole: ClassVar[bool] = True
+    hertz: ClassVar[bool | None] = None
 
     def __call__(
         self, vector: torch.Tensor, pseudonym: Pseudonym, sex: Sex | None = None
@@ -84,6 +93,20 @@ class Identity(ABC):
         sexes: Sequence[Sex | None],
     ) -> torch.Tensor:
         """What :meth:`batch` gives, of vectors that were checked."""
+
+
+def inner(name: str, of: Identity) -> Identity:
+    """The method that another builds on.
+
+    Raises:
+        UnknownSystemError: one whose parts hear different voices: only one of them would be heard.
+    """
+    if not of.whole:
+        raise UnknownSystemError(
+            f"{name}: {of.name} gives parts of a system different voices and stands around other "
+            f"methods, never within one: {of.name}:of=(selection:pool=FOLDER)"
+        )
+    return of
 
 
 def _check(vectors: torch.Tensor) -> None:

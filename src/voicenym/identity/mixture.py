@@ -9,7 +9,7 @@ from typing import ClassVar
 import torch
 
 from voicenym.errors import UnknownSystemError, VoicenymError
-from voicenym.identity.method import Identity, Sex
+from voicenym.identity.method import Identity, Sex, UnlikelyDrawError
 from voicenym.identity.pools.gaussians import Gaussians, Mixtures, opened
 from voicenym.identity.pools.pool import Rule, checked_rule, chosen_sex
 from voicenym.pseudonym import Pseudonym
@@ -81,7 +81,7 @@ class Mixture(Identity):
             if cosine <= self.theta:
                 return drawn
             best = min(best, cosine)
-        raise VoicenymError(
+        raise UnlikelyDrawError(
             f"mixture: none of {self.retries} draws is as unlike the speaker as theta="
             f"{self.theta:g} asks; the least alike has a cosine of {best:.3f}, for speakers of the "
             f"mixture are alike: set theta to {best + 0.01:.2f} or more, sex='opposite', or more "

@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import Any
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from voicenym.errors import UnknownSystemError
 from voicenym.identity.method import Identity
@@ -53,7 +54,8 @@ def identity(name: str, **parameters: Any) -> Identity:
         parameters: fields of the method.
 
     Raises:
-        UnknownSystemError: for an unknown name or parameter, or one that is needed and missing.
+        UnknownSystemError: for an unknown name or parameter, one that is needed and missing, or a
+            value of another kind.
     """
     cls = identity_class(name)
     fields = {item.name: item for item in dataclasses.fields(cls)}
@@ -71,4 +73,51 @@ def identity(name: str, **parameters: Any) -> Identity:
     ]
     if needed:
         raise UnknownSystemError(f"{name} needs {', '.join(needed)}: {name}:{needed[0]}=...")
+    hints = get_type_hints(cls)
+    for field, value in parameters.items():
+        if not _is(value, hints[field]):
+            raise UnknownSystemError(
+                f"{name}: {field} is {_told(hints[field])}, which {value!r} is not"
+            )
     return cls(**parameters)
+
+
+def kinds(hint: Any) -> tuple[Any, ...]:
+    """What a field may be, by its annotation: ``float | None`` is two kinds."""
+    return get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+
+
+def _is(value: Any, hint: Any) -> bool:
+    """Whether a value is what an annotation says; choices of words are the method's to check."""
+    for kind in kinds(hint):
+        origin = get_origin(kind)
+        if origin is Literal:
+            fits = isinstance(value, str)
+        elif origin is tuple:
+            inside = get_args(kind)
+            endless = len(inside) == 2 and inside[1] is Ellipsis
+            wanted = inside[:1] * len(value) if endless and isinstance(value, tuple) else inside
+            fits = isinstance(value, tuple) and len(value) == len(wanted)
+            fits = fits and all(map(_is, value, wanted))
+        elif kind in (int, float):
+            fits = isinstance(value, (int, kind)) and not isinstance(value, bool)
+        else:
+            fits = isinstance(value, kind)
+        if fits:
+            return True
+    return False
+
+
+def _told(hint: Any) -> str:
+    words = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
+    found = []
+    for kind in kinds(hint):
+        if get_origin(kind) is Literal:
+            found.append(f"one of {', '.join(get_args(kind))}")
+        elif get_origin(kind) is tuple:
+            found.append("numbers in parentheses, such as (1.1,1.3)")
+        elif kind is Identity:
+            found.append("a method in parentheses, such as (selection:pool=FOLDER)")
+        elif kind in words:
+            found.append("a folder" if kind is str and len(kinds(hint)) > 1 else words[kind])
+    return " or ".join(found)

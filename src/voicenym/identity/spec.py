@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-from typing import Any
+from typing import Any, get_type_hints
 
 from voicenym.errors import UnknownSystemError
 from voicenym.identity.method import Identity
-from voicenym.identity.registry import identity
+from voicenym.identity.registry import identities, identity, identity_class, kinds
 
 
 def parsed(text: str) -> Identity:
@@ -25,6 +25,7 @@ def parsed(text: str) -> Identity:
         Blank(strength=0.5)
     """
     name, colon, rest = text.strip().partition(":")
+    hints = get_type_hints(identity_class(name))
     parameters: dict[str, Any] = {}
     for part in _parts(rest, text) if colon else []:
         field, equals, value = part.partition("=")
@@ -32,7 +33,8 @@ def parsed(text: str) -> Identity:
             raise UnknownSystemError(
                 f"identity {text!r}: {part!r} is not FIELD=VALUE; write NAME:FIELD=VALUE,..."
             )
-        parameters[field.strip()] = _value(value.strip())
+        texts = str in kinds(hints.get(field.strip()))  # a folder may be named like a number
+        parameters[field.strip()] = _value(value.strip(), texts)
     return identity(name, **parameters)
 
 
@@ -52,10 +54,14 @@ def _parts(text: str, whole: str) -> list[str]:
     return parts
 
 
-def _value(text: str) -> Any:
-    if text.startswith("(") and text.endswith(")") and ":" in text:
-        return parsed(text[1:-1])
+def _value(text: str, texts: bool) -> Any:
+    if text.startswith("(") and text.endswith(")"):
+        inside = text[1:-1]
+        if ":" in inside or inside.strip() in identities():
+            return parsed(inside)
     known = {"true": True, "false": False, "none": None}
+    if texts:
+        return text
     if text.lower() in known:
         return known[text.lower()]
     try:
