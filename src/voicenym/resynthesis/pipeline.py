@@ -12,6 +12,8 @@ import torch
 
 from voicenym.errors import UnknownSystemError
 from voicenym.identity import Identity
+from voicenym.identity.copy import Half, for_parts
+from voicenym.identity.fitting import fit, tried
 from voicenym.identity.spec import parsed
 from voicenym.nets.home import home
 from voicenym.nets.speakers.encoder import RATE
@@ -45,7 +47,8 @@ class Pipeline(Anonymizer):
             :func:`voicenym.nets.home.home` unless given.
         identity: another method than the system's own, as of :func:`voicenym.identity.spec.parsed`.
         f0: ``kept``, as published; or changes, ``+`` between them: ``moved`` to mean and deviation
-            of ln F0 that go with the other voice's vector, ``quantised``, ``noisy``.
+            of ln F0 that go with the other voice's vector, ``quantised``, ``noisy``. Of voices
+            whose vectors are frequencies, ``moved`` scales F0 as the vector's F0 was scaled.
         noise: of ``noisy``, in deviations of ln F0.
 
     Attributes:
@@ -95,10 +98,14 @@ class Pipeline(Anonymizer):
         """Load everything.
 
         Raises:
-            WeightsError, VoicenymError: as of :func:`voicenym.resynthesis.assembly.opened`.
+            WeightsError, VoicenymError: as of :func:`voicenym.resynthesis.assembly.opened`; a
+                method that is not for these parts, or lacks what it needs.
         """
-        _ = assembly.opened(self.folder, self.device), self.method()
-        if "moved" in self.changes:
+        parts = assembly.opened(self.folder, self.device)
+        click = torch.zeros(RATE, device=self.device)
+        click[:: RATE // 100] = 0.1  # somebody, as the encoder hears him
+        tried(self.method(), parts.speaker.embed([click])[0].cpu())
+        if "moved" in self.changes and not parts.speaker.hertz:
             self._register()
 
     @property
@@ -108,8 +115,16 @@ class Pipeline(Anonymizer):
         return tuple(change for change in CHANGES if change in chosen)
 
     def method(self) -> Identity:
-        """Who says whose voice is put in."""
-        return parsed(self.identity) if self.identity else self.own(self.folder)
+        """Who says whose voice is put in.
+
+        Raises:
+            UnknownSystemError: a method that is not for these parts.
+            WeightsError, VoicenymError: as of :func:`voicenym.resynthesis.assembly.opened`.
+        """
+        parts = assembly.opened(self.folder, self.device)
+        found = parsed(self.identity) if self.identity else self.own(self.folder)
+        fit(found, self.card.name, parts.synthesizer.parts, hertz=parts.speaker.hertz)
+        return found
 
     def working_rate(self, rate: int) -> int:
         return RATE
@@ -121,7 +136,7 @@ class Pipeline(Anonymizer):
             rows,
             lengths,
             self.device,
-            vectors=self.method().hears,
+            vectors=self.method().hears or parts.speaker.hertz,  # of these F0 is needed
             pitch=bool(self.changes),
         )
 
@@ -136,17 +151,28 @@ class Pipeline(Anonymizer):
     def voice(self, pseudonyms: Sequence[Pseudonym], profile: Profile) -> Voice:
         """The voices of pseudonyms, one a row, for what a profile says of the rows' speakers."""
         parts, method = assembly.opened(self.folder, self.device), self.method()
-        vectors = torch.zeros(len(pseudonyms), parts.speaker.size)
+        vectors = torch.zeros(2, len(pseudonyms), parts.speaker.size)
+        to_mean, to_std = profile.log_f0.clone(), profile.log_f0_std
         heard = profile.sounding.nonzero()[:, 0].tolist()  # nobody speaks in the others
+        hertz, moves = parts.speaker.hertz, "moved" in self.changes
+        # of halves, pitch, which is one for both parts, goes with the voice that is put in
+        put_in = parts.synthesizer.parts.index(method.part) if isinstance(method, Half) else 0
         if heard:
-            own = profile.vectors[heard] if method.hears else torch.ones_like(vectors[heard])
-            vectors[heard] = method.batch(own.cpu(), [pseudonyms[row] for row in heard])
-        to_mean, to_std = profile.log_f0, profile.log_f0_std
-        if "moved" in self.changes:
-            to_mean, to_std = self._register()(vectors)
+            own = profile.vectors[heard].cpu()
+            if not (method.hears or hertz):
+                own = torch.ones_like(own)
+            told = for_parts(method, own, [pseudonyms[row] for row in heard])
+            if hertz and moves:
+                to_mean[heard] += (told[put_in][:, 0] / own[:, 0]).log().to(to_mean)
+            vectors[:, heard] = torch.stack(told)
+            if hertz and not moves:
+                vectors[:, heard, 0] = own[:, 0]  # says of F0 what the contour says
+        if moves and not hertz:
+            to_mean, to_std = self._register()(vectors[put_in])
+        spoken = vectors[0] if method.whole else vectors.transpose(0, 1)
         seeds = [pseudonym.index("pipeline.noise", 2**62) for pseudonym in pseudonyms]
         return Voice(
-            parts.settings.scaled(vectors).to(self.device),
+            parts.settings.scaled(spoken).to(self.device),
             to_mean.to(self.device),
             to_std.to(self.device),
             torch.tensor(seeds, dtype=torch.int64, device=self.device),

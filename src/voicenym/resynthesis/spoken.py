@@ -48,7 +48,8 @@ class Voice:
     """Who the rows of a signal become.
 
     Args:
-        vectors: ``[row, element]``, as the synthesizer hears them.
+        vectors: ``[row, element]``, as the synthesizer hears them; ``[row, part, element]`` where
+            its parts hear different ones.
         log_f0, log_f0_std: ``[row]``, where pitch is moved to.
         seeds: ``[row]`` int64, of all noise.
     """

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import torch
 
 from voicenym.identity import Identity
+from voicenym.identity.fitting import fit, tried
 from voicenym.identity.spec import parsed
 from voicenym.nets.content.bottleneck import RATE
 from voicenym.nets.speakers.encoder import Encoder
@@ -84,10 +85,13 @@ class Base(Anonymizer):
     )
 
     def __post_init__(self) -> None:
-        _ = self._method  # a fault in the text is told at once
+        if self._method is not None:  # a fault in the text is told at once
+            fit(self._method, self.card.name)
 
     def check(self) -> None:
-        _ = self.parts
+        parts = self.parts
+        if self._method is not None:
+            tried(self._method, parts.voices.mean.cpu())
 
     @property
     def needs_profile(self) -> bool:

@@ -13,6 +13,7 @@ import torch
 
 from voicenym.errors import UnknownSystemError, WeightsError
 from voicenym.identity import Identity
+from voicenym.identity.fitting import fit, tried
 from voicenym.identity.spec import parsed
 from voicenym.nets.codec.codec import RATE, Codec
 from voicenym.nets.folder import CONFIG, DIGEST, configuration
@@ -109,7 +110,7 @@ class Musa(Anonymizer):
         if self.voice not in ("turned", "empty"):
             raise UnknownSystemError(f"musa: voice is turned or empty, not {self.voice!r}")
         if self.identity:
-            parsed(self.identity)  # a fault in the text is told at once
+            fit(parsed(self.identity), self.card.name)  # a fault in the text is told at once
 
     @property
     def folder(self) -> Path:
@@ -122,7 +123,9 @@ class Musa(Anonymizer):
         return str(configuration(self.folder).get(DIGEST, ""))[:16] if there else ""
 
     def check(self) -> None:
-        self._codec()
+        codec = self._codec()
+        if self.identity:
+            tried(parsed(self.identity), codec.voices.mean.cpu())
 
     @property
     def needs_profile(self) -> bool:

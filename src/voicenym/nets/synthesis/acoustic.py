@@ -88,6 +88,9 @@ class AcousticModel(torch.nn.Module):
 class AcousticNsf(Synthesizer):
     """B1.a's synthesis: :class:`AcousticModel`, then :class:`Nsf`. It does not stream.
 
+    Both hear the speaker; given ``[batch, 2, element]``, the acoustic model hears the first and the
+    vocoder the second (the challenge's M1c3 and M1c4).
+
     Args:
         content, speaker: elements.
         mels: between the two.
@@ -100,6 +103,7 @@ class AcousticNsf(Synthesizer):
     kind = "acoustic-nsf"
     noisy = True
     streams = False
+    parts = ("acoustic", "vocoder")
 
     def __init__(
         self,
@@ -141,4 +145,5 @@ class AcousticNsf(Synthesizer):
         memory: Memory | None,
     ) -> torch.Tensor:
         assert memory is None, "does not stream"
-        return self.vocoder(self.acoustic(content, f0, speaker), f0, speaker, seed)
+        first, second = speaker.unbind(1) if speaker.ndim == 3 else (speaker, speaker)
+        return self.vocoder(self.acoustic(content, f0, first), f0, second, seed)

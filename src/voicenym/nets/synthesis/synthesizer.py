@@ -92,12 +92,15 @@ class Synthesizer(Network):
         hop: samples of a frame.
         noisy: whether the waveform depends on a seed.
         streams: whether the network works in blocks.
+        parts: names of those that hear a voice each, where there are several; wherever a speaker
+            ``[batch, element]`` is asked for, ``[batch, part, element]`` gives them different ones.
     """
 
     rate: int
     hop: int
     noisy = False
     streams = True
+    parts: tuple[str, ...] = ()
 
     @abstractmethod
     def synthesize(
@@ -130,7 +133,9 @@ class Synthesizer(Network):
             ValueError: if the shapes do not fit, or in training without seeds.
         """
         rows, frames = f0.shape
-        if content.shape[:2] != (rows, frames) or len(speaker) != rows:
+        wanted = (2, 3) if self.parts else (2,)
+        fits = speaker.ndim in wanted and (speaker.ndim == 2 or speaker.shape[1] == len(self.parts))
+        if content.shape[:2] != (rows, frames) or len(speaker) != rows or not fits:
             raise ValueError(
                 f"content {tuple(content.shape)}, f0 {tuple(f0.shape)} and speaker "
                 f"{tuple(speaker.shape)} do not fit: needs [batch, frame, element], [batch, frame] "
@@ -183,7 +188,7 @@ class SynthesisStream:
 
     Args:
         synthesizer: a network that streams.
-        speaker: ``[row, element]``.
+        speaker: ``[row, element]``, or as of :attr:`Synthesizer.parts`.
         seed: ``[row]`` int64; None for 0.
 
     Attributes:
