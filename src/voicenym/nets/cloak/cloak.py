@@ -37,8 +37,8 @@ MOST_EPSILON = 0.15
 """Beyond it nothing was trained; V-Cloak's own figures end at 0.10."""
 DIRECTIONS = 64
 """In which drawn voiceprints differ, at most."""
-PIECE_GRIDS = 16_384
-"""About so many samples are processed at once."""
+PIECE = 65_536
+"""About so many samples of all rows are processed at once: every piece passes over all weights."""
 
 
 class Cloak(torch.nn.Module):
@@ -188,21 +188,30 @@ class CloakStream:
         self._late: torch.Tensor | None = None
         self._made: torch.Tensor | None = None
         self._skip = cloak.config.side
-        self._piece = max(1, PIECE_GRIDS // cloak.config.grid) * cloak.config.grid
-        self._started = False
+        steps = PIECE // (cloak.config.grid * max(1, len(epsilons)))
+        self._piece = max(1, steps) * cloak.config.grid
+        self._pending: torch.Tensor | None = None
+        self._pushed = 0
 
     def push(self, block: torch.Tensor) -> torch.Tensor:
         """``[row, time]`` to the cloak ``[row, time']`` of samples pushed earlier."""
-        parts = []
         self._owed += block.shape[1]
-        if not self._started:
-            self._started = True
+        if not self._pushed:
             block = torch.nn.functional.pad(block, (self._cloak.side, 0))
-        for part in block.split(self._piece, dim=1):
-            parts.append(self.step(part))
-        found = torch.cat(parts, dim=1) if parts else block[:, :0]
+        before, self._pushed = self._pushed, self._pushed + block.shape[1]
+        if self._pending is not None:
+            block = torch.cat([self._pending, block], dim=1)
+        if self._ready(self._pushed) == self._ready(before):
+            self._pending = block  # nothing comes out until the bottleneck makes a step
+            return block[:, :0]
+        self._pending = None
+        parts = [self.step(part) for part in block.split(self._piece, dim=1)]
+        found = torch.cat(parts, dim=1)
         self._owed -= found.shape[1]
         return found
+
+    def _ready(self, pushed: int) -> int:
+        return self._cloak.config.output(max(0, pushed - 2 * REACH))
 
     def flush(self) -> torch.Tensor:
         """What is left, in total as much as was pushed."""

@@ -11,11 +11,14 @@ samples give what the whole gives. :class:`Flow` computes each value once, block
 
 The paper leaves open the resampling and the normalisation. Here the first is Wave-U-Net's own
 (every n-th step is kept; straight lines between steps), which needs no padding; the second is batch
-normalisation, which when it no longer learns treats every window alike.
+normalisation, which when it no longer learns treats every window alike. Steps that are not kept are
+not computed, and what follows straight lines is computed before they are drawn
+(:mod:`voicenym.nets.cloak.lines`): that takes four of seven multiply-adds.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -23,10 +26,14 @@ from typing import Any
 import torch
 from torch.nn import functional
 
+from voicenym.nets.cloak import lines
+
 SLOPE = 0.2
 """Of the leaky rectifier below zero."""
 TYPICAL_EPSILON = 0.05
 """Throttle is told epsilon in these units."""
+Folded = tuple[torch.Tensor, torch.Tensor]
+"""Weight and bias."""
 
 
 @dataclass(frozen=True)
@@ -115,8 +122,9 @@ class WaveUNetConfig:
         total, inputs = 0.0, 1
         for level, channels in enumerate(self.channels[:-1]):
             below = self.channels[level + 1]
-            weights = self.kernel * channels * (inputs + below + below + 2 * channels)
-            total += weights / self.stride**level
+            weights = self.kernel * channels * (inputs + 2 * below / self.stride + 2 * channels)
+            drawn = channels * lines.operations(self.kernel, self.stride)
+            total += (weights + drawn) / self.stride**level
             inputs = below
         total += self.kernel * self.channels[-1] ** 2 / self.grid + self.channels[0] + 1
         return round(16_000 * total)
@@ -130,23 +138,56 @@ class Layer(torch.nn.Module):
         self.conv = torch.nn.Conv1d(inputs, outputs, kernel, bias=False)
         self.norm = torch.nn.BatchNorm1d(outputs)
 
-    def forward(self, signal: torch.Tensor) -> torch.Tensor:
-        """``[batch, inputs, step]`` to ``[batch, outputs, step - kernel + 1]``."""
+    def forward(
+        self, signal: torch.Tensor, stride: int = 1, folded: Folded | None = None
+    ) -> torch.Tensor:
+        """``[batch, inputs, step]`` to ``[batch, outputs, step']``.
+
+        Args:
+            signal: without what padding would add.
+            stride: from one output to the next.
+            folded: of :meth:`folded`, computed before; only when the layer does not learn.
+        """
         if self.training:
-            return functional.leaky_relu(self.norm(self.conv(signal)), SLOPE, inplace=True)
+            made = self.norm(
+                self._convolved(signal, self._arranged(self.conv.weight), None, stride)
+            )
+        else:
+            made = self._convolved(signal, *(folded or self.folded()), stride)
+        return functional.leaky_relu(made, SLOPE, inplace=True)
+
+    def folded(self) -> Folded:
+        """The convolution and, as a part of it, the normalisation: weight and bias."""
         norm = self.norm
         assert norm.running_mean is not None
         assert norm.running_var is not None
         scale = norm.weight * (norm.running_var + norm.eps).rsqrt()
-        # the normalisation is part of the convolution
-        heard = functional.conv1d(
-            signal, self.conv.weight * scale[:, None, None], norm.bias - norm.running_mean * scale
-        )
-        return functional.leaky_relu(heard, SLOPE, inplace=True)
+        weight = self._arranged(self.conv.weight * scale[:, None, None])
+        return weight.contiguous(), norm.bias - norm.running_mean * scale
+
+    def _arranged(self, weight: torch.Tensor) -> torch.Tensor:
+        return weight
+
+    def _convolved(
+        self, signal: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None, stride: int
+    ) -> torch.Tensor:
+        return functional.conv1d(signal, weight, bias, stride)
+
+
+class Lifted(Layer):
+    """The same over straight lines between steps; ``stride`` is the samples from step to step."""
+
+    def _arranged(self, weight: torch.Tensor) -> torch.Tensor:
+        return lines.arranged(weight)
+
+    def _convolved(
+        self, signal: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None, stride: int
+    ) -> torch.Tensor:
+        return lines.convolved(signal, weight, bias, self.conv.kernel_size[0], stride)
 
 
 class Down(torch.nn.Module):
-    """A block down; what the first convolution gives is the shortcut."""
+    """A block down; what the first convolution gives is the shortcut, the second thins it out."""
 
     def __init__(self, inputs: int, channels: int, below: int, kernel: int) -> None:
         super().__init__()
@@ -159,7 +200,7 @@ class Up(torch.nn.Module):
 
     def __init__(self, below: int, channels: int, kernel: int) -> None:
         super().__init__()
-        self.first = Layer(below, channels, kernel)
+        self.first = Lifted(below, channels, kernel)
         self.second = Layer(2 * channels, channels, kernel)
 
 
@@ -254,14 +295,12 @@ class WaveUNet(torch.nn.Module):
             assert isinstance(block, Down)
             x = flow.filtered(("down", i), x, block.first)
             flow.put(i, x * factors.shortcuts[i])
-            x = flow.filtered(("down", i, 2), x, block.second)
-            x = flow.thinned(i, x)
+            x = flow.filtered(("down", i, 2), x, block.second, self.config.stride)
         x = flow.filtered("bottom", x * factors.bottom, self.bottom)
         for i in reversed(range(self.config.blocks)):
             block = self.up[i]
             assert isinstance(block, Up)
-            x = flow.drawn_out(i, x)
-            x = flow.filtered(("up", i), x, block.first)
+            x = flow.lifted(("up", i), x, block.first)
             x = torch.cat([x, flow.take(i, x.shape[2])], dim=1)
             x = flow.filtered(("up", i, 2), x, block.second)
         flow.put("input", signal[:, None])
@@ -282,7 +321,9 @@ class Flow:
         self._keeping = keeping
         self._before: dict[Any, torch.Tensor] = {}
         self._waiting: dict[Any, torch.Tensor] = {}
-        self._skip: dict[Any, int] = {}
+        self._layers: dict[Any, Folded] = {}
+        self._given: dict[Any, int] = {}
+        self._skip: dict[Any, int] = defaultdict(int)
         for i in range(config.blocks):
             # a shortcut is wider than what it meets: by what the levels below it lose
             inner = (config.kernel - 1) // 2 * config.stride ** (config.blocks - i)
@@ -291,49 +332,55 @@ class Flow:
             )
             self._skip[i] = inner + (config.kernel - 1)  # the second one down, the first one up
         self._skip["input"] = config.side
-        self._phase = dict.fromkeys(range(config.blocks), 0)
 
     @classmethod
     def whole(cls, config: WaveUNetConfig) -> Flow:
         """For a signal that is there at once."""
         return cls(config, keeping=False)
 
-    def filtered(self, place: Any, signal: torch.Tensor, layer: Layer) -> torch.Tensor:
-        """A layer over what came before and what comes now."""
-        if place in self._before:
-            signal = torch.cat([self._before[place], signal], dim=2)
+    def filtered(
+        self, place: Any, signal: torch.Tensor, layer: Layer, stride: int = 1
+    ) -> torch.Tensor:
+        """A layer over what came before and what comes now, every ``stride``-th step of it."""
+        signal = self._joined(place, signal)
         kernel = self._config.kernel
-        if self._keeping:
-            start = max(0, signal.shape[2] - kernel + 1)
-            self._before[place] = signal[:, :, start:]
-        if signal.shape[2] < kernel:
-            return signal.new_zeros(signal.shape[0], layer.conv.out_channels, 0)
-        return layer(signal)
-
-    def thinned(self, level: int, signal: torch.Tensor) -> torch.Tensor:
-        """Every n-th step, counted from the stream's first."""
-        stride, phase = self._config.stride, self._phase[level]
-        self._phase[level] = (phase - signal.shape[2]) % stride
-        return signal[:, :, phase::stride]
-
-    def drawn_out(self, level: int, signal: torch.Tensor) -> torch.Tensor:
-        """N steps for one, on straight lines between steps."""
-        place, stride = ("line", level), self._config.stride
-        first = place not in self._before
-        if not first:
-            signal = torch.cat([self._before[place], signal], dim=2)
-        steps = signal.shape[2]
-        if self._keeping and steps:
-            self._before[place] = signal[:, :, -1:]
+        steps = max(0, (signal.shape[2] - kernel) // stride + 1)
+        self._keep(place, signal, steps * stride)
         if steps == 0:
+            return signal.new_zeros(signal.shape[0], layer.conv.out_channels, 0)
+        return layer(signal, stride, self._folded(place, layer))
+
+    def lifted(self, place: Any, signal: torch.Tensor, layer: Lifted) -> torch.Tensor:
+        """A layer over straight lines between steps, those before and those of now."""
+        signal = self._joined(place, signal)
+        stride, given = self._config.stride, self._given.get(place, 0)
+        end = stride * (signal.shape[2] - 1) + 2 - self._config.kernel
+        if end <= given:
+            self._keep(place, signal, 0)
+            return signal.new_zeros(signal.shape[0], layer.conv.out_channels, 0)
+        self._keep(place, signal, end // stride)
+        self._given[place] = end % stride
+        return layer(signal, stride, self._folded(place, layer))[:, :, given:]
+
+    def _joined(self, place: Any, signal: torch.Tensor) -> torch.Tensor:
+        if place not in self._before:
             return signal
-        share = torch.arange(stride, device=signal.device, dtype=signal.dtype) / stride
-        left, right = signal[:, :, :-1, None], signal[:, :, 1:, None]
-        lines = torch.lerp(left, right, share).flatten(2)
-        if first:
-            return torch.cat([lines, signal[:, :, -1:]], dim=2)
-        # the step that was there before has been given
-        return torch.cat([lines, signal[:, :, -1:]], dim=2)[:, :, 1:]
+        skipped = min(self._skip[place], signal.shape[2])
+        self._skip[place] -= skipped
+        return torch.cat([self._before[place], signal[:, :, skipped:]], dim=2)
+
+    def _keep(self, place: Any, signal: torch.Tensor, start: int) -> None:
+        if self._keeping:
+            self._before[place] = signal[:, :, start:]
+            # where a stride is longer than a kernel, some steps to come are heard by none
+            self._skip[place] += max(0, start - signal.shape[2])
+
+    def _folded(self, place: Any, layer: Layer) -> Folded | None:
+        if layer.training or not self._keeping:
+            return None
+        if place not in self._layers:
+            self._layers[place] = layer.folded()
+        return self._layers[place]
 
     def put(self, place: Any, signal: torch.Tensor) -> None:
         """Keep a shortcut until what it meets is there."""
