@@ -178,6 +178,14 @@ def _choices(folder: Path, size: int, encoder: str, version: str) -> dict[str, P
 
 
 @pytest.fixture(scope="session")
+def choices():
+    """``choices(folder, size, encoder, version)``: what identity methods need, of vectors of a
+    size; where each lies.
+    """
+    return _choices
+
+
+@pytest.fixture(scope="session")
 def small_parts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Path]]:
     """Parts of pipelines, ``ssl``, ``b1a`` and ``b1b``: the published architectures, very small,
     with random weights.

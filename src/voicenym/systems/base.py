@@ -130,7 +130,9 @@ class Base(Anonymizer):
         if method is None:
             vectors = parts.voices.vectors(normals("voice", parts.voices.rank))
         else:
-            given = parts.voices.mean.expand(len(pseudonyms), -1) if heard is None else heard
+            given = parts.voices.mean.expand(len(pseudonyms), -1)
+            if heard is not None:  # of a recording of no length there is nobody
+                given = torch.where(heard.any(1, keepdim=True), heard.to(given), given)
             vectors = scaled(method.batch(given.cpu(), pseudonyms)).to(self.device)
         ranges = [p.uniform("base.range", LOWEST_RANGE, HIGHEST_RANGE) for p in pseudonyms]
         seeds = [p.index("base.noise", 2**62) for p in pseudonyms]

@@ -24,7 +24,8 @@ def assemble(
     speaker: str | None = typer.Option(
         None,
         "--speaker",
-        help="Of train verifier or models convert; a name of models list; or ecapa-small.",
+        help="Of train verifier, models convert or models formants; a name of models list; or "
+        "ecapa-small.",
     ),
     synthesizer: Path | None = typer.Option(
         None, "--synthesizer", help="Of train synthesizer or models convert."
@@ -47,7 +48,8 @@ def assemble(
     scale: str | None = typer.Option(
         None,
         "--scale",
-        help="Of speaker vectors, as the synthesizer learnt them: none, unit or root; else: none.",
+        help="Of speaker vectors, as the synthesizer learnt them: none, unit or root; octaves of "
+        "those of models formants; else: none.",
     ),
 ) -> None:
     """Put the parts of a pipeline together, once they were found to fit each other."""
