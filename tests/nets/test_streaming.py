@@ -94,3 +94,19 @@ def test_align_delays_the_quicker_branch(sizes):
         return torch.add(*align(memory, "sum", block, slow(block, memory)))
 
     torch.testing.assert_close(in_blocks(both, signal, sizes), signal + slow(signal))
+
+
+@pytest.mark.parametrize(("inputs", "stride", "rows"), [(128, 1, 2), (128, 4, 1), (3, 2, 1)])
+def test_short_blocks_of_many_weights_are_products_of_matrices(inputs, stride, rows, monkeypatch):
+    torch.manual_seed(0)
+    conv = Conv(inputs, 5, 7 if stride == 1 else 2 * stride, ahead=0, stride=stride)
+    x = torch.randn(rows, inputs, 48)
+    whole = conv(x)
+    calls = []
+    product = Conv._product
+    monkeypatch.setattr(Conv, "_product", lambda *a: calls.append(1) or product(*a))
+    memory = Memory()
+    parts = [conv(part, memory) for part in x.split([4, 40, 4], dim=2)]
+    torch.testing.assert_close(torch.cat(parts, 2), whole, atol=1e-5, rtol=1e-4)
+    # the longest block has too many outputs where there is no stride
+    assert len(calls) == {(128, 1): 2, (128, 4): 3, (3, 2): 0}[inputs, stride]

@@ -14,6 +14,11 @@ from collections.abc import Hashable
 
 import torch
 
+FEW_STEPS = 32
+"""Outputs of a stream's block up to which a convolution is a product of matrices,"""
+FEW_WEIGHTS = 768
+"""where it has as many weights for each output at least."""
+
 
 class Memory:
     """What the layers of a network keep between the blocks of one stream.
@@ -136,7 +141,27 @@ class Conv(torch.nn.Conv1d):
         window = extend(signal, self.behind, wait, memory, self)
         if window.shape[-1] < self.behind + wait + stride[0]:
             return signal.new_zeros(signal.shape[0], self.out_channels, 0)
+        if memory is not None and self._few(window):
+            return self._product(window)
         return torch.conv1d(window, weight, bias, stride, 0, dilation, groups)
+
+    def _few(self, window: torch.Tensor) -> bool:
+        """Whether there are so few outputs, of so many weights, that one product of matrices is
+        faster: torch arranges the weights anew for every convolution.
+        """
+        return (
+            self.groups == 1
+            and self.dilation[0] == 1
+            and window.device.type == "cpu"
+            and self.weight[0].numel() >= FEW_WEIGHTS
+            and window.shape[0] * (window.shape[-1] // self.stride[0]) <= FEW_STEPS
+        )
+
+    def _product(self, window: torch.Tensor) -> torch.Tensor:
+        """The convolution as a product of matrices, to rounding."""
+        frames = window.unfold(2, self.kernel_size[0], self.stride[0]).transpose(1, 2)
+        made = torch.nn.functional.linear(frames.flatten(2), self.weight.flatten(1), self.bias)
+        return made.transpose(1, 2)
 
 
 class Upsample(torch.nn.ConvTranspose1d):

@@ -55,3 +55,14 @@ def test_a_causal_unit_and_recurrence_go_on_from_block_to_block():
     blocks = [recurrent(unit(b, memory), memory) for b in x.split([5, 1, 6], dim=2)]
     torch.testing.assert_close(torch.cat(blocks, 2), recurrent(unit(x)))
     assert torch.equal(Recurrent(4, 0)(x), x)
+
+
+@pytest.mark.parametrize("layers", [1, 2])
+def test_an_lstm_gate_by_gate_is_torchs(layers):
+    torch.manual_seed(0)
+    recurrent, x = Recurrent(6, layers), torch.randn(2, 6, 25)
+    whole = recurrent(x)
+    memory = Memory()
+    # a few steps are computed here, many by torch
+    parts = [recurrent(part, memory) for part in x.split([3, 1, 14, 7], dim=2)]
+    torch.testing.assert_close(torch.cat(parts, 2), whole)

@@ -1,5 +1,7 @@
 """Residual vector quantisation."""
 
+import copy
+
 import pytest
 import torch
 
@@ -122,3 +124,23 @@ def test_entries_come_after_what_has_moved_away():
     assert used[0] <= 4
     assert used[-1] > 40
     assert float((book(far)[1] - far).square().mean()) < 0.05
+
+
+def test_lengths_of_entries_are_remembered_until_these_change():
+    torch.manual_seed(0)
+    book = Codebook(16, 4).eval()
+    x = torch.randn(50, 4)
+
+    def plain():
+        return torch.cdist(x, book.vectors).argmin(1)
+
+    assert torch.equal(book.nearest(x), plain())
+    book.vectors.mul_(-0.5)
+    assert torch.equal(book.nearest(x), plain())
+    book.load_state_dict(Codebook(16, 4, seed=5).state_dict())
+    assert torch.equal(book.nearest(x), plain())
+    with torch.inference_mode():
+        book.vectors.add_(0.3)
+        assert torch.equal(book.nearest(x), plain())
+    book = copy.deepcopy(book)
+    assert torch.equal(book.nearest(x), plain())

@@ -11,6 +11,11 @@ from torch.nn.functional import elu
 
 from voicenym.nets.streaming import Conv, Memory, extend
 
+FEW_STEPS = 10
+"""Steps of a stream's block up to which an LSTM goes gate by gate,"""
+FEW_FRAMES = 32
+"""and a transposed convolution is a product of matrices."""
+
 
 class Unit(torch.nn.Module):
     """A residual unit: two convolutions, and a way past them.
@@ -55,10 +60,38 @@ class Recurrent(torch.nn.Module):
         state = None
         if memory is not None and (self, "h") in memory.kept:
             state = memory.kept[self, "h"], memory.kept[self, "c"]
-        y, (h, c) = self.lstm(x.transpose(1, 2), state)
+        if memory is not None and x.device.type == "cpu" and x.shape[2] <= FEW_STEPS:
+            y, (h, c) = self._few(x.permute(2, 0, 1), state)
+        else:
+            y, (h, c) = self.lstm(x.transpose(1, 2), state)
         if memory is not None:
             memory.kept[self, "h"], memory.kept[self, "c"] = h, c
         return x + y.transpose(1, 2)
+
+    def _few(
+        self, x: torch.Tensor, state: tuple[torch.Tensor, torch.Tensor] | None
+    ) -> tuple[torch.Tensor, tuple[torch.Tensor, torch.Tensor]]:
+        """A few steps ``[step, batch, width]`` of the LSTM, gate by gate, to rounding: torch's own
+        arranges all weights anew for every call.
+        """
+        assert self.lstm is not None
+        zeros = x.new_zeros(self.lstm.num_layers, x.shape[1], x.shape[2])
+        kept: list[tuple[torch.Tensor, torch.Tensor]] = []
+        for (inner, own, *biases), h, c in zip(
+            self.lstm.all_weights, *(state or (zeros, zeros)), strict=True
+        ):
+            heard = torch.nn.functional.linear(x, inner, biases[0] + biases[1])
+            steps = []
+            for gates in heard:
+                gates = torch.addmm(gates, h, own.T)
+                enter, forget, _, leave = gates.sigmoid().chunk(4, 1)
+                c = forget * c + enter * gates.chunk(4, 1)[2].tanh()
+                h = leave * c.tanh()
+                steps.append(h)
+            x = torch.stack(steps)
+            kept.append((h, c))
+        last = torch.stack([h for h, _ in kept]), torch.stack([c for _, c in kept])
+        return x.transpose(0, 1), last
 
 
 class Up(torch.nn.ConvTranspose1d):
@@ -83,6 +116,22 @@ class Up(torch.nn.ConvTranspose1d):
         ready = window.shape[2] - (0 if memory is None else 1 + ahead)
         if ready <= 0:
             return x.new_zeros(x.shape[0], self.out_channels, 0)
-        whole = torch.conv_transpose1d(window, self.weight, self.bias, self.factor)
+        few = window.shape[0] * window.shape[2] <= FEW_FRAMES and window.device.type == "cpu"
+        if memory is not None and few:
+            whole = self._product(window)
+        else:
+            whole = torch.conv_transpose1d(window, self.weight, self.bias, self.factor)
         before = 0 if memory is None else self.factor
         return whole.narrow(2, before + self.cut, ready * self.factor)
+
+    def _product(self, window: torch.Tensor) -> torch.Tensor:
+        """The transposed convolution as a product of matrices, to rounding; see
+        :meth:`voicenym.nets.streaming.Conv._few`.
+        """
+        rows, _, steps = window.shape
+        made = window.transpose(1, 2) @ self.weight.flatten(1)
+        made = made.view(rows, steps, self.out_channels, 2, self.factor).transpose(1, 2)
+        whole = made.new_zeros(rows, self.out_channels, steps + 1, self.factor)
+        whole[:, :, :steps] += made[:, :, :, 0]
+        whole[:, :, 1:] += made[:, :, :, 1]
+        return whole.flatten(2) if self.bias is None else whole.flatten(2) + self.bias[:, None]

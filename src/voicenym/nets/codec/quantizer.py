@@ -66,6 +66,7 @@ class Codebook(torch.nn.Module):
         self.register_buffer("sums", torch.zeros(entries, size))
         self.register_buffer("counts", torch.zeros(entries))
         self.register_buffer("steps", torch.zeros((), dtype=torch.int64))
+        self._remembered: tuple[tuple[int, int, torch.device], torch.Tensor] | None = None
 
     def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """``[vector, size]`` to the numbers ``[vector]`` of the nearest entries, and the entries.
@@ -83,8 +84,18 @@ class Codebook(torch.nn.Module):
 
     def nearest(self, x: torch.Tensor) -> torch.Tensor:
         """``[vector, size]`` to ``[vector]``: the nearest, the first of equals."""
-        far = self.vectors.square().sum(1) - 2.0 * x @ self.vectors.T
-        return far.argmin(1)
+        return torch.addmm(self._squares(), x, self.vectors.T, alpha=-2.0).argmin(1)
+
+    def _squares(self) -> torch.Tensor:
+        """|e|^2 of the entries ``[entry]``; remembered until they change, since in a stream's
+        short blocks that would be half of the work.
+        """
+        if self.training or self.vectors.is_inference():
+            return self.vectors.square().sum(1)
+        stamp = self.vectors.data_ptr(), self.vectors._version, self.vectors.device
+        if self._remembered is None or self._remembered[0] != stamp:
+            self._remembered = stamp, self.vectors.square().sum(1)
+        return self._remembered[1]
 
     @torch.no_grad()
     def _begin(self, x: torch.Tensor) -> None:
