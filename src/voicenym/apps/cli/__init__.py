@@ -29,6 +29,7 @@ from voicenym.apps.cli import (
     train_register,
     train_resynthesis,
     train_statistical,
+    train_synthesizer,
     train_tokenizer,
     train_vcloak,
     train_verifier,
@@ -81,6 +82,7 @@ train.app.command("musa")(train_musa.musa)
 train.app.command("recogniser")(train_recogniser.recogniser)
 train.app.command("register")(train_register.register)
 train.app.command("resynthesis")(train_resynthesis.resynthesis)
+train.app.command("synthesizer")(train_synthesizer.synthesizer)
 train.app.command("tokenizer")(train_tokenizer.tokenizer)
 train.app.command("ubm")(train_statistical.ubm)
 train.app.command("ivector")(train_statistical.ivector)
