@@ -92,3 +92,13 @@ def test_no_network_is_said(net):
     assert "Without a network there work" in str(done.exception)
     done = run("pull", "hubert-base", "--offline")
     assert "this is offline" in str(done.exception)
+
+
+def test_the_encoder_that_measures_is_written(tmp_path):
+    done = run("formants", "-o", tmp_path / "speaker", "--count", "3")
+    assert done.exit_code == 0, done.output
+    assert "formant-pitch, 4 frequencies in Hz" in done.output
+    encoder = load(tmp_path / "speaker")
+    assert encoder.hertz
+    assert encoder.config() == {"formants": 3}
+    assert run("formants", "-o", tmp_path / "other", "--count", "6").exit_code == 2

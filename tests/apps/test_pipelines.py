@@ -191,3 +191,32 @@ def test_a_register_is_trained_and_added(inside, small_parts, speech, tmp_path):
     register = ("--register", tmp_path / "register", "-o", tmp_path / "w")
     status, told = inside("models", "assemble", *options, *register)
     assert status == 0, told
+
+
+def test_halves_and_methods_that_do_not_fit_from_the_command_line(
+    inside, pipelines, speech, tmp_path
+):
+    recording = speech("talk.wav", 0.5)
+    lies = {"VOICENYM_WEIGHTS": str(pipelines), **OFFLINE}
+    pool = pipelines / "b1a" / "pool"
+    for number, part in enumerate(("vocoder", "acoustic")):
+        half = f"identity=half:of=(selection:pool={pool}),part={part}"
+        target = tmp_path / f"{number}.wav"
+        status, told = inside(
+            "anonymize", recording, "-s", "b1a", "--set", half, "-o", target, **lies
+        )
+        assert status == 0, told
+        assert soundfile.info(target).frames == soundfile.info(recording).frames
+    for system, text, wanted in (
+        ("b1b", half, "b1b: half gives two parts"),
+        ("base", half, "base: half gives two parts"),
+        ("b1a", "identity=formant-pitch", "b1a: formant-pitch scales formants"),
+        ("musa", "identity=half:of=copy", "half: of is a method in parentheses"),
+    ):
+        never = tmp_path / "never.wav"
+        status, told = inside(
+            "anonymize", recording, "-s", system, "--set", text, "-o", never, **lies
+        )
+        assert status != 0
+        assert wanted in told
+        assert not never.exists()
