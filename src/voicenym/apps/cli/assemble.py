@@ -81,7 +81,10 @@ def assemble(
         assembly.assemble(output, parts, settings, card)
     there = assembly.opened(output)
     choices = [name for name in assembly.CHOICES if (output / name).is_dir()]
+    lacks = "nobody to become: add --pool, --roh, --loh or --mixture"
+    if there.speaker.hertz:
+        lacks = "for identity=formant-pitch"
     typer.echo(
         f"{output}: {there.content.kind}, {there.speaker.kind}, {there.synthesizer.kind}; "
-        f"{', '.join(choices) or 'nobody to become: add --pool, --roh, --loh or --mixture'}"
+        f"{', '.join(choices) or lacks}"
     )
