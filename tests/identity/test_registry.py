@@ -18,6 +18,18 @@ def test_a_method_is_made_by_its_name_and_its_repr_rebuilds_it():
     assert "blank" in identities()
 
 
+def test_values_may_be_paths_and_numbers_of_numpy():
+    from pathlib import Path
+
+    import numpy as np
+
+    method = identity("selection", pool=Path("a") / "b", world=np.int64(7), region=np.int32(3))
+    assert method == identity("selection", pool="a/b", world=7, region=3)
+    assert identity("blank", strength=np.float32(0.5)) == identity("blank", strength=0.5)
+    with pytest.raises(UnknownSystemError, match="world is a whole number"):
+        identity("selection", pool="p", world=True)
+
+
 def test_what_is_not_known_is_named():
     with pytest.raises(UnknownSystemError, match=r"there are: .*blank"):
         identity("nobody")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from importlib import import_module
+from numbers import Integral, Real
 from pkgutil import iter_modules
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -75,6 +77,8 @@ def identity(name: str, **parameters: Any) -> Identity:
         raise UnknownSystemError(f"{name} needs {', '.join(needed)}: {name}:{needed[0]}=...")
     hints = get_type_hints(cls)
     for field, value in parameters.items():
+        if isinstance(value, os.PathLike) and str in kinds(hints[field]):
+            parameters[field] = value = os.fspath(value)
         if not _is(value, hints[field]):
             raise UnknownSystemError(
                 f"{name}: {field} is {_told(hints[field])}, which {value!r} is not"
@@ -100,7 +104,8 @@ def _is(value: Any, hint: Any) -> bool:
             fits = isinstance(value, tuple) and len(value) == len(wanted)
             fits = fits and all(map(_is, value, wanted))
         elif kind in (int, float):
-            fits = isinstance(value, (int, kind)) and not isinstance(value, bool)
+            number = Integral if kind is int else Real
+            fits = isinstance(value, number) and not isinstance(value, bool)
         else:
             fits = isinstance(value, kind)
         if fits:
