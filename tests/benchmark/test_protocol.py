@@ -171,6 +171,48 @@ def test_mistakes_are_said(desk, tmp_path, arguments, message):
         assert done.exit_code == 0
 
 
+def test_only_the_attackers_that_are_asked_for_are_run(desk, tmp_path):
+    report = tmp_path / "report"
+    command = ["evaluate", desk, "--split", "dev", "--system", "mcadams", "-o", report, *OPTIONS]
+    assert run(*command, "--attacker", "LAZY", "--attacker", "key-").exit_code == 0
+    found = results.load(report).systems[0]
+    assert {a.attacker for a in found.attacks} == {"lazy-informed", "key-holder"}
+    assert "only these were run: LAZY, key-" in found.notes[0]
+    for names in (["--attacker", "psychic"], ["--attacker", "key-holder"]):
+        with pytest.raises(VoicenymError, match=r"no attacker without the key is .* lazy-informed"):
+            run(*command, *names)
+
+
+def test_attackers_who_were_run_later_join_a_card(found, tmp_path):
+    import dataclasses
+
+    evaluation, _ = found
+    file = tmp_path / "figures.json"
+    system = dataclasses.replace(evaluation.systems[0], name="mcadams")
+    lost = [a for a in system.attacks if a.attacker == "ignorant"]
+    others = [a for a in system.attacks if a.attacker != "ignorant"]
+    assert lost
+    first, later = (
+        dataclasses.replace(
+            evaluation, systems=(dataclasses.replace(system, attacks=tuple(attacks)),)
+        )
+        for attacks in (others, [*lost, *others[:1]])
+    )
+    whole = dataclasses.replace(evaluation, systems=(system,))
+    cards.write(whole, file)
+    expected = json.loads(file.read_text())["mcadams"]
+    cards.write(first, file)
+    assert len(json.loads(file.read_text())["mcadams"]) < len(expected)
+    cards.write(later, file, add=True)
+    joined = json.loads(file.read_text())["mcadams"]
+    assert joined[0] == expected[0]
+    key = json.dumps
+    assert sorted(map(key, joined)) == sorted(map(key, expected))
+    foreign = dataclasses.replace(later, data="elsewhere")
+    with pytest.raises(VoicenymError, match="different data"):
+        cards.write(foreign, file, add=True)
+
+
 def test_a_card_is_written_from_a_report_and_never_by_hand(found, tmp_path):
     import dataclasses
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import voicenym.systems
+from voicenym.attack.attackers import KeyHolder
 from voicenym.benchmark.results import Evaluation, Measured, SystemResults
 from voicenym.errors import VoicenymError
 from voicenym.system import available
@@ -29,8 +31,14 @@ UTILITY = (
 )
 
 
-def write(evaluation: Evaluation, file: Path = FIGURES) -> Path:
+def write(evaluation: Evaluation, file: Path = FIGURES, add: bool = False) -> Path:
     """Put the figures of a report's systems on their cards; other systems keep theirs.
+
+    Args:
+        evaluation: the report.
+        file: of all cards' figures.
+        add: what a card says of the same data stays, and what it lacks joins: figures of attackers
+            who were run later.
 
     Raises:
         VoicenymError: the report is of systems that are not ours.
@@ -43,7 +51,10 @@ def write(evaluation: Evaluation, file: Path = FIGURES) -> Path:
     if file.is_file():
         cards = json.loads(file.read_text("utf-8"))
     for system in evaluation.systems:
-        cards[system.name] = rows(system, evaluation)
+        found = rows(system, evaluation)
+        cards[system.name] = _joined(cards.get(system.name, []), found) if add else found
+    if add and cards.get(ORIGINAL):
+        return _written(cards, file)
     cards[ORIGINAL] = [
         *(
             _row("EER", f"{a.attacker}, {a.verifier}", a.eer, evaluation)
@@ -55,10 +66,34 @@ def write(evaluation: Evaluation, file: Path = FIGURES) -> Path:
             if metric in evaluation.utility
         ),
     ]
+    return _written(cards, file)
+
+
+def _written(cards: dict[str, list[dict[str, Any]]], file: Path) -> Path:
     temporary = file.with_suffix(".tmp")
     temporary.write_text(json.dumps(cards, indent=1, sort_keys=True) + "\n", "utf-8")
     temporary.replace(file)
     return file
+
+
+def _joined(
+    kept: Sequence[dict[str, Any]], found: Sequence[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """A card's rows and, behind or among them, those that it lacks; the strongest attacker first.
+
+    Raises:
+        VoicenymError: the card is of other data.
+    """
+    if kept and found and kept[0]["data"] != found[0]["data"]:
+        raise VoicenymError(
+            f"the card is of {kept[0]['data']}, the report of {found[0]['data']}: figures of "
+            "different data do not stand on one card"
+        )
+    known = {(row["metric"], row["condition"]) for row in kept}
+    both = [*kept, *(row for row in found if (row["metric"], row["condition"]) not in known)]
+    rates = [row for row in both if row["metric"] == "EER"]
+    rates.sort(key=lambda row: (row["condition"].startswith(KeyHolder.name), row["value"]))
+    return [*rates, *(row for row in both if row["metric"] != "EER")]
 
 
 def rows(system: SystemResults, evaluation: Evaluation) -> list[dict[str, Any]]:

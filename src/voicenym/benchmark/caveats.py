@@ -13,7 +13,11 @@ whole; else more time would have helped."""
 
 
 def caveats(
-    attacks: Sequence[AttackFigures], statistics: str, system: str | None, trains: bool
+    attacks: Sequence[AttackFigures],
+    statistics: str,
+    system: str | None,
+    trains: bool,
+    only: Sequence[str] = (),
 ) -> tuple[str, ...]:
     """All that is to be said of a system's attacks.
 
@@ -22,7 +26,13 @@ def caveats(
         statistics: name of the verifier that has learnt nothing.
         system: its name, where attackers can run it.
         trains: whether they had speech of other people.
+        only: attackers that were asked for, if not all were.
     """
+    if only:
+        return (
+            f"of all attackers, only these were run: {', '.join(only)}; the others may find more",
+            *unlearnt([a for a in attacks if a.learning] or attacks),
+        )
     return (*badly_trained(attacks, statistics), *untried(system, trains), *unlearnt(attacks))
 
 

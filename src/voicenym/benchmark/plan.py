@@ -34,6 +34,7 @@ class Plan:
             need vectors alone, such as distinctiveness, are the first one's.
         denoisers: names, for V-Cloak's A2.
         keys: of the key search.
+        only: attackers to run, each by a part of its name; empty for all.
         lesson: how the semi-informed attacker trains its verifier; None if it does not.
         normalise: also normalise the scores of those who compare, by AS-norm against the pool.
         per: voices per speaker or utterance.
@@ -54,6 +55,7 @@ class Plan:
     verifiers: tuple[str, ...] = ("resemblyzer",)
     denoisers: tuple[str, ...] = ()
     keys: int = 24
+    only: tuple[str, ...] = ()
     lesson: Lesson | None = None
     normalise: bool = False
     per: str = "speaker"

@@ -24,7 +24,7 @@ from voicenym.benchmark.caveats import caveats
 from voicenym.benchmark.plan import Evidence, Plan, key
 from voicenym.benchmark.results import Evaluation, Measured, SystemResults
 from voicenym.corpus.recording import Recording
-from voicenym.errors import CorpusError
+from voicenym.errors import CorpusError, VoicenymError
 from voicenym.system import load
 
 LEAST_FOR_STATISTICS = 100
@@ -56,6 +56,8 @@ def evaluate(
         raise CorpusError("nothing to evaluate: name a --system, or give --anonymized files")
     if plan.normalise and len({recording.speaker for recording in plan.pool}) < 2:
         raise CorpusError("scores are normalised by those of other people: give some with --pool")
+    for name, parameters in _targets(plan):  # a name that is nobody's is told at once
+        _attackers(plan, None if name == FILES else name, parameters, say)
     evidence = Evidence(plan.trials)
     sample = plan.sampled()
     with Embedder(VectorCache(cache), workers, progress) as embedder:
@@ -144,10 +146,7 @@ def _system(
         key(plan.seed, "attacker"),
         plan.pool,
     )
-    trains = len({recording.speaker for recording in plan.pool}) > 1
-    attackers = line_up(
-        attackers_system, parameters, plan.denoisers, plan.keys, trains, plan.normalise
-    )
+    attackers, taught = _attackers(plan, attackers_system, parameters, say)
     options: dict[str, Any] = {"replicates": plan.replicates}
     found = []
     for voice in voices:
@@ -155,20 +154,15 @@ def _system(
             attackers, case, plan.trials, voice, embedder,
             **options, thresholds=thresholds.get(voice.name, {}), say=say,
         )  # fmt: skip
-    taught: list[Attacker] = []
-    if plan.lesson is not None and attackers_system is not None:
-        if len(plan.pool) >= LEAST_FOR_STATISTICS:
-            taught.append(SemiInformedStatistics(plan.lesson, say))
-        if trains and plan.lesson.seconds > 0.0:
-            taught.append(SemiInformed(plan.lesson, say))
     if taught:
         found += protection.attack(
             taught, case, plan.trials, voices[0], embedder, **options, say=say
         )
-    found += protection.trivial(
-        case, plan.trials, statistics, embedder,
-        **options, thresholds=thresholds.get(statistics.name, {}),
-    )  # fmt: skip
+    if not plan.only:
+        found += protection.trivial(
+            case, plan.trials, statistics, embedder,
+            **options, thresholds=thresholds.get(statistics.name, {}),
+        )  # fmt: skip
     _keep(evidence, name, found)
     evidence.vectors[name] = embedder(voices[0], plan.trials.recordings, protected.transform)
     matrices, distinct = distinctiveness.measure(
@@ -201,12 +195,44 @@ def _system(
         figures,
         protection.exposed(strongest.scores, plan.trials),
         (
-            *caveats(attacks, statistics.name, attackers_system, trains),
+            *caveats(attacks, statistics.name, attackers_system, _trains(plan), plan.only),
             *heard.notes,
             *lacking,
             *missing,
         ),
     )
+
+
+def _trains(plan: Plan) -> bool:
+    return len({recording.speaker for recording in plan.pool}) > 1
+
+
+def _attackers(
+    plan: Plan, system: str | None, parameters: Mapping[str, Any], say: Callable[[str], None]
+) -> tuple[list[Attacker], list[Attacker]]:
+    """Those who run with every verifier, and those who train one of their own.
+
+    Raises:
+        VoicenymError: none of them is asked for, or the one who holds the key alone.
+    """
+    trains = _trains(plan)
+    usual = line_up(system, parameters, plan.denoisers, plan.keys, trains, plan.normalise)
+    taught: list[Attacker] = []
+    if plan.lesson is not None and system is not None:
+        if len(plan.pool) >= LEAST_FOR_STATISTICS:
+            taught.append(SemiInformedStatistics(plan.lesson, say))
+        if trains and plan.lesson.seconds > 0.0:
+            taught.append(SemiInformed(plan.lesson, say))
+
+    def asked(attacker: Attacker) -> bool:
+        return not plan.only or any(x.lower() in attacker.name.lower() for x in plan.only)
+
+    if all(a.holds_key for a in (*usual, *taught) if asked(a)):
+        there = ", ".join(a.name for a in (*usual, *taught) if not a.holds_key)
+        raise VoicenymError(
+            f"no attacker without the key is {' or '.join(plan.only)}; there are: {there}"
+        )
+    return [a for a in usual if asked(a)], [a for a in taught if asked(a)]
 
 
 def _thresholds(bare: Sequence[protection.Attacked]) -> dict[str, dict[str, float]]:

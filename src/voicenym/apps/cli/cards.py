@@ -12,6 +12,9 @@ app = typer.Typer(help="The figures on the systems' cards.", no_args_is_help=Tru
 @app.callback(invoke_without_command=True)
 def update(
     report: Path = typer.Option(..., "--update", help="A report of voicenym evaluate."),
+    add: bool = typer.Option(
+        False, "--add", help="Keep what the cards have of the same data; add what they lack."
+    ),
     root: Path | None = typer.Option(
         None, "--readme", help="README.md whose table is to be written too."
     ),
@@ -21,7 +24,7 @@ def update(
     from voicenym.benchmark.cards import write, write_readme
 
     evaluation = results.load(report)
-    typer.echo(f"wrote {write(evaluation)}")
+    typer.echo(f"wrote {write(evaluation, add=add)}")
     if root is not None:
         write_readme(root, evaluation)
         typer.echo(f"wrote {root}")

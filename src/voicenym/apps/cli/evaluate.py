@@ -61,6 +61,12 @@ def evaluate(
     per: str = typer.Option("speaker", "--per", help="One voice per speaker or per utterance."),
     keys: int = typer.Option(24, "--keys", min=1, help="Keys that the key search tries."),
     denoise: bool = typer.Option(True, help="Try V-Cloak's de-noising attackers too."),
+    only: list[str] = typer.Option(
+        [],
+        "--attacker",
+        help="Run only attackers whose names contain this, such as 'verifier trained'; may be "
+        "repeated. The strongest of a few may be a weak one.",
+    ),
     verifiers: list[str] = typer.Option(
         [],
         "--verifier",
@@ -201,6 +207,7 @@ def evaluate(
         files=files,
         denoisers=tuple(denoisers()) if denoise else (),
         keys=keys,
+        only=tuple(only),
         verifiers=tuple(verifiers or installed()),
         lesson=_lesson(
             attacker_budget, attacker_start, attacker_config, place.parent / ATTACKERS, workers
