@@ -16,8 +16,12 @@ originals; beside it that of another recording of the speaker and that of anothe
 lazy-informed one (enrolment protected under its own key), 50 is a guess; G_VD and DeID of the voice
 similarity matrices; with ``--words`` the sentences that pocketsphinx does not pick right of the 20
 of their speaker, word error rate by a bigram of these, and command words (picovoice_ww of the same
-manifest) that it takes for others, all as in ``benchmarks/intelligibility.py``. A figure of the
-first kind is worth nothing without one of the second: noise hides everybody.
+manifest) that it takes for others, all as in ``benchmarks/intelligibility.py``. For single words in
+a language that no recogniser is at hand for, ``--word`` is a regular expression whose group is the
+word within an utterance's name, such as ``arabic_cmds-(.+?)-``: of each speaker, one recording of
+every word stands for it, and another is taken for that which it resembles most (dynamic time
+warping of cepstra; Sakoe and Chiba 1978), both in the same form. A figure of the first kind is
+worth nothing without one of the second: noise hides everybody.
 
 *Heard*: the codec's own speaker encoder as a verifier of originals.
 
@@ -31,6 +35,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
+import re
 import time
 import warnings
 from collections import defaultdict
@@ -59,6 +64,7 @@ from voicenym.corpus.recording import Recording
 from voicenym.corpus.recordings import recordings, spread
 from voicenym.metrics import ratio_of_sums
 from voicenym.nets.codec.codec import Codec
+from voicenym.nets.content.units import Cepstra
 from voicenym.nets.folder import fingerprint
 from voicenym.nets.synthesis.losses import LogMel, mel_distance
 from voicenym.recognition.listening import Pairs, listen, understood
@@ -66,7 +72,7 @@ from voicenym.system import Anonymizer, load
 
 SYSTEM = "musa"
 STRENGTHS = (0.0, 0.25, 0.5, 0.75, 1.0)
-HELD = ("WER", "sentences", "command words")
+HELD = ("WER", "sentences", "command words", "words taken for others")
 """Figures of words: what is lost, in percent."""
 SCREENED = 4
 """Originals by which readers are chosen whom the recogniser understands."""
@@ -232,6 +238,55 @@ def _rate(counts: list[tuple[int, int]]) -> Measured:
     return Measured(*intelligibility.rate(counts), "%")
 
 
+def repeated(heard: Sequence[Recording], word: str) -> dict[str, list[tuple[Recording, Recording]]]:
+    """Two recordings of each word of each speaker, the first two by name.
+
+    Args:
+        heard: recordings.
+        word: regular expression, searched in their names; its group is the word.
+    """
+    said: dict[str, dict[str, list[Recording]]] = defaultdict(lambda: defaultdict(list))
+    for recording in sorted(heard):
+        if found := re.search(word, recording.name):
+            said[recording.speaker][found[1]].append(recording)
+    pairs = {s: [(w[0], w[1]) for w in own.values() if len(w) > 1] for s, own in said.items()}
+    return {speaker: own for speaker, own in pairs.items() if len(own) > 1}
+
+
+def taken_for_others(
+    pairs: Mapping[str, Sequence[tuple[Recording, Recording]]], transform: Transform
+) -> Measured:
+    """Percent of words whose second recording resembles that of another word of the speaker more
+    than its own first, both transformed.
+    """
+    features, counts = Cepstra(), []
+    for own in pairs.values():
+        first, second = (
+            [features.extract(torch.from_numpy(transform(pair[i]))) for pair in own] for i in (0, 1)
+        )
+        nearest = warped(second, first).argmin(1)
+        counts.append((int((nearest != np.arange(len(own))).sum()), len(own)))
+    return _rate(counts)
+
+
+def warped(rows: Sequence[torch.Tensor], columns: Sequence[torch.Tensor]) -> np.ndarray:
+    """Distances ``[row, column]`` of frames ``[frame, size]`` along the best way through time, per
+    frame of both.
+    """
+    a, b = (torch.nn.utils.rnn.pad_sequence(list(x), batch_first=True) for x in (rows, columns))
+    apart = torch.cdist(a[:, None], b[None]).double().numpy()
+    height, width = apart.shape[2:]
+    sums = np.full((len(rows), len(columns), height + 1, width + 1), np.inf)
+    sums[:, :, 0, 0] = 0.0
+    for i in range(height):
+        for j in range(width):
+            before = np.minimum(sums[:, :, i, j + 1], sums[:, :, i + 1, j])
+            sums[:, :, i + 1, j + 1] = apart[:, :, i, j] + np.minimum(before, sums[:, :, i, j])
+    found = [[sums[i, j, len(x), len(y)] / (len(x) + len(y)) for j, y in enumerate(columns)]
+             for i, x in enumerate(rows)]  # fmt: skip
+    return np.array(found)
+
+
 @drawn
 def curve(rows: Mapping[str, Mapping[float, Figures]], lost: str) -> Any:
     """EER against what is lost of words (or another figure), a line for each voice and attacker.
@@ -315,6 +370,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         f"of them listened to; weights {config['sha256'][:16]}"
     )
     words = _words(options) if options.words else None
+    pairs = repeated(speech, options.word) if options.word else {}
     bare = Case(trials.models, trials.recordings, Protection(Transform()), key(0, "attacker"))
     rows: dict[str, dict[float, Figures]] = defaultdict(dict)
     everything: dict[str, Figures] = {}
@@ -327,6 +383,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         everything["original"] |= kept(sample, ORIGINAL, options.replicates)
         if words is not None:
             everything["original"] |= words(None)
+        if pairs:
+            everything["original"][HELD[-1]] = taken_for_others(pairs, ORIGINAL)
         published = {}
         for voice in options.voice or ["turned"]:
             for strength in options.strength or STRENGTHS:
@@ -339,6 +397,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 figures |= kept(sample, listened, options.replicates)
                 if words is not None:
                     figures |= words(load(SYSTEM, **dict(given)))
+                if pairs:
+                    figures[HELD[-1]] = taken_for_others(pairs, listened)
                 rows[voice][strength] = figures
                 everything[f"{voice}, strength {strength:g}"] = figures
                 print(f"{voice}, {strength:g}: {time.process_time() - started:.0f} s", flush=True)
@@ -382,6 +442,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--voice", action="append", default=[], choices=["turned", "empty"])
     parser.add_argument("--verifier", default="ecapa-small")
     parser.add_argument("--words", action="store_true", help="of English speech, by pocketsphinx")
+    parser.add_argument("--word", default="", help="group of a name that is the word said in it")
     parser.add_argument("--cache", type=Path, default=None, help="vectors of earlier runs")
     parser.add_argument("--draw", type=Path, default=None, help="folder for SVGs")
     parser.add_argument("--json", type=Path, default=None)
