@@ -1,5 +1,7 @@
 """Which methods a system can use."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -59,3 +61,13 @@ def test_what_a_method_lacks_is_found_out_and_bad_luck_is_not(pool, users):
     model = train(pool, MixtureConfig())
     picky = Mixture(model, theta=-1.0, retries=1)
     tried(picky, users[0])  # no draw is the opposite of the speaker; for others it may be
+
+
+def test_what_was_made_of_another_encoders_vectors_is_refused(pool, users):
+    theirs = replace(pool, version="0123456789abcdef")
+    for method in (Lookup(theirs), Half(Lookup(theirs)), Distinct(Lookup(theirs), pool, 5.0, 16)):
+        tried(method, users[0], ["0123456789abcdef"])
+        tried(method, users[0])
+        with pytest.raises(VoicenymError, match=r"another speaker encoder \(0123456789abcdef\)"):
+            tried(method, users[0], ["fedcba9876543210"])
+    tried(Lookup(pool), users[0], ["fedcba9876543210"])  # of which nothing is known

@@ -116,3 +116,14 @@ def test_what_a_method_lacks_is_said_before_a_recording_is_heard(name, method, f
     other = "musa" if SYSTEMS[name] != "musa" else "ssl"
     with pytest.raises(VoicenymError):
         load(name, identity=METHODS[method].format(folder=folders[other])).check()
+
+
+def test_a_pool_of_another_encoder_is_refused_though_it_is_as_large(choices, tmp_path):
+    for family, name in (("base", "base"), ("ssl", "ssl-loh"), ("b1a", "b1a")):
+        choices(tmp_path / family, SIZES[family], "ecapa", "0123456789abcdef")
+        for method in ("selection", "mixture", "householder", "half"):
+            if (name, method) not in REFUSED:
+                text = METHODS[method].format(folder=tmp_path / family)
+                with pytest.raises(VoicenymError, match="another speaker encoder"):
+                    load(name, identity=text).check()
+    load("base", identity="householder:model=ecapa-small").check()

@@ -55,13 +55,16 @@ class Autoencoded(Identity):
         if self.of is not None:
             inner(self.name, self.of)
 
+    def encoder(self) -> str:
+        return _opened(self.model)[2]
+
     def become(
         self,
         vectors: torch.Tensor,
         pseudonyms: Sequence[Pseudonym],
         sexes: Sequence[Sex | None],
     ) -> torch.Tensor:
-        network, encoder = _opened(self.model)
+        network, encoder, _ = _opened(self.model)
         if vectors.shape[1] != network.size:
             raise VoicenymError(
                 f"a speaker vector has {vectors.shape[1]} elements, those of the autoencoder, by "
@@ -74,7 +77,7 @@ class Autoencoded(Identity):
         return torch.stack(found).clone()
 
 
-def _opened(folder: str) -> tuple[Autoencoder, str]:
+def _opened(folder: str) -> tuple[Autoencoder, str, str]:
     from voicenym.nets.folder import CONFIG
 
     try:
@@ -88,8 +91,8 @@ def _opened(folder: str) -> tuple[Autoencoder, str]:
 
 
 @lru_cache(maxsize=4)
-def _loaded(folder: str, stamp: int) -> tuple[Autoencoder, str]:
+def _loaded(folder: str, stamp: int) -> tuple[Autoencoder, str, str]:
     from voicenym.nets.identity.autoencoder import load
 
     network, config = load(Path(folder))
-    return network, str(config.get("encoder", ""))
+    return network, str(config.get("encoder", "")), str(config.get("version", ""))

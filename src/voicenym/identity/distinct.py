@@ -82,6 +82,9 @@ class Distinct(Identity):
         away = 1.0 - math.cos(math.radians(self.angle)) + SAFETY
         return min(1.0, away / (1.0 - code(self.length).cosine))
 
+    def encoder(self) -> str:
+        return opened(self.pool).version
+
     def become(
         self,
         vectors: torch.Tensor,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from voicenym.errors import UnknownSystemError
+from voicenym.errors import UnknownSystemError, VoicenymError
 from voicenym.identity.method import Identity, UnlikelyDrawError
 from voicenym.pseudonym import Key
 
@@ -46,18 +46,28 @@ def fit(method: Identity, system: str, parts: Sequence[str] = (), *, hertz: bool
             )
 
 
-def tried(method: Identity, vector: torch.Tensor) -> None:
+def tried(method: Identity, vector: torch.Tensor, encoders: Collection[str] = ()) -> None:
     """Find out with somebody's vector whether the method has what it needs: pools and networks are
-    read, and their sizes compared.
+    read, and their sizes and encoders compared.
 
     Args:
         method: any.
         vector: ``[element]``, such as the system will give.
+        encoders: versions that the weights of the system's encoder may be called; none for unknown.
 
     Raises:
         VoicenymError: as of :meth:`Identity.batch`, but for a draw that this vector had no luck
-            with: another may have.
+            with: another may have. What was made of vectors of another encoder: they may be as
+            large, and mean nothing.
     """
+    for some in within(method):
+        made = some.encoder()
+        if encoders and made and made not in encoders:
+            raise VoicenymError(
+                f"{some.name}: its pool or network was made of vectors of another speaker encoder "
+                f"({made}) than the system's ({', '.join(sorted(encoders))}): make it again with "
+                "the system's"
+            )
     nobody = Key(bytes(32)).pseudonym("nobody")  # what comes out is thrown away
     try:
         method(vector, nobody)

@@ -67,6 +67,9 @@ class Householder(Identity):
         if self.radius not in ("kept", "drawn"):
             raise UnknownSystemError(f"householder: radius is kept or drawn, not {self.radius!r}")
 
+    def encoder(self) -> str:
+        return opened(self.model).version
+
     def become(
         self,
         vectors: torch.Tensor,

@@ -52,6 +52,9 @@ class Lookup(Identity):
                 f"{self.weight}"
             )
 
+    def encoder(self) -> str:
+        return opened(self.pool).version
+
     def become(
         self,
         vectors: torch.Tensor,

@@ -85,6 +85,15 @@ class Identity(ABC):
         _check(vectors)
         return self.become(vectors, pseudonyms, sexes).to(vectors)
 
+    def encoder(self) -> str:
+        """Of the weights that made the vectors it learnt from, the version; empty where unknown, or
+        for vectors of any.
+
+        Raises:
+            VoicenymError: what it learnt is not there, or damaged.
+        """
+        return ""
+
     @abstractmethod
     def become(
         self,

@@ -51,6 +51,9 @@ class Mixture(Identity):
         if self.retries < 1:
             raise UnknownSystemError(f"mixture: retries needs 1 draw or more, not {self.retries}")
 
+    def encoder(self) -> str:
+        return opened(self.model).version
+
     def become(
         self,
         vectors: torch.Tensor,

@@ -56,6 +56,9 @@ class Indistinguishable(Identity):
                 f"indistinguishable: epsilon needs 0 or more, not {self.epsilon}"
             )
 
+    def encoder(self) -> str:
+        return opened(self.pool).version
+
     def become(
         self,
         vectors: torch.Tensor,

@@ -69,6 +69,9 @@ class Regression(Identity):
                 f"{self.ridge}"
             )
 
+    def encoder(self) -> str:
+        return opened(self.pool).version
+
     def become(
         self,
         vectors: torch.Tensor,

@@ -75,6 +75,9 @@ class Selection(Identity):
                 f"{self.clusters} and {self.share}"
             )
 
+    def encoder(self) -> str:
+        return opened(self.pool).version
+
     def become(
         self,
         vectors: torch.Tensor,

@@ -71,6 +71,9 @@ class SingularValues(Identity):
                 f"singular-values: far needs 1 to clusters={self.clusters}, not {self.far}"
             )
 
+    def encoder(self) -> str:
+        return opened(self.pool).version
+
     def become(
         self,
         vectors: torch.Tensor,

@@ -20,6 +20,7 @@ from voicenym.nets.speakers.encoder import RATE
 from voicenym.pseudonym import Pseudonym
 from voicenym.resynthesis import assembly
 from voicenym.resynthesis.register import Register
+from voicenym.resynthesis.settings import names
 from voicenym.resynthesis.spoken import Profile, ProfileReader, SpokenCore, Voice
 from voicenym.system import Anonymizer, Core, Profiler
 
@@ -104,7 +105,8 @@ class Pipeline(Anonymizer):
         parts = assembly.opened(self.folder, self.device)
         click = torch.zeros(RATE, device=self.device)
         click[:: RATE // 100] = 0.1  # somebody, as the encoder hears him
-        tried(self.method(), parts.speaker.embed([click])[0].cpu())
+        who = parts.speaker.embed([click])[0].cpu()
+        tried(self.method(), who, names(self.folder / "speaker"))
         if "moved" in self.changes and not parts.speaker.hertz:
             self._register()
 

@@ -14,6 +14,7 @@ from voicenym.identity import Identity
 from voicenym.identity.fitting import fit, tried
 from voicenym.identity.spec import parsed
 from voicenym.nets.content.bottleneck import RATE
+from voicenym.nets.folder import DIGEST, configuration
 from voicenym.nets.speakers.encoder import Encoder
 from voicenym.nets.speakers.weights import SMALL, load
 from voicenym.pseudonym import Pseudonym
@@ -91,7 +92,8 @@ class Base(Anonymizer):
     def check(self) -> None:
         parts = self.parts
         if self._method is not None:
-            tried(self._method, parts.voices.mean.cpu())
+            known = str(configuration(SMALL)[DIGEST])[:16]
+            tried(self._method, parts.voices.mean.cpu(), [known])
 
     @property
     def needs_profile(self) -> bool:
