@@ -213,7 +213,7 @@ def fit(
         trainer = pl.Trainer(
             accelerator=machine.accelerator,
             devices=machine.devices,
-            strategy="ddp" if machine.devices > 1 else "auto",
+            strategy=_strategy(module, machine),
             precision=precision,
             max_steps=-1,
             max_epochs=-1,
@@ -251,6 +251,16 @@ def fit(
         not trainer.interrupted,
         curve(folder),
     )
+
+
+def _strategy(module: pl.LightningModule, machine: Machine) -> str:
+    """How several devices train together.
+
+    Where a module has several optimizers, a step of one does not use the others' parameters.
+    """
+    if machine.devices < 2:
+        return "auto"
+    return "ddp" if module.automatic_optimization else "ddp_find_unused_parameters_true"
 
 
 def curve(folder: Path) -> list[dict[str, float]]:
