@@ -18,6 +18,8 @@ from voicenym.training.synthesizing import FFT, Speaking, SynthesizerConfig
 
 STATISTICS = 256
 """Crops whose mels say where mels lie."""
+LEAST_DEVIATION = 0.1
+"""Of a band, in natural logarithms of magnitude: above a narrow recording's band there is none."""
 
 
 class SourceFilter(Speaking):
@@ -74,3 +76,4 @@ def standardize(network: AcousticNsf, crops: SpokenCrops) -> None:
         frames = torch.cat([mels(samples[None])[0] for samples in some])
     for part in (network.acoustic.standardize, network.vocoder.standardize):
         part.fit(frames)
+        part.deviation.clamp_min_(LEAST_DEVIATION)

@@ -1,0 +1,122 @@
+"""``voicenym train synthesizer``: from a folder of speakers to a pipeline that speaks."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+import soundfile
+from typer.testing import CliRunner
+
+from voicenym.apps.cli import app
+from voicenym.errors import VoicenymError
+
+pytest.importorskip("lightning")
+
+CONFIG = """
+synthesizer: istft-vocoder
+options: {width: 16, inner: 24, blocks: 1, speaker_width: 8}
+settings: {tracker: live, highest: 350.0, scale: root}
+seconds: 0.2
+batch: 2
+every: 2
+adversarial: 0.5
+judges: {period: {channels: [4, 8]}, scale: {scales: 1, width: 16}}
+"""
+
+
+@pytest.fixture(scope="module")
+def buzzers(tmp_path_factory):
+    """Four speakers who buzz at pitches of their own."""
+    root = tmp_path_factory.mktemp("speech")
+    time = np.arange(9_600) / 16_000
+    for speaker in range(4):
+        pitch = 90.0 * 1.15**speaker
+        sound = sum(np.sin(2 * np.pi * k * pitch * time + k) / k for k in range(1, 9))
+        place = root / "train" / f"s{speaker}" / "0.wav"
+        place.parent.mkdir(parents=True, exist_ok=True)
+        soundfile.write(place, 0.1 * sound, 16_000)
+    (root / "tiny.yaml").write_text(CONFIG)
+    return root
+
+
+def run(*arguments):
+    told = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    if isinstance(told.exception, VoicenymError):
+        return str(told.exception)
+    assert told.exit_code == 0, told.output
+    return told.output
+
+
+@pytest.fixture
+def train(buzzers, small_parts):
+    """The command on these voices, encoders and sizes, two steps; arguments are added."""
+    own = small_parts["ssl"]
+
+    def given(output, *more, data=buzzers / "train", content=None, speaker=None):
+        return run(
+            "train", "synthesizer", "-d", data, "-c", buzzers / "tiny.yaml", "-o", output,
+            "--content", content or own["content"], "--speaker", speaker or own["speaker"],
+            "--steps", 2, "--accelerator", "cpu", "-j", 0, *more,
+        )  # fmt: skip
+
+    return given
+
+
+def test_what_is_trained_drops_into_a_pipeline(train, buzzers, small_parts, tmp_path):
+    from voicenym.resynthesis import assembly
+    from voicenym.resynthesis.settings import Settings
+
+    own, out = small_parts["ssl"], tmp_path / "synthesizer"
+    assert "mel distance" in train(out, "--half")
+    told = json.loads((out / "config.json").read_text("utf-8"))
+    assert (told["kind"], told["options"]["content"]) == ("istft-vocoder", 10)
+    assert len(told["sha256"]) == 64
+    assert told["card"]["speakers"] == 3
+    assert told["card"]["mel distance on speakers kept out"] > 0
+    for name in ("last.ckpt", "best.ckpt", "curve.jsonl"):
+        assert (out / name).is_file(), name
+    assert (out / "shelf").stat().st_mode & 0o077 == 0
+    parts = [text for name in ("content", "speaker", "loh") for text in (f"--{name}", own[name])]
+    told = run("models", "assemble", *parts, "--synthesizer", out, "-o", tmp_path / "ssl")
+    assert "hubert-soft, ecapa, istft-vocoder; loh" in told
+    used = assembly.opened(tmp_path / "ssl").settings
+    assert used == Settings("live", 60.0, 350.0, "root")
+    run(
+        "anonymize", buzzers / "train" / "s0" / "0.wav", "-s", "ssl-loh",
+        "--weights", tmp_path / "ssl", "-o", tmp_path / "0.wav",
+    )  # fmt: skip
+    samples, rate = soundfile.read(tmp_path / "0.wav")
+    assert (rate, len(samples)) == (16_000, 9_600)
+    assert np.abs(samples).max() > 0.01
+
+
+def test_mistakes_are_one_line(train, small_parts, buzzers, tmp_path):
+    out = tmp_path / "out"
+    b1, ssl = small_parts["b1a"], small_parts["ssl"]
+    assert "nowhere" in train(out, speaker=tmp_path / "nowhere")
+    assert "holds no content encoder" in train(out, content=ssl["speaker"])
+    assert "holds no speaker encoder" in train(out, speaker=ssl["content"])
+    assert "hubert-base: is no content" in train(out, content="hubert-base")
+    assert "holds no synthesizer" in train(out, "--from", ssl["content"])
+    assert not out.exists()
+    (tmp_path / "empty").mkdir()
+    assert "no" in train(out, data=tmp_path / "empty")
+    train(out)
+    assert "begun with content" in train(out, content=b1["content"])
+
+
+def test_a_speaker_encoder_is_named_as_a_verifier_is(tmp_path):
+    import torch
+
+    from voicenym.apps.cli.parts import folder_of
+    from voicenym.nets.speakers.weights import SMALL, load, make
+
+    assert folder_of("speaker", "ecapa-small", tmp_path) == SMALL
+    options = {"channels": 16, "size": 12, "attention": 8, "squeeze": 8}
+    network = make("ecapa", options).eval()
+    torch.save(network.state_dict(), tmp_path / "embedding_model.ckpt")
+    place = folder_of("speaker", f"ecapa:{tmp_path}", tmp_path / "made")
+    assert torch.equal(load(place).fc.conv.weight, network.fc.conv.weight)
+    assert folder_of("content", str(tmp_path), tmp_path) == tmp_path
