@@ -44,7 +44,7 @@ from voicenym.benchmark.protocol import key
 from voicenym.benchmark.results import Measured
 from voicenym.benchmark.trials import build
 from voicenym.corpus.recording import Recording
-from voicenym.corpus.recordings import recordings, spread
+from voicenym.corpus.recordings import halved, recordings, spread
 from voicenym.identity.spec import parsed
 from voicenym.systems.base import BUNDLED
 
@@ -61,12 +61,6 @@ class SemiInformedAnew(SemiInformed):
 
     def enrolment(self, case: Case) -> Transform:
         return case.protection.with_key(case.key, "utterance")
-
-
-def halved(speech: list[Recording]) -> list[Recording]:
-    """Every other speaker, by name: as of ``voicenym evaluate --half report``."""
-    kept = set(sorted({recording.speaker for recording in speech})[1::2])
-    return [recording for recording in speech if recording.speaker in kept]
 
 
 def parameters(text: str, weights: str) -> tuple[tuple[str, Any], ...]:
@@ -104,7 +98,7 @@ def main() -> None:
     options = parser.parse_args()
     torch.set_num_threads(1)
     speech = recordings(options.speech, options.split, options.corpus)
-    speech = speech if options.all_speakers else halved(speech)
+    speech = speech if options.all_speakers else halved(speech, "report")
     pool = tuple(
         spread(recordings(options.speech, options.pool_split, options.corpus), options.pool_size)
     )

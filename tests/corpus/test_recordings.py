@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from voicenym.corpus.recording import Recording
-from voicenym.corpus.recordings import matched, recordings, spread
+from voicenym.corpus.recordings import halved, matched, recordings, spread
 from voicenym.errors import CorpusError
 
 
@@ -139,3 +139,13 @@ def test_a_folder_of_kaldi_folders_is_one_corpus(tmp_path):
     assert [(r.name, r.speaker) for r in found] == [
         ("s0-u0", "s0"), ("s0-u2", "s0"), ("s1-u1", "s1"),
     ]  # fmt: skip
+
+
+def test_halves_share_nobody_and_are_all():
+    speech = [Recording(f"u{i}", f"s{i % 5}", Path("none")) for i in range(20)]
+    tune, report = halved(speech, "tune"), halved(speech, "report")
+    assert {r.speaker for r in tune} == {"s0", "s2", "s4"}
+    assert {r.speaker for r in report} == {"s1", "s3"}
+    assert sorted([*tune, *report]) == sorted(speech)
+    with pytest.raises(CorpusError, match="tune or report"):
+        halved(speech, "better")

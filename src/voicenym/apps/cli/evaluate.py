@@ -174,7 +174,7 @@ def evaluate(
     from voicenym.benchmark.protocol import evaluate as run
     from voicenym.benchmark.trials import build
     from voicenym.benchmark.voiceprivacy import from_voiceprivacy
-    from voicenym.corpus.recordings import matched, recordings, spread
+    from voicenym.corpus.recordings import halved, matched, recordings, spread
     from voicenym.system import load, usable
 
     torch.set_num_threads(1)  # the same vectors for any number of workers
@@ -183,7 +183,8 @@ def evaluate(
         load(name).check()
     source = corpus or original
     assert source is not None
-    speech = _half(recordings(source, split, part), half)
+    speech = recordings(source, split, part)
+    speech = speech if half is None else halved(speech, half)
     others = [] if pool is None else spread(recordings(pool, pool_split, pool_part), pool_size)
     _apart(speech, others)
     files = None if anonymized is None else matched(speech, anonymized)
@@ -256,17 +257,6 @@ def _needs_extra() -> None:
         raise DependencyError(
             f"voicenym evaluate needs {' and '.join(missing)}: pip install 'voicenym[evaluate]'"
         )
-
-
-def _half(speech: list[Recording], half: str | None) -> list[Recording]:
-    """Every other speaker, by name: what is tuned on is not what is reported on."""
-    if half is None:
-        return speech
-    if half not in ("tune", "report"):
-        raise VoicenymError(f"--half is tune or report, not {half!r}")
-    speakers = sorted({r.speaker for r in speech})
-    chosen = set(speakers[half == "report" :: 2])
-    return [r for r in speech if r.speaker in chosen]
 
 
 def _apart(speech: list[Recording], others: list[Recording]) -> None:
