@@ -285,7 +285,7 @@ def train(
         of(utterance)
         if done % 500 == 0:
             say(f"units of {done} of {len(speech) + len(held_out)} utterances are known")
-    count = config.every * config.batch * machine.devices
+    count = machine.crops(config.every, config.batch)
     crops = UnitCrops(speech, _Kept(place), config.seconds, count, config.seed)
     loader = torch.utils.data.DataLoader(
         crops, config.batch, num_workers=machine.loaders, pin_memory=machine.cuda

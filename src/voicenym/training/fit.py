@@ -62,6 +62,10 @@ class Machine:
     def cuda(self) -> bool:
         return self.accelerator in ("auto", "gpu", "cuda") and torch.cuda.is_available()
 
+    def crops(self, every: int, batch: int) -> int:
+        """In ``every`` steps of ``batch``: of as many devices, each takes its share."""
+        return every * batch * self.devices
+
     @property
     def loaders(self) -> int:
         """Processes that make crops; a machine of two cores has none to spare."""

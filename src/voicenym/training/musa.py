@@ -75,7 +75,9 @@ def train(
     """
     checked(config, codec, teacher)
     machine = machine or Machine()
-    crops = CodecCrops(heard, config.seconds, codec.hop, config.every * config.batch, config.seed)
+    crops = CodecCrops(
+        heard, config.seconds, codec.hop, machine.crops(config.every, config.batch), config.seed
+    )
     kept = CodecCrops(held_out, config.seconds, codec.hop, JUDGED, config.seed + 1)
     loader: dict[str, Any] = {"num_workers": machine.loaders, "pin_memory": machine.cuda}
     classes = 0 if teacher is None else teacher.classes

@@ -208,7 +208,7 @@ def train(
     judged, _ = transcribed(held_out, model.alphabet, **limits)
     for reason, count in left.items():
         say(f"{count} of {len(speech)} utterances are left out: {reason}")
-    count = config.every * config.batch * machine.devices
+    count = machine.crops(config.every, config.batch)
     spoken = sentences(learnt, config.batch * machine.devices, count, config.speeds, config.seed)
     options: dict[str, Any] = {"pin_memory": machine.cuda}
     loader = torch.utils.data.DataLoader(

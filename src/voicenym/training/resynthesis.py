@@ -54,7 +54,7 @@ def train(
         VoicenymError: as :func:`voicenym.training.fit.fit`.
     """
     machine = machine or Machine()
-    crops = TakeCrops(heard, config.seconds, config.every * config.batch, config.seed)
+    crops = TakeCrops(heard, config.seconds, machine.crops(config.every, config.batch), config.seed)
     loader = torch.utils.data.DataLoader(
         crops, config.batch, num_workers=machine.loaders, pin_memory=machine.cuda, drop_last=True
     )

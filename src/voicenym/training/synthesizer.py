@@ -113,7 +113,7 @@ def train(
         VoicenymError: as :func:`voicenym.training.fit.fit`.
     """
     machine = machine or Machine()
-    count = config.every * config.batch * machine.devices
+    count = machine.crops(config.every, config.batch)
     crops = SpokenCrops(heard, config.seconds, config.peak, count, config.seed)
     middles = Middles(held_out, config.peak, JUDGED, -(-FFT // network.hop))
     if not len(middles):

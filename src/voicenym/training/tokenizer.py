@@ -161,7 +161,7 @@ def train(
         VoicenymError: as :func:`voicenym.training.fit.fit`.
     """
     machine = machine or Machine()
-    crops = FrameCrops(heard, config.frames, config.every * config.batch, config.seed)
+    crops = FrameCrops(heard, config.frames, machine.crops(config.every, config.batch), config.seed)
     some = _sample(heard)
     if len(some) < len(tokenizer):
         raise CorpusError(

@@ -83,7 +83,9 @@ def train(
     _fit_targets(cloak, encoders[0], speech, config.seed)
     length = config.seconds + (2 * cloak.side + cloak.config.grid) / RATE
     loader: dict[str, Any] = {"num_workers": machine.loaders, "pin_memory": machine.cuda}
-    crops = SpeakerCrops(speech, length, config.every * config.batch, (1.0,), config.seed)
+    crops = SpeakerCrops(
+        speech, length, machine.crops(config.every, config.batch), (1.0,), config.seed
+    )
     judged = SpeakerCrops(held_out, length, JUDGED, (1.0,), config.seed + 1)
     outcome = fit(
         Cloaking(cloak, encoders, words or Envelope(), config),

@@ -227,7 +227,11 @@ def train(
     """
     machine = machine or Machine()
     crops = SpeakerCrops(
-        speech, config.seconds, config.every * config.batch, config.speeds, config.seed
+        speech,
+        config.seconds,
+        machine.crops(config.every, config.batch),
+        config.speeds,
+        config.seed,
     )
     loader = torch.utils.data.DataLoader(
         crops,
