@@ -183,6 +183,15 @@ def test_only_the_attackers_that_are_asked_for_are_run(desk, tmp_path):
             run(*command, *names)
 
 
+def test_a_pool_with_one_recording_a_speaker_trains_what_it_can(desk, tmp_path):
+    report = tmp_path / "report"
+    command = ["evaluate", desk, "--split", "dev", "--pool", desk, "--pool-split", "train"]
+    command += ["--pool-size", "2", "--system", "mcadams", "-o", report, "--no-denoise", *OPTIONS]
+    assert run(*command).exit_code == 0
+    names = {a.attacker for a in results.load(report).systems[0].attacks}
+    assert "semi-informed (back end)" in names
+
+
 def test_attackers_who_were_run_later_join_a_card(found, tmp_path):
     import dataclasses
 
