@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 
 from voicenym.nets.content.content import RATE
 from voicenym.nets.folder import fingerprint
+from voicenym.nets.kinds import Network
 from voicenym.resynthesis import heard
 from voicenym.resynthesis.assembly import Assembly
 from voicenym.training.epochs import LongCrops
@@ -90,11 +91,10 @@ def takes(
     windows = heard.windows_of(parts, 1, "cpu")
     cut = {"step": windows.step, "context": windows.context}
     pitch = {**asdict(settings), "scale": "", "hop": parts.synthesizer.hop}
-    named = {"content": fingerprint(content.state_dict()), **cut}
     places = {
-        "content": folder / "content" / identity(named),
+        "content": folder / "content" / identity({**_called(content), **cut}),
         "pitch": folder / "pitch" / identity({**pitch, **cut}),
-        "speaker": folder / "speaker" / identity({"speaker": fingerprint(speaker.state_dict())}),
+        "speaker": folder / "speaker" / identity(_called(speaker)),
     }
     hears: dict[str, Callable[[Assembly, torch.Tensor], torch.Tensor]] = {
         "content": heard.whole_content,
@@ -129,6 +129,15 @@ def takes(
     for network in (content, speaker):
         network.to("cpu")
     return made
+
+
+def _called(network: Network) -> dict[str, Any]:
+    """What names a network: not its weights alone."""
+    return {
+        "kind": network.kind,
+        "options": network.config(),
+        "weights": fingerprint(network.state_dict()),
+    }
 
 
 def crop(take: SpokenTake, first: int, frames: int, peak: float) -> SpokenCrop:
