@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from voicenym.training.epochs import Epoch
-from voicenym.training.fit import Limits, Machine, fit
+from voicenym.training.fit import Limits, Machine, _strategy, fit
 
 
 class Drawn(Epoch[torch.Tensor]):
@@ -49,3 +49,11 @@ def test_every_epoch_is_drawn_anew(tmp_path):
     more, outcome = run(tmp_path, 8)
     assert outcome.steps == 8
     assert {epoch for epoch, _ in more} == {3.0}
+
+
+def test_devices_wait_for_no_parameters_that_a_step_leaves_alone():
+    module = Line()
+    several, one = Machine("cpu", devices=2), Machine("cpu")
+    assert (_strategy(module, one), _strategy(module, several)) == ("auto", "ddp")
+    module.automatic_optimization = False
+    assert _strategy(module, several) == "ddp_find_unused_parameters_true"
