@@ -37,8 +37,8 @@ def write(evaluation: Evaluation, file: Path = FIGURES, add: bool = False) -> Pa
     Args:
         evaluation: the report.
         file: of all cards' figures.
-        add: what a card says of the same data stays, and what it lacks joins: figures of attackers
-            who were run later.
+        add: attackers of the report join those on a card of the same data, or take the place of
+            their namesakes; what else the card says stays.
 
     Raises:
         VoicenymError: the report is of systems that are not ours.
@@ -79,7 +79,7 @@ def _written(cards: dict[str, list[dict[str, Any]]], file: Path) -> Path:
 def _joined(
     kept: Sequence[dict[str, Any]], found: Sequence[dict[str, Any]]
 ) -> list[dict[str, Any]]:
-    """A card's rows and, behind or among them, those that it lacks; the strongest attacker first.
+    """A card's rows with a report's attackers among them, the strongest first.
 
     Raises:
         VoicenymError: the card is of other data.
@@ -89,11 +89,14 @@ def _joined(
             f"the card is of {kept[0]['data']}, the report of {found[0]['data']}: figures of "
             "different data do not stand on one card"
         )
-    known = {(row["metric"], row["condition"]) for row in kept}
-    both = [*kept, *(row for row in found if (row["metric"], row["condition"]) not in known)]
-    rates = [row for row in both if row["metric"] == "EER"]
-    rates.sort(key=lambda row: (row["condition"].startswith(KeyHolder.name), row["value"]))
-    return [*rates, *(row for row in both if row["metric"] != "EER")]
+    both = {row["condition"]: row for row in (*kept, *found) if row["metric"] == "EER"}
+    rates = sorted(
+        both.values(),
+        key=lambda row: (row["condition"].startswith(KeyHolder.name), row["value"]),
+    )
+    # utility was measured on more than an evaluation of some attackers may have listened to
+    said = {row["metric"]: row for row in (*found, *kept) if row["metric"] != "EER"}
+    return [*rates, *said.values()]
 
 
 def rows(system: SystemResults, evaluation: Evaluation) -> list[dict[str, Any]]:

@@ -13,7 +13,7 @@ app = typer.Typer(help="The figures on the systems' cards.", no_args_is_help=Tru
 def update(
     report: Path = typer.Option(..., "--update", help="A report of voicenym evaluate."),
     add: bool = typer.Option(
-        False, "--add", help="Keep what the cards have of the same data; add what they lack."
+        False, "--add", help="Keep the cards' figures of the same data; put the attackers in."
     ),
     root: Path | None = typer.Option(
         None, "--readme", help="README.md whose table is to be written too."
