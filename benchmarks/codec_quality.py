@@ -379,7 +379,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             (plain,) = protection.attack(
                 [Unprotected()], bare, trials, one, embedder, replicates=options.replicates
             )
-            everything[name] = {"lazy-informed": plain.figures.eer}
+            everything[name] = {"unprotected": plain.figures.eer}
         everything["original"] |= kept(sample, ORIGINAL, options.replicates)
         if words is not None:
             everything["original"] |= words(None)

@@ -79,6 +79,7 @@ def test_tables_and_drawings_of_a_codec(script, speech, tmp_path, capsys):
     )
     assert own["mel distance"]["low"] <= own["mel distance"]["value"] <= own["mel distance"]["high"]
     assert "WER" not in own
+    assert "unprotected" in found["original"]
     assert (tmp_path / "drawn" / "speakers.svg").read_text().startswith("<svg")
     assert "turned, lazy-informed" in (tmp_path / "drawn" / "like-the-original.svg").read_text()
 
