@@ -26,6 +26,7 @@ CODECS = {
     "paper, causal": CodecConfig(causal=True),
     "paper, half the channels": CodecConfig(channels=16),
     "small": sizes(load("musa-small", MusaConfig).codec, "musa-small"),
+    "quick": sizes(load("musa-quick", MusaConfig).codec, "musa-quick"),
 }
 AIM = 0.2
 

@@ -339,7 +339,7 @@ def shown(figure: Measured | None) -> str:
     if figure is None:
         return ""
     digits = 1 if figure.unit == "%" else 2
-    text = f"{figure.value:.{digits}f}"
+    text = f"{figure.value:.{digits}f}".replace("-", "−")
     if figure.low is None or figure.high is None or np.isnan(figure.low):
         return text
     return f"{text} ({figure.low:.{digits}f} to {figure.high:.{digits}f})".replace("-", "−")
