@@ -7,7 +7,7 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from voicenym.nets.cloak import lines
-from voicenym.nets.cloak.waveunet import Flow, WaveUNet, WaveUNetConfig
+from voicenym.nets.cloak.waveunet import Flow, Layer, WaveUNet, WaveUNetConfig
 
 SIZES = [((4, 6, 8, 8), 2, 5), ((4, 6, 8), 3, 5), ((3, 4, 5, 4), 4, 3)]
 
@@ -70,6 +70,17 @@ def test_a_convolution_over_lines_is_computed_at_the_rate_of_their_ends(kernel, 
             assert made.shape == (2, 3, 0)
         else:
             torch.testing.assert_close(made, torch.nn.functional.conv1d(drawn, weight, bias))
+
+
+@torch.no_grad()
+def test_few_steps_of_a_wide_layer_are_those_of_many():
+    torch.manual_seed(0)
+    layer = Layer(160, 6, 5).eval()
+    signal = torch.randn(1, 160, 90)
+    for stride in (1, 4):
+        whole = layer(signal, stride)
+        few = layer(signal[:, :, 40:60], stride)
+        torch.testing.assert_close(few, whole[:, :, 40 // stride :][:, :, : few.shape[2]])
 
 
 @pytest.mark.parametrize("size", SIZES)

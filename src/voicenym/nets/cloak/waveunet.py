@@ -32,6 +32,8 @@ SLOPE = 0.2
 """Of the leaky rectifier below zero."""
 TYPICAL_EPSILON = 0.05
 """Throttle is told epsilon in these units."""
+FEW_STEPS, FEW_WEIGHTS = 32, 768
+"""Outputs up to which a convolution is a product of matrices, where each has so many weights."""
 Folded = tuple[torch.Tensor, torch.Tensor]
 """Weight and bias."""
 
@@ -171,7 +173,13 @@ class Layer(torch.nn.Module):
     def _convolved(
         self, signal: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None, stride: int
     ) -> torch.Tensor:
-        return functional.conv1d(signal, weight, bias, stride)
+        steps = (signal.shape[2] - weight.shape[2]) // stride + 1
+        few = len(signal) * steps <= FEW_STEPS and weight[0].numel() >= FEW_WEIGHTS
+        if not few or self.training or signal.device.type != "cpu":
+            return functional.conv1d(signal, weight, bias, stride)
+        # of a stream's short blocks: a convolution would arrange all weights anew
+        frames = signal.unfold(2, weight.shape[2], stride).transpose(1, 2).flatten(2)
+        return functional.linear(frames, weight.flatten(1), bias).transpose(1, 2)
 
 
 class Lifted(Layer):
