@@ -30,7 +30,7 @@ from voicenym.attack.transform import Transform
 from voicenym.attack.verifier import installed, verifier
 from voicenym.benchmark import protection, utility
 from voicenym.benchmark.plan import key
-from voicenym.benchmark.results import Measured
+from voicenym.benchmark.results import cell
 from voicenym.benchmark.trials import Trials, build
 from voicenym.corpus.recordings import halved, recordings, spread
 from voicenym.metrics import normalise
@@ -41,15 +41,8 @@ USUAL = 0.05
 HEAD = ("ε", "SNR, dB", "verifier", "A1", "A3 without key", "A3 with key", "MMR", "WMR", "WER")
 
 
-def shown(figure: Measured | None) -> str:
-    if figure is None:
-        return "–"
-    if figure.low is None or figure.high is None:
-        return f"{figure.value:.1f}"
-    return f"{figure.value:.1f} ({figure.low:.1f} to {figure.high:.1f})".replace("-", "−")
-
-
 def protected(options: argparse.Namespace, epsilon: float, trials: Trials) -> Case:
+    """Recordings cloaked with a radius, for attackers with a key of their own."""
     parameters: dict[str, Any] = {"epsilon": epsilon}
     if options.weights:
         parameters["weights"] = options.weights
@@ -59,7 +52,8 @@ def protected(options: argparse.Namespace, epsilon: float, trials: Trials) -> Ca
     return Case(trials.models, trials.recordings, user, key(0, "attacker"), ())
 
 
-def words(case: Case, ears: Recogniser | None, sample: int, replicates: int) -> utility.Heard:
+def listened(case: Case, ears: Recogniser | None, sample: int, replicates: int) -> utility.Heard:
+    """Words, noise and the like of some recordings, those with text first."""
     told = [recording for recording in case.trials if recording.text] or list(case.trials)
     chosen = spread(told, sample)
     return utility.hear(chosen, case.protection.transform, ears, replicates=replicates)
@@ -68,6 +62,7 @@ def words(case: Case, ears: Recogniser | None, sample: int, replicates: int) -> 
 def table(
     options: argparse.Namespace, corpus: str, trials: Trials, embedder: Embedder, drawn: Any
 ) -> None:
+    """Print a corpus's rows as they come."""
     texts = [recording.text for recording in trials.recordings if recording.text]
     english = corpus.partition(":")[0] != "arabic_cmds" and bool(texts)
     ears = recogniser("sphinx", phrases=sorted(map(normalise, texts))) if english else None
@@ -76,16 +71,16 @@ def table(
     print(f"\n{corpus}: {len(trials.models)} speakers, {len(trials.recordings)} recordings tried\n")
     print("| " + " | ".join(HEAD) + " |\n" + "| --- " * len(HEAD) + "|")
     thresholds = {}
-    plain = words(bare, ears, options.sample, drawn["replicates"]).figures
+    plain = listened(bare, ears, options.sample, drawn["replicates"]).figures
     for voice in voices:
         (one,) = protection.attack([Unprotected()], bare, trials, voice, embedder, **drawn)
         thresholds[voice.name] = {one.figures.attacker: one.threshold}
-        equal = shown(one.figures.eer)
-        row = ("none", "", voice.name, equal, "", "", "", "", shown(plain.get("WER")))
+        equal = cell(one.figures.eer)
+        row = ("none", "", voice.name, equal, "", "", "", "", cell(plain.get("WER")))
         print("| " + " | ".join(row) + " |", flush=True)
     for epsilon in options.epsilon or EPSILONS:
         case = protected(options, epsilon, trials)
-        heard = words(case, ears, options.sample, drawn["replicates"]).figures
+        heard = listened(case, ears, options.sample, drawn["replicates"]).figures
         for voice in voices:
             line_up = [Ignorant(), LazyInformed(), KeyHolder()]
             kept = thresholds[voice.name]
@@ -93,10 +88,10 @@ def table(
                 line_up, case, trials, voice, embedder, **drawn, thresholds=kept
             )
             first = found[0].figures.figures
-            row = (f"{epsilon:g}", shown(heard.get("SNR")), voice.name,
-                   *(shown(attack.figures.eer) for attack in found),
-                   *(shown(first.get(name)) for name in ("MMR", "WMR")),
-                   shown(heard.get("WER")))  # fmt: skip
+            row = (f"{epsilon:g}", cell(heard.get("SNR")), voice.name,
+                   *(cell(attack.figures.eer) for attack in found),
+                   *(cell(first.get(name)) for name in ("MMR", "WMR")),
+                   cell(heard.get("WER")))  # fmt: skip
             print("| " + " | ".join(row) + " |", flush=True)
     if options.denoise:
         case = protected(options, USUAL, trials)
@@ -105,7 +100,7 @@ def table(
             line_up = [Denoising(name) for name in denoisers()]
             for attack in protection.attack(line_up, case, trials, voice, embedder, **drawn):
                 name = attack.figures.attacker
-                print(f"| {voice.name} | {name} | {shown(attack.figures.eer)} |", flush=True)
+                print(f"| {voice.name} | {name} | {cell(attack.figures.eer)} |", flush=True)
     if ears is not None:
         ears.close()
 

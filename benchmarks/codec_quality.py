@@ -58,10 +58,10 @@ from voicenym.benchmark import distinctiveness, protection, utility
 from voicenym.benchmark.figures.canvas import COLOURS, drawn, paper
 from voicenym.benchmark.figures.voices import vectors as scattered
 from voicenym.benchmark.plan import key
-from voicenym.benchmark.results import Measured
+from voicenym.benchmark.results import Measured, cell
 from voicenym.benchmark.trials import Trials, build
 from voicenym.corpus.recording import Recording
-from voicenym.corpus.recordings import recordings, spread
+from voicenym.corpus.recordings import halved, recordings, spread
 from voicenym.metrics import ratio_of_sums
 from voicenym.nets.codec.codec import Codec
 from voicenym.nets.content.units import Cepstra
@@ -97,12 +97,6 @@ class SpeakersOfCodec(Verifier):
         with torch.inference_mode():
             found = [self._codec.speaker(torch.from_numpy(x)[None])[0] for x in recordings]
         return (torch.stack(found) - self._codec.voices.mean).numpy()
-
-
-def halved(speech: Sequence[Recording]) -> list[Recording]:
-    """Every other speaker, by name: as of ``voicenym evaluate --half report``."""
-    kept = set(sorted({recording.speaker for recording in speech})[1::2])
-    return [recording for recording in speech if recording.speaker in kept]
 
 
 def parameters(weights: Path, voice: str, strength: float) -> tuple[tuple[str, Any], ...]:
@@ -335,14 +329,8 @@ def _arms(found: Sequence[Measured]) -> np.ndarray:
     return np.nan_to_num(np.array(limits).T)
 
 
-def shown(figure: Measured | None) -> str:
-    if figure is None:
-        return ""
-    digits = 1 if figure.unit == "%" else 2
-    text = f"{figure.value:.{digits}f}".replace("-", "−")
-    if figure.low is None or figure.high is None or np.isnan(figure.low):
-        return text
-    return f"{text} ({figure.low:.{digits}f} to {figure.high:.{digits}f})".replace("-", "−")
+def _told(figure: Measured | None) -> str:
+    return cell(figure, 1 if figure is not None and figure.unit == "%" else 2, "")
 
 
 def table(rows: Mapping[str, Figures]) -> str:
@@ -350,7 +338,7 @@ def table(rows: Mapping[str, Figures]) -> str:
     names = list(dict.fromkeys(name for figures in rows.values() for name in figures))
     lines = ["| | " + " | ".join(names) + " |", "| --- " * (len(names) + 1) + "|"]
     for label, figures in rows.items():
-        lines.append(f"| {label} | " + " | ".join(shown(figures.get(n)) for n in names) + " |")
+        lines.append(f"| {label} | " + " | ".join(_told(figures.get(n)) for n in names) + " |")
     return "\n".join(lines)
 
 
@@ -360,7 +348,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     # What is left out is the same for all, and no news.
     warnings.filterwarnings("ignore", message=".*cannot pronounce")
     speech = recordings(options.speech, options.split, options.corpus)
-    speech = speech if options.all_speakers else halved(speech)
+    speech = speech if options.all_speakers else halved(speech, "report")
     trials = build(speech, enrolment=options.enrolment, trials=options.tried, seed=0)
     sample = spread(trials.recordings, options.sample)
     codec, config = Codec.load(options.weights)

@@ -41,7 +41,7 @@ from voicenym.attack.transform import ORIGINAL, Transform
 from voicenym.attack.verifier import verifier
 from voicenym.benchmark import distinctiveness, protection
 from voicenym.benchmark.protocol import key
-from voicenym.benchmark.results import Measured
+from voicenym.benchmark.results import cell
 from voicenym.benchmark.trials import build
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.recordings import halved, recordings, spread
@@ -67,13 +67,6 @@ def parameters(text: str, weights: str) -> tuple[tuple[str, Any], ...]:
     """Of the system; no text leaves its own way of drawing voices."""
     own = {"identity": text, "weights": weights}
     return tuple(sorted((name, value) for name, value in own.items() if value))
-
-
-def shown(figure: Measured, digits: int = 1) -> str:
-    value = f"{figure.value:.{digits}f}"
-    if figure.low is None or figure.high is None:
-        return value
-    return f"{value} ({figure.low:.{digits}f} to {figure.high:.{digits}f})".replace("-", "−")
 
 
 def cosine(a: np.ndarray, b: np.ndarray) -> float:
@@ -118,9 +111,7 @@ def main() -> None:
         original = embedder(voice, trials.recordings, ORIGINAL)
         mean = embedder(voice, pool, ORIGINAL).mean(0)
         (plain,) = protection.attack([Unprotected()], bare, trials, voice, embedder, **replicates)
-        print(
-            f"| *unprotected* | {shown(plain.figures.eer)} |" + " |" * (len(HEAD) - 2), flush=True
-        )
+        print(f"| *unprotected* | {cell(plain.figures.eer)} |" + " |" * (len(HEAD) - 2), flush=True)
         for method in options.method:
             start = time.process_time()
             label, text, theirs = _named(method)
@@ -139,8 +130,8 @@ def main() -> None:
             asked = _asked(text, original, trials.recordings)
             follows = "–" if asked is None else f"{cosine(spoken - mean, asked - mean):.2f}"
             stays = f"{cosine(spoken - mean, original - mean):.2f}"
-            row = (label, *(shown(attack.figures.eer) for attack in found), shown(apart["G_VD"]),
-                   shown(apart["D_KS"], 2), follows, stays)  # fmt: skip
+            row = (label, *(cell(attack.figures.eer) for attack in found), cell(apart["G_VD"]),
+                   cell(apart["D_KS"], 2), follows, stays)  # fmt: skip
             spent = time.process_time() - start
             print("| " + " | ".join(row) + f" | <!-- {spent:.0f} s -->", flush=True)
 

@@ -106,13 +106,6 @@ def test_a_table_has_a_column_for_each_figure_that_any_has(script):
     ]
 
 
-def test_every_other_speaker_is_kept(script):
-    from voicenym.corpus.recording import Recording
-
-    all_of = [Recording(f"{s}{u}", s, Path("none")) for s in "dcba" for u in range(2)]
-    assert {r.speaker for r in script.halved(all_of)} == {"b", "d"}
-
-
 def test_time_is_warped_and_words_are_told_apart(script):
     rng = np.random.default_rng(0)
     words = [torch.from_numpy(rng.standard_normal((n, 3))).float() for n in (5, 8, 6)]

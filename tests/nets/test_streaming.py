@@ -103,8 +103,8 @@ def test_short_blocks_of_many_weights_are_products_of_matrices(inputs, stride, r
     x = torch.randn(rows, inputs, 48)
     whole = conv(x)
     calls = []
-    product = Conv._product
-    monkeypatch.setattr(Conv, "_product", lambda *a: calls.append(1) or product(*a))
+    product = torch.nn.functional.linear
+    monkeypatch.setattr(torch.nn.functional, "linear", lambda *a: calls.append(1) or product(*a))
     memory = Memory()
     parts = [conv(part, memory) for part in x.split([4, 40, 4], dim=2)]
     torch.testing.assert_close(torch.cat(parts, 2), whole, atol=1e-5, rtol=1e-4)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import lightning.pytorch as pl
 import numpy as np
+import pytest
 import torch
 
 from voicenym.training.epochs import Epoch
-from voicenym.training.fit import Limits, Machine, _strategy, fit
+from voicenym.training.fit import Limits, Machine, _strategy, fit, quickest
 
 
 class Drawn(Epoch[torch.Tensor]):
@@ -57,3 +58,17 @@ def test_devices_wait_for_no_parameters_that_a_step_leaves_alone():
     assert (_strategy(module, one), _strategy(module, several)) == ("auto", "ddp")
     module.automatic_optimization = False
     assert _strategy(module, several) == "ddp_find_unused_parameters_true"
+
+
+@pytest.mark.parametrize(
+    ("able", "cuda", "precision"),
+    [
+        ({"avx2": True}, False, "32-true"),
+        ({}, True, "bf16-mixed"),
+        ({"avx512_bf16": True}, False, "bf16-mixed"),
+    ],
+)
+def test_the_quickest_precision_is_what_the_machine_computes_in(monkeypatch, able, cuda, precision):
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: able, raising=False)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: cuda)
+    assert quickest() == precision

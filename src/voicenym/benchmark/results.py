@@ -29,6 +29,23 @@ class Measured:
     unit: str = ""
 
 
+def cell(measured: Measured | None, digits: int = 1, otherwise: str = "–") -> str:
+    """A figure and its interval in a Markdown table.
+
+    Args:
+        measured: the figure.
+        digits: after the point.
+        otherwise: what stands where there is no figure.
+    """
+    if measured is None:
+        return otherwise
+    text = f"{measured.value:.{digits}f}"
+    low, high = measured.low, measured.high
+    if low is not None and high is not None and not math.isnan(low):
+        text += f" ({low:.{digits}f} to {high:.{digits}f})"
+    return text.replace("-", "−")
+
+
 @dataclass(frozen=True)
 class Lesson:
     """How well an attacker did at one point of its training.

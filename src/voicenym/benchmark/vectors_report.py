@@ -14,7 +14,7 @@ from voicenym.benchmark.figures.attacks import histograms
 from voicenym.benchmark.figures.canvas import COLOURS, Palette
 from voicenym.benchmark.figures.voices import diversity, vectors
 from voicenym.benchmark.page import grid, interval, sentence
-from voicenym.benchmark.results import Measured
+from voicenym.benchmark.results import Measured, cell
 from voicenym.benchmark.vectors import ATTACKERS, UNPROTECTED, Bench, Judged
 
 RESULTS, PAGE = "vectors.json", "index.html"
@@ -51,21 +51,12 @@ def table(judged: Sequence[Judged]) -> str:
     lines = ["| " + " | ".join(heads) + " |", "| --- " * len(heads) + "|"]
     if judged:
         first = judged[0].errors[UNPROTECTED]
-        lines.append("| *unprotected* | " + _cell(first, 1) + " |" * (len(heads) - 1))
+        lines.append("| *unprotected* | " + cell(first, 1) + " |" * (len(heads) - 1))
     for one in judged:
-        cells = [_cell(one.errors.get(name), 1) for name in attackers]
-        cells += [_cell(one.figures.get(name), 1 if name == "G_VD" else 2) for name in FIGURES]
+        cells = [cell(one.errors.get(name), 1) for name in attackers]
+        cells += [cell(one.figures.get(name), 1 if name == "G_VD" else 2) for name in FIGURES]
         lines.append("| " + " | ".join([one.name, *cells]) + " |")
     return "\n".join(lines)
-
-
-def _cell(measured: Measured | None, digits: int) -> str:
-    if measured is None:
-        return "–"
-    text = f"{measured.value:.{digits}f}"
-    if measured.low is not None and measured.high is not None:
-        text += f" ({measured.low:.{digits}f} to {measured.high:.{digits}f})"
-    return text.replace("-", "−")
 
 
 def _plain(one: Judged) -> dict[str, Any]:

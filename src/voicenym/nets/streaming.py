@@ -141,27 +141,32 @@ class Conv(torch.nn.Conv1d):
         window = extend(signal, self.behind, wait, memory, self)
         if window.shape[-1] < self.behind + wait + stride[0]:
             return signal.new_zeros(signal.shape[0], self.out_channels, 0)
-        if memory is not None and self._few(window):
-            return self._product(window)
+        if memory is not None and groups == dilation[0] == 1:
+            return convolved(window, weight, bias, stride[0])
         return torch.conv1d(window, weight, bias, stride, 0, dilation, groups)
 
-    def _few(self, window: torch.Tensor) -> bool:
-        """Whether there are so few outputs, of so many weights, that one product of matrices is
-        faster: torch arranges the weights anew for every convolution.
-        """
-        return (
-            self.groups == 1
-            and self.dilation[0] == 1
-            and window.device.type == "cpu"
-            and self.weight[0].numel() >= FEW_WEIGHTS
-            and window.shape[0] * (window.shape[-1] // self.stride[0]) <= FEW_STEPS
-        )
 
-    def _product(self, window: torch.Tensor) -> torch.Tensor:
-        """The convolution as a product of matrices, to rounding."""
-        frames = window.unfold(2, self.kernel_size[0], self.stride[0]).transpose(1, 2)
-        made = torch.nn.functional.linear(frames.flatten(2), self.weight.flatten(1), self.bias)
-        return made.transpose(1, 2)
+def convolved(
+    signal: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None, stride: int = 1
+) -> torch.Tensor:
+    """A convolution without padding, to rounding; few outputs of many weights, as short blocks of a
+    stream have, are one product of matrices: torch arranges all weights anew for a convolution.
+
+    Args:
+        signal: ``[batch, inputs, step]``.
+        weight: ``[outputs, inputs, kernel]``.
+        bias: ``[outputs]``.
+        stride: from output to output.
+
+    Returns:
+        ``[batch, outputs, (step - kernel) // stride + 1]``.
+    """
+    kernel = weight.shape[2]
+    few = len(signal) * ((signal.shape[2] - kernel) // stride + 1) <= FEW_STEPS
+    if not few or weight[0].numel() < FEW_WEIGHTS or signal.device.type != "cpu":
+        return torch.conv1d(signal, weight, bias, stride)
+    frames = signal.unfold(2, kernel, stride).transpose(1, 2).flatten(2)
+    return torch.nn.functional.linear(frames, weight.flatten(1), bias).transpose(1, 2)
 
 
 class Upsample(torch.nn.ConvTranspose1d):

@@ -79,7 +79,7 @@ def quickest() -> str:
 
     On a processor with AVX-512 BF16 a step of a small ECAPA-TDNN takes half the time.
     """
-    able = torch.cpu.get_capabilities()
+    able: dict[str, bool] = getattr(torch.cpu, "get_capabilities", dict)()  # older ones have none
     native = any(able.get(name, False) for name in ("avx512_bf16", "amx_bf16"))
     return "bf16-mixed" if native or torch.cuda.is_available() else "32-true"
 

@@ -9,7 +9,7 @@ import torch
 
 from voicenym.errors import VoicenymError
 from voicenym.nets.cloak.cloak import REFERENCE, Cloak, CloakStream
-from voicenym.nets.cloak.waveunet import WaveUNetConfig
+from voicenym.nets.cloak.sizes import WaveUNetConfig
 from voicenym.nets.folder import CONFIG, WEIGHTS
 
 SMALL = WaveUNetConfig((4, 6, 8), stride=2, voiceprint=6)

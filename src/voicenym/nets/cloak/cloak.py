@@ -23,7 +23,9 @@ import torch
 
 from voicenym.errors import VoicenymError
 from voicenym.nets import kinds
-from voicenym.nets.cloak.waveunet import Factors, Flow, WaveUNet, WaveUNetConfig
+from voicenym.nets.cloak.flow import Flow
+from voicenym.nets.cloak.sizes import WaveUNetConfig
+from voicenym.nets.cloak.waveunet import Factors, WaveUNet
 from voicenym.nets.folder import fill, read, write
 
 RATE = 16_000

@@ -53,9 +53,9 @@ class CodecConfig:
         speaker: channels of the speaker encoder.
         causal: no frame looks at later samples, so that the codec streams.
         spectral: channels of both ends where they work on spectra
-            (:mod:`voicenym.nets.codec.spectral`) instead of samples; 0 for the paper's, which alone
-            ``channels``, ``layers``, ``kernel`` and ``compress`` are of. With ``causal`` these ends
-            look ahead by their windows and little more, and stream as well.
+            (:mod:`voicenym.nets.codec.spectral`) instead of samples; 0 for the paper's. Only those
+            have ``channels``, ``layers``, ``kernel`` and ``compress``. With ``causal`` these look
+            ahead by their windows and little more, and stream as well.
         blocks: of each of these ends.
 
     Raises:

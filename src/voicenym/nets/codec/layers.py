@@ -84,9 +84,9 @@ class Recurrent(torch.nn.Module):
             steps = []
             for gates in heard:
                 gates = torch.addmm(gates, h, own.T)
-                enter, forget, _, leave = gates.sigmoid().chunk(4, 1)
-                c = forget * c + enter * gates.chunk(4, 1)[2].tanh()
-                h = leave * c.tanh()
+                enter, forget, new, leave = gates.chunk(4, 1)
+                c = forget.sigmoid() * c + enter.sigmoid() * new.tanh()
+                h = leave.sigmoid() * c.tanh()
                 steps.append(h)
             x = torch.stack(steps)
             kept.append((h, c))
@@ -126,7 +126,7 @@ class Up(torch.nn.ConvTranspose1d):
 
     def _product(self, window: torch.Tensor) -> torch.Tensor:
         """The transposed convolution as a product of matrices, to rounding; see
-        :meth:`voicenym.nets.streaming.Conv._few`.
+        :func:`voicenym.nets.streaming.convolved`.
         """
         rows, _, steps = window.shape
         made = window.transpose(1, 2) @ self.weight.flatten(1)
