@@ -78,14 +78,16 @@ class VCloak(Anonymizer):
         promises=(
             "no sample at the working rate moves by more than epsilon, unless it is bent at full "
             "scale as in every system",
-            "words, rhythm, pitch and the sound of the voice to people are kept",
+            "speech stays as it is, with its rhythm, pitch and voice, under what is added",
             "the level is kept within 32 ms, and silence is left as it is",
             "one pass that is 53 ms late, the same in blocks as in whole",
         ),
         fails=(
-            "people recognise the speaker: that is its purpose",
-            "an attacker who cloaks other recordings of the speaker finds most voices, and so does "
-            "one who trains i-vectors on cloaked speech; a neural verifier was not trained on it",
+            "an attacker who trains i-vectors or a verifier on cloaked speech finds most voices, "
+            "and so does one who cloaks other recordings of the speaker; people recognise the "
+            "speaker, that is its purpose",
+            "recognisers lose words: pocketsphinx, which chooses among the test's sentences, 85 % "
+            "at epsilon 0.05, and 37 % on originals",
             "the bundled weights come from half an hour of one core: a verifier that the training "
             "did not see errs on them no more than on noise of the same spectrum and loudness",
             "what they add is heard as noise, and a target's voice is hardly approached",
