@@ -66,6 +66,25 @@ def test_blocks_are_the_whole_sample_by_sample(trained, rate):
         torch.testing.assert_close(torch.cat([*parts, stream.flush()]), whole)
 
 
+def test_bf16_adds_nearly_the_same_in_blocks_too(trained):
+    speech = hum(16_000, 0.6)
+    exact = load("vcloak", weights=trained["weights"])(Audio(speech, 16_000), KEY.pseudonym("a"))
+    system = load("vcloak", weights=trained["weights"], precision="bf16")
+    brief = system(Audio(speech, 16_000), KEY.pseudonym("a"))
+    stream = system.stream(KEY.pseudonym("a"), 16_000)
+    parts = torch.cat([*(stream.push(part) for part in speech.split(320)), stream.flush()])
+    added = (exact.samples - speech).square().mean().sqrt()
+    for made in (brief.samples, parts):
+        apart = (made - exact.samples).square().mean().sqrt()
+        assert 0.0 < apart < 0.05 * added
+        assert (made - speech).abs().max() <= system.epsilon + 1e-6
+
+
+def test_a_precision_that_there_is_not_is_refused():
+    with pytest.raises(UnknownSystemError, match="one of single, bf16, not 'half'"):
+        load("vcloak", precision="half")
+
+
 def test_the_pseudonym_chooses_the_target_and_nothing_else_does(trained):
     speech = Audio(hum(16_000), 16_000)
     system = load("vcloak", weights=trained["weights"])

@@ -87,6 +87,23 @@ def test_it_learns_goes_on_and_knows_how_speakers_lie(heard, tmp_path):
     torch.testing.assert_close(same(speech).waveform, codec(speech).waveform)
 
 
+def test_frames_are_quantised_from_the_step_that_the_recipe_says(heard, tmp_path):
+    config = changed(CONFIG, steps=8, every=4, unquantized=6)
+    codec = recipe.new(config)
+    begun = []
+    begin = codec.quantizer.begin
+    codec.quantizer.begin = lambda frames: begun.append(len(frames)) or begin(frames)
+    outcome = recipe.train(
+        codec, heard[:6], heard[6:], config, tmp_path, teacher=Loud(), machine=CPU
+    )
+    # for the validation after four steps, from then on after two more, and then never
+    assert begun == [4, 2]
+    assert "train/commitment" not in outcome.curve[0]
+    assert outcome.curve[-1]["train/commitment"] > 0.0
+    assert all(row["perplexity"] > 1.2 for row in outcome.curve)
+    assert int(codec.quantizer.books[0].steps) in (1, 3)  # the better one's
+
+
 def test_discriminators_join_when_told(heard, tmp_path):
     config = changed(CONFIG, steps=2, every=2, batch=2, adversarial=0.5)
     codec = recipe.new(config)

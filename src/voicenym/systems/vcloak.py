@@ -25,6 +25,7 @@ from voicenym.system import Anonymizer, Card, Core
 BUNDLED = Path(__file__).parents[1] / "nets" / "cloak" / "bundled" / "vcloak-small"
 VERIFIERS = Path(__file__).parents[1] / "nets" / "speakers" / "bundled"
 """Of the verifiers that come with the package, by name: target voices are heard by one."""
+PRECISIONS = ("single", "bf16")
 LEAST_EPSILON = 0.005
 SHORTEST_TARGET = 2.0
 """Seconds of a target's voice."""
@@ -52,6 +53,9 @@ class VCloak(Anonymizer):
         weights: folder of ``voicenym train vcloak``; the bundled ones unless given.
         verifier: folder of the verifier that the weights' targets are voiceprints of; found by
             itself where it is one that comes with the package.
+        precision: ``single``, or ``bf16``: half of the time on a processor or an accelerator that
+            computes in it; what is added then differs by about a thousandth, between blocks
+            and the whole as well.
     """
 
     epsilon: float = 0.05
@@ -59,6 +63,7 @@ class VCloak(Anonymizer):
     untargeted: bool = False
     weights: str = ""
     verifier: str = ""
+    precision: str = "single"
 
     card: ClassVar[Card] = Card(
         name="vcloak",
@@ -112,6 +117,10 @@ class VCloak(Anonymizer):
                 f"vcloak: epsilon must be from {LEAST_EPSILON} to {MOST_EPSILON} of full scale, "
                 f"not {self.epsilon}; the paper's figures are for 0.02 to 0.10"
             )
+        if self.precision not in PRECISIONS:
+            raise UnknownSystemError(
+                f"vcloak: precision must be one of {', '.join(PRECISIONS)}, not {self.precision!r}"
+            )
         if self.target and self.untargeted:
             raise UnknownSystemError("vcloak: a target and untargeted=true exclude each other")
 
@@ -130,17 +139,21 @@ class VCloak(Anonymizer):
         else:
             draws = [p.normals("vcloak.target", DIRECTIONS) for p in pseudonyms]
             voices = cloak.drawn(torch.tensor(draws, device=self.device))
-        return _Core(cloak, voices.to(self.device), self.epsilon, rate)
+        brief = self.precision == "bf16"
+        return _Core(cloak, voices.to(self.device), self.epsilon, rate, brief)
 
 
 class _Core:
     """The cloak's stream at 16 kHz, around it the working rate, and the sum with the speech."""
 
-    def __init__(self, cloak: Cloak, voices: torch.Tensor, epsilon: float, rate: int) -> None:
+    def __init__(
+        self, cloak: Cloak, voices: torch.Tensor, epsilon: float, rate: int, brief: bool
+    ) -> None:
         rows = len(voices)
         epsilons = torch.full((rows,), epsilon, device=voices.device)
         with torch.no_grad():
-            self._cloak = CloakStream(cloak, cloak.net.factors(voices, epsilons), epsilons)
+            factors = cloak.net.factors(voices, epsilons)
+            self._cloak = CloakStream(cloak, factors, epsilons, brief=brief)
         self._up = RateChanger(rate, RATE, rows)
         self._down = RateChanger(RATE, rate, rows)
         self._epsilon = epsilon

@@ -8,6 +8,7 @@ speakers' labels, and nothing is transcribed.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -34,6 +35,8 @@ from voicenym.training.fit import share_done
 from voicenym.training.judges import judges as chosen_judges
 from voicenym.training.pace import Falling, seeded
 
+CLUSTERED = 32
+"""Latest steps whose frames codebooks begin as clusters of."""
 SHOWN = 3
 """Held-out recordings that the log plays and shows."""
 HIFICODEC_SPECTRA = (*SPECTRA, (256, 64), (128, 32))
@@ -58,6 +61,8 @@ class MusaConfig:
         judged: seconds of a crop that discriminators see; 0 for the whole.
         mels: points of the transforms whose mels equation 5 compares; of several the mean is
             taken. The paper has one.
+        unquantized: steps before frames are quantised. Codebooks that begin as clusters of what
+            both ends have found between them need not chase it. 0 in the paper.
         rate: peak of the learning rate (AdamW).
         decay: of the weights.
         clip: greatest norm of a gradient; 0 for no limit.
@@ -78,6 +83,7 @@ class MusaConfig:
     judged_by: dict[str, Any] = field(default_factory=dict)
     judged: float = 0.0
     mels: tuple[int, ...] = (FFT,)
+    unquantized: int = 0
     rate: float = 2e-4
     decay: float = 0.01
     clip: float = 0.0
@@ -109,6 +115,7 @@ class Coding(pl.LightningModule):
         if config.adversarial < 1.0:
             by = config.judged_by
             self.judges.extend(chosen_judges(by) if by else discriminators(config.judges))
+        self._recent: deque[torch.Tensor] = deque(maxlen=CLUSTERED)
         self.mel = LogMel(fft=FFT, hop=HOP, bands=BANDS)
         self.mels = torch.nn.ModuleList([mel_of(points) for points in config.mels])
 
@@ -151,19 +158,34 @@ class Coding(pl.LightningModule):
         rows = len(crop.samples)
         swapped = torch.rand(rows, 1, generator=generator, device=generator.device)
         own = torch.where(swapped < self.recipe.other, two, one)
-        coded = self.codec(crop.samples, own)
-        quantized = coded.quantized
         weights = self.recipe.weights
-        found = {
-            "rebuilding": losses.rebuilding(crop.samples, coded.waveform, *self.mels),
-            "commitment": quantized.commitment,
-        }
+        found = {}
+        frames = self.codec.frames(crop.samples, own)
+        if self._trainer is not None and self.global_step < self.recipe.unquantized:
+            self._recent.append(frames.detach())
+            first = total = frames
+        else:
+            self._begin()
+            quantized = self.codec.quantizer(frames)
+            first, total = quantized.first, quantized.total
+            found["commitment"] = quantized.commitment
+            self.log("train/perplexity", quantized.perplexity.mean())
+        waveform = self.codec.decode(total, own)[:, : crop.samples.shape[1]]
+        found["rebuilding"] = losses.rebuilding(crop.samples, waveform, *self.mels)
         if weights.speaker:
             found["speaker"] = self.who(one, two, crop.speaker)
         if weights.semantic and self.what is not None:
-            found["semantic"] = self.what(quantized.first, crop.told)
-        self.log("train/perplexity", quantized.perplexity.mean())
-        return found, coded.waveform
+            found["semantic"] = self.what(first, crop.told)
+        return found, waveform
+
+    def on_validation_start(self) -> None:
+        self._begin()  # what is kept is a codec, whenever
+
+    def _begin(self) -> None:
+        """Codebooks begin as clusters of the latest frames, where there are new ones."""
+        if self._recent:
+            self.codec.quantizer.begin(self._recent)
+            self._recent.clear()
 
     def _update(self, optimizer: Any, loss: torch.Tensor) -> None:
         optimizer.zero_grad(set_to_none=True)

@@ -99,6 +99,28 @@ def test_each_codebook_quantises_what_the_ones_before_left():
         quantizer.looked_up(torch.zeros(1, 4, 2, dtype=torch.int64))
 
 
+def test_codebooks_begin_as_clusters_of_several_steps_one_after_the_other():
+    torch.manual_seed(0)
+    coarse, fine = 10.0 * torch.randn(4, 6), torch.randn(4, 6)
+    frames = [
+        (coarse[torch.randint(4, (50,))] + fine[torch.randint(4, (50,))]).T[None] for _ in range(8)
+    ]
+    quantizer = ResidualQuantizer(codebooks=2, entries=16, size=6, least=0.01)
+    quantizer.begin(frames)
+    for book in quantizer.books:
+        # as many a step as there were a step, so that they are begun anew when they should
+        torch.testing.assert_close(book.counts.sum(), torch.tensor(50.0))
+        assert int(book.steps) == 1
+    made = quantizer.eval()(torch.cat(frames, dim=2))
+    assert made.perplexity[0] > 3.9
+    apart = torch.cat(frames, dim=2) - made.total
+    assert apart.square().mean() < 0.1 * fine.square().mean()
+    kept = quantizer.books[0].vectors.clone()
+    quantizer.train()(frames[0])  # does not begin again
+    used = quantizer.books[0].counts > 1.0
+    assert (quantizer.books[0].vectors - kept)[used].norm() < 0.1 * kept[used].norm()
+
+
 def test_gradients_pass_straight_through_and_commitment_draws_to_the_entries():
     torch.manual_seed(0)
     quantizer = ResidualQuantizer(2, 8, 4).eval()

@@ -17,9 +17,13 @@ class Flow:
     Args:
         config: of the network.
         keeping: False where no further block will come.
+        dtype: that the network computes in; another than single is for streams.
     """
 
-    def __init__(self, config: WaveUNetConfig, keeping: bool = True) -> None:
+    def __init__(
+        self, config: WaveUNetConfig, keeping: bool = True, dtype: torch.dtype = torch.float32
+    ) -> None:
+        self.dtype = dtype
         self._config = config
         self._keeping = keeping
         self._before: dict[Any, torch.Tensor] = {}
@@ -82,7 +86,8 @@ class Flow:
         if layer.training or not self._keeping:
             return None
         if place not in self._layers:
-            self._layers[place] = layer.folded()
+            weight, bias = layer.folded()
+            self._layers[place] = weight.to(self.dtype), bias.to(self.dtype)
         return self._layers[place]
 
     def put(self, place: Any, signal: torch.Tensor) -> None:

@@ -61,6 +61,10 @@ class Factors:
     shortcuts: tuple[torch.Tensor, ...]
     bottom: torch.Tensor
 
+    def to(self, dtype: torch.dtype) -> Factors:
+        """The same in another precision."""
+        return Factors(tuple(x.to(dtype) for x in self.shortcuts), self.bottom.to(dtype))
+
 
 class WaveUNet(torch.nn.Module):
     """The anonymizer's network.
@@ -135,7 +139,7 @@ class WaveUNet(torch.nn.Module):
 
     def run(self, signal: torch.Tensor, factors: Factors, flow: Flow) -> torch.Tensor:
         """``[batch, time]``, of a stream or whole, to ``[batch, time']``: what is ready."""
-        x = signal[:, None]
+        x = signal[:, None].to(flow.dtype)
         for i, block in enumerate(self.down):
             assert isinstance(block, Down)
             x = flow.filtered(("down", i), x, block.first)
@@ -149,5 +153,5 @@ class WaveUNet(torch.nn.Module):
             x = torch.cat([x, flow.take(i, x.shape[2])], dim=1)
             x = flow.filtered(("up", i, 2), x, block.second)
         flow.put("input", signal[:, None])
-        x = torch.cat([x, flow.take("input", x.shape[2])], dim=1)
+        x = torch.cat([x.to(signal), flow.take("input", x.shape[2])], dim=1)
         return self.out(x)[:, 0] if x.shape[2] else x[:, 0]

@@ -169,8 +169,8 @@ class Codec(torch.nn.Module):
         parts = waveform.tensor_split(-(-samples // MOST_SAMPLES), dim=1)
         return torch.stack([self.speakers(part) for part in parts]).mean(0)
 
-    def encode(self, waveform: torch.Tensor, own: torch.Tensor) -> Quantized:
-        """Frames without the speaker.
+    def frames(self, waveform: torch.Tensor, own: torch.Tensor) -> torch.Tensor:
+        """Frames without the speaker, before they are quantised: ``[batch, size, frame]``.
 
         Args:
             waveform: ``[batch, time]``; zeros fill the last frame.
@@ -178,7 +178,12 @@ class Codec(torch.nn.Module):
         """
         missing = -waveform.shape[1] % self.hop
         x = self.encoder(torch.nn.functional.pad(waveform, (0, missing)))
-        return self.quantizer(x - own[:, :, None])
+        return x - own[:, :, None]
+
+    def encode(self, waveform: torch.Tensor, own: torch.Tensor) -> Quantized:
+        """:meth:`frames`, quantised."""
+        quantized: Quantized = self.quantizer(self.frames(waveform, own))
+        return quantized
 
     def decode(self, frames: torch.Tensor, voice: torch.Tensor) -> torch.Tensor:
         """Frames ``[batch, size, frame]`` in voices ``[batch, size]``: ``[batch, frame * hop]``."""

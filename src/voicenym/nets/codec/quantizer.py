@@ -7,6 +7,7 @@ the first batch, and are begun anew where nothing falls to them (Zeghidour et al
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import torch
@@ -75,7 +76,7 @@ class Codebook(torch.nn.Module):
         """
         x = x.detach().to(self.vectors)
         if self.training and not int(self.steps):
-            self._begin(x)
+            self.begin(x)
         codes = self.nearest(x)
         found = self.vectors[codes]
         if self.training:
@@ -98,8 +99,8 @@ class Codebook(torch.nn.Module):
         return self._remembered[1]
 
     @torch.no_grad()
-    def _begin(self, x: torch.Tensor) -> None:
-        """Clusters of the batch."""
+    def begin(self, x: torch.Tensor, steps: int = 1) -> None:
+        """Begin as clusters of vectors ``[vector, size]``, of so many steps of a training."""
         some = self._drawn(x, min(len(x), MOST_CLUSTERED), repeat=False)
         self.vectors.copy_(self._drawn(x, len(self.vectors), repeat=len(x) < len(self.vectors)))
         for _ in range(BEGINNING):
@@ -108,7 +109,7 @@ class Codebook(torch.nn.Module):
             self.vectors[used] = sums[used] / counts[used, None]
         _equal(self.vectors)
         sums, counts = self._fallen(x, self.nearest(x))
-        self.counts.copy_(_total(counts))
+        self.counts.copy_(_total(counts) / steps)
         self.sums.copy_(self.vectors * self.counts[:, None])
 
     @torch.no_grad()
@@ -198,6 +199,19 @@ class ResidualQuantizer(torch.nn.Module):
             torch.stack(lost).sum(),
             torch.stack(used),
         )
+
+    @torch.no_grad()
+    def begin(self, frames: Iterable[torch.Tensor]) -> None:
+        """Begin as clusters of what some steps of a training gave, ``[batch, size, frame]`` each:
+        of more frames than one batch has, where that would be few beside the entries.
+        """
+        steps = [x.float().transpose(1, 2).flatten(0, 1) for x in frames]
+        rest = torch.cat(steps)
+        for book in self.books:
+            assert isinstance(book, Codebook)
+            book.begin(rest, len(steps))
+            book.steps.fill_(1)
+            rest = rest - book.vectors[book.nearest(rest)]
 
     def looked_up(self, codes: torch.Tensor) -> torch.Tensor:
         """``[batch, codebook, frame]``, of the first few codebooks or all, to
