@@ -214,6 +214,9 @@ def test_parameters_can_be_set_and_wrong_ones_are_named(command, speech):
     refused(command("anonymize", "x.wav", "-s", "mcadams", "--set", "order=many"), "whole number")
     refused(command("anonymize", "x.wav", "-s", "mcadams", "--strength", "0.5"), "has no parameter")
     refused(command("anonymize", "x.wav", "-s", "nosuch"), "mcadams", "recast")
+    cloaked = ["anonymize", "x.wav", "--overwrite", "-s", "vcloak"]
+    refused(command(*cloaked, "--epsilon", "0.5"), "epsilon must be from 0.005 to 0.15")
+    refused(command(*cloaked, "--epsilon", "0.05", "--target", "x.wav"), "too short for a target")
 
 
 # Bad input: each refused with a message that names the file, and no byte at the output's name.

@@ -41,6 +41,14 @@ def anonymize(
     strength: str | None = typer.Option(
         None, "--strength", help="How much is changed: short for --set strength=NUMBER."
     ),
+    epsilon: str | None = typer.Option(
+        None, "--epsilon", help="Greatest change of a sample: short for --set epsilon=NUMBER."
+    ),
+    target: Path | None = typer.Option(
+        None,
+        "--target",
+        help="Recording of whom verifiers shall hear: short for --set target=FILE.",
+    ),
     key: Path | None = typer.Option(
         None, "--key", "-k", help=f"Key file; else ${KEY_VARIABLE}, else a fresh key, not stored."
     ),
@@ -67,9 +75,9 @@ def anonymize(
     if per not in ("speaker", "utterance"):
         raise UnknownSystemError(f"--per is speaker or utterance, not {per!r}")
     say = _Voice(quiet)
-    given = [*settings, *([] if weights is None else [f"weights={weights}"])]
-    given += [] if strength is None else [f"strength={strength}"]
-    parameters = {**_parameters(system, given), "device": device}
+    short = {"weights": weights, "strength": strength, "epsilon": epsilon, "target": target}
+    given = [f"{name}={value}" for name, value in short.items() if value is not None]
+    parameters = {**_parameters(system, [*settings, *given]), "device": device}
     from voicenym.system import load
 
     anonymizer = load(system, **parameters)
