@@ -18,8 +18,8 @@ import torch
 
 from synthesis import BLOCK_SECONDS, Counter, best, convolution_rate, matrix_rate
 from voicenym.nets.codec.codec import RATE, Codec, CodecConfig, sizes
-from voicenym.training.config import load
-from voicenym.training.musa import MusaConfig
+from voicenym.training.codec.musa import MusaConfig
+from voicenym.training.run.config import load
 
 CODECS = {
     "paper": CodecConfig(),

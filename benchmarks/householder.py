@@ -27,8 +27,8 @@ from collections.abc import Callable
 import torch
 
 from voicenym.nets.identity.householder import Householder
-from voicenym.training.config import changed
-from voicenym.training.householder import HouseholderConfig, Pseudonymisation, network
+from voicenym.training.identity.householder import HouseholderConfig, Pseudonymisation, network
+from voicenym.training.run.config import changed
 
 SIZE, BATCH, SPEAKERS, STEPS = 192, 64, 406, 130_000
 MATRIX = 1_024

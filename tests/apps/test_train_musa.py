@@ -91,7 +91,7 @@ def test_a_layer_of_xls_r_gives_units_by_its_weights(tmp_path):
 
     transformers = pytest.importorskip("transformers")
     from voicenym.apps.cli.features import features_of
-    from voicenym.training.fit import Machine
+    from voicenym.training.run.fit import Machine
 
     sizes = {
         "hidden_size": 16, "num_hidden_layers": 3, "num_attention_heads": 2,
@@ -115,7 +115,7 @@ def test_a_layer_of_xls_r_gives_units_by_its_weights(tmp_path):
 def test_what_base_hears_of_content_gives_units(buzzers, tmp_path):
     from voicenym.apps.cli.features import features_behind, features_of
     from voicenym.systems.base import BUNDLED
-    from voicenym.training.fit import Machine
+    from voicenym.training.run.fit import Machine
 
     heard, source = features_of("base", 0, Machine("cpu"))
     assert (heard.hop, heard.size, source["features"]) == (320, 12, "narrow")

@@ -16,7 +16,7 @@ from voicenym.errors import VoicenymError
 from voicenym.nets.folder import read
 from voicenym.nets.statistics.background import Background
 from voicenym.nets.statistics.gmm import Mixture
-from voicenym.training.background import BackgroundConfig
+from voicenym.training.speakers.background import BackgroundConfig
 
 CEPSTRA = Cepstra(coefficients=10, bands=20, slopes=0, window=0)
 CONFIG = BackgroundConfig(CEPSTRA, components=8)

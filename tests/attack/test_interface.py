@@ -13,7 +13,7 @@ from voicenym.attack.interface import Teaching
 from voicenym.attack.plda import PLDA
 from voicenym.attack.trivial import VoiceStatistics
 from voicenym.errors import VoicenymError
-from voicenym.training.background import BackgroundConfig
+from voicenym.training.speakers.background import BackgroundConfig
 
 
 def people(seed=0, speakers=30, each=5, dimension=8):

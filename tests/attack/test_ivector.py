@@ -15,7 +15,7 @@ from voicenym.attack.plda import PLDA
 from voicenym.dsp.features.cepstra import Cepstra
 from voicenym.errors import VoicenymError
 from voicenym.nets.folder import read, write
-from voicenym.training.ivector import IVectorConfig
+from voicenym.training.speakers.ivector import IVectorConfig
 
 CEPSTRA = Cepstra(coefficients=10, bands=20, slopes=0, window=0)
 CONFIG = IVectorConfig(CEPSTRA, components=8, rank=12)

@@ -14,8 +14,8 @@ from voicenym.attack.neural import CHECKPOINTS, Trained, Untrained
 from voicenym.attack.transform import ORIGINAL
 from voicenym.attack.verifier import network, verifier
 from voicenym.errors import VoicenymError
-from voicenym.training.shelf import Shelf
-from voicenym.training.verifier import VerifierConfig
+from voicenym.training.speakers.verifier import VerifierConfig
+from voicenym.training.speech.shelf import Shelf
 
 SMALL = {"channels": 16, "size": 12, "attention": 8, "squeeze": 8}
 RECIPE = VerifierConfig(options=SMALL, seconds=0.4, batch=8, speeds=(1.0,), steps=2, every=1)
@@ -28,7 +28,7 @@ def speech(corpus, tmp_path):
 
 def test_a_beginner_learns_and_so_does_what_it_became(speech, tmp_path, monkeypatch):
     # Threads wait on a busy machine.
-    monkeypatch.setattr("voicenym.training.cores.cores", lambda: 1)
+    monkeypatch.setattr("voicenym.training.run.cores.cores", lambda: 1)
     beginner = Untrained(RECIPE)
     samples = [u.samples() for u in speech[:3]]
     before = beginner.embed(samples)

@@ -38,7 +38,7 @@ def case(corpus):
 @pytest.fixture
 def lesson(tmp_path, monkeypatch):
     # Threads wait on a busy machine.
-    monkeypatch.setattr("voicenym.training.cores.cores", lambda: 1)
+    monkeypatch.setattr("voicenym.training.run.cores.cores", lambda: 1)
     config = tmp_path / "tiny.yaml"
     config.write_text(CONFIG)
     return Lesson(tmp_path / "attackers", 3600.0, None, voices=2, config=str(config))

@@ -51,7 +51,7 @@ def test_halves_stand_around_other_methods(pool):
 
 
 def test_what_a_method_lacks_is_found_out_and_bad_luck_is_not(pool, users):
-    from voicenym.training.mixture import MixtureConfig, train
+    from voicenym.training.identity.mixture import MixtureConfig, train
 
     tried(Lookup(pool), users[0])
     with pytest.raises(VoicenymError):

@@ -39,7 +39,7 @@ def rotation(pool) -> Rotation:
 
 @pytest.fixture(scope="module")
 def methods(pool) -> dict[str, Identity]:
-    from voicenym.training.mixture import MixtureConfig, train
+    from voicenym.training.identity.mixture import MixtureConfig, train
 
     model: Mixtures = train(pool, MixtureConfig())
     given = {

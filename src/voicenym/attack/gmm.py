@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import torch
 
     from voicenym.nets.statistics.background import Background
-    from voicenym.training.background import Spoken
+    from voicenym.training.speakers.background import Spoken
 
 RELEVANCE = 16.0
 """Reynolds's relevance factor, in frames."""
@@ -96,17 +96,18 @@ class GMMUBM(Verifier):
         held_out: Sequence[Spoken] = (),
         how: Teaching = TEACHING,
     ) -> GMMUBM:
-        """Learn a background model (:func:`voicenym.training.background.train`).
+        """Learn a background model (:func:`voicenym.training.speakers.background.train`).
 
         Args:
             speech, folder, how: as for every verifier; the recipe is a
-                :class:`~voicenym.training.background.BackgroundConfig`. Who speaks is not asked.
+                :class:`~voicenym.training.speakers.background.BackgroundConfig`. Who speaks is not
+                asked.
             held_out: not used.
 
         Raises:
             VoicenymError: no speech, too little of it, or a folder that cannot be written.
         """
-        from voicenym.training.background import BackgroundConfig, train
+        from voicenym.training.speakers.background import BackgroundConfig, train
 
         train(speech, folder, how.chosen(BackgroundConfig), how.say, how.workers)
         return cls(folder)

@@ -16,7 +16,7 @@ from voicenym.attack.backend import COSINE, Array, Backend
 from voicenym.errors import VoicenymError
 
 if TYPE_CHECKING:
-    from voicenym.training.shelf import Utterance
+    from voicenym.training.speech.shelf import Utterance
 
 T = TypeVar("T")
 CONCENTRATION = 60.0
@@ -59,7 +59,7 @@ class Teaching:
             return kind()
         if isinstance(wanted, kind):
             return wanted
-        from voicenym.training.config import load
+        from voicenym.training.run.config import load
 
         return load(str(wanted), kind)
 

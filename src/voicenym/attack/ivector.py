@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import torch
 
     from voicenym.nets.statistics.background import Background
-    from voicenym.training.background import Spoken
+    from voicenym.training.speakers.background import Spoken
 
 LDA = 200
 """Dimensions kept at most, as in the VoicePrivacy challenges' attackers."""
@@ -143,11 +143,11 @@ class IVector(Verifier):
         held_out: Sequence[Spoken] = (),
         how: Teaching = TEACHING,
     ) -> IVector:
-        """Learn i-vectors (:func:`voicenym.training.ivector.train`), and LDA and PLDA on them.
+        """Learn i-vectors (:func:`voicenym.training.speakers.ivector.train`), LDA and PLDA.
 
         Args:
             speech, folder, how: as for every verifier; the recipe is an
-                :class:`~voicenym.training.ivector.IVectorConfig`.
+                :class:`~voicenym.training.speakers.ivector.IVectorConfig`.
             held_out: not used.
 
         Raises:
@@ -155,7 +155,7 @@ class IVector(Verifier):
                 of it, or a folder that cannot be written.
         """
         from voicenym.nets.folder import configuration, write
-        from voicenym.training import ivector
+        from voicenym.training.speakers import ivector
 
         if len({recording.speaker for recording in speech}) < 2:
             raise VoicenymError(

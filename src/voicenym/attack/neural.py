@@ -20,8 +20,8 @@ from voicenym.errors import DependencyError
 
 if TYPE_CHECKING:
     from voicenym.nets.speakers.encoder import Encoder
-    from voicenym.training.shelf import Utterance
-    from voicenym.training.verifier import VerifierConfig
+    from voicenym.training.speakers.verifier import VerifierConfig
+    from voicenym.training.speech.shelf import Utterance
 
 MARGIN_CONCENTRATION = 30.0
 """Of encoders trained with an angular margin, unless they say: the scale of their logits."""
@@ -54,23 +54,23 @@ class Neural(Verifier):
         held_out: Sequence[Utterance] = (),
         how: Teaching = TEACHING,
     ) -> Trained:
-        """Learn to tell speakers apart (:mod:`voicenym.training.verifier`), from these weights.
+        """Learn to tell speakers apart (:mod:`voicenym.training.speakers.verifier`), from here on.
 
         What its scores mean is learnt from ``held_out``, which are also what the best of its
         checkpoints is chosen by.
 
         Args:
             speech, folder, held_out, how: as for every verifier; the recipe is a
-                :class:`~voicenym.training.verifier.VerifierConfig`.
+                :class:`~voicenym.training.speakers.verifier.VerifierConfig`.
 
         Raises:
             DependencyError: without Lightning.
-            VoicenymError: as :func:`voicenym.training.verifier.train`.
+            VoicenymError: as :func:`voicenym.training.speakers.verifier.train`.
         """
         from voicenym.nets.speakers.weights import save
 
         recipe = recipes()
-        from voicenym.training.fit import Machine, quickest
+        from voicenym.training.run.fit import Machine, quickest
 
         config = how.chosen(recipe.VerifierConfig, RECIPE)
         encoder = self.encoder()
@@ -217,7 +217,7 @@ def recipes() -> ModuleType:
         DependencyError: without Lightning.
     """
     try:
-        from voicenym.training import verifier
+        from voicenym.training.speakers import verifier
     except ImportError as error:
         raise DependencyError("training a verifier: pip install 'voicenym[train]'") from error
     return verifier
@@ -228,7 +228,7 @@ def all_cores() -> Iterator[None]:
     """Training may use them: limited by time, it never gives the same weights twice."""
     import torch
 
-    from voicenym.training.cores import cores
+    from voicenym.training.run.cores import cores
 
     before = torch.get_num_threads()
     torch.set_num_threads(cores())

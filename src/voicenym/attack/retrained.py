@@ -25,11 +25,11 @@ from voicenym.attack.search import candidates
 from voicenym.attack.transform import Transform
 from voicenym.attack.verifier import network
 from voicenym.corpus.recording import Recording
-from voicenym.training.apart import kept_out
+from voicenym.training.speech.apart import kept_out
 
 if TYPE_CHECKING:
-    from voicenym.training.shelf import Utterance
-    from voicenym.training.verifier import VerifierConfig
+    from voicenym.training.speakers.verifier import VerifierConfig
+    from voicenym.training.speech.shelf import Utterance
 
 CURVE = "curve.json"
 
@@ -139,7 +139,7 @@ class Retraining(Attacker):
         return json.loads(path.read_text("utf-8")) if path.is_file() else []
 
     def _train(self, case: Case, place: Path) -> None:
-        from voicenym.training.shelf import Shelf
+        from voicenym.training.speech.shelf import Shelf
 
         learnt, kept = self.split(case)
         shelf = Shelf(self.lesson.folder / "speech")

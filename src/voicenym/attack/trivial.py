@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from voicenym.dsp.reading import Reading
-    from voicenym.training.background import Spoken
+    from voicenym.training.speakers.background import Spoken
 
 RATE = 16_000
 NAMES = (

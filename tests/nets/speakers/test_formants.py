@@ -107,7 +107,7 @@ def test_it_is_kept_and_found_again(tmp_path):
 
 
 def test_it_cannot_be_trained():
-    from voicenym.training.verifier import VerifierConfig, encoder
+    from voicenym.training.speakers.verifier import VerifierConfig, encoder
 
     with pytest.raises(VoicenymError, match="learns nothing"):
         encoder(VerifierConfig(encoder="formant-pitch"))

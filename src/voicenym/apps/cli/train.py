@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, TypedDict
 import typer
 
 from voicenym.errors import CorpusError, DependencyError, VoicenymError
-from voicenym.training.cores import cores
+from voicenym.training.run.cores import cores
 
 if TYPE_CHECKING:
     from voicenym.corpus.recording import Recording
-    from voicenym.training.fit import Machine
-    from voicenym.training.shelf import Rendering, Utterance
+    from voicenym.training.run.fit import Machine
+    from voicenym.training.speech.shelf import Rendering, Utterance
 
 app = typer.Typer(help="Train networks on speech of your own.", no_args_is_help=True)
 
@@ -130,7 +130,7 @@ def shelved(
     folder: Path, recordings: Sequence[Recording], how: Rendering, say: Callable[[str], None]
 ) -> list[Utterance]:
     """Recordings decoded, or anonymized, into a folder."""
-    from voicenym.training.shelf import Shelf
+    from voicenym.training.speech.shelf import Shelf
 
     done = 0
 
@@ -159,7 +159,7 @@ def prepared(
 
 def seconds(budget: str | None) -> float | None:
     """Of ``25m`` and the like."""
-    from voicenym.training.pace import duration
+    from voicenym.training.run.pace import duration
 
     try:
         return None if budget is None else duration(budget)
@@ -175,7 +175,7 @@ def on(accelerator: str, devices: int, precision: str | None, workers: int | Non
     """
     import torch
 
-    from voicenym.training.fit import Machine
+    from voicenym.training.run.fit import Machine
 
     if accelerator not in ("auto", "cpu", "gpu"):
         raise VoicenymError(f"--accelerator is auto, cpu or gpu, not {accelerator!r}")

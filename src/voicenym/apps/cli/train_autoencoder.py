@@ -27,8 +27,8 @@ def autoencoder(
     shared.needs_lightning()
     from voicenym.identity.pools.pool import load
     from voicenym.nets.identity.autoencoder import save
-    from voicenym.training import autoencoder as recipe
-    from voicenym.training.config import load as settings
+    from voicenym.training.identity import autoencoder as recipe
+    from voicenym.training.run.config import load as settings
 
     kind = recipe.AutoencoderConfig
     chosen = kind() if config is None else settings(config, kind)

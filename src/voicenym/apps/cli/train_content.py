@@ -14,7 +14,7 @@ from voicenym.errors import VoicenymError
 if TYPE_CHECKING:
     from voicenym.nets.content.hubert import HubertSoft
     from voicenym.nets.content.units import Units
-    from voicenym.training.content import SoftConfig
+    from voicenym.training.content.soft import SoftConfig
 
 UNITS_CONFIG = typer.Option(None, "--config", "-c", help="A YAML file; 100 units without.")
 FEATURES = typer.Option(
@@ -46,8 +46,8 @@ def units(
 ) -> None:
     """Find units of speech without texts: clusters of frames (mini-batch k-means)."""
     shared.needs_lightning()
-    from voicenym.training import units as recipe
-    from voicenym.training.config import changed, load
+    from voicenym.training.content import units as recipe
+    from voicenym.training.run.config import changed, load
 
     chosen = recipe.UnitsConfig() if config is None else load(config, recipe.UnitsConfig)
     chosen = changed(chosen, units=count)
@@ -93,9 +93,9 @@ def content(
     shared.needs_lightning()
     from voicenym.nets.content.units import Units
     from voicenym.nets.content.weights import save
-    from voicenym.training import content as recipe
-    from voicenym.training.apart import apart
-    from voicenym.training.config import changed, load
+    from voicenym.training.content import soft as recipe
+    from voicenym.training.run.config import changed, load
+    from voicenym.training.speech.apart import apart
 
     chosen = changed(load(config, recipe.SoftConfig), steps=steps, batch=batch)
     means = shared.means(budget, quiet, accelerator, devices, precision, workers)
@@ -150,9 +150,9 @@ def bottleneck(
     from voicenym.nets.content.weights import save
     from voicenym.nets.words.ctc import Alphabet
     from voicenym.nets.words.recogniser import CharacterModel
-    from voicenym.training import bottleneck as recipe
-    from voicenym.training.config import changed, load
-    from voicenym.training.recogniser import kept_out
+    from voicenym.training.content import bottleneck as recipe
+    from voicenym.training.run.config import changed, load
+    from voicenym.training.words.recogniser import kept_out
 
     chosen = changed(
         load(config, recipe.BottleneckConfig), steps=steps, batch=batch, adversary=adversary
@@ -186,7 +186,7 @@ def _student(start: str | None, config: SoftConfig, targets: Units) -> HubertSof
     from voicenym.nets.content.hubert_published import from_hubert
     from voicenym.nets.content.weights import load
     from voicenym.nets.hub import place_of
-    from voicenym.training.content import network
+    from voicenym.training.content.soft import network
 
     if start is None:
         return network(config, targets)

@@ -47,8 +47,8 @@ def householder(
     shared.needs_lightning()
     from voicenym.identity.pools.pool import load as pool_in
     from voicenym.nets.identity.stored import save
-    from voicenym.training import householder as recipe
-    from voicenym.training.config import changed, load
+    from voicenym.training.identity import householder as recipe
+    from voicenym.training.run.config import changed, load
 
     if (vectors is None) == (not data):
         raise VoicenymError("give either --vectors or --data")

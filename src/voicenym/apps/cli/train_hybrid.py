@@ -57,10 +57,10 @@ def hybrid(
     from voicenym.recognition.aligning import Alignments, pronunciations
     from voicenym.recognition.closed import lexicon_of
     from voicenym.recognition.hybrid import attach
-    from voicenym.training import hybrid as recipe
-    from voicenym.training.aligned import aligned, shares
-    from voicenym.training.apart import apart
-    from voicenym.training.config import changed, load
+    from voicenym.training.run.config import changed, load
+    from voicenym.training.speech.aligned import aligned, shares
+    from voicenym.training.speech.apart import apart
+    from voicenym.training.words import hybrid as recipe
 
     chosen = changed(load(config, recipe.HybridConfig), steps=steps, batch=batch, order=order)
     means = shared.means(budget, quiet, accelerator, devices, precision, workers)

@@ -36,7 +36,7 @@ def mixture(
     """Fit a Gaussian mixture in principal components of a pool's vectors (paper 1)."""
     from voicenym.identity.pools.gaussians import save
     from voicenym.identity.pools.pool import opened
-    from voicenym.training import mixture as recipe
+    from voicenym.training.identity import mixture as recipe
 
     if covariance not in ("diag", "full"):
         raise VoicenymError(f"--covariance is diag or full, not {covariance!r}")

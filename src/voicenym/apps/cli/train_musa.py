@@ -10,8 +10,8 @@ import typer
 from voicenym.apps.cli import train as shared
 
 if TYPE_CHECKING:
-    from voicenym.training.codec_losses import Teacher
-    from voicenym.training.fit import Machine
+    from voicenym.training.codec.losses import Teacher
+    from voicenym.training.run.fit import Machine
 
 NO_TEACHER = "none"
 
@@ -49,11 +49,11 @@ def musa(
     """Train MUSA's codec: the speaker, the content and the prosody taken apart in turn."""
     shared.needs_lightning()
     from voicenym.nets.codec.codec import Codec
-    from voicenym.training import musa as recipe
-    from voicenym.training.apart import apart
-    from voicenym.training.codec_takes import taught
-    from voicenym.training.coding import MusaConfig
-    from voicenym.training.config import changed, load
+    from voicenym.training.codec import musa as recipe
+    from voicenym.training.codec.coding import MusaConfig
+    from voicenym.training.codec.takes import taught
+    from voicenym.training.run.config import changed, load
+    from voicenym.training.speech.apart import apart
 
     chosen = changed(load(config, MusaConfig), steps=steps, batch=batch)
     means = shared.means(budget, quiet, accelerator, devices, precision, workers)
@@ -92,7 +92,7 @@ def _teacher(folder: Path, features: str | None, machine: Machine) -> Teacher:
     from voicenym.nets.content import tokenizer
     from voicenym.nets.content.units import Units
     from voicenym.nets.folder import configuration
-    from voicenym.training.codec_losses import UnitTeacher
+    from voicenym.training.codec.losses import UnitTeacher
 
     units: Units | tokenizer.Tokenizer
     if configuration(folder).get("kind") == tokenizer.KIND:

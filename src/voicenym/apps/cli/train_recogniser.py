@@ -11,7 +11,7 @@ import typer
 from voicenym.apps.cli import train as shared
 
 if TYPE_CHECKING:
-    from voicenym.training.shelf import Utterance
+    from voicenym.training.speech.shelf import Utterance
 
 WEIGHED = 60
 """Utterances that the n-gram is weighed on, of those that are kept out."""
@@ -53,8 +53,8 @@ def recogniser(
     from voicenym.nets.words.recogniser import CharacterModel
     from voicenym.recognition.trained import note
     from voicenym.recognition.weighing import attach
-    from voicenym.training import recogniser as recipe
-    from voicenym.training.config import changed, load
+    from voicenym.training.run.config import changed, load
+    from voicenym.training.words import recogniser as recipe
 
     chosen = changed(load(config, recipe.RecogniserConfig), steps=steps, batch=batch, order=order)
     speech = shared.gathered(data, split, corpus)

@@ -24,7 +24,7 @@ def register(
     import torch
 
     from voicenym.dsp.pitch.trackers import tracker as named
-    from voicenym.training import register as recipe
+    from voicenym.training.identity import register as recipe
 
     torch.set_num_threads(1)  # the same vectors on any machine
     speech = shared.gathered(data, split, corpus)

@@ -38,11 +38,11 @@ def resynthesis(
     common.needs_lightning()
     from voicenym.attack.verifier import encoder_of
     from voicenym.resynthesis.parts import Parts
-    from voicenym.training import resynthesis as recipe
-    from voicenym.training.apart import kept_out
-    from voicenym.training.config import changed, load
-    from voicenym.training.resynthesizing import ResynthesisConfig
-    from voicenym.training.takes import takes
+    from voicenym.training.resynthesis import resynthesis as recipe
+    from voicenym.training.resynthesis.resynthesizing import ResynthesisConfig
+    from voicenym.training.resynthesis.takes import takes
+    from voicenym.training.run.config import changed, load
+    from voicenym.training.speech.apart import kept_out
 
     chosen = changed(load(config, ResynthesisConfig), steps=steps, batch=batch)
     speech = common.gathered(data, split, corpus)

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, TypeVar
 import typer
 
 from voicenym.apps.cli import train as shared
-from voicenym.training.cores import cores
+from voicenym.training.run.cores import cores
 
 if TYPE_CHECKING:
-    from voicenym.training.background import BackgroundConfig, Say, Spoken
+    from voicenym.training.speakers.background import BackgroundConfig, Say, Spoken
 
     T = TypeVar("T", bound=BackgroundConfig)
 
@@ -33,7 +33,7 @@ def ubm(
     quiet: bool = shared.QUIET,
 ) -> None:
     """Train a background model of speech, for GMM-UBM verification (gmm-ubm:FOLDER)."""
-    from voicenym.training.background import BackgroundConfig, train
+    from voicenym.training.speakers.background import BackgroundConfig, train
 
     chosen, say = _config(config, BackgroundConfig), shared.telling(quiet)
     place = shelf or output / "shelf"
@@ -57,7 +57,7 @@ def ivector(
     """Train i-vectors, LDA and PLDA on a corpus of speakers (ivector:FOLDER)."""
     from voicenym.attack.interface import Teaching
     from voicenym.attack.ivector import IVector
-    from voicenym.training.ivector import IVectorConfig
+    from voicenym.training.speakers.ivector import IVectorConfig
 
     chosen, say = _config(config, IVectorConfig), shared.telling(quiet)
     place = shelf or output / "shelf"
@@ -68,7 +68,7 @@ def ivector(
 
 
 def _config(name: str | None, kind: type[T]) -> T:
-    from voicenym.training.config import load
+    from voicenym.training.run.config import load
 
     return kind() if name is None else load(name, kind)
 

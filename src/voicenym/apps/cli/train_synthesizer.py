@@ -45,11 +45,11 @@ def synthesizer(
 
     from voicenym.apps.cli.parts import folder_of
     from voicenym.nets.synthesis.synthesizers import save
-    from voicenym.training import synthesizer as recipe
-    from voicenym.training.apart import apart
-    from voicenym.training.config import changed, load
-    from voicenym.training.spoken_takes import takes
-    from voicenym.training.synthesizing import SynthesizerConfig
+    from voicenym.training.run.config import changed, load
+    from voicenym.training.speech.apart import apart
+    from voicenym.training.synthesis import synthesizer as recipe
+    from voicenym.training.synthesis.synthesizing import SynthesizerConfig
+    from voicenym.training.synthesis.takes import takes
 
     chosen = changed(load(config, SynthesizerConfig), steps=steps, batch=batch)
     means = shared.means(budget, quiet, accelerator, devices, precision, workers)

@@ -40,9 +40,9 @@ def tokenizer(
     from voicenym.apps.cli.features import features_of
     from voicenym.errors import VoicenymError
     from voicenym.nets.content.tokenizer import Tokenizer
-    from voicenym.training import tokenizer as recipe
-    from voicenym.training.apart import apart
-    from voicenym.training.config import changed, load
+    from voicenym.training.content import tokenizer as recipe
+    from voicenym.training.run.config import changed, load
+    from voicenym.training.speech.apart import apart
 
     chosen = changed(load(config, recipe.TokenizerConfig), steps=steps, batch=batch)
     means = shared.means(budget, quiet, accelerator, devices, precision, workers)

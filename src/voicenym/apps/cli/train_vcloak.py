@@ -11,7 +11,7 @@ from voicenym.apps.cli import train as shared
 from voicenym.errors import VoicenymError
 
 if TYPE_CHECKING:
-    from voicenym.training.cloak_losses import Words
+    from voicenym.training.cloak.losses import Words
 
 FORMS = ("posteriorgram", "transcript")
 
@@ -56,10 +56,10 @@ def vcloak(
     shared.needs_lightning()
     from voicenym.attack.verifier import encoder_of
     from voicenym.nets.cloak.cloak import Cloak
-    from voicenym.training import vcloak as recipe
-    from voicenym.training.apart import kept_out
-    from voicenym.training.cloaking import VCloakConfig
-    from voicenym.training.config import changed, load
+    from voicenym.training.cloak import vcloak as recipe
+    from voicenym.training.cloak.cloaking import VCloakConfig
+    from voicenym.training.run.config import changed, load
+    from voicenym.training.speech.apart import kept_out
 
     chosen = changed(load(config, VCloakConfig), steps=steps, batch=batch)
     if form not in FORMS:
@@ -92,7 +92,7 @@ def _keeper(place: Path, form: str) -> Words:
     """What keeps the words, by a DeepSpeech2."""
     from voicenym.nets.words.deepspeech import DeepSpeech2
     from voicenym.nets.words.recogniser import CharacterModel
-    from voicenym.training.cloak_losses import Posteriorgram, Transcript
+    from voicenym.training.cloak.losses import Posteriorgram, Transcript
 
     if place.is_dir():
         model, _ = CharacterModel.load(place)

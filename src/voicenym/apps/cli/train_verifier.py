@@ -39,9 +39,9 @@ def verifier(
     shared.needs_lightning()
     from voicenym.attack.verifier import encoder_of
     from voicenym.nets.speakers.weights import save
-    from voicenym.training import verifier as recipe
-    from voicenym.training.apart import kept_out
-    from voicenym.training.config import changed, load
+    from voicenym.training.run.config import changed, load
+    from voicenym.training.speakers import verifier as recipe
+    from voicenym.training.speech.apart import kept_out
 
     chosen = changed(load(config, recipe.VerifierConfig), steps=steps, batch=batch)
     speech = shared.gathered(data, split, corpus)

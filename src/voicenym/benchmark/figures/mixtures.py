@@ -10,7 +10,7 @@ from voicenym.benchmark.figures.canvas import COLOURS, drawn, paper
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from voicenym.training.mixture import Tried
+    from voicenym.training.identity.mixture import Tried
 
 SEXES = {"f": "women", "m": "men", "": "everybody"}
 

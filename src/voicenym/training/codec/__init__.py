@@ -1,0 +1,1 @@
+"""The recipe of MUSA's codec."""

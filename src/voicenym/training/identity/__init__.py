@@ -1,0 +1,1 @@
+"""Recipes of pseudo-speakers: rotations, autoencoders, mixtures, registers of pitch."""

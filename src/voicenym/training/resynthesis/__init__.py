@@ -1,0 +1,1 @@
+"""The recipe of a resynthesis system whose parts learn together."""

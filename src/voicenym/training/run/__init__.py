@@ -1,0 +1,1 @@
+"""A run of training, whatever is trained: configuration, limits, pace, processors, logs."""

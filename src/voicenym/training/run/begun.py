@@ -1,0 +1,44 @@
+"""A run is gone on with as it was begun: not with other parts of the same name."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from voicenym.errors import VoicenymError
+from voicenym.training.run.fit import LAST
+
+BEGUN = "begun.json"
+
+
+def begun(folder: Path, told: Mapping[str, Any]) -> None:
+    """Note what a run is begun with, and refuse to go on with one that was begun otherwise.
+
+    Args:
+        folder: of the run.
+        told: what may not change, fit for JSON.
+
+    Raises:
+        VoicenymError: it has changed, or cannot be written.
+    """
+    path = folder / BEGUN
+    now = json.loads(json.dumps(dict(told)))
+    try:
+        if (folder / f"{LAST}.ckpt").exists() and path.exists():
+            before = json.loads(path.read_text("utf-8"))
+            for name in now:
+                if name in before and before[name] != now[name]:
+                    raise VoicenymError(
+                        f"{folder}: its training was begun with {name} {_short(before[name])}, and "
+                        f"this is {_short(now[name])}; give that one, or choose another folder"
+                    )
+        folder.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(now, indent=2) + "\n", "utf-8")
+    except OSError as error:
+        raise VoicenymError(f"{folder}: {error.strerror}; choose another folder") from error
+
+
+def _short(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)

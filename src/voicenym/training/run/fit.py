@@ -1,0 +1,308 @@
+"""One training run: limits, checkpoints, resumption, logs, and what is left at the end."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import lightning.pytorch as pl
+import torch
+from lightning.pytorch.callbacks import EarlyStopping, ModelCheckpoint
+from lightning.pytorch.loggers import TensorBoardLogger
+
+from voicenym.errors import VoicenymError
+from voicenym.training.run.cores import cores
+from voicenym.training.run.pace import Cyclical, Pace
+
+CURVE = "curve.jsonl"
+BEST, LAST = "best", "last"
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When to look and when to stop.
+
+    Args:
+        steps: optimizer steps at most.
+        every: steps from one validation, and checkpoint, to the next.
+        seconds: time at most; None for no limit.
+        patience: validations without progress after which to stop; None for no limit.
+    """
+
+    steps: int
+    every: int = 200
+    seconds: float | None = None
+    patience: int | None = None
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What to train on.
+
+    Args:
+        accelerator: ``auto``, ``cpu``, ``gpu``.
+        devices: how many; more than one train together (DDP).
+        precision: as Lightning names it; None for bf16 on CUDA and single elsewhere.
+        workers: processes that make crops; None for what the machine has to spare.
+    """
+
+    accelerator: str = "auto"
+    devices: int = 1
+    precision: str | None = None
+    workers: int | None = None
+
+    @property
+    def cuda(self) -> bool:
+        return self.accelerator in ("auto", "gpu", "cuda") and torch.cuda.is_available()
+
+    def crops(self, every: int, batch: int) -> int:
+        """In ``every`` steps of ``batch``: of as many devices, each takes its share."""
+        return every * batch * self.devices
+
+    @property
+    def loaders(self) -> int:
+        """Processes that make crops; a machine of two cores has none to spare."""
+        if self.workers is not None:
+            return self.workers
+        return max(0, min(12, cores() // max(1, self.devices) - 2))
+
+
+def quickest() -> str:
+    """The precision of the fastest steps: bf16 where the device, or the processor, computes in it.
+
+    On a processor with AVX-512 BF16 a step of a small ECAPA-TDNN takes half the time.
+    """
+    able: dict[str, bool] = getattr(torch.cpu, "get_capabilities", dict)()  # older ones have none
+    native = any(able.get(name, False) for name in ("avx512_bf16", "amx_bf16"))
+    return "bf16-mixed" if native or torch.cuda.is_available() else "32-true"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a run ended.
+
+    Args:
+        steps: optimizer steps, of earlier runs too.
+        seconds: spent in this run.
+        best: the monitored figure's best value; NaN without validation.
+        finished: whether the schedule came to its end (or the patience did), rather than a signal.
+        curve: rows of ``curve.jsonl``: step, seconds and figures.
+    """
+
+    steps: int
+    seconds: float
+    best: float
+    finished: bool
+    curve: list[dict[str, float]] = field(default_factory=list)
+
+
+class _Curve(pl.Callback):
+    """Keeps the figures of every validation, and tells them."""
+
+    def __init__(self, path: Path, pace: Pace, say: Callable[[str], None]) -> None:
+        self._path, self._pace, self._say = path, pace, say
+
+    def on_validation_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        if trainer.sanity_checking or not trainer.is_global_zero:
+            return
+        figures = {name: float(value) for name, value in trainer.callback_metrics.items()}
+        row = {"step": trainer.global_step, "seconds": round(self._pace.spent, 1), **figures}
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(row) + "\n")
+        told = ", ".join(f"{name} {value:.4g}" for name, value in figures.items())
+        self._say(f"step {trainer.global_step}, {self._pace.spent / 60:.1f} min: {told}")
+
+
+class _Finite(pl.Callback):
+    """Stops when the loss is no number any more, before it is written into a checkpoint."""
+
+    def on_train_batch_end(
+        self,
+        trainer: pl.Trainer,
+        pl_module: pl.LightningModule,
+        outputs: Any,
+        batch: Any,
+        batch_idx: int,
+    ) -> None:
+        loss = outputs.get("loss") if isinstance(outputs, dict) else outputs
+        if loss is not None and trainer.global_step % 20 == 0 and not bool(torch.isfinite(loss)):
+            raise VoicenymError(
+                f"the loss is {float(loss)} at step {trainer.global_step}; go on from the last "
+                "checkpoint with a lower learning rate"
+            )
+
+
+class _Advance(pl.Callback):
+    """Goes to the next epoch of what is drawn."""
+
+    def on_train_epoch_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        drawn: Any = getattr(trainer.train_dataloader, "dataset", None)
+        if hasattr(drawn, "advance"):
+            drawn.advance(trainer.current_epoch)
+
+
+def fit(
+    module: pl.LightningModule,
+    crops: Any,
+    held_out: Any,
+    folder: Path,
+    limits: Limits,
+    *,
+    monitor: str,
+    schedule: Callable[[float], float] | None = None,
+    machine: Machine | None = None,
+    resume: bool = True,
+    clip: float | None = 5.0,
+    seed: int = 0,
+    say: Callable[[str], None] = lambda text: None,
+) -> Outcome:
+    """Train; afterwards the module has the weights of its best validation.
+
+    Args:
+        module: what to train; logs ``monitor`` at validation, the lower the better.
+        crops, held_out: data loaders; what is drawn anew in every epoch is told of each by its
+            ``advance`` (:mod:`voicenym.training.speech.epochs`).
+        folder: of checkpoints (``last.ckpt``, ``best.ckpt``), ``curve.jsonl`` and the TensorBoard
+            log; a run that finds ``last.ckpt`` there goes on from it.
+        limits: when to stop.
+        monitor: name of the figure.
+        schedule: of the learning rate; :class:`Cyclical` unless given.
+        machine: what to train on.
+        resume: False refuses a folder with checkpoints.
+        clip: greatest norm of a gradient; None where the module optimizes by itself.
+        seed: of whatever the module draws.
+        say: told every validation's figures.
+
+    Raises:
+        VoicenymError: a folder that cannot be used, memory that does not suffice, a loss that is
+            no number.
+    """
+    machine = machine or Machine()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise VoicenymError(f"{folder}: {error.strerror}; choose another folder") from error
+    last = folder / f"{LAST}.ckpt"
+    if last.exists() and not resume:
+        raise VoicenymError(f"{folder}: holds a training; go on with it, or choose another folder")
+    pace = Pace(schedule or Cyclical(), limits.steps, limits.seconds)
+    keeper = ModelCheckpoint(folder, BEST, monitor, save_top_k=1, enable_version_counter=False)
+    # Without a figure to judge by, the newest is kept; Lightning's save_last would keep the newest
+    # of the best.
+    newest = ModelCheckpoint(folder, LAST, save_top_k=1, enable_version_counter=False)
+    callbacks: list[pl.Callback] = [
+        pace,
+        keeper,
+        newest,
+        _Curve(folder / CURVE, pace, say),
+        _Finite(),
+        _Advance(),
+    ]
+    if limits.patience is not None:
+        callbacks.append(EarlyStopping(monitor, patience=limits.patience))
+    precision: Any = machine.precision or ("bf16-mixed" if machine.cuda else "32-true")
+    pl.seed_everything(seed, verbose=False)
+    began = time.monotonic()
+    with warnings.catch_warnings():
+        # Lightning advises more loader processes and larger batches than a laptop has use for.
+        warnings.simplefilter("ignore")
+        logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)
+        trainer = pl.Trainer(
+            accelerator=machine.accelerator,
+            devices=machine.devices,
+            strategy=_strategy(module, machine),
+            precision=precision,
+            max_steps=-1,
+            max_epochs=-1,
+            check_val_every_n_epoch=1,
+            num_sanity_val_steps=0,
+            gradient_clip_val=clip,
+            logger=TensorBoardLogger(folder, name="log", version=""),
+            log_every_n_steps=10,
+            callbacks=callbacks,
+            enable_progress_bar=sys.stderr.isatty(),
+            enable_model_summary=False,
+            reload_dataloaders_every_n_epochs=0,
+        )
+        try:
+            trainer.fit(
+                module, crops, held_out, ckpt_path=last if last.exists() else None,
+                weights_only=True,
+            )  # fmt: skip
+        except Exception as error:
+            if not _memory(error):
+                raise
+            fits = _fitting(module, next(iter(crops)))
+            cure = f"batches of {fits} fit: --batch {fits}" if fits else "not even one crop fits"
+            raise VoicenymError(
+                f"not enough memory for batches of {crops.batch_size}; {cure}"
+            ) from None
+    if keeper.best_model_path:
+        state = torch.load(keeper.best_model_path, map_location="cpu", weights_only=True)
+        module.load_state_dict(state["state_dict"])
+    best = float("nan") if keeper.best_model_score is None else float(keeper.best_model_score)
+    return Outcome(
+        trainer.global_step,
+        time.monotonic() - began,
+        best,
+        not trainer.interrupted,
+        curve(folder),
+    )
+
+
+def _strategy(module: pl.LightningModule, machine: Machine) -> str:
+    """How several devices train together.
+
+    Where a module has several optimizers, a step of one does not use the others' parameters.
+    """
+    if machine.devices < 2:
+        return "auto"
+    return "ddp" if module.automatic_optimization else "ddp_find_unused_parameters_true"
+
+
+def curve(folder: Path) -> list[dict[str, float]]:
+    """The figures of every validation of a run, in order."""
+    path = folder / CURVE
+    if not path.is_file():
+        return []
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines() if line]
+
+
+def share_done(module: pl.LightningModule) -> float:
+    """Share of its training that a module is through; 1 where it is not being trained."""
+    trainer: Any = module._trainer
+    callbacks = [] if trainer is None else trainer.callbacks
+    return next((c.share() for c in callbacks if isinstance(c, Pace)), 1.0)
+
+
+def _fitting(module: pl.LightningModule, batch: Any) -> int:
+    """The largest half, quarter, ... of a batch that a step has memory for; 0 if none."""
+    trainer, module._trainer = module._trainer, None
+    try:
+        size = len(batch[0])
+        while size := size // 2:
+            try:
+                part = tuple(x[:size].to(module.device) for x in batch)
+                module.zero_grad(set_to_none=True)
+                module.training_step(part, 0).backward()  # type: ignore[union-attr]
+                return size
+            except Exception as error:
+                if not _memory(error):
+                    raise
+    finally:
+        module._trainer = trainer
+        module.zero_grad(set_to_none=True)
+    return 0
+
+
+def _memory(error: BaseException) -> bool:
+    return isinstance(error, torch.OutOfMemoryError | MemoryError) or (
+        isinstance(error, RuntimeError) and "allocate memory" in str(error)
+    )

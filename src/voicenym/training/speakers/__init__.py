@@ -1,0 +1,1 @@
+"""Recipes of those who know speakers: verifiers, i-vectors, background models."""

@@ -1,0 +1,1 @@
+"""Recipes of synthesizers under parts that stay as they are."""

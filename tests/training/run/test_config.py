@@ -1,0 +1,53 @@
+import pytest
+
+from voicenym.errors import VoicenymError
+from voicenym.training.run.config import bundled, changed, load
+from voicenym.training.speakers.verifier import VerifierConfig
+
+
+def test_every_bundled_configuration_of_a_verifier_loads():
+    names = [name for name in bundled() if name.startswith(("ecapa", "xvector"))]
+    assert names
+    for name in names:
+        assert load(name, VerifierConfig).batch > 1
+        assert load(name.removesuffix(".yaml"), VerifierConfig) == load(name, VerifierConfig)
+
+
+def test_a_file_fills_fields_and_inner_ones(tmp_path):
+    path = tmp_path / "mine.yaml"
+    path.write_text("rate: 5e-4\nspeeds: [1.0]\nschedule: {cycles: 3}\noptions: {channels: 64}\n")
+    found = load(str(path), VerifierConfig)
+    assert found.rate == 5e-4
+    assert found.speeds == (1.0,)
+    assert found.schedule.cycles == 3
+    assert found.options == {"channels": 64}
+    assert found.batch == VerifierConfig().batch
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("rates: 1", "no field 'rates'"),
+        ("schedule: {cicles: 1}", "no field 'cicles'"),
+        ("rate: fast", "is no number"),
+        ("batch: many", "is no int"),
+        ("- 1", "field: value"),
+        ("a: [", "no YAML"),
+    ],
+)
+def test_mistakes_are_named(tmp_path, text, message):
+    path = tmp_path / "mine.yaml"
+    path.write_text(text)
+    with pytest.raises(VoicenymError, match=message):
+        load(str(path), VerifierConfig)
+
+
+def test_an_unknown_name_lists_what_there_is():
+    with pytest.raises(VoicenymError, match="ecapa-small"):
+        load("nothing", VerifierConfig)
+
+
+def test_changes_leave_what_is_none():
+    small = VerifierConfig(steps=40)
+    assert changed(small, steps=None, batch=8) == VerifierConfig(steps=40, batch=8)
+    assert changed(small) == small
