@@ -63,7 +63,11 @@ def test_a_manifest_counts_more_than_folders_and_is_filtered(tree, manifest):
         (("speaker\tgender", "who\tgender"), "needs the column 'speaker'"),
         (("a2\t", "a1\t"), "a1 names two utterances"),
         (("ann/2.flac", "ann/9.flac"), r"9.flac: missing \(1 of 3"),
-        (("\tann\tf\ttrain", "\t\tf\ttrain"), "a2 has no speaker"),
+        (
+            ("\tann\tf\ttrain", "\t\tf\ttrain"),
+            r"a2 has no speaker \(1 such\); .* --corpus, one of: y",
+        ),
+        (("bob\tmale\tdev\ty", "\tmale\tdev\tx"), r"b1 has no speaker \(1 such\); fill its col"),
     ],
 )
 def test_manifests_that_do_not_hold_together(manifest, change, message):

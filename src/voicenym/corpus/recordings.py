@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from voicenym.corpus import kaldi, lhotse_cuts, lhotse_manifest
@@ -119,9 +119,19 @@ def _manifest(path: Path, split: str | None, corpus: str | None) -> list[Recordi
     nameless = [r for r in found if not r.speaker]
     if nameless:
         raise CorpusError(
-            f"{path}: {nameless[0].name} has no speaker; trials need one ({len(nameless)} such)"
+            f"{path}: {nameless[0].name} has no speaker ({len(nameless)} such); "
+            f"{_with_speakers(rows)}"
         )
     return _checked(path, found)
+
+
+def _with_speakers(rows: Sequence[Mapping[str, str | None]]) -> str:
+    """What to do about rows without a speaker: leave out their corpora, or name them."""
+    nameless = {row.get("corpus") or "" for row in rows if not row["speaker"]}
+    known = sorted({row.get("corpus") or "" for row in rows} - nameless)
+    if not known:
+        return "fill its column"
+    return f"fill its column, or leave such out with --corpus, one of: {', '.join(known)}"
 
 
 def _is_kaldi(folder: Path) -> bool:
