@@ -103,6 +103,12 @@ def fingerprint(state: Mapping[str, torch.Tensor]) -> str:
     return digest.hexdigest()
 
 
+def version(folder: Path) -> str:
+    """Tells weights from others: the first half of their digest; empty where there are none."""
+    there = (folder / CONFIG).is_file()
+    return str(configuration(folder).get(DIGEST, ""))[:16] if there else ""
+
+
 def configuration(folder: Path) -> dict[str, Any]:
     """What is in ``config.json``.
 

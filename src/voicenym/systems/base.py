@@ -14,7 +14,7 @@ from voicenym.identity import Identity
 from voicenym.identity.fitting import fit, tried
 from voicenym.identity.spec import parsed
 from voicenym.nets.content.bottleneck import RATE
-from voicenym.nets.folder import DIGEST, configuration
+from voicenym.nets.folder import version
 from voicenym.nets.speakers.encoder import Encoder
 from voicenym.nets.speakers.weights import SMALL, load
 from voicenym.pseudonym import Pseudonym
@@ -89,10 +89,14 @@ class Base(Anonymizer):
         if self._method is not None:  # a fault in the text is told at once
             fit(self._method, self.card.name)
 
+    @property
+    def version(self) -> str:
+        return version(Path(self.weights or BUNDLED))
+
     def check(self) -> None:
         parts = self.parts
         if self._method is not None:
-            known = str(configuration(SMALL)[DIGEST])[:16]
+            known = version(SMALL)
             tried(self._method, parts.voices.mean.cpu(), [known])
 
     @property

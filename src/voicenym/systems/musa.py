@@ -16,7 +16,7 @@ from voicenym.identity import Identity
 from voicenym.identity.fitting import fit, tried
 from voicenym.identity.spec import parsed
 from voicenym.nets.codec.codec import RATE, Codec
-from voicenym.nets.folder import CONFIG, DIGEST, configuration
+from voicenym.nets.folder import CONFIG, version
 from voicenym.nets.home import home
 from voicenym.pseudonym import Pseudonym
 from voicenym.resynthesis.codec_core import CodecSpeakers, CodedCore, LiveCodedCore
@@ -119,8 +119,7 @@ class Musa(Anonymizer):
 
     @property
     def version(self) -> str:
-        there = (self.folder / CONFIG).is_file()
-        return str(configuration(self.folder).get(DIGEST, ""))[:16] if there else ""
+        return version(self.folder)
 
     def check(self) -> None:
         codec = self._codec()

@@ -19,6 +19,7 @@ from voicenym.nets.cloak.cloak import (
     Cloak,
     CloakStream,
 )
+from voicenym.nets.folder import version
 from voicenym.pseudonym import Pseudonym
 from voicenym.system import Anonymizer, Card, Core
 
@@ -123,6 +124,10 @@ class VCloak(Anonymizer):
             )
         if self.target and self.untargeted:
             raise UnknownSystemError("vcloak: a target and untargeted=true exclude each other")
+
+    @property
+    def version(self) -> str:
+        return version(Path(self.weights or BUNDLED))
 
     def core(self, pseudonyms: Sequence[Pseudonym], rate: int, profile: Any) -> Core:
         cloak, told = _loaded(self.weights or str(BUNDLED), self.device)
