@@ -53,6 +53,18 @@ def test_the_empty_voice_is_the_same_under_every_key(folders, speech):
     assert distance(mine, nobody) > 1e-2
 
 
+def test_fewer_codebooks_say_less(folders, speech):
+    said, who = Audio(speech, 16_000), KEY.pseudonym("a")
+    weights = str(folders["causal"])
+    made = {n: load("musa", codebooks=n, weights=weights)(said, who).samples for n in (0, 1, 3)}
+    assert torch.equal(made[0], made[3])
+    assert distance(made[0], made[1]) > 1e-3
+    with pytest.raises(VoicenymError, match="1 to 3 with these weights, not 4"):
+        load("musa", codebooks=4, weights=weights).check()
+    with pytest.raises(UnknownSystemError, match="0 for all, not -1"):
+        load("musa", codebooks=-1)
+
+
 def test_strength_goes_from_the_own_voice_to_the_other(folders, speech):
     said, who = Audio(speech, 16_000), KEY.pseudonym("a")
 

@@ -52,6 +52,8 @@ class Musa(Anonymizer):
 
     Args:
         strength: 1 for the other voice alone, 0 for the speaker's own; between, a linear blend.
+        codebooks: that frames are decoded from, the first ones; 0 for all. Few hide more, of the
+            voice first, and lose more. The paper uses all.
         voice: ``turned``, the speaker's vector turned by the key, so that voices stay distinct; or
             ``empty``, the paper's: nobody's voice, one for all, which no key changes.
         identity: another method than these, as of :func:`voicenym.identity.spec.parsed`.
@@ -60,6 +62,7 @@ class Musa(Anonymizer):
     """
 
     strength: float = 1.0
+    codebooks: int = 0
     voice: Literal["turned", "empty"] = "turned"
     identity: str = ""
     weights: str = ""
@@ -106,6 +109,11 @@ class Musa(Anonymizer):
             raise UnknownSystemError(
                 "musa: strength is 0 (the speaker's own voice) to 1 (all of the other one), not "
                 f"{self.strength}"
+            )
+        if self.codebooks < 0:
+            raise UnknownSystemError(
+                f"musa: codebooks is 1 to as many as the weights have, or 0 for all, not "
+                f"{self.codebooks}"
             )
         if self.voice not in ("turned", "empty"):
             raise UnknownSystemError(f"musa: voice is turned or empty, not {self.voice!r}")
@@ -162,7 +170,7 @@ class Musa(Anonymizer):
             stamp = os.stat(folder / CONFIG).st_mtime_ns
         except OSError:
             raise WeightsError(f"musa: no weights in {folder}; train some: {HOW}") from None
-        return _loaded(folder, self.device, stamp)
+        return _loaded(folder, self.device, stamp, self.codebooks)
 
     def _method(self, codec: Codec) -> Identity | None:
         if self.identity:
@@ -187,5 +195,6 @@ class _Reader:
 
 
 @functools.lru_cache(maxsize=2)
-def _loaded(folder: Path, device: str, stamp: int) -> Codec:
-    return Codec.load(folder)[0].to(device).requires_grad_(False)
+def _loaded(folder: Path, device: str, stamp: int, codebooks: int) -> Codec:
+    codec = Codec.load(folder)[0].to(device).requires_grad_(False)
+    return codec.shortened(codebooks) if codebooks else codec

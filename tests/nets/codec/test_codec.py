@@ -92,6 +92,24 @@ def test_it_is_kept_and_comes_back(codec, tmp_path):
     assert not again.training
 
 
+def test_with_fewer_codebooks_it_decodes_what_these_say(causal):
+    speech = torch.randn(1, 3200)
+    own, voice = causal.speaker(speech), torch.randn(1, 8)
+    for count in (1, 2, 3):
+        few = causal.shortened(count)
+        frames = causal.quantizer.looked_up(causal.encode(speech, own).codes[:, :count])
+        said = few.convert(speech, own, voice)
+        torch.testing.assert_close(said, causal.decode(frames, voice))
+        stream = few.stream(own, voice)
+        parts = [*(stream.push(part) for part in speech.split(700, dim=1)), stream.flush()]
+        torch.testing.assert_close(torch.cat(parts, dim=1), said, atol=1e-5, rtol=1e-4)
+    assert len(causal.quantizer.books) == causal.sizes.codebooks == 3
+    assert few.encoder is causal.encoder
+    for count in (0, 4):
+        with pytest.raises(VoicenymError, match=f"1 to 3 with these weights, not {count}"):
+            causal.shortened(count)
+
+
 def test_weights_of_another_configuration_are_refused(codec, tmp_path):
     codec.save(tmp_path)
     path = tmp_path / "config.json"

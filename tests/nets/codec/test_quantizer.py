@@ -99,6 +99,22 @@ def test_each_codebook_quantises_what_the_ones_before_left():
         quantizer.looked_up(torch.zeros(1, 4, 2, dtype=torch.int64))
 
 
+def test_rows_may_be_of_the_first_few_codebooks():
+    torch.manual_seed(0)
+    quantizer = ResidualQuantizer(3, 8, 4).eval()
+    x = torch.randn(3, 4, 5)
+    whole = quantizer(x)
+    part = quantizer(x, torch.tensor([1, 2, 3]))
+    assert torch.equal(part.codes, whole.codes)
+    assert torch.equal(part.first, whole.first)
+    for row, most in enumerate((1, 2, 3)):
+        few = quantizer.looked_up(whole.codes[row, None, :most])[0]
+        torch.testing.assert_close(part.total[row], few)
+        short = quantizer.shortened(most)(x)
+        assert torch.equal(short.codes, whole.codes[:, :most])
+        torch.testing.assert_close(short.total[row], few)
+
+
 def test_codebooks_begin_as_clusters_of_several_steps_one_after_the_other():
     torch.manual_seed(0)
     coarse, fine = 10.0 * torch.randn(4, 6), torch.randn(4, 6)

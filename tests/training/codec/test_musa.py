@@ -103,6 +103,22 @@ def test_frames_are_quantised_from_the_step_that_the_recipe_says(heard, tmp_path
     assert int(codec.quantizer.books[0].steps) in (1, 3)  # the better one's
 
 
+def test_some_crops_are_decoded_from_few_codebooks(heard, tmp_path):
+    config = changed(CONFIG, steps=2, every=2, partial=0.5)
+    codec = recipe.new(config)
+    module = Coding(codec, 4, 2, config)
+    generator = torch.Generator().manual_seed(0)
+    counts = torch.cat([module._codebooks(64, generator) for _ in range(50)])
+    # half of them as drawn, of which the square root of a half has one codebook of two
+    assert set(counts.tolist()) == {1, 2}
+    assert (counts == 1).float().mean() == pytest.approx(0.5 * 0.5**0.5, abs=0.02)
+    assert Coding(codec, 4, 2, CONFIG)._codebooks(64, generator) is None
+    outcome = recipe.train(
+        codec, heard[:6], heard[6:], config, tmp_path, teacher=Loud(), machine=CPU
+    )
+    assert math.isfinite(outcome.curve[-1]["mel distance"])
+
+
 def test_discriminators_join_when_told(heard, tmp_path):
     config = changed(CONFIG, steps=2, every=2, batch=2, adversarial=0.5)
     codec = recipe.new(config)

@@ -8,6 +8,7 @@ overview and "added" where it describes the step; sizes are those of a sum.)
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import functools
 import math
@@ -150,6 +151,25 @@ class Codec(torch.nn.Module):
             silence = self.voices.mean.new_zeros(1, steps * self.hop)
             made = self.decoder(self.encoder(silence, memory), memory)
         return silence.shape[1] - made.shape[1]
+
+    def shortened(self, codebooks: int) -> Codec:
+        """The same codec, parts and all, that says frames by its first few codebooks alone.
+
+        What the others tell is lost, of voices more than of words where the first ones learnt
+        content; see ``partial`` of :class:`voicenym.training.codec.coding.MusaConfig`.
+
+        Raises:
+            VoicenymError: more codebooks than there are, or none.
+        """
+        if not 1 <= codebooks <= self.sizes.codebooks:
+            raise VoicenymError(
+                f"codebooks is 1 to {self.sizes.codebooks} with these weights, not {codebooks}"
+            )
+        made = copy.copy(self)
+        made._modules = dict(self._modules)
+        made.quantizer = self.quantizer.shortened(codebooks)
+        made.sizes = dataclasses.replace(self.sizes, codebooks=codebooks)
+        return made
 
     def speaker(self, waveform: torch.Tensor) -> torch.Tensor:
         """Speakers' vectors ``[batch, size]`` of waveforms ``[batch, time]`` at 16 kHz.

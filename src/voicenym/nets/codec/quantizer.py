@@ -171,8 +171,13 @@ class ResidualQuantizer(torch.nn.Module):
             [Codebook(entries, size, decay, least, seed + i) for i in range(codebooks)]
         )
 
-    def forward(self, frames: torch.Tensor) -> Quantized:
-        """``[batch, size, frame]`` quantised."""
+    def forward(self, frames: torch.Tensor, most: torch.Tensor | None = None) -> Quantized:
+        """Quantise.
+
+        Args:
+            frames: ``[batch, size, frame]``.
+            most: ``[batch]``, codebooks that each row's total is of, the first ones; None for all.
+        """
         rows, size, steps = frames.shape
         with torch.autocast(frames.device.type, enabled=False):
             x = frames.float().transpose(1, 2).reshape(-1, size)
@@ -185,7 +190,11 @@ class ResidualQuantizer(torch.nn.Module):
                 share = torch.bincount(found, minlength=len(_vectors(book))) / max(1, len(found))
                 used.append(torch.special.entr(share).sum().exp())
                 codes.append(found.view(rows, steps))
-                total = total + q
+                if most is None:
+                    total = total + q
+                else:
+                    counts = (most >= len(codes)).repeat_interleave(steps)
+                    total = total + q * counts[:, None]
                 first = total if len(codes) == 1 else first
                 rest = rest - q
             through = [
@@ -199,6 +208,12 @@ class ResidualQuantizer(torch.nn.Module):
             torch.stack(lost).sum(),
             torch.stack(used),
         )
+
+    def shortened(self, codebooks: int) -> ResidualQuantizer:
+        """The first so many codebooks, the same objects, as a quantiser."""
+        made = ResidualQuantizer(0)
+        made.books.extend(self.books[:codebooks])
+        return made.train(self.training)
 
     @torch.no_grad()
     def begin(self, frames: Iterable[torch.Tensor]) -> None:

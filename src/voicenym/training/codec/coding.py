@@ -61,6 +61,10 @@ class MusaConfig:
         judged: seconds of a crop that discriminators see; 0 for the whole.
         mels: points of the transforms whose mels equation 5 compares; of several the mean is
             taken. The paper has one.
+        partial: share of crops that are decoded from their first few codebooks alone, as many as
+            is drawn, few more often than many (quantizer dropout; Zeghidour et al., SoundStream,
+            2021), so that the codec can be used with fewer: what little they tell then has to be
+            content, and who speaks to come from the speaker's vector. 0 in the paper.
         unquantized: steps before frames are quantised. Codebooks that begin as clusters of what
             both ends have found between them need not chase it. 0 in the paper.
         rate: peak of the learning rate (AdamW).
@@ -83,6 +87,7 @@ class MusaConfig:
     judged_by: dict[str, Any] = field(default_factory=dict)
     judged: float = 0.0
     mels: tuple[int, ...] = (FFT,)
+    partial: float = 0.0
     unquantized: int = 0
     rate: float = 2e-4
     decay: float = 0.01
@@ -166,7 +171,7 @@ class Coding(pl.LightningModule):
             first = total = frames
         else:
             self._begin()
-            quantized = self.codec.quantizer(frames)
+            quantized = self.codec.quantizer(frames, self._codebooks(rows, generator))
             first, total = quantized.first, quantized.total
             found["commitment"] = quantized.commitment
             self.log("train/perplexity", quantized.perplexity.mean())
@@ -177,6 +182,15 @@ class Coding(pl.LightningModule):
         if weights.semantic and self.what is not None:
             found["semantic"] = self.what(first, crop.told)
         return found, waveform
+
+    def _codebooks(self, rows: int, generator: torch.Generator) -> torch.Tensor | None:
+        """How many codebooks each crop is decoded from: ``[row]``; None for all of them."""
+        if not self.recipe.partial:
+            return None
+        every = self.codec.sizes.codebooks
+        chance, place = torch.rand(2, rows, generator=generator, device=generator.device)
+        few = 1 + (every * place.square()).long()
+        return torch.where(chance < self.recipe.partial, few, every)
 
     def on_validation_start(self) -> None:
         self._begin()  # what is kept is a codec, whenever
@@ -210,23 +224,26 @@ class Coding(pl.LightningModule):
 
     def validation_step(self, batch: Sequence[torch.Tensor], index: int) -> None:
         crop = Segments(*batch)
-        coded = self.codec(crop.samples, self.codec.speaker(crop.other))
         count = len(crop.samples)
+        own = self.codec.speaker(crop.other)
+        # judged as it is taught: of few codebooks where it learns to speak from few
+        most = self._codebooks(count, seeded(self.device, self.recipe.seed, 911, index))
+        quantized = self.codec.quantizer(self.codec.frames(crop.samples, own), most)
+        rebuilt = self.codec.decode(quantized.total, own)[:, : crop.samples.shape[1]].float()
         figures = {
-            "mel distance": mel_distance(crop.samples, coded.waveform.float(), self.mel),
+            "mel distance": mel_distance(crop.samples, rebuilt, self.mel),
             "same voice": torch.nn.functional.cosine_similarity(
-                self.codec.speaker(crop.samples).float(), coded.own.float(), dim=1
+                self.codec.speaker(crop.samples).float(), own.float(), dim=1
             ).mean(),
-            "perplexity": coded.quantized.perplexity.mean(),
+            "perplexity": quantized.perplexity.mean(),
         }
         if self.what is not None:
-            figures["told right"] = self.what.right(coded.quantized.first, crop.told)
+            figures["told right"] = self.what.right(quantized.first, crop.told)
         for name, value in figures.items():
             self.log(name, value, batch_size=count, sync_dist=True)
         if index == 0 and self.logger is not None:
-            empty = torch.zeros_like(coded.own)
-            nobody = self.codec.decode(coded.quantized.total, empty)
-            self._show(crop.samples, coded.waveform.float(), nobody.float())
+            nobody = self.codec.decode(quantized.total, torch.zeros_like(own))
+            self._show(crop.samples, rebuilt, nobody.float())
 
     def _show(self, real: torch.Tensor, rebuilt: torch.Tensor, nobody: torch.Tensor) -> None:
         """Sounds and spectrograms, original above rebuilt above anonymized, to the log."""
