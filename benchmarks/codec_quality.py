@@ -2,7 +2,8 @@ r"""What a trained codec keeps of speech, what it hides of the speaker, and what
 
     pip install -e .[evaluate]
     python benchmarks/codec_quality.py SPEECH --weights codec/ --split dev --corpus speechocean762 \
-        [--strength 0 --strength 0.5 --strength 1] [--voice turned] [--words] [--draw DIR]
+        [--strength 0 --strength 0.5 --strength 1] [--voice turned] [--codebooks 2] [--words]
+        [--draw DIR]
 
 SPEECH has a manifest; the system is ``musa`` with the weights of ``voicenym train musa``. Of every
 other speaker by name (``--all-speakers``: of all), three tables:
@@ -40,6 +41,7 @@ import time
 import warnings
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -99,9 +101,12 @@ class SpeakersOfCodec(Verifier):
         return (torch.stack(found) - self._codec.voices.mean).numpy()
 
 
-def parameters(weights: Path, voice: str, strength: float) -> tuple[tuple[str, Any], ...]:
+def parameters(
+    weights: Path, voice: str, codebooks: int, strength: float
+) -> tuple[tuple[str, Any], ...]:
     """Of the system."""
-    return (("strength", strength), ("voice", voice), ("weights", str(weights)))
+    given = {"codebooks": codebooks, "strength": strength, "voice": voice, "weights": str(weights)}
+    return tuple(given.items())
 
 
 def over_speakers(values: Sequence[float], speakers: Sequence[str], replicates: int) -> Measured:
@@ -286,7 +291,7 @@ def curve(rows: Mapping[str, Mapping[float, Figures]], lost: str) -> Any:
     """EER against what is lost of words (or another figure), a line for each voice and attacker.
 
     Args:
-        rows: figures by voice and strength.
+        rows: figures by label and strength.
         lost: the figure on the lower axis.
     """
     figure, axes = paper(3.4)
@@ -374,10 +379,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if pairs:
             everything["original"][HELD[-1]] = taken_for_others(pairs, ORIGINAL)
         published = {}
-        for voice in options.voice or ["turned"]:
+        for voice, books in product(options.voice or ["turned"], options.codebooks or [0]):
+            label = f"{voice}, {books} codebooks" if books else voice
             for strength in options.strength or STRENGTHS:
                 started = time.process_time()
-                given = parameters(options.weights, voice, strength)
+                given = parameters(options.weights, voice, books, strength)
                 user = Protection.by(SYSTEM, key(0, "user"), "speaker", given)
                 case = dataclasses.replace(bare, protection=user)
                 figures = hidden(case, trials, ear, embedder, options.replicates)
@@ -387,11 +393,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
                     figures |= words(load(SYSTEM, **dict(given)))
                 if pairs:
                     figures[HELD[-1]] = taken_for_others(pairs, listened)
-                rows[voice][strength] = figures
-                everything[f"{voice}, strength {strength:g}"] = figures
-                print(f"{voice}, {strength:g}: {time.process_time() - started:.0f} s", flush=True)
+                rows[label][strength] = figures
+                everything[f"{label}, strength {strength:g}"] = figures
+                print(f"{label}, {strength:g}: {time.process_time() - started:.0f} s", flush=True)
                 if strength in (0.0, 1.0):
-                    published[f"{voice}, {strength:g}"] = embedder(
+                    published[f"{label}, {strength:g}"] = embedder(
                         own, trials.recordings, user.transform
                     )
         original = embedder(own, trials.recordings, ORIGINAL)
@@ -428,6 +434,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--sample", type=int, default=48, help="recordings that are listened to")
     parser.add_argument("--strength", type=float, action="append", default=[])
     parser.add_argument("--voice", action="append", default=[], choices=["turned", "empty"])
+    parser.add_argument("--codebooks", type=int, action="append", default=[], help="0 for all")
     parser.add_argument("--verifier", default="ecapa-small")
     parser.add_argument("--words", action="store_true", help="of English speech, by pocketsphinx")
     parser.add_argument("--word", default="", help="group of a name that is the word said in it")
