@@ -209,7 +209,7 @@ def test_the_bundled_recipes_are_the_papers_and_a_small_one():
     assert (net.codebooks, net.entries) == (8, 1024)
     assert (paper.batch, paper.steps, paper.rate, paper.decay) == (128, 500_000, 2e-4, 0.01)
     assert paper.weights == Weights(45.0, 1.0, 1.0, 0.1, 1.0, 1.0)
-    for name in ("musa-small", "musa-quick"):
+    for name in ("musa-small", "musa-quick", "musa-few"):
         small = load(name, MusaConfig)
         assert sizes(small.codec, name).causal
     assert sizes(small.codec, name).spectral
