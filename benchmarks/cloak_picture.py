@@ -10,6 +10,7 @@ heard. The mean of the last, over all bins, is the excess that training holds do
 from __future__ import annotations
 
 import argparse
+import io
 from pathlib import Path
 
 import matplotlib
@@ -21,9 +22,11 @@ from voicenym.dsp.masking import LOUDEST_DB, Masking, decibels
 
 matplotlib.use("Agg")
 from matplotlib import pyplot
+from PIL import Image
 
 RATE = 16_000
 HOP = 128
+COLOURS = 128
 KEY = Key(bytes(range(32)))
 """No secret: the picture is to be the same tomorrow."""
 
@@ -65,7 +68,8 @@ def main() -> None:
         axis.set_xlabel("s")
     for axis in axes[:, 0]:
         axis.set_ylabel("kHz")
-    figure.savefig(options.picture, dpi=64, metadata={"Software": None})
+    figure.savefig(buffer := io.BytesIO(), dpi=64)
+    Image.open(buffer).quantize(COLOURS).save(options.picture, optimize=True)
 
 
 def _drawn(
