@@ -90,12 +90,11 @@ class VCloak(Anonymizer):
         ),
         fails=(
             "an attacker who trains i-vectors or a verifier on cloaked speech finds most voices, "
-            "and so does one who cloaks other recordings of the speaker; people recognise the "
-            "speaker, that is its purpose",
-            "recognisers lose words: pocketsphinx, which chooses among the test's sentences, 85 % "
+            "and who has the key nearly all; people recognise the speaker, that is its purpose",
+            "recognisers lose words: pocketsphinx, which chooses among the test's sentences, 60 % "
             "at epsilon 0.05, and 37 % on originals",
-            "the bundled weights come from half an hour of one core: a verifier that the training "
-            "did not see errs on them no more than on noise of the same spectrum and loudness",
+            "the bundled weights come from an hour of one core: Resemblyzer, which the training "
+            "did not see, errs on them little more than on noise of the same spectrum and loudness",
             "what they add is heard as noise, and a target's voice is hardly approached",
             "with a target or untargeted, all speakers get the same change",
         ),
