@@ -89,8 +89,9 @@ class VCloak(Anonymizer):
             "one pass that is 53 ms late, the same in blocks as in whole",
         ),
         fails=(
-            "an attacker who trains i-vectors or a verifier on cloaked speech finds most voices, "
-            "and who has the key nearly all; people recognise the speaker, that is its purpose",
+            "an attacker who tries some keys, or has the key, finds nearly all voices, and one who "
+            "trains i-vectors or a verifier on cloaked speech most; people recognise the speaker, "
+            "that is its purpose",
             "recognisers lose words: pocketsphinx, which chooses among the test's sentences, 60 % "
             "at epsilon 0.05, and 37 % on originals",
             "the bundled weights come from an hour of one core: Resemblyzer, which the training "
