@@ -25,6 +25,7 @@ from voicenym.nets.codec.coder import Decoder, SpeechEncoder
 from voicenym.nets.codec.quantizer import Quantized, ResidualQuantizer
 from voicenym.nets.codec.speaker import LEAST_SAMPLES, SpeakerEncoder
 from voicenym.nets.codec.spectral import SpectralDecoder, SpectralEncoder
+from voicenym.nets.codec.stream import CodecStream
 from voicenym.nets.folder import fill, read, write
 from voicenym.nets.identity.householder import Householder
 from voicenym.nets.streaming import Memory
@@ -258,7 +259,7 @@ class Codec(torch.nn.Module):
         return torch.cat(parts, dim=1)
 
     def stream(self, own: torch.Tensor, voice: torch.Tensor) -> CodecStream:
-        """Begin a stream; see :class:`CodecStream`.
+        """Begin a stream; see :class:`~voicenym.nets.codec.stream.CodecStream`.
 
         Raises:
             VoicenymError: vectors of another size, or a codec that looks ahead.
@@ -333,77 +334,3 @@ def _ends(
         config.compress, config.causal,
     )  # fmt: skip
     return SpeechEncoder(*samples), Decoder(*samples)
-
-
-class CodecStream:
-    """A causal codec block by block; the samples are those of :meth:`Codec.convert` to rounding.
-
-    Who speaks must be known before: a vector of earlier speech of theirs.
-
-    Args:
-        codec: causal, in evaluation mode.
-        own: ``[row, size]`` of the speakers.
-        voice: ``[row, size]`` of who is to be heard.
-
-    Attributes:
-        latency: samples that are held back at most.
-
-    Raises:
-        VoicenymError: vectors of another size, or a codec that looks ahead.
-    """
-
-    def __init__(self, codec: Codec, own: torch.Tensor, voice: torch.Tensor) -> None:
-        if not codec.sizes.causal:
-            raise VoicenymError(
-                "this codec looks ahead and does not stream; train one with codec: {causal: true}"
-            )
-        self.latency = codec.hop - 1 + codec.ahead
-        self._codec = codec
-        self._memory = Memory()
-        self._waiting = own.new_zeros(len(own), 0)
-        self._owed = 0
-        self.become(own, voice)
-
-    @property
-    def own(self) -> torch.Tensor:
-        """``[row, size]`` of the speakers."""
-        return self._own[:, :, 0]
-
-    def become(self, own: torch.Tensor, voice: torch.Tensor) -> None:
-        """Other vectors from the next frame on.
-
-        Args:
-            own, voice: as of the constructor.
-
-        Raises:
-            VoicenymError: vectors of another size.
-        """
-        self._codec.check(own, voice)
-        self._own, self._voice = own[:, :, None], voice[:, :, None]
-
-    @torch.inference_mode()
-    def push(self, block: torch.Tensor) -> torch.Tensor:
-        """``[row, time]``, of any length, to the samples that are ready."""
-        heard = torch.cat([self._waiting, block], dim=1)
-        ready = heard.shape[1] // self._codec.hop * self._codec.hop
-        self._waiting = heard[:, ready:].clone()
-        made = self._step(heard[:, :ready]) if ready else heard[:, :0]
-        self._owed += block.shape[1] - made.shape[1]
-        return made
-
-    @torch.inference_mode()
-    def flush(self) -> torch.Tensor:
-        """The rest, in total as much as was pushed; the stream is over."""
-        owed, self._owed = self._owed, 0
-        if not owed:
-            return self._waiting
-        self._memory.last = True
-        missing = -self._waiting.shape[1] % self._codec.hop
-        padded = torch.nn.functional.pad(self._waiting, (0, missing))
-        self._waiting = self._waiting[:, :0]
-        return self._step(padded)[:, :owed]
-
-    def _step(self, frames: torch.Tensor) -> torch.Tensor:
-        codec, memory = self._codec, self._memory
-        x = codec.encoder(frames, memory) - self._own
-        return codec.decoder(codec.quantizer(x).total + self._voice, memory)
