@@ -81,8 +81,8 @@ class Musa(Anonymizer):
         ),
         needs="weights that do not come along (voicenym train musa); 16 kHz, CPU or GPU; hears a "
         "file first, adapts when live with a causal codec",
-        protects="with all codebooks nobody from a machine, as far as it was measured "
-        "(docs/codec.md); from two of them, in part from ignorant verifiers",
+        protects="no verifier that was tried, with all codebooks (docs/codec.md); ignorant ones in "
+        "part, with two of them",
         promises=(
             "length, channels, rhythm and the level over a tenth of a second are kept; silence is "
             "silent",

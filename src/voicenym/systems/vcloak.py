@@ -79,8 +79,8 @@ class VCloak(Anonymizer):
         ),
         needs="bundled weights (0.3 MB) or trained ones, and safetensors; computes at 16 kHz; CPU "
         "or GPU",
-        protects="in part from verifiers that do not know of it; from nobody who tries keys or "
-        "trains on cloaked speech, and from no ears",
+        protects="verifiers that do not know of it, in part; nobody who tries keys or trains on "
+        "cloaked speech; no ears",
         promises=(
             "no sample at the working rate moves by more than epsilon, unless it is bent at full "
             "scale as in every system",
