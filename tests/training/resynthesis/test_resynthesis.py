@@ -9,6 +9,7 @@ import torch
 from voicenym.corpus.recording import Recording
 from voicenym.errors import CorpusError, VoicenymError
 from voicenym.nets.speakers.weights import make
+from voicenym.nets.words.frames import FrameNet, FrameNetConfig
 from voicenym.resynthesis.parts import Parts
 from voicenym.training.resynthesis import conversion
 from voicenym.training.resynthesis import resynthesis as recipe
@@ -194,6 +195,27 @@ def test_it_learns_to_speak_in_other_voices(heard, encoder, tmp_path):
     assert all(map(torch.equal, before, encoder.parameters()))
     with pytest.raises(ValueError, match="encoder"):
         Resynthesizing(made, 4, config)
+
+
+def test_a_recogniser_listens_to_what_is_spoken(heard, encoder, tmp_path):
+    torch.manual_seed(0)
+    net = FrameNet(FrameNetConfig(tokens=7, bands=24, width=16, gaps=(1,)))
+    before = [value.clone() for value in net.state_dict().values()]
+    config = changed(CONFIG, steps=20, phones=5.0, conversion=ConversionConfig(share=0.5))
+    outcome = recipe.train(
+        recipe.parts(config, 192),
+        heard[:6],
+        heard[6:],
+        config,
+        tmp_path,
+        encoder=encoder,
+        phones=net,
+        machine=Machine(accelerator="cpu", workers=0),
+    )
+    first, last = outcome.curve[0], outcome.curve[-1]
+    for name in ("kept out: phones", "kept out: other voices: phones"):
+        assert 0.0 < last[name] < first[name]
+    assert all(map(torch.equal, before, net.state_dict().values()))
 
 
 def test_voices_are_like_those_that_were_heard(heard):

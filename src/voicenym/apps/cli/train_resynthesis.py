@@ -23,6 +23,11 @@ def resynthesis(
         max=1.0,
         help="With --from: so much of the weights is the result's, the rest what it began with.",
     ),
+    phones: Path | None = typer.Option(
+        None,
+        "--phones",
+        help="Recogniser that listens for the words: a folder of voicenym train hybrid.",
+    ),
     budget: str | None = common.BUDGET,
     steps: int | None = common.STEPS,
     batch: int | None = common.BATCH,
@@ -37,6 +42,7 @@ def resynthesis(
     """Train the content encoder and the synthesizer of a resynthesis system."""
     common.needs_lightning()
     from voicenym.attack.verifier import encoder_of
+    from voicenym.nets.words.phone_model import PhoneModel
     from voicenym.resynthesis.parts import Parts
     from voicenym.training.resynthesis import resynthesis as recipe
     from voicenym.training.resynthesis.resynthesizing import ResynthesisConfig
@@ -45,6 +51,7 @@ def resynthesis(
     from voicenym.training.speech.apart import kept_out
 
     chosen = changed(load(config, ResynthesisConfig), steps=steps, batch=batch)
+    listener = None if phones is None else PhoneModel.load(phones)[0].net
     speech = common.gathered(data, split, corpus)
     learnt, kept = kept_out(speech, chosen.held_out, chosen.seed)
     encoder = encoder_of(chosen.encoder)
@@ -53,7 +60,9 @@ def resynthesis(
     spoken, aside = common.prepared(shelf or output / "shelf", learnt, kept, means["say"])
     bands = made.content.config()["bands"]
     heard, held_out = takes(spoken, encoder, bands, means["say"]), takes(aside, encoder, bands)
-    outcome = recipe.train(made, heard, held_out, chosen, output, encoder=encoder, **means)
+    outcome = recipe.train(
+        made, heard, held_out, chosen, output, encoder=encoder, phones=listener, **means
+    )
     if start is not None and share < 1.0:
         made.blend(Parts.load(start), 1.0 - share)
     best = min(outcome.curve, key=lambda row: row["loss kept out"])

@@ -99,7 +99,7 @@ def losses(
     """
     with torch.autocast(waveform.device.type, enabled=False):
         middle = parts.voices.mean
-        result = encoder(_noisy(waveform, config.noise, generator))
+        result = encoder(waveform + noise_below(waveform, config.noise, generator))
         result = torch.nn.functional.normalize(result, dim=1) * result.shape[1] ** 0.5 - middle
         to_wanted = torch.cosine_similarity(result, vectors - middle)
         to_speaker = torch.cosine_similarity(result, crop.vector - middle)
@@ -115,10 +115,16 @@ def losses(
         }
 
 
-def _noisy(
+def noise_below(
     waveform: torch.Tensor, below: tuple[float, float], generator: torch.Generator
 ) -> torch.Tensor:
-    """Under noise of random level and tilt."""
+    """Noise of random level and tilt, fit to be added to waveforms ``[row, time]``.
+
+    Args:
+        waveform: that it lies below.
+        below: by so many decibels at least and at most.
+        generator: of the draws.
+    """
     shape, device = waveform.shape, waveform.device
     noise = torch.randn(shape, generator=generator, device=device)
     level, colour = torch.rand(2, shape[0], 1, generator=generator, device=device)
@@ -127,7 +133,7 @@ def _noisy(
     decibels = below[0] + (below[1] - below[0]) * level
     power = waveform.detach().square().mean(1, keepdim=True)
     noise = noise / noise.square().mean(1, keepdim=True).clamp_min(1e-12).sqrt()
-    return waveform + noise * (power * 10.0 ** (-decibels / 10.0)).sqrt()
+    return noise * (power * 10.0 ** (-decibels / 10.0)).sqrt()
 
 
 def total(parts: dict[str, torch.Tensor], config: ConversionConfig) -> torch.Tensor:

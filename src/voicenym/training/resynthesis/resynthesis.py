@@ -18,6 +18,7 @@ import torch
 
 from voicenym.nets.content.bottleneck import Bottleneck
 from voicenym.nets.speakers.encoder import Encoder
+from voicenym.nets.words.frames import FrameNet
 from voicenym.resynthesis.parts import Parts
 from voicenym.training.resynthesis.resynthesizing import ResynthesisConfig, Resynthesizing
 from voicenym.training.resynthesis.takes import Take, TakeCrops, unit
@@ -32,6 +33,7 @@ def train(
     folder: Path,
     *,
     encoder: Encoder | None = None,
+    phones: FrameNet | None = None,
     seconds: float | None = None,
     machine: Machine | None = None,
     say: Callable[[str], None] = lambda text: None,
@@ -45,6 +47,7 @@ def train(
         config: the recipe.
         folder: of checkpoints and logs; an interrupted run there is gone on with.
         encoder: of the takes' vectors; needed where the recipe speaks in other voices.
+        phones: recogniser that listens to what is spoken.
         seconds: time at most.
         machine: what to train on.
         say: told every validation's figures.
@@ -60,7 +63,7 @@ def train(
     )
     kept = torch.utils.data.DataLoader(TakeCrops(held_out, config.seconds, 64, config.seed), 16)
     voices(parts, heard)
-    module = Resynthesizing(parts, len(crops.speakers), config, encoder)
+    module = Resynthesizing(parts, len(crops.speakers), config, encoder, phones)
     outcome = fit(
         module,
         loader,

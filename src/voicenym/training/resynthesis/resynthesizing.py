@@ -13,9 +13,11 @@ from voicenym.nets.content.bottleneck import HIGHEST, LOWEST, RATE
 from voicenym.nets.reversal import reversed_gradient
 from voicenym.nets.speakers.encoder import Encoder
 from voicenym.nets.synthesis import losses
+from voicenym.nets.words.frames import FrameNet
 from voicenym.resynthesis.parts import Parts
 from voicenym.training.resynthesis import conversion
 from voicenym.training.resynthesis.conversion import ConversionConfig
+from voicenym.training.resynthesis.phones import Phones
 from voicenym.training.resynthesis.speaker_guess import SpeakerGuess
 from voicenym.training.resynthesis.takes import Crop
 from voicenym.training.run.fit import share_done
@@ -44,6 +46,8 @@ class ResynthesisConfig:
         bend: of bends of the mel axis beside it, as a share of the axis.
         reversal: weight of what the encoder loses by telling speakers apart.
         conversion: what speaking in other voices weighs.
+        phones: weight of the relative entropy of the phones heard, where a recogniser listens; half
+            of it for rebuilt crops, half for those in other voices.
         adversarial: share of the training after which discriminators join; 1 for never.
         judges: options of the discriminators, by their names in
             :data:`voicenym.training.synthesis.judges.JUDGES`; published sizes unless given.
@@ -71,6 +75,7 @@ class ResynthesisConfig:
     bend: float = 0.02
     reversal: float = 0.1
     conversion: ConversionConfig = field(default_factory=ConversionConfig)
+    phones: float = 1.0
     adversarial: float = 1.0
     judges: dict[str, Any] = field(default_factory=lambda: {"period": {}, "spectral": {}})
     judged: float = 0.0
@@ -94,6 +99,7 @@ class Resynthesizing(pl.LightningModule):
         speakers: in the training data.
         config: the recipe.
         encoder: of the speaker vectors; needed where other voices are spoken in.
+        phones: recogniser that listens to what is spoken.
     """
 
     def __init__(
@@ -102,6 +108,7 @@ class Resynthesizing(pl.LightningModule):
         speakers: int,
         config: ResynthesisConfig,
         encoder: Encoder | None = None,
+        phones: FrameNet | None = None,
     ) -> None:
         super().__init__()
         self.automatic_optimization = False
@@ -116,6 +123,7 @@ class Resynthesizing(pl.LightningModule):
             if encoder is None:
                 raise ValueError("speaking in other voices needs the encoder of their vectors")
             self.encoder = encoder.requires_grad_(False)
+        self.phones = None if phones is None else Phones(phones)
         self.mels = torch.nn.ModuleList([losses.LogMel(), losses.LogMel(fft=512, hop=80, bands=40)])
 
     def configure_optimizers(self) -> list[torch.optim.Optimizer]:
@@ -132,8 +140,8 @@ class Resynthesizing(pl.LightningModule):
             self.encoder.eval()
 
     def training_step(self, batch: Sequence[torch.Tensor], index: int) -> torch.Tensor:
-        crop = Crop(*batch)
-        generator = seeded(self.device, self.recipe.seed, self.global_rank, self.global_step)
+        crop, config = Crop(*batch), self.recipe
+        generator = seeded(self.device, config.seed, self.global_rank, self.global_step)
         said, numbers, waveform = self.rebuilt(crop, generator)
         distance = self.distance(crop.samples, waveform)
         guessed = self.guess(reversed_gradient(numbers, self.recipe.reversal))
@@ -143,8 +151,11 @@ class Resynthesizing(pl.LightningModule):
         self.log("speaker entropy", told)
         converted, lost = self.converted(crop, said, generator)
         if lost:
-            loss = loss + conversion.total(lost, self.recipe.conversion)
+            loss = loss + conversion.total(lost, config.conversion)
             self.log_dict({f"other voices: {name}": value for name, value in lost.items()})
+        for name, value in self.misheard(crop, waveform, converted, generator).items():
+            loss = loss + 0.5 * config.phones * value
+            self.log(name, value)
         if self._trainer is None:
             return loss
         optimizers = self.optimizers()
@@ -191,6 +202,29 @@ class Resynthesizing(pl.LightningModule):
             self.parts, self.encoder, some, said, voices.vectors, waveform, config, generator
         )
         return waveform, lost
+
+    def misheard(
+        self,
+        crop: Crop,
+        rebuilt: torch.Tensor,
+        converted: torch.Tensor | None,
+        generator: torch.Generator,
+    ) -> dict[str, torch.Tensor]:
+        """What the recogniser hears otherwise, in nats a frame, by what it listens to.
+
+        Both sides lie under the same noise, so that nothing too faint to be heard can please it.
+        """
+        if self.phones is None:
+            return {}
+        below = self.recipe.conversion.noise
+        spoken = {"phones": rebuilt, "other voices: phones": converted}
+        lost = {}
+        for name, waveform in spoken.items():
+            if waveform is not None:
+                original = crop.samples[: len(waveform)]
+                noise = conversion.noise_below(original, below, generator)
+                lost[name] = self.phones(original + noise, waveform.float() + noise).mean()
+        return lost
 
     def distance(self, real: torch.Tensor, fake: torch.Tensor) -> torch.Tensor:
         """Of spectra."""
@@ -263,10 +297,13 @@ class Resynthesizing(pl.LightningModule):
         distance = losses.mel_distance(crop.samples, waveform.float(), mel)
         self.log("mel distance", distance, batch_size=len(seed), sync_dist=True)
         generator = seeded(self.device, self.recipe.seed, index)
-        lost = self.converted(crop, said, generator)[1]
-        for name, value in lost.items():
-            self.log(f"kept out: {name}", value, batch_size=len(seed), sync_dist=True)
+        converted, lost = self.converted(crop, said, generator)
         worth = distance + (conversion.total(lost, self.recipe.conversion) if lost else 0.0)
+        misheard = self.misheard(crop, waveform, converted, generator)
+        for value in misheard.values():
+            worth = worth + 0.5 * self.recipe.phones * value
+        for name, value in {**lost, **misheard}.items():
+            self.log(f"kept out: {name}", value, batch_size=len(seed), sync_dist=True)
         self.log("loss kept out", worth, batch_size=len(seed), sync_dist=True)
         if index == 0:
             both = {"original": crop.samples[:SHOWN], "rebuilt": waveform[:SHOWN].float()}
