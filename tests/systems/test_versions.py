@@ -4,8 +4,10 @@ import json
 import shutil
 
 import pytest
+import torch
 
 from voicenym import load
+from voicenym.identity.pools.pool import Pool, save
 from voicenym.nets.folder import CONFIG
 from voicenym.systems import base, vcloak
 
@@ -24,3 +26,30 @@ def test_other_weights_are_another_version(name, bundled, tmp_path):
     (folder / CONFIG).write_text(json.dumps(told))
     assert load(name, weights=str(folder)).version == 16 * "0"
     assert load(name, weights=str(tmp_path / "nowhere")).version == ""
+
+
+def test_another_pool_in_the_same_place_is_another_version(tmp_path):
+    torch.manual_seed(0)
+    folder = tmp_path / "pool"
+
+    def kept() -> str:
+        vectors = torch.randn(4, 192)
+        save(Pool(vectors, ("f", "m", "f", "m"), tuple("abcd"), "ecapa-small"), folder)
+        nested = f"distinct:pool={folder},of=(selection:pool={folder},world=2,region=1)"
+        return load("base", identity=nested).version
+
+    first, second = kept(), kept()
+    assert first != second
+    assert load("base").version not in (first, second)
+    assert load("base", identity="copy").version == load("base").version
+
+
+def test_another_target_under_the_same_name_is_another_version(tmp_path):
+    path = tmp_path / "target.wav"
+    versions = set()
+    for content in (b"one", b"other"):
+        path.write_bytes(content)
+        versions.add(load("vcloak", target=str(path)).version)
+    path.unlink()
+    assert len(versions) == 2
+    assert load("vcloak", target=str(path)).version == load("vcloak").version

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from voicenym.errors import UnknownSystemError, VoicenymError
@@ -82,3 +83,13 @@ def within(method: Identity) -> Iterator[Identity]:
         value = getattr(method, field.name)
         if isinstance(value, Identity):
             yield from within(value)
+
+
+def version(method: Identity | None) -> str:
+    """Of the pools and networks in the folders that a method names; empty where it names none."""
+    from voicenym.nets import folder
+
+    if method is None:
+        return ""
+    named = [getattr(m, f.name) for m in within(method) for f in dataclasses.fields(m)]
+    return folder.together(*[folder.version(Path(n)) for n in named if n and isinstance(n, str)])

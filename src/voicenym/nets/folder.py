@@ -109,6 +109,14 @@ def version(folder: Path) -> str:
     return str(configuration(folder).get(DIGEST, ""))[:16] if there else ""
 
 
+def together(*versions: str) -> str:
+    """One version of several, those that are empty left out: of a single one, itself."""
+    some = [version for version in versions if version]
+    if len(some) < 2:
+        return "".join(some)
+    return hashlib.sha256(" ".join(some).encode()).hexdigest()[:16]
+
+
 def configuration(folder: Path) -> dict[str, Any]:
     """What is in ``config.json``.
 

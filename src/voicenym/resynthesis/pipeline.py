@@ -11,10 +11,10 @@ from typing import Any, ClassVar
 import torch
 
 from voicenym.errors import UnknownSystemError
-from voicenym.identity import Identity
+from voicenym.identity import Identity, fitting
 from voicenym.identity.copy import Half, for_parts
-from voicenym.identity.fitting import fit, tried
 from voicenym.identity.spec import parsed
+from voicenym.nets.folder import together
 from voicenym.nets.home import home
 from voicenym.nets.speakers.encoder import RATE
 from voicenym.pseudonym import Pseudonym
@@ -88,7 +88,8 @@ class Pipeline(Anonymizer):
 
     @property
     def version(self) -> str:
-        return assembly.version(self.folder)
+        method = parsed(self.identity) if self.identity else None
+        return together(assembly.version(self.folder), fitting.version(method))
 
     @property
     def folder(self) -> Path:
@@ -106,7 +107,7 @@ class Pipeline(Anonymizer):
         click = torch.zeros(RATE, device=self.device)
         click[:: RATE // 100] = 0.1  # somebody, as the encoder hears him
         who = parts.speaker.embed([click])[0].cpu()
-        tried(self.method(), who, names(self.folder / "speaker"))
+        fitting.tried(self.method(), who, names(self.folder / "speaker"))
         if "moved" in self.changes and not parts.speaker.hertz:
             self._register()
 
@@ -125,7 +126,7 @@ class Pipeline(Anonymizer):
         """
         parts = assembly.opened(self.folder, self.device)
         found = parsed(self.identity) if self.identity else self.own(self.folder)
-        fit(found, self.card.name, parts.synthesizer.parts, hertz=parts.speaker.hertz)
+        fitting.fit(found, self.card.name, parts.synthesizer.parts, hertz=parts.speaker.hertz)
         return found
 
     def working_rate(self, rate: int) -> int:

@@ -10,11 +10,10 @@ from typing import Any, ClassVar
 
 import torch
 
-from voicenym.identity import Identity
-from voicenym.identity.fitting import fit, tried
+from voicenym.identity import Identity, fitting
 from voicenym.identity.spec import parsed
 from voicenym.nets.content.bottleneck import RATE
-from voicenym.nets.folder import version
+from voicenym.nets.folder import together, version
 from voicenym.nets.speakers.encoder import Encoder
 from voicenym.nets.speakers.weights import SMALL, load
 from voicenym.pseudonym import Pseudonym
@@ -87,17 +86,17 @@ class Base(Anonymizer):
 
     def __post_init__(self) -> None:
         if self._method is not None:  # a fault in the text is told at once
-            fit(self._method, self.card.name)
+            fitting.fit(self._method, self.card.name)
 
     @property
     def version(self) -> str:
-        return version(Path(self.weights or BUNDLED))
+        return together(version(Path(self.weights or BUNDLED)), fitting.version(self._method))
 
     def check(self) -> None:
         parts = self.parts
         if self._method is not None:
             known = version(SMALL)
-            tried(self._method, parts.voices.mean.cpu(), [known])
+            fitting.tried(self._method, parts.voices.mean.cpu(), [known])
 
     @property
     def needs_profile(self) -> bool:

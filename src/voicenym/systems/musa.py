@@ -12,11 +12,10 @@ from typing import Any, ClassVar, Literal
 import torch
 
 from voicenym.errors import UnknownSystemError, WeightsError
-from voicenym.identity import Identity
-from voicenym.identity.fitting import fit, tried
+from voicenym.identity import Identity, fitting
 from voicenym.identity.spec import parsed
 from voicenym.nets.codec.codec import RATE, Codec
-from voicenym.nets.folder import CONFIG, version
+from voicenym.nets.folder import CONFIG, together, version
 from voicenym.nets.home import home
 from voicenym.pseudonym import Pseudonym
 from voicenym.resynthesis.codec_core import CodecSpeakers, CodedCore, LiveCodedCore
@@ -120,7 +119,9 @@ class Musa(Anonymizer):
         if self.voice not in ("turned", "empty"):
             raise UnknownSystemError(f"musa: voice is turned or empty, not {self.voice!r}")
         if self.identity:
-            fit(parsed(self.identity), self.card.name)  # a fault in the text is told at once
+            fitting.fit(
+                parsed(self.identity), self.card.name
+            )  # a fault in the text is told at once
 
     @property
     def folder(self) -> Path:
@@ -129,12 +130,13 @@ class Musa(Anonymizer):
 
     @property
     def version(self) -> str:
-        return version(self.folder)
+        method = parsed(self.identity) if self.identity else None
+        return together(version(self.folder), fitting.version(method))
 
     def check(self) -> None:
         codec = self._codec()
         if self.identity:
-            tried(parsed(self.identity), codec.voices.mean.cpu())
+            fitting.tried(parsed(self.identity), codec.voices.mean.cpu())
 
     @property
     def needs_profile(self) -> bool:

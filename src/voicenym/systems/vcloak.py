@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +20,7 @@ from voicenym.nets.cloak.cloak import (
     Cloak,
     CloakStream,
 )
-from voicenym.nets.folder import version
+from voicenym.nets.folder import together, version
 from voicenym.pseudonym import Pseudonym
 from voicenym.system import Anonymizer, Card, Core
 
@@ -127,7 +128,7 @@ class VCloak(Anonymizer):
 
     @property
     def version(self) -> str:
-        return version(Path(self.weights or BUNDLED))
+        return together(version(Path(self.weights or BUNDLED)), _digest(self.target))
 
     def core(self, pseudonyms: Sequence[Pseudonym], rate: int, profile: Any) -> Core:
         cloak, told = _loaded(self.weights or str(BUNDLED), self.device)
@@ -202,6 +203,14 @@ def _loaded(folder: str, device: str) -> tuple[Cloak, dict[str, Any]]:
         )
     cloak, told = Cloak.load(Path(folder))
     return cloak.to(device).requires_grad_(False), told
+
+
+def _digest(path: str) -> str:
+    """Of a file's bytes; empty where it cannot be read, which whoever hears it will say."""
+    try:
+        return hashlib.sha256(Path(path).read_bytes()).hexdigest()[:16] if path else ""
+    except OSError:
+        return ""
 
 
 @functools.lru_cache(maxsize=16)
