@@ -42,6 +42,7 @@ def resynthesis(
     """Train the content encoder and the synthesizer of a resynthesis system."""
     common.needs_lightning()
     from voicenym.attack.verifier import encoder_of
+    from voicenym.nets.folder import version
     from voicenym.nets.words.phone_model import PhoneModel
     from voicenym.resynthesis.parts import Parts
     from voicenym.training.resynthesis import resynthesis as recipe
@@ -72,6 +73,7 @@ def resynthesis(
             **common.learnt_from([t.utterance.recording for t in heard], data, split, corpus),
             "hours": round(sum(take.frames for take in heard) / 360_000, 2),
             "encoder": chosen.encoder,
+            **({} if phones is None else {"phones judged by": version(phones)}),
             "share of the weights that is the result's": share,
             "steps": outcome.steps,
             "on speakers kept out": {

@@ -75,7 +75,7 @@ class ResynthesisConfig:
     bend: float = 0.02
     reversal: float = 0.1
     conversion: ConversionConfig = field(default_factory=ConversionConfig)
-    phones: float = 1.0
+    phones: float = 8.0
     adversarial: float = 1.0
     judges: dict[str, Any] = field(default_factory=lambda: {"period": {}, "spectral": {}})
     judged: float = 0.0
