@@ -51,3 +51,22 @@ def speech(tmp_path):
         return path
 
     return make
+
+
+@pytest.fixture(scope="session")
+def buzz():
+    """``buzz(folder, speakers, takes=1, time=8000)`` writes speakers who buzz, each at a pitch of
+    his own: ``folder/s0/0.wav`` and so on.
+    """
+
+    def make(folder: Path, speakers: int, takes: int = 1, time: int = 8_000) -> None:
+        seconds = np.arange(time) / 16_000
+        for speaker in range(speakers):
+            pitch = 90.0 * 1.15**speaker
+            sound = sum(np.sin(2 * np.pi * k * pitch * seconds + k) / k for k in range(1, 9))
+            for take in range(takes):
+                place = folder / f"s{speaker}" / f"{take}.wav"
+                place.parent.mkdir(parents=True, exist_ok=True)
+                soundfile.write(place, 0.1 / (take + 1) * sound, 16_000)
+
+    return make

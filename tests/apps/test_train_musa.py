@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 
-import numpy as np
 import pytest
-import soundfile
 from typer.testing import CliRunner
 
 from voicenym.apps.cli import app
@@ -24,20 +22,14 @@ judges: 0.03
 
 
 @pytest.fixture(scope="module")
-def buzzers(tmp_path_factory):
+def buzzers(tmp_path_factory, buzz):
     """Four speakers who buzz at pitches of their own, and units of their cepstra."""
     import torch
 
     from voicenym.nets.content.units import Units
 
     root = tmp_path_factory.mktemp("speech")
-    time = np.arange(8000) / 16_000
-    for speaker in range(4):
-        pitch = 90.0 * 1.15**speaker
-        sound = sum(np.sin(2 * np.pi * k * pitch * time + k) / k for k in range(1, 9))
-        place = root / "train" / f"s{speaker}" / "0.wav"
-        place.parent.mkdir(parents=True, exist_ok=True)
-        soundfile.write(place, 0.1 * sound, 16_000)
+    buzz(root / "train", speakers=4, time=8_000)
     (root / "tiny.yaml").write_text(CONFIG)
     Units(torch.randn(6, 39), {"features": "cepstra"}).save(root / "units")
     Units(torch.randn(6, 39), {"features": "hubert", "layer": 3}).save(root / "others")

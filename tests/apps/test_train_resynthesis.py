@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 
-import numpy as np
 import pytest
-import soundfile
 import torch
 from typer.testing import CliRunner
 
@@ -31,17 +29,10 @@ conversion: {share: 0.5}
 
 
 @pytest.fixture(scope="module")
-def speech(tmp_path_factory):
-    """Nine speakers who buzz at pitches of their own, and a recogniser that knows two phones."""
+def speech(tmp_path_factory, buzz):
+    """Nine speakers who buzz, and a recogniser that knows two phones."""
     root = tmp_path_factory.mktemp("speech")
-    time = np.arange(20_000) / 16_000
-    for speaker in range(9):
-        pitch = 90.0 * 1.1**speaker
-        sound = sum(np.sin(2 * np.pi * k * pitch * time + k) / k for k in range(1, 9))
-        for take in range(2):
-            place = root / "train" / f"s{speaker}" / f"{take}.wav"
-            place.parent.mkdir(parents=True, exist_ok=True)
-            soundfile.write(place, 0.1 * (take + 1) * sound, 16_000)
+    buzz(root / "train", speakers=9, takes=2, time=20_000)
     (root / "tiny.yaml").write_text(CONFIG)
     torch.manual_seed(0)
     PhoneModel.make(States(("AA", "B")), {"width": 16, "gaps": (1,)}).save(root / "phones")
@@ -64,8 +55,8 @@ def test_parts_are_trained_and_speak(speech, tmp_path):
     listener = json.loads((speech / "phones" / "config.json").read_text())
     assert card["phones judged by"] == listener["sha256"][:16]
     figures = card["on speakers kept out"]
-    assert figures["kept out: phones"] >= 0.0
-    assert figures["kept out: other voices: phones"] >= 0.0
+    assert figures["kept out: phones"] > 0.0
+    assert figures["kept out: other voices: phones"] > 0.0
     system = voicenym.load("base", weights=str(out))
     noise = voicenym.Audio(0.1 * torch.randn(8000), 16_000)
     spoken = system(noise, voicenym.Key(bytes(32)).pseudonym("ann"))

@@ -27,16 +27,10 @@ judges: {period: {channels: [4, 8]}, scale: {scales: 1, width: 16}}
 
 
 @pytest.fixture(scope="module")
-def buzzers(tmp_path_factory):
+def buzzers(tmp_path_factory, buzz):
     """Four speakers who buzz at pitches of their own."""
     root = tmp_path_factory.mktemp("speech")
-    time = np.arange(9_600) / 16_000
-    for speaker in range(4):
-        pitch = 90.0 * 1.15**speaker
-        sound = sum(np.sin(2 * np.pi * k * pitch * time + k) / k for k in range(1, 9))
-        place = root / "train" / f"s{speaker}" / "0.wav"
-        place.parent.mkdir(parents=True, exist_ok=True)
-        soundfile.write(place, 0.1 * sound, 16_000)
+    buzz(root / "train", speakers=4, time=9_600)
     (root / "tiny.yaml").write_text(CONFIG)
     return root
 

@@ -86,10 +86,14 @@ def within(method: Identity) -> Iterator[Identity]:
 
 
 def version(method: Identity | None) -> str:
-    """Of the pools and networks in the folders that a method names; empty where it names none."""
+    """Of the pools and networks in the folders that a method names; empty where it names none.
+
+    Raises:
+        VoicenymError: a folder's configuration that cannot be read.
+    """
     from voicenym.nets import folder
 
     if method is None:
         return ""
     named = [getattr(m, f.name) for m in within(method) for f in dataclasses.fields(m)]
-    return folder.together(*[folder.version(Path(n)) for n in named if n and isinstance(n, str)])
+    return folder.together(*[folder.stamp(Path(n)) for n in named if n and isinstance(n, str)])

@@ -109,8 +109,21 @@ def version(folder: Path) -> str:
     return str(configuration(folder).get(DIGEST, ""))[:16] if there else ""
 
 
+def stamp(folder: Path) -> str:
+    """Tells weights and their settings from others: of the configuration, which holds their digest,
+    less the card; empty where there is none.
+
+    Raises:
+        VoicenymError: as :func:`configuration`.
+    """
+    if not (folder / CONFIG).is_file():
+        return ""
+    told = {name: value for name, value in configuration(folder).items() if name != "card"}
+    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:16]
+
+
 def together(*versions: str) -> str:
-    """One version of several, those that are empty left out: of a single one, itself."""
+    """One version of several, in their order and without those that are empty; one is itself."""
     some = [version for version in versions if version]
     if len(some) < 2:
         return "".join(some)

@@ -119,9 +119,8 @@ class Musa(Anonymizer):
         if self.voice not in ("turned", "empty"):
             raise UnknownSystemError(f"musa: voice is turned or empty, not {self.voice!r}")
         if self.identity:
-            fitting.fit(
-                parsed(self.identity), self.card.name
-            )  # a fault in the text is told at once
+            # a fault in the text is told at once
+            fitting.fit(parsed(self.identity), self.card.name)
 
     @property
     def folder(self) -> Path:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +20,7 @@ from voicenym.nets.cloak.cloak import (
     CloakStream,
 )
 from voicenym.nets.folder import together, version
+from voicenym.nets.hub import sha256
 from voicenym.pseudonym import Pseudonym
 from voicenym.system import Anonymizer, Card, Core
 
@@ -128,7 +128,9 @@ class VCloak(Anonymizer):
 
     @property
     def version(self) -> str:
-        return together(version(Path(self.weights or BUNDLED)), _digest(self.target))
+        target = Path(self.target)
+        heard = sha256(target)[:16] if self.target and target.is_file() else ""
+        return together(version(Path(self.weights or BUNDLED)), heard)
 
     def core(self, pseudonyms: Sequence[Pseudonym], rate: int, profile: Any) -> Core:
         cloak, told = _loaded(self.weights or str(BUNDLED), self.device)
@@ -203,14 +205,6 @@ def _loaded(folder: str, device: str) -> tuple[Cloak, dict[str, Any]]:
         )
     cloak, told = Cloak.load(Path(folder))
     return cloak.to(device).requires_grad_(False), told
-
-
-def _digest(path: str) -> str:
-    """Of a file's bytes; empty where it cannot be read, which whoever hears it will say."""
-    try:
-        return hashlib.sha256(Path(path).read_bytes()).hexdigest()[:16] if path else ""
-    except OSError:
-        return ""
 
 
 @functools.lru_cache(maxsize=16)

@@ -140,8 +140,8 @@ class Resynthesizing(pl.LightningModule):
             self.encoder.eval()
 
     def training_step(self, batch: Sequence[torch.Tensor], index: int) -> torch.Tensor:
-        crop, config = Crop(*batch), self.recipe
-        generator = seeded(self.device, config.seed, self.global_rank, self.global_step)
+        crop = Crop(*batch)
+        generator = seeded(self.device, self.recipe.seed, self.global_rank, self.global_step)
         said, numbers, waveform = self.rebuilt(crop, generator)
         distance = self.distance(crop.samples, waveform)
         guessed = self.guess(reversed_gradient(numbers, self.recipe.reversal))
@@ -150,12 +150,10 @@ class Resynthesizing(pl.LightningModule):
         self.log("distance", distance, prog_bar=True)
         self.log("speaker entropy", told)
         converted, lost = self.converted(crop, said, generator)
-        if lost:
-            loss = loss + conversion.total(lost, config.conversion)
-            self.log_dict({f"other voices: {name}": value for name, value in lost.items()})
-        for name, value in self.misheard(crop, waveform, converted, generator).items():
-            loss = loss + 0.5 * config.phones * value
-            self.log(name, value)
+        misheard = self.misheard(crop, waveform, converted, generator)
+        loss = loss + self.weighed(lost, misheard)
+        self.log_dict({f"other voices: {name}": value for name, value in lost.items()})
+        self.log_dict(dict(misheard))
         if self._trainer is None:
             return loss
         optimizers = self.optimizers()
@@ -213,6 +211,12 @@ class Resynthesizing(pl.LightningModule):
         """What the recogniser hears otherwise, in nats a frame, by what it listens to.
 
         Both sides lie under the same noise, so that nothing too faint to be heard can please it.
+
+        Args:
+            crop: what was said.
+            rebuilt: ``[row, time]``, in the speakers' own voices.
+            converted: ``[row, time]``, the first crops in other voices, if any.
+            generator: of the noise.
         """
         if self.phones is None:
             return {}
@@ -225,6 +229,16 @@ class Resynthesizing(pl.LightningModule):
                 noise = conversion.noise_below(original, below, generator)
                 lost[name] = self.phones(original + noise, waveform.float() + noise).mean()
         return lost
+
+    def weighed(
+        self, lost: dict[str, torch.Tensor], misheard: dict[str, torch.Tensor]
+    ) -> torch.Tensor:
+        """What is lost in other voices and what is misheard, by the weights of the recipe."""
+        weight = 0.5 * self.recipe.phones
+        parts = [weight * value for value in misheard.values()]
+        if lost:
+            parts.append(conversion.total(lost, self.recipe.conversion))
+        return torch.stack(parts).sum() if parts else torch.zeros((), device=self.device)
 
     def distance(self, real: torch.Tensor, fake: torch.Tensor) -> torch.Tensor:
         """Of spectra."""
@@ -298,10 +312,8 @@ class Resynthesizing(pl.LightningModule):
         self.log("mel distance", distance, batch_size=len(seed), sync_dist=True)
         generator = seeded(self.device, self.recipe.seed, index)
         converted, lost = self.converted(crop, said, generator)
-        worth = distance + (conversion.total(lost, self.recipe.conversion) if lost else 0.0)
         misheard = self.misheard(crop, waveform, converted, generator)
-        for value in misheard.values():
-            worth = worth + 0.5 * self.recipe.phones * value
+        worth = distance + self.weighed(lost, misheard)
         for name, value in {**lost, **misheard}.items():
             self.log(f"kept out: {name}", value, batch_size=len(seed), sync_dist=True)
         self.log("loss kept out", worth, batch_size=len(seed), sync_dist=True)
