@@ -9,7 +9,13 @@ import soundfile
 from voicenym import Key
 from voicenym.attack.case import Case, Model, Protection
 from voicenym.attack.embedder import Embedder
-from voicenym.attack.retrained import Lesson, SemiInformed, SemiInformedStatistics
+from voicenym.attack.retrained import (
+    Lesson,
+    SemiInformed,
+    SemiInformedCourse,
+    SemiInformedStatistics,
+    SemiInformedTogether,
+)
 from voicenym.corpus.recording import Recording
 
 pytest.importorskip("lightning")
@@ -85,9 +91,7 @@ def test_another_system_pool_or_lesson_is_another_training(case, lesson):
     assert len(places) == 4
 
 
-def test_statistics_are_trained_once_and_compared_by_their_own_back_end(
-    voice, lesson, spectrum, tmp_path
-):
+def test_statistics_are_trained_once_and_add_up(voice, lesson, spectrum, tmp_path):
     pool = []
     for speaker in range(20):
         for take in range(4):
@@ -108,3 +112,10 @@ def test_statistics_are_trained_once_and_compared_by_their_own_back_end(
     assert len(said) == told > 0
     assert attacker.learning(case) == []
     assert attacker.place(case) != SemiInformed(lesson).place(case)
+    course = SemiInformedCourse(lesson, said.append)
+    with Embedder() as embedder:
+        of_course = course.scores(case, spectrum, embedder)
+        together = SemiInformedTogether(lesson).scores(case, spectrum, embedder)
+    np.testing.assert_allclose(together, scores + of_course)
+    assert course.place(case) != attacker.place(case)
+    assert course.hears(spectrum) == course.ear

@@ -214,6 +214,62 @@ class SemiInformedStatistics(Retraining):
         return IVector(place)
 
 
+@dataclass(frozen=True)
+class SemiInformedCourse(Retraining):
+    """Listens to no voice, only to how level and pitch move (:mod:`voicenym.attack.course`)."""
+
+    name = "semi-informed (course trained)"
+    knows = (
+        "knows the system, not the key; protects its enrolment and speech of other people, from "
+        "which it learns how pauses, rhythm and intonation differ, and listens to nothing else"
+    )
+    ear = "courses of level and pitch of anonymized speech"
+
+    def means(self) -> str:
+        from voicenym.attack.course import METHOD
+
+        return f"{super().means()} {METHOD}"
+
+    def student(self) -> Student:
+        from voicenym.attack.course import Course
+
+        return Course
+
+    def taught(self, place: Path) -> Verifier:
+        from voicenym.attack.course import Course
+
+        return Course(place)
+
+
+@dataclass(frozen=True)
+class SemiInformedTogether(Attacker):
+    """Adds what i-vectors say of the voice to what level and pitch say: log-likelihood ratios of
+    what hardly depends on each other.
+
+    Args:
+        lesson, say: of both.
+    """
+
+    lesson: Lesson
+    say: Callable[[str], None] = field(default=lambda text: None, compare=False)
+
+    name = "semi-informed (i-vectors and course trained)"
+    knows = (
+        "knows the system, not the key; protects its enrolment and speech of other people, on "
+        "which it trains i-vectors and PLDA, and learns how pauses, rhythm and intonation differ"
+    )
+
+    def scores(self, case: Case, verifier: Verifier, embedder: Embedder) -> np.ndarray:
+        both: tuple[Retraining, ...] = (
+            SemiInformedStatistics(self.lesson, self.say),
+            SemiInformedCourse(self.lesson, self.say),
+        )
+        return np.sum([one.scores(case, verifier, embedder) for one in both], axis=0)
+
+    def hears(self, verifier: Verifier) -> str:
+        return "i-vectors and courses trained on anonymized speech"
+
+
 def _by_model(case: Case, vectors: np.ndarray) -> list[np.ndarray]:
     ends = np.cumsum([len(model.recordings) for model in case.models])
     return np.split(vectors, ends[:-1])

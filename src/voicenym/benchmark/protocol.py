@@ -14,7 +14,12 @@ from voicenym.attack.case import Case, Protection
 from voicenym.attack.embedder import Embedder
 from voicenym.attack.interface import Verifier
 from voicenym.attack.normalised import Normalised
-from voicenym.attack.retrained import SemiInformed, SemiInformedStatistics
+from voicenym.attack.retrained import (
+    SemiInformed,
+    SemiInformedCourse,
+    SemiInformedStatistics,
+    SemiInformedTogether,
+)
 from voicenym.attack.search import UnprotectedPerTrial, line_up
 from voicenym.attack.transform import ORIGINAL, Instead, Transform
 from voicenym.attack.trivial import VoiceStatistics
@@ -220,7 +225,8 @@ def _attackers(
     taught: list[Attacker] = []
     if plan.lesson is not None and system is not None:
         if len(plan.pool) >= LEAST_FOR_STATISTICS:
-            taught.append(SemiInformedStatistics(plan.lesson, say))
+            statistical = (SemiInformedStatistics, SemiInformedCourse, SemiInformedTogether)
+            taught += [attacker(plan.lesson, say) for attacker in statistical]
         if trains and plan.lesson.seconds > 0.0:
             taught.append(SemiInformed(plan.lesson, say))
 
