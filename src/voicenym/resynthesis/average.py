@@ -8,6 +8,7 @@ import torch
 
 from voicenym.dsp.pitch.register import moments, register
 from voicenym.nets.content.bottleneck import Heard
+from voicenym.resynthesis import pauses
 
 
 @dataclass(frozen=True)
@@ -19,12 +20,14 @@ class Averages:
         power: ``[row]``, natural logarithm of the mean square.
         log_f0: ``[row]``, of F0 in Hz, where voiced.
         log_f0_std: ``[row]``, its standard deviation.
+        floor: ``[row]``, natural logarithm of the mean square of its pauses.
     """
 
     bands: torch.Tensor
     power: torch.Tensor
     log_f0: torch.Tensor
     log_f0_std: torch.Tensor
+    floor: torch.Tensor
 
     @classmethod
     def of(cls, heard: Heard, f0: torch.Tensor, level: torch.Tensor) -> Averages:
@@ -57,12 +60,15 @@ class Sums:
     def __init__(self, rows: int, bands: int, device: str = "cpu") -> None:
         self.frames = torch.zeros(rows, bands + 2, dtype=torch.float64, device=device)
         """Weight; power and bands times it."""
+        self.levels = torch.zeros(rows, pauses.BINS, dtype=torch.float64, device=device)
+        """Of :func:`~voicenym.resynthesis.pauses.counted`."""
         self.pitch = torch.zeros(rows, 3, dtype=torch.float64, device=device)
         """Of :func:`~voicenym.dsp.pitch.register.moments`."""
 
     def add_frames(self, heard: Heard, inside: torch.Tensor) -> None:
         """Count frames; ``inside`` ``[row, frame]`` is 0 for those that are padding."""
         self.frames = self.frames + self.of_frames(heard, inside).sum(1)
+        self.levels = self.levels + (pauses.counted(heard.power) * inside[..., None]).sum(1)
 
     @staticmethod
     def of_frames(heard: Heard, inside: torch.Tensor) -> torch.Tensor:
@@ -79,7 +85,9 @@ class Sums:
         """Of what was counted; a recording without voiced frames has a typical pitch."""
         means = self.frames[:, 1:] / self.frames[:, :1].clamp_min(1e-12)
         log_f0, std = register(self.pitch)
-        return Averages(means[:, 1:].float(), means[:, 0].float(), log_f0.float(), std.float())
+        floor = pauses.floor(self.levels)
+        found = (means[:, 1:], means[:, 0], log_f0, std, floor)
+        return Averages(*(value.float() for value in found))
 
 
 def between(f0: torch.Tensor) -> torch.Tensor:

@@ -11,6 +11,7 @@ from voicenym.dsp.pitch.online import Pitch, PitchStream
 from voicenym.dsp.pitch.register import moments, moved_within, register, typical
 from voicenym.nets.content.bottleneck import EVERY, HOP, RATE, Heard
 from voicenym.nets.streaming import Memory
+from voicenym.resynthesis import pauses
 from voicenym.resynthesis.average import Averages, Sums, between
 from voicenym.resynthesis.parts import Parts
 
@@ -18,6 +19,10 @@ PRIOR_SECONDS = 1.0
 """Weight of the usual averages at the start of a live stream, in seconds of ordinary speech."""
 ORDINARY_POWER = -6.0
 """Natural logarithm of the mean square of ordinary speech (-26 dBFS)."""
+ORDINARY_FLOOR = -14.0
+"""That of its pauses."""
+ORDINARY_PAUSES = 0.2
+"""Their share of its time."""
 STEP = EVERY * HOP
 """Samples that are worked on together: a frame of content."""
 HIGHEST_GAIN = 10.0
@@ -59,7 +64,7 @@ class ResynthesisCore:
     Analysis, in steps of 20 ms, gives content, power and pitch; without averages of the whole
     recording, those of what was heard so far serve. The synthesizer speaks them in the given voice;
     what it made is brought to the power of what was said, frame by frame, so that level and silence
-    stay.
+    stay; pauses become equally quiet (:mod:`voicenym.resynthesis.pauses`).
 
     Args:
         parts: trained; on the device.
@@ -87,6 +92,7 @@ class ResynthesisCore:
         self._numbers = empty(0, parts.content.size)
         self._power = empty(0)
         self._made = empty(0)  # samples of frames that wait for their gain
+        self._plain = empty(0)  # mean squares of frames whose pauses are not known yet
         # mean squares of these and of the frames before: of the input, and of what was made
         self._said, self._sounding = empty(AROUND), empty(AROUND)
         content = parts.content.latency
@@ -118,7 +124,7 @@ class ResynthesisCore:
         ready = signal.shape[1] // STEP * STEP
         self._input = signal[:, ready:].clone()
         if ready:
-            self._said = torch.cat([self._said, windows(signal[:, :ready])], dim=1)
+            self._plain = torch.cat([self._plain, windows(signal[:, :ready])], dim=1)
             heard = self._parts.content.ear(signal[:, :ready], self._memory)
             self._content(heard)
         self._contour(pitch)
@@ -130,13 +136,22 @@ class ResynthesisCore:
         bands, power = heard
         if self._averages is not None:
             mean = torch.cat([self._averages.power[:, None], self._averages.bands], dim=1)[:, None]
+            floor = self._averages.floor[:, None]
         else:
             sums = Sums.of_frames(heard, torch.ones_like(power)).cumsum(1)
             sums = sums + self._sums.frames[:, None]
+            counts = pauses.counted(power).cumsum(1) + self._sums.levels[:, None]
             if sums.shape[1]:
-                self._sums.frames = sums[:, -1].clone()
+                self._sums.frames, self._sums.levels = sums[:, -1].clone(), counts[:, -1].clone()
             mean = (sums[..., 1:] / sums[..., :1]).float()
-        self._power = torch.cat([self._power, power - mean[..., 0]], dim=1)
+            floor = pauses.floor(counts).float()
+        level = power - mean[..., 0]
+        quieted = pauses.quieted(level, floor - mean[..., 0])
+        self._power = torch.cat([self._power, quieted], dim=1)
+        frames = power.shape[1]
+        said = self._plain[:, :frames] * (quieted - level).exp()
+        self._plain = self._plain[:, frames:]
+        self._said = torch.cat([self._said, said], dim=1)
         bands = torch.cat([self._bands, bands - mean[..., 1:]], dim=1)
         ready = bands.shape[1] // EVERY * EVERY
         self._bands = bands[:, ready:].clone()
@@ -218,6 +233,9 @@ def usual(parts: Parts, rows: int, device: str) -> Sums:
     weight = frames * math.exp(0.25 * ORDINARY_POWER)
     means = torch.cat([torch.ones(1, device=device), parts.usual]).double()
     sums.frames = (weight * means).repeat(rows, 1)
+    typical_levels = torch.tensor([ORDINARY_FLOOR, ORDINARY_POWER], device=device)
+    shares = torch.tensor([[ORDINARY_PAUSES], [1.0 - ORDINARY_PAUSES]], device=device)
+    sums.levels = (frames * shares * pauses.counted(typical_levels)).sum(0).repeat(rows, 1)
     level = frames * math.exp(0.5 * ORDINARY_POWER)
     sums.pitch = typical(level).to(device).repeat(rows, 1)
     return sums
