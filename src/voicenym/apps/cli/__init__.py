@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import warnings
+from pathlib import Path
+from typing import TextIO
 
 import typer
 
@@ -94,6 +97,7 @@ app.add_typer(cards.app, name="cards")
 def main() -> None:
     """Run the command; a user's mistake is one line on stderr and a status other than zero."""
     signal.signal(signal.SIGTERM, _terminated)
+    warnings.showwarning = _warned
     try:
         app()
     except VoicenymError as error:
@@ -106,6 +110,25 @@ def main() -> None:
         sys.exit(130)
     except BrokenPipeError:
         sys.exit(141)
+
+
+PACKAGE = str(Path(__file__).parents[2])
+_developers = warnings.showwarning
+
+
+def _warned(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """What the package warns of is for the user, and needs no line of code; the rest is not."""
+    if category is UserWarning and filename.startswith(PACKAGE):
+        typer.echo(f"voicenym: warning: {message}", err=True)
+    else:
+        _developers(message, category, filename, lineno, file, line)
 
 
 def _terminated(number: int, frame: object) -> None:

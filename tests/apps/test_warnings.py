@@ -1,0 +1,28 @@
+"""What the package warns of is told in a line, without the line of code."""
+
+import warnings
+
+import pytest
+
+from voicenym.apps import cli
+from voicenym.recognition import sphinx
+
+
+@pytest.mark.parametrize(
+    ("where", "kind", "for_users"),
+    [
+        (sphinx.__file__, UserWarning, True),
+        (sphinx.__file__, DeprecationWarning, False),
+        (pytest.__file__, UserWarning, False),
+    ],
+)
+def test_users_are_told_in_words(where, kind, for_users, monkeypatch, capsys):
+    others = []
+    monkeypatch.setattr(cli, "_developers", lambda *told: others.append(str(told[0])))
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        warnings.showwarning = cli._warned
+        warnings.warn_explicit("four left out", kind, where, 7)
+    told = capsys.readouterr().err
+    assert told == ("voicenym: warning: four left out\n" if for_users else "")
+    assert others == ([] if for_users else ["four left out"])
