@@ -33,7 +33,8 @@ class Base(Anonymizer):
     2. Pitch: ln F0 moved to the drawn voice's register and range.
     3. The voice: a speaker vector and a register that are drawn from what the training's speakers
        look like; the pseudonym alone decides.
-    4. An inverse-STFT synthesizer speaks; frame by frame its power is made that of the input.
+    4. An inverse-STFT synthesizer speaks; frame by frame its power is made that of the input,
+       and pauses are made equally quiet.
 
     A file is heard once before it is changed, for its averages; a live stream uses the averages of
     what it has heard so far.
@@ -65,12 +66,13 @@ class Base(Anonymizer):
         "live",
         protects="ignorant verifiers in part, and weakly those who know the system but not the key",
         promises=(
-            "length, channels, level contour, rhythm and the direction of intonation are kept",
+            "length, channels, level contour, rhythm and the direction of intonation are kept; pauses "
+            "become equally quiet",
             "no sample, phase or spectrum of the original reaches the output, only 1,700 bits a "
             "second, pitch and power",
         ),
         fails=(
-            "an attacker who trains on its output finds part of the voices again: accent, rhythm, "
+            "an attacker who trains on its output finds many of the voices again: accent, rhythm, "
             "intonation and what passes through the bottleneck remain the speaker's",
             "words suffer: consonants are blurred, more so in languages, accents and noise that "
             "the training did not hold",
