@@ -66,8 +66,8 @@ class Base(Anonymizer):
         "live",
         protects="ignorant verifiers in part, and weakly those who know the system but not the key",
         promises=(
-            "length, channels, level contour, rhythm and the direction of intonation are kept; pauses "
-            "become equally quiet",
+            "length, channels, level contour, rhythm and the direction of intonation are kept; "
+            "pauses become equally quiet",
             "no sample, phase or spectrum of the original reaches the output, only 1,700 bits a "
             "second, pitch and power",
         ),
