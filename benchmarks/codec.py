@@ -1,6 +1,7 @@
 """Speed of the codec on one core, against what its arithmetic must take here.
 
     python benchmarks/codec.py [--seconds 10] [--codec small]
+    python benchmarks/codec.py --device cuda --rows 64 [--precision bf16]
 
 For each size: parameters, multiply-adds per second of speech, then processor time over duration of
 the speaker encoder, the speech encoder, the quantiser, the decoder, and of all of it (speech heard,
@@ -8,11 +9,18 @@ encoded, decoded in an empty voice); that over the limit: its multiply-adds at t
 this machine multiplies matrices (recurrence, quantisation, layers within frames) and convolves (the
 rest), both measured in the same run; tokens per second; and for causal ones the stream's time over
 duration in blocks of 100 ms. Weights are random, which changes no time. The aim is 0.2.
+
+With ``--rows``, or on another device, so many signals are worked on at once and the clock's time is
+taken: how many times faster than speech each part is, and tokens per second of encoder and
+quantiser, and of all.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import time
+from collections.abc import Callable
 
 import torch
 
@@ -80,12 +88,77 @@ def row(name: str, config: CodecConfig, seconds: float, rates: tuple[float, floa
     return line
 
 
+def elapsed(work: Callable[[], object], device: str, repeats: int = 5) -> float:
+    """Seconds by the clock, the least of some tries after two for nothing."""
+
+    def finished() -> float:
+        if device != "cpu":
+            torch.cuda.synchronize()
+        return time.perf_counter()
+
+    taken = []
+    for _ in range(2 + repeats):
+        begun = finished()
+        work()
+        taken.append(finished() - begun)
+    return min(taken[2:])
+
+
+def batch(
+    name: str, config: CodecConfig, seconds: float, rows: int, device: str, precision: str
+) -> str:
+    """A line of the table for many signals at once."""
+    torch.manual_seed(0)
+    codec = Codec(config).eval().to(device)
+    speech = 0.1 * torch.randn(rows, round(seconds * RATE) // codec.hop * codec.hop, device=device)
+    empty = torch.zeros(rows, codec.size, device=device)
+    short: contextlib.AbstractContextManager[object] = contextlib.nullcontext()
+    if precision == "bf16":
+        short = torch.autocast(device, dtype=torch.bfloat16)
+    with torch.inference_mode(), short:
+        x = codec.encoder(speech)
+        parts = [
+            elapsed(work, device)
+            for work in (
+                lambda: codec.speaker(speech),
+                lambda: codec.encoder(speech),
+                lambda: codec.quantizer(x),
+                lambda: codec.decoder(x),
+                lambda: codec.convert(speech, codec.speaker(speech), empty),
+            )
+        ]
+    duration = speech.numel() / RATE
+    tokens = speech.numel() // codec.hop * config.codebooks
+    each = " ".join(f"{duration / part:9.0f}" for part in parts)
+    return f"{name:26s} {each} {tokens / (parts[1] + parts[2]):12.0f} {tokens / parts[-1]:12.0f}"
+
+
+def batches(options: argparse.Namespace) -> None:
+    """The table of many signals at once."""
+    print(
+        f"{options.rows} signals of {options.seconds:g} s, {options.device}, {options.precision}:"
+    )
+    heads = ("speaker", "encode", "quant.", "decode", "all")
+    print(f"{'times faster than speech':26s} " + " ".join(f"{head:>9s}" for head in heads), end="")
+    print(f" {'coded/s':>12s} {'tokens/s':>12s}")
+    for name, config in CODECS.items():
+        if options.codec in name:
+            some = options.seconds, options.rows, options.device, options.precision
+            print(batch(name, config, *some), flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=10.0)
     parser.add_argument("--codec", default="", help="part of the names to measure")
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--rows", type=int, default=1, help="signals at once")
+    parser.add_argument("--precision", choices=["single", "bf16"], default="single")
     options = parser.parse_args()
     torch.set_num_threads(1)
+    if options.device != "cpu" or options.rows > 1:
+        batches(options)
+        return
     torch.manual_seed(0)
     rates = matrix_rate(), convolution_rate()
     print(f"one core: {rates[0] / 1e9:.0f} G multiply-adds a second in products of matrices, ")
