@@ -10,20 +10,19 @@ this machine multiplies matrices (recurrence, quantisation, layers within frames
 rest), both measured in the same run; tokens per second; and for causal ones the stream's time over
 duration in blocks of 100 ms. Weights are random, which changes no time. The aim is 0.2.
 
-With ``--rows``, or on another device, so many signals are worked on at once and the clock's time is
-taken: how many times faster than speech each part is, and tokens per second of encoder and
-quantiser, and of all.
+With ``--rows``, or on another device, so many signals are worked on at once: how many times faster
+than speech each part is, and tokens per second of encoder and quantiser, and of all.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
-import time
 from collections.abc import Callable
 
 import torch
 
+from embedding import Clock
 from synthesis import BLOCK_SECONDS, Counter, best, convolution_rate, matrix_rate
 from voicenym.nets.codec.codec import RATE, Codec, CodecConfig, sizes
 from voicenym.training.codec.musa import MusaConfig
@@ -88,20 +87,9 @@ def row(name: str, config: CodecConfig, seconds: float, rates: tuple[float, floa
     return line
 
 
-def elapsed(work: Callable[[], object], device: str, repeats: int = 5) -> float:
-    """Seconds by the clock, the least of some tries after two for nothing."""
-
-    def finished() -> float:
-        if device != "cpu":
-            torch.cuda.synchronize()
-        return time.perf_counter()
-
-    taken = []
-    for _ in range(2 + repeats):
-        begun = finished()
-        work()
-        taken.append(finished() - begun)
-    return min(taken[2:])
+def elapsed(work: Callable[[], object], clock: Clock, repeats: int = 5) -> float:
+    """Seconds, the least of some tries after two for nothing."""
+    return min([clock(work) for _ in range(2 + repeats)][2:])
 
 
 def batch(
@@ -109,7 +97,7 @@ def batch(
 ) -> str:
     """A line of the table for many signals at once."""
     torch.manual_seed(0)
-    codec = Codec(config).eval().to(device)
+    codec, clock = Codec(config).eval().to(device), Clock(device, 1)
     speech = 0.1 * torch.randn(rows, round(seconds * RATE) // codec.hop * codec.hop, device=device)
     empty = torch.zeros(rows, codec.size, device=device)
     short: contextlib.AbstractContextManager[object] = contextlib.nullcontext()
@@ -118,7 +106,7 @@ def batch(
     with torch.inference_mode(), short:
         x = codec.encoder(speech)
         parts = [
-            elapsed(work, device)
+            elapsed(work, clock)
             for work in (
                 lambda: codec.speaker(speech),
                 lambda: codec.encoder(speech),

@@ -46,13 +46,15 @@ CHANGES = {
     "monotone": lambda: setattr(core, "moved_within", monotone),
     "pauses": lambda: setattr(pauses, "quieted", kept),
 }
+OURS = ("--cache", "--workers", "--system", "--all")
 
 
 def run(words: list[str]) -> None:
     """Evaluate under a change."""
     if not words or words[0] not in CHANGES:
         sys.exit(f"the first word is one of: {', '.join(CHANGES)}; the rest goes to evaluate")
-    if {"--cache", "--workers", "-j", "--system", "-s"} & set(words):
+    # in workers nothing would be changed, and a shared cache would take one for the other
+    if any(word.split("=")[0] in OURS or word[:2] in ("-j", "-s") for word in words):
         sys.exit("one process, a cache of its own and base: leave these options out")
     CHANGES[words[0]]()
     sys.argv = [str(Path(sys.argv[0])), "evaluate", *words[1:], "--system", "base"]

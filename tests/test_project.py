@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import os
 import re
 import subprocess
 import sys
@@ -159,3 +160,28 @@ def test_a_public_name_means_the_same_before_and_after_a_system_was_loaded() -> 
         "for name, value in before.items():\n"
         "    assert getattr(voicenym, name) is value, f'voicenym.{name} has become another thing'\n"
     )
+
+
+@pytest.mark.parametrize("system", ["base", "vcloak", "recast"])
+def test_what_comes_along_runs_on_a_plain_install(system, sample, tmp_path):
+    """Without anything that only an extra installs."""
+    extras = """lightning tensorboard yaml huggingface_hub scipy sklearn jiwer librosa onnxruntime
+        matplotlib parselmouth pyworld transformers pocketsphinx speechmos lhotse""".split()
+    code = f"""
+import sys
+sys.modules.update(dict.fromkeys({extras!r}))
+from voicenym.apps.cli import main
+sys.argv = ["voicenym", "anonymize", {str(sample)!r}, "-s", {system!r}, "-o", "out.wav", "-q"]
+main()
+"""
+    environment = {**os.environ, "VOICENYM_KEY_FILE": ""}
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "out.wav").stat().st_size > 10_000
+
+
+def test_a_plain_install_brings_what_reads_weights():
+    told = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert any(needed.startswith("safetensors") for needed in told["dependencies"])

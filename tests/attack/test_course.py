@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 
 from voicenym import Key, read
-from voicenym.attack.course import NAMES, OF_PITCH, Course, levels, measure
+from voicenym.attack.course import NAMES, OF_PITCH, Course, _of_pitch, levels, measure
 from voicenym.errors import VoicenymError
+from voicenym.nets.folder import read as read_folder
+from voicenym.nets.folder import write
 from voicenym.system import load
 
 RATE = 16_000
@@ -86,6 +88,18 @@ def test_what_cannot_be_measured_is_told_apart():
     assert np.isnan(numbers[:2]).all()
     assert np.isfinite(numbers[2, :-OF_PITCH]).all()
     assert np.isnan(numbers[2, -OF_PITCH:]).all()  # noise has no pitch
+
+
+def test_a_tracker_that_jumps_between_two_registers_is_not_believed():
+    f0 = np.repeat([90.0, 0.0, 420.0], 20)
+    assert np.isnan(_of_pitch(f0, np.zeros(len(f0)))).all()
+
+
+def test_weights_of_another_kind_are_refused(verifier, tmp_path):
+    config, tensors = read_folder(verifier.folder)
+    write(tmp_path, {"scale": tensors["scale"]}, config)
+    with pytest.raises(VoicenymError, match="holds no courses"):
+        Course(tmp_path).backend()
 
 
 @dataclass(frozen=True)

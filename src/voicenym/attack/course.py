@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from voicenym.attack.backend import Array
 from voicenym.attack.interface import TEACHING, Teaching, Verifier
+from voicenym.attack.ivector import SpeakerSpace
 from voicenym.attack.plda import PLDA, TwoCovariance
 from voicenym.errors import VoicenymError
 
@@ -64,6 +65,7 @@ NAMES = (
 """What is measured."""
 OF_PITCH = 8
 """The last of these."""
+KIND = "course"
 METHOD = 1
 """Counts the changes to what is measured."""
 
@@ -79,7 +81,8 @@ class Course(Verifier):
         version: of the method and of what was learnt.
 
     Raises:
-        VoicenymError: no such folder.
+        VoicenymError: a folder whose configuration cannot be read; when it is first used, one that
+            holds no courses.
     """
 
     concentration = 1.0  # scores are log-likelihood ratios
@@ -139,20 +142,14 @@ class Course(Verifier):
         variance = np.where(known, np.square(numbers - mean), 0.0).sum(0) / count
         scale = np.where(variance > 0.0, np.sqrt(variance), 1.0)
         plda = PLDA.train(np.nan_to_num((numbers - mean) / scale), speakers, normalise=False)
+        model = plda.model
+        parts = (plda.centre, plda.projection, model.mean, model.within, model.between)
         kept = {
-            "mean": mean,
-            "scale": scale,
-            "centre": plda.centre,
-            "projection": plda.projection,
-            "model.mean": plda.model.mean,
-            "model.within": plda.model.within,
-            "model.between": plda.model.between,
+            "mean": torch.from_numpy(mean),
+            "scale": torch.from_numpy(scale),
+            **SpeakerSpace(*parts).tensors(),
         }
-        write(
-            folder,
-            {name: torch.from_numpy(np.ascontiguousarray(value)) for name, value in kept.items()},
-            {"kind": "course", "method": METHOD, "card": dict(how.card)},
-        )
+        write(folder, kept, {"kind": KIND, "method": METHOD, "card": dict(how.card)})
         who = len(set(speakers))
         how.say(f"courses of level and pitch of {len(speakers)} recordings of {who} speakers")
         return cls(folder)
@@ -162,10 +159,13 @@ class Course(Verifier):
 def _loaded(folder: Path, version: str) -> tuple[Array, Array, PLDA]:
     from voicenym.nets.folder import read
 
-    tensors = {name: value.double().numpy() for name, value in read(folder)[1].items()}
-    model = TwoCovariance(tensors["model.mean"], tensors["model.within"], tensors["model.between"])
-    plda = PLDA(tensors["centre"], tensors["projection"], model, normalise=False)
-    return tensors["mean"], tensors["scale"], plda
+    _, tensors = read(folder)
+    space = SpeakerSpace.of(tensors)
+    if space is None or "scale" not in tensors:
+        raise VoicenymError(f"{folder}: holds no courses; it is not what their training wrote")
+    model = TwoCovariance(space.mean, space.within, space.between)
+    plda = PLDA(space.centre, space.projection, model, normalise=False)
+    return tensors["mean"].double().numpy(), tensors["scale"].double().numpy(), plda
 
 
 def measure(recordings: Sequence[npt.NDArray[np.float32]]) -> npt.NDArray[np.float64]:
@@ -191,7 +191,11 @@ def measure(recordings: Sequence[npt.NDArray[np.float32]]) -> npt.NDArray[np.flo
 
 
 def levels(samples: npt.NDArray[np.floating]) -> Array:
-    """Level of each frame of 10 ms in dB, less their mean, in which loud frames count more."""
+    """Level ``[frame]`` of each 10 ms in dB, less their mean, in which loud frames count more.
+
+    Args:
+        samples: ``[time]`` at 16 kHz.
+    """
     frames = samples[: len(samples) // HOP * HOP].reshape(-1, HOP).astype(np.float64)
     level: Array = 10.0 * np.log10(np.square(frames).mean(1) + LEAST_POWER)
     weights = 10.0 ** (level / 40.0)
@@ -230,6 +234,8 @@ def _of_pitch(f0: Array, level: Array) -> list[float]:
     log_f0 = np.log(np.maximum(f0, 1.0))
     about = log_f0 - np.median(log_f0[voiced])
     sure = voiced & (np.abs(about) < FARTHEST)
+    if sure.sum() < LEAST_VOICED:  # two registers, and nothing between
+        return [math.nan] * OF_PITCH
     own = about[sure] - about[sure].mean()
     spread = float(own.std())
     slopes = np.abs(np.diff(log_f0)[voiced[1:] & voiced[:-1]])

@@ -187,7 +187,7 @@ def finite(state: Mapping[str, torch.Tensor], where: Path | str) -> None:
 
 
 def _missing() -> DependencyError:
-    return DependencyError("weights in files: pip install 'voicenym[train]'")
+    return DependencyError("weights in files: pip install safetensors")
 
 
 def _replace(path: Path, content: bytes) -> None:

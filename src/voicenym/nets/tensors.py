@@ -47,7 +47,7 @@ def _safe(path: Path, content: bytes) -> dict[str, torch.Tensor]:
         from safetensors import SafetensorError
         from safetensors.torch import load
     except ImportError as error:
-        raise DependencyError("weights in files: pip install 'voicenym[train]'") from error
+        raise DependencyError("weights in files: pip install safetensors") from error
     try:
         return load(content)
     except (SafetensorError, ValueError) as error:
