@@ -70,6 +70,27 @@ def test_parts_are_trained_and_speak(speech, tmp_path):
     assert "phones judged by" not in json.loads((more / "config.json").read_text())["card"]
 
 
+def test_content_is_made_alike_once_it_is_known(speech, tmp_path):
+    config = tmp_path / "evened.yaml"
+    config.write_text(CONFIG + "evened: true\n")
+    told = trained(speech, tmp_path / "new", "-c", config)
+    assert isinstance(told.exception, VoicenymError)
+    assert "--from" in str(told.exception)
+    assert not (tmp_path / "new").exists()
+    known, made = tmp_path / "known", tmp_path / "made"
+    assert trained(speech, known).exit_code == 0
+    told = trained(speech, made, "-c", config, "--from", known, "--share", "0.5")
+    assert told.exit_code == 0, told.output
+    systems = [voicenym.load("base", weights=str(folder)) for folder in (known, made)]
+    assert systems[0].parts.everybody is None
+    everybody = systems[1].parts.everybody
+    assert everybody.covariance.diagonal().max() < 1.0  # content lies between -1 and 1
+    noise = voicenym.Audio(0.1 * torch.randn(8000), 16_000)
+    key = voicenym.Key(bytes(32))
+    spoken = [system(noise, key.pseudonym("ann")).samples for system in systems]
+    assert not torch.equal(*spoken)
+
+
 def test_a_recogniser_of_another_kind_is_refused(speech, tmp_path):
     PhoneModel.make(States(("AA",)), {"width": 16}).save(tmp_path / "asr")
     config = tmp_path / "asr" / "config.json"

@@ -21,6 +21,8 @@ class Averages:
         log_f0: ``[row]``, of F0 in Hz, where voiced.
         log_f0_std: ``[row]``, its standard deviation.
         floor: ``[row]``, natural logarithm of the mean square of its pauses.
+        content: ``[row, 1 + size + size * size]``, sums of its content
+            (:func:`voicenym.resynthesis.evening.counted`); None where nobody asks for them.
     """
 
     bands: torch.Tensor
@@ -28,6 +30,7 @@ class Averages:
     log_f0: torch.Tensor
     log_f0_std: torch.Tensor
     floor: torch.Tensor
+    content: torch.Tensor | None = None
 
     @classmethod
     def of(cls, heard: Heard, f0: torch.Tensor, level: torch.Tensor) -> Averages:

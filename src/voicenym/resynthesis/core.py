@@ -11,7 +11,7 @@ from voicenym.dsp.pitch.online import Pitch, PitchStream
 from voicenym.dsp.pitch.register import moments, moved_within, register, typical
 from voicenym.nets.content.bottleneck import EVERY, HOP, RATE, Heard
 from voicenym.nets.streaming import Memory
-from voicenym.resynthesis import pauses
+from voicenym.resynthesis import evening, pauses
 from voicenym.resynthesis.average import Averages, Sums, between
 from voicenym.resynthesis.parts import Parts
 
@@ -64,7 +64,8 @@ class ResynthesisCore:
     Analysis, in steps of 20 ms, gives content, power and pitch; without averages of the whole
     recording, those of what was heard so far serve. The synthesizer speaks them in the given voice;
     what it made is brought to the power of what was said, frame by frame, so that level and silence
-    stay; pauses become equally quiet (:mod:`voicenym.resynthesis.pauses`).
+    stay; pauses become equally quiet (:mod:`voicenym.resynthesis.pauses`), and content alike in
+    everybody, where the parts are for that (:mod:`voicenym.resynthesis.evening`).
 
     Args:
         parts: trained; on the device.
@@ -81,6 +82,12 @@ class ResynthesisCore:
         self._memory = Memory()
         self._pitch = PitchStream(self._rows, RATE, device=device)
         self._sums = usual(parts, self._rows, device)
+        self._way: evening.Map | None = None
+        if parts.everybody is not None and averages is not None and averages.content is not None:
+            self._way = parts.everybody.map(averages.content)
+        self._said_so_far = torch.zeros(
+            self._rows, evening.width(parts.content.size), dtype=torch.float64, device=device
+        )
 
         def empty(*shape: int) -> torch.Tensor:
             return torch.zeros(self._rows, *shape, device=device)
@@ -88,6 +95,7 @@ class ResynthesisCore:
         self._owed = 0
         self._input = empty(0)  # less than a step
         self._bands = empty(0, parts.content.ear.bands)  # less than EVERY frames
+        self._levels = empty(0)  # of frames whose content is not known yet
         self._f0 = empty(0)
         self._numbers = empty(0, parts.content.size)
         self._power = empty(0)
@@ -153,13 +161,29 @@ class ResynthesisCore:
         self._plain = self._plain[:, frames:]
         self._said = torch.cat([self._said, said], dim=1)
         bands = torch.cat([self._bands, bands - mean[..., 1:]], dim=1)
+        self._levels = torch.cat([self._levels, level], dim=1)
         ready = bands.shape[1] // EVERY * EVERY
         self._bands = bands[:, ready:].clone()
         if ready:
             encoder = self._parts.content
-            numbers = encoder.encode(bands[:, :ready], self._memory)
+            numbers = self._evened(encoder.encode(bands[:, :ready], self._memory))
             numbers = encoder.noisy(numbers, self._voice.seeds, self._memory)
             self._numbers = torch.cat([self._numbers, numbers], dim=1)
+
+    def _evened(self, numbers: torch.Tensor) -> torch.Tensor:
+        """Content as everybody's; of a live stream, by what was said so far."""
+        frames = EVERY * numbers.shape[1]
+        level, self._levels = self._levels[:, :frames], self._levels[:, frames:]
+        everybody = self._parts.everybody
+        if everybody is None or frames == 0:
+            return numbers
+        way = self._way
+        if way is None:
+            sums = evening.counted(numbers, level).cumsum(1) + self._said_so_far[:, None]
+            self._said_so_far = sums[:, -1].clone()
+            way = everybody.map(sums)
+        evened: torch.Tensor = everybody(numbers, way)
+        return evened
 
     def _contour(self, pitch: Pitch) -> None:
         """F0 of the voice: its own register and range, the speaker's movements."""

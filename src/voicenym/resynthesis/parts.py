@@ -14,6 +14,7 @@ from voicenym.nets.content.bottleneck import EVERY, QUIETEST, Bottleneck
 from voicenym.nets.folder import fill, read, write
 from voicenym.nets.synthesis import synthesizers
 from voicenym.nets.synthesis.synthesizer import Synthesizer
+from voicenym.resynthesis.evening import Everybody
 
 KIND = "resynthesis"
 LOWEST_RANGE, HIGHEST_RANGE = 0.12, 0.24
@@ -93,9 +94,11 @@ class Parts(torch.nn.Module):
         synthesizer: kind.
         options: of the synthesizer; its content has one element more, the power of a frame.
         rank: see :class:`Voices`.
+        evened: whether the synthesizer speaks content that is alike in everybody.
 
     Attributes:
         usual: power and bands of an ordinary recording's average, ``[1 + band]``.
+        everybody: whose content a recording's is made alike to; None where it is left as it is.
     """
 
     usual: torch.Tensor
@@ -106,12 +109,14 @@ class Parts(torch.nn.Module):
         synthesizer: str,
         options: Mapping[str, Any],
         rank: int = 64,
+        evened: bool = False,
     ) -> None:
         super().__init__()
         self.content = Bottleneck(**content)
         self.synthesizer: Synthesizer = synthesizers.make(synthesizer, options)
         self.voices = Voices(int(options["speaker"]), rank)
         self.register_buffer("usual", torch.zeros(self.content.ear.bands + 1))
+        self.everybody = Everybody(self.content.size) if evened else None
         self.eval()
 
     def conditions(self, numbers: torch.Tensor, power: torch.Tensor) -> torch.Tensor:
@@ -126,7 +131,7 @@ class Parts(torch.nn.Module):
 
     @torch.no_grad()
     def blend(self, other: Parts, share: float) -> None:
-        """Take a share of each weight from other parts.
+        """Take a share of each trained weight from other parts; what was counted stays.
 
         Between weights and what they were trained on from lie others that are often better than
         either (Wortsman et al., "Robust fine-tuning of zero-shot models", CVPR 2022).
@@ -138,8 +143,8 @@ class Parts(torch.nn.Module):
         Raises:
             VoicenymError: parts of another shape.
         """
-        theirs = other.state_dict()
-        for name, value in self.state_dict().items():
+        theirs = dict(other.named_parameters())
+        for name, value in self.named_parameters():
             if name not in theirs or theirs[name].shape != value.shape:
                 raise VoicenymError(
                     f"{name} differs in shape: only parts that went on from each other blend"
@@ -160,6 +165,7 @@ class Parts(torch.nn.Module):
             "synthesizer": self.synthesizer.kind,
             "options": self.synthesizer.config(),
             "rank": self.voices.rank,
+            "evened": self.everybody is not None,
             "card": dict(card),
         }
         write(folder, self.state_dict(), config, half=half)
@@ -177,6 +183,14 @@ class Parts(torch.nn.Module):
                 f"{folder}: holds no parts of a resynthesis system; train some with: "
                 "voicenym train resynthesis"
             )
-        parts = cls(config["content"], config["synthesizer"], config["options"], config["rank"])
+        made = (config["content"], config["synthesizer"], config["options"], config["rank"])
+        parts = cls(*made, config.get("evened", False))
         fill(parts, state, folder)
+        return parts.eval()
+
+    def evening(self) -> Parts:
+        """The same weights, in parts whose content is made alike; by whose, is to be learnt."""
+        made = (self.content.config(), self.synthesizer.kind, self.synthesizer.config())
+        parts = Parts(*made, self.voices.rank, evened=True)
+        parts.load_state_dict(self.state_dict(), strict=False)
         return parts.eval()

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import torch
 
 from voicenym.dsp.pitch.online import Pitch, PitchStream
-from voicenym.nets.content.bottleneck import HOP, RATE
+from voicenym.nets.content.bottleneck import EVERY, HOP, RATE, Heard
 from voicenym.nets.speakers.encoder import Encoder
 from voicenym.nets.streaming import Memory
+from voicenym.resynthesis import evening
 from voicenym.resynthesis.average import Averages, Sums
 from voicenym.resynthesis.parts import Parts
 
@@ -19,6 +20,8 @@ PART_SECONDS = 20.0
 """A recording's vector is the mean of those of parts this long."""
 LEAST_SECONDS = 1.0
 """A last part shorter than this counts only where there is no other."""
+ENCODED_FRAMES = 3000
+"""Content is counted this many frames at a time, by the averages until their end."""
 
 
 @dataclass(frozen=True)
@@ -47,13 +50,16 @@ class AveragesReader:
     def __init__(
         self, parts: Parts, rows: int, lengths: Sequence[int] | None, device: str = "cpu"
     ) -> None:
-        self._ear, self._memory = parts.content.ear, Memory()
+        self._parts, self._memory = parts, Memory()
         self._pitch = PitchStream(rows, RATE, device=device)
         self._sums = Sums(rows, parts.content.ear.bands, device)
         endless = [2**62] * rows if lengths is None else list(lengths)
         self._lengths = torch.tensor(endless, device=device)[:, None]
         self._input = torch.zeros(rows, 0, device=device)
         self._heard = self._tracked = 0
+        self._waiting: list[tuple[Heard, torch.Tensor]] = []  # whose content is not counted yet
+        size = parts.content.size if parts.everybody is not None else 0
+        self._content = torch.zeros(rows, evening.width(size), dtype=torch.float64, device=device)
 
     @torch.inference_mode()
     def push(self, block: torch.Tensor) -> None:
@@ -70,14 +76,42 @@ class AveragesReader:
         """Of all that was pushed."""
         self._listen(torch.nn.functional.pad(self._input, (0, 2 * HOP))[:, : 2 * HOP])
         self._count(self._pitch.flush())
-        return self._sums.averages()
+        averages = self._sums.averages()
+        if self._parts.everybody is None:
+            return averages
+        self._encode()
+        return replace(averages, content=self._content)
 
     def _listen(self, signal: torch.Tensor) -> None:
-        heard = self._ear(signal, self._memory)
+        heard = self._parts.content.ear(signal, self._memory)
         frame = self._heard + torch.arange(heard.power.shape[1], device=signal.device)
-        self._heard += heard.power.shape[1]
         # what lies behind a row's end is padding of a batch
-        self._sums.add_frames(heard, (frame + 1) * HOP <= self._lengths)
+        inside = (frame + 1) * HOP <= self._lengths
+        first = 0
+        while first < len(frame):
+            some = slice(first, first + ENCODED_FRAMES - self._heard % ENCODED_FRAMES)
+            part = Heard(heard.bands[:, some], heard.power[:, some])
+            self._sums.add_frames(part, inside[:, some])
+            first, self._heard = some.stop, self._heard + part.power.shape[1]
+            if self._parts.everybody is not None:
+                self._waiting.append((part, inside[:, some]))
+                if self._heard % ENCODED_FRAMES == 0:
+                    self._encode()
+
+    def _encode(self) -> None:
+        """Count the content of what waits."""
+        if not self._waiting:
+            return
+        frames = sum(part.power.shape[1] for part, _ in self._waiting) // EVERY * EVERY
+        bands = torch.cat([part.bands for part, _ in self._waiting], dim=1)[:, :frames]
+        power = torch.cat([part.power for part, _ in self._waiting], dim=1)[:, :frames]
+        inside = torch.cat([inside for _, inside in self._waiting], dim=1)[:, :frames]
+        self._waiting = []
+        averages = self._sums.averages()
+        numbers = self._parts.content.encode(bands - averages.bands[:, None])
+        counted = evening.counted(numbers, power - averages.power[:, None])
+        whole = inside.unflatten(1, (-1, EVERY)).all(2)
+        self._content += (counted * whole[..., None]).sum(1)
 
     def _count(self, pitch: Pitch) -> None:
         frame = self._tracked + torch.arange(pitch.f0.shape[1], device=pitch.f0.device)

@@ -15,7 +15,7 @@ from voicenym.training.resynthesis import conversion
 from voicenym.training.resynthesis import resynthesis as recipe
 from voicenym.training.resynthesis.conversion import ConversionConfig
 from voicenym.training.resynthesis.resynthesizing import ResynthesisConfig, Resynthesizing
-from voicenym.training.resynthesis.takes import Crop, TakeCrops, takes, unit
+from voicenym.training.resynthesis.takes import Crop, TakeCrops, content_of, takes, unit
 from voicenym.training.run.config import changed, load
 from voicenym.training.run.fit import Machine
 from voicenym.training.speech.shelf import FULL_SCALE, Utterance
@@ -102,7 +102,39 @@ def test_weights_blend_with_what_they_went_on_from():
     one.blend(other, 0.75)
     torch.testing.assert_close(one.state_dict()[name], wanted)
     with pytest.raises(VoicenymError, match="shape"):
-        one.blend(recipe.parts(changed(CONFIG, rank=3), 192), 0.5)
+        one.blend(recipe.parts(changed(CONFIG, content={**CONTENT, "size": 5}), 192), 0.5)
+
+
+def test_content_is_made_alike_by_an_encoder_that_stays(heard, tmp_path):
+    config = changed(CONFIG, evened=True, steps=20)
+    known = recipe.parts(config, 192)
+    made = known.evening()
+    before = {name: value.clone() for name, value in made.state_dict().items()}
+    machine = Machine(accelerator="cpu", workers=0)
+    recipe.train(made, heard[:6], heard[6:], config, tmp_path, machine=machine)
+    for name, value in made.state_dict().items():
+        same = torch.equal(value, before[name])
+        if name.startswith("content."):
+            assert same, name
+        elif name.startswith("synthesizer."):
+            assert not same or value.numel() == 0, name
+    # who everybody is was counted: all that the encoder hears, silence left out
+    with torch.no_grad():
+        said = [made.content.encode(torch.from_numpy(t.bands).float()[None]) for t in heard[:6]]
+    everything = torch.cat(said, dim=1)[0]
+    torch.testing.assert_close(made.everybody.mean, everything.mean(0), atol=0.1, rtol=0)
+    made.save(tmp_path / "parts", {})
+    again = Parts.load(tmp_path / "parts")
+    assert torch.equal(again.everybody.covariance, made.everybody.covariance)
+
+
+def test_crops_bring_what_their_recordings_say(heard):
+    parts = recipe.parts(CONFIG, 192).evening()
+    sums = content_of(parts, heard)
+    crops = TakeCrops(heard, 0.5, 16, 0, sums)
+    for crop in crops:
+        which = int((sums == crop.content).all(1).nonzero()[0])
+        assert heard[which].utterance.speaker == crops.speakers[int(crop.speaker)]
 
 
 def test_discriminators_join_when_told(heard, tmp_path):

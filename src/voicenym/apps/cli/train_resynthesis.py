@@ -7,6 +7,7 @@ from pathlib import Path
 import typer
 
 from voicenym.apps.cli import train as common
+from voicenym.errors import VoicenymError
 
 
 def resynthesis(
@@ -56,7 +57,11 @@ def resynthesis(
     speech = common.gathered(data, split, corpus)
     learnt, kept = kept_out(speech, chosen.held_out, chosen.seed)
     encoder = encoder_of(chosen.encoder)
+    if chosen.evened and start is None:
+        raise VoicenymError(f"{config}: makes content alike that is known: --from trained parts")
     made = recipe.parts(chosen, encoder.size) if start is None else Parts.load(start)
+    if chosen.evened and made.everybody is None:
+        made = made.evening()
     means = common.means(budget, quiet, accelerator, devices, precision, workers)
     spoken, aside = common.prepared(shelf or output / "shelf", learnt, kept, means["say"])
     bands = made.content.config()["bands"]

@@ -107,10 +107,14 @@ def losses(
         # A crop's own average stands in for that of a recording, on both sides.
         bands = heard.bands - (heard.bands - crop.bands).mean(1, keepdim=True)
         power = heard.power - (heard.power - crop.power).mean(1, keepdim=True)
+        said = said.float()
+        again = parts.content.encode(bands)
+        if parts.everybody is not None:  # the voice's own mean is not what is said
+            again = again - (again - said).mean(1, keepdim=True)
         return {
             "speaker": (1.0 - to_wanted).mean(),
             "aside": to_speaker.clamp_min(0.0).mean(),
-            "content": (parts.content.encode(bands) - said.float()).abs().mean(),
+            "content": (again - said).abs().mean(),
             "power": (power - crop.power).clamp(-4.0, 4.0).abs().mean(),
         }
 

@@ -21,7 +21,7 @@ from voicenym.nets.speakers.encoder import Encoder
 from voicenym.nets.words.frames import FrameNet
 from voicenym.resynthesis.parts import Parts
 from voicenym.training.resynthesis.resynthesizing import ResynthesisConfig, Resynthesizing
-from voicenym.training.resynthesis.takes import Take, TakeCrops, unit
+from voicenym.training.resynthesis.takes import Take, TakeCrops, content_of, unit
 from voicenym.training.run.fit import Limits, Machine, Outcome, fit
 
 
@@ -57,11 +57,17 @@ def train(
         VoicenymError: as :func:`voicenym.training.run.fit.fit`.
     """
     machine = machine or Machine()
-    crops = TakeCrops(heard, config.seconds, machine.crops(config.every, config.batch), config.seed)
+    content, kept_content = None, None
+    if parts.everybody is not None:
+        content, kept_content = content_of(parts, heard), content_of(parts, held_out)
+        parts.everybody.learn(content)
+    count = machine.crops(config.every, config.batch)
+    crops = TakeCrops(heard, config.seconds, count, config.seed, content)
     loader = torch.utils.data.DataLoader(
         crops, config.batch, num_workers=machine.loaders, pin_memory=machine.cuda, drop_last=True
     )
-    kept = torch.utils.data.DataLoader(TakeCrops(held_out, config.seconds, 64, config.seed), 16)
+    watched = TakeCrops(held_out, config.seconds, 64, config.seed, kept_content)
+    kept = torch.utils.data.DataLoader(watched, 16)
     voices(parts, heard)
     module = Resynthesizing(parts, len(crops.speakers), config, encoder, phones)
     outcome = fit(

@@ -45,6 +45,9 @@ class ResynthesisConfig:
         warp: standard deviation of the logarithm of the factor that warps frequencies.
         bend: of bends of the mel axis beside it, as a share of the axis.
         reversal: weight of what the encoder loses by telling speakers apart.
+        evened: whether each recording's content is made alike to everybody's
+            (:mod:`voicenym.resynthesis.evening`). The content encoder, which must be trained
+            before, then stays as it is, and hears nothing warped.
         conversion: what speaking in other voices weighs.
         phones: weight of the relative entropy of the phones heard, where a recogniser listens; half
             of it for rebuilt crops, half for those in other voices.
@@ -74,6 +77,7 @@ class ResynthesisConfig:
     warp: float = 0.12
     bend: float = 0.02
     reversal: float = 0.1
+    evened: bool = False
     conversion: ConversionConfig = field(default_factory=ConversionConfig)
     phones: float = 8.0
     adversarial: float = 1.0
@@ -114,6 +118,8 @@ class Resynthesizing(pl.LightningModule):
         self.automatic_optimization = False
         self.parts = parts
         self.recipe = config
+        if parts.everybody is not None:
+            parts.content.requires_grad_(False)
         self.guess = SpeakerGuess(parts.content.size, speakers)
         self.judges = torch.nn.ModuleList()
         if config.adversarial < 1.0:
@@ -176,12 +182,23 @@ class Resynthesizing(pl.LightningModule):
             return torch.randn(rows, generator=generator, device=self.device)
 
         seed = torch.randint(2**62, (rows,), generator=generator, device=self.device)
-        factor = (self.recipe.warp * normal()).clamp(-0.3, 0.3).exp()
-        bands = warped(crop.bands, factor, self.recipe.bend * normal(), LOWEST, HIGHEST)
-        said = self.parts.content.encode(bands)
+        bands = crop.bands
+        if self.parts.everybody is None:
+            factor = (self.recipe.warp * normal()).clamp(-0.3, 0.3).exp()
+            bands = warped(bands, factor, self.recipe.bend * normal(), LOWEST, HIGHEST)
+        said = self.said(bands, crop)
         numbers = self.parts.content.noisy(said, seed)
         waveform = speak(self.parts, numbers, crop.power, crop.f0, crop.vector, seed)
         return said, numbers, waveform
+
+    def said(self, bands: torch.Tensor, crop: Crop) -> torch.Tensor:
+        """Content ``[batch, frame / 2, size]`` without noise, as it is spoken from."""
+        numbers = self.parts.content.encode(bands)
+        everybody = self.parts.everybody
+        if everybody is None:
+            return numbers
+        evened: torch.Tensor = everybody(numbers, everybody.map(crop.content))
+        return evened
 
     def converted(
         self, crop: Crop, said: torch.Tensor, generator: torch.Generator
@@ -304,7 +321,7 @@ class Resynthesizing(pl.LightningModule):
         crop = Crop(*batch)
         seed = torch.arange(len(crop.f0), device=self.device)
         encoder = self.parts.content
-        said = encoder.encode(crop.bands)
+        said = self.said(crop.bands, crop)
         numbers = encoder.noisy(said, seed)
         waveform = speak(self.parts, numbers, crop.power, crop.f0, crop.vector, seed)
         mel: Any = self.mels[0]

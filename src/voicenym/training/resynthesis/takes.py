@@ -12,7 +12,9 @@ import torch
 from voicenym.dsp.pitch.online import PitchStream
 from voicenym.nets.content.bottleneck import HOP, RATE, Ear
 from voicenym.nets.speakers.encoder import Encoder
+from voicenym.resynthesis import evening
 from voicenym.resynthesis.average import Averages, between
+from voicenym.resynthesis.parts import Parts
 from voicenym.training.speech.epochs import LongCrops
 from voicenym.training.speech.shelf import Utterance
 
@@ -95,6 +97,22 @@ def _take(utterance: Utterance, waveform: torch.Tensor, ear: Ear, encoder: Encod
     )
 
 
+@torch.inference_mode()
+def content_of(parts: Parts, takes: Sequence[Take]) -> torch.Tensor:
+    """Sums of the content of takes, ``[take, 1 + size + size * size]`` float64.
+
+    Args:
+        parts: whose encoder hears.
+        takes: at least one.
+    """
+    found = []
+    for take in takes:
+        bands = torch.from_numpy(take.bands.astype(np.float32))[None]
+        level = torch.from_numpy(take.power.astype(np.float32))[None]
+        found.append(evening.counted(parts.content.encode(bands), level).sum(1)[0])
+    return torch.stack(found)
+
+
 def unit(vectors: np.ndarray) -> np.ndarray:
     """Vectors ``[row, element]`` of the length that networks take: the root of their size."""
     norm = np.linalg.norm(vectors, axis=-1, keepdims=True).clip(1e-9)
@@ -118,6 +136,10 @@ class Crop(NamedTuple):
     """Mean and standard deviation of the recording's ln F0."""
     speaker: torch.Tensor
     """Number of the speaker."""
+    content: torch.Tensor
+    """``[1 + size + size * size]``, sums of the recording's content; of none, where it is left as
+    it is.
+    """
 
 
 class TakeCrops(LongCrops[Take, Crop]):
@@ -130,14 +152,25 @@ class TakeCrops(LongCrops[Take, Crop]):
         seconds: length of a crop.
         count: crops in an epoch.
         seed: of the draws.
+        content: ``[take, element]``, sums of the takes' content, where it is to be made alike.
 
     Raises:
         CorpusError: nothing is long enough.
     """
 
-    def __init__(self, takes: Sequence[Take], seconds: float, count: int, seed: int) -> None:
+    def __init__(
+        self,
+        takes: Sequence[Take],
+        seconds: float,
+        count: int,
+        seed: int,
+        content: torch.Tensor | None = None,
+    ) -> None:
         self._frames = round(seconds * RATE / HOP) // 2 * 2
         super().__init__(takes, lambda take: take.frames, self._frames, seconds, count, seed)
+        if content is None:
+            content = torch.zeros(len(takes), 0, dtype=torch.float64)
+        self._content = {id(take): sums for take, sums in zip(takes, content, strict=True)}
         self._vectors = unit(np.stack([take.vector for take in self.takes]))
         means = np.zeros((len(self.speakers), self._vectors.shape[1]), np.float32)
         np.add.at(means, self.labels, self._vectors)
@@ -159,4 +192,5 @@ class TakeCrops(LongCrops[Take, Crop]):
             torch.from_numpy(vector),
             torch.cat([take.averages.log_f0, take.averages.log_f0_std]),
             torch.tensor(label),
+            self._content[id(take)],
         )
