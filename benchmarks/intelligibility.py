@@ -1,7 +1,7 @@
 """How well a recogniser still understands the outputs of the systems, on real speech.
 
     pip install -e .[evaluate]
-    python benchmarks/intelligibility.py --speech DIR [--system NAME ...]
+    python benchmarks/intelligibility.py --speech DIR [--system NAME ...] [--copy]
 
 One recogniser, pocketsphinx with its own model of American English, hears the originals and the
 outputs of each system with a fixed key. Free text by people with an accent is beyond it, so it is
@@ -20,6 +20,9 @@ told what may be said, in three ways:
 Sentences with a word that the recogniser cannot pronounce are left out for all systems, and
 counted. Intervals are of 95 %, by bootstrap over speakers; of ``words`` over recordings, as its
 speakers are not known, and so too narrow.
+
+With ``--copy``, ``base`` also speaks in each speaker's own voice and pitch: what its parts lose of
+the words when nobody is hidden.
 
 These figures compare systems by one recogniser that was made for untouched speech and is not
 adapted; they are no figures of what people understand.
@@ -41,10 +44,14 @@ import soundfile
 import torch
 
 import voicenym
+from copy_synthesis import of, own, spoken
+from voicenym.attack.verifier import encoder_of
 from voicenym.metrics import words
 from voicenym.recognition.listening import Pairs, listen, understood
 from voicenym.recognition.protocol import RATE
+from voicenym.resynthesis.core import scaled
 from voicenym.system import usable
+from voicenym.systems.base import Base
 
 ADULT = 18
 FIRST_HALF = 10
@@ -101,6 +108,20 @@ def changed(system: Any, speech: Path, row: Row, speaker: str) -> np.ndarray:
     return system(audio, key.pseudonym(speaker)).samples.numpy()
 
 
+class Copy:
+    """``base`` in the speaker's own voice; whose pseudonym it is told makes no difference."""
+
+    def __init__(self) -> None:
+        self._parts, self._encoder = Base().parts, encoder_of("ecapa-small")
+
+    def __call__(self, audio: voicenym.Audio, pseudonym: voicenym.Pseudonym) -> voicenym.Audio:
+        signal = audio.samples.reshape(1, -1)
+        known = of(signal, self._parts)
+        voice = own(scaled(self._encoder.embed([signal[0]]))[0], known)
+        copy = spoken(self._parts, signal, voice, known)
+        return voicenym.Audio(copy.reshape(audio.samples.shape), audio.rate)
+
+
 def wrong(pairs: Pairs) -> tuple[int, int]:
     """Utterances that were not picked right, and utterances."""
     return sum(said != heard for said, heard in pairs), len(pairs)
@@ -135,6 +156,7 @@ def main() -> None:
         default="all",
         help="of the sentences; dev for a system that was trained on train",
     )
+    parser.add_argument("--copy", action="store_true", help="base in the speaker's own voice too")
     options = parser.parse_args()
     torch.set_num_threads(1)
     # What is left out is counted at the end, once and not for each system.
@@ -144,27 +166,30 @@ def main() -> None:
     prompts = {speaker: [r["text"] for r in group] for speaker, group in readers.items()}
     six = sorted({r["text"] for r in orders})
 
-    def spoken(system: Any, part: slice) -> dict[str, list[tuple[str, np.ndarray]]]:
+    def said(system: Any, part: slice) -> dict[str, list[tuple[str, np.ndarray]]]:
         return {
             speaker: [(r["text"], changed(system, options.speech, r, speaker)) for r in group[part]]
             for speaker, group in readers.items()
         }
 
     started = time.perf_counter()
-    clear = understood(listen(spoken(None, slice(0, SCREENED)), prompts, choice=True))
+    clear = understood(listen(said(None, slice(0, SCREENED)), prompts, choice=True))
     print(
         f"{len(orders)} command words; {len(readers)} readers (split {options.split}), of whom "
         f"{len(clear)} are understood; {time.perf_counter() - started:.0f} s"
     )
     print(f"{'system':16s} {'words, %':>20s} {'sentences, %':>20s} {'WER, %':>20s} {'seconds':>8s}")
-    for name in ["original", *(options.system or usable())]:
+    systems: dict[str, Any] = {"original": None}
+    systems |= {name: voicenym.load(name) for name in options.system or usable()}
+    if options.copy:
+        systems["base, a copy"] = Copy()
+    for name, system in systems.items():
         started = time.perf_counter()
-        system = None if name == "original" else voicenym.load(name)
         commanded = [
             (r["text"], changed(system, options.speech, r, r["utterance"])) for r in orders
         ]
         picked = listen({"": commanded}, {"": six}, choice=True, pronunciations=PRONUNCIATIONS)[""]
-        read = spoken(system, slice(FIRST_HALF, FIRST_HALF + MEASURED))
+        read = said(system, slice(FIRST_HALF, FIRST_HALF + MEASURED))
         chosen = listen(read, prompts, choice=True)
         understood_words = listen({s: read[s] for s in clear}, prompts, choice=False)
         rates = [
