@@ -51,7 +51,7 @@ class Voices(torch.nn.Module):
         return len(self.directions)
 
     def learn(self, vectors: torch.Tensor, log_f0: torch.Tensor, penalty: float = 1.0) -> None:
-        """Set by example.
+        """Set by example; fewer speakers than directions leave the rest of these at zero.
 
         Args:
             vectors: ``[speaker, element]``.
@@ -64,7 +64,8 @@ class Voices(torch.nn.Module):
         _, sizes, axes = torch.linalg.svd(centred, full_matrices=False)
         scale = sizes[: self.rank, None] / max(1, len(vectors) - 1) ** 0.5
         self.mean.copy_(mean)
-        self.directions.copy_(scale * axes[: self.rank])
+        self.directions.zero_()
+        self.directions[: len(scale)] = scale * axes[: self.rank]
         level = log_f0.mean()
         matrix = centred.T @ centred + penalty * len(vectors) * torch.eye(len(mean)).double()
         slope = torch.linalg.solve(matrix, centred.T @ (log_f0 - level))

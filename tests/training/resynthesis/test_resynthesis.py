@@ -95,6 +95,18 @@ def test_it_learns_goes_on_and_is_kept(heard, tmp_path):
         assert torch.equal(value, again.state_dict()[name]), name
 
 
+def test_fewer_speakers_than_directions_draw_among_themselves():
+    voices = Parts(CONTENT, "istft-vocoder", {**OPTIONS, "content": 5, "speaker": 6}, 4).voices
+    voices.directions.fill_(1.0)  # of what was learnt before
+    vectors = torch.tensor([[1.0, 0, 0, 0, 0, 0], [0, 1.0, 0, 0, 0, 0], [1.0, 1.0, 0, 0, 0, 0]])
+    voices.learn(vectors, torch.tensor([4.6, 5.1, 4.9]))
+    assert voices.rank == 4
+    assert not voices.directions[3].any()
+    drawn = voices.vectors(torch.randn(20, 4, generator=torch.Generator().manual_seed(0)))
+    assert drawn[:, 2:].abs().max() < 1e-5  # nothing that no speaker has
+    torch.testing.assert_close(drawn.norm(dim=1), torch.full((20,), 6.0**0.5))
+
+
 def test_weights_blend_with_what_they_went_on_from():
     one, other = recipe.parts(CONFIG, 192), recipe.parts(changed(CONFIG, seed=1), 192)
     name = "content.narrow.weight"

@@ -53,12 +53,14 @@ def resynthesis(
     from voicenym.training.speech.apart import kept_out
 
     chosen = changed(load(config, ResynthesisConfig), steps=steps, batch=batch)
+    if chosen.evened and start is None:
+        raise VoicenymError(
+            f"{config}: goes on from parts that are trained already; give their folder with --from"
+        )
     listener = None if phones is None else PhoneModel.load(phones)[0].net
     speech = common.gathered(data, split, corpus)
     learnt, kept = kept_out(speech, chosen.held_out, chosen.seed)
     encoder = encoder_of(chosen.encoder)
-    if chosen.evened and start is None:
-        raise VoicenymError(f"{config}: makes content alike that is known: --from trained parts")
     made = recipe.parts(chosen, encoder.size) if start is None else Parts.load(start)
     if chosen.evened and made.everybody is None:
         made = made.evening()
