@@ -8,19 +8,34 @@ original speech is ever written.
 from __future__ import annotations
 
 import io
-import os
+import re
 import shlex
 import subprocess
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from voicenym.corpus.checks import (
+    check_id,
+    check_inside,
+    check_source,
+    check_word,
+    printable,
+)
 from voicenym.corpus.cutting import cut_out
+from voicenym.corpus.kaldi_tables import BLANKS, by_bytes, segments, table, write
+from voicenym.corpus.names import Names
 from voicenym.corpus.plan import Item
 from voicenym.errors import CorpusError
 
-COPIED = ("text", "spk2gender", "utt2lang", "utt2dur")
-"""Files about utterances or speakers that hold for the anonymized folder too."""
+LABELS = ("spk2gender", "utt2lang", "utt2dur", "reco2dur")
+"""Tables of one word a line about utterances or speakers, which hold for the new folder too.
+
+What else there is travels only if it is named: ``text`` and other free text may name people, and
+features were computed from the original voices.
+"""
+WRITTEN = ("wav.scp", "utt2spk", "spk2utt")
 
 
 @dataclass(frozen=True)
@@ -81,33 +96,32 @@ class KaldiFolder:
     Args:
         source, output: folders.
         items: one for each utterance.
-        speakers: by utterance.
+        speakers: in the new tables, by their names in the old ones.
+        utterances: likewise.
+        tables: to write besides those of :data:`WRITTEN`, by name, under the new names.
     """
 
     source: Path
     output: Path
     items: list[Item]
     speakers: dict[str, str]
+    utterances: dict[str, str]
+    tables: dict[str, dict[str, str]]
 
     def finish(self, failed: set[str]) -> None:
-        """Write the companions of the utterances there are."""
-        there = {
-            item.utterance: item.target
-            for item in self.items
-            if item.utterance not in failed and item.target.is_file()
-        }
-        _write(self.output / "wav.scp", {u: str(path) for u, path in there.items()})
-        utt2spk = {u: self.speakers[u] for u in there}
-        _write(self.output / "utt2spk", utt2spk)
+        """Write the tables of the utterances there are."""
+        there = [i for i in self.items if i.utterance not in failed and i.target.is_file()]
+        wavs = {self.utterances[i.utterance]: str(i.target) for i in there}
+        utt2spk = {self.utterances[i.utterance]: self.speakers[i.speaker] for i in there}
         spk2utt: dict[str, list[str]] = {}
-        for utterance in sorted(utt2spk, key=_bytes):
+        for utterance in sorted(utt2spk, key=by_bytes):
             spk2utt.setdefault(utt2spk[utterance], []).append(utterance)
-        _write(self.output / "spk2utt", {s: " ".join(us) for s, us in spk2utt.items()})
-        kept = set(there) | set(spk2utt)
-        for name in COPIED:
-            if (self.source / name).is_file():
-                rows = {k: v for k, v in _table(self.source / name).items() if k in kept}
-                _write(self.output / name, rows)
+        write(self.output / "wav.scp", wavs)
+        write(self.output / "utt2spk", utt2spk)
+        write(self.output / "spk2utt", {s: " ".join(us) for s, us in spk2utt.items()})
+        for name, rows in self.tables.items():
+            kept = spk2utt if name.startswith("spk") else utt2spk
+            write(self.output / name, {k: v for k, v in rows.items() if k in kept})
 
 
 def is_kaldi(path: Path) -> bool:
@@ -115,33 +129,91 @@ def is_kaldi(path: Path) -> bool:
     return (path / "wav.scp").is_file()
 
 
-def read_kaldi(source: Path, output: Path, *, allow_pipes: bool = False) -> KaldiFolder:
+def read_kaldi(
+    source: Path,
+    output: Path,
+    *,
+    allow_pipes: bool = False,
+    keep: Sequence[str] = (),
+    names: Names | None = None,
+) -> KaldiFolder:
     """Plan for a Kaldi data folder.
 
     Args:
         source: holds ``wav.scp``, ``utt2spk`` and perhaps ``segments``.
-        output: will hold ``wav/UTTERANCE.wav`` and the same companions.
+        output: will hold ``wav/UTTERANCE.wav`` and new tables.
         allow_pipes: run commands in ``wav.scp`` (``sph2pipe ... |``); they run with your rights.
+        keep: names of tables besides :data:`LABELS` that travel, such as ``text``.
+        names: draws new names for speakers and utterances; default: they keep theirs.
 
     Raises:
-        CorpusError: what is missing or does not agree.
+        CorpusError: what is missing or does not agree, and what would lie outside ``output``.
     """
-    items, speakers = [], {}
+    if output.resolve() == source.resolve():
+        raise CorpusError(
+            f"{output}: is the data folder itself, whose tables would be replaced; choose another "
+            "folder with -o"
+        )
+    items, speakers, utterances = [], {}, {}
     for utterance in read_utterances(source):
-        name = utterance.name
-        if "/" in name or name in (".", ".."):
-            raise CorpusError(f"{source}/utt2spk: {name} cannot be a file name; rename it")
+        name = check_id(f"{source}: utterance", utterance.name)
         if utterance.piped and not allow_pipes:
             raise CorpusError(
-                f"{source}/wav.scp: {utterance.entry[:60]} is a command; commands run with "
-                "your rights: if you trust this folder, add --allow-pipes"
+                f"{source}/wav.scp: {printable(utterance.entry[:60])} is a command; commands run "
+                "with your rights: if you trust this folder, add --allow-pipes"
             )
+        if not utterance.piped:
+            check_source(f"{source}/wav.scp", utterance.entry)
         whole = not utterance.piped and utterance.start == 0.0 and utterance.end is None
         where = Path(utterance.entry) if whole else Cut(utterance)
-        target = output / "wav" / f"{name}.wav"
+        if names is None:
+            speakers[utterance.speaker], utterances[name] = utterance.speaker, name
+        else:
+            speakers[utterance.speaker] = names.speaker(utterance.speaker)
+            # Kaldi wants utterances sorted as their speakers are
+            drawn = names.utterance(utterance.speaker, name)
+            utterances[name] = f"{speakers[utterance.speaker]}-{drawn}"
+        target = output / "wav" / f"{utterances[name]}.wav"
         items.append(Item(where, target, utterance.speaker, name))
-        speakers[name] = utterance.speaker
-    return KaldiFolder(source, output, items, speakers)
+    check_inside(items, output)
+    tables = {
+        name: _renamed(source / name, speakers if name.startswith("spk") else utterances)
+        for name in _travelling(source, keep)
+    }
+    return KaldiFolder(source, output, items, speakers, utterances, tables)
+
+
+def _travelling(source: Path, keep: Sequence[str]) -> list[str]:
+    """Tables that go along.
+
+    Raises:
+        CorpusError: one is asked for that is not there or cannot hold, or labels are free text.
+    """
+    for name in keep:
+        if name in WRITTEN or name == "segments":
+            raise CorpusError(f"--keep {name}: is written anew in any case; leave it out")
+        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_]*", name):
+            raise CorpusError(
+                f"--keep {printable(name)}: is no table of utterances or speakers; what was "
+                "computed from the original voices does not travel"
+            )
+        if not (source / name).is_file():
+            raise CorpusError(f"--keep {name}: there is no {source}/{name}; leave it out")
+    found = [name for name in LABELS if (source / name).is_file() and name not in keep]
+    if (source / "segments").is_file() and "reco2dur" in found:
+        found.remove("reco2dur")  # the new recordings are the utterances
+    for name in found:
+        for row, value in table(source / name).items():
+            if not re.fullmatch(r"\S+", value):
+                raise CorpusError(
+                    f"{source}/{name}: {printable(row)} has more than one word, which may be free "
+                    f"text; mend it, or add --keep {name} to publish the table as it is"
+                )
+    return [*found, *dict.fromkeys(keep)]
+
+
+def _renamed(path: Path, names: Mapping[str, str]) -> dict[str, str]:
+    return {names[row]: value for row, value in table(path).items() if row in names}
 
 
 def read_utterances(folder: Path) -> list[Utterance]:
@@ -150,79 +222,32 @@ def read_utterances(folder: Path) -> list[Utterance]:
     Raises:
         CorpusError: what is missing or does not agree.
     """
-    recordings = _table(folder / "wav.scp")
+    recordings = table(folder / "wav.scp")
     if not (folder / "utt2spk").is_file():
         raise CorpusError(f"{folder}/utt2spk: missing; voices are given per speaker")
-    speakers = _table(folder / "utt2spk")
+    speakers = table(folder / "utt2spk")
     sexes, texts = (
-        _table(folder / name) if (folder / name).is_file() else {}
-        for name in ("spk2gender", "text")
+        table(folder / name) if (folder / name).is_file() else {} for name in ("spk2gender", "text")
     )
-    segments = _segments(folder / "segments") if (folder / "segments").is_file() else None
-    if segments is None:
-        segments = {name: (name, 0.0, None) for name in recordings}
+    if (folder / "segments").is_file():
+        parts = segments(folder / "segments")
+    else:
+        parts = {name: (name, 0.0, None) for name in recordings}
     found = []
-    for name, (recording, start, end) in segments.items():
+    for name, (recording, start, end) in parts.items():
         if recording not in recordings:
             raise CorpusError(f"{folder}/segments: {recording} of {name} is not in wav.scp")
         if name not in speakers:
             raise CorpusError(f"{folder}/utt2spk: no speaker for {name}; add a line")
         speaker, entry = speakers[name], recordings[recording]
+        if re.search(f"[{BLANKS}]", check_word(f"{folder}/utt2spk: speaker", speaker)):
+            raise CorpusError(
+                f"{folder}/utt2spk: {printable(speaker)!r} of {name} is more than one word; a "
+                "speaker's name has no spaces"
+            )
         sex = sexes.get(speaker, "")
         found.append(Utterance(name, speaker, entry, start, end, sex, texts.get(name, "")))
     return found
-
-
-def _bytes(text: str) -> bytes:
-    """Kaldi sorts by bytes (LC_ALL=C)."""
-    return text.encode("utf-8", "surrogateescape")
-
-
-def _table(path: Path) -> dict[str, str]:
-    rows: dict[str, str] = {}
-    try:
-        text = path.read_text("utf-8", "surrogateescape")
-    except OSError as error:
-        raise CorpusError(f"{path}: cannot be read ({error.strerror})") from None
-    for number, line in enumerate(text.splitlines(), 1):
-        if not line.strip():
-            continue
-        name, _, value = line.strip().partition(" ")
-        if not value.strip():
-            raise CorpusError(f"{path}:{number}: expected a name and a value, found {line!r}")
-        if name in rows:
-            raise CorpusError(f"{path}:{number}: {name} stands here a second time; remove one line")
-        rows[name] = value.strip()
-    return rows
-
-
-def _segments(path: Path) -> dict[str, tuple[str, float, float | None]]:
-    segments: dict[str, tuple[str, float, float | None]] = {}
-    for utterance, value in _table(path).items():
-        try:
-            recording, start_text, end_text = value.split()
-            start, end = float(start_text), float(end_text)
-        except ValueError:
-            raise CorpusError(
-                f"{path}: {utterance} needs a recording and two times in seconds, not {value!r}"
-            ) from None
-        if end == -1.0:  # Kaldi's "to the end"
-            segments[utterance] = (recording, start, None)
-        elif not 0.0 <= start < end:
-            raise CorpusError(
-                f"{path}: {utterance} must start before it ends, not {start} to {end}"
-            )
-        else:
-            segments[utterance] = (recording, start, end)
-    return segments
-
-
-def _write(path: Path, rows: dict[str, str]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    lines = [f"{name} {rows[name]}\n" for name in sorted(rows, key=_bytes)]
-    temporary = path.with_name(f".{path.name}.tmp")
-    temporary.write_text("".join(lines), "utf-8", "surrogateescape")
-    os.replace(temporary, path)
 
 
 def _cut(utterance: Utterance, lenient: bool) -> BinaryIO:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from voicenym.corpus.checks import LONGEST, check_source, check_word, printable
 from voicenym.corpus.recording import Recording
 from voicenym.errors import CorpusError, DependencyError
 
@@ -23,9 +24,37 @@ def read_cuts(path: Path) -> list[Any]:
             f"{path}: reading lhotse manifests needs lhotse: pip install 'voicenym[lhotse]'"
         ) from None
     try:
-        return list(CutSet.from_file(path))
+        # An absolute path: lhotse takes a name such as "pipe:..." for a command.
+        cuts = list(CutSet.from_file(path.absolute()))
     except Exception as error:
         raise CorpusError(f"{path}: not a lhotse manifest of cuts ({error})") from None
+    for cut in cuts:
+        _check(path, cut)
+    return cuts
+
+
+def _check(path: Path, cut: Any) -> None:
+    """Refuse what lhotse reads from JSON without a look: names and times of any type."""
+    check_word(f"{path}: a cut's id", getattr(cut, "id", None))
+    recording = getattr(cut, "recording", None)
+    times = [getattr(cut, "start", 0.0), cut.duration]
+    if recording is not None:
+        check_word(f"{path}: a recording's id", recording.id)
+        times.append(recording.duration)
+        for source in recording.sources:
+            if source.type == "file":
+                check_source(
+                    f"{path}: {printable(recording.id)}",
+                    check_word(f"{path}: the file of {printable(recording.id)}", source.source),
+                )
+    for one in getattr(cut, "supervisions", []):
+        check_word(f"{path}: a supervision's id", one.id)
+        if one.speaker:
+            check_word(f"{path}: the speaker of {printable(one.id)}", one.speaker)
+        times += [one.start, one.duration]
+    sound = (isinstance(t, (int, float)) and abs(t) <= LONGEST for t in times)
+    if not all(sound):
+        raise CorpusError(f"{path}: {printable(cut.id)} has times that are no seconds; mend it")
 
 
 def utterances(path: Path) -> list[Recording]:

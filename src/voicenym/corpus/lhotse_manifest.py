@@ -8,13 +8,17 @@ supervisions is left out.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
+from voicenym.audio.atomic import AtomicFile
+from voicenym.corpus.checks import check_id, check_inside
 from voicenym.corpus.cutting import Passage
 from voicenym.corpus.lhotse_cuts import read_cuts
+from voicenym.corpus.lhotse_outlines import Outlines
+from voicenym.corpus.names import Names
 from voicenym.corpus.plan import Item
 from voicenym.errors import CorpusError
 
@@ -31,12 +35,14 @@ class LhotseManifest:
         cuts: lhotse's cuts by the item's utterance.
         supervisions: by the item's utterance, of those that become recordings of their own; they
             start at 0.
+        outlines: what of them travels, under which names.
     """
 
     output: Path
     items: list[Item]
     cuts: dict[str, list[Any]]
     supervisions: dict[str, Any]
+    outlines: Outlines
 
     def finish(self, failed: set[str]) -> None:
         """Write ``cuts.jsonl.gz`` with the anonymized recordings."""
@@ -47,26 +53,24 @@ class LhotseManifest:
             name = item.utterance
             if name in failed or not item.target.is_file():
                 continue
-            recording = Recording.from_file(item.target, recording_id=name)
+            speaker = item.speaker
+            recording = Recording.from_file(
+                item.target, recording_id=self.outlines.recording(speaker, name)
+            )
             if name in self.supervisions:
-                done.append(_own_cut(recording, self.supervisions[name]))
-                continue
-            for cut in self.cuts[name]:
-                cut.recording = recording
-                done.append(cut.drop_features())
+                done.append(self.outlines.own_cut(recording, speaker, self.supervisions[name]))
+            else:
+                done += [self.outlines.cut(recording, speaker, cut) for cut in self.cuts[name]]
+        if self.outlines.names is not None:
+            done.sort(key=lambda cut: cut.id)
         self.output.mkdir(parents=True, exist_ok=True)
-        CutSet.from_cuts(done).to_file(self.output / OUTPUT_NAME)
-
-
-def _own_cut(recording: Any, supervision: Any) -> Any:
-    """The cut over a whole recording that holds one supervision."""
-    from lhotse.utils import fastcopy
-
-    cut = recording.to_cut()
-    cut.id = recording.id
-    here = fastcopy(supervision, recording_id=recording.id, channel=cut.channel)
-    cut.supervisions = [here.trim(recording.duration)]
-    return cut
+        file = AtomicFile(self.output / OUTPUT_NAME, overwrite=True)
+        try:
+            # The temporary file keeps the suffix, by which lhotse tells how to write.
+            CutSet.from_cuts(done).to_file(file.temporary)
+            file.commit()
+        finally:
+            file.discard()
 
 
 def is_manifest(path: Path) -> bool:
@@ -74,19 +78,28 @@ def is_manifest(path: Path) -> bool:
     return path.is_file() and path.name.endswith(SUFFIXES)
 
 
-def read_manifest(path: Path, output: Path) -> LhotseManifest:
+def read_manifest(
+    path: Path, output: Path, *, keep: Sequence[str] = (), names: Names | None = None
+) -> LhotseManifest:
     """Plan for a lhotse manifest of cuts.
 
     Args:
         path: cuts, as ``.jsonl`` or ``.jsonl.gz``; supervisions name their speakers.
         output: will hold ``audio/`` and ``cuts.jsonl.gz``.
+        keep: fields that travel beside the labels, as in :class:`Outlines`.
+        names: draws new names for speakers, recordings, cuts and supervisions; default: they keep
+            theirs.
 
     Raises:
         DependencyError: lhotse is not installed.
-        CorpusError: not a manifest of cuts, a speaker that is not named, or audio that is not one
-            file.
+        CorpusError: not a manifest of cuts, a speaker that is not named, audio that is not one
+            file, what would lie outside ``output``, or a field that cannot travel.
     """
+    if (output / OUTPUT_NAME).resolve() == path.resolve():
+        raise CorpusError(f"{path}: would be replaced itself; choose another folder with -o")
     cuts = _read_cuts(path)
+    outlines = Outlines(tuple(keep), names)
+    outlines.check(path, (cut for group in cuts.values() for cut in group))
     items: list[Item] = []
     supervisions: dict[str, Any] = {}
     for name, group in cuts.items():
@@ -98,8 +111,10 @@ def read_manifest(path: Path, output: Path) -> LhotseManifest:
                 "speaker"
             )
         if len(speakers) == 1:
-            target = output / "audio" / f"{_file_name(path, name)}{source.suffix}"
-            items.append(Item(source, target, speakers.pop(), name))
+            speaker = speakers.pop()
+            called = f"{outlines.recording(speaker, name)}{source.suffix}"
+            target = output / "audio" / check_id(f"{path}: id", called, folders=True)
+            items.append(Item(source, target, speaker, name))
             continue
         for passage, supervision in _passages(path, source, group):
             if passage.name in supervisions:
@@ -108,12 +123,14 @@ def read_manifest(path: Path, output: Path) -> LhotseManifest:
                 raise CorpusError(
                     f"{path}: two supervisions are called {passage.name}; give each its own id"
                 )
-            target = output / "audio" / f"{_file_name(path, passage.name)}.wav"
+            called = f"{outlines.recording(supervision.speaker, passage.name)}.wav"
+            target = output / "audio" / check_id(f"{path}: id", called, folders=True)
             items.append(Item(passage, target, supervision.speaker, passage.name))
             supervisions[passage.name] = supervision
     if not items:
         raise CorpusError(f"{path}: no cuts in this manifest")
-    return LhotseManifest(output, items, cuts, supervisions)
+    check_inside(items, output)
+    return LhotseManifest(output, items, cuts, supervisions, outlines)
 
 
 def _read_cuts(path: Path) -> dict[str, list[Any]]:
@@ -141,14 +158,6 @@ def _source(path: Path, recording: Any) -> Path:
             "recordings first"
         )
     return Path(recording.sources[0].source)
-
-
-def _file_name(path: Path, name: str) -> str:
-    """An id as the name of a file that stays below the output."""
-    place = PurePosixPath(name)
-    if place.is_absolute() or ".." in place.parts or name in ("", "."):
-        raise CorpusError(f"{path}: {name!r} cannot be a file name; rename it")
-    return name
 
 
 def _passages(path: Path, source: Path, cuts: list[Any]) -> Iterator[tuple[Passage, Any]]:

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
+from voicenym.corpus import speakers
+from voicenym.corpus.names import Names
 from voicenym.errors import CorpusError
 from voicenym.pseudonym import Key
 
@@ -40,12 +42,15 @@ class Item:
         target: path of the anonymized recording.
         speaker: who speaks in it.
         utterance: its name within the corpus.
+        former: who spoke in it by rule 1 of :mod:`voicenym.corpus.speakers`, by which corpora were
+            begun that this run may go on with; empty where the rule does not matter.
     """
 
     source: Path | Openable
     target: Path
     speaker: str
     utterance: str
+    former: str = ""
 
 
 def beside(path: Path) -> Path:
@@ -53,44 +58,62 @@ def beside(path: Path) -> Path:
     return path.with_name(f"{path.stem}.anon{path.suffix}")
 
 
-def plan(inputs: Sequence[Path], output: Path | None, speaker: str | None = None) -> list[Item]:
-    """Items for files and folder trees.
+def plan(
+    inputs: Sequence[Path],
+    output: Path | None,
+    speaker: str | None = None,
+    level: speakers.Level = None,
+) -> list[Item]:
+    """Items for files and folder trees; who speaks is told by :mod:`voicenym.corpus.speakers`.
 
-    A recording of a tree goes to the same place below ``output``; its speaker is the name of the
-    folder it lies in. A file goes to ``output`` (a file name, or a folder that exists), or beside
-    itself.
+    A recording of a tree goes to the same place below ``output``. A file goes to ``output`` (a file
+    name, or a folder that exists), or beside itself.
 
     Args:
         inputs: files and folders.
         output: file or folder; needed for folders.
-        speaker: who speaks in all of them; default: the folder's name.
+        speaker: who speaks in all of them.
+        level: which folder below a root names the speaker, or ``parent``: the folder that a file
+            lies in.
 
     Raises:
-        CorpusError: missing inputs, no recordings, no output for a folder.
+        CorpusError: missing inputs, no recordings, no output for a folder, folders that can be
+            read in two ways.
     """
+    if speaker is not None and level is not None:
+        raise CorpusError("--speaker and --speaker-level both say who speaks; leave one out")
+    if speaker == "":
+        raise CorpusError("--speaker: the name is empty; give one, or leave it out")
     items: list[Item] = []
     several = len(inputs) > 1
     for source in inputs:
         if source.is_dir():
-            items.extend(_tree(source, output, speaker))
+            items.extend(_tree(source, output, speaker, level))
         elif not os.path.lexists(source):
             raise CorpusError(f"{source}: no such file or folder; check the name")
         else:
-            items.append(_single(source, output, speaker, several))
+            items.append(_single(source, output, speaker, level, several))
     return items
 
 
-def _single(source: Path, output: Path | None, speaker: str | None, several: bool) -> Item:
+def _single(
+    source: Path, output: Path | None, speaker: str | None, level: speakers.Level, several: bool
+) -> Item:
     if output is None:
         target = beside(source)
     elif several or output.is_dir():
         target = output / source.name
     else:
         target = output
-    return Item(source, target, speaker or source.resolve().parent.name, source.stem)
+    former = "" if speaker else speakers.by_parent(source)
+    if speaker is None:
+        speaker = former if level == "parent" else speakers.own(source)
+    return Item(source, target, speaker, source.stem, former)
 
 
-def _tree(root: Path, output: Path | None, speaker: str | None) -> list[Item]:
+def _tree(
+    root: Path, output: Path | None, speaker: str | None, level: speakers.Level
+) -> list[Item]:
     if output is None:
         raise CorpusError(f"{root}: is a folder; say where the anonymized tree goes with -o FOLDER")
     if output.exists() and not output.is_dir():
@@ -109,25 +132,44 @@ def _tree(root: Path, output: Path | None, speaker: str | None) -> list[Item]:
         raise CorpusError(
             f"{root}: no recordings in this folder (looked for {', '.join(sorted(EXTENSIONS))})"
         )
+    inner = [path.relative_to(root) for path in found]
     return [
         Item(
             source=path,
-            target=output / path.relative_to(root),
-            speaker=speaker or path.resolve().parent.name,
-            utterance=path.relative_to(root).with_suffix("").as_posix(),
+            target=output / place,
+            speaker=who,
+            utterance=place.with_suffix("").as_posix(),
+            former="" if speaker else speakers.by_parent(path),
         )
-        for path in found
+        for path, place, who in zip(
+            found, inner, _people(root, found, inner, speaker, level), strict=True
+        )
+    ]
+
+
+def _people(
+    root: Path, found: list[Path], inner: list[Path], speaker: str | None, level: speakers.Level
+) -> list[str]:
+    if speaker is not None:
+        return [speaker] * len(found)
+    if level == "parent":
+        return [speakers.by_parent(path) for path in found]
+    folders = speakers.by_folders(root, inner, level)
+    return [
+        speakers.own(path) if folder is None else folder
+        for path, folder in zip(found, folders, strict=True)
     ]
 
 
 def renamed(items: Iterable[Item], key: Key, output: Path) -> list[Item]:
     """The same items under opaque names: ``<tag of the speaker>/<tag of the utterance>.ext``."""
+    names = Names(key)
     return [
         replace(
             item,
             target=output
-            / key.tag("speaker", item.speaker)[:16]
-            / (key.tag("utterance", f"{item.speaker}\0{item.utterance}")[:16] + item.target.suffix),
+            / names.speaker(item.speaker)
+            / (names.utterance(item.speaker, item.utterance) + item.target.suffix),
         )
         for item in items
     ]

@@ -9,8 +9,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from voicenym.corpus import kaldi, lhotse_cuts, lhotse_manifest
+from voicenym.corpus.checks import check_source, printable
 from voicenym.corpus.plan import EXTENSIONS
 from voicenym.corpus.recording import Recording
+from voicenym.corpus.speakers import by_folders
 from voicenym.errors import CorpusError
 
 COLUMNS = ("utterance", "path", "speaker")
@@ -18,17 +20,19 @@ COLUMNS = ("utterance", "path", "speaker")
 
 
 def recordings(
-    source: Path, split: str | None = None, corpus: str | None = None
+    source: Path, split: str | None = None, corpus: str | None = None, level: int | None = None
 ) -> list[Recording]:
     """All utterances of a corpus, in the order of their names.
 
     Args:
-        source: a folder ``SPEAKER/.../UTTERANCE.wav`` (a ``manifest.tsv`` within it counts more), a
+        source: a folder ``SPEAKER/.../UTTERANCE.wav``, as :mod:`voicenym.corpus.speakers` reads it
+            (a ``manifest.tsv`` within it counts more), a
             Kaldi data folder, a folder of such folders (as the VoicePrivacy Challenges lay them
             out), a lhotse manifest of cuts, or a TSV manifest with the columns of :data:`COLUMNS`,
             whose paths are relative to it.
         split: only rows of this split; needs a manifest.
         corpus: only rows of this corpus; needs a manifest.
+        level: which folder below ``source`` names the speaker, where no table does.
 
     Raises:
         CorpusError: nothing found, columns missing, names twice, files missing.
@@ -47,7 +51,7 @@ def recordings(
         # an utterance may stand in several of the challenges' folders, such as *_all
         found = _checked(source, list(dict.fromkeys(r for f in folders for r in _kaldi(f))))
     else:
-        found = _tree(source)
+        found = _tree(source, level)
     if split or corpus:
         raise CorpusError(f"{source}: --split and --corpus need a manifest with such columns")
     return found
@@ -68,25 +72,33 @@ def _checked(source: Path, found: Sequence[Recording]) -> list[Recording]:
     return sorted(found)
 
 
-def _tree(root: Path) -> list[Recording]:
+def _tree(root: Path, level: int | None) -> list[Recording]:
     """``SPEAKER/.../UTTERANCE.wav``: the first folder below the root is the speaker."""
-    found = []
+    paths = []
     for folder, folders, names in os.walk(root):
         folders[:] = sorted(f for f in folders if not f.startswith("."))
         for name in sorted(names):
             path = Path(folder, name)
-            inner = path.relative_to(root)
             if not name.startswith(".") and path.suffix.lower() in EXTENSIONS:
-                if len(inner.parts) < 2:
-                    raise CorpusError(
-                        f"{path}: lies in no speaker's folder; arrange the recordings as "
-                        f"{root}/SPEAKER/UTTERANCE{path.suffix}"
-                    )
-                text = path.with_suffix(".txt")
-                words = text.read_text("utf-8", "replace").strip() if text.is_file() else ""
-                name = inner.with_suffix("").as_posix()
-                found.append(Recording(name, inner.parts[0], path, text=words))
+                paths.append(path)
+    inner = [path.relative_to(root) for path in paths]
+    people = by_folders(root, inner, level or _least(inner))
+    found = []
+    for path, place, speaker in zip(paths, inner, people, strict=True):
+        if speaker is None:
+            raise CorpusError(
+                f"{path}: lies in no speaker's folder; arrange the recordings as "
+                f"{root}/SPEAKER/UTTERANCE{path.suffix}"
+            )
+        text = path.with_suffix(".txt")
+        words = text.read_text("utf-8", "replace").strip() if text.is_file() else ""
+        found.append(Recording(place.with_suffix("").as_posix(), speaker, path, text=words))
     return _checked(root, found)
+
+
+def _least(inner: Sequence[Path]) -> int | None:
+    """A stray recording makes no second reading here: it is of nobody, and refused by name."""
+    return 1 if any(len(path.parts) == 1 for path in inner) else None
 
 
 def _manifest(path: Path, split: str | None, corpus: str | None) -> list[Recording]:
@@ -140,6 +152,14 @@ def _is_kaldi(folder: Path) -> bool:
 
 def _kaldi(folder: Path) -> list[Recording]:
     data = kaldi.read_utterances(folder)
+    piped = next((u for u in data if u.piped), None)
+    if piped is not None:
+        raise CorpusError(
+            f"{folder}/wav.scp: {printable(piped.entry[:60])} is a command; only voicenym anonymize "
+            "runs them, with --allow-pipes: write its recordings to files and name those"
+        )
+    for utterance in data:
+        check_source(f"{folder}/wav.scp", utterance.entry)
     return _checked(
         folder,
         [Recording(u.name, u.speaker, Path(u.entry), u.sex, u.text, u.start, u.end) for u in data],

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import voicenym
+from voicenym.corpus import speakers
 from voicenym.corpus.file import Result, anonymize_file, sha256_of
 from voicenym.corpus.plan import Item
 from voicenym.errors import CorpusError, VoicenymError
@@ -88,6 +89,8 @@ def log_line(job: Job, outcome: Outcome) -> dict[str, Any]:
     line: dict[str, Any] = {"version": voicenym.__version__, **job.stamp()}
     if job.log is not None:
         line["output"] = os.path.relpath(outcome.item.target, job.log.parent)
+        line["speaker_rule"] = speakers.RULE
+        line["speaker_check"] = speakers.voice_check(job.key, outcome.item.speaker, line["output"])
     if not job.opaque:
         line["input"] = str(outcome.item.source)
     if outcome.result is not None:
@@ -135,6 +138,15 @@ def is_done(job: Job, item: Item, lines: dict[str, dict[str, Any]]) -> bool:
     return True
 
 
+def check_speakers(job: Job, items: Sequence[Item], lines: dict[str, dict[str, Any]]) -> None:
+    """Refuse to give anybody of an earlier run's log another voice; see ``speakers.agree``."""
+    if job.log is None or not lines:
+        return
+    root = job.log.parent
+    people = {os.path.relpath(item.target, root): (item.speaker, item.former) for item in items}
+    speakers.agree(job.key, people, lines, [o for o in lines if (root / o).is_file()])
+
+
 def run(
     job: Job,
     items: Sequence[Item],
@@ -153,6 +165,7 @@ def run(
     """
     summary = Summary()
     lines = {} if job.overwrite else completed(job)
+    check_speakers(job, items, lines)
     todo = []
     for item in items:
         if not job.overwrite and is_done(job, item, lines):
