@@ -28,7 +28,8 @@ def data(tmp_path, buzz):
 
 
 def anonymize(source, output, **options):
-    corpus = _corpus([str(source)], output, None, options.get("allow_pipes", False))
+    allow_pipes = options.pop("allow_pipes", False)
+    corpus = _corpus([str(source)], output, None, allow_pipes, **options)
     summary = run(Job("mcadams", {}, Key(bytes(32)), log=output / "log.jsonl"), corpus.items)
     corpus.finish(summary)
     return summary
@@ -42,7 +43,7 @@ def table(path):
 
 def test_a_valid_folder_comes_out(data, tmp_path):
     output = tmp_path / "anon"
-    summary = anonymize(data, output)
+    summary = anonymize(data, output, keep=["text"])
     assert summary.done == 3
     assert not summary.failures
     scp = table(output / "wav.scp")
@@ -87,11 +88,14 @@ def test_a_cut_keeps_its_bits(data, tmp_path):
 
 
 def test_the_recording_that_is_cut_is_never_overwritten(data, tmp_path):
-    (data / "wav").mkdir()
-    (tmp_path / "audio/r1.wav").rename(data / "wav/u1.wav")
-    (data / "wav.scp").write_text(f"r1 {data}/wav/u1.wav\nr2 {tmp_path}/audio/r2.wav\n")
+    anon = tmp_path / "anon"
+    (anon / "wav").mkdir(parents=True)
+    (tmp_path / "audio/r1.wav").rename(anon / "wav/u1.wav")
+    (data / "wav.scp").write_text(f"r1 {anon}/wav/u1.wav\nr2 {tmp_path}/audio/r2.wav\n")
     with pytest.raises(CorpusError, match=r"u1.wav"):
-        check_distinct(read_kaldi(data, data).items)
+        check_distinct(read_kaldi(data, anon).items)
+    with pytest.raises(CorpusError, match="the data folder itself"):
+        read_kaldi(data, data)
 
 
 def test_a_recording_that_ends_before_its_utterance_is_refused(data, tmp_path):
@@ -108,7 +112,7 @@ def test_failed_utterances_are_in_no_table(data, tmp_path):
     silent = tmp_path / "audio/r2.wav"
     soundfile.write(silent, [0.0] * 16000, 16000)
     output = tmp_path / "anon"
-    summary = anonymize(data, output)
+    summary = anonymize(data, output, keep=["text"])
     assert len(summary.failures) == 1
     for name in ("wav.scp", "utt2spk", "text"):
         assert set(table(output / name)) == {"u1", "u2"}

@@ -37,6 +37,11 @@ class Passage:
     end: float | None
     channels: tuple[int, ...] | None = None
 
+    @property
+    def stretch(self) -> tuple[float, float | None]:
+        """Start and end, in seconds."""
+        return self.start, self.end
+
     def open(self, lenient: bool = False) -> BinaryIO:
         """The utterance as a WAV file in memory.
 

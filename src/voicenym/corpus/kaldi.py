@@ -76,6 +76,11 @@ class Cut:
         """The recording's file; none where a command prints it."""
         return None if self.utterance.piped else Path(self.utterance.entry)
 
+    @property
+    def stretch(self) -> tuple[float, float | None]:
+        """Start and end, in seconds."""
+        return self.utterance.start, self.utterance.end
+
     def open(self, lenient: bool = False) -> BinaryIO:
         """The utterance as a WAV file in memory.
 

@@ -24,10 +24,14 @@ class Openable(Protocol):
 
     Attributes:
         path: of the file that it is part of, if there is one.
+        stretch: where in it, as seconds; to its end where the second is None.
     """
 
     @property
     def path(self) -> Path | None: ...
+
+    @property
+    def stretch(self) -> tuple[float, float | None]: ...
 
     def open(self, lenient: bool = False) -> BinaryIO:
         """The recording as a file in memory; ``lenient`` as in ``voicenym.audio.open_reader``."""
@@ -175,8 +179,12 @@ def renamed(items: Iterable[Item], key: Key, output: Path) -> list[Item]:
     ]
 
 
-def check_distinct(items: Sequence[Item]) -> None:
+def check_distinct(items: Sequence[Item], *, opaque: bool = False) -> None:
     """No two inputs with one output, and no output that is an input.
+
+    Args:
+        items: of the batch.
+        opaque: name no output beside its input, in errors neither.
 
     Raises:
         CorpusError: naming both.
@@ -187,9 +195,11 @@ def check_distinct(items: Sequence[Item]) -> None:
     for item in items:
         target = item.target.resolve()
         if target in taken:
+            where = "one file" if opaque else item.target
+            cure = "or give them separately" if opaque else "give them separately, or use --rename"
             raise CorpusError(
-                f"{taken[target]} and {item.source}: both would be written to {item.target}; "
-                "rename one, give them separately, or use --rename"
+                f"{taken[target]} and {item.source}: both would be written to {where}; "
+                f"rename one, {cure}"
             )
         if target in sources:
             raise CorpusError(

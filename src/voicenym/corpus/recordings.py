@@ -155,8 +155,8 @@ def _kaldi(folder: Path) -> list[Recording]:
     piped = next((u for u in data if u.piped), None)
     if piped is not None:
         raise CorpusError(
-            f"{folder}/wav.scp: {printable(piped.entry[:60])} is a command; only voicenym anonymize "
-            "runs them, with --allow-pipes: write its recordings to files and name those"
+            f"{folder}/wav.scp: {printable(piped.entry[:60])} is a command, which only voicenym "
+            "anonymize --allow-pipes runs; write its recordings to files and name those"
         )
     for utterance in data:
         check_source(f"{folder}/wav.scp", utterance.entry)

@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from voicenym.apps.cli.who import each_alone, who_is_whom
 from voicenym.corpus import DEFAULT_SYSTEM
 from voicenym.errors import KeyFileError, UnknownSystemError, VoicenymError
 from voicenym.pseudonym import Key, readable_by_others
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from voicenym.corpus.plan import Item
     from voicenym.corpus.runner import Job, Outcome, Summary
     from voicenym.system import Card
@@ -53,7 +56,17 @@ def anonymize(
         None, "--key", "-k", help=f"Key file; else ${KEY_VARIABLE}, else a fresh key, not stored."
     ),
     speaker: str | None = typer.Option(
-        None, "--speaker", help="Who speaks; by default the folder's name."
+        None,
+        "--speaker",
+        help="Who speaks in all inputs. By default the first folder below a root that is given, "
+        "and each file in none, or named here, is a person of its own. Data sets name speakers.",
+    ),
+    speaker_level: str | None = typer.Option(
+        None,
+        "--speaker-level",
+        metavar="N",
+        help="The folder that names the speaker: 1, the first below the root, 2, the second; 0: "
+        "each file is a person of its own; parent: the folder that a file lies in.",
     ),
     per: str = typer.Option("speaker", "--per", help="One voice per speaker or per utterance."),
     workers: int = typer.Option(1, "--workers", "-j", min=1, help="Processes."),
@@ -63,8 +76,19 @@ def anonymize(
         "--lenient",
         help="Accept silent, clipped, very short recordings, and Ogg without the mark of its end.",
     ),
-    rename: bool = typer.Option(False, "--rename", help="Opaque names for folders and files."),
-    dry_run: bool = typer.Option(False, "--dry-run", help="Say what would be done; write nothing."),
+    rename: bool = typer.Option(
+        False, "--rename", help="Opaque names for folders and files, and for a data set's ids."
+    ),
+    keep: list[str] = typer.Option(
+        [],
+        "--keep",
+        metavar="NAME",
+        help="A data set's table or field that travels too, such as text, which does not unless "
+        "named; may be repeated.",
+    ),
+    dry_run: bool = typer.Option(
+        False, "--dry-run", help="Say who is taken for whom and what would be done; write nothing."
+    ),
     quiet: bool = typer.Option(False, "--quiet", "-q", help="Only errors."),
     allow_pipes: bool = typer.Option(
         False, "--allow-pipes", help="Run the commands of a Kaldi wav.scp."
@@ -90,7 +114,15 @@ def anonymize(
         return
     if "-" in inputs:
         raise VoicenymError("- (standard input) cannot be combined with files; give it alone")
-    corpus = _corpus(inputs, output, speaker, allow_pipes)
+    corpus = _corpus(
+        inputs,
+        output,
+        speaker,
+        allow_pipes,
+        level=speaker_level,
+        keep=keep,
+        names=secret if rename else None,
+    )
     items = corpus.items
     whole = corpus.folder is not None
     from voicenym.corpus import plan
@@ -99,15 +131,16 @@ def anonymize(
     if rename:
         if output is None or not whole:
             raise VoicenymError("--rename needs a folder as input and -o FOLDER")
-        if corpus.is_dataset:
-            raise VoicenymError("--rename is for folders; a data set keeps its utterance names")
-        items = plan.renamed(items, secret, output)
-    plan.check_distinct(items)
+        if not corpus.is_dataset:  # whose items have their new names already
+            items = plan.renamed(items, secret, output)
+    plan.check_distinct(items, opaque=rename)
     if dry_run:
-        for item in items:
-            typer.echo(f"{item.source} -> {item.target} (speaker {item.speaker})")
+        for line in who_is_whom(items, renamed=rename):
+            typer.echo(line)
         say(f"{len(items)} recordings; nothing was written")
         return
+    if stored and (note := each_alone(items)):
+        say(note)
     log = None if corpus.folder is None else corpus.folder / plan.LOG_NAME
     job = Job(
         system=system,
@@ -215,10 +248,22 @@ class _Corpus:
 
 
 def _corpus(
-    inputs: list[str], output: Path | None, speaker: str | None, allow_pipes: bool
+    inputs: list[str],
+    output: Path | None,
+    speaker: str | None,
+    allow_pipes: bool,
+    *,
+    level: str | None = None,
+    keep: Sequence[str] = (),
+    names: Key | None = None,
 ) -> _Corpus:
+    """What to do; ``names`` draws those of a data set, which keeps its own without."""
     from voicenym.corpus import kaldi, lhotse_manifest, plan
+    from voicenym.corpus.names import Names
+    from voicenym.corpus.speakers import level_of
 
+    where = level_of(level)
+    drawn = None if names is None else Names(names)
     paths = [Path(text) for text in inputs]
     for path in paths:
         if not (kaldi.is_kaldi(path) or lhotse_manifest.is_manifest(path)):
@@ -227,14 +272,23 @@ def _corpus(
             raise VoicenymError(f"{path}: is a data set; give one data set at a time")
         if output is None:
             raise VoicenymError(f"{path}: is a data set; say where the new one goes with -o FOLDER")
+        if speaker is not None or where is not None:
+            raise VoicenymError(
+                f"{path}: is a data set, which names its speakers; leave out --speaker and "
+                "--speaker-level"
+            )
         dataset: kaldi.KaldiFolder | lhotse_manifest.LhotseManifest
         if kaldi.is_kaldi(path):
-            dataset = kaldi.read_kaldi(path, output, allow_pipes=allow_pipes)
+            dataset = kaldi.read_kaldi(
+                path, output, allow_pipes=allow_pipes, keep=keep, names=drawn
+            )
         else:
-            dataset = lhotse_manifest.read_manifest(path, output)
+            dataset = lhotse_manifest.read_manifest(path, output, keep=keep, names=drawn)
         return _Corpus(dataset.items, output, dataset)
+    if keep:
+        raise VoicenymError("--keep is for a Kaldi data folder or a lhotse manifest; leave it out")
     several = len(paths) > 1 or any(path.is_dir() for path in paths)
-    return _Corpus(plan.plan(paths, output, speaker), output if several else None)
+    return _Corpus(plan.plan(paths, output, speaker, where), output if several else None)
 
 
 def _pipe(
@@ -252,13 +306,14 @@ def _pipe(
     import tempfile
 
     from voicenym.corpus.file import anonymize_file
+    from voicenym.corpus.speakers import own_of
 
     data = sys.stdin.buffer.read(MOST_PIPED + 1)
     if len(data) > MOST_PIPED:
         raise VoicenymError("standard input: over 2 GiB; give such a recording as a file")
     if not data:
         raise VoicenymError("standard input: empty; pipe a recording in, or give a file name")
-    pseudonym = key.pseudonym(speaker or "standard input")
+    pseudonym = key.pseudonym(speaker or own_of(data))
     if output is not None and str(output) != "-":
         result = anonymize_file(
             anonymizer, pseudonym, io.BytesIO(data), output, overwrite=overwrite, lenient=lenient
