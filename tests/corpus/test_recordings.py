@@ -38,6 +38,19 @@ def test_a_recording_of_nobody_is_named(tree):
         recordings(tree)
 
 
+def test_folders_that_can_be_read_in_two_ways_are_asked_about(tmp_path):
+    """The rule is that of voicenym anonymize."""
+    for name in ("train/ann/1.wav", "dev/bob/1.wav", "dev/cid/1.wav"):
+        touch(tmp_path / name)
+    with pytest.raises(CorpusError, match=r"--speaker-level 2, .* manifest\.tsv") as caught:
+        recordings(tmp_path)
+    assert "--speaker NAME" not in str(caught.value)
+    assert [r.speaker for r in recordings(tmp_path, level=2)] == ["bob", "cid", "ann"]
+    assert [r.speaker for r in recordings(tmp_path, level=1)] == ["dev", "dev", "train"]
+    touch(tmp_path / "flat/wav/1.wav")
+    assert [r.speaker for r in recordings(tmp_path / "flat")] == ["wav"]  # no other reading
+
+
 @pytest.fixture
 def manifest(tree):
     path = tree / "manifest.tsv"

@@ -151,6 +151,19 @@ def test_a_hostile_folders_name_cannot_write_to_the_terminal(talk, tmp_path, com
     assert rb"\x1b[2Janna\nbob" in done.stdout
 
 
+def test_training_and_evaluation_ask_as_well(talk, tmp_path, command):
+    for name in ("train/anna/1.wav", "dev/bob/1.wav"):
+        talk(f"c/{name}").write_bytes(b"RIFF")  # nothing to train on for long
+    ubm = ("ubm", "-d", "c", "-o", "o")
+    for arguments in (("evaluate", "c", "-o", "o", "-s", "mcadams"), ("train", *ubm)):
+        done = command(*arguments)
+        assert done.returncode != 0
+        assert b"--speaker-level 2" in done.stderr, done.stderr
+        assert b"Traceback" not in done.stderr
+    told = command("train", "--speaker-level", "2", *ubm)
+    assert b"can be read in" not in told.stderr, told.stderr
+
+
 def test_help_states_the_rule(command):
     text = " ".join(
         re.sub(rb"[^\w.:,-]+", b" ", command("anonymize", "--help").stdout).decode().split()

@@ -19,8 +19,13 @@ COLUMNS = ("utterance", "path", "speaker")
 """What a manifest must have; ``gender``, ``text``, ``split``, ``corpus`` are used if there."""
 
 
+CURE = "Say which, or list the recordings in a manifest.tsv there, with the columns " + ", ".join(
+    COLUMNS
+)
+
+
 def recordings(
-    source: Path, split: str | None = None, corpus: str | None = None, level: int | None = None
+    source: Path, split: str | None = None, corpus: str | None = None, *, level: int | None = None
 ) -> list[Recording]:
     """All utterances of a corpus, in the order of their names.
 
@@ -82,7 +87,7 @@ def _tree(root: Path, level: int | None) -> list[Recording]:
             if not name.startswith(".") and path.suffix.lower() in EXTENSIONS:
                 paths.append(path)
     inner = [path.relative_to(root) for path in paths]
-    people = by_folders(root, inner, level or _least(inner))
+    people = by_folders(root, inner, level or _least(inner), alone=False, cure=CURE)
     found = []
     for path, place, speaker in zip(paths, inner, people, strict=True):
         if speaker is None:

@@ -28,6 +28,7 @@ RULE = 2
 OWN = "file/sha256:"
 """Begins the name of a person known by one file; no folder's name can hold a ``/``."""
 Level = int | Literal["parent"] | None
+CURE = "Say which, or give --speaker NAME if all is one person"
 MOST_SHOWN = 4
 """Levels of folders that a message tells apart."""
 _READ = 1 << 20
@@ -101,7 +102,14 @@ def by_parent(path: Path) -> str:
     return path.resolve().parent.name
 
 
-def by_folders(root: Path, inner: Sequence[PurePath], level: int | None = None) -> list[str | None]:
+def by_folders(
+    root: Path,
+    inner: Sequence[PurePath],
+    level: int | None = None,
+    *,
+    alone: bool = True,
+    cure: str = CURE,
+) -> list[str | None]:
     """The folder that names the speaker of each recording, None for a person of its own.
 
     Args:
@@ -109,14 +117,16 @@ def by_folders(root: Path, inner: Sequence[PurePath], level: int | None = None) 
         inner: paths of the recordings below it.
         level: which folder names the speaker, counted from the root: 1 is the first below it, 0
             none; a recording that lies in fewer folders is by a person of its own. None: the rule.
+        alone: whether each file may be a person of its own, where folders name nobody.
+        cure: what to do where two readings are possible, for the message.
 
     Raises:
         CorpusError: two readings are possible, or no recording lies so deep.
     """
     if level is None:
         why = _two_readings(inner)
-        if why:
-            raise CorpusError(_question(root, inner, why))
+        if why and (alone or any(len(path.parts) > 2 for path in inner)):
+            raise CorpusError(_question(root, inner, why, alone, cure))
         level = 1
     elif level and all(len(path.parts) <= level for path in inner):
         deepest = max((len(path.parts) - 1 for path in inner), default=0)
@@ -166,11 +176,11 @@ def _begins(name: str, folder: str) -> bool:
     return name.startswith(folder) and not name[len(folder)].isalnum()
 
 
-def _question(root: Path, inner: Sequence[PurePath], why: str) -> str:
+def _question(root: Path, inner: Sequence[PurePath], why: str, alone: bool, cure: str) -> str:
     deepest = max(inner, key=lambda path: len(path.parts))
     most = len(deepest.parts) - 1
     levels = [*range(1, min(most, MOST_SHOWN) + 1)]
-    if most == 1 or any(len(path.parts) == 1 for path in inner):
+    if alone and (most == 1 or any(len(path.parts) == 1 for path in inner)):
         levels.append(0)
     readings = []
     for level in levels:
@@ -184,7 +194,7 @@ def _question(root: Path, inner: Sequence[PurePath], why: str) -> str:
         )
     return (
         f"{root}: who speaks can be read in {'two' if len(readings) == 2 else 'several'} ways, for "
-        f"{why}: {'; '.join(readings)}. Say which, or give --speaker NAME if all is one person"
+        f"{why}: {'; '.join(readings)}. {cure}"
     )
 
 

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import typer
 
+from voicenym.apps.cli import levels
+
 
 def audit(
     original: Path = typer.Argument(help="The recording before."),
@@ -28,6 +30,7 @@ def audit(
     pool_size: int = typer.Option(
         200, "--pool-size", min=2, help="Recordings of it at most, spread over its speakers."
     ),
+    speaker_level: int | None = levels.SPEAKER_LEVEL,
 ) -> None:
     """Say in plain words what the strongest attacker here sees of one recording."""
     from voicenym.attack.verifier import installed, verifier
@@ -37,7 +40,9 @@ def audit(
 
     if system is not None:
         load(system)
-    others = [] if pool is None else spread(recordings(pool), pool_size)
+    others = []
+    if pool is not None:
+        others = spread(recordings(pool, level=speaker_level), pool_size)
     ears = [verifier(name) for name in verifiers or installed()]
     found = run(original, anonymized, ears, system, pool=others)
     typer.echo(found.verdict + "\n")

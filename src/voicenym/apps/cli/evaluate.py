@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from voicenym.apps.cli import ears
+from voicenym.apps.cli import ears, levels
 from voicenym.apps.cli.progress import Progress, summary
 from voicenym.errors import CorpusError, DependencyError, VoicenymError
 
@@ -35,6 +35,7 @@ def evaluate(
     ),
     split: str | None = typer.Option(None, "--split", help="Rows of a manifest to use."),
     part: str | None = typer.Option(None, "--corpus", help="Corpus of a manifest to use."),
+    speaker_level: int | None = levels.SPEAKER_LEVEL,
     half: str | None = typer.Option(
         None, "--half", help="tune or report: every other speaker, to tune on and to judge on."
     ),
@@ -183,9 +184,12 @@ def evaluate(
         load(name).check()
     source = corpus or original
     assert source is not None
-    speech = recordings(source, split, part)
+    speech = recordings(source, split, part, level=speaker_level)
     speech = speech if half is None else halved(speech, half)
-    others = [] if pool is None else spread(recordings(pool, pool_split, pool_part), pool_size)
+    others = []
+    if pool is not None:
+        everybody = recordings(pool, pool_split, pool_part, level=speaker_level)
+        others = spread(everybody, pool_size)
     _apart(speech, others)
     files = None if anonymized is None else matched(speech, anonymized)
     if trials:

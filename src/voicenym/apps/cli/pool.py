@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from voicenym.apps.cli import levels
 from voicenym.apps.cli import train as shared
 from voicenym.errors import CorpusError
 
@@ -18,9 +19,7 @@ if TYPE_CHECKING:
 app = typer.Typer(help="Pools of speaker vectors.", no_args_is_help=True)
 
 
-@app.callback()
-def _root() -> None:
-    pass
+app.callback(help="Pools of speaker vectors.")(levels.group)
 
 
 @app.command("build")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 import typer
 
+from voicenym.apps.cli import levels
 from voicenym.errors import CorpusError, DependencyError, VoicenymError
 from voicenym.training.run.cores import cores
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from voicenym.training.speech.shelf import Rendering, Utterance
 
 app = typer.Typer(help="Train networks on speech of your own.", no_args_is_help=True)
+app.callback(help="Train networks on speech of your own.")(levels.group)
 
 DATA = typer.Option(
     ..., "--data", "-d",
@@ -70,7 +72,7 @@ def gathered(sources: Sequence[Path], split: str | None, corpora: Sequence[str])
         recording
         for source in sources
         for corpus in (corpora or [""])
-        for recording in recordings(source, split, corpus or None)
+        for recording in recordings(source, split, corpus or None, level=levels.current())
     ]
 
 
