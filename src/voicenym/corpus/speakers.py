@@ -42,7 +42,7 @@ _KINDS = (
     r"wavs?|waves?|wav\d+\w*|flacs?|mp3s?|ogg|opus|m4a|audios?|sounds?|speech|voices?|clips?|media"
     r"|recordings?|rec|records?|data|corpus|corpora|dataset|raw|originals?|samples?|files?"
     r"|utterances?|segments?|interviews?|calls?|meetings?|speakers|subjects|participants|people"
-    r"|male|female|men|women|[mf]|clean|other|noisy|new|old|inbox|downloads?"
+    r"|male|female|men|women|[mf]|clean|other|noisy|new|old|inbox|downloads?|unknown|anonymous|misc"
 )
 _NUMBERED = (
     r"sessions?|ses|days?|weeks?|months?|years?|chapters?|parts?|sets?|splits?|groups?|teams?"

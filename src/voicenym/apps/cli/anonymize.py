@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from voicenym.apps.cli.who import each_alone, who_is_whom
+from voicenym.apps.cli.who import ONE_ALONE, each_alone, who_is_whom
 from voicenym.corpus import DEFAULT_SYSTEM
 from voicenym.errors import KeyFileError, UnknownSystemError, VoicenymError
 from voicenym.pseudonym import Key, readable_by_others
@@ -109,6 +109,8 @@ def anonymize(
         anonymizer.check()
     secret, stored = _key(key, say)
     if inputs == ["-"]:
+        if stored and speaker is None:
+            say(ONE_ALONE)
         _pipe(anonymizer, secret, output, speaker, overwrite, lenient, say)
         _conclude(anonymizer.card, stored, say)
         return

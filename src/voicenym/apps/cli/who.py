@@ -10,6 +10,9 @@ if TYPE_CHECKING:
     from voicenym.corpus.plan import Item
 
 
+ONE_ALONE = "1 recording is a person of its own; give --speaker NAME for the voice of NAME"
+
+
 def who_is_whom(items: Sequence[Item], *, renamed: bool = False) -> Iterator[str]:
     """Lines of two lists: speakers with the number of their files and minutes, then recordings.
 
@@ -53,7 +56,7 @@ def each_alone(items: Sequence[Item]) -> str | None:
     if not count:
         return None
     if count == 1:
-        return "1 recording is a person of its own; give --speaker NAME for the voice of NAME"
+        return ONE_ALONE
     return (
         f"{count} recordings are each a person of its own; give --speaker NAME where one person "
         "speaks in them"
