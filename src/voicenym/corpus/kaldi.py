@@ -113,8 +113,8 @@ class KaldiFolder:
     utterances: dict[str, str]
     tables: dict[str, dict[str, str]]
 
-    def finish(self, failed: set[str]) -> None:
-        """Write the tables of the utterances there are."""
+    def finish(self, failed: set[str]) -> list[Path]:
+        """Write the tables of the utterances there are; their paths."""
         there = [i for i in self.items if i.utterance not in failed and i.target.is_file()]
         wavs = {self.utterances[i.utterance]: str(i.target) for i in there}
         utt2spk = {self.utterances[i.utterance]: self.speakers[i.speaker] for i in there}
@@ -127,6 +127,7 @@ class KaldiFolder:
         for name, rows in self.tables.items():
             kept = spk2utt if name.startswith("spk") else utt2spk
             write(self.output / name, {k: v for k, v in rows.items() if k in kept})
+        return [self.output / name for name in (*WRITTEN, *self.tables)]
 
 
 def is_kaldi(path: Path) -> bool:

@@ -46,8 +46,8 @@ class LhotseManifest:
     supervisions: dict[str, Any]
     outlines: Outlines
 
-    def finish(self, failed: set[str]) -> None:
-        """Write ``cuts.jsonl.gz`` with the anonymized recordings."""
+    def finish(self, failed: set[str]) -> list[Path]:
+        """Write ``cuts.jsonl.gz`` with the anonymized recordings; its path."""
         from lhotse import Recording
 
         done = []
@@ -78,6 +78,7 @@ class LhotseManifest:
             file.commit()
         finally:
             file.discard()
+        return [self.output / OUTPUT_NAME]
 
 
 def is_manifest(path: Path) -> bool:

@@ -242,11 +242,13 @@ class _Corpus:
     def is_dataset(self) -> bool:
         return self._dataset is not None
 
-    def finish(self, summary: Summary) -> None:
-        """Write the data set's tables, over what did not fail."""
+    def finish(self, summary: Summary) -> list[Path]:
+        """Write the data set's tables, over what did not fail; their paths."""
+        found: list[Path] = []
         if self._dataset is not None:
             bad = {source for source, _ in summary.failures}
-            self._dataset.finish({i.utterance for i in self.items if str(i.source) in bad})
+            found = self._dataset.finish({i.utterance for i in self.items if str(i.source) in bad})
+        return found
 
 
 def _corpus(
