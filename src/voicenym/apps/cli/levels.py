@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import click
+from contextvars import ContextVar
+
 import typer
 
 SPEAKER_LEVEL = typer.Option(
@@ -13,18 +14,14 @@ SPEAKER_LEVEL = typer.Option(
     help="Of folders of speakers, the one that names who speaks: 1 is the first below the root. "
     "Needed only where folders can be read in two ways.",
 )
+_level: ContextVar[int | None] = ContextVar("speaker level", default=None)
 
 
 def group(speaker_level: int | None = SPEAKER_LEVEL) -> None:
-    """What all commands of a group take, before their names: see :func:`current`."""
+    """What all commands of a group take, before their names; :func:`current` is what was given."""
+    _level.set(speaker_level)
 
 
 def current() -> int | None:
-    """What the running command, or the group that it is of, was given."""
-    context = click.get_current_context(silent=True)
-    while context is not None:
-        level: int | None = context.params.get("speaker_level")
-        if level is not None:
-            return level
-        context = context.parent
-    return None
+    """The level that the running command's group was given."""
+    return _level.get()
