@@ -1,6 +1,11 @@
 # make demo    install into .venv and anonymize the bundled sample into demo/
 # make test    install all that the tests need and run every check
 # make docs    build the documentation into site/
+# make lock    make the locks anew from constraints.txt and pyproject.toml
+# make digests pin the bundled weights anew, after one of them was meant to change
+# make audit   look for known vulnerabilities of what the locks hold
+# make sbom    write the software bill of materials of a plain installation
+# make release build what is published into dist/: packages, bill of materials, checksums
 # Another Python: make test PYTHON=python3.12        Options for pip: PIP_ARGS=...
 
 SHELL := /bin/sh
@@ -8,7 +13,7 @@ SHELL := /bin/sh
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 .DEFAULT_GOAL := demo
-.PHONY: demo test lint format docs system clean
+.PHONY: demo test lint format docs system clean lock digests audit sbom release
 
 fit = $(1) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null
 PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13; do \
@@ -16,8 +21,17 @@ PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13; do \
 VENV := .venv
 BIN := $(VENV)/bin
 PIP_ARGS ?=
-INSTALL := PIP_NO_INPUT=1 $(BIN)/pip install --quiet --disable-pip-version-check \
-	-c constraints.txt $(PIP_ARGS)
+PIP := PIP_NO_INPUT=1 $(BIN)/pip --disable-pip-version-check
+# Only files whose hash is in a lock. A lock is complete, so that nothing is looked up beside it.
+LOCKED := install --quiet --no-deps --require-hashes --only-binary :all: $(PIP_ARGS)
+# voicenym itself, built by what the lock holds.
+OWN := install --quiet --no-deps --no-build-isolation --editable .
+GPU := import sys, importlib.metadata as m; \
+	sys.exit(not any(n.startswith(("nvidia-", "cuda-", "triton")) for n in m.requires("torch")))
+# What the build of torch for GPUs needs, where that is the one that was installed; then whether all
+# is there. Resemblyzer asks for webrtcvad, which must be compiled; only its weights are used.
+COMPLETE := ! $(BIN)/python -c '$(GPU)' || $(PIP) $(LOCKED) -r locks/gpu.txt; \
+	! $(PIP) check | grep -v -e '^No broken' -e '^resemblyzer .*webrtcvad' >&2
 
 demo: $(VENV)/.base
 	mkdir -p demo
@@ -48,18 +62,51 @@ $(BIN)/python:
 	@test -n "$(PYTHON)" || { echo "voicenym needs Python 3.11 or later" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.base: pyproject.toml constraints.txt | $(BIN)/python
-	$(INSTALL) -e .
+$(VENV)/.base: pyproject.toml locks/base.txt locks/gpu.txt | $(BIN)/python
+	$(PIP) $(LOCKED) -r locks/base.txt
+	$(PIP) $(OWN)
+	$(COMPLETE)
 	touch $@
 
-$(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
-	$(INSTALL) -e ".[lhotse,evaluate,recognisers,train,dev]"
-	$(INSTALL) --no-deps resemblyzer
+$(VENV)/.dev: pyproject.toml locks/dev.txt locks/gpu.txt locks/resemblyzer.txt | $(BIN)/python
+	$(PIP) $(LOCKED) -r locks/dev.txt -r locks/resemblyzer.txt
+	$(PIP) $(OWN)
+	$(COMPLETE)
 	touch $@ $(VENV)/.base
 
-$(VENV)/.docs: pyproject.toml constraints.txt | $(BIN)/python
-	$(INSTALL) -e ".[docs]"
+$(VENV)/.docs: pyproject.toml locks/docs.txt locks/gpu.txt | $(BIN)/python
+	$(PIP) $(LOCKED) -r locks/docs.txt
+	$(PIP) $(OWN)
+	$(COMPLETE)
 	touch $@ $(VENV)/.base
+
+# Tools of a release have an environment of their own.
+TOOLS := $(VENV)/tools
+$(TOOLS)/.done: locks/release.txt | $(BIN)/python
+	$(BIN)/python -m venv $(TOOLS)
+	PIP_NO_INPUT=1 $(TOOLS)/bin/pip --disable-pip-version-check $(LOCKED) -r locks/release.txt
+	touch $@
+
+# The first lock of all needs a uv from elsewhere: make lock UV=uv
+UV ?= $(TOOLS)/bin/uv
+TORCH_CPU ?=
+lock: $(if $(filter $(TOOLS)/%,$(UV)),$(TOOLS)/.done) | $(BIN)/python
+	$(BIN)/python tools/locks.py $(UV) $(TORCH_CPU)
+
+digests: | $(BIN)/python
+	$(BIN)/python tools/digests.py
+
+audit: $(TOOLS)/.done
+	for lock in base dev docs gpu release resemblyzer; do \
+		$(TOOLS)/bin/pip-audit --disable-pip --require-hashes -r locks/$$lock.txt; done
+
+sbom: $(TOOLS)/.done
+	mkdir -p dist
+	$(TOOLS)/bin/python tools/sbom.py dist
+
+release: $(TOOLS)/.done sbom
+	$(TOOLS)/bin/python -m hatchling build -d dist
+	cd dist && sha256sum *.whl *.tar.gz *.json > SHA256SUMS
 
 # The tests make their speech with flite and espeak-ng, look at files with ffmpeg, and open the
 # report in chromium.

@@ -1,0 +1,103 @@
+"""Make the locks: every package that an installation needs, pinned, with the hashes of its files.
+
+``constraints.txt`` and ``pyproject.toml`` say what is wanted; uv resolves it for all platforms and
+Python 3.11 and later. The libraries that only torch's GPU build needs go to a lock of their own.
+
+    python tools/locks.py UV [FOLDER]
+
+UV is the program; FOLDER holds builds of torch without GPU libraries, whose hashes are added.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+LOCKS = ROOT / "locks"
+CPU = LOCKS / "torch-cpu.sha256"
+GPU = re.compile(r"(nvidia|cuda)-|triton$")
+"""Names of packages that torch's build with GPU libraries needs, and its build without does not."""
+EXTRAS = {
+    "base": [],
+    "dev": ["lhotse", "evaluate", "recognisers", "train", "dev"],
+    "docs": ["docs"],
+}
+HEAD = """\
+# Made by `make lock` from {sources}; do not edit.
+# Install it with: pip install --no-deps --require-hashes --only-binary :all: -r {path}
+"""
+
+
+def resolved(uv: str, sources: list[str], *options: str) -> str:
+    """Requirements with hashes, as uv writes them."""
+    command = [uv, "pip", "compile", *sources, *options, "--constraints", "constraints.txt"]
+    command += ["--universal", "--python-version", "3.11", "--generate-hashes"]
+    command += ["--only-binary", ":all:", "--no-header", "--no-annotate", "--quiet"]
+    command += ["--upgrade"]
+    done = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
+    return done.stdout
+
+
+def requirements(text: str) -> dict[str, str]:
+    """Lines of each package, by name; a package of two versions for two Pythons is one."""
+    found: dict[str, str] = {}
+    for part in re.split(r"^(?=[A-Za-z0-9])", text, flags=re.MULTILINE):
+        if part.strip() and not part.startswith("#"):
+            name = re.match(r"[A-Za-z0-9._-]+", part)
+            assert name, part
+            found[name[0]] = found.get(name[0], "") + part
+    return found
+
+
+def with_cpu(lines: str) -> str:
+    """Torch's requirement, with the hashes of its builds without GPU libraries."""
+    version = re.match(r"torch==(\S+)", lines)
+    assert version, lines
+    wanted = f"torch-{version[1]}+"
+    sums = [line.split() for line in CPU.read_text("utf-8").splitlines() if line[:1] != "#"]
+    more = [digest for digest, name in sums if name.startswith(wanted)]
+    return lines.rstrip() + "".join(f" \\\n    --hash=sha256:{one}" for one in more) + "\n"
+
+
+def write(name: str, found: dict[str, str], sources: str) -> None:
+    """Write a lock."""
+    path = LOCKS / f"{name}.txt"
+    head = HEAD.format(sources=sources, path=path.relative_to(ROOT))
+    path.write_text(head + "".join(found[one] for one in sorted(found)), "utf-8")
+    print(f"{path.relative_to(ROOT)}: {len(found)} packages")
+
+
+def add(folder: Path) -> None:
+    """Note the hashes of builds of torch in a folder."""
+    kept = CPU.read_text("utf-8")
+    for wheel in sorted(folder.glob("torch-*+cpu-*.whl")):
+        if wheel.name not in kept:
+            kept += f"{hashlib.sha256(wheel.read_bytes()).hexdigest()}  {wheel.name}\n"
+    CPU.write_text(kept, "utf-8")
+
+
+def main() -> None:
+    """Make all locks."""
+    uv, *folders = sys.argv[1:]
+    for folder in folders:
+        add(Path(folder))
+    gpu: dict[str, str] = {}
+    for name, extras in EXTRAS.items():
+        options = [word for extra in extras for word in ("--extra", extra)]
+        found = requirements(resolved(uv, ["pyproject.toml", "locks/build.in"], *options))
+        gpu |= {one: lines for one, lines in found.items() if GPU.match(one)}
+        rest = {one: lines for one, lines in found.items() if one not in gpu}
+        rest["torch"] = with_cpu(rest["torch"])
+        write(name, rest, "constraints.txt, pyproject.toml and locks/build.in")
+    write("gpu", gpu, "constraints.txt and pyproject.toml")
+    for name, options in (("release", []), ("resemblyzer", ["--no-deps"])):
+        found = requirements(resolved(uv, [f"locks/{name}.in"], *options))
+        write(name, found, f"locks/{name}.in")
+
+
+if __name__ == "__main__":
+    main()
