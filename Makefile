@@ -28,6 +28,8 @@ LOCKED := install --quiet --no-deps --require-hashes --only-binary :all: $(PIP_A
 OWN := install --quiet --no-deps --no-build-isolation --editable .
 GPU := import sys, importlib.metadata as m; \
 	sys.exit(not any(n.startswith(("nvidia-", "cuda-", "triton")) for n in m.requires("torch")))
+# The build of torch without GPU libraries, where pip is told of a place that has it.
+SMALL := $(PIP) $(LOCKED) -r locks/torch-cpu.txt 2>/dev/null || true
 # What the build of torch for GPUs needs, where that is the one that was installed; then whether all
 # is there. Resemblyzer asks for webrtcvad, which must be compiled; only its weights are used.
 COMPLETE := ! $(BIN)/python -c '$(GPU)' || $(PIP) $(LOCKED) -r locks/gpu.txt; \
@@ -63,18 +65,21 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.base: pyproject.toml locks/base.txt locks/gpu.txt | $(BIN)/python
+	$(SMALL)
 	$(PIP) $(LOCKED) -r locks/base.txt
 	$(PIP) $(OWN)
 	$(COMPLETE)
 	touch $@
 
 $(VENV)/.dev: pyproject.toml locks/dev.txt locks/gpu.txt locks/resemblyzer.txt | $(BIN)/python
+	$(SMALL)
 	$(PIP) $(LOCKED) -r locks/dev.txt -r locks/resemblyzer.txt
 	$(PIP) $(OWN)
 	$(COMPLETE)
 	touch $@ $(VENV)/.base
 
 $(VENV)/.docs: pyproject.toml locks/docs.txt locks/gpu.txt | $(BIN)/python
+	$(SMALL)
 	$(PIP) $(LOCKED) -r locks/docs.txt
 	$(PIP) $(OWN)
 	$(COMPLETE)

@@ -5,7 +5,8 @@ Python 3.11 and later. The libraries that only torch's GPU build needs go to a l
 
     python tools/locks.py UV [FOLDER]
 
-UV is the program; FOLDER holds builds of torch without GPU libraries, whose hashes are added.
+UV is the program; FOLDER holds builds of torch without GPU libraries, whose hashes are kept: they
+are not on PyPI, so that uv does not find them.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 LOCKS = ROOT / "locks"
-CPU = LOCKS / "torch-cpu.sha256"
+CPU = LOCKS / "torch-cpu.txt"
 GPU = re.compile(r"(nvidia|cuda)-|triton$")
 """Names of packages that torch's build with GPU libraries needs, and its build without does not."""
 EXTRAS = {
@@ -53,14 +54,16 @@ def requirements(text: str) -> dict[str, str]:
     return found
 
 
-def with_cpu(lines: str) -> str:
-    """Torch's requirement, with the hashes of its builds without GPU libraries."""
-    version = re.match(r"torch==(\S+)", lines)
-    assert version, lines
-    wanted = f"torch-{version[1]}+"
-    sums = [line.split() for line in CPU.read_text("utf-8").splitlines() if line[:1] != "#"]
-    more = [digest for digest, name in sums if name.startswith(wanted)]
-    return lines.rstrip() + "".join(f" \\\n    --hash=sha256:{one}" for one in more) + "\n"
+def cpu_builds(version: str, folders: list[Path]) -> None:
+    """Lock the builds of torch without GPU libraries: those known before, and those in folders."""
+    known = requirements(CPU.read_text("utf-8")).get("torch", "") if CPU.exists() else ""
+    digests = re.findall(r"sha256:(\w+)", known) if f"torch=={version}+cpu " in known else []
+    for folder in folders:
+        for wheel in sorted(folder.glob(f"torch-{version}+cpu-*.whl")):
+            digests.append(hashlib.sha256(wheel.read_bytes()).hexdigest())
+    hashes = [f"    --hash=sha256:{one}" for one in sorted(set(digests))]
+    lines = " \\\n".join([f"torch=={version}+cpu", *hashes]) + "\n"
+    write("torch-cpu", {"torch": lines} if hashes else {}, "a folder: TORCH_CPU=FOLDER")
 
 
 def write(name: str, found: dict[str, str], sources: str) -> None:
@@ -71,28 +74,17 @@ def write(name: str, found: dict[str, str], sources: str) -> None:
     print(f"{path.relative_to(ROOT)}: {len(found)} packages")
 
 
-def add(folder: Path) -> None:
-    """Note the hashes of builds of torch in a folder."""
-    kept = CPU.read_text("utf-8")
-    for wheel in sorted(folder.glob("torch-*+cpu-*.whl")):
-        if wheel.name not in kept:
-            kept += f"{hashlib.sha256(wheel.read_bytes()).hexdigest()}  {wheel.name}\n"
-    CPU.write_text(kept, "utf-8")
-
-
 def main() -> None:
     """Make all locks."""
     uv, *folders = sys.argv[1:]
-    for folder in folders:
-        add(Path(folder))
     gpu: dict[str, str] = {}
     for name, extras in EXTRAS.items():
         options = [word for extra in extras for word in ("--extra", extra)]
         found = requirements(resolved(uv, ["pyproject.toml", "locks/build.in"], *options))
         gpu |= {one: lines for one, lines in found.items() if GPU.match(one)}
         rest = {one: lines for one, lines in found.items() if one not in gpu}
-        rest["torch"] = with_cpu(rest["torch"])
         write(name, rest, "constraints.txt, pyproject.toml and locks/build.in")
+    cpu_builds(re.match(r"torch==(\S+)", rest["torch"])[1], [Path(one) for one in folders])
     write("gpu", gpu, "constraints.txt and pyproject.toml")
     for name, options in (("release", []), ("resemblyzer", ["--no-deps"])):
         found = requirements(resolved(uv, [f"locks/{name}.in"], *options))

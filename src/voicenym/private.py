@@ -1,0 +1,201 @@
+"""Files that hold something of speech or a secret: 0600, in folders that are 0700.
+
+Caches with voiceprints, decoded speech, logs of training and reports are written through here. The
+modes do not depend on the umask. A folder that is there already is closed to others if it is empty
+or a cache of voicenym; any other that others can enter is refused, because closing it could lock
+people out of what is theirs.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, Any
+
+from voicenym.errors import VoicenymError
+
+TAG = "CACHEDIR.TAG"
+"""Marks a cache, so that ``voicenym cache clear`` knows it and backup programs leave it out."""
+SIGNATURE = "Signature: 8a477f597d28d172789f06886806bc55"
+"""First line of a tag, the same for all programs (https://bford.info/cachedir/)."""
+OWN = "# This folder is private to its owner and was made by voicenym"
+"""Second line of a tag of ours; the kind of the folder follows."""
+OTHERS = stat.S_IRWXG | stat.S_IRWXO
+POSIX = os.name == "posix"
+
+
+def private_folder(path: Path, cache: str = "") -> Path:
+    """Make a folder that only its owner can enter, or close one that is there.
+
+    Args:
+        path: the folder; those above it are made 0700 too where they are missing.
+        cache: kind of a cache, which the folder is then marked as; empty for any other folder.
+
+    Returns:
+        ``path``.
+
+    Raises:
+        VoicenymError: it cannot be made; is no folder; belongs to somebody else, or is reached by
+            a link of somebody else; or others can enter it and it holds what is not voicenym's.
+    """
+    try:
+        _make(path)
+        if POSIX:
+            _close(path)
+        if cache and not os.path.lexists(path / TAG):
+            write_private(path / TAG, f"{SIGNATURE}\n{OWN}: {cache}\n")
+    except OSError as error:
+        what = "is no folder" if error.errno in (errno.ENOTDIR, errno.EEXIST) else error.strerror
+        raise VoicenymError(f"{path}: {what}; choose another folder") from error
+    return path
+
+
+def open_private(path: Path, mode: str = "w") -> IO[Any]:
+    """Open a file that only its owner can read: 0600, also where it was wider before.
+
+    Args:
+        path: never followed where it is a symbolic link.
+        mode: ``w`` replaces, ``a`` appends, ``x`` asks for a new file; with ``b`` for bytes, else
+            UTF-8 text.
+
+    Raises:
+        VoicenymError: the file belongs to somebody else, or is a symbolic link.
+        OSError: it cannot be opened.
+    """
+    flags = os.O_WRONLY | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+    flags |= {"w": 0, "a": os.O_APPEND, "x": os.O_EXCL}[mode[0]]
+    try:
+        handle = os.open(path, flags, 0o600)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise VoicenymError(
+                f"{path}: is a symbolic link, which is not written through; remove it"
+            ) from error
+        raise
+    try:
+        told = os.fstat(handle)
+        if POSIX and told.st_uid != os.geteuid():
+            raise VoicenymError(f"{path}: belongs to somebody else; remove it")
+        if POSIX and stat.S_IMODE(told.st_mode) != 0o600:
+            os.fchmod(handle, 0o600)
+        if mode[0] == "w":
+            os.ftruncate(handle, 0)
+        return os.fdopen(handle, mode, encoding=None if "b" in mode else "utf-8")
+    except BaseException:
+        os.close(handle)
+        raise
+
+
+def write_private(path: Path, content: bytes | str) -> None:
+    """Replace a file, whole or not at all, by one that only its owner can read.
+
+    Args:
+        path: a symbolic link of this name is replaced, not followed.
+        content: text is written as UTF-8.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    data = content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content
+    with replacing(path) as partial, open_private(partial, "xb") as file:
+        file.write(data)
+
+
+def write_inside(path: Path, content: bytes | str) -> None:
+    """As :func:`write_private` in a folder that is closed to others; with the umask's mode elsewhere.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    if is_closed(path.parent):
+        write_private(path, content)
+        return
+    data = content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content
+    with replacing(path) as partial:
+        partial.write_bytes(data)
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A name beside ``path`` to write to, with the same suffix, which then takes its place.
+
+    Raises:
+        OSError: it cannot be renamed.
+    """
+    partial = path.with_name(f".{path.stem}.{secrets.token_hex(6)}{path.suffix}")
+    try:
+        yield partial
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+@contextmanager
+def closed() -> Iterator[None]:
+    """Whatever is made in this context, by whichever library or process, is for its owner alone.
+
+    It sets the umask, which all threads of the process share.
+    """
+    before = os.umask(0o077)
+    try:
+        yield
+    finally:
+        os.umask(before)
+
+
+def is_closed(folder: Path) -> bool:
+    """Whether only its owner can enter a folder; False where there is none."""
+    try:
+        return POSIX and not folder.stat().st_mode & OTHERS
+    except OSError:
+        return False
+
+
+def cache_kind(folder: Path) -> str | None:
+    """The kind of a cache of ours; None for any other folder."""
+    tag = folder / TAG
+    with suppress(OSError, ValueError):
+        if stat.S_ISREG(tag.lstat().st_mode):
+            first, second, *_ = tag.read_text("utf-8").split("\n")
+            if first == SIGNATURE and second.startswith(f"{OWN}: "):
+                return second.removeprefix(f"{OWN}: ")
+    return None
+
+
+def _make(path: Path) -> None:
+    """Make a folder and those above it, each closed from its first moment on."""
+    if path.exists():
+        return
+    _make(path.parent)
+    with suppress(FileExistsError):
+        path.mkdir(mode=0o700)
+
+
+def _close(path: Path) -> None:
+    """Take others' rights to a folder away, or say why not."""
+    if path.is_symlink() and path.lstat().st_uid not in (0, os.geteuid()):
+        raise VoicenymError(
+            f"{path}: is a symbolic link that somebody else made; name the folder itself"
+        )
+    handle = os.open(os.path.realpath(path), os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        told = os.fstat(handle)
+        if told.st_uid != os.geteuid():
+            raise VoicenymError(
+                f"{path}: belongs to somebody else, who could read what is kept there; choose "
+                "another folder"
+            )
+        if told.st_mode & OTHERS:
+            if os.listdir(handle) and cache_kind(path) is None:
+                raise VoicenymError(
+                    f"{path}: others can enter it, and something is in it already; choose another "
+                    f"folder, or close it with: chmod 700 {path}"
+                )
+            os.fchmod(handle, 0o700)
+    finally:
+        os.close(handle)
