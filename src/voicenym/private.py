@@ -107,7 +107,7 @@ def write_private(path: Path, content: bytes | str) -> None:
 
 
 def write_inside(path: Path, content: bytes | str) -> None:
-    """As :func:`write_private` in a folder that is closed to others; with the umask's mode elsewhere.
+    """As :func:`write_private` in a folder that is closed to others; elsewhere by the umask.
 
     Raises:
         OSError: it cannot be written.

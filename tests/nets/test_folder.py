@@ -1,3 +1,4 @@
+import hashlib
 import json
 
 import pytest
@@ -60,6 +61,10 @@ def test_missing_files_are_named(tmp_path):
     with pytest.raises(VoicenymError, match=r"model\.safetensors"):
         read(tmp_path)
     (tmp_path / WEIGHTS).write_bytes(b"no such file")
+    with pytest.raises(VoicenymError, match=r"config\.json: does not say the SHA-256"):
+        read(tmp_path)
+    digest = hashlib.sha256(b"no such file").hexdigest()
+    (tmp_path / CONFIG).write_text(json.dumps({"sha256": digest}))
     with pytest.raises(VoicenymError, match="no safetensors"):
         read(tmp_path)
 

@@ -10,13 +10,21 @@ from pathlib import Path
 import numpy as np
 
 from voicenym.errors import VoicenymError
+from voicenym.private import open_private, private_folder
+
+APPLICATION = 0x766E796D
+"""SQLite's application_id of our caches, by which ``voicenym cache`` knows them."""
+TABLE = "CREATE TABLE vectors (id BLOB PRIMARY KEY, vector BLOB NOT NULL)"
+BESIDE = ("-journal", "-wal", "-shm")
+"""What SQLite appends to the name of a file for what it keeps beside it."""
 
 
 class VectorCache:
     """Vectors by the identity of what was embedded.
 
     Args:
-        path: a SQLite file, made where there is none; None keeps all in memory.
+        path: a SQLite file, made where there is none, for its owner alone (0600, in a folder that
+            is 0700), as SQLite's own files beside it are; None keeps all in memory.
 
     Raises:
         VoicenymError: if the file cannot be opened or is no such cache.
@@ -25,11 +33,10 @@ class VectorCache:
     def __init__(self, path: Path | None = None) -> None:
         try:
             if path is not None:
-                path.parent.mkdir(parents=True, exist_ok=True)
+                _made(path)
             self._base = sqlite3.connect(path or ":memory:")
-            self._base.execute(
-                "CREATE TABLE IF NOT EXISTS vectors (id BLOB PRIMARY KEY, vector BLOB NOT NULL)"
-            )
+            self._base.execute(TABLE.replace("TABLE", "TABLE IF NOT EXISTS", 1))
+            self._base.execute(f"PRAGMA application_id = {APPLICATION}")
         except (sqlite3.Error, OSError) as error:
             raise VoicenymError(
                 f"{path}: cannot be used as cache ({error}); delete it or choose another folder"
@@ -51,3 +58,29 @@ class VectorCache:
         rows = [(self._id(i), np.asarray(v, dtype=np.float32).tobytes()) for i, v in vectors]
         with self._base:
             self._base.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", rows)
+
+
+def _made(path: Path) -> None:
+    """The file before SQLite opens it, which would take the umask; those beside it follow it."""
+    private_folder(path.parent)
+    open_private(path, "a").close()
+    for suffix in BESIDE:
+        beside = path.with_name(path.name + suffix)
+        if beside.exists():
+            open_private(beside, "a").close()
+
+
+def is_cache(path: Path) -> bool:
+    """Whether a file is a cache of vectors, also one of earlier releases."""
+    try:
+        if path.is_symlink() or not path.is_file():
+            return False
+        base = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)
+        try:
+            marked = base.execute("PRAGMA application_id").fetchone()[0] == APPLICATION
+            tables = base.execute("SELECT sql FROM sqlite_master WHERE type = 'table'").fetchall()
+        finally:
+            base.close()
+    except (sqlite3.Error, OSError):
+        return False
+    return marked or tables == [(TABLE,)]

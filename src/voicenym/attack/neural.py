@@ -97,6 +97,10 @@ class Neural(Verifier):
         return found
 
 
+PACKAGED = "39373b86598fa3da9fcddee6142382efe09777e8d37dc9c0561f41f0070f134e"
+"""SHA-256 of ``pretrained.pt`` of Resemblyzer 0.1.4."""
+
+
 class Resemblyzer(Neural):
     """The d-vector encoder that the Resemblyzer package carries, or weights fine-tuned from it.
 
@@ -107,7 +111,7 @@ class Resemblyzer(Neural):
         name: for reports.
 
     Raises:
-        DependencyError: if the package's weights are asked for and missing.
+        DependencyError: if the package's weights are asked for, and missing or others.
     """
 
     calibration = (35.0, -25.8)
@@ -116,7 +120,13 @@ class Resemblyzer(Neural):
     def __init__(self, weights: Path | None = None, name: str = "Resemblyzer") -> None:
         self.name = name
         self._path = weights if weights is not None else packaged_weights()
-        self.version = hashlib.sha256(self._path.read_bytes()).hexdigest()[:16]
+        digest = hashlib.sha256(self._path.read_bytes()).hexdigest()
+        if weights is None and digest != PACKAGED:
+            raise DependencyError(
+                f"{self._path}: not Resemblyzer's weights (its SHA-256 is {digest[:16]}..., not "
+                f"{PACKAGED[:16]}...): pip install --no-deps --force-reinstall resemblyzer==0.1.4"
+            )
+        self.version = digest[:16]
 
     def encoder(self) -> Encoder:
         from voicenym.nets.speakers.dvector import DVector

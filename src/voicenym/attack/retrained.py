@@ -25,6 +25,7 @@ from voicenym.attack.search import candidates
 from voicenym.attack.transform import Transform
 from voicenym.attack.verifier import network
 from voicenym.corpus.recording import Recording
+from voicenym.private import write_private
 from voicenym.training.speech.apart import kept_out
 
 if TYPE_CHECKING:
@@ -153,7 +154,7 @@ class Retraining(Attacker):
         card = {"trained on": case.protection.system or "files"}
         how = Teaching(self.recipe, self.lesson.seconds, self.lesson.workers, card, self.say)
         trained = self.student().train(speech, place, rendered(kept, voices[0]), how)
-        (place / CURVE).write_text(json.dumps(list(trained.curve)), "utf-8")
+        write_private(place / CURVE, json.dumps(list(trained.curve)))
 
     def split(self, case: Case) -> tuple[list[Recording], list[Recording]]:
         """The pool: what is learnt from, and what is kept out to see how it goes."""

@@ -17,6 +17,7 @@ from voicenym.benchmark.results import Evaluation
 from voicenym.errors import VoicenymError
 from voicenym.metrics.draws import Drawn, equal_error, share
 from voicenym.metrics.scores import Speakers
+from voicenym.private import open_private, private_folder, replacing
 
 SCORES = "scores.npz"
 """Beside ``results.json``."""
@@ -84,11 +85,10 @@ def keep(evaluation: Evaluation, evidence: Evidence, folder: Path) -> Path:
         if cells is not None:
             arrays[f"words {number}"] = np.array([cells.above, cells.below]).T
             arrays[f"heard {number}"] = np.array(cells.speakers)
-    folder.mkdir(parents=True, exist_ok=True)
+    private_folder(folder)
     path = folder / SCORES
-    temporary = path.with_name(f".{path.name}.tmp.npz")
-    np.savez_compressed(temporary, **arrays)  # type: ignore[arg-type]
-    temporary.replace(path)
+    with replacing(path) as partial, open_private(partial, "xb") as file:
+        np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
     return path
 
 

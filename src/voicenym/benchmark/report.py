@@ -13,6 +13,7 @@ from voicenym.benchmark.page import grid, interval, number, sentence
 from voicenym.benchmark.plan import Evidence
 from voicenym.benchmark.results import AttackFigures, Evaluation, Measured, SystemResults
 from voicenym.benchmark.utility import RETRAINED
+from voicenym.private import private_folder, write_private
 
 PAGE = "index.html"
 HARDLY, WEAKLY, PARTLY = 10.0, 20.0, 35.0
@@ -66,11 +67,9 @@ def write(evaluation: Evaluation, evidence: Evidence | None, folder: Path) -> Pa
     Returns:
         The page.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    private_folder(folder)
     page = folder / PAGE
-    temporary = folder / f".{PAGE}.tmp"
-    temporary.write_text(html(evaluation, evidence), "utf-8")
-    temporary.replace(page)
+    write_private(page, html(evaluation, evidence))
     return page
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from voicenym.errors import VoicenymError
+from voicenym.private import private_folder, write_private
 
 FORMAT = 1
 """Changes when older readers would misread a file."""
@@ -171,10 +172,11 @@ class Evaluation:
 
 
 def save(evaluation: Evaluation, folder: Path) -> None:
-    """Write ``results.json`` and ``results.csv``."""
-    folder.mkdir(parents=True, exist_ok=True)
-    _replace(folder / RESULTS, json.dumps(_plain(evaluation), indent=1, ensure_ascii=False) + "\n")
-    _replace(folder / TABLE, table(evaluation))
+    """Write ``results.json`` and ``results.csv``, for their owner alone: they name speakers."""
+    private_folder(folder)
+    text = json.dumps(_plain(evaluation), indent=1, ensure_ascii=False)
+    write_private(folder / RESULTS, text + "\n")
+    write_private(folder / TABLE, table(evaluation))
 
 
 def load(folder: Path) -> Evaluation:
@@ -279,10 +281,3 @@ def _evaluation(data: dict[str, Any]) -> Evaluation:
             "warnings": tuple(data["warnings"]),
         }
     )
-
-
-def _replace(path: Path, text: str) -> None:
-    """All of a file, or what was there before."""
-    temporary = path.with_name(f".{path.name}.tmp")
-    temporary.write_text(text, "utf-8")
-    temporary.replace(path)

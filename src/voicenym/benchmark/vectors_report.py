@@ -16,6 +16,7 @@ from voicenym.benchmark.figures.voices import diversity, vectors
 from voicenym.benchmark.page import grid, interval, sentence
 from voicenym.benchmark.results import Measured, cell
 from voicenym.benchmark.vectors import ATTACKERS, UNPROTECTED, Bench, Judged
+from voicenym.private import private_folder, write_private
 
 RESULTS, PAGE = "vectors.json", "index.html"
 FIGURES = ("G_VD", "DeID", "D_KS")
@@ -36,11 +37,11 @@ def write(judged: Sequence[Judged], bench: Bench, folder: Path, settings: str) -
         folder: made where there is none.
         settings: how, in a line.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    private_folder(folder)
     content = {"settings": settings, "methods": [_plain(one) for one in judged]}
-    (folder / RESULTS).write_text(json.dumps(content, indent=1) + "\n", "utf-8")
+    write_private(folder / RESULTS, json.dumps(content, indent=1) + "\n")
     page = folder / PAGE
-    page.write_text(_page(judged, bench, settings), "utf-8")
+    write_private(page, _page(judged, bench, settings))
     return page
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,8 @@ from typing import Any
 import torch
 
 from voicenym.errors import DependencyError, VoicenymError
+from voicenym.nets import digests
+from voicenym.private import write_inside
 
 CONFIG = "config.json"
 WEIGHTS = "model.safetensors"
@@ -30,6 +31,8 @@ def write(
     half: bool = False,
 ) -> None:
     """Keep weights and their configuration; each file is whole or not there.
+
+    In a folder that is closed to others, the files are closed too.
 
     Args:
         folder: made where there is none.
@@ -53,8 +56,8 @@ def write(
     text = json.dumps(told, indent=2, ensure_ascii=False) + "\n"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        _replace(folder / WEIGHTS, content)
-        _replace(folder / CONFIG, text.encode())
+        write_inside(folder / WEIGHTS, content)
+        write_inside(folder / CONFIG, text)
     except OSError as error:
         raise VoicenymError(
             f"{folder}: cannot be written ({error.strerror}); choose another folder"
@@ -66,7 +69,8 @@ def read(folder: Path) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
 
     Raises:
         DependencyError: safetensors is not installed.
-        VoicenymError: no such files, damaged, or not of each other.
+        VoicenymError: no such files, damaged, not of each other, or in the package and not those
+            of this release (:mod:`voicenym.nets.digests`).
     """
     try:
         from safetensors import SafetensorError
@@ -83,7 +87,13 @@ def read(folder: Path) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
             f"{WEIGHTS}"
         ) from error
     digest = hashlib.sha256(content).hexdigest()
-    if config.get(DIGEST, digest) != digest:
+    digests.verify(path, digest)
+    if DIGEST not in config:
+        raise VoicenymError(
+            f"{folder / CONFIG}: does not say the SHA-256 of {WEIGHTS}; fetch or train "
+            "the weights again"
+        )
+    if config[DIGEST] != digest:
         raise VoicenymError(
             f"{path}: damaged, or of another {CONFIG} (its SHA-256 is {digest[:16]}..., not "
             f"{str(config[DIGEST])[:16]}...); fetch or train it again"
@@ -138,7 +148,9 @@ def configuration(folder: Path) -> dict[str, Any]:
     """
     path = folder / CONFIG
     try:
-        config = json.loads(path.read_text("utf-8"))
+        content = path.read_bytes()
+        digests.verify(path, content)
+        config = json.loads(content)
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else error
         raise VoicenymError(
@@ -188,12 +200,3 @@ def finite(state: Mapping[str, torch.Tensor], where: Path | str) -> None:
 
 def _missing() -> DependencyError:
     return DependencyError("weights in files: pip install safetensors")
-
-
-def _replace(path: Path, content: bytes) -> None:
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        partial.write_bytes(content)
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import torch
 
 from voicenym.errors import DependencyError, VoicenymError
+from voicenym.nets.pickles import unpickled
 
 WRAPPERS = ("hubert", "generator", "state_dict", "model")
 """Under which published checkpoints keep their state, beside that of an optimizer."""
@@ -56,7 +56,9 @@ def _safe(path: Path, content: bytes) -> dict[str, torch.Tensor]:
 
 def _unpickled(path: Path, content: bytes) -> Any:
     try:
-        return torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
+        return unpickled(content)
+    except DependencyError:
+        raise
     except Exception as error:  # unpickling fails in as many ways as there are bytes
         raise VoicenymError(
             f"{path}: damaged, or no checkpoint of tensors alone ({type(error).__name__}); nothing "

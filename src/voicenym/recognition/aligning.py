@@ -19,6 +19,7 @@ from voicenym.corpus.recording import Recording
 from voicenym.errors import VoicenymError
 from voicenym.metrics import normalise
 from voicenym.nets.words.phones import SILENCE, Phone
+from voicenym.private import open_private, private_folder
 from voicenym.recognition.closed import write_lexicon
 from voicenym.recognition.protocol import RATE
 from voicenym.recognition.sphinx import NO_START, PATIENCE, SLOWEST, features, known_words
@@ -157,8 +158,8 @@ class Alignments:
         names = [_name(recording) for recording in recordings]
         missing = [i for i, name in enumerate(names) if name not in self._kept]
         if missing:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            with Aligner(self._lexicon) as aligner, self._path.open("a", encoding="utf-8") as file:
+            private_folder(self._path.parent)
+            with Aligner(self._lexicon) as aligner, open_private(self._path, "a") as file:
                 for done, i in enumerate(missing, 1):
                     found = aligner.align(recordings[i].samples(), normalise(recordings[i].text))
                     self._kept[names[i]] = found

@@ -15,6 +15,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from voicenym.private import write_private
 from voicenym.recognition.sphinx_worker import main
 
 
@@ -23,11 +24,11 @@ def serve(source: BinaryIO, sink: BinaryIO) -> None:
     pocketsphinx: Any = import_module("pocketsphinx")
 
     texts = json.loads(source.readline())
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(prefix="voicenym-") as folder:
         options: dict[str, Any] = {"lm": None, "bestpath": False, "samprate": 16_000.0}
         for name, text in texts.items():
             path = Path(folder, name)
-            path.write_text(text, "utf-8")
+            write_private(path, text)
             options[name.removesuffix("_text")] = str(path)
         decoder = pocketsphinx.Decoder(loglevel="FATAL", **options)
         sink.write(b"ready\n")

@@ -13,6 +13,7 @@ import torch
 from voicenym.errors import VoicenymError
 from voicenym.metrics import normalise, word_errors
 from voicenym.nets.words.phone_model import PhoneModel
+from voicenym.private import write_inside
 from voicenym.recognition import ngram as grams
 from voicenym.recognition.arpa import read_arpa, write_arpa
 from voicenym.recognition.closed import Lexicon, lexicon_of, write_lexicon
@@ -176,8 +177,8 @@ def attach(
     model, _ = PhoneModel.load(folder)
     ngram = grams.train([grams.words(normalise(text)) for text in texts], order)
     words = {word: ways for word, ways in lexicon.items() if word in ngram.units}
-    (folder / LEXICON).write_text(write_lexicon(words, words), "utf-8")
-    (folder / NGRAM).write_text(write_arpa(ngram), "utf-8")
+    write_inside(folder / LEXICON, write_lexicon(words, words))
+    write_inside(folder / NGRAM, write_arpa(ngram))
     paths = graph(words, ngram, model.states)
     heard = [model.log_probs(torch.from_numpy(x)) for x, _ in held_out]
     said = [text for _, text in held_out]

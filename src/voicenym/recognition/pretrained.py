@@ -74,7 +74,7 @@ class Pretrained(Recogniser):
         rate = self._processor.feature_extractor.sampling_rate
         if rate != RATE:
             raise VoicenymError(f"{weights}: hears {rate} Hz; only models for {RATE} Hz work here")
-        self._model = self._load(kind, revision).eval().to(device)
+        self._model = self._load(kind, revision, use_safetensors=True).eval().to(device)
 
     @property
     def name(self) -> str:
@@ -87,9 +87,9 @@ class Pretrained(Recogniser):
         with torch.inference_mode():
             return [hear(checked(x, i)) if len(x) else "" for i, x in enumerate(recordings)]
 
-    def _load(self, kind: Any, revision: str | None) -> Any:
+    def _load(self, kind: Any, revision: str | None, **options: Any) -> Any:
         try:
-            return kind.from_pretrained(self._weights, revision=revision or "main")
+            return kind.from_pretrained(self._weights, revision=revision or "main", **options)
         except (OSError, ValueError) as error:
             # transformers says the same for an offline hub, a mistyped name and a missing file
             first = (str(error).strip().splitlines() or [type(error).__name__])[0]

@@ -17,16 +17,18 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from voicenym.private import write_private
+
 
 def serve(source: BinaryIO, sink: BinaryIO) -> None:
     """Answer until there is no more."""
     pocketsphinx: Any = import_module("pocketsphinx")
 
     options = json.loads(source.readline())
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(prefix="voicenym-") as folder:
         for name in [n for n in options if n.endswith("_text")]:
             path = Path(folder, name)
-            path.write_text(options.pop(name), "utf-8")
+            write_private(path, options.pop(name))
             options[name.removesuffix("_text")] = str(path)
         decoder = pocketsphinx.Decoder(loglevel="FATAL", **options)
         sink.write(b"ready\n")

@@ -12,6 +12,7 @@ import torch
 from voicenym.metrics import normalise, word_errors
 from voicenym.nets.words import ctc
 from voicenym.nets.words.recogniser import CharacterModel
+from voicenym.private import write_inside
 from voicenym.recognition.arpa import write_arpa
 from voicenym.recognition.ngram import train, words
 from voicenym.recognition.trained import Decoding, decode, note
@@ -71,7 +72,7 @@ def attach(
         f"{order}-gram of {len(ngram.units)} words: WER {tried[best]:.1f} % with weight "
         f"{best.weight:g} and bonus {best.bonus:g}, {plain:.1f} % without"
     )
-    (folder / FILE).write_text(write_arpa(ngram), "utf-8")
+    write_inside(folder / FILE, write_arpa(ngram))
     chosen = best if tried[best] < plain else dataclasses.replace(best, beam=0)
     note(folder, decoding=dataclasses.asdict(chosen))
     return {"greedy": plain, "with the n-gram": tried[best]}

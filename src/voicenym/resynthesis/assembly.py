@@ -18,7 +18,6 @@ from __future__ import annotations
 import functools
 import json
 import os
-import shutil
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -33,6 +32,7 @@ from voicenym.nets.speakers import weights as encoders
 from voicenym.nets.speakers.encoder import RATE, Encoder
 from voicenym.nets.synthesis import synthesizers
 from voicenym.nets.synthesis.synthesizer import Synthesizer
+from voicenym.private import is_closed, private_folder, write_inside
 from voicenym.resynthesis.settings import Learnt, Settings, names
 
 KIND = "pipeline"
@@ -153,9 +153,7 @@ def assemble(
             "parts": {name: _digest(folder / name) for name in places},
             "card": {**before.get("card", {}), **dict(card or {})},
         }
-        partial = folder / f".{CONFIG}.{os.getpid()}"
-        partial.write_text(json.dumps(told, indent=2, ensure_ascii=False) + "\n", "utf-8")
-        partial.replace(folder / CONFIG)
+        write_inside(folder / CONFIG, json.dumps(told, indent=2, ensure_ascii=False) + "\n")
     except OSError as error:
         raise VoicenymError(
             f"{folder}: cannot be written ({error.strerror}); choose another folder"
@@ -304,12 +302,12 @@ def _digest(place: Path) -> str:
 
 
 def _copy(source: Path, target: Path) -> None:
-    """The two files of a part; the configuration comes last, so that half a copy is no part."""
+    """The two files of a part; the configuration comes last, so that half a copy is no part.
+
+    What is closed to others, such as a pool, stays so.
+    """
+    if is_closed(source):
+        private_folder(target)
     target.mkdir(parents=True, exist_ok=True)
     for name in ("model.safetensors", CONFIG):
-        partial = target / f".{name}.{os.getpid()}"
-        try:
-            shutil.copyfile(source / name, partial)
-            partial.replace(target / name)
-        finally:
-            partial.unlink(missing_ok=True)
+        write_inside(target / name, (source / name).read_bytes())

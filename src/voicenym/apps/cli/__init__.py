@@ -14,6 +14,7 @@ import typer
 from voicenym.apps.cli import (
     anonymize,
     audit,
+    cache,
     cards,
     compare,
     evaluate,
@@ -38,6 +39,7 @@ from voicenym.apps.cli import (
     train_verifier,
 )
 from voicenym.errors import VoicenymError
+from voicenym.private import closed
 
 app = typer.Typer(
     name="voicenym",
@@ -56,13 +58,19 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
+OPEN = ("anonymize", "systems", "models", "cards", "cache")
+"""Commands whose files are meant for others, and so take the user's umask."""
+
+
 @app.callback()
 def _root(
+    context: typer.Context,
     version: bool = typer.Option(
         False, "--version", callback=_version, is_eager=True, help="Print the version."
     ),
 ) -> None:
-    pass
+    if context.invoked_subcommand not in OPEN:
+        context.with_resource(closed())
 
 
 app.command("anonymize")(anonymize.anonymize)
@@ -70,6 +78,7 @@ app.command("systems")(systems.systems)
 app.command("evaluate")(evaluate.evaluate)
 app.command("audit")(audit.audit)
 app.command("compare")(compare.compare)
+app.add_typer(cache.app, name="cache")
 app.add_typer(key.app, name="key")
 app.add_typer(models.app, name="models")
 app.add_typer(pool.app, name="pool")

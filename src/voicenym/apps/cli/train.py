@@ -10,6 +10,7 @@ import typer
 
 from voicenym.apps.cli import levels
 from voicenym.errors import CorpusError, DependencyError, VoicenymError
+from voicenym.private import private_folder
 from voicenym.training.run.cores import cores
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ def rendering(system: str | None, per: str, folder: Path) -> Rendering:
     # Going on with a training needs the voices that it began with.
     path = folder / "attacker.key"
     if not path.exists():
-        folder.mkdir(parents=True, exist_ok=True)
+        private_folder(folder)
         Key.generate().save(path)
     return Transform((Anonymize(system, Key.load(path), per),))
 

@@ -17,6 +17,7 @@ import torch
 from voicenym.errors import UnknownSystemError, VoicenymError
 from voicenym.identity.method import Sex
 from voicenym.identity.pools.affinity import Affinity
+from voicenym.private import private_folder
 
 KIND = "pool"
 Rule = Literal["same", "opposite", "any"]
@@ -249,7 +250,7 @@ def opened(pool: Pool | str) -> Pool:
 
 
 def save(pool: Pool, folder: Path) -> None:
-    """Keep a pool in a folder.
+    """Keep a pool in a folder, for its owner alone: its vectors are voiceprints.
 
     Raises:
         DependencyError, VoicenymError: as :func:`voicenym.nets.folder.write`.
@@ -268,7 +269,7 @@ def save(pool: Pool, folder: Path) -> None:
         "sexes": list(pool.sexes),
         "speakers": list(pool.speakers),
     }
-    write(folder, state, config)
+    write(private_folder(folder), state, config)
 
 
 def load(folder: Path) -> Pool:

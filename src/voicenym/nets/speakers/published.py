@@ -7,7 +7,6 @@ Ravanelli et al., "SpeechBrain: a general-purpose speech toolkit", arXiv 2106.04
 
 from __future__ import annotations
 
-import io
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any
 import torch
 
 from voicenym.errors import DependencyError, VoicenymError
+from voicenym.nets import pickles
 from voicenym.nets.folder import fill
 from voicenym.nets.hub import place_of
 from voicenym.nets.speakers.encoder import Encoder
@@ -121,7 +121,9 @@ def unpickled(path: Path) -> dict[str, Any]:
             f"{path}: cannot be read ({error.strerror}); may you read it, and is it a file?"
         ) from error
     try:
-        state = torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
+        state = pickles.unpickled(content)
+    except DependencyError:
+        raise
     except Exception as error:  # unpickling fails in as many ways as there are bytes
         raise VoicenymError(
             f"{path}: damaged, or no checkpoint of tensors ({type(error).__name__}); fetch it again"

@@ -23,9 +23,10 @@ import torch
 from torch.nn import functional
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from voicenym.errors import VoicenymError
+from voicenym.errors import DependencyError, VoicenymError
 from voicenym.nets.folder import fill
 from voicenym.nets.masked import MaskedBatchNorm, valid
+from voicenym.nets.pickles import unpickled
 
 RATE = 16_000
 WINDOW, HOP = 320, 160
@@ -119,7 +120,9 @@ class DeepSpeech2(torch.nn.Module):
                 differs.
         """
         try:
-            held = torch.load(path, map_location="cpu", weights_only=True)
+            held = unpickled(Path(path).read_bytes())
+        except DependencyError:
+            raise
         except OSError as error:
             raise VoicenymError(f"{path}: cannot be read ({error.strerror})") from None
         except Exception as error:

@@ -21,6 +21,7 @@ import torch
 from voicenym.errors import CorpusError, DependencyError, VoicenymError
 from voicenym.nets.content.content import Content
 from voicenym.nets.content.units import Units
+from voicenym.private import open_private, private_folder, replacing
 from voicenym.training.speech.shelf import Utterance
 
 FRAMES = "frames"
@@ -185,19 +186,15 @@ def keep(path: Path, array: np.ndarray) -> None:
     Raises:
         VoicenymError: it cannot be written.
     """
-    partial = path.with_suffix(".partial")
+    private_folder(path.parent, "what was heard of speech")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with partial.open("wb") as file:
+        with replacing(path) as partial, open_private(partial, "xb") as file:
             np.save(file, array, allow_pickle=False)
-        partial.replace(path)
     except OSError as error:
         raise VoicenymError(
             f"{path.parent}: cannot keep what was heard here ({error.strerror}); free some space, "
             "or choose another folder"
         ) from error
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 def _centres(frames: np.ndarray, config: UnitsConfig) -> torch.Tensor:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from voicenym.errors import VoicenymError
+from voicenym.private import private_folder, write_private
 from voicenym.training.run.fit import LAST
 
 BEGUN = "begun.json"
@@ -34,8 +35,8 @@ def begun(folder: Path, told: Mapping[str, Any]) -> None:
                         f"{folder}: its training was begun with {name} {_short(before[name])}, and "
                         f"this is {_short(now[name])}; give that one, or choose another folder"
                     )
-        folder.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(now, indent=2) + "\n", "utf-8")
+        private_folder(folder)
+        write_private(path, json.dumps(now, indent=2) + "\n")
     except OSError as error:
         raise VoicenymError(f"{folder}: {error.strerror}; choose another folder") from error
 

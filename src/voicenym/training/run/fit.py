@@ -18,6 +18,7 @@ from lightning.pytorch.callbacks import EarlyStopping, ModelCheckpoint
 from lightning.pytorch.loggers import TensorBoardLogger
 
 from voicenym.errors import VoicenymError
+from voicenym.private import closed, open_private, private_folder
 from voicenym.training.run.cores import cores
 from voicenym.training.run.pace import Cyclical, Pace
 
@@ -114,7 +115,7 @@ class _Curve(pl.Callback):
             return
         figures = {name: float(value) for name, value in trainer.callback_metrics.items()}
         row = {"step": trainer.global_step, "seconds": round(self._pace.spent, 1), **figures}
-        with self._path.open("a", encoding="utf-8") as file:
+        with open_private(self._path, "a") as file:
             file.write(json.dumps(row) + "\n")
         told = ", ".join(f"{name} {value:.4g}" for name, value in figures.items())
         self._say(f"step {trainer.global_step}, {self._pace.spent / 60:.1f} min: {told}")
@@ -185,10 +186,7 @@ def fit(
             no number.
     """
     machine = machine or Machine()
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise VoicenymError(f"{folder}: {error.strerror}; choose another folder") from error
+    private_folder(folder)
     last = folder / f"{LAST}.ckpt"
     if last.exists() and not resume:
         raise VoicenymError(f"{folder}: holds a training; go on with it, or choose another folder")
@@ -210,7 +208,8 @@ def fit(
     precision: Any = machine.precision or ("bf16-mixed" if machine.cuda else "32-true")
     pl.seed_everything(seed, verbose=False)
     began = time.monotonic()
-    with warnings.catch_warnings():
+    # checkpoints and logs are written by Lightning and TensorBoard
+    with closed(), warnings.catch_warnings():
         # Lightning advises more loader processes and larger batches than a laptop has use for.
         warnings.simplefilter("ignore")
         logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 
 from voicenym.errors import VoicenymError
+from voicenym.private import private_folder
 
 
 class Pile:
@@ -28,7 +29,7 @@ class Pile:
         self.count = 0
         self._folder = folder
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            private_folder(folder)
             # without a name: what was heard is no longer there if the program is killed
             self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115
         except OSError as error:

@@ -8,7 +8,6 @@ can read, and are named by what they hold, so that nothing is rendered twice.
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -21,6 +20,7 @@ import numpy as np
 
 from voicenym.corpus.recording import Recording
 from voicenym.errors import VoicenymError
+from voicenym.private import private_folder, write_private
 
 FULL_SCALE = 32767.0
 
@@ -67,17 +67,11 @@ class Shelf:
         folder: made where there is none, for its owner alone.
 
     Raises:
-        VoicenymError: if it cannot be written.
+        VoicenymError: as of :func:`voicenym.private.private_folder`.
     """
 
     def __init__(self, folder: Path) -> None:
-        try:
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        except OSError as error:
-            raise VoicenymError(
-                f"{folder}: cannot keep speech here ({error.strerror}); choose another folder"
-            ) from error
-        self._folder = folder
+        self._folder = private_folder(folder, "decoded speech")
 
     def fill(
         self,
@@ -138,14 +132,10 @@ def _start_worker() -> None:
 def _render(work: Work) -> None:
     recording, rendering, path = work
     samples = np.clip(rendering(recording), -1.0, 1.0)
-    partial = path.with_name(f"{path.name}.{os.getpid()}")
     try:
-        partial.write_bytes(np.rint(samples * FULL_SCALE).astype(np.int16).tobytes())
-        partial.replace(path)
+        write_private(path, np.rint(samples * FULL_SCALE).astype(np.int16).tobytes())
     except OSError as error:
         raise VoicenymError(
             f"{path.parent}: cannot keep speech here ({error.strerror}); free some space, or "
             "choose another folder"
         ) from error
-    finally:
-        partial.unlink(missing_ok=True)

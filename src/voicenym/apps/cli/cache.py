@@ -1,0 +1,168 @@
+"""``voicenym cache``: what commands kept of speech to be quicker, and how to remove it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import typer
+
+from voicenym.errors import VoicenymError
+
+app = typer.Typer(
+    help="Voiceprints and decoded speech that were kept on disk.", no_args_is_help=True
+)
+
+PLACES = typer.Argument(
+    None, help="Folders of evaluations and trainings, searched with all below; default: here."
+)
+KEPT = re.compile(r"\.?[0-9a-f]{64}(\.[0-9a-f]{12})?(\.(i16|npy|partial))+(\.\d+)?")
+"""Names of files in a cache that is a folder, half-written ones too."""
+SQLITE = b"SQLite format 3\0"
+ALIGNMENTS = {"of", "phones"}
+
+
+@app.callback()
+def _root() -> None:
+    pass
+
+
+@dataclass(frozen=True)
+class Found:
+    """One cache.
+
+    Args:
+        path: of a file, or of a folder of files.
+        what: is kept there.
+        files: names, beside or in it, that are ours.
+        bytes: of these.
+        others: names in the folder that are not ours, and stay.
+    """
+
+    path: Path
+    what: str
+    files: tuple[str, ...]
+    bytes: int
+    others: tuple[str, ...] = ()
+
+    @property
+    def folder(self) -> Path:
+        return self.path if self.path.is_dir() else self.path.parent
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.what}, {len(self.files)} files, {self.bytes / 1e6:.1f} MB"
+
+
+@app.command()
+def show(places: list[Path] | None = PLACES) -> None:
+    """List caches: where they are, what is in them, and how much."""
+    caches = list(found(places or [Path()]))
+    for cache in caches:
+        typer.echo(str(cache))
+    total = sum(cache.bytes for cache in caches)
+    typer.echo(f"{len(caches)} caches, {total / 1e6:.1f} MB", err=True)
+
+
+@app.command()
+def clear(places: list[Path] | None = PLACES) -> None:
+    """Remove caches, without asking. Weights, checkpoints, reports and keys stay."""
+    caches = list(found(places or [Path()]))
+    for cache in caches:
+        removed(cache)
+        typer.echo(f"removed {cache}")
+        for name in cache.others:
+            typer.echo(f"kept {cache.path / name}: not made by voicenym", err=True)
+    total = sum(cache.bytes for cache in caches)
+    typer.echo(f"removed {len(caches)} caches, {total / 1e6:.1f} MB", err=True)
+
+
+def found(places: list[Path]) -> Iterator[Found]:
+    """Caches in folders and below them; symbolic links in these are not followed.
+
+    Raises:
+        VoicenymError: a place that is no folder.
+    """
+    for place in places:
+        if not place.is_dir():
+            raise VoicenymError(f"{place}: is no folder; give the folder of a report or a training")
+        for name, folders, files in os.walk(place, followlinks=False):
+            folders.sort()
+            yield from _in_folder(Path(name), sorted(files))
+
+
+def removed(cache: Found) -> None:
+    """Remove the files of a cache, and its folder if nothing is left in it.
+
+    Raises:
+        VoicenymError: they cannot be removed.
+    """
+    from voicenym.private import TAG, cache_kind
+
+    try:
+        # the folder itself, so that it cannot be exchanged for a link meanwhile
+        handle = os.open(cache.folder, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
+        try:
+            for name in cache.files:
+                os.unlink(name, dir_fd=handle)
+        finally:
+            os.close(handle)
+        if cache_kind(cache.path) is not None and not cache.others:
+            (cache.path / TAG).unlink()
+            cache.path.rmdir()
+    except OSError as error:
+        raise VoicenymError(f"{cache.path}: cannot be removed ({error.strerror})") from error
+
+
+def _in_folder(folder: Path, names: list[str]) -> Iterator[Found]:
+    from voicenym.attack.cache import BESIDE, is_cache
+    from voicenym.private import TAG, cache_kind
+
+    kind = cache_kind(folder)
+    if kind is not None:
+        ours = [name for name in names if KEPT.fullmatch(name) and _is_file(folder / name)]
+        others = [name for name in os.listdir(folder) if name not in ours and name != TAG]
+        yield Found(folder, kind, tuple(ours), _size(folder, ours), tuple(sorted(others)))
+        return
+    for name in names:
+        path = folder / name
+        start = _start(path)
+        if start.startswith(SQLITE) and is_cache(path):
+            beside = [name + suffix for suffix in BESIDE if _is_file(folder / (name + suffix))]
+            files = [name, *beside]
+            yield Found(path, "voiceprints", tuple(files), _size(folder, files))
+        elif start.startswith(b'{"of": ') and _is_alignments(path):
+            yield Found(path, "what is said when", (name,), _size(folder, [name]))
+
+
+def _is_alignments(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return set(json.loads(file.readline())) == ALIGNMENTS
+    except (OSError, ValueError, TypeError):
+        return False
+
+
+def _start(path: Path) -> bytes:
+    try:
+        if _is_file(path):
+            with path.open("rb") as file:
+                return file.read(len(SQLITE))
+    except OSError:
+        pass
+    return b""
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return stat.S_ISREG(path.lstat().st_mode)
+    except OSError:
+        return False
+
+
+def _size(folder: Path, names: list[str]) -> int:
+    return sum((folder / name).lstat().st_size for name in names)

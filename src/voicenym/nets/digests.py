@@ -1,0 +1,50 @@
+"""The weights that come along are those of this release: SHA-256 of their files, pinned.
+
+The table is made by ``make digests`` and lies beside this file, under version control. A folder
+inside the package is only loaded if each of its files is in the table and has its digest. The
+digest of weights is computed anyway when they are loaded (:mod:`voicenym.nets.folder`), so that
+this costs nothing but the digest of a ``config.json``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from functools import cache
+from pathlib import Path
+
+from voicenym.errors import VoicenymError
+
+PACKAGE = Path(__file__).resolve().parents[1]
+TABLE = Path(__file__).with_name("digests.json")
+
+
+@cache
+def pinned() -> dict[str, str]:
+    """SHA-256 by path within the package, in hexadecimal digits."""
+    told: dict[str, str] = json.loads(TABLE.read_text("utf-8"))
+    return told
+
+
+def verify(path: Path, content: bytes | str) -> None:
+    """Refuse a file of the package that this release does not have; any other is not looked at.
+
+    Args:
+        path: of the file.
+        content: what was read from it, or the SHA-256 of that in hexadecimal digits.
+
+    Raises:
+        VoicenymError: another digest than the pinned one, or none is pinned.
+    """
+    try:
+        name = path.resolve().relative_to(PACKAGE).as_posix()
+    except ValueError:
+        return
+    found = content if isinstance(content, str) else hashlib.sha256(content).hexdigest()
+    wanted = pinned().get(name)
+    if found != wanted:
+        expected = f"{wanted[:16]}..." if wanted else "that of any file of this release"
+        raise VoicenymError(
+            f"{path}: not what this release of voicenym brings (its SHA-256 is {found[:16]}..., "
+            f"not {expected}); install voicenym again, or give weights of your own by --weights"
+        )
