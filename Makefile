@@ -3,9 +3,9 @@
 # make docs    build the documentation into site/
 # make lock    make the locks anew from constraints.txt and pyproject.toml
 # make digests pin the bundled weights anew, after one of them was meant to change
-# make audit   look for known vulnerabilities of what the locks hold
-# make sbom    write the software bill of materials of a plain installation
-# make release build what is published into dist/: packages, bill of materials, checksums
+# make audit   ask for known vulnerabilities of what the locks hold
+# make sbom    make the software bill of materials anew, after make lock or make digests
+# make release audit, and build what is published: packages, bill of materials, checksums
 # Another Python: make test PYTHON=python3.12        Options for pip: PIP_ARGS=...
 
 SHELL := /bin/sh
@@ -101,16 +101,18 @@ lock: $(if $(filter $(TOOLS)/%,$(UV)),$(TOOLS)/.done) | $(BIN)/python
 digests: | $(BIN)/python
 	$(BIN)/python tools/digests.py
 
+# --strict: a package that could not be looked up is a failure, and no good news.
 audit: $(TOOLS)/.done
-	for lock in base dev docs gpu release resemblyzer; do \
-		$(TOOLS)/bin/pip-audit --disable-pip --require-hashes -r locks/$$lock.txt; done
+	for lock in base dev docs gpu release resemblyzer; do $(TOOLS)/bin/pip-audit \
+		--strict --disable-pip --require-hashes -r locks/$$lock.txt; done
 
 sbom: $(TOOLS)/.done
-	mkdir -p dist
-	$(TOOLS)/bin/python tools/sbom.py dist
+	$(TOOLS)/bin/python tools/sbom.py
 
-release: $(TOOLS)/.done sbom
+release: audit sbom
+	rm -rf dist
 	$(TOOLS)/bin/python -m hatchling build -d dist
+	cp locks/sbom.cdx.json dist/voicenym.cdx.json
 	cd dist && sha256sum *.whl *.tar.gz *.json > SHA256SUMS
 
 # The tests make their speech with flite and espeak-ng, look at files with ffmpeg, and open the

@@ -385,6 +385,7 @@ def kept(tmp_path):
     speech = [Recording(f"u{i}", "s", Path("nowhere"), "f") for i in range(2)]
     Shelf(root / "run" / "shelf").fill(speech, Plain())
     keep(root / "run" / "frames" / "abc" / f"{'1' * 64}.npy", np.zeros(3))
+    keep(root / "run" / "shelf" / "heard" / "pitch" / "ab" / f"{'1' * 64}.npy", np.zeros(3))
     row = {"of": "0" * 32, "phones": [["AH", 0.0, 0.1]]}
     write_private(root / "run" / "alignments.jsonl", json.dumps(row) + "\n")
     (root / "run" / "last.ckpt").write_text("a checkpoint")
@@ -406,7 +407,7 @@ def test_caches_are_listed(kept):
     text = invoke("show", kept)
     for name in ("report/cache.sqlite", "run/shelf", "run/frames/abc", "run/alignments.jsonl"):
         assert f"{kept / name}: " in text
-    assert "4 caches" in text
+    assert "5 caches" in text
 
 
 def test_caches_are_removed_and_nothing_else(kept):
@@ -414,13 +415,13 @@ def test_caches_are_removed_and_nothing_else(kept):
     assert files(kept) == ["report/index.html", "run/attacker.key", "run/last.ckpt"]
     for name in ("report/cache.sqlite", "run/shelf", "run/frames/abc", "run/alignments.jsonl"):
         assert f"removed {kept / name}: " in text
-    assert not (kept / "run" / "shelf").exists()
+    assert sorted(p.name for p in (kept / "run").iterdir()) == ["attacker.key", "last.ckpt"]
     assert "0 caches" in invoke("show", kept)
 
 
 def test_caches_are_looked_for_here_unless_told(kept, monkeypatch):
     monkeypatch.chdir(kept / "run")
-    assert "3 caches" in invoke("clear")
+    assert "4 caches" in invoke("clear")
     assert (kept / "report" / "cache.sqlite").exists()
 
 

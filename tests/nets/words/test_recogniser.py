@@ -63,6 +63,7 @@ def test_folders_that_hold_no_recogniser(tmp_path):
     with pytest.raises(VoicenymError, match="cannot be read"):
         CharacterModel.load(tmp_path / "nothing")
     CharacterModel.make("conformer", Alphabet("ab"), TINY).save(tmp_path)
-    (tmp_path / "config.json").write_text("{}")
+    digest = json.loads((tmp_path / "config.json").read_text())["sha256"]
+    (tmp_path / "config.json").write_text(json.dumps({"sha256": digest}))
     with pytest.raises(VoicenymError, match="holds no recogniser"):
         CharacterModel.load(tmp_path)

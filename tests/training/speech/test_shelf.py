@@ -61,7 +61,7 @@ def test_a_recording_that_fails_leaves_nothing(tmp_path):
     missing = Recording("a", "s", tmp_path / "none.wav")
     with pytest.raises(AudioError, match=r"none\.wav"):
         Shelf(tmp_path / "shelf").fill([missing], Counting())
-    assert not list((tmp_path / "shelf").iterdir())
+    assert [p.name for p in (tmp_path / "shelf").iterdir()] == ["CACHEDIR.TAG"]
 
 
 def test_a_folder_that_cannot_be(tmp_path):

@@ -7,6 +7,7 @@ import os
 import re
 import stat
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -41,14 +42,14 @@ class Found:
         what: is kept there.
         files: names, beside or in it, that are ours.
         bytes: of these.
-        others: names in the folder that are not ours, and stay.
+        below: the place that it was found in.
     """
 
     path: Path
     what: str
     files: tuple[str, ...]
     bytes: int
-    others: tuple[str, ...] = ()
+    below: Path
 
     @property
     def folder(self) -> Path:
@@ -72,10 +73,10 @@ def show(places: list[Path] | None = PLACES) -> None:
 def clear(places: list[Path] | None = PLACES) -> None:
     """Remove caches, without asking. Weights, checkpoints, reports and keys stay."""
     caches = list(found(places or [Path()]))
-    for cache in caches:
-        removed(cache)
+    for cache in reversed(caches):  # what lies within another first
+        others = removed(cache)
         typer.echo(f"removed {cache}")
-        for name in cache.others:
+        for name in others:
             typer.echo(f"kept {cache.path / name}: not made by voicenym", err=True)
     total = sum(cache.bytes for cache in caches)
     typer.echo(f"removed {len(caches)} caches, {total / 1e6:.1f} MB", err=True)
@@ -92,41 +93,51 @@ def found(places: list[Path]) -> Iterator[Found]:
             raise VoicenymError(f"{place}: is no folder; give the folder of a report or a training")
         for name, folders, files in os.walk(place, followlinks=False):
             folders.sort()
-            yield from _in_folder(Path(name), sorted(files))
+            yield from _in_folder(Path(name), sorted(files), place)
 
 
-def removed(cache: Found) -> None:
-    """Remove the files of a cache, and its folder if nothing is left in it.
+def removed(cache: Found) -> list[str]:
+    """Remove the files of a cache, and folders that are empty then.
+
+    Returns:
+        Names in its folder that are not ours, and stay.
 
     Raises:
         VoicenymError: they cannot be removed.
     """
-    from voicenym.private import TAG, cache_kind
+    from voicenym.private import TAG
 
     try:
-        # the folder itself, so that it cannot be exchanged for a link meanwhile
+        # by the folder itself, so that it cannot be exchanged for a link meanwhile
         handle = os.open(cache.folder, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
         try:
             for name in cache.files:
                 os.unlink(name, dir_fd=handle)
+            if cache.path != cache.folder:
+                return []
+            others = sorted(set(os.listdir(handle)) - {TAG})
+            if not others:
+                os.unlink(TAG, dir_fd=handle)
         finally:
             os.close(handle)
-        if cache_kind(cache.path) is not None and not cache.others:
-            (cache.path / TAG).unlink()
-            cache.path.rmdir()
+        folder = cache.folder
+        with suppress(OSError):  # one that is not empty
+            while folder != cache.below:
+                folder.rmdir()
+                folder = folder.parent
     except OSError as error:
         raise VoicenymError(f"{cache.path}: cannot be removed ({error.strerror})") from error
+    return others
 
 
-def _in_folder(folder: Path, names: list[str]) -> Iterator[Found]:
+def _in_folder(folder: Path, names: list[str], below: Path) -> Iterator[Found]:
     from voicenym.attack.cache import BESIDE, is_cache
-    from voicenym.private import TAG, cache_kind
+    from voicenym.private import cache_kind
 
     kind = cache_kind(folder)
     if kind is not None:
         ours = [name for name in names if KEPT.fullmatch(name) and _is_file(folder / name)]
-        others = [name for name in os.listdir(folder) if name not in ours and name != TAG]
-        yield Found(folder, kind, tuple(ours), _size(folder, ours), tuple(sorted(others)))
+        yield Found(folder, kind, tuple(ours), _size(folder, ours), below)
         return
     for name in names:
         path = folder / name
@@ -134,9 +145,9 @@ def _in_folder(folder: Path, names: list[str]) -> Iterator[Found]:
         if start.startswith(SQLITE) and is_cache(path):
             beside = [name + suffix for suffix in BESIDE if _is_file(folder / (name + suffix))]
             files = [name, *beside]
-            yield Found(path, "voiceprints", tuple(files), _size(folder, files))
+            yield Found(path, "voiceprints", tuple(files), _size(folder, files), below)
         elif start.startswith(b'{"of": ') and _is_alignments(path):
-            yield Found(path, "what is said when", (name,), _size(folder, [name]))
+            yield Found(path, "what is said when", (name,), _size(folder, [name]), below)
 
 
 def _is_alignments(path: Path) -> bool:

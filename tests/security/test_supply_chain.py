@@ -1,0 +1,416 @@
+"""What is installed and loaded is what the source tree names by its digest (docs/release.md)."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import importlib.metadata
+import importlib.util
+import json
+import os
+import pickle
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+import torch
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+import voicenym
+from voicenym.errors import DependencyError, VoicenymError
+from voicenym.nets import digests, folder
+
+ROOT = Path(__file__).resolve().parents[2]
+LOCKS = sorted(path.stem for path in (ROOT / "locks").glob("*.txt"))
+FULL = ("base", "dev", "docs")
+HASH = re.compile(r"--hash=sha256:([0-9a-f]{64})")
+
+
+def locked(name: str) -> list[tuple[Requirement, set[str]]]:
+    """Requirements of a lock and their hashes."""
+    text = (ROOT / "locks" / f"{name}.txt").read_text("utf-8").replace("\\\n", " ")
+    lines = [line for line in text.splitlines() if line.strip() and line[0] != "#"]
+    return [(Requirement(line.split("--hash")[0]), set(HASH.findall(line))) for line in lines]
+
+
+def versions(name: str) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for requirement, _ in locked(name):
+        version = str(requirement.specifier).removeprefix("==")
+        found.setdefault(canonicalize_name(requirement.name), set()).add(version)
+    return found
+
+
+def project() -> dict:
+    return tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+
+
+# ---- locks ----
+
+
+@pytest.mark.parametrize("name", LOCKS)
+def test_each_line_of_a_lock_pins_one_version_and_has_hashes(name):
+    found = locked(name)
+    assert found
+    for requirement, hashes in found:
+        assert re.fullmatch(r"==[\w.+]+", str(requirement.specifier)), requirement
+        assert hashes, requirement
+        assert requirement.url is None, requirement
+
+
+def test_the_locks_that_the_makefile_names_are_all_there():
+    named = set(re.findall(r"locks/([\w-]+)\.txt", (ROOT / "Makefile").read_text("utf-8")))
+    assert named == set(LOCKS)
+
+
+@pytest.mark.parametrize("name", LOCKS)
+def test_locks_hold_the_versions_of_the_constraints(name):
+    wanted = {}
+    for line in (ROOT / "constraints.txt").read_text("utf-8").splitlines():
+        if line and line[0] != "#":
+            requirement = Requirement(line)
+            wanted[canonicalize_name(requirement.name)] = requirement.specifier
+    shared = wanted.keys() & versions(name).keys()
+    assert shared or name in ("gpu", "release", "resemblyzer")
+    for package in shared:
+        for version in versions(name)[package]:
+            assert wanted[package].contains(version), f"{package} {version}: run make lock"
+
+
+def extras(name: str) -> list[str]:
+    told = project()["optional-dependencies"]
+    names = {"dev": ["lhotse", "evaluate", "recognisers", "train", "dev"], "docs": ["docs"]}
+    return [line for extra in names.get(name, []) for line in told[extra]]
+
+
+@pytest.mark.parametrize("name", FULL)
+def test_locks_hold_what_the_project_asks_for(name):
+    found = versions(name)
+    build = (ROOT / "locks" / "build.in").read_text("utf-8").splitlines()
+    asked = [*project()["dependencies"], *extras(name), *(b for b in build if b[0] != "#")]
+    for line in asked:
+        requirement = Requirement(line)
+        have = found.get(canonicalize_name(requirement.name))
+        assert have, f"{line}: not in locks/{name}.txt; run make lock"
+        assert all(requirement.specifier.contains(version) for version in have), line
+    backend = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["build-system"]
+    assert backend["requires"] == ["hatchling"]
+
+
+def test_locks_agree_with_each_other():
+    base = versions("base")
+    for name in ("dev", "docs"):
+        other = versions(name)
+        for package in base:
+            assert other[package] == base[package], f"{package}: run make lock"
+    (torch_version,) = base["torch"]
+    (small,) = versions("torch-cpu")["torch"]
+    assert small == f"{torch_version}+cpu"
+    assert not versions("gpu").keys() & base.keys()
+
+
+@pytest.mark.parametrize("name", FULL)
+def test_a_lock_is_complete(name):
+    """All that its packages ask for here is in it: pip looks nothing up beside a lock."""
+    there = versions(name).keys() | versions("gpu").keys()
+    seen = 0
+    for package in versions(name):
+        try:
+            asked = importlib.metadata.requires(package) or []
+        except importlib.metadata.PackageNotFoundError:
+            continue
+        seen += 1
+        for line in asked:
+            requirement = Requirement(line)
+            if requirement.marker is None or requirement.marker.evaluate({"extra": ""}):
+                assert canonicalize_name(requirement.name) in there, f"{package} asks for {line}"
+    assert seen > 15
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
+def test_the_makefile_installs_by_hash_alone():
+    goals = ["demo", "test", "docs", "audit", "sbom", "lock"]
+    told = subprocess.run(
+        ["make", "--always-make", "--dry-run", *goals, f"PYTHON={sys.executable}"],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    ).stdout.replace("\\\n", " ")  # fmt: skip
+    installs = [
+        part for part in re.split(r"\n|;|\|\|", told) if re.search(r"\bpip\b.*install", part)
+    ]
+    by_hash = [line for line in installs if "--require-hashes" in line]
+    own = [line for line in installs if line not in by_hash]
+    assert len(by_hash) >= 7
+    for line in by_hash:
+        assert "--no-deps" in line, line
+        assert "--only-binary :all:" in line, line
+        assert re.search(r" -r locks/[\w-]+\.txt", line), line
+    assert len(own) == 3  # voicenym itself, in each of the three
+    for line in own:
+        assert line.strip().endswith("--no-deps --no-build-isolation --editable ."), line
+    assert "make test" in (ROOT / ".ci" / "run").read_text("utf-8")
+
+
+def wheel(place: Path, content: str = "") -> Path:
+    """A package of nothing."""
+    path = place / "nothing-1.0-py3-none-any.whl"
+    with zipfile.ZipFile(path, "w") as file:
+        file.writestr("nothing.py", content)
+        file.writestr(
+            "nothing-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: nothing\nVersion: 1.0\n"
+        )
+        file.writestr(
+            "nothing-1.0.dist-info/WHEEL",
+            "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        )
+        file.writestr("nothing-1.0.dist-info/RECORD", "")
+    return path
+
+
+def installed(place: Path, line: str) -> subprocess.CompletedProcess[str]:
+    """As the Makefile installs, from a folder."""
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    options = re.search(r"^LOCKED := (.*) \$\(PIP_ARGS\)$", makefile, re.MULTILINE)
+    assert options
+    (place / "lock.txt").write_text(line + "\n")
+    command = [sys.executable, "-m", "pip", *options[1].split(), "-r", str(place / "lock.txt")]
+    command += ["--no-index", "--find-links", str(place), "--target", str(place / "out")]
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+@pytest.mark.skipif(importlib.util.find_spec("pip") is None, reason="pip is not installed")
+def test_a_package_of_another_hash_is_not_installed(tmp_path):
+    digest = hashlib.sha256(wheel(tmp_path).read_bytes()).hexdigest()
+    wheel(tmp_path, "print('exchanged')")
+    done = installed(tmp_path, f"nothing==1.0 --hash=sha256:{digest}")
+    assert done.returncode != 0
+    assert "DO NOT MATCH THE HASHES" in done.stderr
+    assert not (tmp_path / "out").exists()
+    assert installed(tmp_path, "nothing==1.0").returncode != 0  # without a hash
+    digest = hashlib.sha256((tmp_path / "nothing-1.0-py3-none-any.whl").read_bytes()).hexdigest()
+    done = installed(tmp_path, f"nothing==1.0 --hash=sha256:{digest}")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "out" / "nothing.py").is_file()
+
+
+# ---- bill of materials ----
+
+
+def test_the_bill_of_materials_is_complete():
+    bill = json.loads((ROOT / "locks" / "sbom.cdx.json").read_text("utf-8"))
+    assert bill["bomFormat"] == "CycloneDX"
+    root = bill["metadata"]["component"]
+    assert (root["name"], root["version"]) == ("voicenym", voicenym.__version__)
+    packages = {}
+    for part in bill["components"]:
+        if part["type"] == "library":
+            told = {h["content"] for r in part["externalReferences"] for h in r.get("hashes", [])}
+            packages[canonicalize_name(part["name"]), part["version"]] = told
+    wanted = {}
+    for name in ("base", "gpu"):
+        for requirement, hashes in locked(name):
+            version = str(requirement.specifier).removeprefix("==")
+            wanted[canonicalize_name(requirement.name), version] = hashes
+    assert packages == wanted, "run make sbom"
+    weights = {
+        part["name"]: part["hashes"][0]["content"]
+        for part in bill["components"]
+        if part["type"] == "machine-learning-model"
+    }
+    bundled = {n: d for n, d in digests.pinned().items() if n.endswith(".safetensors")}
+    assert weights == bundled, "run make sbom"
+
+
+# ---- weights ----
+
+
+def tool(name: str):
+    spec = importlib.util.spec_from_file_location(name, ROOT / "tools" / f"{name}.py")
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_every_bundled_file_of_weights_is_pinned():
+    assert digests.pinned() == tool("digests").digests(), "run make digests"
+    there = [p for p in digests.PACKAGE.rglob("*") if p.suffix in (".safetensors", ".pt", ".bin")]
+    assert len(there) == 4
+    for path in there:
+        assert path.relative_to(digests.PACKAGE).as_posix() in digests.pinned()
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """A copy of a bundled folder, in what is taken for the package."""
+    name = "nets/cloak/bundled/vcloak-small"
+    shutil.copytree(digests.PACKAGE / name, tmp_path / name)
+    monkeypatch.setattr(digests, "PACKAGE", tmp_path)
+    folder.read(tmp_path / name)
+    return tmp_path / name
+
+
+def test_bundled_weights_with_another_byte_are_refused(package):
+    path = package / folder.WEIGHTS
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(VoicenymError, match=r"model\.safetensors: not what this release"):
+        folder.read(package)
+
+
+def test_bundled_weights_that_were_exchanged_with_their_configuration_are_refused(package):
+    state = {name: value + 1e-3 for name, value in folder.read(package)[1].items()}
+    config = folder.configuration(package)
+    folder.write(package, state, {n: v for n, v in config.items() if n != folder.DIGEST})
+    with pytest.raises(VoicenymError, match=r"config\.json: not what this release"):
+        folder.read(package)
+
+
+def test_a_folder_that_was_put_into_the_package_is_refused(package):
+    other = package.with_name("other")
+    shutil.copytree(package, other)
+    with pytest.raises(VoicenymError, match=r"other.config\.json: not what this release"):
+        folder.read(other)
+
+
+def test_a_command_refuses_exchanged_weights_and_writes_nothing(tmp_path, sample):
+    copy = tmp_path / "installed" / "voicenym"
+    shutil.copytree(ROOT / "src" / "voicenym", copy, ignore=shutil.ignore_patterns("__pycache__"))
+    path = copy / "resynthesis" / "bundled" / "base" / "model.safetensors"
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+    code = (
+        "import sys; sys.path.insert(0, sys.argv.pop(1)); import voicenym.apps.cli as c; c.main()"
+    )
+    asked = ["anonymize", sample, "-s", "base", "-o", "out.wav"]
+    done = subprocess.run(
+        [sys.executable, "-c", code, copy.parent, *asked],
+        capture_output=True, text=True, cwd=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 1, done.stderr
+    assert f"{path}: not what this release of voicenym brings" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "out.wav").exists()
+
+
+# ---- pickles ----
+
+
+class Bomb:
+    """Leaves a mark where it is unpickled without care."""
+
+    def __init__(self, mark: Path) -> None:
+        self.mark = mark
+
+    def __reduce__(self):
+        return (os.mkdir, (str(self.mark),))
+
+
+def bombs(mark: Path) -> dict[str, object]:
+    """In each place of a checkpoint that something looks at."""
+    bomb = Bomb(mark)
+    nested = ("model_state", "state_dict", "generator", "hubert", "model")
+    return {
+        "whole": bomb,
+        "beside": {"a": torch.zeros(1), "b": bomb},
+        **{n: {n: bomb} for n in nested},
+    }
+
+
+def readers(path: Path) -> dict:
+    from voicenym.nets.convert import KINDS, convert
+    from voicenym.nets.speakers.dvector import DVector
+    from voicenym.nets.speakers.published import published, unpickled
+    from voicenym.nets.tensors import tensors
+    from voicenym.nets.words.deepspeech import DeepSpeech2
+
+    out = path.parent / "converted"
+    (path.parent / "config.json").write_text('{"sampling_rate": 16000}')
+    return {
+        "tensors": lambda: tensors(path),
+        "unpickled": lambda: unpickled(path),
+        "ecapa": lambda: published("ecapa", str(path)),
+        "dvector": lambda: DVector.from_checkpoint(path),
+        "deepspeech": lambda: DeepSpeech2.from_checkpoint(path),
+        **{f"convert {kind}": lambda kind=kind: convert(path, kind, out) for kind in KINDS},
+    }
+
+
+@pytest.mark.parametrize("legacy", [False, True], ids=["zip", "legacy"])
+def test_a_pickle_that_would_run_a_program_is_refused(tmp_path, legacy):
+    mark, path = tmp_path / "mark", tmp_path / "in" / "checkpoint.pt"
+    path.parent.mkdir()
+    for what in bombs(mark).values():
+        torch.save(what, path, _use_new_zipfile_serialization=not legacy)
+        for read in readers(path).values():
+            with pytest.raises(VoicenymError):
+                read()
+            assert not mark.exists()
+    path.write_bytes(pickle.dumps(Bomb(mark)))
+    for read in readers(path).values():
+        with pytest.raises(VoicenymError):
+            read()
+        assert not mark.exists()
+    pickle.loads(path.read_bytes())  # the bomb is one
+    assert mark.exists()
+
+
+@pytest.mark.parametrize("version", ["2.4.1", "2.5.1+cu121", "2.9.1"])
+def test_a_torch_that_unpickles_more_than_it_says_is_not_used(tmp_path, monkeypatch, version):
+    from voicenym.nets.tensors import tensors
+
+    torch.save({"a": torch.zeros(1)}, tmp_path / "a.pt")
+    assert tensors(tmp_path / "a.pt")["a"].shape == (1,)
+    monkeypatch.setattr(torch, "__version__", version)
+    with pytest.raises(DependencyError, match=r"does not read checkpoints safely.*torch>=2\.10"):
+        tensors(tmp_path / "a.pt")
+
+
+def test_resemblyzers_weights_are_known_by_their_digest(tmp_path, monkeypatch):
+    from voicenym.attack import neural
+
+    (tmp_path / "pretrained.pt").write_bytes(b"other")
+    monkeypatch.setattr(neural, "packaged_weights", lambda: tmp_path / "pretrained.pt")
+    with pytest.raises(DependencyError, match=r"not Resemblyzer's weights"):
+        neural.Resemblyzer()
+
+
+def test_nothing_else_in_the_package_unpickles():
+    """Whoever adds a way to load says how it refuses programs."""
+    forbidden = {"pickle.load", "pickle.loads", "joblib.load", "yaml.load", "torch.jit.load"}
+    forbidden |= {"torch.hub.load", "pandas.read_pickle", "yaml.unsafe_load", "shelve.open"}
+    safe = {"torch.load": ("weights_only", True), "np.load": ("allow_pickle", False)}
+    seen = set()
+    for path in (ROOT / "src").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if not isinstance(node, ast.Call):
+                continue
+            name = ast.unparse(node.func)
+            assert name not in forbidden, f"{path}:{node.lineno}: {name}"
+            if name in safe:
+                option, value = safe[name]
+                told = {k.arg: getattr(k.value, "value", None) for k in node.keywords}
+                assert told.get(option) is value, f"{path}:{node.lineno}: {name} without {option}"
+                seen.add((name, path.name))
+    # torch.load: of checkpoints of others, and of our own in the folder of a training
+    assert {file for name, file in seen if name == "torch.load"} == {"pickles.py", "fit.py"}
+
+
+# ---- reporting ----
+
+
+def test_it_is_said_how_to_report():
+    text = (ROOT / "SECURITY.md").read_text("utf-8")
+    for heading in ("Report a defect", "What counts", "Supported versions"):
+        assert f"\n## {heading}\n" in text
+    assert Version(voicenym.__version__) < Version("1.0") or "before 1.0" not in text
+    assert "SECURITY.md" in (ROOT / "CONTRIBUTING.md").read_text("utf-8")
