@@ -289,11 +289,11 @@ def test_a_command_refuses_exchanged_weights_and_writes_nothing(tmp_path, sample
     content[len(content) // 2] ^= 1
     path.write_bytes(content)
     code = (
-        "import sys; sys.path.insert(0, sys.argv.pop(1)); import voicenym.apps.cli as c; c.main()"
+        "import sys; sys.path.insert(0, sys.argv.pop(1)); import voicenym.apps.cli as v; v.main()"
     )
     asked = ["anonymize", sample, "-s", "base", "-o", "out.wav"]
     done = subprocess.run(
-        [sys.executable, "-c", code, copy.parent, *asked],
+        [sys.executable, "-c", f"{code}; c.main()", copy.parent, *asked],
         capture_output=True, text=True, cwd=tmp_path,
     )  # fmt: skip
     assert done.returncode == 1, done.stderr
