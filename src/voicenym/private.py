@@ -67,7 +67,9 @@ def open_private(path: Path, mode: str = "w") -> IO[Any]:
         VoicenymError: the file belongs to somebody else, or is a symbolic link.
         OSError: it cannot be opened.
     """
-    flags = os.O_WRONLY | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+    flags = os.O_WRONLY | os.O_CREAT
+    for name in ("O_NOFOLLOW", "O_CLOEXEC", "O_BINARY"):  # as far as the system has them
+        flags |= getattr(os, name, 0)
     flags |= {"w": 0, "a": os.O_APPEND, "x": os.O_EXCL}[mode[0]]
     try:
         handle = os.open(path, flags, 0o600)
