@@ -115,7 +115,8 @@ def test_weights_of_another_k_are_refused(tmp_path):
     cloak().save(tmp_path)
     deeper = tmp_path / "deeper"
     Cloak(WaveUNetConfig((4, 6, 8, 8), stride=2, voiceprint=6)).save(deeper)
-    (deeper / CONFIG).write_text((tmp_path / CONFIG).read_text().replace('"sha256"', '"was"'))
+    told, own = (json.loads((folder / CONFIG).read_text()) for folder in (tmp_path, deeper))
+    (deeper / CONFIG).write_text(json.dumps({**told, "sha256": own["sha256"]}))
     with pytest.raises(VoicenymError, match="K = 3 blocks, and its configuration 2"):
         Cloak.load(deeper)
 
