@@ -115,9 +115,9 @@ release: audit sbom
 	cp locks/sbom.cdx.json dist/voicenym.cdx.json
 	cd dist && sha256sum *.whl *.tar.gz *.json > SHA256SUMS
 
-# The tests make their speech with flite and espeak-ng, look at files with ffmpeg, and open the
-# report in chromium.
-PROGRAMS := flite espeak-ng ffmpeg chromium
+# The tests make their speech with flite and espeak-ng, look at files with ffmpeg, watch connections
+# with strace, and open the report in chromium.
+PROGRAMS := flite espeak-ng ffmpeg chromium strace
 system:
 	@test -n "$(PYTHON)" || { echo "voicenym needs Python 3.11 or later" >&2; exit 1; }
 	@missing=""; for p in $(PROGRAMS); do command -v $$p >/dev/null || missing="$$missing $$p"; done; \

@@ -8,10 +8,13 @@
 torch is imported when something that needs it is first used, never by ``import voicenym``.
 """
 
-from __future__ import annotations
+# Nothing may be imported before this, not even __future__: the current folder may have one.
+from voicenym.isolation import isolate_command
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+isolate_command()
+
+from importlib import import_module  # noqa: E402
+from typing import TYPE_CHECKING, Any  # noqa: E402
 
 __version__ = "0.1.0"
 

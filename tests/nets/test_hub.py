@@ -121,12 +121,12 @@ def test_a_ledger_that_is_none_is_not_overwritten(world):
     assert world.ledger.read_text() == "no json"
 
 
-def test_places_that_are_not_in_the_catalogue_stay(tmp_path, monkeypatch):
+def test_paths_and_names_of_the_hub_stay(tmp_path, monkeypatch):
     assert place_of(str(tmp_path)) == str(tmp_path)
     assert place_of("owner/name") == "owner/name"
     (tmp_path / "hubert-base").mkdir()
     monkeypatch.chdir(tmp_path)
-    assert place_of("hubert-base") == "hubert-base"
+    assert place_of("./hubert-base") == "./hubert-base"
 
 
 def test_the_librarys_own_cache_is_used(tmp_path, monkeypatch):

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import get_context
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from voicenym import processes
 from voicenym.attack.cache import VectorCache
 from voicenym.attack.interface import Verifier
 from voicenym.attack.transform import ORIGINAL, Transform
 from voicenym.corpus.recording import Recording
 from voicenym.errors import VoicenymError
+
+if TYPE_CHECKING:
+    from concurrent.futures import ProcessPoolExecutor
 
 AT_ONCE = 32
 """Recordings that a worker takes at a time."""
@@ -104,7 +107,5 @@ class Embedder:
         if self._workers <= 1 or len(work) < 2:
             return map(_embed, work)
         if self._pool is None:
-            self._pool = ProcessPoolExecutor(
-                self._workers, mp_context=get_context("spawn"), initializer=_start_worker
-            )
+            self._pool = processes.pool(self._workers, _start_worker)
         return self._pool.map(_embed, work)

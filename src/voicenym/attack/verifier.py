@@ -11,6 +11,7 @@ from voicenym.attack.interface import Verifier
 from voicenym.attack.neural import Neural, Resemblyzer, Trained, packaged_weights
 from voicenym.attack.published import TITLES, Published
 from voicenym.errors import DependencyError, VoicenymError
+from voicenym.nets.places import hint, is_path
 
 if TYPE_CHECKING:
     from voicenym.nets.speakers.encoder import Encoder
@@ -53,14 +54,15 @@ def verifier(name: str) -> Verifier:
         return _statistical(kind, Path(place))
     if kind in TITLES and place:
         return Published(kind, place)
-    if Path(name).is_dir():
+    if is_path(name) and Path(name).is_dir():
         return Trained(Path(name))
     statistical = " and ".join(f"{kind}:FOLDER" for kind in STATISTICAL)
     others = " and ".join(f"{kind}:PLACE" for kind in TITLES)
     raise VoicenymError(
-        f"no verifier {name!r}; there are: {', '.join(sorted(VERIFIERS))}, any folder that "
-        f"voicenym train verifier wrote, {statistical} of what train ubm or train ivector wrote, "
-        f"and {others} of what SpeechBrain published (a folder, or a name on the hub)"
+        f"no verifier {name!r}; there are: {', '.join(sorted(VERIFIERS))}, the path of any folder "
+        f"that voicenym train verifier wrote, {statistical} of what train ubm or train ivector "
+        f"wrote, and {others} of what SpeechBrain published (a folder, or a name on the hub)"
+        f"{hint(name)}"
     )
 
 
@@ -82,14 +84,16 @@ def network(name: str) -> Neural:
         DependencyError: if its weights or library are missing.
     """
     kind, _, place = name.partition(":")
-    known = name in VERIFIERS or (kind in TITLES and place) or Path(name).is_dir()
+    known = (
+        name in VERIFIERS or (kind in TITLES and place) or (is_path(name) and Path(name).is_dir())
+    )
     found = verifier(name) if known else None
     if isinstance(found, Neural):
         return found
     raise VoicenymError(
         f"no verifier {name!r} to go on from; there are: ecapa-small, resemblyzer, any folder that "
         f"voicenym train verifier wrote, and {' and '.join(f'{k}:PLACE' for k in TITLES)} of what "
-        "SpeechBrain published"
+        f"SpeechBrain published{hint(name)}"
     )
 
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 import io
 import re
 import shlex
-import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from voicenym import processes
 from voicenym.corpus.checks import (
     check_id,
     check_inside,
@@ -260,7 +260,7 @@ def _cut(utterance: Utterance, lenient: bool) -> BinaryIO:
     source: Path | io.BytesIO = Path(utterance.entry)
     if utterance.piped:
         command = utterance.entry.rstrip()[:-1]
-        done = subprocess.run(command, shell=True, capture_output=True, check=False)
+        done = processes.shell(command)
         if done.returncode:
             said = done.stderr.decode("utf-8", "replace").strip().splitlines()
             reason = said[-1] if said else "no output"

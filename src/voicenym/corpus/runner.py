@@ -6,14 +6,14 @@ import json
 import os
 import signal
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 import voicenym
+from voicenym import processes
 from voicenym.corpus import speakers
 from voicenym.corpus.file import Result, anonymize_file, sha256_of
 from voicenym.corpus.plan import Item
@@ -200,7 +200,7 @@ def _outcomes(
         for item in items:
             yield _one(job, item, progress)
         return
-    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_start_worker)
+    pool = processes.pool(workers, _start_worker)
     with pool:
         futures = {pool.submit(_one, job, item): item for item in items}
         try:

@@ -14,6 +14,7 @@ from voicenym.errors import UnknownSystemError, VoicenymError
 from voicenym.identity.method import Identity, Sex
 from voicenym.nets.identity.reflections import reflect
 from voicenym.nets.identity.stored import BUNDLED, Rotation, load
+from voicenym.nets.places import hint, is_path
 from voicenym.pseudonym import Pseudonym
 
 Turns = Literal["both", "key", "model"]
@@ -40,8 +41,8 @@ class Householder(Identity):
     ``turns="key"`` leaves the network out: ROH as it is before training, drawn for each pseudonym.
 
     Args:
-        model: a network, its folder (of ``voicenym train householder``), or the name of one that
-            comes with the package.
+        model: a network, its folder (of ``voicenym train householder``; a path needs a separator),
+            or the name of one that comes with the package.
         turns: ``both``, ``key`` or ``model``.
         radius: ``kept``: the distance from the mean (in those coordinates) is the speaker's.
             ``drawn``: the pseudonym draws it, as for a Gaussian of covariance I: all recordings
@@ -152,12 +153,19 @@ def _normals(pseudonym: Pseudonym, purpose: str, count: int) -> torch.Tensor:
 
 
 def opened(model: Rotation | str) -> Rotation:
-    """A network, the one in a folder, or a bundled one.
+    """A network, the one in a folder (a path with a separator), or a bundled one by its name.
 
     Raises:
         VoicenymError: no network there.
     """
     if isinstance(model, Rotation):
         return model
-    bundled = BUNDLED / model
-    return load(bundled if bundled.is_dir() and not Path(model).is_dir() else Path(model))
+    if is_path(model):
+        return load(Path(model))
+    if not (BUNDLED / model).is_dir():
+        names = ", ".join(sorted(place.name for place in BUNDLED.iterdir() if place.is_dir()))
+        raise VoicenymError(
+            f"no Householder network {model!r}; there are: {names}, and folders of voicenym train "
+            f"householder{hint(model)}"
+        )
+    return load(BUNDLED / model)

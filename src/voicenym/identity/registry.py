@@ -12,6 +12,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from voicenym.errors import UnknownSystemError
 from voicenym.identity.method import Identity
+from voicenym.nets.places import as_path
 
 
 def _classes() -> dict[str, type[Identity]]:
@@ -78,7 +79,7 @@ def identity(name: str, **parameters: Any) -> Identity:
     hints = get_type_hints(cls)
     for field, value in parameters.items():
         if isinstance(value, os.PathLike) and str in kinds(hints[field]):
-            parameters[field] = value = os.fspath(value)
+            parameters[field] = value = as_path(value)
         if not _is(value, hints[field]):
             raise UnknownSystemError(
                 f"{name}: {field} is {_told(hints[field])}, which {value!r} is not"

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from voicenym.errors import DependencyError
+from voicenym.libraries import apart
 from voicenym.metrics.interval import Interval, ratio_of_sums
 
 RATE = 16_000
@@ -64,7 +65,8 @@ def mean_opinion(
         ValueError: nothing can be rated.
     """
     try:
-        from speechmos import dnsmos
+        with apart("numba"):  # which librosa imports when it is first used
+            from speechmos import dnsmos
     except ImportError as error:
         raise DependencyError("predicted opinion: pip install 'voicenym[evaluate]'") from error
     rated, who = [], []

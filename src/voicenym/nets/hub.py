@@ -16,6 +16,7 @@ from typing import Any
 
 from voicenym.errors import DependencyError, VoicenymError
 from voicenym.nets.catalogue import CATALOGUE, Published, entry, known
+from voicenym.nets.places import hint, is_path
 
 LEDGER = "voicenym-weights.json"
 OFFLINE = "HF_HUB_OFFLINE"
@@ -92,17 +93,20 @@ def pull(
 
 
 def place_of(place: str, *, offline: bool = False) -> str:
-    """A place of weights: that of an entry of the catalogue by its name, any other as it is.
+    """A place of weights: that of an entry of the catalogue by its name, or a path as it is.
 
     Args:
-        place: name, folder or file. A folder of an entry's name is the folder.
+        place: name, or path of a folder or file, with a separator; ``owner/name`` of the hub stays.
         offline: as of :func:`pull`.
 
     Raises:
-        DependencyError, VoicenymError: as of :func:`pull`.
+        DependencyError, VoicenymError: as of :func:`pull`; a name that is not in the catalogue.
     """
-    if not known(place) or Path(place).exists():
+    if is_path(place):
         return place
+    if not known(place):
+        names = ", ".join(published.name for published in CATALOGUE)
+        raise VoicenymError(f"no weights {place!r}; there are: {names}{hint(place)}")
     return str(pull(place, offline=offline))
 
 

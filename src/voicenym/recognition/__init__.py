@@ -76,7 +76,7 @@ def recogniser(name: str, **options: Any) -> Recogniser:
         VoicenymError: no such recogniser, no weights, or what its class raises.
 
     Example:
-        >>> ears = recogniser("whisper", weights="models/whisper-small.en")  # doctest: +SKIP
+        >>> ears = recogniser("whisper", weights="./models/whisper-small.en")  # doctest: +SKIP
         >>> ears.transcribe([samples])                                       # doctest: +SKIP
         ['Please call Stella.']
     """

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from voicenym.errors import DependencyError, VoicenymError
+from voicenym.libraries import library
+from voicenym.nets.places import as_path, unambiguous
 from voicenym.recognition.protocol import RATE, Recogniser, Recording, checked
 
 WINDOW = 30.0
@@ -23,8 +24,8 @@ class Pretrained(Recogniser):
     Recordings are heard one by one: in a batch, padding would change what is heard.
 
     Args:
-        weights: a folder with ``config.json``, weights and tokenizer, or a name on the hub such as
-            ``openai/whisper-small.en``.
+        weights: a folder with ``config.json``, weights and tokenizer, as ``./FOLDER`` or absolute,
+            or a name on the hub such as ``openai/whisper-small.en``.
         device: ``cpu``, ``cuda``...
         language: of a Whisper that knows several, such as ``en``; unless given, it guesses.
         revision: commit or tag on the hub, so that a figure can be measured again.
@@ -34,7 +35,7 @@ class Pretrained(Recogniser):
         VoicenymError: no weights there, no network, or a model of another kind.
 
     Example:
-        >>> ears = Pretrained("models/wav2vec2-base-960h", device="cuda")   # doctest: +SKIP
+        >>> ears = Pretrained("./models/wav2vec2-base-960h", device="cuda")   # doctest: +SKIP
         >>> ears.transcribe([samples])                                      # doctest: +SKIP
         ['PLEASE CALL STELLA']
 
@@ -55,10 +56,10 @@ class Pretrained(Recogniser):
         if find_spec("transformers") is None:
             cure = "pip install voicenym[recognisers]"
             raise DependencyError(f"transformers is not installed: {cure}")
-        self._weights = str(weights)
+        self._weights = unambiguous(weights if isinstance(weights, str) else as_path(weights))
         self._device = device
         self._language = language
-        transformers: Any = import_module("transformers")
+        transformers: Any = library("transformers")
         config = self._load(transformers.AutoConfig, revision)
         self._whisper = config.model_type == "whisper"
         if self._whisper:
@@ -89,7 +90,9 @@ class Pretrained(Recogniser):
 
     def _load(self, kind: Any, revision: str | None, **options: Any) -> Any:
         try:
-            return kind.from_pretrained(self._weights, revision=revision or "main", **options)
+            return kind.from_pretrained(
+                self._weights, revision=revision or "main", trust_remote_code=False, **options
+            )
         except (OSError, ValueError) as error:
             # transformers says the same for an offline hub, a mistyped name and a missing file
             first = (str(error).strip().splitlines() or [type(error).__name__])[0]

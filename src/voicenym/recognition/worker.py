@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import threading
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from voicenym import processes
 from voicenym.errors import VoicenymError
+
+if TYPE_CHECKING:
+    import subprocess
 
 START = 60.0
 """Seconds that a start may take."""
@@ -66,11 +68,7 @@ class Worker:
 
     def _start(self) -> subprocess.Popen[bytes]:
         # Errors of the library go to our own standard error: a pipe that nobody reads fills up.
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", self._module],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-        )
+        self.process = processes.module(self._module)
         if self.ask(json.dumps(self._options).encode() + b"\n", START) != b"ready\n":
             self.close()
             raise VoicenymError(self._failure)

@@ -39,6 +39,7 @@ from voicenym.apps.cli import (
     train_verifier,
 )
 from voicenym.errors import VoicenymError
+from voicenym.isolation import isolate
 from voicenym.private import closed
 
 app = typer.Typer(
@@ -105,6 +106,7 @@ app.add_typer(cards.app, name="cards")
 
 def main() -> None:
     """Run the command; a user's mistake is one line on stderr and a status other than zero."""
+    isolate()
     signal.signal(signal.SIGTERM, _terminated)
     warnings.showwarning = _warned
     try:

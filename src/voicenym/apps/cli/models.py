@@ -76,7 +76,9 @@ def pull(
 
 @app.command()
 def convert(
-    checkpoint: Path = typer.Argument(..., help="A published checkpoint, or its folder."),
+    checkpoint: str = typer.Argument(
+        ..., help="A published checkpoint or its folder, as ./PATH; or a name of models list."
+    ),
     kind: str = typer.Option(..., "--as", help="hubert-soft, wav2vec2, hifigan, ecapa or xvector."),
     output: Path = typer.Option(..., "--output", "-o", help="Folder to write."),
     layers: int | None = typer.Option(
@@ -104,7 +106,7 @@ def convert(
         "speaker": speaker,
         "pitch": pitch,
     }
-    done = converted(Path(place_of(str(checkpoint))), kind, output, options)
+    done = converted(Path(place_of(checkpoint)), kind, output, options)
     typer.echo(f"{output}: {kind}, {done}")
 
 

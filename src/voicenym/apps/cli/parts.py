@@ -28,8 +28,6 @@ def folder_of(part: str, place: str, scratch: Path) -> Path:
     from voicenym.nets.speakers.published import SIZES, find
     from voicenym.nets.speakers.weights import SMALL
 
-    if Path(place).exists():
-        return Path(place)
     kind, _, source = place.partition(":")
     if part == "speaker" and place == BUNDLED:
         return SMALL
@@ -42,4 +40,4 @@ def folder_of(part: str, place: str, scratch: Path) -> Path:
             raise VoicenymError(f"{place}: is no {part}; what uses it: {published.used_by}")
         convert(Path(place_of(place)), published.convert, scratch / part)
         return scratch / part
-    return Path(place)
+    return Path(place_of(place))

@@ -25,7 +25,7 @@ DATA = typer.Option(
     ..., "--data", "-d",
     help="Folder of speakers, Kaldi folder, lhotse cuts, or TSV manifest; may be repeated.",
 )  # fmt: skip
-CONFIG = typer.Option(..., "--config", "-c", help="A YAML file, or a bundled configuration.")
+CONFIG = typer.Option(..., "--config", "-c", help="A YAML file as ./FILE, or a bundled one.")
 OUTPUT = typer.Option(..., "--output", "-o", help="Folder of weights, checkpoints and logs.")
 SPLIT = typer.Option(None, "--split", help="Rows of a manifest to use.")
 CORPUS = typer.Option([], "--corpus", help="Corpora of a manifest to use; may be repeated.")

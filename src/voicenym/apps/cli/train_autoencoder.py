@@ -15,7 +15,7 @@ from voicenym.errors import CorpusError
 def autoencoder(
     source: Path = typer.Argument(help="Vectors, of voicenym pool build --utterances."),
     output: Path = shared.OUTPUT,
-    config: str | None = typer.Option(None, "--config", "-c", help="A YAML file of settings."),
+    config: str | None = typer.Option(None, "--config", "-c", help="A YAML file, as ./FILE."),
     accents: Path | None = typer.Option(
         None, "--accents", help="TSV with the columns speaker and accent (or language)."
     ),

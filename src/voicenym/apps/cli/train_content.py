@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from voicenym.nets.content.units import Units
     from voicenym.training.content.soft import SoftConfig
 
-UNITS_CONFIG = typer.Option(None, "--config", "-c", help="A YAML file; 100 units without.")
+UNITS_CONFIG = typer.Option(None, "--config", "-c", help="./FILE of YAML; 100 units without.")
 FEATURES = typer.Option(
     None, "--features",
     help="What units are clusters of: cepstra, base (what the bundled resynthesis hears of "

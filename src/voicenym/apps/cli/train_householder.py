@@ -27,7 +27,7 @@ def householder(
         [], "--data", "-d", help="Or speech, as for the other recipes: vectors are made of it once."
     ),
     output: Path = shared.OUTPUT,
-    config: str = typer.Option("householder", "--config", "-c", help="YAML file, or bundled."),
+    config: str = typer.Option("householder", "--config", "-c", help="./FILE of YAML, or bundled."),
     encoder: str = typer.Option(
         "ecapa-small", "--encoder", help="With --data: what makes vectors; as --verifier."
     ),

@@ -16,7 +16,7 @@ WEIGHED = 60
 def hybrid(
     data: list[Path] = shared.DATA,
     config: str = typer.Option(
-        "recogniser-hybrid", "--config", "-c", help="A YAML file, or a bundled configuration."
+        "recogniser-hybrid", "--config", "-c", help="A YAML file as ./FILE, or bundled."
     ),
     output: Path = shared.OUTPUT,
     split: str | None = shared.SPLIT,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     T = TypeVar("T", bound=BackgroundConfig)
 
-CONFIG = typer.Option(None, "--config", "-c", help="A YAML file; sizes follow the data without.")
+CONFIG = typer.Option(None, "--config", "-c", help="./FILE of YAML; sizes follow the data without.")
 WORKERS = typer.Option(None, "--workers", "-j", min=1, help="Processes that listen.")
 
 

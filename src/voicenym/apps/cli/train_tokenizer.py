@@ -13,7 +13,7 @@ def tokenizer(
     data: list[Path] = shared.DATA,
     output: Path = shared.OUTPUT,
     config: str = typer.Option(
-        "tokenizer", "--config", "-c", help="A YAML file, or a bundled configuration."
+        "tokenizer", "--config", "-c", help="A YAML file as ./FILE, or bundled."
     ),
     features: str = typer.Option(
         ...,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec
 import numpy as np
 
 from voicenym.benchmark.results import Evaluation
+from voicenym.libraries import library
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -63,8 +64,7 @@ def drawn(draw: Callable[P, Figure]) -> Callable[P, str]:
 
     @functools.wraps(draw)
     def svg(*args: P.args, **kwargs: P.kwargs) -> str:
-        import matplotlib
-
+        matplotlib: Any = library("matplotlib")
         with matplotlib.rc_context(STYLE), warnings.catch_warnings():
             # of scripts that the measuring font lacks; the reader's browser has others
             warnings.filterwarnings("ignore", message="Glyph")
@@ -75,6 +75,7 @@ def drawn(draw: Callable[P, Figure]) -> Callable[P, str]:
 
 def paper(height: float, rows: int = 1, columns: int = 1) -> tuple[Figure, np.ndarray]:
     """A figure of the page's width, and its axes ``[row, column]``."""
+    library("matplotlib")
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(WIDTH, height), layout="constrained")

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
@@ -17,8 +16,10 @@ import torch
 from torch.nn.functional import pad
 
 from voicenym.errors import DependencyError, VoicenymError
+from voicenym.libraries import library
 from voicenym.nets.content.content import Content
 from voicenym.nets.hub import place_of
+from voicenym.nets.places import unambiguous
 
 HOP = 320
 EDGE = 40
@@ -120,7 +121,7 @@ class Wav2Vec(Content):
             VoicenymError: no weights there, no network, or a model of another kind.
         """
         transformers = _transformers()
-        place = place_of(place)
+        place = unambiguous(place_of(place))
         try:
             model = transformers.AutoModel.from_pretrained(place, revision=revision or "main")
             network = cls(model.config.to_dict(), layer, _normalised(place, revision))
@@ -158,4 +159,4 @@ def _window(config: Any) -> int:
 def _transformers() -> Any:
     if find_spec("transformers") is None:
         raise DependencyError("wav2vec 2.0: pip install 'voicenym[recognisers]'")
-    return import_module("transformers")
+    return library("transformers")

@@ -7,7 +7,6 @@ Ravanelli et al., "SpeechBrain: a general-purpose speech toolkit", arXiv 2106.04
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -16,13 +15,14 @@ import torch
 
 from voicenym.errors import DependencyError, VoicenymError
 from voicenym.nets import pickles
+from voicenym.nets.catalogue import known
 from voicenym.nets.folder import fill
 from voicenym.nets.hub import place_of
+from voicenym.nets.places import HUB_NAME, hint, is_path, unambiguous
 from voicenym.nets.speakers.encoder import Encoder
 from voicenym.nets.speakers.weights import make
 
 CHECKPOINT = "embedding_model.ckpt"
-HUB_NAME = re.compile(r"(?P<name>[\w.-]+/[\w.-]+?)(@(?P<revision>[\w./-]+))?")
 SIZES = {
     "ecapa": {
         "channels": "blocks.0.conv.conv.weight",
@@ -80,19 +80,25 @@ def find(place: str) -> Path:
         DependencyError: huggingface_hub is needed and not installed.
         VoicenymError: there is none.
     """
-    path = Path(place_of(place))
-    if path.is_dir():
-        path = path / CHECKPOINT
-    if path.is_file():
-        return path
     name = HUB_NAME.fullmatch(place)
-    if name is None or Path(place).exists():
+    if name is None:
+        if not (is_path(place) or known(place)):
+            raise VoicenymError(
+                f"{place}: no name of published weights; give a folder that holds {CHECKPOINT}"
+                f"{hint(place)}"
+            )
+        path = Path(place_of(place)).absolute()
+        if path.is_dir():
+            path = path / CHECKPOINT
+        if path.is_file():
+            return path
         raise VoicenymError(f"{path}: not found; give a folder that holds {CHECKPOINT}")
+    unambiguous(place)
     try:
         import huggingface_hub
     except ImportError as error:
         raise DependencyError(
-            f"{place}: no such folder; for the hub: pip install 'voicenym[train]'"
+            f"{place}: a name of the hub, for which: pip install 'voicenym[train]'"
         ) from error
     try:
         fetched = huggingface_hub.hf_hub_download(

@@ -82,7 +82,7 @@ def train(
     machine = machine or Machine()
     _fit_targets(cloak, encoders[0], speech, config.seed)
     length = config.seconds + (2 * cloak.side + cloak.config.grid) / RATE
-    loader: dict[str, Any] = {"num_workers": machine.loaders, "pin_memory": machine.cuda}
+    loader: dict[str, Any] = machine.loading
     crops = SpeakerCrops(
         speech, length, machine.crops(config.every, config.batch), (1.0,), config.seed
     )

@@ -79,7 +79,7 @@ def train(
         heard, config.seconds, codec.hop, machine.crops(config.every, config.batch), config.seed
     )
     kept = CodecCrops(held_out, config.seconds, codec.hop, JUDGED, config.seed + 1)
-    loader: dict[str, Any] = {"num_workers": machine.loaders, "pin_memory": machine.cuda}
+    loader: dict[str, Any] = machine.loading
     classes = 0 if teacher is None else teacher.classes
     ends = (codec.encoder, codec.decoder)
     for end in ends:

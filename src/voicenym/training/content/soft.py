@@ -287,9 +287,7 @@ def train(
             say(f"units of {done} of {len(speech) + len(held_out)} utterances are known")
     count = machine.crops(config.every, config.batch)
     crops = UnitCrops(speech, _Kept(place), config.seconds, count, config.seed)
-    loader = torch.utils.data.DataLoader(
-        crops, config.batch, num_workers=machine.loaders, pin_memory=machine.cuda
-    )
+    loader = torch.utils.data.DataLoader(crops, config.batch, **machine.loading)
     kept = torch.utils.data.DataLoader(_Whole(held_out, _Kept(place)), batch_size=None)
     outcome = fit(
         Prediction(network, config),

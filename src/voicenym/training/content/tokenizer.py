@@ -169,9 +169,7 @@ def train(
             "take fewer entries"
         )
     tokenizer.learn_statistics(torch.from_numpy(some))
-    loader = torch.utils.data.DataLoader(
-        crops, config.batch, num_workers=machine.loaders, pin_memory=machine.cuda, drop_last=True
-    )
+    loader = torch.utils.data.DataLoader(crops, config.batch, **machine.loading, drop_last=True)
     kept = torch.utils.data.DataLoader(
         FrameCrops(held_out, config.frames, JUDGED, config.seed), config.batch
     )

@@ -63,9 +63,7 @@ def train(
         parts.everybody.learn(content)
     count = machine.crops(config.every, config.batch)
     crops = TakeCrops(heard, config.seconds, count, config.seed, content)
-    loader = torch.utils.data.DataLoader(
-        crops, config.batch, num_workers=machine.loaders, pin_memory=machine.cuda, drop_last=True
-    )
+    loader = torch.utils.data.DataLoader(crops, config.batch, **machine.loading, drop_last=True)
     watched = TakeCrops(held_out, config.seconds, 64, config.seed, kept_content)
     kept = torch.utils.data.DataLoader(watched, 16)
     voices(parts, heard)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from voicenym.errors import DependencyError, VoicenymError
+from voicenym.nets.places import hint, is_path
 
 T = TypeVar("T")
 
@@ -23,7 +24,7 @@ def load(name: str, kind: type[T]) -> T:
     """A configuration from a YAML file, or one of :func:`bundled` by its name.
 
     Args:
-        name: path or name, with or without ``.yaml``.
+        name: a path, with a separator (``./my.yaml``); or a name, with or without ``.yaml``.
         kind: dataclass that it fills; fields that are dataclasses are filled in turn.
 
     Raises:
@@ -33,15 +34,21 @@ def load(name: str, kind: type[T]) -> T:
         import yaml
     except ImportError as error:
         raise DependencyError("training: pip install 'voicenym[train]'") from error
-    path = Path(name)
-    if path.is_file():
-        text = path.read_text("utf-8")
+    if is_path(name):
+        try:
+            text = Path(name).read_text("utf-8")
+        except (OSError, ValueError) as error:
+            raise VoicenymError(
+                f"{name}: cannot be read as a configuration ({error}); give a YAML file, or one "
+                f"of: {', '.join(bundled())}"
+            ) from None
     else:
         short = name if name.endswith(".yaml") else f"{name}.yaml"
         if short not in bundled():
             raise VoicenymError(
                 f"{name}: no such configuration; give a YAML file, or one of: "
                 + ", ".join(bundled())
+                + hint(name)
             )
         text = (files("voicenym.training") / "configs" / short).read_text("utf-8")
     try:

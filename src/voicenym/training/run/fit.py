@@ -8,6 +8,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ import torch
 from lightning.pytorch.callbacks import EarlyStopping, ModelCheckpoint
 from lightning.pytorch.loggers import TensorBoardLogger
 
+from voicenym import processes
 from voicenym.errors import VoicenymError
 from voicenym.private import closed, open_private, private_folder
 from voicenym.training.run.cores import cores
@@ -73,6 +75,11 @@ class Machine:
         if self.workers is not None:
             return self.workers
         return max(0, min(12, cores() // max(1, self.devices) - 2))
+
+    @property
+    def loading(self) -> dict[str, Any]:
+        """Options of a data loader that makes crops for this machine."""
+        return {**processes.loading(self.loaders), "pin_memory": self.cuda}
 
 
 def quickest() -> str:
@@ -231,10 +238,12 @@ def fit(
             reload_dataloaders_every_n_epochs=0,
         )
         try:
-            trainer.fit(
-                module, crops, held_out, ckpt_path=last if last.exists() else None,
-                weights_only=True,
-            )  # fmt: skip
+            # Of several devices, all but the first get a process of their own from Lightning.
+            with processes.isolated() if machine.devices > 1 else nullcontext():
+                trainer.fit(
+                    module, crops, held_out, ckpt_path=last if last.exists() else None,
+                    weights_only=True,
+                )  # fmt: skip
         except Exception as error:
             if not _memory(error):
                 raise

@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Protocol
 
 import numpy as np
 import torch
 
+from voicenym import processes
 from voicenym.dsp.features.cepstra import Cepstra
 from voicenym.errors import VoicenymError
 from voicenym.nets.folder import write
@@ -184,8 +183,7 @@ def _features(work: list[Work], workers: int) -> Iterator[np.ndarray]:
     if workers <= 1 or len(work) < 2:
         yield from map(_listen, work)
         return
-    context = get_context("spawn")
-    with ProcessPoolExecutor(workers, mp_context=context, initializer=_start_worker) as pool:
+    with processes.pool(workers, _start_worker) as pool:
         yield from pool.map(_listen, work, chunksize=8)
 
 

@@ -237,8 +237,7 @@ def train(
         crops,
         config.batch,
         shuffle=False,
-        num_workers=machine.loaders,
-        pin_memory=machine.cuda,
+        **machine.loading,
         drop_last=True,
     )
     kept = torch.utils.data.DataLoader(_Whole(held_out), batch_size=None)

@@ -9,15 +9,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Protocol
 
 import numpy as np
 
+from voicenym import processes
 from voicenym.corpus.recording import Recording
 from voicenym.errors import VoicenymError
 from voicenym.private import private_folder, write_private
@@ -118,8 +117,7 @@ def _mapped(work: list[Work], workers: int) -> Iterator[None]:
     if workers <= 1 or len(work) < 2:
         yield from map(_render, work)
         return
-    context = get_context("spawn")
-    with ProcessPoolExecutor(workers, mp_context=context, initializer=_start_worker) as pool:
+    with processes.pool(workers, _start_worker) as pool:
         yield from pool.map(_render, work, chunksize=8)
 
 

@@ -127,7 +127,7 @@ def train(
         if isinstance(network, HifiGan):
             normalize_weights(network)
         module = Adversarial(network, config)
-    loader: dict[str, Any] = {"num_workers": machine.loaders, "pin_memory": machine.cuda}
+    loader: dict[str, Any] = machine.loading
     try:
         outcome = fit(
             module,

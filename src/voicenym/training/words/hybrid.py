@@ -134,17 +134,17 @@ def train(
     spoken = AlignedSentences(
         speech, model.states, group, config.every * group, config.speeds, config.seed
     )
-    options: dict[str, Any] = {"pin_memory": machine.cuda, "collate_fn": collated}
     loader = torch.utils.data.DataLoader[Batch](
         spoken,  # type: ignore[arg-type]
         config.batch,
-        num_workers=machine.loaders,
-        **options,
+        collate_fn=collated,
+        **machine.loading,
     )
     kept = torch.utils.data.DataLoader[Batch](
         WholeUtterances(held_out, model.states),  # type: ignore[arg-type]
         config.batch,
-        **options,
+        collate_fn=collated,
+        pin_memory=machine.cuda,
     )
     outcome = fit(
         FrameTraining(model.net, model.states, config),

@@ -210,12 +210,13 @@ def train(
         say(f"{count} of {len(speech)} utterances are left out: {reason}")
     count = machine.crops(config.every, config.batch)
     spoken = sentences(learnt, config.batch * machine.devices, count, config.speeds, config.seed)
-    options: dict[str, Any] = {"pin_memory": machine.cuda}
     loader = torch.utils.data.DataLoader(
-        spoken, config.batch, num_workers=machine.loaders, collate_fn=collate, **options
+        spoken, config.batch, collate_fn=collate, **machine.loading
     )
     whole = Sentences(judged, 1, len(judged))  # the shortest first
-    kept = torch.utils.data.DataLoader(whole, config.batch, collate_fn=collated, **options)
+    kept = torch.utils.data.DataLoader(
+        whole, config.batch, collate_fn=collated, pin_memory=machine.cuda
+    )
     outcome = fit(
         recognition(model.net, model.alphabet, config),
         loader,

@@ -1,0 +1,164 @@
+"""Processes: the only place of the package where any is started, each of them isolated.
+
+A process that Python starts with ``-c`` or ``-m``, as multiprocessing does, imports from the
+current folder first. What is started here does not (:mod:`voicenym.isolation`), whether the command
+line asks for it or a program of others, whose own search path and environment stay as they are.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from multiprocessing.context import SpawnContext, SpawnProcess
+from typing import TYPE_CHECKING, Any
+
+from voicenym.errors import VoicenymError
+from voicenym.isolation import NAMES, environment, own_environment, search_path, unprotected
+
+if TYPE_CHECKING:
+    import subprocess
+    from concurrent.futures import ProcessPoolExecutor
+
+_RUN = (
+    "import sys; given = sys.argv[1].split(chr(10)); "
+    "sys.path[:] = given + [one for one in sys.path if one not in given]; import runpy; "
+    "runpy.run_module(sys.argv[2], run_name='__main__', alter_sys=True)"
+)
+_lock = threading.RLock()
+
+
+@contextmanager
+def isolated() -> Iterator[None]:
+    """What is started inside starts isolated; afterwards path and environment are as they were.
+
+    Raises:
+        VoicenymError: Python ignores its environment (``-E``), so that it cannot be told to.
+    """
+    if unprotected():
+        raise VoicenymError(
+            "Python was started with -E, and its processes would import from the current folder: "
+            "start it with -P or -I as well, or use one worker"
+        )
+    with _lock:
+        entries, before = sys.path, {name: os.environ.get(name) for name in NAMES}
+        cleaned = environment()
+        sys.path = search_path(entries)  # which multiprocessing hands over
+        try:
+            _put({name: cleaned.get(name) for name in NAMES})
+            yield
+        finally:
+            sys.path = entries
+            _put(before)
+
+
+class Process(SpawnProcess):
+    """A process of multiprocessing that starts isolated."""
+
+    @staticmethod
+    def _Popen(process_obj: Any) -> Any:
+        with isolated():
+            return SpawnProcess._Popen(process_obj)
+
+
+class Context(SpawnContext):
+    """The start method ``spawn`` of multiprocessing, with processes that start isolated."""
+
+    Process = Process
+
+
+def context() -> Context:
+    """What multiprocessing, executors and data loaders take to start isolated processes.
+
+    Raises:
+        VoicenymError: as :func:`isolated`.
+    """
+    if os.name == "posix":
+        from multiprocessing import resource_tracker
+
+        with isolated():  # it is a process too, which the first lock or queue would start
+            resource_tracker.ensure_running()
+    return Context()
+
+
+def pool(workers: int, start: Callable[..., None], *arguments: Any) -> ProcessPoolExecutor:
+    """Worker processes that take functions and their arguments, pickled.
+
+    Args:
+        workers: how many at most.
+        start: called in each of them before its first task.
+        arguments: for ``start``.
+
+    Raises:
+        VoicenymError: as :func:`isolated`.
+    """
+    from concurrent.futures import ProcessPoolExecutor
+
+    return ProcessPoolExecutor(workers, mp_context=context(), initializer=start, initargs=arguments)
+
+
+def module(name: str) -> subprocess.Popen[bytes]:
+    """Run a module of ours, as ``python -m`` does, with pipes to its standard input and output.
+
+    Args:
+        name: of the module.
+    """
+    import subprocess
+
+    entries = "\n".join(search_path(sys.path))
+    return subprocess.Popen(
+        [sys.executable, "-I" if sys.flags.isolated else "-P", "-c", _RUN, entries, name],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=environment(),
+    )
+
+
+def loading(workers: int) -> dict[str, Any]:
+    """Options of torch's ``DataLoader`` for processes that load.
+
+    Where multiprocessing forks, a loader is a copy of this process; its search path is cleaned as
+    its first act. Where it does not, a loader starts isolated.
+
+    Args:
+        workers: how many; 0 loads in this process.
+
+    Raises:
+        VoicenymError: as :func:`isolated`.
+    """
+    if workers == 0:
+        return {"num_workers": 0}
+    from multiprocessing import get_start_method
+
+    return {
+        "num_workers": workers,
+        "multiprocessing_context": None if get_start_method() == "fork" else context(),
+        "worker_init_fn": _start_loader,
+    }
+
+
+def shell(command: str) -> subprocess.CompletedProcess[bytes]:
+    """Run a command that the user wrote, in the environment that the user set; its output is kept.
+
+    Args:
+        command: for the shell.
+    """
+    import subprocess
+
+    return subprocess.run(
+        command, shell=True, capture_output=True, check=False, env=own_environment()
+    )
+
+
+def _start_loader(worker: int) -> None:
+    sys.path[:] = search_path(sys.path)
+
+
+def _put(variables: dict[str, str | None]) -> None:
+    for name, value in variables.items():
+        if value is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = value

@@ -1,0 +1,436 @@
+"""Nothing beside a recording is executed: every command that starts processes, in a hostile folder.
+
+The folder holds a module for every library that the package imports and for the whole standard
+library. Each leaves a mark when it is imported, by any process, and then steps aside.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import shutil
+import sys
+
+import numpy as np
+import pytest
+import soundfile
+
+CONSOLE = """import re
+import sys
+from voicenym.__main__ import main
+if __name__ == '__main__':
+    sys.argv[0] = re.sub(r'(-script\\.pyw|\\.exe)?$', '', sys.argv[0])
+    sys.exit(main())
+"""
+"""What pip writes for the command ``voicenym``."""
+STUB = "import re\nimport sys\n"
+"""What of that runs before any line of ours."""
+PATHS = [None, "", ".", ":/nowhere"]
+"""Values of PYTHONPATH that name the current folder, or seem to."""
+STARTERS = {
+    "subprocess": None,
+    "multiprocessing": None,
+    "concurrent.futures": ("ProcessPoolExecutor",),
+    "torch.multiprocessing": None,
+    "pty": None,
+    "asyncio.subprocess": None,
+    "runpy": None,
+    "code": None,
+}
+"""Modules that start processes, and what of them does; None for all of it."""
+CALLS = {"system", "popen", "fork", "forkpty", "posix_spawn", "posix_spawnp", "startfile"}
+CALLS |= {
+    f"{kind}{end}" for kind in ("exec", "spawn") for end in ("l", "le", "lp", "v", "ve", "vp")
+}
+ALLOWED = {"processes.py": None, "isolation.py": {"execve"}}
+
+TINY = """
+options: {channels: 16, size: 12, attention: 8, squeeze: 8}
+seconds: 0.4
+batch: 8
+speeds: [1.0]
+every: 2
+"""
+
+
+@pytest.fixture(scope="module")
+def recordings(hostile):
+    """Seven speakers who buzz, three recordings each, with texts; in the hostile folder."""
+    time = np.arange(9_600) / 16_000
+    for speaker in range(7):
+        for take in range(3):
+            rng = np.random.default_rng([speaker, take])
+            pitch = 90.0 * 1.15**speaker
+            sound = sum(np.sin(2 * np.pi * k * pitch * time + k) / k for k in range(1, 9))
+            place = hostile.folder / "corpus" / f"s{speaker}" / f"{take}.wav"
+            place.parent.mkdir(parents=True, exist_ok=True)
+            soundfile.write(place, 0.1 * sound + 0.01 * rng.standard_normal(9_600), 16_000)
+            place.with_suffix(".txt").write_text("the cat")
+    (hostile.folder / "tiny.yaml").write_text(TINY)
+    return hostile
+
+
+@pytest.fixture(scope="module")
+def console(tmp_path_factory):
+    """The command as pip installs it, and what of it is not ours."""
+    folder = tmp_path_factory.mktemp("bin")
+    (folder / "voicenym").write_text(CONSOLE)
+    (folder / "stub").write_text(STUB)
+    return [sys.executable, str(folder / "voicenym")], [sys.executable, str(folder / "stub")]
+
+
+def anonymize(hostile, *command, path=None, check=True):
+    shutil.rmtree(hostile.folder / "out", ignore_errors=True)
+    more = {} if path is None else {"PYTHONPATH": path}
+    arguments = ["corpus/s0", "-o", "out", "--system", "mcadams", "--workers", "2", "-q"]
+    found = hostile.run(*command, "anonymize", *arguments, environment=more, check=check)
+    assert len(list((hostile.folder / "out").rglob("*.wav"))) == 3
+    return found
+
+
+def test_the_planted_modules_leave_marks(recordings):
+    """Without which the other tests would show nothing."""
+    first, _, _ = recordings.run(sys.executable, "-c", "import json, numpy, multiprocessing.spawn")
+    assert {"json", "numpy", "multiprocessing"} <= first
+    started = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'import numpy'])"
+    _, others, _ = recordings.run(sys.executable, "-P", "-c", started)
+    assert "numpy" in others
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_the_command_and_its_workers_import_nothing(recordings, console, path):
+    command, stub = console
+    more = {} if path is None else {"PYTHONPATH": path}
+    if not path:
+        recordings.plant("voicenym")
+    try:
+        beyond_us, _, _ = recordings.run(*stub, environment=more)
+        first, others, _ = anonymize(recordings, *command, path=path)
+    finally:
+        (recordings.folder / "voicenym.py").unlink(missing_ok=True)
+    assert others == {}
+    # A relative PYTHONPATH is the user's word to Python, which obeys it before we are asked.
+    assert first <= beyond_us
+    assert path not in (None, "") or not first
+
+
+@pytest.mark.parametrize("path", [None, "."])
+def test_the_module_and_its_workers_import_nothing(recordings, path):
+    (recordings.folder / "empty").mkdir(exist_ok=True)
+    (recordings.folder / "empty" / "__main__.py").write_text("")
+    more = {} if path is None else {"PYTHONPATH": path}
+    beyond_us, _, _ = recordings.run(sys.executable, "-m", "empty", environment=more)
+    first, others, _ = anonymize(recordings, sys.executable, "-m", "voicenym", path=path)
+    assert others == {}
+    assert first <= beyond_us
+    for flags in ("-P", "-I"):
+        if path and flags == "-P":
+            continue  # it does not concern PYTHONPATH
+        first, others, _ = anonymize(recordings, sys.executable, flags, "-m", "voicenym", path=path)
+        assert (first, others) == (set(), {})
+
+
+def test_ignoring_the_environment_does_not_open_the_folder(recordings):
+    first, others, _ = anonymize(recordings, sys.executable, "-E", "-m", "voicenym")
+    assert others == {}
+    assert not {"numpy", "torch", "json", "multiprocessing"} & first
+
+
+def test_evaluate_with_workers_and_a_recogniser(recordings, console):
+    pytest.importorskip("pocketsphinx")
+    pytest.importorskip("speechmos")
+    command, _ = console
+    arguments = ["--system", "mcadams", "--keys", "1", "--replicates", "20", "--no-denoise"]
+    arguments += ["--verifier", "ecapa-small", "--enrolment", "1", "--tried", "1", "--any-sex"]
+    arguments += ["--sample", "2", "--workers", "2", "-q", "--attacker", "ignorant"]
+    first, others, _ = recordings.run(*command, "evaluate", "corpus", "-o", "report", *arguments)
+    assert (first, others) == (set(), {})
+    assert (recordings.folder / "report" / "index.html").is_file()
+
+
+def test_training_with_loaders(recordings, console):
+    pytest.importorskip("lightning")
+    command, _ = console
+    arguments = ["-d", "corpus", "-c", "./tiny.yaml", "-o", "verifier", "--steps", "2", "--quiet"]
+    arguments += ["--accelerator", "cpu", "--workers", "2"]
+    first, others, _ = recordings.run(*command, "train", "verifier", *arguments)
+    assert (first, others) == (set(), {})
+    assert (recordings.folder / "verifier" / "model.safetensors").is_file()
+
+
+PROGRAM = """
+import json
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+
+
+def told(*anything):
+    import multiprocessing
+
+    time = __import__("time")
+    time.sleep(0.2)
+    return os.getpid(), sys.path, dict(os.environ)
+
+
+class Told:
+    def identity(self, recording):
+        return recording.name
+
+    def __call__(self, recording):
+        Path(f"path.{os.getpid()}").write_text(json.dumps(sys.path))
+        return np.zeros(160, np.float32)
+
+
+class Rows:
+    def __len__(self):
+        return 4
+
+    def __getitem__(self, row):
+        return sys.path
+
+
+def main():
+    import torch
+
+    from voicenym import processes
+    from voicenym.attack.embedder import Embedder
+    from voicenym.attack.verifier import verifier
+    from voicenym.corpus.plan import Item
+    from voicenym.corpus.recordings import recordings
+    from voicenym.corpus.runner import Job, run
+    from voicenym.dsp.features.cepstra import Cepstra
+    from voicenym.pseudonym import Key
+    from voicenym.training.speakers.background import _features
+    from voicenym.training.speech.shelf import Shelf
+
+    environment, path = dict(os.environ), list(sys.path)
+    speech = recordings(Path("corpus"))
+    items = [Item(r.path, Path(f"library/{r.name}.wav"), r.speaker, r.name) for r in speech[:2]]
+    assert run(Job("mcadams", {}, Key.generate()), items, workers=2).done == 2
+    with Embedder(workers=2) as embedder:
+        embedder(verifier("ecapa-small"), [*speech, *speech[:12]])
+    assert len(list(_features([(r, Cepstra()) for r in speech], 2))) == len(speech)
+    Shelf(Path("shelf")).fill(speech[:16], Told(), workers=2)
+    with processes.pool(2, told) as pool:
+        children = [one for one in pool.map(told, range(4))]
+    loader = torch.utils.data.DataLoader(Rows(), None, **processes.loading(2))
+    paths = [json.loads(p.read_text()) for p in Path().glob("path.*")] + list(loader)
+    assert os.environ == environment and sys.path == path
+    answer = {
+        "paths": paths + [path for _, path, _ in children],
+        "environments": [environment for _, _, environment in children],
+        "pids": len({pid for pid, *_ in children} - {os.getpid()}),
+    }
+    print(json.dumps(answer))
+
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+@pytest.mark.parametrize("path", [None, ":"])
+def test_a_program_of_others_starts_isolated_processes(recordings, tmp_path, path):
+    (tmp_path / "program.py").write_text(PROGRAM)
+    for made in ("library", "shelf"):
+        shutil.rmtree(recordings.folder / made, ignore_errors=True)
+    more = {} if path is None else {"PYTHONPATH": path}
+    first, others, done = recordings.run(sys.executable, tmp_path / "program.py", environment=more)
+    assert others == {}
+    assert path or not first  # what the program itself was told to import is its own affair
+    answer = json.loads(done.stdout)
+    assert answer["pids"] >= 1
+    assert len(answer["paths"]) > 8
+    for entries in answer["paths"]:
+        assert all(entry.startswith("/") for entry in entries)
+        assert str(recordings.folder) not in entries
+    for environment in answer["environments"]:
+        assert environment["PYTHONSAFEPATH"] == "1"
+        assert environment["ORT_DISABLE_TELEMETRY"] == "1"
+        # at most the package's own folder, which the relative entry could have been
+        assert all(one.startswith("/") for one in environment.get("PYTHONPATH", "/").split(":"))
+        assert str(recordings.folder) not in environment.get("PYTHONPATH", "")
+
+
+@pytest.mark.parametrize("path", [None, "."])
+def test_the_aligner_and_the_recogniser_import_nothing(recordings, tmp_path, path):
+    pytest.importorskip("pocketsphinx")
+    (tmp_path / "program.py").write_text(
+        "import numpy as np\n"
+        "from voicenym.recognition.aligning import Aligner\n"
+        "from voicenym.recognition.sphinx import Sphinx\n"
+        "with Aligner({'cat': ['K AE T']}) as aligner:\n"
+        "    aligner.align(np.zeros(16000, np.float32), 'cat')\n"
+        "with Sphinx(phrases=['cat']) as sphinx:\n"
+        "    print(sphinx.transcribe([np.zeros(16000, np.float32)]))\n"
+    )
+    more = {} if path is None else {"PYTHONPATH": path}
+    first, others, done = recordings.run(sys.executable, tmp_path / "program.py", environment=more)
+    assert done.stdout.startswith("['")
+    assert others == {}
+    assert path or not first
+
+
+def test_a_program_that_cannot_be_isolated_is_told(recordings, tmp_path):
+    (tmp_path / "program.py").write_text(
+        "from voicenym import processes\nif __name__ == '__main__':\n    processes.pool(2, print)\n"
+    )
+    _, others, done = recordings.run(sys.executable, "-E", tmp_path / "program.py", check=False)
+    assert others == {}
+    assert "start it with -P or -I as well" in done.stderr
+
+
+def test_the_linker_s_path_loses_the_current_folder_before_anything_is_loaded(recordings, tmp_path):
+    (tmp_path / "voicenym").write_text(
+        "import voicenym, os, sys, json\n"
+        "print(json.dumps([os.environ.get('LD_LIBRARY_PATH'), sys.flags.safe_path, sys.path,"
+        " os.environ['PATH'], sys.argv[1:]]))\n"
+    )
+    more = {"LD_LIBRARY_PATH": ":/opt/some", "PATH": ".:/usr/bin::/bin"}
+    _, _, done = recordings.run(sys.executable, tmp_path / "voicenym", "a b", environment=more)
+    linker, safe, path, programs, arguments = json.loads(done.stdout)
+    assert linker == "/opt/some"
+    assert safe  # it has started anew
+    assert programs == "/usr/bin:/bin"
+    assert arguments == ["a b"]
+    assert str(recordings.folder) not in path
+
+
+def test_a_command_of_the_user_s_own_has_the_user_s_environment(recordings, tmp_path, monkeypatch):
+    from voicenym import isolation, processes
+
+    monkeypatch.setenv("PYTHONPATH", "mine")
+    monkeypatch.delenv("PYTHONSAFEPATH", raising=False)
+    monkeypatch.delenv(isolation.OWN, raising=False)
+    with processes.isolated():
+        done = processes.shell('echo "$PYTHONPATH,$PYTHONSAFEPATH,$VOICENYM_OWN_ENVIRONMENT"')
+    assert done.stdout == b"mine,,\n"
+
+
+def test_libraries_take_no_settings_from_the_current_folder(recordings, tmp_path):
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("speechmos")
+    (recordings.folder / "matplotlibrc").write_text("lines.linewidth: 77\n")
+    (recordings.folder / ".numba_config.yaml").write_text("disable_jit: 1\ncache_dir: ./evil\n")
+    (tmp_path / "program.py").write_text(
+        "import os\n"
+        "from voicenym.libraries import library\n"
+        "here = os.getcwd()\n"
+        "width = library('matplotlib').rcParams['lines.linewidth']\n"
+        "from voicenym.metrics.opinion import mean_opinion\n"
+        "import numpy as np\n"
+        "mean_opinion([np.random.default_rng(0).standard_normal(160000) * 0.1])\n"
+        "import numba, onnxruntime\n"
+        "numba.njit(lambda x: x + 1)(1)\n"
+        "assert os.getcwd() == here\n"
+        "print(width, numba.config.DISABLE_JIT, numba.config.CACHE_DIR)\n"
+    )
+    try:
+        _, _, done = recordings.run(sys.executable, tmp_path / "program.py")
+    finally:
+        (recordings.folder / "matplotlibrc").unlink()
+        (recordings.folder / ".numba_config.yaml").unlink()
+    width, *numba = done.stdout.split()
+    assert float(width) < 10
+    assert numba == ["0"]
+
+
+def test_processes_are_started_in_one_place(sources):
+    found = []
+    for path, tree in sources:
+        allowed = ALLOWED.get(path.name, set())
+        for node in _run(tree):
+            for what in _starts(node):
+                if allowed is not None and what not in allowed:
+                    found.append(f"{path}:{node.lineno}: {what}")
+    assert found == []
+
+
+def test_the_search_for_starts_finds_them():
+    text = "\n".join(
+        (
+            "import subprocess, os",
+            "from multiprocessing import get_context",
+            "import concurrent.futures",
+            "concurrent.futures.ProcessPoolExecutor(2)",
+            "from concurrent.futures import ProcessPoolExecutor",
+            "os.system('ls')",
+            "DataLoader([], num_workers=2)",
+            "def f(x, shell=True): pass",
+            "f(1, shell=True)",
+            "f.load(x, weights_only=False, allow_pickle=True, trust_remote_code=True)",
+            "import pickle",
+            "yaml.load(x)",
+            "eval('1')",
+        )
+    )
+    lines = {node.lineno for node in ast.walk(ast.parse(text)) for _ in _starts(node)}
+    doors = {node.lineno for node in ast.walk(ast.parse(text)) for _ in _doors(node)}
+    assert lines == {1, 2, 4, 5, 6, 7}
+    assert doors == {9, 10, 11, 12, 13}
+
+
+def test_nothing_that_is_read_is_executed(sources):
+    """Pickles, evaluated text, shells and others' code: none but a Kaldi pipe that is allowed."""
+    found = []
+    for path, tree in sources:
+        for node in ast.walk(tree):
+            for what in _doors(node):
+                if (path.name, what) != ("processes.py", "shell=True"):
+                    found.append(f"{path}:{node.lineno}: {what}")
+    assert found == []
+
+
+def _run(tree):
+    """Nodes of a module, without what only a checker of types reads."""
+    for node in ast.iter_child_nodes(tree):
+        if not (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"):
+            yield node
+            yield from _run(node)
+
+
+def _starts(node):
+    """What starts a process, among the statements and calls of a module."""
+    if isinstance(node, ast.Import):
+        for alias in node.names:
+            if STARTERS.get(alias.name, ()) is None:
+                yield alias.name
+    elif isinstance(node, ast.ImportFrom) and node.module in STARTERS:
+        names = STARTERS[node.module]
+        # an annotation's import starts nothing; nor do exceptions and helpers
+        for alias in node.names:
+            if names is None or alias.name in names:
+                yield alias.name
+    elif isinstance(node, ast.Call):
+        called = node.func
+        if isinstance(called, ast.Attribute):
+            root = called.value
+            if isinstance(root, ast.Name) and root.id in ("os", "posix") and called.attr in CALLS:
+                yield called.attr
+            if called.attr == "ProcessPoolExecutor":
+                yield called.attr
+        for keyword in node.keywords:
+            if keyword.arg == "num_workers":
+                yield "num_workers"
+
+
+def _doors(node):
+    if isinstance(node, ast.Import):
+        yield from (n.name for n in node.names if n.name in ("pickle", "dill", "shelve", "marshal"))
+    if not isinstance(node, ast.Call):
+        return
+    called = getattr(node.func, "id", None)
+    if called in ("eval", "exec", "compile"):
+        yield called
+    dotted = ast.unparse(node.func)
+    if dotted in ("yaml.load", "yaml.unsafe_load", "yaml.full_load"):
+        yield dotted
+    given = {keyword.arg: keyword.value for keyword in node.keywords}
+    if dotted == "torch.load" and ast.unparse(given.get("weights_only", ast.Constant(0))) != "True":
+        yield "torch.load without weights_only"
+    for name in ("shell", "allow_pickle", "trust_remote_code"):
+        if name in given and ast.unparse(given[name]) != "False":
+            yield f"{name}={ast.unparse(given[name])}"
