@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from voicenym.apps.cli.outcome import BatchProgress, Messages, conclude, summarize
 from voicenym.apps.cli.who import ONE_ALONE, each_alone, who_is_whom
 from voicenym.corpus import DEFAULT_SYSTEM
 from voicenym.errors import KeyFileError, UnknownSystemError, VoicenymError
@@ -19,8 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from voicenym.corpus.plan import Item
-    from voicenym.corpus.runner import Job, Outcome, Summary
-    from voicenym.system import Card
+    from voicenym.corpus.runner import Summary
 
 KEY_VARIABLE = "VOICENYM_KEY_FILE"
 MOST_PIPED = 2 << 30
@@ -98,7 +98,7 @@ def anonymize(
     """Give the voices in recordings a pseudonym: who speaks is hidden, what is said is kept."""
     if per not in ("speaker", "utterance"):
         raise UnknownSystemError(f"--per is speaker or utterance, not {per!r}")
-    say = _Voice(quiet)
+    say = Messages(quiet)
     short = {"weights": weights, "strength": strength, "epsilon": epsilon, "target": target}
     given = [f"{name}={value}" for name, value in short.items() if value is not None]
     parameters = {**_parameters(system, [*settings, *given]), "device": device}
@@ -112,7 +112,7 @@ def anonymize(
         if stored and speaker is None:
             say(ONE_ALONE)
         _pipe(anonymizer, secret, output, speaker, overwrite, lenient, say)
-        _conclude(anonymizer.card, stored, say)
+        conclude(anonymizer.card, stored, say)
         return
     if "-" in inputs:
         raise VoicenymError("- (standard input) cannot be combined with files; give it alone")
@@ -158,29 +158,15 @@ def anonymize(
     started = time.monotonic()
     summary = Summary()
     try:
-        with _Progress(len(items), quiet) as progress:
+        with BatchProgress(len(items), quiet) as progress:
             summary = run(job, items, workers, progress.report, progress.within)
     finally:
         corpus.finish(summary)
-    _summarize(summary, items, job, started, say)
+    summarize(summary, items, job, started, say)
     if summary.done:
-        _conclude(anonymizer.card, stored, say)
+        conclude(anonymizer.card, stored, say)
     if summary.failures:
         raise typer.Exit(1)
-
-
-class _Voice:
-    """Messages for the user, on stderr, so that standard output can carry sound."""
-
-    def __init__(self, quiet: bool) -> None:
-        self._quiet = quiet
-
-    def __call__(self, text: str) -> None:
-        if not self._quiet:
-            typer.echo(text, err=True)
-
-    def warn(self, text: str) -> None:
-        typer.echo(f"voicenym: warning: {text}", err=True)
 
 
 WORDS = {bool: "true or false", int: "a whole number", float: "a number"}
@@ -217,7 +203,7 @@ def _parameters(system: str, settings: list[str]) -> dict[str, Any]:
     return parameters
 
 
-def _key(path: Path | None, say: _Voice) -> tuple[Key, bool]:
+def _key(path: Path | None, say: Messages) -> tuple[Key, bool]:
     """The key, and whether it is stored."""
     if path is None and os.environ.get(KEY_VARIABLE):
         path = Path(os.environ[KEY_VARIABLE])
@@ -302,7 +288,7 @@ def _pipe(
     speaker: str | None,
     overwrite: bool,
     lenient: bool,
-    say: _Voice,
+    say: Messages,
 ) -> None:
     """Standard input to standard output; nothing comes out unless all went well."""
     import io
@@ -334,89 +320,3 @@ def _pipe(
             sys.stdout.buffer.flush()
     for warning in result.warnings:
         say.warn(warning)
-
-
-class _Progress:
-    """A bar with rate and time left on a terminal, a line per file elsewhere."""
-
-    def __init__(self, total: int, quiet: bool) -> None:
-        self._total, self._done, self._seconds = total, 0, 0.0
-        self._started = time.monotonic()
-        self._quiet = quiet
-        self._bar: Any = None
-        self._task: Any = None
-
-    def __enter__(self) -> _Progress:
-        if not self._quiet and sys.stderr.isatty():
-            from rich.console import Console
-            from rich.progress import (
-                BarColumn,
-                MofNCompleteColumn,
-                Progress,
-                TextColumn,
-                TimeRemainingColumn,
-            )
-
-            self._bar = Progress(
-                TextColumn("{task.description}"),
-                BarColumn(),
-                MofNCompleteColumn(),
-                TimeRemainingColumn(),
-                console=Console(stderr=True),
-                transient=True,
-            )
-            self._bar.start()
-            self._task = self._bar.add_task("anonymizing", total=self._total)
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        if self._bar is not None:
-            self._bar.stop()
-
-    def within(self, seconds: float) -> None:
-        if self._bar is not None:
-            self._bar.update(self._task, description=self._rate(self._seconds + seconds))
-
-    def report(self, outcome: Outcome) -> None:
-        self._done += 1
-        if outcome.result is not None:
-            self._seconds += outcome.result.duration
-        if self._bar is not None:
-            self._bar.update(self._task, advance=1, description=self._rate(self._seconds))
-        elif not self._quiet and outcome.result is not None:
-            left = (time.monotonic() - self._started) / self._done * (self._total - self._done)
-            typer.echo(
-                f"[{self._done}/{self._total}] {outcome.item.target} "
-                f"({self._rate(self._seconds)}, {left:.0f} s left)",
-                err=True,
-            )
-
-    def _rate(self, seconds: float) -> str:
-        return f"{seconds / max(1e-3, time.monotonic() - self._started):.0f} x real time"
-
-
-def _summarize(summary: Summary, items: list[Item], job: Job, started: float, say: _Voice) -> None:
-    for warning in summary.warnings:
-        say.warn(warning)
-    for source, reason in summary.failures:
-        text = reason if source in reason else f"{source}: {reason}"
-        typer.echo(f"voicenym: error: {text}", err=True)
-    if len(items) > 1:
-        say(
-            f"{summary.done} anonymized, {summary.skipped} already done, "
-            f"{len(summary.failures)} failed; {summary.seconds / 60:.1f} min of audio in "
-            f"{time.monotonic() - started:.1f} s"
-        )
-    elif summary.done:
-        say(f"wrote {items[0].target}")
-
-
-def _conclude(card: Card, stored: bool, say: _Voice) -> None:
-    say(f"system: {card.name} ({card.title})")
-    say(f"protects against: {card.protects}")
-    say(f"does not protect: {card.fails[0]}")
-    if not stored:
-        say(
-            "key: a fresh one, now gone: nobody, you included, can link these voices to the "
-            "speakers by key again. For the same voices next time use --key FILE."
-        )
