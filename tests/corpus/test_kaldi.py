@@ -58,7 +58,7 @@ def test_a_valid_folder_comes_out(data, tmp_path):
 
 def test_no_original_speech_is_ever_written(data, tmp_path, monkeypatch):
     """Cuts are made in memory: below the output there is only what was anonymized."""
-    import voicenym.corpus.runner as runner
+    import voicenym.corpus.task as task
 
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))  # no temporary files
     output = tmp_path / "anon"
@@ -68,11 +68,11 @@ def test_no_original_speech_is_ever_written(data, tmp_path, monkeypatch):
         seen.append({p.name for p in output.rglob("*") if p.is_file()})
         return real(*arguments, **options)
 
-    real = runner.anonymize_file
-    monkeypatch.setattr(runner, "anonymize_file", spy)
+    real = task.anonymize_file
+    monkeypatch.setattr(task, "anonymize_file", spy)
     anonymize(data, output)
     assert len(seen) == 3
-    assert set().union(*seen) <= {"log.jsonl", "u1.wav", "u2.wav", "u3.wav"}
+    assert set().union(*seen) <= {".voicenym.lock", "log.jsonl", "u1.wav", "u2.wav", "u3.wav"}
     for name in ("u1", "u2"):
         anonymous, _ = soundfile.read(output / "wav" / f"{name}.wav")
         original, _ = soundfile.read(tmp_path / "audio/r1.wav")

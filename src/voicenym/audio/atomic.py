@@ -1,14 +1,30 @@
-"""A file that gets its name only when it is whole."""
+"""A file that gets its name only when it is whole, and what a killed process leaves of it.
+
+A process that writes a temporary file holds a lock on it, which the system drops when the process
+ends, however it ends. So :func:`sweep` tells what a dead process left from what one is writing.
+"""
 
 from __future__ import annotations
 
 import errno
 import os
+import re
 import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 
 from voicenym.errors import AudioError
+
+try:
+    import fcntl
+except ImportError:  # Windows, where an open file cannot be removed
+    fcntl = None  # type: ignore[assignment]
+
+_OURS = re.compile(r"\.voicenym-[0-9a-f]{16}\.tmp")
+_NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EACCES)
 
 
 @cache
@@ -33,29 +49,48 @@ def write_failed(name: str, error: BaseException) -> AudioError:
 class AtomicFile:
     """A temporary file beside ``path`` that :meth:`commit` renames and :meth:`discard` removes.
 
-    The temporary file is readable by its owner alone; the final one has the umask's mode.
+    The temporary file is readable by its owner alone and locked while it is written.
+
+    Args:
+        path: the final name.
+        overwrite: whether a file of that name may be replaced.
+        mode: permissions of the final file; default: what the umask leaves of 0666.
     """
 
-    def __init__(self, path: Path, overwrite: bool) -> None:
+    def __init__(self, path: Path, overwrite: bool, mode: int | None = None) -> None:
         self.path = path
         self.overwrite = overwrite
+        self.mode = mode
+        self._held: int | None = None
         self.check()
-        name = f".voicenym-{secrets.token_hex(8)}.tmp{path.suffix}"
-        self.temporary = path.parent / name
         try:
-            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
-            os.close(os.open(self.temporary, flags, 0o600))
+            self.temporary = self._create()
         except OSError as error:
             raise write_failed(str(path), error) from None
+
+    def _create(self) -> Path:
+        while True:
+            temporary = self.path.parent / f"{_temporary_name()}{self.path.suffix}"
+            held = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+            if fcntl is None:
+                os.close(held)
+                return temporary
+            with suppress(OSError):  # a file system without locks: nothing is swept there either
+                fcntl.flock(held, fcntl.LOCK_EX)
+            if os.fstat(held).st_nlink:
+                self._held = held
+                return temporary
+            os.close(held)  # swept before it was locked
 
     def check(self) -> None:
         """Refuse a name that is taken."""
         if self.path.is_dir():
             raise AudioError(f"{self.path}: is a folder; name a file to write")
         if not self.overwrite and os.path.lexists(self.path):
-            raise AudioError(
-                f"{self.path}: exists already; choose another name or allow overwriting"
-            )
+            raise self._taken()
+
+    def _taken(self) -> AudioError:
+        return AudioError(f"{self.path}: exists already; choose another name or allow overwriting")
 
     def commit(self) -> None:
         """Bring the data to the disk, then give the file its name."""
@@ -63,10 +98,11 @@ class AtomicFile:
         try:
             with open(self.temporary, "rb+") as file:
                 os.fsync(file.fileno())
-            os.chmod(self.temporary, 0o666 & ~_umask())
-            os.replace(self.temporary, self.path)
+            os.chmod(self.temporary, 0o666 & ~_umask() if self.mode is None else self.mode)
+            self._name()
         except OSError as error:
             raise write_failed(str(self.path), error) from None
+        self._release()
         if os.name == "posix":
             folder = os.open(self.path.parent, os.O_RDONLY)
             try:
@@ -76,5 +112,83 @@ class AtomicFile:
             finally:
                 os.close(folder)
 
+    def _name(self) -> None:
+        """Rename; where nothing may be replaced, also nothing that appeared this very moment."""
+        if self.overwrite:
+            os.replace(self.temporary, self.path)
+            return
+        try:
+            os.link(self.temporary, self.path)
+        except FileExistsError:
+            raise self._taken() from None
+        except OSError as error:
+            if error.errno not in _NO_LINKS:
+                raise
+            os.replace(self.temporary, self.path)  # a file system without links
+            return
+        self.temporary.unlink()
+
+    def _release(self) -> None:
+        if self._held is not None:
+            os.close(self._held)
+            self._held = None
+
     def discard(self) -> None:
         self.temporary.unlink(missing_ok=True)
+        self._release()
+
+
+@contextmanager
+def temporary_folder(beside: Path) -> Iterator[Path]:
+    """A folder in ``beside`` that goes with what is in it; :func:`sweep` knows it as a temporary.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    folder = beside / _temporary_name()
+    folder.mkdir(mode=0o700)
+    held = None
+    try:
+        if fcntl is not None:
+            held = os.open(folder, os.O_RDONLY)
+            with suppress(OSError):
+                fcntl.flock(held, fcntl.LOCK_EX)
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        if held is not None:
+            os.close(held)
+
+
+def sweep(folder: Path) -> None:
+    """Remove the temporary files and folders that dead processes left in ``folder``.
+
+    What a living process holds stays, and so does what cannot be told.
+    """
+    if fcntl is None:
+        return
+    try:
+        with os.scandir(folder) as entries:
+            left = [entry.path for entry in entries if _OURS.match(entry.name)]
+    except OSError:
+        return  # no such folder yet
+    for path in left:
+        with suppress(OSError):
+            _remove_if_dead(path)
+
+
+def _remove_if_dead(path: str) -> None:
+    is_folder = os.path.isdir(path) and not os.path.islink(path)
+    held = os.open(path, os.O_NOFOLLOW | (os.O_RDONLY if is_folder else os.O_RDWR))
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if is_folder:
+            shutil.rmtree(path)
+        else:
+            os.unlink(path)
+    finally:
+        os.close(held)
+
+
+def _temporary_name() -> str:
+    return f".voicenym-{secrets.token_hex(8)}.tmp"

@@ -8,7 +8,7 @@ from typing import IO
 import numpy as np
 import soundfile
 
-from voicenym.audio import pcm
+from voicenym.audio import ogg_serial, pcm
 from voicenym.audio.containers import FLAC_CHANNELS, MOST_FLAC_RATE, unfit
 from voicenym.audio.sndfile_source import VORBIS_ORDER
 from voicenym.audio.types import Format
@@ -57,7 +57,10 @@ class SndfileSink:
 
     def finish(self) -> None:
         self._file.close()
-        if self._vorbis or not isinstance(self._path, Path):
+        if not isinstance(self._path, Path):
+            return
+        if self._vorbis:
+            ogg_serial.reset(self._path)
             return
         with open(self._path, "r+b") as file:
             # libFLAC's name holds the date of its release; a reader needs none of it.

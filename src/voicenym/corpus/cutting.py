@@ -42,6 +42,11 @@ class Passage:
         """Start and end, in seconds."""
         return self.start, self.end
 
+    @property
+    def part(self) -> str:
+        """Its times and channels."""
+        return f"{self.start} {self.end} {self.channels}"
+
     def open(self, lenient: bool = False) -> BinaryIO:
         """The utterance as a WAV file in memory.
 

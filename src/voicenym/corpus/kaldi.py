@@ -81,6 +81,12 @@ class Cut:
         """Start and end, in seconds."""
         return self.utterance.start, self.utterance.end
 
+    @property
+    def part(self) -> str:
+        """Its times, and the command that prints its recording."""
+        one = self.utterance
+        return f"{one.start} {one.end} {one.entry if one.piped else ''}".rstrip()
+
     def open(self, lenient: bool = False) -> BinaryIO:
         """The utterance as a WAV file in memory.
 

@@ -25,6 +25,7 @@ class Openable(Protocol):
     Attributes:
         path: of the file that it is part of, if there is one.
         stretch: where in it, as seconds; to its end where the second is None.
+        part: which part of that file, or how it is come by: equal for equal recordings of one file.
     """
 
     @property
@@ -32,6 +33,9 @@ class Openable(Protocol):
 
     @property
     def stretch(self) -> tuple[float, float | None]: ...
+
+    @property
+    def part(self) -> str: ...
 
     def open(self, lenient: bool = False) -> BinaryIO:
         """The recording as a file in memory; ``lenient`` as in ``voicenym.audio.open_reader``."""

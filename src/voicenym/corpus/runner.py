@@ -1,150 +1,34 @@
-"""A batch of recordings: in parallel, resumable, one failure never stopping the rest."""
+"""A batch of recordings: in parallel, resumable, one failure never stopping the rest.
+
+What is there already is asked of the run state (:mod:`voicenym.corpus.run_state`):
+
+- an output that the state knows, unchanged, of a recording that is unchanged, is skipped;
+- one that the state knows as made with another key, system or parameters stops the run, for voices
+  of one speaker would differ;
+- one whose recording changed since is an error;
+- any other is made again beside it: where the two are the same, the output is a killed run's, and
+  done; else it is somebody's, and an error. It is never touched.
+"""
 
 from __future__ import annotations
 
-import json
 import os
-import signal
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import as_completed
-from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import voicenym
-from voicenym import processes
-from voicenym.corpus import speakers
-from voicenym.corpus.file import Result, anonymize_file, sha256_of
+from voicenym.audio.atomic import sweep
+from voicenym.corpus import run_state, speakers, times
+from voicenym.corpus.file import sha256_of
+from voicenym.corpus.job import Job, Outcome, Summary
 from voicenym.corpus.plan import Item
-from voicenym.errors import CorpusError, VoicenymError
-from voicenym.pseudonym import DERIVATION_VERSION, Key, Pseudonym
-from voicenym.system import Anonymizer, load
+from voicenym.corpus.run_log import Line
+from voicenym.corpus.run_state import LocalRunState, RunState, output_name, same_stamp
+from voicenym.corpus.task import Progress, Task, Worker, input_check
+from voicenym.corpus.workers import Death, work
+from voicenym.errors import CorpusError
 
-
-@dataclass(frozen=True)
-class Job:
-    """What holds for all items of a batch.
-
-    Args:
-        system: name of the system.
-        parameters: its parameters.
-        key: where the voices come from.
-        per_utterance: another voice for each recording of a speaker.
-        overwrite: replace outputs that exist.
-        lenient: accept silent, clipped and very short recordings.
-        version: of its weights, where they do not come along.
-        log: JSON-lines file, appended to; also what a later run resumes from.
-        opaque: keep original names out of the log.
-    """
-
-    system: str
-    parameters: dict[str, Any]
-    key: Key
-    per_utterance: bool = False
-    overwrite: bool = False
-    lenient: bool = False
-    version: str = ""
-    log: Path | None = None
-    opaque: bool = False
-
-    def pseudonym(self, item: Item) -> Pseudonym:
-        return self.key.pseudonym(item.speaker, item.utterance if self.per_utterance else None)
-
-    def stamp(self) -> dict[str, Any]:
-        """What must be equal for an output of an earlier run to count as done."""
-        weights = {"weights": self.version} if self.version else {}
-        return {
-            "system": self.system,
-            "parameters": self.parameters,
-            **weights,
-            "derivation": DERIVATION_VERSION,
-            "per": "utterance" if self.per_utterance else "speaker",
-            "key_check": self.key.tag("key check")[:16],
-        }
-
-
-@dataclass
-class Summary:
-    """What became of a batch."""
-
-    done: int = 0
-    skipped: int = 0
-    seconds: float = 0.0
-    failures: list[tuple[str, str]] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """One finished item: a result, or the reason for its failure."""
-
-    item: Item
-    result: Result | None
-    reason: str | None
-
-
-def log_line(job: Job, outcome: Outcome) -> dict[str, Any]:
-    """A line of the log; nothing in it tells the key, and nothing the names if they are opaque."""
-    line: dict[str, Any] = {"version": voicenym.__version__, **job.stamp()}
-    if job.log is not None:
-        line["output"] = os.path.relpath(outcome.item.target, job.log.parent)
-        line["speaker_rule"] = speakers.RULE
-        line["speaker_check"] = speakers.voice_check(job.key, outcome.item.speaker, line["output"])
-    if not job.opaque:
-        line["input"] = str(outcome.item.source)
-    if outcome.result is not None:
-        line["duration"] = round(outcome.result.duration, 6)
-        line["rate"] = outcome.result.rate
-        line["channels"] = outcome.result.channels
-        line["sha256"] = outcome.result.sha256
-    else:
-        line["error"] = "failed" if job.opaque else outcome.reason
-    return line
-
-
-def completed(job: Job) -> dict[str, dict[str, Any]]:
-    """Lines of an earlier run's log by output, the last one counting."""
-    if job.log is None or not job.log.exists():
-        return {}
-    lines: dict[str, dict[str, Any]] = {}
-    for text in job.log.read_text("utf-8").splitlines():
-        try:
-            line = json.loads(text)
-        except json.JSONDecodeError:
-            continue  # the last line of a run that was killed
-        if isinstance(line, dict) and "output" in line:
-            lines[line["output"]] = line
-    return lines
-
-
-def is_done(job: Job, item: Item, lines: dict[str, dict[str, Any]]) -> bool:
-    """Whether an earlier run with the same system and key completed this item, by its hash.
-
-    Raises:
-        CorpusError: if the output is whole but was made with another key or system.
-    """
-    if job.log is None or not item.target.is_file():
-        return False
-    line = lines.get(os.path.relpath(item.target, job.log.parent))
-    if line is None or line.get("sha256") != sha256_of(item.target):
-        return False
-    if any(line.get(name) != value for name, value in job.stamp().items()):
-        raise CorpusError(
-            f"{item.target}: made earlier with another key, system or parameters, so that voices "
-            "of one speaker would differ; resume with the same --key and --system, or start over "
-            "with --overwrite or in a new folder"
-        )
-    return True
-
-
-def check_speakers(job: Job, items: Sequence[Item], lines: dict[str, dict[str, Any]]) -> None:
-    """Refuse to give anybody of an earlier run's log another voice; see ``speakers.agree``."""
-    if job.log is None or not lines:
-        return
-    root = job.log.parent
-    people = {os.path.relpath(item.target, root): (item.speaker, item.former) for item in items}
-    speakers.agree(job.key, people, lines, [o for o in lines if (root / o).is_file()])
+__all__ = ["Job", "Outcome", "Summary", "log_line", "run"]
 
 
 def run(
@@ -152,7 +36,10 @@ def run(
     items: Sequence[Item],
     workers: int = 1,
     report: Callable[[Outcome], None] | None = None,
-    progress: Callable[[float], None] | None = None,
+    progress: Progress | None = None,
+    *,
+    fail_fast: bool = False,
+    state: RunState | None = None,
 ) -> Summary:
     """Anonymize all items.
 
@@ -162,99 +49,184 @@ def run(
         workers: processes; the result does not depend on it.
         report: called with every outcome as it comes.
         progress: called with seconds of audio done, within a file too where there is one worker.
+        fail_fast: begin nothing after the first failure.
+        state: what is done and who does what; default: kept beside the job's log.
+
+    Raises:
+        CorpusError: another run works on the folder, or an earlier one made it otherwise.
+        VoicenymError: the system cannot work at all.
     """
+    if job.opaque:  # by drawn names, so that no order of anything tells the old ones
+        items = sorted(items, key=lambda item: item.target)
     summary = Summary()
-    lines = {} if job.overwrite else completed(job)
-    check_speakers(job, items, lines)
-    todo = []
-    for item in items:
-        if not job.overwrite and is_done(job, item, lines):
-            summary.skipped += 1
-            continue
-        todo.append(item)
-        if job.log is not None:
-            line = lines.get(os.path.relpath(item.target, job.log.parent))
-            if line is not None and item.target.is_file() and not job.overwrite:
-                item.target.unlink()  # ours, and not what the log says: made again
-    if job.log is not None:
-        job.log.parent.mkdir(parents=True, exist_ok=True)
-    for outcome in _outcomes(job, todo, workers, progress):
-        if outcome.result is not None:
-            summary.done += 1
-            summary.seconds += outcome.result.duration
-            summary.warnings.extend(outcome.result.warnings)
-        else:
-            summary.failures.append((str(outcome.item.source), outcome.reason or "failed"))
-        if job.log is not None:
-            with job.log.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(log_line(job, outcome)) + "\n")
-        if report is not None:
-            report(outcome)
+    with LocalRunState(job.log) if state is None else state as state:
+        _check_stamps(job, items, state)
+        _check_speakers(job, items, state)
+        for folder in {item.target.parent for item in items} | _log_folder(job):
+            sweep(folder)
+
+        def settle(outcome: Outcome) -> None:
+            _count(summary, outcome)
+            if _is_news(job, outcome, state):
+                state.settle(log_line(job, outcome))
+            if report is not None:
+                report(outcome)
+
+        def tasks() -> Iterator[Task]:
+            """What is to be done, in order; what needs no work is settled on the way."""
+            for item in items:
+                name = output_name(item.target, job.log)
+                if not state.claim(name, f"process {os.getpid()}"):
+                    continue
+                plan = _plan(job, item, state)
+                if isinstance(plan, Outcome):
+                    settle(plan)
+                    if fail_fast and summary.failures:
+                        return
+                else:
+                    yield plan
+
+        try:
+            for outcome in _outcomes(job, tasks(), min(workers, len(items)), progress):
+                settle(outcome)
+                if fail_fast and summary.failures:
+                    break
+        finally:
+            settled = summary.done + summary.skipped + len(summary.failures)
+            summary.untried = len(items) - settled
+    if job.opaque:
+        level_times(job, items)
     return summary
 
 
-def _outcomes(
-    job: Job, items: Sequence[Item], workers: int, progress: Callable[[float], None] | None
-) -> Iterator[Outcome]:
-    if workers <= 1 or len(items) <= 1:
-        for item in items:
-            yield _one(job, item, progress)
+def level_times(job: Job, items: Sequence[Item], tables: Iterable[Path] = ()) -> None:
+    """Give outputs, the log, a data set's tables and their folders the constant of ``times``."""
+    if job.log is None:
         return
-    pool = processes.pool(workers, _start_worker)
-    with pool:
-        futures = {pool.submit(_one, job, item): item for item in items}
-        try:
-            for future in as_completed(futures):
-                try:
-                    yield future.result()
-                except BrokenProcessPool:
-                    yield Outcome(
-                        futures[future], None, "a worker process died (out of memory?); run again"
-                    )
-        except BaseException:
-            for future in futures:
-                future.cancel()
-            for process in list(getattr(pool, "_processes", {}).values()):
-                process.terminate()
-            raise
+    outputs, root = [item.target for item in items], job.log.parent
+    times.level([*outputs, job.log, *tables, *times.folders_of(outputs, root)])
 
 
-def _start_worker() -> None:
-    """Ctrl-C is the parent's affair; SIGTERM unwinds, so that temporary files are removed."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, _exit_on_signal)
+def log_line(job: Job, outcome: Outcome) -> Line:
+    """A line of the log; nothing in it tells the key, and nothing the names if they are opaque."""
+    line: Line = {"version": voicenym.__version__, **job.stamp()}
+    line["output"] = output_name(outcome.item.target, job.log)
+    line["speaker_rule"] = speakers.RULE
+    line["speaker_check"] = speakers.voice_check(job.key, outcome.item.speaker, line["output"])
+    if not job.opaque:
+        line["input"] = str(outcome.item.source)
+    if outcome.result is not None:
+        if outcome.input_check is not None:
+            line["input_check"] = outcome.input_check
+        line["duration"] = round(outcome.result.duration, 6)
+        line["rate"] = outcome.result.rate
+        line["channels"] = outcome.result.channels
+        line["sha256"] = outcome.result.sha256
+    else:
+        line["error"] = "failed" if job.opaque else outcome.reason
+    return line
 
 
-def _exit_on_signal(number: int, frame: object) -> None:
-    raise SystemExit(128 + number)
+def _count(summary: Summary, outcome: Outcome) -> None:
+    if outcome.skipped:
+        summary.skipped += 1
+    elif outcome.result is not None:
+        summary.done += 1
+        summary.seconds += outcome.result.duration
+        summary.warnings.extend(outcome.result.warnings)
+    else:
+        summary.failures.append((str(outcome.item.source), outcome.reason or "failed"))
 
 
-_systems: dict[str, Anonymizer] = {}
+def _is_news(job: Job, outcome: Outcome, state: RunState) -> bool:
+    """Whether the state does not know it; a refusal changes nothing of an output that stays."""
+    if outcome.result is not None:
+        return True
+    known = state.lines.get(output_name(outcome.item.target, job.log), {})
+    return not outcome.skipped and not ("sha256" in known and outcome.item.target.is_file())
 
 
-def _one(job: Job, item: Item, progress: Callable[[float], None] | None = None) -> Outcome:
-    import torch
+def _log_folder(job: Job) -> set[Path]:
+    return set() if job.log is None else {job.log.parent}
 
-    torch.set_num_threads(1)  # the same bits for any number of workers
-    identity = f"{job.system} {sorted(job.parameters.items())}"
-    if identity not in _systems:
-        _systems[identity] = load(job.system, **job.parameters)
-    try:
-        item.target.parent.mkdir(parents=True, exist_ok=True)
-        source = item.source if isinstance(item.source, Path) else item.source.open(job.lenient)
-        result = anonymize_file(
-            _systems[identity],
-            job.pseudonym(item),
-            source,
-            item.target,
-            name=str(item.source),
-            overwrite=job.overwrite,
-            lenient=job.lenient,
-            progress=progress,
+
+def _check_stamps(job: Job, items: Sequence[Item], state: RunState) -> None:
+    """Stop before any work where an earlier run, with other voices, made some of these outputs."""
+    if job.opaque and any("input" in line for line in state.lines.values()):
+        assert job.log is not None
+        raise CorpusError(
+            f"{job.log}: names the originals of an earlier run without --rename; choose a new "
+            "folder with -o"
         )
-    except VoicenymError as error:
-        return Outcome(item, None, str(error))
-    except OSError as error:
-        reason = f"{error.filename or item.source}: {error.strerror or error}"
-        return Outcome(item, None, f"{reason}; check space and permissions")
-    return Outcome(item, result, None)
+    if job.overwrite:
+        return
+    stamp = job.stamp()
+    for item in items:
+        line = state.lines.get(output_name(item.target, job.log))
+        if line is None or "sha256" not in line or same_stamp(line, stamp):
+            continue
+        if item.target.is_file() and _is_as_logged(item, line):
+            raise CorpusError(
+                f"{item.target}: made earlier with another key, system or parameters, so that "
+                "voices of one speaker would differ; resume with the same --key and --system, or "
+                "start over with --overwrite or in a new folder"
+            )
+
+
+def _check_speakers(job: Job, items: Sequence[Item], state: RunState) -> None:
+    """Refuse to give anybody of an earlier run's log another voice; see ``speakers.agree``."""
+    if job.log is None or not state.lines or job.overwrite:
+        return
+    root, lines = job.log.parent, dict(state.lines)
+    people = {output_name(item.target, job.log): (item.speaker, item.former) for item in items}
+    speakers.agree(job.key, people, lines, [o for o in lines if (root / o).is_file()])
+
+
+def _is_as_logged(item: Item, line: Line) -> bool:
+    try:
+        return bool(line.get("sha256") == sha256_of(item.target))
+    except OSError:
+        return False
+
+
+def _plan(job: Job, item: Item, state: RunState) -> Task | Outcome:
+    """What to do for an item, or its outcome where nothing is to be done."""
+    if job.overwrite or not item.target.is_file():
+        return Task(item)
+    line = state.lines.get(output_name(item.target, job.log))
+    if line is not None and same_stamp(line, job.stamp()) and _is_as_logged(item, line):
+        check = input_check(job, item)
+        known = line.get("input_check")  # earlier releases did not write it
+        if known is None or check is None or known == check:
+            return Outcome(item, None, None, skipped=True)
+        return Outcome(
+            item,
+            None,
+            f"{item.source}: changed since its output was made; add --overwrite to replace the "
+            "output, or remove the output to make it anew",
+        )
+    return Task(item) if job.fresh else Task(item, compare=True)
+
+
+def _outcomes(
+    job: Job, tasks: Iterator[Task], count: int, progress: Progress | None
+) -> Iterator[Outcome]:
+    if count > 1:
+        for task, answer in work(tasks, count, _prepare, job):
+            if isinstance(answer, Death):
+                answer = Outcome(task.item, None, _blame(task.item, answer))
+            yield answer
+        return
+    worker = None
+    for task in tasks:
+        worker = worker or Worker(job)
+        yield worker(task, progress)
+
+
+def _blame(item: Item, death: Death) -> str:
+    return f"{item.source}: {death}; try it with --workers 1, and report it if it fails again"
+
+
+def _prepare(job: Job) -> Worker:
+    run_state.join(job.log)
+    return Worker(job)

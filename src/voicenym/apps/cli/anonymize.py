@@ -77,7 +77,16 @@ def anonymize(
         help="Accept silent, clipped, very short recordings, and Ogg without the mark of its end.",
     ),
     rename: bool = typer.Option(
-        False, "--rename", help="Opaque names for folders and files, and for a data set's ids."
+        False,
+        "--rename",
+        help="Drawn names for folders, files and a data set's ids, without order and times.",
+    ),
+    fail_fast: bool = typer.Option(False, "--fail-fast", help="Stop at the first failure."),
+    mapping: Path | None = typer.Option(
+        None, "--mapping", help="With --rename: file to note in which output is of which input."
+    ),
+    show_names: bool = typer.Option(
+        False, "--show-names", help="With --rename: show old and new names side by side."
     ),
     keep: list[str] = typer.Option(
         [],
@@ -128,16 +137,22 @@ def anonymize(
     items = corpus.items
     whole = corpus.folder is not None
     from voicenym.corpus import plan
-    from voicenym.corpus.runner import Job, Summary, run
+    from voicenym.corpus.mapping import check_place
+    from voicenym.corpus.mapping import write as write_mapping
+    from voicenym.corpus.runner import Job, Summary, level_times, run
 
     if rename:
         if output is None or not whole:
             raise VoicenymError("--rename needs a folder as input and -o FOLDER")
         if not corpus.is_dataset:  # whose items have their new names already
             items = plan.renamed(items, secret, output)
+    elif mapping is not None or show_names:
+        raise VoicenymError("--mapping and --show-names are for --rename; add --rename")
     plan.check_distinct(items, opaque=rename)
+    if mapping is not None and output is not None:
+        check_place(mapping, output)
     if dry_run:
-        for line in who_is_whom(items, renamed=rename):
+        for line in who_is_whom(items, renamed=rename and not show_names):
             typer.echo(line)
         say(f"{len(items)} recordings; nothing was written")
         return
@@ -154,14 +169,24 @@ def anonymize(
         lenient=lenient,
         log=log,
         opaque=rename,
+        fresh=not stored,
     )
     started = time.monotonic()
     summary = Summary()
     try:
-        with BatchProgress(len(items), quiet) as progress:
-            summary = run(job, items, workers, progress.report, progress.within)
+        with BatchProgress(len(items), quiet, show_names) as progress:
+            summary = run(
+                job, items, workers, progress.report, progress.within, fail_fast=fail_fast
+            )
     finally:
-        corpus.finish(summary)
+        if not isinstance(
+            sys.exc_info()[1], VoicenymError
+        ):  # a run that is refused changes nothing
+            tables = corpus.finish(summary)
+            if mapping is not None:
+                write_mapping(mapping, items)
+            if rename:
+                level_times(job, items, tables)  # once more, after what the tables read
     summarize(summary, items, job, started, say)
     if summary.done:
         conclude(anonymizer.card, stored, say)

@@ -31,10 +31,10 @@ class Messages:
 class BatchProgress:
     """A bar with rate and time left on a terminal, a line per file elsewhere."""
 
-    def __init__(self, total: int, quiet: bool) -> None:
+    def __init__(self, total: int, quiet: bool, show_names: bool = False) -> None:
         self._total, self._done, self._seconds = total, 0, 0.0
         self._started = time.monotonic()
-        self._quiet = quiet
+        self._quiet, self._show_names = quiet, show_names
         self._bar: Any = None
         self._task: Any = None
 
@@ -71,14 +71,15 @@ class BatchProgress:
 
     def report(self, outcome: Outcome) -> None:
         self._done += 1
-        if outcome.result is not None:
+        if outcome.result is not None and not outcome.skipped:
             self._seconds += outcome.result.duration
         if self._bar is not None:
             self._bar.update(self._task, advance=1, description=self._rate(self._seconds))
-        elif not self._quiet and outcome.result is not None:
+        elif not self._quiet and outcome.result is not None and not outcome.skipped:
+            name = f"{outcome.item.source} -> " if self._show_names else ""
             left = (time.monotonic() - self._started) / self._done * (self._total - self._done)
             typer.echo(
-                f"[{self._done}/{self._total}] {outcome.item.target} "
+                f"[{self._done}/{self._total}] {name}{outcome.item.target} "
                 f"({self._rate(self._seconds)}, {left:.0f} s left)",
                 err=True,
             )
@@ -89,19 +90,37 @@ class BatchProgress:
 
 def summarize(summary: Summary, items: list[Item], job: Job, started: float, say: Messages) -> None:
     """Warnings, failures by name and reason, and a line that counts."""
-    for warning in summary.warnings:
+    warnings, failures = summary.warnings, [_failure(*failed) for failed in summary.failures]
+    if job.opaque:  # the order of the run is that of the new names
+        targets = {str(item.source): str(item.target) for item in items}
+        failures = [_one_name(s, r, targets[s]) for s, r in summary.failures]
+        warnings, failures = sorted(warnings), sorted(failures)
+    for warning in warnings:
         say.warn(warning)
-    for source, reason in summary.failures:
-        text = reason if source in reason else f"{source}: {reason}"
+    for text in failures:
         typer.echo(f"voicenym: error: {text}", err=True)
     if len(items) > 1:
+        untried = f", {summary.untried} not tried" if summary.untried else ""
         say(
             f"{summary.done} anonymized, {summary.skipped} already done, "
-            f"{len(summary.failures)} failed; {summary.seconds / 60:.1f} min of audio in "
+            f"{len(summary.failures)} failed{untried}; {summary.seconds / 60:.1f} min of audio in "
             f"{time.monotonic() - started:.1f} s"
         )
     elif summary.done:
         say(f"wrote {items[0].target}")
+    elif summary.skipped:
+        say(f"{items[0].target}: is there already, as this run would write it")
+
+
+def _failure(source: str, reason: str) -> str:
+    return reason if source in reason else f"{source}: {reason}"
+
+
+def _one_name(source: str, reason: str, target: str) -> str:
+    """A failure under the name that its reason is about, the old one or the new one."""
+    if source in reason:
+        return reason.replace(target, "its output")
+    return reason if target in reason else f"{source}: {reason}"
 
 
 def conclude(card: Card, stored: bool, say: Messages) -> None:

@@ -1,0 +1,132 @@
+"""The lock of an output folder: one run works in it at a time, and a dead run does not count.
+
+The lock is the system's (``flock``) on the file ``.voicenym.lock``, so that it goes with the
+processes that hold it, however they end; the file that a killed run leaves is taken over. Worker
+processes share the lock of their run: a worker that outlives its killed run for a moment keeps the
+folder taken until it is gone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import socket
+import time
+from pathlib import Path
+
+from voicenym.errors import CorpusError
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+LOCK_NAME = ".voicenym.lock"
+PATIENCE = 60.0
+"""Seconds that a run waits for the workers of a dead one."""
+_PAUSE = 0.05
+
+
+class RunLock:
+    """The lock of a folder, held from :meth:`acquire` to :meth:`release`.
+
+    Args:
+        folder: exists.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / LOCK_NAME
+        self._file: int | None = None
+
+    def acquire(self) -> None:
+        """Take the folder, for this process and the workers that will :meth:`share` the lock.
+
+        Raises:
+            CorpusError: another run works there, or the lock cannot be made.
+        """
+        if fcntl is None:
+            return
+        until = time.monotonic() + PATIENCE
+        while not self._try():
+            holder = self._holder()
+            if _lives(holder) or time.monotonic() > until:
+                who = f" (process {holder['pid']} on {holder['host']})" if holder else ""
+                raise CorpusError(
+                    f"{self.path.parent}: another run works in this folder{who}; wait until it "
+                    "ends, or choose another folder with -o"
+                )
+            time.sleep(_PAUSE)
+        self._say()
+
+    def share(self) -> None:
+        """Hold the folder as a worker of the run that acquired it, until this process ends."""
+        if fcntl is None:
+            return
+        with contextlib.suppress(OSError):
+            self._file = os.open(self.path, os.O_RDWR)
+            fcntl.flock(self._file, fcntl.LOCK_SH)
+
+    def release(self) -> None:
+        """Give the folder back, and remove the lock's file."""
+        if self._file is None:
+            return
+        with contextlib.suppress(OSError):
+            self.path.unlink()
+        os.close(self._file)
+        self._file = None
+
+    def _try(self) -> bool:
+        try:
+            file = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600)
+        except OSError as error:
+            raise CorpusError(
+                f"{self.path.parent}: cannot be written to ({error.strerror}); choose another "
+                "folder with -o"
+            ) from None
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            # Workers share it from here on. Where another run comes between, this one has lost.
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            taken = os.path.samestat(os.fstat(file), os.stat(self.path))
+        except BlockingIOError:
+            taken = False
+        except FileNotFoundError:  # released and removed by its holder meanwhile
+            taken = False
+        except OSError:
+            taken = True  # a file system without locks: as without this file
+        if taken:
+            self._file = file
+        else:
+            os.close(file)
+        return taken
+
+    def _say(self) -> None:
+        assert self._file is not None
+        text = json.dumps({"pid": os.getpid(), "host": socket.gethostname()})
+        with contextlib.suppress(OSError):
+            os.ftruncate(self._file, 0)
+            os.pwrite(self._file, text.encode(), 0)
+
+    def _holder(self) -> dict[str, object]:
+        try:
+            said = json.loads(self.path.read_text("utf-8"))
+        except (OSError, ValueError):
+            return {}
+        known = isinstance(said, dict) and isinstance(said.get("pid"), int) and "host" in said
+        return said if known else {}
+
+
+def _lives(holder: dict[str, object]) -> bool:
+    """Whether the process that took the lock still runs, as far as can be told."""
+    if not holder:
+        return False
+    if holder["host"] != socket.gethostname():
+        return True
+    try:
+        os.kill(int(str(holder["pid"])), 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
