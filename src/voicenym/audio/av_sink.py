@@ -1,9 +1,8 @@
-"""Encodes through ffmpeg, with exact length and alignment, and copies a picture untouched."""
+"""Encodes through ffmpeg, with exact length and alignment, and muxes a film's picture beside it."""
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -11,9 +10,10 @@ from typing import Any, BinaryIO
 import av
 import numpy as np
 
-from voicenym.audio import pcm
-from voicenym.audio.av_source import MOST_PLANES, is_picture
+from voicenym.audio import libav, pcm
+from voicenym.audio.av_source import MOST_PLANES
 from voicenym.audio.containers import CONTAINERS, ENCODERS, unfit
+from voicenym.audio.picture import Picture
 from voicenym.audio.types import Format
 
 _LAYOUTS = {1: "mono", 2: "stereo", 3: "3.0", 4: "4.0", 5: "5.0", 6: "5.1", 7: "6.1", 8: "7.1"}
@@ -22,8 +22,12 @@ _AC3 = ("ac3", "eac3")
 _AC3_DELAY = 256
 _MARKED = ("matroska", "webm", "mp3")
 """Containers that say of a packet what is padding."""
+_BOXED = ("mp4", "mov", "3gp")
+"""Muxers of containers with edit lists."""
 _AAC_FRAME = 1024
 _PCM_FRAME = 1024
+_MOST_OPUS = 256_000
+"""Bits per second and channel."""
 
 
 def _skip_samples() -> Any:
@@ -64,7 +68,8 @@ class AvSink:
     ) -> None:
         self._format = format
         self._name = str(path)
-        self._picture: Any = None
+        self._picture: Picture | None = None
+        self._output: BinaryIO | None = None
         self._codec = av.Codec(ENCODERS.get(format.codec, format.codec), "w")
         self._encoder_rate = self._nearest_rate(rate)
         self._resampler: Any = None
@@ -77,36 +82,28 @@ class AvSink:
         self._time_base = Fraction(1, self._encoder_rate)
         options = {"fflags": "+bitexact"}
         muxer = CONTAINERS[format.container].muxer
-        if muxer in ("mp4", "mov"):
+        if muxer in _BOXED:
             options |= {"use_editlist": "1", "movie_timescale": str(self._encoder_rate)}
         elif muxer == "mp3":
             options |= {"id3v2_version": "0", "write_id3v1": "0", "write_xing": "1"}
         self._offset = 0
-        tracks: list[Any] = []
-        if picture is not None:
-            self._picture = av.open(
-                picture if not isinstance(picture, Path) else str(picture), metadata_errors="ignore"
-            )
-            tracks = [s for s in self._picture.streams if is_picture(s)]
-            if muxer in ("mp4", "mov") and tracks:
-                options["video_track_timescale"] = str(tracks[0].time_base.denominator)
-            sound = self._picture.streams.audio
-            if sound and sound[0].start_time:
-                start = sound[0].start_time * sound[0].time_base
-                self._offset = round(start * self._encoder_rate)
-        self._container: Any = av.open(str(path), "w", format=muxer, options=options)
+        self._container: Any = None
         try:
-            self._tracks = {}
-            for track in tracks:
-                copy = self._container.add_stream_from_template(track, opaque=True)
-                copy.metadata.clear()
-                copy.time_base = track.time_base
-                self._tracks[track.index] = copy
+            if picture is not None:
+                self._picture = Picture(picture)
+                if muxer in _BOXED and self._picture.tracks:
+                    base = self._picture.tracks[0].time_base
+                    options["video_track_timescale"] = str(base.denominator)
+                self._offset = round(self._picture.offset() * self._encoder_rate)
+            self._output = path.open("wb")
+            self._container = libav.open_output(self._output, muxer, options)
+            if self._picture is not None:
+                self._picture.add_to(self._container)
             self._open_encoder(channels)
         except BaseException:
             self.close()
             raise
-        self._packets = self._picture_packets() if self._tracks else iter(())
+        self._packets = iter(()) if self._picture is None else self._picture.packets()
         self._next_picture = next(self._packets, None)
         self._channels = channels
         self._waiting = np.zeros((channels, 0), np.float32)
@@ -149,6 +146,8 @@ class AvSink:
         if self._format.bits is None and not name.startswith("pcm_"):
             usual = channels * min(96_000, 4 * rate)
             context.bit_rate = self._format.bit_rate or usual
+            if name == "opus":
+                context.bit_rate = min(context.bit_rate, _MOST_OPUS * channels)
         wanted = {"alac": "s32p" if (self._format.bits or 16) > 16 else "s16p"}
         wanted |= {"flac": "s32" if (self._format.bits or 16) > 16 else "s16"}
         wanted |= {"opus": "flt", "mp3": "fltp"}
@@ -168,12 +167,6 @@ class AvSink:
         except (av.error.FFmpegError, ValueError):
             raise unfit(self._format, rate, channels) from None
         self._frame = context.frame_size or _PCM_FRAME
-
-    def _picture_packets(self) -> Iterator[Any]:
-        sources = [s for s in self._picture.streams if s.index in self._tracks]
-        for packet in self._picture.demux(sources):
-            if packet.size:
-                yield packet
 
     def write(self, block: pcm.Block) -> None:
         if self._resampler is not None:
@@ -241,7 +234,6 @@ class AvSink:
             stamp = packet.dts if packet.dts is not None else packet.pts
             if until is not None and stamp is not None and stamp * packet.time_base > until:
                 return
-            packet.stream = self._tracks[packet.stream_index]
             self._container.mux(packet)
             self._next_picture = next(self._packets, None)
 
@@ -268,6 +260,8 @@ class AvSink:
     def _finish_picture(self) -> None:
         self._mux_picture(None)
         self._container.close()
+        if self._output is not None:
+            self._output.flush()
         self.close()
 
     def _mark_padding(self) -> None:
@@ -296,4 +290,9 @@ class AvSink:
         if self._picture is not None:
             self._picture.close()
             self._picture = None
-        self._container.close()
+        try:
+            if self._container is not None:
+                self._container.close()
+        finally:
+            if self._output is not None:
+                self._output.close()

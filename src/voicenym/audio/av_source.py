@@ -9,42 +9,45 @@ from typing import Any, BinaryIO
 import av
 import numpy as np
 
+from voicenym.audio import libav
 from voicenym.audio.pcm import Block, to_float
 from voicenym.audio.truncation import truncated, xing
 from voicenym.audio.types import Format
 from voicenym.errors import AudioError
 
-_CONTAINERS = {
-    "mov,mp4,m4a,3gp,3g2,mj2": "mp4",
-    "matroska,webm": "matroska",
-    "aac": "adts",
-}
+_CONTAINERS = {"mov": "mp4", "aac": "adts"}
 MOST_PLANES = 8
 """From so many channels on PyAV reads past a planar frame's planes; packed frames are taken."""
 _MOST_PADDING = 8192
 """Samples, more than any codec pads. A larger surplus over the duration is no padding."""
+_COUNTED = ("aiff", "ape", "au", "caf", "dsf", "mpc8", "tak", "tta", "w64", "wv")
+"""Demuxers whose durations are counts of samples that the file states, and no estimates."""
+
+_COUNT_SLACK = 16
+"""Samples by which a stated count and the sound may differ, by rounding of time."""
 
 
 def is_picture(stream: Any) -> bool:
     """Whether a stream is moving picture and not cover art."""
-    return stream.type == "video" and not (stream.disposition & av.stream.Disposition.attached_pic)
+    still = av.stream.Disposition.attached_pic | av.stream.Disposition.timed_thumbnails
+    return stream.type == "video" and not stream.disposition & still
 
 
 class AvSource:
-    """The first audio track of anything that ffmpeg opens.
+    """The first audio track of a recording, by the demuxer that its content asks for.
 
     Raises:
         AudioError: no audio track, no channels, a rate of zero; from :meth:`blocks`: damage.
     """
 
-    def __init__(self, file: BinaryIO, name: str, size: int) -> None:
+    def __init__(self, file: BinaryIO, name: str, size: int, demuxer: str) -> None:
         self._name = name
         self._file = file
         self._promised_packets: int | None = None
         self._packer: Any = None
         try:
-            self._container: Any = av.open(file, metadata_errors="ignore")
-        except (av.error.FFmpegError, ValueError):
+            self._container: Any = libav.open_input(file, demuxer)
+        except (av.error.FFmpegError, OSError, ValueError):
             raise AudioError(
                 f"{name}: is not a recording that can be read, or is damaged; "
                 f"check that it plays, and get a whole copy"
@@ -54,6 +57,13 @@ class AvSource:
             raise AudioError(f"{name}: has no audio track; choose a recording with sound")
         stream = self._stream = self._container.streams.audio[0]
         context = stream.codec_context
+        if context is None or context.codec.name not in libav.DECODERS:
+            self._container.close()
+            coding = "an unknown coding" if context is None else context.codec.canonical_name
+            raise AudioError(
+                f"{name}: its sound is {coding}, which is not read here; convert it to WAV or FLAC"
+            )
+        libav.limit(context)
         self.rate = int(context.sample_rate or 0)
         self.channels = int(context.channels or 0)
         if not self.rate or not self.channels or context.format is None:
@@ -63,23 +73,26 @@ class AvSource:
             )
         self.has_picture = any(map(is_picture, self._container.streams))
         self._limit = self._exact_length()
-        kind = self._container.format.name
+        varied = demuxer == "caf" and not context.codec.name.startswith("pcm_")
+        self._counted = self._estimate() if demuxer in _COUNTED and not varied else None
+        kind = demuxer
         if kind == "mp3":
             self._promised_packets, self._limit = xing(file, self.rate)
             # ffmpeg has its own place in the file: open anew now that we have moved it.
             self._container.close()
-            self._container = av.open(file, metadata_errors="ignore")
+            self._container = libav.open_input(file, demuxer)
             stream = self._stream = self._container.streams.audio[0]
             context = stream.codec_context
+            libav.limit(context)
         self.frames: int | None = self._limit or self._estimate()
         self.format = self._format(kind, context, size)
 
     def _exact_length(self) -> int | None:
         """Samples by the edit list of an mp4 or mov, which alone says where the padding begins."""
         stream = self._stream
-        if self._container.format.name != "mov,mp4,m4a,3gp,3g2,mj2" or not stream.duration:
+        if self._container.format.name != "mov" or not stream.duration:
             return None
-        return round(stream.duration * Fraction(stream.time_base or 0) * self.rate)
+        return round(float(stream.duration * Fraction(stream.time_base or 0) * self.rate))
 
     def _estimate(self) -> int | None:
         stream = self._stream
@@ -91,12 +104,13 @@ class AvSource:
 
     def _format(self, kind: str, context: Any, size: int) -> Format:
         container = _CONTAINERS.get(kind, kind)
-        if container == "mp4" and self._brand() == "qt":
-            container = "mov"
+        if container == "mp4":
+            brand = self._brand()
+            container = "mov" if brand == "qt" else "3gp" if brand.startswith("3g") else "mp4"
         if container == "matroska" and self._is_webm():
             container = "webm"
         codec = context.codec.canonical_name
-        if codec.startswith("pcm_"):
+        if codec.startswith("pcm_") and container not in ("aiff", "au"):
             codec = codec.replace("be", "le") if codec.endswith("be") else codec
         bits = None
         if codec in ("flac", "alac"):
@@ -140,6 +154,8 @@ class AvSource:
             raise AudioError(
                 f"{self._name}: is damaged or truncated; get a whole copy of the recording"
             ) from None
+        if self._counted is not None and given + count < self._counted - _COUNT_SLACK:
+            raise truncated(self._name)
         rest = np.concatenate(held, axis=1) if held else np.zeros((self.channels, 0), np.float32)
         if self._limit is not None:
             if given + count < self._limit - self._slack():

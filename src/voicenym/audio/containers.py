@@ -10,7 +10,8 @@ from voicenym.audio.types import Format
 from voicenym.errors import AudioError
 
 _G711 = ("pcm_alaw", "pcm_mulaw")
-_LOSSLESS = ("flac", "alac", *_G711, *PCM_BYTES)
+_BIG_ENDIAN = ("pcm_s16be", "pcm_s24be", "pcm_s32be", "pcm_f32be", "pcm_f64be")
+_LOSSLESS = ("flac", "alac", *_G711, *PCM_BYTES, *_BIG_ENDIAN)
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,11 @@ CONTAINERS = {
     ),
     "webm": Container("webm", ("opus", "vorbis")),
     "adts": Container("adts", ("aac",)),
+    "3gp": Container("3gp", ("aac",)),
+    "aiff": Container("aiff", _BIG_ENDIAN),
+    "au": Container("au", (*_BIG_ENDIAN, *_G711)),
+    "caf": Container("caf", ("pcm_s16le", *PCM_BYTES, *_G711)),
+    "w64": Container("w64", ("pcm_s16le", *PCM_BYTES, *_G711)),
 }
 
 EXTENSIONS = {
@@ -47,16 +53,36 @@ EXTENSIONS = {
     ".opus": "ogg",
     ".mp3": "mp3",
     ".m4a": "mp4",
+    ".m4b": "mp4",
     ".mp4": "mp4",
     ".m4v": "mp4",
     ".mov": "mov",
+    ".qt": "mov",
     ".mkv": "matroska",
     ".mka": "matroska",
     ".webm": "webm",
+    ".weba": "webm",
     ".aac": "adts",
+    ".3gp": "3gp",
+    ".3g2": "3gp",
+    ".aif": "aiff",
+    ".aiff": "aiff",
+    ".aifc": "aiff",
+    ".au": "au",
+    ".snd": "au",
+    ".caf": "caf",
+    ".w64": "w64",
 }
+"""Extensions that are written, and read."""
 
-PICTURE_CONTAINERS = ("mp4", "mov", "matroska", "webm")
+_SOUND = (
+    ".ac3 .amr .ape .awb .dff .dsf .eac3 .mp1 .mp2 .mpc .mpga .sph .spx .tak .tta .voc .wma .wv"
+)
+_FILMS = ".asf .avi .flv .m2ts .mpeg .mpg .mts .ts .vob .wmv"
+READ_ONLY = dict.fromkeys(_SOUND.split(), ".wav") | dict.fromkeys(_FILMS.split(), ".mkv")
+"""Extensions of kinds that are read and not written, and what an output has instead."""
+
+PICTURE_CONTAINERS = ("mp4", "mov", "matroska", "webm", "3gp")
 
 FLAC_CHANNELS = 8
 MOST_FLAC_RATE = 655_350
@@ -70,12 +96,20 @@ def writable() -> str:
     return ", ".join(EXTENSIONS)
 
 
+def output_suffix(suffix: str) -> str:
+    """The extension of an output: the input's, unless that kind is read and not written."""
+    return READ_ONLY.get(suffix.lower(), suffix)
+
+
 def container_of(path: PurePath, name: str) -> str:
     """The container that an output's extension asks for."""
     extension = path.suffix.lower()
     if extension not in EXTENSIONS:
+        cure = READ_ONLY.get(extension)
         raise AudioError(
-            f"{name}: cannot write files ending in '{extension}'; use one of {writable()}"
+            f"{name}: cannot write files ending in '{extension}'; "
+            + (f"name an output that ends in {cure}, or in " if cure else "use ")
+            + f"one of {writable()}"
         )
     return EXTENSIONS[extension]
 
@@ -93,12 +127,15 @@ def target(container: str, extension: str, source: Format | None) -> Format:
     if container == "wav" and source.container == "rf64":
         container = "rf64"
     bits = source.bits or _bits(source.codec)
-    codec = source.codec
+    codec = _ordered(source.codec, codecs)
     if extension == ".opus":
         codec = "opus"
     elif codec not in codecs:
         wide = bits is not None and bits > 16
-        codec = "pcm_s24le" if wide and codecs[0] == "pcm_s16le" else codecs[0]
+        if wide and codecs[0] in ("pcm_s16le", "pcm_s16be"):
+            codec = codecs[0].replace("16", "24")
+        else:
+            codec = codecs[0]
     if codec == "flac":
         return Format(container, codec, bits=24 if bits and bits > 16 else 16)
     if codec in _LOSSLESS:
@@ -114,9 +151,18 @@ def wav_codec(source: Format) -> str:
     return codec if codec in PCM_BYTES else "pcm_s16le"
 
 
+def _ordered(codec: str, codecs: tuple[str, ...]) -> str:
+    """The codec with the order of bytes that a container has."""
+    if codec.startswith("pcm_") and codec[-2:] in ("le", "be") and codec not in codecs:
+        other = codec[:-2] + ("be" if codec.endswith("le") else "le")
+        return other if other in codecs else codec
+    return codec
+
+
 def _bits(codec: str) -> int | None:
     if codec in _G711:
         return 16
+    codec = codec.removesuffix("be") + "le" if codec in _BIG_ENDIAN else codec
     return 8 * PCM_BYTES[codec] if codec in PCM_BYTES else None
 
 

@@ -13,6 +13,11 @@ from voicenym.audio.closing import Closing
 from voicenym.audio.types import Format
 from voicenym.errors import AudioError
 
+MOST_CHANNELS = 256
+LEAST_RATE = 1_000
+MOST_RATE = 2_822_400
+"""Hz; of DSD at 512 times 44.1 kHz, as it is decoded."""
+
 
 class _Source(Protocol):
     rate: int
@@ -131,12 +136,27 @@ def _reader(file: BinaryIO, name: str, lenient: bool, owned: bool) -> Reader:
     warning = None if riff else truncation.check(file, name, lenient)
     file.seek(0)
     source = _source(file, name, size, head, riff)
+    try:
+        _check_form(source, name)
+    except AudioError:
+        source.close()
+        raise
     return Reader(source, file if owned else None, name, (warning,) if warning else ())
+
+
+def _check_form(source: _Source, name: str) -> None:
+    """Refuse what no recorder makes: it would fill the memory, or take years."""
+    if not LEAST_RATE <= source.rate <= MOST_RATE or source.channels > MOST_CHANNELS:
+        raise AudioError(
+            f"{name}: says that it has {source.channels} channels at {source.rate} Hz; up to "
+            f"{MOST_CHANNELS} channels at {LEAST_RATE} to {MOST_RATE} Hz are read: convert it first"
+        )
 
 
 def _source(file: BinaryIO, name: str, size: int, head: bytes, riff: bool) -> _Source:
     import soundfile
 
+    from voicenym.audio import kinds
     from voicenym.audio.av_source import AvSource
     from voicenym.audio.sndfile_source import SndfileSource
     from voicenym.audio.wav_reader import WavSource
@@ -146,9 +166,15 @@ def _source(file: BinaryIO, name: str, size: int, head: bytes, riff: bool) -> _S
         if wav.codec is not None:
             return wav
         file.seek(0)
-    if riff or head[:4] == b"fLaC" or b"\x01vorbis" in head:
+    if riff or head[:4] == b"fLaC" or (head[:4] == b"OggS" and b"\x01vorbis" in head):
         try:
             return SndfileSource(file, name, size)
         except (soundfile.LibsndfileError, RuntimeError):
             file.seek(0)  # FLAC of an unusual kind, a chained Ogg: ffmpeg may know it
-    return AvSource(file, name, size)
+    demuxer = kinds.demuxer(file)
+    if demuxer is None:
+        raise AudioError(
+            f"{name}: is not a recording that can be read, or is damaged; "
+            f"check that it plays, and get a whole copy or convert it to WAV or FLAC"
+        )
+    return AvSource(file, name, size, demuxer)

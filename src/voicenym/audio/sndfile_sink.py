@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import IO
 
@@ -19,6 +20,10 @@ _PIECE = 4096
 """Frames handed to libvorbis at a time: much larger pieces overflow its stack."""
 # Bits per second and channel that libvorbis spends at 44.1 kHz for quality 0 and 1.
 _LEAST, _MOST = 32_000.0, 250_000.0
+
+
+def _descriptor(path: Path) -> int:
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC)
 
 
 class SndfileSink:
@@ -41,8 +46,12 @@ class SndfileSink:
         else:
             settings = {"format": "FLAC", "subtype": f"PCM_{self._bits}"}
             level = 5 / 8
+        # by a descriptor, since libsndfile takes some names for something else
+        place = (
+            os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC) if isinstance(path, Path) else path
+        )
         self._file = soundfile.SoundFile(
-            path, "w", rate, channels, compression_level=level, **settings
+            place, "w", rate, channels, compression_level=level, **settings
         )
 
     def write(self, block: pcm.Block) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import soundfile
 from numpy.typing import NDArray
 
+from voicenym.audio.bare import reading
 from voicenym.audio.pcm import Block
 from voicenym.audio.truncation import truncated
 from voicenym.audio.types import Format
@@ -25,6 +26,8 @@ VORBIS_ORDER = {
     8: (0, 2, 1, 6, 7, 4, 5, 3),
 }
 """Which channel of the order that WAVE and ffmpeg have stands where in Vorbis (I, 4.3.9)."""
+_OTHERS = ("GSM610", "MPEG_LAYER_III", "MPEG_LAYER_II", "MPEG_LAYER_I")
+"""Codings that may stand in WAVE, and that libsndfile cannot go back to the beginning of."""
 _UNKNOWN_FRAMES = 1 << 62
 """libsndfile gives a number above this where a FLAC does not say its length."""
 
@@ -33,7 +36,8 @@ class SndfileSource:
     """Samples of a file that libsndfile decodes.
 
     Raises:
-        soundfile.LibsndfileError: from the constructor, where libsndfile does not know the file.
+        soundfile.LibsndfileError, RuntimeError: from the constructor, where libsndfile does not
+            know the file.
         AudioError: from :meth:`blocks`, where the file is damaged or ends early.
     """
 
@@ -41,7 +45,10 @@ class SndfileSource:
 
     def __init__(self, file: BinaryIO, name: str, size: int) -> None:
         self._name = name
-        self._file = soundfile.SoundFile(file)
+        self._file = soundfile.SoundFile(reading(file))
+        if self._file.subtype in _OTHERS:
+            self._file.close()
+            raise RuntimeError(f"{self._file.subtype} is left to libav")
         self.rate = int(self._file.samplerate)
         self.channels = int(self._file.channels)
         count = int(self._file.frames)

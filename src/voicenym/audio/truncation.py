@@ -8,6 +8,7 @@ from __future__ import annotations
 import struct
 from typing import BinaryIO
 
+from voicenym.audio.stated_size import stated_size
 from voicenym.errors import AudioError
 
 _END_OF_STREAM = 4
@@ -54,6 +55,8 @@ def check(file: BinaryIO, name: str, lenient: bool = False) -> str | None:
                     f"--lenient to take what is there"
                 )
             warning = f"{said}; what is there was taken"
+    elif (stated := stated_size(file, head, size)) is not None:
+        broken = stated > size
     else:
         broken = _mp3_broken(file, size)
     file.seek(0)

@@ -14,8 +14,8 @@ class Format:
     """How a recording is stored; nothing here describes who or what was recorded.
 
     Args:
-        container: ``wav``, ``rf64``, ``flac``, ``ogg``, ``mp3``, ``mp4``, ``mov``, ``matroska``,
-            ``webm`` or ``adts``.
+        container: a name in ``voicenym.audio.containers.CONTAINERS``, or of a kind that is read
+            only, as libav's demuxer is called: ``amr``, ``asf`` ...
         codec: name of the encoder's coding: ``pcm_u8``, ``pcm_s16le``, ``pcm_s24le``,
             ``pcm_s32le``, ``pcm_f32le``, ``pcm_f64le``, ``flac``, ``vorbis``, ``opus``, ``mp3``,
             ``aac`` ...

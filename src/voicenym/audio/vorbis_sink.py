@@ -9,12 +9,12 @@ import io
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack
-from typing import Any
+from typing import Any, BinaryIO, cast
 
 import av
 import numpy as np
 
-from voicenym.audio import pcm
+from voicenym.audio import libav, pcm
 from voicenym.audio.av_sink import AvSink, discard
 from voicenym.audio.sndfile_sink import SndfileSink
 from voicenym.audio.types import Format
@@ -39,7 +39,7 @@ class VorbisSink(AvSink):
         headers.write(np.zeros((channels, 1), np.float32))
         headers.finish()
         example.seek(0)
-        template = self._files.enter_context(av.open(example)).streams.audio[0]
+        template = self._files.enter_context(libav.open_input(example, "ogg")).streams.audio[0]
         self._stream = self._container.add_stream_from_template(template, opaque=True)
         self._stream.metadata.clear()
         self._stream.time_base = self._time_base
@@ -66,7 +66,7 @@ class VorbisSink(AvSink):
         blocks change to short ones, and at the end.
         """
         heard = 0
-        with av.open(self._ogg, "r") as ogg:
+        with libav.open_input(cast(BinaryIO, self._ogg), "ogg") as ogg:
             decoder: Any = av.CodecContext.create("vorbis", "r")
             decoder.extradata = ogg.streams.audio[0].codec_context.extradata
             for packet in ogg.demux(ogg.streams.audio[0]):

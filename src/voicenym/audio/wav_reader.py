@@ -13,6 +13,8 @@ from voicenym.errors import AudioError
 
 _INT_CODECS = {8: "pcm_u8", 16: "pcm_s16le", 24: "pcm_s24le", 32: "pcm_s32le"}
 _FLOAT_CODECS = {32: "pcm_f32le", 64: "pcm_f64le"}
+_MOST_FMT = 1 << 16
+"""Bytes; what is read of a fmt chunk is 26 of them."""
 _UNKNOWN = 0xFFFFFFFF
 """Size in the header of a file that was written to a pipe, or of an RF64."""
 
@@ -45,7 +47,7 @@ class WavSource:
             if kind == b"ds64":
                 long_size = struct.unpack("<QQQ", file.read(24).ljust(24, b"\0"))[1]
             elif kind == b"fmt ":
-                fmt = file.read(length)
+                fmt = file.read(min(length, _MOST_FMT))
             elif kind == b"data":
                 break
             position += 8 + length + length % 2
@@ -55,11 +57,13 @@ class WavSource:
         available = size - self._start
         self._parse(fmt)
         self.format = Format("rf64" if magic != b"RIFF" else "wav", self.codec or "pcm_s16le")
-        if self.codec is None:
-            return
         if length in (0, _UNKNOWN) and available > 0:
             length = available  # written to a pipe: the size was not yet known
-        if length > available or length % self._align:
+        if length > available:
+            raise truncated(name)
+        if self.codec is None:
+            return
+        if length % self._align:
             raise truncated(name)
         self._bytes = length
         self.frames: int | None = length // self._align

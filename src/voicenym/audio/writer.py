@@ -15,7 +15,7 @@ import numpy as np
 from voicenym.audio import pcm
 from voicenym.audio.atomic import AtomicFile, write_failed
 from voicenym.audio.closing import Closing
-from voicenym.audio.containers import PICTURE_CONTAINERS, container_of, target
+from voicenym.audio.containers import CONTAINERS, PICTURE_CONTAINERS, container_of, target
 from voicenym.audio.types import Format
 from voicenym.errors import AudioError
 
@@ -70,8 +70,10 @@ class Writer(Closing):
             raise self._failed(error) from error
 
     def _failed(self, error: BaseException) -> BaseException:
-        if isinstance(error, AudioError) or not isinstance(error, Exception):
+        if not isinstance(error, Exception):
             return error
+        if isinstance(error, AudioError):
+            return error if self.name in str(error) else AudioError(f"{self.name}: {error}")
         return write_failed(self.name, error)
 
     @property
@@ -158,7 +160,7 @@ def open_writer(
         format: of the source; codec, bits and bit rate are kept where the container has them.
         rate: sample rate of the blocks, in Hz.
         channels: of the blocks.
-        picture: a film whose video track is copied untouched, without any of its metadata.
+        picture: a film whose picture is copied, not encoded anew, without any of its metadata.
         overwrite: whether a file of that name may be replaced.
 
     Raises:
@@ -176,6 +178,8 @@ def open_writer(
     else:
         name, stream = "output", path
         container = format.container if format is not None else "wav"
+        if container not in CONTAINERS:  # a kind that is read and not written
+            container = "wav" if picture is None else "matroska"
         chosen = target(container, "", format)
     if picture is not None and chosen.container not in PICTURE_CONTAINERS:
         raise AudioError(

@@ -1,0 +1,24 @@
+"""A file's content without its name: decoders that see a name open it, or believe its ending."""
+
+from __future__ import annotations
+
+from typing import IO, Any
+
+
+class Bare:
+    """Some methods of an open file, and nothing else of it: neither name nor ``close``."""
+
+    def __init__(self, file: IO[bytes], *methods: str) -> None:
+        for name in methods:
+            if hasattr(file, name):
+                setattr(self, name, getattr(file, name))
+
+
+def reading(file: IO[bytes]) -> Any:
+    """What a decoder needs of a file."""
+    return Bare(file, "read", "readinto", "seek", "tell")
+
+
+def writing(file: IO[bytes]) -> Any:
+    """What an encoder needs of a file."""
+    return Bare(file, "write", "seek", "tell")
