@@ -42,26 +42,33 @@ _PLAIN = ("vp8", "vp9", "ffv1")
 """Codings without room for anything but picture."""
 
 
-def cleaner(track: Any, copy: Any) -> Cleaner:
-    """The cleaner of a picture track; the parameters of ``copy`` are cleaned at once.
-
-    Args:
-        track: stream of the film.
-        copy: stream of the output, made after it.
+def check(track: Any) -> None:
+    """Refuse a picture track that cannot be cleaned.
 
     Raises:
-        AudioError: a coding that cannot be cleaned.
+        AudioError: naming the coding.
     """
-    codec = track.codec_context.codec.canonical_name
-    if codec in _UNITS:
-        return _units(codec, track, copy)
-    byte_cleaner = _BYTE_CLEANERS.get(codec)
-    if byte_cleaner is None and codec not in _PLAIN:
+    context = track.codec_context
+    codec = "an unknown coding" if context is None else context.codec.canonical_name
+    if codec not in (*_UNITS, *_BYTE_CLEANERS, *_PLAIN):
         raise AudioError(
             f"the film's picture is coded as {codec}, from which names, places and dates cannot "
             f"be taken out; re-encode it (as H.264, say), or name an output that ends in .wav "
             f"for the sound alone"
         )
+
+
+def cleaner(track: Any, copy: Any) -> Cleaner:
+    """The cleaner of a picture track; the parameters of ``copy`` are cleaned at once.
+
+    Args:
+        track: stream of the film, of a coding that :func:`check` takes.
+        copy: stream of the output, made after it.
+    """
+    codec = track.codec_context.codec.canonical_name
+    if codec in _UNITS:
+        return _units(codec, track, copy)
+    byte_cleaner = _BYTE_CLEANERS.get(codec)
     if byte_cleaner is None:
         return lambda packet: [_bare(packet, bytes(packet))]
     context = copy.codec_context

@@ -11,7 +11,8 @@ import av
 
 from voicenym.audio import kinds, libav
 from voicenym.audio.av_source import is_picture
-from voicenym.audio.cleaning import Cleaner, cleaner
+from voicenym.audio.boxes import without_profiles
+from voicenym.audio.cleaning import Cleaner, check, cleaner
 from voicenym.errors import AudioError
 
 
@@ -39,7 +40,8 @@ class Picture:
             demuxer = kinds.demuxer(self._file)
             if demuxer is None:
                 raise ValueError("no film")
-            self._container = libav.open_input(self._file, demuxer)
+            seen = without_profiles(self._file) if demuxer == "mov" else self._file
+            self._container = libav.open_input(seen, demuxer)
         except (av.error.FFmpegError, OSError, ValueError):
             self.close()
             raise AudioError("the film's picture cannot be read; get a whole copy") from None
@@ -55,6 +57,7 @@ class Picture:
     def add_to(self, container: Any) -> None:
         """Make a stream for each picture in an output."""
         for track in self.tracks:
+            check(track)
             try:
                 copy = container.add_stream_from_template(track, opaque=True)
             except ValueError:

@@ -158,6 +158,7 @@ def _source(file: BinaryIO, name: str, size: int, head: bytes, riff: bool) -> _S
 
     from voicenym.audio import kinds
     from voicenym.audio.av_source import AvSource
+    from voicenym.audio.boxes import promises_too_much
     from voicenym.audio.sndfile_source import SndfileSource
     from voicenym.audio.wav_reader import WavSource
 
@@ -176,5 +177,10 @@ def _source(file: BinaryIO, name: str, size: int, head: bytes, riff: bool) -> _S
         raise AudioError(
             f"{name}: is not a recording that can be read, or is damaged; "
             f"check that it plays, and get a whole copy or convert it to WAV or FLAC"
+        )
+    if demuxer == "mov" and promises_too_much(file, size):
+        raise AudioError(
+            f"{name}: promises more sound or picture than its {size} bytes can hold, so it is "
+            f"damaged or made to do harm; get a whole copy of the recording"
         )
     return AvSource(file, name, size, demuxer)

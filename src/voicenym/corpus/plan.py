@@ -8,14 +8,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
+from voicenym.audio.containers import output_suffix
 from voicenym.corpus import speakers
 from voicenym.corpus.names import Names
+from voicenym.corpus.walk import EXTENSIONS, walk
 from voicenym.errors import CorpusError
 from voicenym.pseudonym import Key
 
-_NAMES = ".wav .wave .bwf .rf64 .flac .ogg .oga .opus .mp3 .m4a .mp4 .m4v .aac .webm .mkv .mka .mov"
-EXTENSIONS = frozenset(_NAMES.split())
-"""Names that are taken for recordings in a folder; a file named on the command line always is."""
 LOG_NAME = "voicenym.jsonl"
 
 
@@ -62,8 +61,14 @@ class Item:
 
 
 def beside(path: Path) -> Path:
-    """``interview.m4a`` -> ``interview.anon.m4a``."""
-    return path.with_name(f"{path.stem}.anon{path.suffix}")
+    """``interview.m4a`` -> ``interview.anon.m4a``; ``call.amr``, not written, -> ``.anon.wav``."""
+    return path.with_name(f"{path.stem}.anon{output_suffix(path.suffix)}")
+
+
+def written_as(path: Path) -> Path:
+    """The name with an ending that is written: ``a/call.amr`` -> ``a/call.wav``."""
+    suffix = output_suffix(path.suffix)
+    return path if suffix == path.suffix else path.with_suffix(suffix)
 
 
 def plan(
@@ -110,7 +115,7 @@ def _single(
     if output is None:
         target = beside(source)
     elif several or output.is_dir():
-        target = output / source.name
+        target = output / written_as(source).name
     else:
         target = output
     former = "" if speaker else speakers.by_parent(source)
@@ -126,16 +131,7 @@ def _tree(
         raise CorpusError(f"{root}: is a folder; say where the anonymized tree goes with -o FOLDER")
     if output.exists() and not output.is_dir():
         raise CorpusError(f"{output}: is a file, but {root} is a folder; give a folder with -o")
-    inside = output.resolve()
-    found = []
-    for folder, folders, names in os.walk(root):
-        # neither hidden folders nor an output that lies within the input
-        folders[:] = sorted(
-            f for f in folders if not f.startswith(".") and (Path(folder) / f).resolve() != inside
-        )
-        for name in sorted(names):
-            if not name.startswith(".") and Path(name).suffix.lower() in EXTENSIONS:
-                found.append(Path(folder) / name)
+    found = walk(root, output).recordings
     if not found:
         raise CorpusError(
             f"{root}: no recordings in this folder (looked for {', '.join(sorted(EXTENSIONS))})"
@@ -144,7 +140,7 @@ def _tree(
     return [
         Item(
             source=path,
-            target=output / place,
+            target=output / written_as(place),
             speaker=who,
             utterance=place.with_suffix("").as_posix(),
             former="" if speaker else speakers.by_parent(path),

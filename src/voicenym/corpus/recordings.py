@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import csv
-import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from voicenym.corpus import kaldi, lhotse_cuts, lhotse_manifest
 from voicenym.corpus.checks import check_source, printable
-from voicenym.corpus.plan import EXTENSIONS
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.speakers import by_folders
+from voicenym.corpus.walk import walk
 from voicenym.errors import CorpusError
 
 COLUMNS = ("utterance", "path", "speaker")
@@ -79,13 +78,7 @@ def _checked(source: Path, found: Sequence[Recording]) -> list[Recording]:
 
 def _tree(root: Path, level: int | None) -> list[Recording]:
     """``SPEAKER/.../UTTERANCE.wav``: the first folder below the root is the speaker."""
-    paths = []
-    for folder, folders, names in os.walk(root):
-        folders[:] = sorted(f for f in folders if not f.startswith("."))
-        for name in sorted(names):
-            path = Path(folder, name)
-            if not name.startswith(".") and path.suffix.lower() in EXTENSIONS:
-                paths.append(path)
+    paths = walk(root, links=True).recordings
     inner = [path.relative_to(root) for path in paths]
     people = by_folders(root, inner, level or _least(inner), alone=False, cure=CURE)
     found = []
@@ -188,12 +181,9 @@ def matched(speech: Sequence[Recording], anonymized: Path) -> dict[str, Path]:
         found = {recording.name: recording.path for recording in recordings(anonymized)}
     else:
         found = {}
-        for folder, _, names in os.walk(anonymized):
-            for name in names:
-                path = Path(folder, name)
-                if path.suffix.lower() in EXTENSIONS:
-                    found[path.relative_to(anonymized).with_suffix("").as_posix()] = path
-                    found.setdefault(path.stem, path)
+        for path in walk(anonymized, links=True).recordings:
+            found[path.relative_to(anonymized).with_suffix("").as_posix()] = path
+            found.setdefault(path.stem, path)
     missing = [recording.name for recording in speech if recording.name not in found]
     if missing:
         raise CorpusError(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from voicenym.apps.cli.outcome import BatchProgress, Messages, conclude, summarize
+from voicenym.apps.cli.outcome import BatchProgress, Messages, account, conclude, summarize
 from voicenym.apps.cli.who import ONE_ALONE, each_alone, who_is_whom
 from voicenym.corpus import DEFAULT_SYSTEM
 from voicenym.errors import KeyFileError, UnknownSystemError, VoicenymError
@@ -154,6 +154,8 @@ def anonymize(
     if dry_run:
         for line in who_is_whom(items, renamed=rename and not show_names):
             typer.echo(line)
+        if not corpus.is_dataset:
+            account(map(Path, inputs), items, output, say, every=True)
         say(f"{len(items)} recordings; nothing was written")
         return
     if stored and (note := each_alone(items)):
@@ -179,15 +181,16 @@ def anonymize(
                 job, items, workers, progress.report, progress.within, fail_fast=fail_fast
             )
     finally:
-        if not isinstance(
-            sys.exc_info()[1], VoicenymError
-        ):  # a run that is refused changes nothing
+        # a run that is refused changes nothing
+        if not isinstance(sys.exc_info()[1], VoicenymError):
             tables = corpus.finish(summary)
             if mapping is not None:
                 write_mapping(mapping, items)
             if rename:
                 level_times(job, items, tables)  # once more, after what the tables read
     summarize(summary, items, job, started, say)
+    if not corpus.is_dataset:
+        account(map(Path, inputs), items, output, say)
     if summary.done:
         conclude(anonymizer.card, stored, say)
     if summary.failures:

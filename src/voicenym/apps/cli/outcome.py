@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
     from voicenym.corpus.plan import Item
     from voicenym.corpus.runner import Job, Outcome, Summary
     from voicenym.system import Card
@@ -121,6 +124,30 @@ def _one_name(source: str, reason: str, target: str) -> str:
     if source in reason:
         return reason.replace(target, "its output")
     return reason if target in reason else f"{source}: {reason}"
+
+
+def account(
+    inputs: Iterable[Path],
+    items: Sequence[Item],
+    output: Path | None,
+    say: Messages,
+    every: bool = False,
+) -> None:
+    """What of the folders was not taken, and which recordings have another ending now.
+
+    Args:
+        inputs: files and folders of the command line.
+        items: that were made of them.
+        output: file or folder that the command writes to.
+        say: the user's messages.
+        every: name all files, and not the first few of a kind.
+    """
+    from voicenym.corpus import walk
+
+    for line in walk.report(walk.left_out(inputs, output), every=every):
+        say.warn(line)
+    for line in walk.rewritten(item.source for item in items):
+        say(line)
 
 
 def conclude(card: Card, stored: bool, say: Messages) -> None:

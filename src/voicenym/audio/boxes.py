@@ -1,0 +1,151 @@
+"""The boxes of mp4, mov and 3gp files (ISO/IEC 14496-12), as far as they matter to safety.
+
+libav makes an index of all samples that a film promises, whatever its file can hold: some hundred
+bytes may promise thousands of millions. :func:`promises_too_much` tells before libav is asked.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import IO, Any
+
+MOST_SAMPLES = 1 << 24
+"""Coded frames of a track: more than three days of picture, and 190 hours of AAC."""
+_MOST_BOXES = 200_000
+_INSIDE = frozenset((b"moov", b"trak", b"mdia", b"minf", b"stbl", b"edts", b"moof", b"traf"))
+_PICTURES = (
+    b"avc1 avc2 avc3 avc4 hvc1 hev1 dvh1 dvhe av01 vp08 vp09 mp4v mp2v mpeg jpeg mjpa mjpb apch "
+    b"apcn apcs apco ap4h ap4x s263 encv m1v  xvid dmb1 mx5p FFV1"
+)
+_ENTRIES = frozenset(_PICTURES.split())
+_VISUAL = 86
+"""Bytes of a picture's sample entry before the boxes in it."""
+
+
+@dataclass(frozen=True)
+class Box:
+    """Where a box lies.
+
+    Args:
+        kind: its four letters.
+        start: of its header.
+        body: where its content begins.
+        end: where it ends.
+    """
+
+    kind: bytes
+    start: int
+    body: int
+    end: int
+
+
+class TooMany(ValueError):
+    """More boxes than any recording has."""
+
+
+def boxes(file: IO[bytes], start: int, end: int, seen: list[int] | None = None) -> Iterator[Box]:
+    """All boxes from ``start`` to ``end``, and those in them; its place in the file is moved."""
+    count = [0] if seen is None else seen
+    while start + 8 <= end:
+        file.seek(start)
+        length, kind = struct.unpack(">I4s", file.read(8).ljust(8, b"\0"))
+        body = start + 8
+        if length == 1:
+            length, body = struct.unpack(">Q", file.read(8).ljust(8, b"\0"))[0], start + 16
+        elif length == 0:
+            length = end - start
+        if length < body - start:
+            return
+        count[0] += 1
+        if count[0] > _MOST_BOXES:
+            raise TooMany("more boxes than a recording has")
+        box = Box(kind, start, body, min(start + length, end))
+        yield box
+        if kind in _INSIDE:
+            yield from boxes(file, body, box.end, count)
+        elif kind == b"stsd":
+            yield from boxes(file, body + 8, box.end, count)
+        elif kind in _ENTRIES:
+            yield from boxes(file, start + _VISUAL, box.end, count)
+        start += length
+
+
+def promises_too_much(file: IO[bytes], size: int) -> bool:
+    """Whether an index of what the file promises would take memory out of proportion."""
+    total, edits = 0, 0
+    try:
+        for box in boxes(file, 0, size):
+            file.seek(box.body)
+            head = file.read(12).ljust(12, b"\0")
+            _, first, second = struct.unpack(">III", head)
+            if box.kind == b"trak":
+                edits = 0
+            if box.kind == b"elst":
+                edits = first
+            elif box.kind in (b"stsz", b"stz2"):
+                # each sample has a byte at least, here or in its table
+                if second > size or second * max(1, edits) > 4 * max(size, MOST_SAMPLES):
+                    return True
+                if box.kind == b"stsz" and first and first * second > size:
+                    return True
+                if not first and box.end - box.body < 12 + second * (box.kind == b"stsz") * 4:
+                    return True
+            elif box.kind == b"stsc":
+                if _chunks(file, box, first) > size:
+                    return True
+            elif box.kind == b"trun":
+                total += first
+                if total > size:
+                    return True
+    except TooMany:
+        return True
+    return False
+
+
+def _chunks(file: IO[bytes], box: Box, count: int) -> int:
+    """Samples of the fullest chunk, by the table of ``stsc``."""
+    file.seek(box.body + 8)
+    rows = file.read(min(12 * count, box.end - box.body - 8))
+    most = 0
+    for at in range(0, len(rows) - 11, 12):
+        most = max(most, struct.unpack_from(">I", rows, at + 4)[0])
+    return most
+
+
+class WithoutProfiles:
+    """A film whose colour profiles read as empty boxes: their text names makers and devices."""
+
+    def __init__(self, file: IO[bytes], size: int) -> None:
+        self._file = file
+        self._hidden = []
+        for box in boxes(file, 0, size):
+            file.seek(box.body)
+            if box.kind == b"colr" and file.read(4) in (b"prof", b"rICC"):
+                self._hidden.append(box.start + 4)
+        file.seek(0)
+
+    def read(self, count: int = -1) -> bytes:
+        place = self._file.tell()
+        data = self._file.read(count)
+        for at in self._hidden:
+            if place - 4 < at < place + len(data):
+                patched = bytearray(data)
+                for i, byte in enumerate(b"free"):
+                    if 0 <= at + i - place < len(patched):
+                        patched[at + i - place] = byte
+                data = bytes(patched)
+        return data
+
+    def seek(self, *where: int) -> int:
+        return self._file.seek(*where)
+
+    def tell(self) -> int:
+        return self._file.tell()
+
+
+def without_profiles(file: IO[bytes]) -> Any:
+    """The film itself, or with profiles hidden where it has some."""
+    size = file.seek(0, 2)
+    return WithoutProfiles(file, size)
