@@ -72,46 +72,75 @@ def boxes(file: IO[bytes], start: int, end: int, seen: list[int] | None = None) 
         start += length
 
 
+@dataclass
+class _Track:
+    """What a track says of its samples."""
+
+    samples: int = 0
+    size: int = 0
+    chunks: int = 0
+    runs: tuple[tuple[int, int], ...] = ()
+    even: bool = False
+    edits: int = 0
+
+    def excessive(self, size: int) -> bool:
+        # each sample has a byte at least, here or in its table
+        if self.samples > size or self.size * self.samples > size:
+            return True
+        # of equal samples of equal length, libav's index holds one entry for many
+        if self.samples > MOST_SAMPLES and not (self.size and self.even):
+            return True
+        if self.edits > 2 and self.samples * self.edits > MOST_SAMPLES:
+            return True
+        ends = [*(first for first, _ in self.runs[1:]), self.chunks + 1]
+        spread = zip(self.runs, ends, strict=False)
+        return sum(max(0, end - first) * many for (first, many), end in spread) > size
+
+
 def promises_too_much(file: IO[bytes], size: int) -> bool:
     """Whether an index of what the file promises would take memory out of proportion."""
-    total, edits = 0, 0
+    tracks = [_Track()]
+    pieces = 0
     try:
         for box in boxes(file, 0, size):
-            file.seek(box.body)
-            head = file.read(12).ljust(12, b"\0")
-            _, first, second = struct.unpack(">III", head)
             if box.kind == b"trak":
-                edits = 0
-            if box.kind == b"elst":
-                edits = first
-            elif box.kind in (b"stsz", b"stz2"):
-                # each sample has a byte at least, here or in its table
-                if second > size or second * max(1, edits) > 4 * max(size, MOST_SAMPLES):
-                    return True
-                if box.kind == b"stsz" and first and first * second > size:
-                    return True
-                if not first and box.end - box.body < 12 + second * (box.kind == b"stsz") * 4:
-                    return True
-            elif box.kind == b"stsc":
-                if _chunks(file, box, first) > size:
-                    return True
+                tracks.append(_Track())
             elif box.kind == b"trun":
-                total += first
-                if total > size:
-                    return True
+                pieces += _numbers(file, box)[1]
+            else:
+                _note(tracks[-1], file, box)
     except TooMany:
         return True
-    return False
+    return pieces > min(size, MOST_SAMPLES) or any(track.excessive(size) for track in tracks)
 
 
-def _chunks(file: IO[bytes], box: Box, count: int) -> int:
-    """Samples of the fullest chunk, by the table of ``stsc``."""
-    file.seek(box.body + 8)
-    rows = file.read(min(12 * count, box.end - box.body - 8))
-    most = 0
-    for at in range(0, len(rows) - 11, 12):
-        most = max(most, struct.unpack_from(">I", rows, at + 4)[0])
-    return most
+def _numbers(file: IO[bytes], box: Box) -> tuple[int, ...]:
+    """The first 32-bit numbers of a box, after its version and flags too."""
+    file.seek(box.body)
+    count = min(16, max(0, box.end - box.body))
+    return struct.unpack(">IIII", file.read(count).ljust(16, b"\0"))
+
+
+def _note(track: _Track, file: IO[bytes], box: Box) -> None:
+    if box.kind not in (b"elst", b"stsz", b"stz2", b"stts", b"stco", b"co64", b"stsc"):
+        return
+    _, one, two, three = _numbers(file, box)
+    if box.kind == b"elst":
+        track.edits = one
+    elif box.kind == b"stsz":
+        track.size, track.samples = one, two
+    elif box.kind == b"stz2":
+        track.samples = two
+    elif box.kind == b"stts":
+        track.even = one == 1 and three == 1
+    elif box.kind in (b"stco", b"co64"):
+        track.chunks = one
+    else:
+        file.seek(box.body + 8)
+        rows = file.read(min(12 * one, max(0, box.end - box.body - 8)))
+        track.runs = tuple(
+            struct.unpack_from(">II", rows, at) for at in range(0, len(rows) - 11, 12)
+        )
 
 
 class WithoutProfiles:

@@ -230,11 +230,15 @@ def _median_pitch(samples: np.ndarray) -> float | None:
 
 def tags(path: Path) -> tuple[str, ...]:
     """Names and values of a file's tags, but for those that every encoder writes."""
-    import av
+    from voicenym.audio import kinds, libav
 
     ordinary = {"encoder", "major_brand", "minor_version", "compatible_brands", "duration"}
     ordinary |= {"handler_name", "vendor_id", "language"}
-    with av.open(str(path)) as container:
+    with path.open("rb") as file:
+        demuxer = kinds.demuxer(file)
+        if demuxer is None:
+            return ()  # whose sound could not have been read either
+        container = libav.open_input(file, demuxer)
         found = dict(container.metadata)
         for stream in container.streams:
             found.update(stream.metadata)

@@ -13,6 +13,7 @@ from typing import BinaryIO
 import numpy as np
 
 from voicenym.audio import Reader, Writer, open_reader, open_writer
+from voicenym.dsp.loudness import Movement
 from voicenym.errors import AudioError
 from voicenym.pseudonym import Pseudonym
 from voicenym.system import BLOCK_SECONDS, Anonymizer
@@ -26,6 +27,8 @@ SOME_CLIPPED = 0.001
 """Share of samples at full scale above which there is a warning."""
 HASH_BYTES = 1 << 20
 HOUR = 3600
+MOST_SAMPLES = 1 << 25
+"""Of all channels of a block: 128 MiB."""
 
 Source = str | os.PathLike[str] | BinaryIO
 Progress = Callable[[float], None]
@@ -58,8 +61,11 @@ class _Level:
     clipped: int = 0
     loudest: float = 0.0
     frames: int = 0
+    movement: Movement | None = None
 
     def hear(self, block: np.ndarray) -> None:
+        if self.movement is not None:
+            self.movement.hear(block)
         magnitude = np.abs(block)
         self.samples += block.size
         self.frames += block.shape[1]
@@ -121,6 +127,7 @@ def anonymize_file(
         source.seek(0)
     with open_reader(source, lenient=lenient) as reader:
         rate, channels = reader.rate, reader.channels
+        level.movement = Movement(rate)
         picture = _again(source) if reader.has_picture else None
         stream = system.stream(pseudonym, rate, channels, profile)
         hour = [rate * HOUR] * channels
@@ -135,7 +142,7 @@ def anonymize_file(
         import torch
 
         with writer, torch.inference_mode():
-            for block in reader.blocks(round(BLOCK_SECONDS * rate)):
+            for block in reader.blocks(_block_size(rate, channels)):
                 level.hear(block)
                 writer.write(stream.push(torch.from_numpy(block)))
                 if progress is not None:
@@ -164,12 +171,17 @@ def _again(source: Source) -> str | os.PathLike[str] | BinaryIO:
     return copy
 
 
+def _block_size(rate: int, channels: int) -> int:
+    """Samples per channel of a block; fewer where very many or very fast channels fill memory."""
+    return max(1, min(round(BLOCK_SECONDS * rate), MOST_SAMPLES // channels))
+
+
 def _profile(system: Anonymizer, source: Source, lenient: bool) -> object:
     import torch
 
     with open_reader(source, lenient=lenient) as reader, torch.inference_mode():
         profiling = system.profiling(reader.rate, reader.channels)
-        for block in reader.blocks(round(BLOCK_SECONDS * reader.rate)):
+        for block in reader.blocks(_block_size(reader.rate, reader.channels)):
             profiling.push(torch.from_numpy(block))
         return profiling.result()
 
@@ -232,6 +244,11 @@ def _judge(name: str, level: _Level, rate: int, lenient: bool) -> tuple[str, ...
     if troubles and not lenient:
         raise AudioError(f"{name}: {troubles[0]}, or add --lenient to anonymize it as it is")
     warnings = [f"{name}: {trouble}" for trouble in troubles]
+    if level.loudest and level.movement is not None and level.movement.speechless():
+        warnings.append(
+            f"{name}: no speech was heard in it, so nothing to anonymize: its level hardly moves; "
+            "check that the right track was recorded"
+        )
     if SOME_CLIPPED <= share < MOST_CLIPPED:
         warnings.append(
             f"{name}: {100 * share:.1f} % of the samples are clipped; expect distortion"

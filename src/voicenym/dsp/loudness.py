@@ -1,0 +1,63 @@
+"""Whether there may be speech in a recording, by how its level moves: light enough for every file.
+
+Speech rises and falls by tens of decibels with its syllables; the noise of an empty room, a hum and
+silence do not. Music, animals and traffic move as speech does and are not told from it.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+FRAME_SECONDS = 0.02
+LEAST_MOVEMENT_DB = 10.0
+"""From the quieter frames to the loudest. Of 4000 recordings of speech one moved less, 8 dB, and
+none of the others less than 20; white noise moves by 4."""
+LEAST_LEVEL_DB = -65.0
+"""Of the loudest frame after the first difference, re full scale: below what 16 bits resolve."""
+SHORTEST_SECONDS = 0.5
+"""Seconds below which nothing is said of a recording."""
+_QUIETER = 10
+"""Percent of the frames, above which the movement is measured."""
+_FLOOR = 1e-12
+
+
+class Movement:
+    """Levels of a recording's frames, gathered block by block.
+
+    Args:
+        rate: in Hz.
+
+    Example:
+        >>> movement = Movement(8000)
+        >>> movement.hear(np.random.default_rng(0).standard_normal((1, 16000)).astype(np.float32))
+        >>> movement.speechless()
+        True
+    """
+
+    def __init__(self, rate: int) -> None:
+        self._frame = max(1, round(FRAME_SECONDS * rate))
+        self._levels: list[npt.NDArray[np.float32]] = []
+
+    def hear(self, block: npt.NDArray[np.float32]) -> None:
+        """Add ``[channel, time]``; of each frame the loudest channel counts, less low rumble."""
+        count = (block.shape[1] - 1) // self._frame
+        if count < 1:
+            return
+        change = np.diff(block[:, : count * self._frame + 1])
+        frames = change.reshape(len(block), count, self._frame)
+        power = np.einsum("cft,cft->cf", frames, frames).max(0) / self._frame
+        self._levels.append(power.astype(np.float32))
+
+    def speechless(self) -> bool:
+        """Whether nothing was heard that could be speech."""
+        if not self._levels:
+            return False
+        power = np.concatenate(self._levels)
+        if len(power) * FRAME_SECONDS < SHORTEST_SECONDS:
+            return False
+        loudest = 10.0 * math.log10(float(power.max()) + _FLOOR)
+        quieter = 10.0 * math.log10(float(np.percentile(power, _QUIETER)) + _FLOOR)
+        return loudest < LEAST_LEVEL_DB or loudest - quieter < LEAST_MOVEMENT_DB
