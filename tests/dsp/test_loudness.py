@@ -22,10 +22,9 @@ def speechless(samples, rate: int, block: int = 4000) -> bool:
 def test_noise_hum_and_silence_hold_no_speech(rate, level):
     noise = np.random.default_rng(0).standard_normal(10 * rate)
     hum = np.sin(2 * np.pi * 50 * np.arange(10 * rate) / rate)
-    rumble = np.cumsum(noise)
-    rumble /= np.abs(rumble).max()
-    for sound in (0.3 * noise, hum, rumble, np.zeros(10 * rate), hum + 0.01 * noise):
+    for sound in (0.3 * noise, hum, np.zeros(10 * rate), hum + 0.01 * noise):
         assert speechless(level * sound, rate)
+        assert speechless(level * sound + 0.2, rate)
 
 
 def test_one_word_in_a_minute_of_noise_is_heard_in_either_channel(corpus):
@@ -34,6 +33,7 @@ def test_one_word_in_a_minute_of_noise_is_heard_in_either_channel(corpus):
     assert speechless(sound, 16_000)
     sound[1, 400_000 : 400_000 + len(word)] += word
     assert not speechless(sound, 16_000)
+    assert not speechless(sound + 0.5, 16_000)
 
 
 def test_of_what_is_very_short_nothing_is_said():

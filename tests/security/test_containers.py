@@ -13,6 +13,7 @@ import socket
 import struct
 import subprocess
 import sys
+import threading
 import tracemalloc
 from pathlib import Path
 
@@ -44,20 +45,26 @@ class Watch:
 
 @pytest.fixture
 def listener():
-    """A socket that accepts what is never to come; its port and whether somebody came."""
+    """A socket that hangs up on whoever comes; its port, and whether somebody came."""
+    guests = []
     with socket.socket() as server:
         server.bind(("127.0.0.1", 0))
         server.listen()
-        server.setblocking(False)
 
-        def came() -> bool:
-            try:
-                server.accept()[0].close()
-            except BlockingIOError:
-                return False
-            return True
+        def serve() -> None:
+            while True:
+                try:
+                    guest, _ = server.accept()
+                except OSError:
+                    return
+                guests.append(guest.getpeername())
+                guest.close()
 
-        yield server.getsockname()[1], came
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        yield server.getsockname()[1], lambda: bool(guests)
+        server.shutdown(socket.SHUT_RDWR)
+    thread.join()
 
 
 @pytest.fixture
@@ -168,8 +175,8 @@ def test_a_session_description_opens_no_port(tmp_path):
     "head",
     [b"nut/multimedia container\0", b"\x06\x0e\x2b\x34\x02\x05\x01\x01\x0d\x01\x02\x01\x01\x02\x04",
      b"GIF89a", b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff\xe0\0\x10JFIF", b".RMF\0\0",
-     b"8BPS\0\1", b"P6\n1 1\n255\n", b"YUV4MPEG2 W2 H2 F25:1\n", b"WEBVTT\n\n", b"BM", b"DKIF\0\0 \0VP80",
-     b"{1}{2}text", b"[Script Info]\n"],
+     b"8BPS\0\1", b"P6\n1 1\n255\n", b"YUV4MPEG2 W2 H2 F25:1\n", b"WEBVTT\n\n", b"BM",
+     b"{1}{2}text", b"[Script Info]\n", b"DKIF\0\0 \0VP80"],
     ids=lambda head: head[:6].hex(),
 )  # fmt: skip
 def test_kinds_beyond_the_list_are_not_tried(tmp_path, head):

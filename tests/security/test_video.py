@@ -103,7 +103,7 @@ def film(path, codec: str, sound: str = "aac") -> None:
         video.width, video.height = SIZE
         video.pix_fmt = PIXELS.get(codec, "yuv420p")
         video.metadata.update({"title": TEXT, "handler_name": TEXT, "language": "zul"})
-        audio = out.add_stream(sound, rate=RATE, layout="mono")
+        audio = out.add_stream(sound, rate=44_100 if path.suffix == ".flv" else RATE, layout="mono")
         audio.metadata.update({"title": TEXT, "handler_name": TEXT, "language": "zul"})
         out.set_chapters(
             [{"id": 1, "start": 0, "end": 200, "time_base": Fraction(1, 1000),
@@ -328,3 +328,16 @@ def test_sound_of_such_a_film_is_written_alone(tmp_path):
         for block in reader.blocks(5000):
             writer.write(block)
     assert MARK not in target.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("extension", "codec"),
+    [("avi", "mpeg4"), ("avi", "mjpeg"), ("avi", "mpeg2video"), ("flv", "libx264"),
+     ("ts", "libx264"), ("ts", "mpeg2video"), ("mpg", "mpeg2video"), ("ts", "libx265")],
+)  # fmt: skip
+def test_films_that_are_read_and_not_written_become_matroska(tmp_path, extension, codec):
+    source, target = tmp_path / f"in.{extension}", tmp_path / "out.mkv"
+    film(source, codec, "mp2" if extension in ("mpg", "ts") else "libmp3lame")
+    copy(source, target)
+    assert_only_picture(target)
+    assert [h for _, h in pictures(target)] == [h for _, h in pictures(source)]

@@ -48,6 +48,8 @@ _FORMS = {
 }
 _SEARCHED = 1 << 16
 """Bytes after an ID3 in which a frame of MPEG audio is looked for."""
+_TRAILER = 128
+"""Bytes of an ID3v1, which may follow the last frame."""
 _HEAD = 64
 _MPEG_RATES = (44_100, 48_000, 32_000)
 _KBITS = {
@@ -107,7 +109,8 @@ def _frames(data: bytes, tagged: bool) -> str | None:
             while count < 3 and (step := length(data[place : place + 7])) and place < end:
                 count, place = count + 1, place + step
             # A short file holds fewer frames; they must then begin it and end with it.
-            if count == 3 or (count and not at and (tagged or place >= end - 128)):
+            fits = 0 < place <= end and (tagged or place >= end - _TRAILER)
+            if count == 3 or (count and not at and fits):
                 return name
     return "mp3" if tagged and not data.strip(b"\0") else None
 

@@ -1,7 +1,7 @@
 """Whether there may be speech in a recording, by how its level moves: light enough for every file.
 
 Speech rises and falls by tens of decibels with its syllables; the noise of an empty room, a hum and
-silence do not. Music, animals and traffic move as speech does and are not told from it.
+silence do not. Music, wind and traffic move as speech does and are not told from it.
 """
 
 from __future__ import annotations
@@ -13,10 +13,9 @@ import numpy.typing as npt
 
 FRAME_SECONDS = 0.02
 LEAST_MOVEMENT_DB = 10.0
-"""From the quieter frames to the loudest. Of 4000 recordings of speech one moved less, 8 dB, and
-none of the others less than 20; white noise moves by 4."""
-LEAST_LEVEL_DB = -65.0
-"""Of the loudest frame after the first difference, re full scale: below what 16 bits resolve."""
+"""From the quieter frames to the loudest; white noise moves by 4."""
+LEAST_LEVEL_DB = -80.0
+"""Of the loudest frame, re full scale: some steps of 16 bits."""
 SHORTEST_SECONDS = 0.5
 """Seconds below which nothing is said of a recording."""
 _QUIETER = 10
@@ -42,12 +41,12 @@ class Movement:
         self._levels: list[npt.NDArray[np.float32]] = []
 
     def hear(self, block: npt.NDArray[np.float32]) -> None:
-        """Add ``[channel, time]``; of each frame the loudest channel counts, less low rumble."""
-        count = (block.shape[1] - 1) // self._frame
+        """Add ``[channel, time]``; of each frame the loudest channel counts."""
+        count = block.shape[1] // self._frame
         if count < 1:
             return
-        change = np.diff(block[:, : count * self._frame + 1])
-        frames = change.reshape(len(block), count, self._frame)
+        whole = block[:, : count * self._frame]
+        frames = (whole - whole.mean(1, keepdims=True)).reshape(len(block), count, self._frame)
         power = np.einsum("cft,cft->cf", frames, frames).max(0) / self._frame
         self._levels.append(power.astype(np.float32))
 
