@@ -169,7 +169,7 @@ def test_every_file_is_taken_or_accounted_for(folder, tmp_path):
 def test_few_of_many_other_files_are_named_and_all_when_asked(tmp_path):
     for i in range(30):
         (tmp_path / f"{i:02}.txt").write_text("x")
-    parts = walk.left_out([tmp_path], None)
+    parts = walk.skipped([tmp_path], None)
     [line] = walk.report(parts)
     assert "30 files were not taken" in line
     assert "04.txt and 25 more, which --dry-run names" in line

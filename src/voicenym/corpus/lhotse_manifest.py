@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from voicenym.audio.atomic import AtomicFile
+from voicenym.audio.containers import output_suffix
 from voicenym.corpus.checks import check_id, check_inside
 from voicenym.corpus.cutting import Passage
 from voicenym.corpus.lhotse_cuts import read_cuts
@@ -120,7 +121,7 @@ def read_manifest(
             )
         if len(speakers) == 1:
             speaker = speakers.pop()
-            called = f"{outlines.recording(speaker, name)}{source.suffix}"
+            called = outlines.recording(speaker, name) + output_suffix(source.suffix)
             target = output / "audio" / check_id(f"{path}: id", called, folders=True)
             items.append(Item(source, target, speaker, name))
             continue

@@ -45,7 +45,7 @@ class Reason(Enum):
 
 
 @dataclass(frozen=True)
-class LeftOut:
+class SkippedFile:
     """A file, or a folder with all that is in it, that is not taken."""
 
     path: Path
@@ -57,7 +57,7 @@ class Found:
     """What a folder holds: recordings in the order of their names, and everything else."""
 
     recordings: list[Path] = field(default_factory=list)
-    left_out: list[LeftOut] = field(default_factory=list)
+    skipped: list[SkippedFile] = field(default_factory=list)
 
 
 def walk(root: Path, without: Path | None = None, *, links: bool = False) -> Found:
@@ -74,7 +74,7 @@ def walk(root: Path, without: Path | None = None, *, links: bool = False) -> Fou
     whole = root.resolve()
 
     def closed(error: OSError) -> None:
-        found.left_out.append(LeftOut(Path(error.filename or root), Reason.CLOSED))
+        found.skipped.append(SkippedFile(Path(error.filename or root), Reason.CLOSED))
 
     for folder, folders, names in os.walk(root, onerror=closed):
         deeper = []
@@ -86,7 +86,7 @@ def walk(root: Path, without: Path | None = None, *, links: bool = False) -> Fou
             if reason is None:
                 deeper.append(name)
             else:
-                found.left_out.append(LeftOut(path, reason))
+                found.skipped.append(SkippedFile(path, reason))
         folders[:] = deeper
         for name in sorted(names):
             path = Path(folder, name)
@@ -94,7 +94,7 @@ def walk(root: Path, without: Path | None = None, *, links: bool = False) -> Fou
             if why is None:
                 found.recordings.append(path)
             else:
-                found.left_out.append(LeftOut(path, why))
+                found.skipped.append(SkippedFile(path, why))
     return found
 
 
@@ -136,16 +136,16 @@ def _sounds(path: Path) -> bool:
     return found is not None and (found != "mov" or head[4:8] == b"ftyp")
 
 
-def left_out(inputs: Iterable[Path], output: Path | None) -> list[LeftOut]:
+def skipped(inputs: Iterable[Path], output: Path | None) -> list[SkippedFile]:
     """What is not taken of the folders among the inputs of :func:`voicenym.corpus.plan.plan`."""
-    return [part for path in inputs if path.is_dir() for part in walk(path, output).left_out]
+    return [part for path in inputs if path.is_dir() for part in walk(path, output).skipped]
 
 
-def report(parts: Sequence[LeftOut], *, every: bool = False) -> list[str]:
+def report(parts: Sequence[SkippedFile], *, every: bool = False) -> list[str]:
     """Sentences that count and name what is not taken, by reason.
 
     Args:
-        parts: from :func:`left_out`.
+        parts: from :func:`skipped`.
         every: name all files; otherwise of files that are plainly no recordings, some.
     """
     lines = []

@@ -144,7 +144,7 @@ def account(
     """
     from voicenym.corpus import walk
 
-    for line in walk.report(walk.left_out(inputs, output), every=every):
+    for line in walk.report(walk.skipped(inputs, output), every=every):
         say.warn(line)
     for line in walk.rewritten(item.source for item in items):
         say(line)
