@@ -4,38 +4,25 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures.process import BrokenProcessPool
 from types import TracebackType
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from voicenym import processes
 from voicenym.attack.cache import VectorCache
 from voicenym.attack.interface import Verifier
 from voicenym.attack.transform import ORIGINAL, Transform
+from voicenym.corpus.crew import Crew, Died
+from voicenym.corpus.left_out import DIED, STRICT, LeftOut, nothing_left, reason
 from voicenym.corpus.recording import Recording
-from voicenym.errors import VoicenymError
-
-if TYPE_CHECKING:
-    from concurrent.futures import ProcessPoolExecutor
+from voicenym.errors import AudioError
 
 AT_ONCE = 32
 """Recordings that a worker takes at a time."""
 
-Work = tuple[Verifier, list[tuple[Recording, Transform]]]
-
-
-def _embed(work: Work) -> np.ndarray:
-    verifier, pairs = work
-    return verifier.embed([transform(recording) for recording, transform in pairs])
-
-
-def _start_worker() -> None:
-    import torch
-
-    torch.set_num_threads(1)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+Pairs = list[tuple[Recording, Transform]]
+Work = tuple[Verifier, Pairs]
+Found = np.ndarray | str
+"""A vector, or why there is none."""
 
 
 class Embedder:
@@ -45,6 +32,7 @@ class Embedder:
         cache: where vectors are looked up and kept.
         workers: processes; 1 computes here. The vectors do not depend on it.
         progress: called with the number of recordings done, as they are done.
+        left_out: told of recordings that have no vector; the default raises at the first one.
     """
 
     def __init__(
@@ -52,11 +40,14 @@ class Embedder:
         cache: VectorCache | None = None,
         workers: int = 1,
         progress: Callable[[int], None] | None = None,
+        left_out: LeftOut = STRICT,
     ) -> None:
         self._cache = cache or VectorCache()
         self._workers = workers
         self._progress = progress or (lambda done: None)
-        self._pool: ProcessPoolExecutor | None = None
+        self._crew: Crew[Work, list[Found]] | None = None
+        self._failed: dict[str, str] = {}
+        self.left_out = left_out
 
     def __enter__(self) -> Embedder:
         return self
@@ -67,9 +58,9 @@ class Embedder:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._pool is not None:
-            self._pool.shutdown(wait=kind is None, cancel_futures=True)
-            self._pool = None
+        if self._crew is not None:
+            self._crew.close(wait=kind is None)
+            self._crew = None
 
     def __call__(
         self,
@@ -77,10 +68,40 @@ class Embedder:
         recordings: Sequence[Recording],
         transform: Transform = ORIGINAL,
     ) -> np.ndarray:
-        """Vectors ``[recording, dimension]`` of transformed recordings."""
+        """Vectors ``[recording, dimension]`` of transformed recordings.
+
+        Raises:
+            AudioError: a recording has none.
+        """
+        found = self.those(verifier, recordings, transform)
+        bad = next((why for why in found if isinstance(why, str)), None)
+        if bad is not None:
+            raise AudioError(bad)
+        return np.stack([np.asarray(vector) for vector in found])
+
+    def those(
+        self,
+        verifier: Verifier,
+        recordings: Sequence[Recording],
+        transform: Transform = ORIGINAL,
+    ) -> list[Found]:
+        """A vector ``[dimension]`` of each recording, or why there is none, in a sentence.
+
+        Raises:
+            VoicenymError: there is none of any recording, or what failed concerns the whole run.
+        """
         prefix = f"{verifier.name} {verifier.version} | "
-        identities = [prefix + transform.identity(recording) for recording in recordings]
-        found = {identity: self._cache.get(identity) for identity in identities}
+        identities: list[str] = []
+        for recording in recordings:
+            try:
+                identities.append(prefix + transform.identity(recording))
+            except Exception as error:
+                identities.append(f"failed {recording.name} {transform.told}")
+                self._leave(identities[-1], recording, transform, reason(error, recording.name))
+        found: dict[str, Found | None] = {
+            identity: self._failed.get(identity, self._cache.get(identity))
+            for identity in identities
+        }
         todo = {
             identity: recording
             for identity, recording in zip(identities, recordings, strict=True)
@@ -89,23 +110,103 @@ class Embedder:
         names = list(todo)
         blocks = [names[i : i + AT_ONCE] for i in range(0, len(names), AT_ONCE)]
         work = [(verifier, [(todo[name], transform) for name in block]) for block in blocks]
-        try:
-            for block, vectors in zip(blocks, self._computed(work), strict=True):
-                self._cache.put(zip(block, vectors, strict=True))
-                found.update(zip(block, vectors, strict=True))
-                self._progress(len(block))
-        except BrokenProcessPool:
-            self._pool = None
-            raise VoicenymError(
-                "a worker process died (out of memory?); run again with fewer --workers: what was "
-                "done is kept"
-            ) from None
+        for block, vectors in zip(blocks, self._computed(work), strict=True):
+            pairs = list(zip(block, vectors, strict=True))
+            self._cache.put((name, x) for name, x in pairs if not isinstance(x, str))
+            for name, vector in pairs:
+                if isinstance(vector, str):
+                    self._leave(name, todo[name], transform, vector)
+            found.update(pairs)
+            self._progress(len(block))
         self._progress(len(identities) - len(names))
-        return np.stack([np.asarray(found[identity]) for identity in identities])
+        result = [x for identity in identities if (x := found[identity]) is not None]
+        if result and all(isinstance(x, str) for x in result):
+            whys = {r.name: str(why) for r, why in zip(recordings, result, strict=True)}
+            raise nothing_left(len(recordings), whys)
+        return result
 
-    def _computed(self, work: list[Work]) -> Iterator[np.ndarray]:
+    def kept(
+        self,
+        verifier: Verifier,
+        recordings: Sequence[Recording],
+        transform: Transform = ORIGINAL,
+    ) -> tuple[np.ndarray, list[Recording]]:
+        """Vectors ``[recording, dimension]`` of the recordings that have one, and these.
+
+        Raises:
+            VoicenymError: as :meth:`those`.
+        """
+        found = self.those(verifier, recordings, transform)
+        pairs = [
+            (vector, recording)
+            for vector, recording in zip(found, recordings, strict=True)
+            if not isinstance(vector, str)
+        ]
+        return np.stack([vector for vector, _ in pairs]), [recording for _, recording in pairs]
+
+    def _leave(self, identity: str, recording: Recording, transform: Transform, why: str) -> None:
+        self._failed[identity] = why
+        self.left_out.add(recording.name, why, transform.told)
+
+    def _computed(self, work: list[Work]) -> Iterator[list[Found]]:
         if self._workers <= 1 or len(work) < 2:
-            return map(_embed, work)
-        if self._pool is None:
-            self._pool = processes.pool(self._workers, _start_worker)
-        return self._pool.map(_embed, work)
+            yield from map(_embed, work)
+            return
+        if self._crew is None:
+            self._crew = Crew(_embed, self._workers, _start_worker)
+        for block, found in zip(work, self._crew.results(work), strict=True):
+            yield self._singly(block) if isinstance(found, Died) else found
+
+    def _singly(self, work: Work) -> list[Found]:
+        """A block at which a worker died, a recording at a time: one of them is to blame."""
+        verifier, pairs = work
+        with Crew(_embed, 1, _start_worker) as crew:
+            found = crew.results([(verifier, [pair]) for pair in pairs])
+            return [DIED if isinstance(one, Died) else one[0] for one in found]
+
+
+def _embed(work: Work) -> list[Found]:
+    verifier, pairs = work
+    found: list[Found] = []
+    heard: list[np.ndarray] = []
+    for recording, transform in pairs:
+        try:
+            heard.append(_sound(transform(recording), recording))
+            found.append("")
+        except Exception as error:
+            found.append(reason(error, recording.name))
+    places = [place for place, why in enumerate(found) if not why]
+    if not places:
+        return found
+    try:
+        vectors: Sequence[Found] = list(verifier.embed(heard))
+    except Exception:  # of one of them: which?
+        vectors = [_one(verifier, pairs[p][0], x) for p, x in zip(places, heard, strict=True)]
+    for place, vector in zip(places, vectors, strict=True):
+        found[place] = vector
+        if not isinstance(vector, str) and not np.isfinite(vector).all():
+            found[place] = f"{pairs[place][0].path}: {verifier.name} hears no voice in it"
+    return found
+
+
+def _start_worker() -> None:
+    import torch
+
+    torch.set_num_threads(1)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _one(verifier: Verifier, recording: Recording, samples: np.ndarray) -> Found:
+    try:
+        vector: np.ndarray = verifier.embed([samples])[0]
+    except Exception as error:
+        return reason(error, recording.name)
+    return vector
+
+
+def _sound(samples: np.ndarray, recording: Recording) -> np.ndarray:
+    if not len(samples) or not np.isfinite(samples).all():
+        raise AudioError(
+            f"{recording.name}: what came of it is empty, or has samples that are no numbers"
+        )
+    return samples

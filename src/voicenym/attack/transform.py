@@ -15,6 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from voicenym.corpus.recording import RATE, Recording
+from voicenym.corpus.recordings import FILES
 from voicenym.errors import CorpusError
 from voicenym.pseudonym import Key
 from voicenym.system import Anonymizer, load
@@ -24,6 +25,10 @@ EVERYBODY = "everybody"
 
 class Step(Protocol):
     """One operation on the samples of a recording."""
+
+    @property
+    def told(self) -> str:
+        """What is done, in a word or two."""
 
     def identity(self, recording: Recording) -> str:
         """Names the step for this recording; equal names mean equal results."""
@@ -52,6 +57,10 @@ class Anonymize:
     key: Key
     per: str = "speaker"
     parameters: tuple[tuple[str, Any], ...] = ()
+
+    @property
+    def told(self) -> str:
+        return self.system
 
     def identity(self, recording: Recording) -> str:
         who = {
@@ -84,6 +93,10 @@ class Undo:
     system: str
     parameters: tuple[tuple[str, Any], ...]
 
+    @property
+    def told(self) -> str:
+        return f"undoing {self.system}"
+
     def identity(self, recording: Recording) -> str:
         return f"undo {self.system} {self.parameters}"
 
@@ -98,6 +111,10 @@ class Denoise:
     """One of V-Cloak's de-noisers (attacker A2), by name."""
 
     name: str
+
+    @property
+    def told(self) -> str:
+        return f"de-noising ({self.name})"
 
     def identity(self, recording: Recording) -> str:
         return f"denoise {self.name}"
@@ -117,6 +134,10 @@ class Instead:
     """
 
     files: Mapping[str, Path] = field(hash=False)
+
+    @property
+    def told(self) -> str:
+        return FILES
 
     def _other(self, recording: Recording) -> Recording:
         if recording.name not in self.files:
@@ -146,6 +167,11 @@ class Transform:
 
     def identity(self, recording: Recording) -> str:
         return " | ".join([recording.digest(), *(step.identity(recording) for step in self.steps)])
+
+    @property
+    def told(self) -> str:
+        """What is done, in words for a list of what it failed on; empty for originals."""
+        return ", then ".join(step.told for step in self.steps)
 
     def __call__(self, recording: Recording) -> np.ndarray:
         """Samples ``[time]`` float32 at 16 kHz."""

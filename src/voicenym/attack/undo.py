@@ -152,6 +152,10 @@ class Backwards:
     shares: tuple[tuple[str, float], ...]
     parameters: tuple[tuple[str, Any], ...] = ()
 
+    @property
+    def told(self) -> str:
+        return f"undoing {self.system}"
+
     def identity(self, recording: Recording) -> str:
         return f"backwards {self.system} {self.parameters} {self.shares}"
 

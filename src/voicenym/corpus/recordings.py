@@ -6,25 +6,35 @@ import csv
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from voicenym.corpus import kaldi, lhotse_cuts, lhotse_manifest
 from voicenym.corpus.checks import check_source, printable
+from voicenym.corpus.left_out import STRICT, LeftOut
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.speakers import by_folders
 from voicenym.corpus.walk import walk
 from voicenym.errors import CorpusError
 
+FILES = "files"
+"""Name of what somebody else anonymized."""
 COLUMNS = ("utterance", "path", "speaker")
 """What a manifest must have; ``gender``, ``text``, ``split``, ``corpus`` are used if there."""
 
 
+_Row = dict[str, Any]  # of csv.DictReader: None where a row is too short
 CURE = "Say which, or list the recordings in a manifest.tsv there, with the columns " + ", ".join(
     COLUMNS
 )
 
 
 def recordings(
-    source: Path, split: str | None = None, corpus: str | None = None, *, level: int | None = None
+    source: Path,
+    split: str | None = None,
+    corpus: str | None = None,
+    left_out: LeftOut = STRICT,
+    *,
+    level: int | None = None,
 ) -> list[Recording]:
     """All utterances of a corpus, in the order of their names.
 
@@ -36,47 +46,63 @@ def recordings(
             whose paths are relative to it.
         split: only rows of this split; needs a manifest.
         corpus: only rows of this corpus; needs a manifest.
+        left_out: told of recordings whose files are missing and of rows that say too little; the
+            default raises at the first one.
         level: which folder below ``source`` names the speaker, where no table does.
 
     Raises:
-        CorpusError: nothing found, columns missing, names twice, files missing.
+        CorpusError: nothing found, columns missing, names twice, all files missing.
     """
     if not source.exists():
         raise CorpusError(f"{source}: no such file or folder; check the name")
     if source.is_dir() and kaldi.is_kaldi(source):
-        found = _kaldi(source)
+        found = _kaldi(source, left_out)
     elif lhotse_manifest.is_manifest(source):
-        found = _checked(source, lhotse_cuts.utterances(source))
+        found = _checked(source, lhotse_cuts.utterances(source), left_out)
     elif source.is_file():
-        return _manifest(source, split, corpus)
+        return _manifest(source, split, corpus, left_out)
     elif (source / "manifest.tsv").is_file():
-        return _manifest(source / "manifest.tsv", split, corpus)
+        return _manifest(source / "manifest.tsv", split, corpus, left_out)
     elif source.is_dir() and (folders := [f for f in sorted(source.iterdir()) if _is_kaldi(f)]):
         # an utterance may stand in several of the challenges' folders, such as *_all
-        found = _checked(source, list(dict.fromkeys(r for f in folders for r in _kaldi(f))))
+        every = dict.fromkeys(r for f in folders for r in _kaldi(f, left_out))
+        found = _checked(source, list(every), left_out)
     else:
-        found = _tree(source, level)
+        found = _tree(source, level, left_out)
     if split or corpus:
         raise CorpusError(f"{source}: --split and --corpus need a manifest with such columns")
     return found
 
 
-def _checked(source: Path, found: Sequence[Recording]) -> list[Recording]:
+def _checked(source: Path, found: Sequence[Recording], left_out: LeftOut) -> list[Recording]:
     if not found:
         raise CorpusError(f"{source}: no recordings in it; check the folder, or the split")
     twice = [name for name, count in Counter(r.name for r in found).items() if count > 1]
     if twice:
         raise CorpusError(f"{source}: {twice[0]} names two utterances; make names unique")
-    missing = [r for r in found if not r.path.is_file()]
-    if missing:
+    missing = [r for r in found if not _is_file(r.path)]
+    if missing and (left_out.fail_fast or len(missing) == len(found)):
         raise CorpusError(
             f"{missing[0].path}: missing ({len(missing)} of {len(found)} files of {source} are); "
             "restore them or take their lines out"
         )
-    return sorted(found)
+    for recording in missing:
+        left_out.add(
+            recording.name,
+            f"{recording.path}: missing; restore it or take its line out of {source}",
+        )
+    absent = {recording.name for recording in missing}
+    return sorted(recording for recording in found if recording.name not in absent)
 
 
-def _tree(root: Path, level: int | None) -> list[Recording]:
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # a name that is too long, or holds a zero byte
+        return False
+
+
+def _tree(root: Path, level: int | None, left_out: LeftOut) -> list[Recording]:
     """``SPEAKER/.../UTTERANCE.wav``: the first folder below the root is the speaker."""
     paths = walk(root, links=True).recordings
     inner = [path.relative_to(root) for path in paths]
@@ -88,10 +114,9 @@ def _tree(root: Path, level: int | None) -> list[Recording]:
                 f"{path}: lies in no speaker's folder; arrange the recordings as "
                 f"{root}/SPEAKER/UTTERANCE{path.suffix}"
             )
-        text = path.with_suffix(".txt")
-        words = text.read_text("utf-8", "replace").strip() if text.is_file() else ""
+        words = _words(path.with_suffix(".txt"))
         found.append(Recording(place.with_suffix("").as_posix(), speaker, path, text=words))
-    return _checked(root, found)
+    return _checked(root, found, left_out)
 
 
 def _least(inner: Sequence[Path]) -> int | None:
@@ -99,13 +124,23 @@ def _least(inner: Sequence[Path]) -> int | None:
     return 1 if any(len(path.parts) == 1 for path in inner) else None
 
 
-def _manifest(path: Path, split: str | None, corpus: str | None) -> list[Recording]:
+def _words(path: Path) -> str:
+    """What is said, from a file beside a recording; empty where there is none to read."""
+    try:
+        return path.read_text("utf-8", "replace").strip() if path.is_file() else ""
+    except OSError:
+        return ""
+
+
+def _manifest(
+    path: Path, split: str | None, corpus: str | None, left_out: LeftOut
+) -> list[Recording]:
     try:
         with path.open(encoding="utf-8", newline="") as file:
             reader = csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
             rows = list(reader)
             columns = reader.fieldnames or []
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise CorpusError(f"{path}: cannot be read as a TSV manifest ({error})") from None
     missing = [column for column in COLUMNS if column not in columns]
     if missing:
@@ -124,7 +159,7 @@ def _manifest(path: Path, split: str | None, corpus: str | None) -> list[Recordi
             (row.get("gender") or "")[:1].lower(),
             row.get("text") or "",
         )
-        for row in rows
+        for row in _told(path, rows, left_out)
     ]
     nameless = [r for r in found if not r.speaker]
     if nameless:
@@ -132,7 +167,22 @@ def _manifest(path: Path, split: str | None, corpus: str | None) -> list[Recordi
             f"{path}: {nameless[0].name} has no speaker ({len(nameless)} such); "
             f"{_with_speakers(rows)}"
         )
-    return _checked(path, found)
+    return _checked(path, found, left_out)
+
+
+def _told(path: Path, rows: Sequence[_Row], left_out: LeftOut) -> list[_Row]:
+    """Rows that name an utterance and a file."""
+    told = []
+    for number, row in enumerate(rows, 1):
+        lacking = [
+            c for c in COLUMNS if not (row.get(c) or "") and (c != "speaker" or row.get(c) is None)
+        ]
+        if not lacking:
+            told.append(row)
+            continue
+        name = row.get("utterance") or f"row {number}"
+        left_out.add(name, f"{path}: its row has no {lacking[0]}; mend the row or take it out")
+    return told
 
 
 def _with_speakers(rows: Sequence[Mapping[str, str | None]]) -> str:
@@ -148,7 +198,7 @@ def _is_kaldi(folder: Path) -> bool:
     return folder.is_dir() and kaldi.is_kaldi(folder)
 
 
-def _kaldi(folder: Path) -> list[Recording]:
+def _kaldi(folder: Path, left_out: LeftOut) -> list[Recording]:
     data = kaldi.read_utterances(folder)
     piped = next((u for u in data if u.piped), None)
     if piped is not None:
@@ -161,37 +211,44 @@ def _kaldi(folder: Path) -> list[Recording]:
     return _checked(
         folder,
         [Recording(u.name, u.speaker, Path(u.entry), u.sex, u.text, u.start, u.end) for u in data],
+        left_out,
     )
 
 
-def matched(speech: Sequence[Recording], anonymized: Path) -> dict[str, Path]:
+def matched(
+    speech: Sequence[Recording], anonymized: Path, left_out: LeftOut = STRICT
+) -> dict[str, Path]:
     """Anonymized files by the names of the originals.
 
     Args:
         speech: original recordings.
         anonymized: a corpus of the same layout, or a folder in which files have the utterances'
             names.
+        left_out: told of recordings that have no anonymized file; the default raises.
 
     Raises:
-        CorpusError: with what is missing.
+        CorpusError: with what is missing; all of them, unless the first one is to be raised.
     """
     if not anonymized.is_dir():
         raise CorpusError(f"{anonymized}: no such folder; give the folder of anonymized files")
     if kaldi.is_kaldi(anonymized) or (anonymized / "manifest.tsv").is_file():
-        found = {recording.name: recording.path for recording in recordings(anonymized)}
+        there = recordings(anonymized, left_out=LeftOut())  # what is missing is told below
+        found = {recording.name: recording.path for recording in there}
     else:
         found = {}
         for path in walk(anonymized, links=True).recordings:
             found[path.relative_to(anonymized).with_suffix("").as_posix()] = path
             found.setdefault(path.stem, path)
     missing = [recording.name for recording in speech if recording.name not in found]
-    if missing:
+    if missing and (left_out.fail_fast or len(missing) == len(speech)):
         raise CorpusError(
             f"{anonymized}: {len(missing)} of {len(speech)} recordings have no anonymized file: "
             + ", ".join(missing[:5])
             + (", ..." if len(missing) > 5 else "")
         )
-    return {recording.name: found[recording.name] for recording in speech}
+    for name in missing:
+        left_out.add(name, f"{anonymized}: holds no anonymized file of it; anonymize it", FILES)
+    return {r.name: found[r.name] for r in speech if r.name in found}
 
 
 def spread(speech: Sequence[Recording], most: int) -> list[Recording]:

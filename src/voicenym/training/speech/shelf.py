@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 import numpy as np
 
-from voicenym import processes
-from voicenym.corpus.recording import Recording
-from voicenym.errors import VoicenymError
+from voicenym.corpus.crew import Crew, Died
+from voicenym.corpus.left_out import DIED, STRICT, LeftOut, nothing_left, reason
+from voicenym.corpus.recording import RATE, SHORTEST, Recording
+from voicenym.errors import AudioError, VoicenymError
 from voicenym.private import private_folder, write_private
 
 FULL_SCALE = 32767.0
@@ -78,6 +78,7 @@ class Shelf:
         rendering: Rendering,
         workers: int = 1,
         progress: Callable[[int], None] = lambda done: None,
+        left_out: LeftOut = STRICT,
     ) -> list[Utterance]:
         """Recordings in their order, rendered where they are not on the shelf yet.
 
@@ -86,24 +87,37 @@ class Shelf:
             rendering: how; pickled to the workers.
             workers: processes.
             progress: told how many more are on the shelf.
+            left_out: told of recordings that cannot be rendered, which are not among the result;
+                the default raises at the first one.
 
         Raises:
-            VoicenymError: a recording cannot be rendered, or the disk is full.
+            VoicenymError: no recording can be rendered, or the disk is full.
         """
-        work = [
-            (recording, rendering, self._path(recording, rendering)) for recording in recordings
-        ]
+        failed: dict[str, str] = {}
+
+        def leave(recording: Recording, why: str) -> None:
+            failed[recording.name] = why
+            left_out.add(recording.name, why, step_of(rendering))
+
+        work = []
+        for recording in recordings:
+            try:
+                work.append((recording, rendering, self._path(recording, rendering)))
+            except Exception as error:
+                leave(recording, reason(error, recording.name))
         missing = [item for item in work if not item[2].is_file()]
         progress(len(work) - len(missing))
-        try:
-            for _ in _mapped(missing, workers):
-                progress(1)
-        except BrokenProcessPool:
-            raise VoicenymError(
-                "a worker process died (out of memory?); run again with fewer --workers: what was "
-                "done is kept"
-            ) from None
-        return [Utterance(recording, path, path.stat().st_size // 2) for recording, _, path in work]
+        for (recording, _, _), why in zip(missing, _mapped(missing, workers), strict=True):
+            if why is not None:
+                leave(recording, why)
+            progress(1)
+        if failed and not any(path.is_file() for _, _, path in work):
+            raise nothing_left(len(recordings), failed)
+        return [
+            Utterance(recording, path, path.stat().st_size // 2)
+            for recording, _, path in work
+            if path.is_file()
+        ]
 
     def _path(self, recording: Recording, rendering: Rendering) -> Path:
         name = hashlib.sha256(rendering.identity(recording).encode()).hexdigest()
@@ -113,12 +127,19 @@ class Shelf:
 Work = tuple[Recording, Rendering, Path]
 
 
-def _mapped(work: list[Work], workers: int) -> Iterator[None]:
+def step_of(rendering: Rendering) -> str:
+    """What a rendering is called in a list of what was left out; empty where it only reads."""
+    return str(getattr(rendering, "told", ""))
+
+
+def _mapped(work: list[Work], workers: int) -> Iterator[str | None]:
+    """Why each was not rendered; None where it was."""
     if workers <= 1 or len(work) < 2:
         yield from map(_render, work)
         return
-    with processes.pool(workers, _start_worker) as pool:
-        yield from pool.map(_render, work, chunksize=8)
+    with Crew(_render, workers, _start_worker) as crew:
+        for why in crew.results(work):
+            yield DIED if isinstance(why, Died) else why
 
 
 def _start_worker() -> None:
@@ -127,9 +148,12 @@ def _start_worker() -> None:
     torch.set_num_threads(1)
 
 
-def _render(work: Work) -> None:
+def _render(work: Work) -> str | None:
     recording, rendering, path = work
-    samples = np.clip(rendering(recording), -1.0, 1.0)
+    try:
+        samples = rendered(recording, rendering)
+    except Exception as error:
+        return reason(error, recording.name)
     try:
         write_private(path, np.rint(samples * FULL_SCALE).astype(np.int16).tobytes())
     except OSError as error:
@@ -137,3 +161,18 @@ def _render(work: Work) -> None:
             f"{path.parent}: cannot keep speech here ({error.strerror}); free some space, or "
             "choose another folder"
         ) from error
+    return None
+
+
+def rendered(recording: Recording, rendering: Rendering) -> np.ndarray:
+    """Samples that something can be learnt from, ``[time]`` float32 in [-1, 1].
+
+    Raises:
+        AudioError: what came of the recording is too short, or no sound.
+    """
+    samples = np.asarray(rendering(recording))
+    if len(samples) < SHORTEST * RATE:
+        raise AudioError(f"{recording.name}: what came of it is shorter than {SHORTEST:g} s")
+    if not np.isfinite(samples).all():
+        raise AudioError(f"{recording.name}: what came of it has samples that are no numbers")
+    return np.clip(samples, -1.0, 1.0)
