@@ -33,7 +33,13 @@ class Vectors:
         self._people = rng.standard_normal((SPEAKERS, DIMENSION))
 
     def __call__(self, verifier, recordings, transform):
-        return np.stack([self._one(r, transform) for r in recordings])
+        return np.stack(self.those(verifier, recordings, transform))
+
+    def those(self, verifier, recordings, transform):
+        return [self._one(r, transform) for r in recordings]
+
+    def kept(self, verifier, recordings, transform):
+        return self(verifier, recordings, transform), list(recordings)
 
     def _one(self, recording, transform):
         speaker, number = map(int, recording.name.split("-"))

@@ -25,9 +25,12 @@ class Vectors:
         self.asked = []
         self._common = 2.0 * np.random.default_rng(0).standard_normal(DIMENSION)
 
-    def __call__(self, verifier, recordings, transform):
+    def those(self, verifier, recordings, transform):
         self.asked.append(([r.name for r in recordings], transform))
-        return np.stack([self._one(r.name) for r in recordings])
+        return [self._one(r.name) for r in recordings]
+
+    def kept(self, verifier, recordings, transform):
+        return np.stack(self.those(verifier, recordings, transform)), list(recordings)
 
     def _one(self, name):
         person, number = map(int, name.split("-"))

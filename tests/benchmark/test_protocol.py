@@ -121,9 +121,9 @@ def test_statistics_are_trained_on_what_their_attacker_knows(corpus):
     heard = []
 
     class Spying(Embedder):
-        def __call__(self, verifier, recordings, transform):
+        def those(self, verifier, recordings, transform):
             heard.append((list(recordings), transform.steps))
-            return super().__call__(verifier, recordings, transform)
+            return super().those(verifier, recordings, transform)
 
     trials = build(corpus[:16], enrolment=2, trials=2)
     case = Case(

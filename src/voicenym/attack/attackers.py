@@ -8,6 +8,7 @@ Challenges (Tomashenko et al. 2022) and of V-Cloak (Deng et al., USENIX Security
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +18,7 @@ from voicenym.attack.case import Case
 from voicenym.attack.embedder import Embedder
 from voicenym.attack.interface import Verifier
 from voicenym.attack.transform import ORIGINAL, Denoise, Step, Transform
+from voicenym.corpus.recording import Recording
 
 
 class Attacker(ABC):
@@ -69,6 +71,10 @@ class Comparing(Attacker):
         """What was done to the original speech of the trials, by the user and the attacker."""
         return case.protection.transform
 
+    def published(self, case: Case) -> Transform:
+        """What was done to the trials before the attacker had them."""
+        return case.protection.transform
+
     def cohort(self, case: Case) -> Transform:
         """What is done to strangers' speech with which scores are normalised: as to enrolment."""
         return self.enrolment(case)
@@ -85,22 +91,52 @@ class Comparing(Attacker):
         backend: Backend | None = None,
     ) -> np.ndarray:
         models = enrolled(case, verifier, embedder, self.enrolment(case))
-        trials = embedder(verifier, case.trials, self.trials(case))
+        trials = found_or(embedder, verifier, case.trials, self.trials(case), self.published(case))
         return (backend or self.backend(case, verifier, embedder)).score(models, trials)
 
 
 def enrolled(
     case: Case, verifier: Verifier, embedder: Embedder, transform: Transform
 ) -> list[np.ndarray]:
-    """Vectors ``[n_i, dimension]`` of each model's transformed recordings."""
-    vectors = embedder(verifier, case.enrolment, transform)
-    ends = np.cumsum([len(model.recordings) for model in case.models])
-    return np.split(vectors, ends[:-1])
+    """Vectors ``[n_i, dimension]`` of each model's transformed recordings.
+
+    A recording that the transform fails on is left out; where it fails on all of a model's, the
+    attacker has their originals.
+    """
+    found = embedder.those(verifier, case.enrolment, transform)
+    vectors, place = [], 0
+    for model in case.models:
+        own = found[place : place + len(model.recordings)]
+        place += len(own)
+        kept = [vector for vector in own if not isinstance(vector, str)]
+        vectors.append(np.stack(kept) if kept else embedder.kept(verifier, model.recordings)[0])
+    return vectors
 
 
 def tried(case: Case, verifier: Verifier, embedder: Embedder, *more: Step) -> np.ndarray:
     """Vectors ``[trial, dimension]`` of the protected trials, after what the attacker adds."""
-    return embedder(verifier, case.trials, case.protection.transform.then(*more))
+    published = case.protection.transform
+    return found_or(embedder, verifier, case.trials, published.then(*more), published)
+
+
+def found_or(
+    embedder: Embedder,
+    verifier: Verifier,
+    recordings: Sequence[Recording],
+    transform: Transform,
+    otherwise: Transform,
+) -> np.ndarray:
+    """Vectors ``[recording, dimension]``; where a transform fails, those of another one.
+
+    An attacker whose de-noiser fails on a trial still has the trial.
+    """
+    found = embedder.those(verifier, recordings, transform)
+    failed = [place for place, vector in enumerate(found) if isinstance(vector, str)]
+    if failed:
+        instead = embedder(verifier, [recordings[place] for place in failed], otherwise)
+        for place, vector in zip(failed, instead, strict=True):
+            found[place] = vector
+    return np.stack([np.asarray(vector) for vector in found])
 
 
 @dataclass(frozen=True)
@@ -112,6 +148,9 @@ class Unprotected(Comparing):
     informed = False
 
     def trials(self, case: Case) -> Transform:
+        return ORIGINAL
+
+    def published(self, case: Case) -> Transform:
         return ORIGINAL
 
 
@@ -187,6 +226,8 @@ class SemiInformed(LazyInformed):
     def backend(self, case: Case, verifier: Verifier, embedder: Embedder) -> Backend:
         vectors, speakers = [], []
         for per in ("speaker", "utterance"):
-            vectors.append(embedder(verifier, case.pool, case.protection.with_key(case.key, per)))
-            speakers += [recording.speaker for recording in case.pool]
+            own = case.protection.with_key(case.key, per)
+            some, recordings = embedder.kept(verifier, case.pool, own)
+            vectors.append(some)
+            speakers += [recording.speaker for recording in recordings]
         return verifier.adapted(np.concatenate(vectors), speakers)

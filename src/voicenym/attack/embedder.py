@@ -90,6 +90,30 @@ class Embedder:
         Raises:
             VoicenymError: there is none of any recording, or what failed concerns the whole run.
         """
+        result = self._each(verifier, recordings, transform)
+        if result and all(isinstance(x, str) for x in result):
+            whys = {r.name: str(why) for r, why in zip(recordings, result, strict=True)}
+            raise nothing_left(len(recordings), whys)
+        return result
+
+    def failing(
+        self,
+        verifier: Verifier,
+        recordings: Sequence[Recording],
+        transform: Transform = ORIGINAL,
+    ) -> dict[str, str]:
+        """Names of recordings that have no vector, and why; the others' are computed and kept.
+
+        Raises:
+            VoicenymError: what failed concerns the whole run.
+        """
+        found = self._each(verifier, recordings, transform)
+        pairs = zip(recordings, found, strict=True)
+        return {recording.name: why for recording, why in pairs if isinstance(why, str)}
+
+    def _each(
+        self, verifier: Verifier, recordings: Sequence[Recording], transform: Transform
+    ) -> list[Found]:
         prefix = f"{verifier.name} {verifier.version} | "
         identities: list[str] = []
         for recording in recordings:
@@ -119,11 +143,7 @@ class Embedder:
             found.update(pairs)
             self._progress(len(block))
         self._progress(len(identities) - len(names))
-        result = [x for identity in identities if (x := found[identity]) is not None]
-        if result and all(isinstance(x, str) for x in result):
-            whys = {r.name: str(why) for r, why in zip(recordings, result, strict=True)}
-            raise nothing_left(len(recordings), whys)
-        return result
+        return [x for identity in identities if (x := found[identity]) is not None]
 
     def kept(
         self,

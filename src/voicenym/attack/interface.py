@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from voicenym.attack.backend import COSINE, Array, Backend
+from voicenym.corpus.left_out import STRICT, LeftOut
 from voicenym.errors import VoicenymError
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ class Teaching:
         workers: processes that listen.
         card: what is to be written about the training, beside the weights.
         say: told of progress.
+        left_out: told of recordings that cannot be heard; the default raises at the first one.
     """
 
     recipe: Any = None
@@ -43,6 +45,7 @@ class Teaching:
     workers: int = 1
     card: Mapping[str, Any] = field(default_factory=dict)
     say: Callable[[str], None] = field(default=lambda text: None, compare=False)
+    left_out: LeftOut = field(default=STRICT, compare=False)
 
     def chosen(self, kind: type[T], usual: str | None = None) -> T:
         """The recipe of a kind.

@@ -162,7 +162,7 @@ class IVector(Verifier):
                 "one speaker only: what tells speakers apart is learnt from several; add others"
             )
         config = how.chosen(ivector.IVectorConfig)
-        learnt = ivector.train(speech, folder, config, how.say, how.workers)
+        learnt = ivector.train(speech, folder, config, how.say, how.workers, how.left_out)
         space = SpeakerSpace.learn(learnt.vectors, learnt.speakers)
         # the model was whole and in its place already; now it knows speakers too
         kept = {**learnt.background.tensors(), **space.tensors()}

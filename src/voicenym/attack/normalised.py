@@ -57,5 +57,5 @@ class Normalised(Attacker):
 
 def cohort(case: Case, verifier: Verifier, embedder: Embedder, transform: Transform) -> np.ndarray:
     """A vector for each speaker of the pool, ``[speaker, dimension]``."""
-    vectors = unit(embedder(verifier, case.pool, transform))
-    return class_means(*grouped(vectors, [recording.speaker for recording in case.pool]))
+    vectors, recordings = embedder.kept(verifier, case.pool, transform)
+    return class_means(*grouped(unit(vectors), [recording.speaker for recording in recordings]))

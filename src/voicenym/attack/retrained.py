@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from voicenym.attack.attackers import Attacker, tried
+from voicenym.attack.attackers import Attacker, enrolled, tried
 from voicenym.attack.case import Case
 from voicenym.attack.embedder import Embedder
 from voicenym.attack.interface import Teaching, Verifier
@@ -24,6 +24,7 @@ from voicenym.attack.neural import Trained, Untrained, recipes
 from voicenym.attack.search import candidates
 from voicenym.attack.transform import Transform
 from voicenym.attack.verifier import network
+from voicenym.corpus.left_out import LeftOut
 from voicenym.corpus.recording import Recording
 from voicenym.private import write_private
 from voicenym.training.speech.apart import kept_out
@@ -110,11 +111,10 @@ class Retraining(Attacker):
     def scores(self, case: Case, verifier: Verifier, embedder: Embedder) -> np.ndarray:
         place = self.place(case)
         if not (place / CURVE).is_file():
-            self._train(case, place)
+            self._train(case, place, embedder.left_out)
         trained = self.taught(place)
         models = [
-            _by_model(case, embedder(trained, case.enrolment, transform))
-            for transform in self._voices(case)[:-1]
+            enrolled(case, trained, embedder, transform) for transform in self._voices(case)[:-1]
         ]
         enrolment = [np.concatenate(vectors) for vectors in zip(*models, strict=True)]
         return trained.score(enrolment, tried(case, trained, embedder))
@@ -139,7 +139,7 @@ class Retraining(Attacker):
         path = self.place(case) / CURVE
         return json.loads(path.read_text("utf-8")) if path.is_file() else []
 
-    def _train(self, case: Case, place: Path) -> None:
+    def _train(self, case: Case, place: Path, left_out: LeftOut) -> None:
         from voicenym.training.speech.shelf import Shelf
 
         learnt, kept = self.split(case)
@@ -148,7 +148,7 @@ class Retraining(Attacker):
         self.say(f"protecting {len(learnt) * len(self._voices(case))} recordings to train on")
 
         def rendered(recordings: Sequence[Recording], how: Transform) -> list[Utterance]:
-            return shelf.fill(recordings, how, self.lesson.workers)
+            return shelf.fill(recordings, how, self.lesson.workers, left_out=left_out)
 
         speech = [u for how in (*voices, by_speaker) for u in rendered(learnt, how)]
         card = {"trained on": case.protection.system or "files"}
@@ -269,8 +269,3 @@ class SemiInformedTogether(Attacker):
 
     def hears(self, verifier: Verifier) -> str:
         return "i-vectors and courses trained on anonymized speech"
-
-
-def _by_model(case: Case, vectors: np.ndarray) -> list[np.ndarray]:
-    ends = np.cumsum([len(model.recordings) for model in case.models])
-    return np.split(vectors, ends[:-1])

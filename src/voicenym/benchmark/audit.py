@@ -15,9 +15,11 @@ from pathlib import Path
 import numpy as np
 
 from voicenym.attack.denoise import denoisers
+from voicenym.attack.embedder import Embedder
 from voicenym.attack.interface import Verifier
 from voicenym.attack.search import candidates, inversions
 from voicenym.attack.transform import EVERYBODY, Anonymize
+from voicenym.corpus.left_out import STRICT, LeftOut
 from voicenym.corpus.recording import RATE, Recording
 from voicenym.dsp.pitch import online as pitch
 from voicenym.errors import VoicenymError
@@ -92,6 +94,7 @@ def audit(
     system: str | None = None,
     say: Callable[[str], None] = lambda text: None,
     pool: Sequence[Recording] = (),
+    left_out: LeftOut = STRICT,
 ) -> Audit:
     """Attack one pair.
 
@@ -102,6 +105,7 @@ def audit(
         say: told what is being done.
         pool: original speech of other people, from which is learnt what the scores of verifiers
             mean that do not say it themselves (:func:`calibrated`).
+        left_out: told of recordings of the pool that fail; the default raises at the first one.
 
     Raises:
         VoicenymError: files that cannot be read, unknown systems; a verifier whose scores have no
@@ -111,7 +115,7 @@ def audit(
     before = Recording("original", who, original)
     after = Recording("anonymized", who, anonymized)
     plain, hidden = before.samples(), after.samples()
-    ears = [_Ear(verifier, *_meaning(verifier, pool, say)) for verifier in verifiers]
+    ears = [_Ear(verifier, *_meaning(verifier, pool, say, left_out)) for verifier in verifiers]
     say("embedding")
     forms = {"ignorant": hidden, **{f"de-noising ({n})": f(hidden) for n, f in denoisers().items()}}
     seen: dict[str, list[float]] = {name: [] for name in forms}
@@ -170,7 +174,10 @@ def _marginal(ear: _Ear, guesses: list[np.ndarray], other: np.ndarray) -> float:
 
 
 def _meaning(
-    verifier: Verifier, pool: Sequence[Recording], say: Callable[[str], None]
+    verifier: Verifier,
+    pool: Sequence[Recording],
+    say: Callable[[str], None],
+    left_out: LeftOut,
 ) -> tuple[float, float]:
     """Slope and offset, its own or learnt."""
     if math.isfinite(verifier.calibration[0]):
@@ -182,10 +189,12 @@ def _meaning(
             "with another"
         )
     say(f"learning what scores of {verifier.name} mean, from {len(pool)} recordings")
-    return calibrated(verifier, pool)
+    return calibrated(verifier, pool, left_out)
 
 
-def calibrated(verifier: Verifier, pool: Sequence[Recording]) -> tuple[float, float]:
+def calibrated(
+    verifier: Verifier, pool: Sequence[Recording], left_out: LeftOut = STRICT
+) -> tuple[float, float]:
     """Slope and offset from the score of two recordings to a log-likelihood ratio in nats.
 
     Logistic regression on all pairs of recordings, those of two people of one sex where sex is
@@ -194,13 +203,14 @@ def calibrated(verifier: Verifier, pool: Sequence[Recording]) -> tuple[float, fl
     Args:
         verifier: that scores.
         pool: original speech.
+        left_out: told of recordings that fail; the default raises at the first one.
 
     Raises:
         VoicenymError: no pair of one speaker, or none of two.
     """
-    vectors = verifier.embed([recording.samples() for recording in pool])
+    vectors, heard = Embedder(left_out=left_out).kept(verifier, pool)
     scores = verifier.score([vector[None] for vector in vectors], vectors)
-    who, sex = (np.array([getattr(r, what) for r in pool]) for what in ("speaker", "sex"))
+    who, sex = (np.array([getattr(r, what) for r in heard]) for what in ("speaker", "sex"))
     once = np.triu(np.ones(scores.shape, dtype=bool), 1)
     same = who[:, None] == who
     target, nontarget = scores[once & same], scores[once & ~same & (sex[:, None] == sex)]

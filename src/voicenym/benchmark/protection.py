@@ -111,7 +111,8 @@ def trivial(
     for attacker, transform in attackers:
         backend: Backend = verifier
         if len(speakers) > len(set(speakers)) > 1:  # what varies within a speaker needs two
-            backend = verifier.adapted(embedder(verifier, case.pool, transform), speakers)
+            vectors, heard = embedder.kept(verifier, case.pool, transform)
+            backend = verifier.adapted(vectors, [recording.speaker for recording in heard])
         scores = attacker.scores(case, verifier, embedder, backend)
         # who trained on anonymized speech has scores of another scale than on originals
         kept = None if transform.steps else thresholds.get(attacker.reference)

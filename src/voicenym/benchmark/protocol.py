@@ -27,15 +27,16 @@ from voicenym.attack.verifier import verifier
 from voicenym.benchmark import distinctiveness, diversity, protection, utility, weights
 from voicenym.benchmark.caveats import caveats
 from voicenym.benchmark.plan import Evidence, Plan, key
-from voicenym.benchmark.results import Evaluation, Measured, SystemResults
+from voicenym.benchmark.results import Evaluation, Measured, Missed, SystemResults
+from voicenym.benchmark.sound import Sound, sound
+from voicenym.corpus.left_out import STRICT, LeftOut
 from voicenym.corpus.recording import Recording
+from voicenym.corpus.recordings import FILES
 from voicenym.errors import CorpusError, VoicenymError
 from voicenym.system import load
 
 LEAST_FOR_STATISTICS = 100
 """Recordings of other people below which i-vectors are not trained."""
-FILES = "files"
-"""Name of what somebody else anonymized."""
 
 
 def evaluate(
@@ -44,6 +45,7 @@ def evaluate(
     workers: int = 1,
     say: Callable[[str], None] = lambda text: None,
     progress: Callable[[int], None] | None = None,
+    left_out: LeftOut = STRICT,
 ) -> tuple[Evaluation, Evidence]:
     """Run a plan; what was embedded in an earlier run with the same cache is not done again.
 
@@ -53,6 +55,8 @@ def evaluate(
         workers: processes.
         say: told what is being done.
         progress: told how many recordings were embedded.
+        left_out: told of recordings that cannot be read, and of those that a system fails on; the
+            default raises at the first one.
 
     Raises:
         VoicenymError: whatever in the plan or the recordings a user can mend.
@@ -63,11 +67,15 @@ def evaluate(
         raise CorpusError("scores are normalised by those of other people: give some with --pool")
     for name, parameters in _targets(plan):  # a name that is nobody's is told at once
         _attackers(plan, None if name == FILES else name, parameters, say)
-    evidence = Evidence(plan.trials)
-    sample = plan.sampled()
-    with Embedder(VectorCache(cache), workers, progress) as embedder:
+    with Embedder(VectorCache(cache), workers, progress, left_out) as embedder:
         voices = [verifier(name) for name in plan.verifiers]
         statistics = VoiceStatistics()
+        targets = {n: _protected(plan, n, parameters) for n, parameters in _targets(plan)}
+        transforms = {n: protected.transform for n, (protected, _, _) in targets.items()}
+        usable = sound(plan, transforms, voices, statistics, embedder, say)
+        plan = usable.plan
+        evidence = Evidence(plan.trials)
+        sample = plan.sampled()
         original = Case(
             plan.trials.models,
             plan.trials.recordings,
@@ -99,10 +107,10 @@ def evaluate(
         weighed.update(diversity.figures(before, before, plan.trials))
         systems = [
             _system(
-                plan, name, parameters, voices, statistics, embedder, sample, thresholds, evidence,
-                say,
+                plan, name, parameters, targets[name], voices, statistics, embedder, sample,
+                thresholds, evidence, usable, say,
             )
-            for name, parameters in _targets(plan)
+            for name, parameters in _targets(plan) if name not in usable.dropped
         ]  # fmt: skip
     speakers = {recording.speaker for recording in plan.trials.recordings}
     evaluation = Evaluation(
@@ -114,8 +122,9 @@ def evaluate(
         tuple(a.figures for a in bare),
         tuple(systems),
         {**heard.figures, **weighed},
-        (*plan.trials.warnings, *heard.notes, *lacking),
+        (*usable.warnings, *plan.trials.warnings, *heard.notes, *lacking),
         plan.settings,
+        tuple(Missed(o.name, o.reason, o.step) for o in left_out),
     )
     return evaluation, evidence
 
@@ -124,26 +133,35 @@ def _targets(plan: Plan) -> list[tuple[str, Mapping[str, Any]]]:
     return [*plan.systems, *([(FILES, {})] if plan.files is not None else [])]
 
 
+Target = tuple[Protection, str, str | None]
+"""What a system does, its title, and its name where attackers can run it."""
+
+
+def _protected(plan: Plan, name: str, parameters: Mapping[str, Any]) -> Target:
+    if name == FILES:
+        assert plan.files is not None
+        title = "files that were anonymized elsewhere"
+        return Protection(Transform((Instead(plan.files),))), title, None
+    user = key(plan.seed, "user")
+    protected = Protection.by(name, user, plan.per, tuple(sorted(parameters.items())))
+    return protected, load(name, **parameters).card.title, name
+
+
 def _system(
     plan: Plan,
     name: str,
     parameters: Mapping[str, Any],
+    target: Target,
     voices: Sequence[Verifier],
     statistics: VoiceStatistics,
     embedder: Embedder,
     sample: Sequence[Recording],
     thresholds: Mapping[str, Mapping[str, float]],
     evidence: Evidence,
+    usable: Sound,
     say: Callable[[str], None],
 ) -> SystemResults:
-    if name == FILES:
-        assert plan.files is not None
-        protected = Protection(Transform((Instead(plan.files),)))
-        title, attackers_system = "files that were anonymized elsewhere", None
-    else:
-        title, attackers_system = load(name, **parameters).card.title, name
-        user = key(plan.seed, "user")
-        protected = Protection.by(name, user, plan.per, tuple(sorted(parameters.items())))
+    protected, title, attackers_system = target
     case = Case(
         plan.trials.models,
         plan.trials.recordings,
@@ -205,6 +223,7 @@ def _system(
             *lacking,
             *missing,
         ),
+        usable.failed.get(name, 0),
     )
 
 

@@ -18,6 +18,8 @@ from voicenym.private import private_folder, write_private
 PAGE = "index.html"
 HARDLY, WEAKLY, PARTLY = 10.0, 20.0, 35.0
 """Limits of the EER in %, by the lower end of its interval."""
+LISTED = 200
+"""Recordings left out that the page names."""
 COLUMNS = (("WER", 1), ("DNSMOS", 2), ("G_VD", 1), ("DeID", 2), ("rho_F0", 2), ("RTF", 4))
 NOTED = {"WER": "words", "DNSMOS": "naturalness", "rho_F0": "intonation"}
 """What a note calls a figure that is missing."""
@@ -103,6 +105,7 @@ def html(evaluation: Evaluation, evidence: Evidence | None) -> str:
         "original; rho_F0: melody kept; RTF: computing time as a share of the duration."
         f"{_retrained(evaluation)}"
         "</small></p>",
+        *_left_out(evaluation),
         "<h2>Figures</h2>",
         *drawn,
         *details.utility(evaluation),
@@ -168,6 +171,11 @@ def _verdict(system: SystemResults, said: list[str]) -> str:
             f"<p>Least protected: {escape(worst.speaker)}, first guess in {100 * worst.found:.0f} "
             f"% of trials. Speakers who are always the first guess: {always} of "
             f"{len(system.exposed)}.</p>"
+        )
+    if system.left_out:
+        said_of_it.append(
+            f"<p><b>It failed on {_trials(system.left_out)}</b>, which no figure counts (see Left "
+            "out).</p>"
         )
     notes = [note for note in system.notes if note not in said]
     said_of_it += [f"<p><small>{sentence(note)}</small></p>" for note in notes]
@@ -238,10 +246,16 @@ def _table(evaluation: Evaluation) -> str:
             eer = interval(system.strongest.eer)
             if bounded(system):
                 eer += "<br><small>upper bound</small>"
+            if system.left_out:
+                eer += f"<br><small>it failed on {_trials(system.left_out)}</small>"
             top = [eer, _named(system.strongest)]
         row = [escape(system.name), *top, interval(_held(system))]
         rows.append([*row, *(_change(system, evaluation, m, d) for m, d in columns)])
     return grid("Privacy and utility of each system", ["system", *heads], rows)
+
+
+def _trials(count: int) -> str:
+    return f"{count} trial{'s' if count != 1 else ''}"
 
 
 def _named(attack: AttackFigures) -> str:
@@ -255,6 +269,23 @@ def _change(system: SystemResults, evaluation: Evaluation, metric: str, digits: 
     if found is not None and before is not None and math.isfinite(found.value - before.value):
         text += f"<br><small>{number(found.value - before.value, digits, '+')}</small>"
     return text
+
+
+def _left_out(evaluation: Evaluation) -> list[str]:
+    """Recordings of which no figure says anything."""
+    if not evaluation.left_out:
+        return []
+    items = [
+        f"<li>{escape(f'{one.step}: ' if one.step else '')}{escape(one.name)}: "
+        f"{sentence(one.reason)}</li>"
+        for one in evaluation.left_out[:LISTED]
+    ]
+    rest = len(evaluation.left_out) - LISTED
+    if rest > 0:
+        items.append(f"<li>and {rest} more, in results.json</li>")
+    count = len(evaluation.left_out)
+    head = f"{count} recording{'s were' if count != 1 else ' was'} left out; no figure counts them:"
+    return ["<h2>Left out</h2>", f'<p>{head}</p><ul class="about">{"".join(items)}</ul>']
 
 
 def _missing(evaluation: Evaluation) -> list[str]:

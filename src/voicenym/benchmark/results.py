@@ -125,6 +125,7 @@ class SystemResults:
         utility: figures by metric: WER, naturalness, pitch, distinctiveness, speed.
         exposed: speakers, the least protected first, as the strongest attacker sees them.
         notes: what a reader must know: attacks not run, verifiers badly trained.
+        left_out: number of trials that it failed on, of which no figure says anything.
     """
 
     name: str
@@ -135,11 +136,27 @@ class SystemResults:
     utility: dict[str, Measured] = field(default_factory=dict)
     exposed: tuple[Exposed, ...] = ()
     notes: tuple[str, ...] = ()
+    left_out: int = 0
 
     @property
     def strongest(self) -> AttackFigures:
         """The attack with the lowest EER among those that have no key: the headline."""
         return min((a for a in self.attacks if not a.holds_key), key=lambda a: a.eer.value)
+
+
+@dataclass(frozen=True)
+class Missed:
+    """A recording that was left out.
+
+    Args:
+        name: of the recording.
+        reason: why.
+        step: what failed on it, such as a system; empty where it could not be read.
+    """
+
+    name: str
+    reason: str
+    step: str = ""
 
 
 @dataclass(frozen=True)
@@ -156,6 +173,7 @@ class Evaluation:
         utility: of the originals.
         warnings: about the trials.
         settings: how it was done, in a line.
+        left_out: recordings of which no figure says anything.
     """
 
     version: str
@@ -168,6 +186,7 @@ class Evaluation:
     utility: dict[str, Measured] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     settings: str = ""
+    left_out: tuple[Missed, ...] = ()
     format: int = FORMAT
 
 
@@ -279,5 +298,6 @@ def _evaluation(data: dict[str, Any]) -> Evaluation:
             "systems": tuple(map(_system, data["systems"])),
             "utility": _figures(data["utility"]),
             "warnings": tuple(data["warnings"]),
+            "left_out": tuple(Missed(**item) for item in data.get("left_out", ())),
         }
     )

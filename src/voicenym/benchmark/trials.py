@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -67,6 +67,34 @@ class Trials:
     def nontarget(self) -> np.ndarray:
         """``[model, recording]``: tested pairs of different speakers."""
         return self.tested & ~self.target
+
+    def without(self, enrolment: Container[str], tried: Container[str]) -> Trials:
+        """The same without some recordings, and without models that have none left.
+
+        Args:
+            enrolment: names of recordings that nobody enrols with.
+            tried: names of recordings that are not tried.
+        """
+        models, rows = [], []
+        for row, model in enumerate(self.models):
+            kept = tuple(r for r in model.recordings if r.name not in enrolment)
+            if kept:
+                models.append(replace(model, recordings=kept))
+                rows.append(row)
+        columns = [i for i, r in enumerate(self.recordings) if r.name not in tried]
+        chosen = np.ix_(rows, columns)
+
+        def reduced(parts: Sequence[Part]) -> tuple[Part, ...]:
+            return tuple(replace(p, tested=p.tested[chosen]) for p in parts)
+
+        return replace(
+            self,
+            models=tuple(models),
+            recordings=tuple(self.recordings[column] for column in columns),
+            tested=self.tested[chosen],
+            parts=reduced(self.parts),
+            spoken=reduced(self.spoken),
+        )
 
 
 def build(

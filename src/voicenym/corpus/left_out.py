@@ -99,10 +99,10 @@ class LeftOut:
         """Errors about a corpus say what was left out of it: too little may be left of it."""
         try:
             yield
-        except CorpusError as error:
+        except VoicenymError as error:
             if not len(self) or self.fail_fast:
                 raise
-            raise CorpusError(f"{error}\n{self.summary()}") from error
+            raise type(error)(f"{error}\n{self.summary()}") from error
 
 
 STRICT: LeftOut = LeftOut(fail_fast=True)

@@ -7,6 +7,7 @@ from pathlib import Path
 import typer
 
 from voicenym.apps.cli import levels
+from voicenym.apps.cli.leaving import FAIL_FAST, leaving_out
 
 
 def audit(
@@ -31,6 +32,7 @@ def audit(
         200, "--pool-size", min=2, help="Recordings of it at most, spread over its speakers."
     ),
     speaker_level: int | None = levels.SPEAKER_LEVEL,
+    fail_fast: bool = FAIL_FAST,
 ) -> None:
     """Say in plain words what the strongest attacker here sees of one recording."""
     from voicenym.attack.verifier import installed, verifier
@@ -40,26 +42,28 @@ def audit(
 
     if system is not None:
         load(system)
-    others = []
-    if pool is not None:
-        others = spread(recordings(pool, level=speaker_level), pool_size)
-    ears = [verifier(name) for name in verifiers or installed()]
-    found = run(original, anonymized, ears, system, pool=others)
-    typer.echo(found.verdict + "\n")
-    for sight in found.sights:
-        typer.echo(f"  {sight.attacker + ':':28s} {sight.words}")
-    before, after = found.pitch
-    if before and after:
-        typer.echo(f"\nPitch: median {before:.0f} Hz before, {after:.0f} Hz after.")
-    typer.echo(f"Waveforms: correlation {found.copied:.2f} (1 is a copy).")
-    if abs(found.seconds[0] - found.seconds[1]) > 0.05:
-        typer.echo(f"Length: {found.seconds[0]:.2f} s before, {found.seconds[1]:.2f} s after.")
-    for tag in found.tags:
-        typer.echo(f"Tag in the anonymized file: {tag}")
-    if system is None:
-        typer.echo("\nAttackers who know the system were not tried: name it with --system.")
-    typer.echo(
-        "\nThese attackers compare with the very recording that was anonymized: the worst case. "
-        "One who has only other recordings of this person sees less; one who trains on "
-        "anonymized speech may see more. What is said, accent and rhythm may name somebody too."
-    )
+    with leaving_out(fail_fast, quiet=False) as left_out:
+        others = []
+        if pool is not None:
+            everybody = recordings(pool, left_out=left_out, level=speaker_level)
+            others = spread(everybody, pool_size)
+        ears = [verifier(name) for name in verifiers or installed()]
+        found = run(original, anonymized, ears, system, pool=others, left_out=left_out)
+        typer.echo(found.verdict + "\n")
+        for sight in found.sights:
+            typer.echo(f"  {sight.attacker + ':':28s} {sight.words}")
+        before, after = found.pitch
+        if before and after:
+            typer.echo(f"\nPitch: median {before:.0f} Hz before, {after:.0f} Hz after.")
+        typer.echo(f"Waveforms: correlation {found.copied:.2f} (1 is a copy).")
+        if abs(found.seconds[0] - found.seconds[1]) > 0.05:
+            typer.echo(f"Length: {found.seconds[0]:.2f} s before, {found.seconds[1]:.2f} s after.")
+        for tag in found.tags:
+            typer.echo(f"Tag in the anonymized file: {tag}")
+        if system is None:
+            typer.echo("\nAttackers who know the system were not tried: name it with --system.")
+        typer.echo(
+            "\nThese attackers compare with the very recording that was anonymized: the worst "
+            "case. One who has only other recordings of this person sees less; one who trains on "
+            "anonymized speech may see more. What is said, accent and rhythm may name somebody too."
+        )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from voicenym.apps.cli import ears, levels
+from voicenym.apps.cli.leaving import FAIL_FAST, leaving_out
 from voicenym.apps.cli.progress import Progress, summary
 from voicenym.errors import CorpusError, DependencyError, VoicenymError
 
@@ -118,6 +119,7 @@ def evaluate(
     seed: int = typer.Option(0, "--seed", help="Of every draw."),
     workers: int = typer.Option(1, "--workers", "-j", min=1, help="Processes."),
     cache: Path | None = typer.Option(None, "--cache", help="Default: within the report."),
+    fail_fast: bool = FAIL_FAST,
     quiet: bool = typer.Option(False, "--quiet", "-q", help="Only errors."),
     vectors: Path | None = typer.Option(
         None,
@@ -182,60 +184,66 @@ def evaluate(
     names = usable(_left_out) if every else system
     for name in names:
         load(name).check()
-    source = corpus or original
-    assert source is not None
-    speech = recordings(source, split, part, level=speaker_level)
-    speech = speech if half is None else halved(speech, half)
-    others = []
-    if pool is not None:
-        everybody = recordings(pool, pool_split, pool_part, level=speaker_level)
-        others = spread(everybody, pool_size)
-    _apart(speech, others)
-    files = None if anonymized is None else matched(speech, anonymized)
-    if trials:
-        test = from_voiceprivacy(enrolls, trials, speech)
-        drawn = f"trials of {', '.join(f'{path.parent.name}/{path.name}' for path in trials)}"
-    else:
-        drawn = f"{enrolment} recordings to enrol and {tried} to try a speaker"
-        test = build(speech, enrolment=enrolment, trials=tried, same_sex=not any_sex, seed=seed)
-    hears = ears.recogniser_of(recogniser, weights, [r.text for r in test.recordings if r.text])
-    learnt = ears.retrained_of(retrained, names)
-    heard = ears.transcripts_of(transcripts, [*names, "original", *(["files"] if files else [])])
-    where = [str(source.name or source), *(x for x in (part, split, half and f"{half} half") if x)]
-    place = cache or output / CACHE
-    plan = Plan(
-        data=", ".join(where),
-        settings=f"{drawn}, {len(others)} to train on, {keys} keys searched, seed {seed}",
-        trials=test,
-        pool=tuple(others),
-        systems=tuple((name, {}) for name in names),
-        files=files,
-        denoisers=tuple(denoisers()) if denoise else (),
-        keys=keys,
-        only=tuple(only),
-        verifiers=tuple(verifiers or installed()),
-        lesson=_lesson(
-            attacker_budget, attacker_start, attacker_config, place.parent / ATTACKERS, workers
-        ),
-        normalise=normaliser is not None,
-        per=per,
-        recogniser=hears,
-        transcripts=heard,
-        retrained=learnt,
-        sample=sample,
-        replicates=replicates,
-        seed=seed,
-    )
-    with Progress(quiet) as tell:
-        evaluation, evidence = run(plan, place, workers, tell, tell.done)
-    if hears is not None:
-        hears.close()
-    results.save(evaluation, output)
-    kept.keep(evaluation, evidence, output)
-    page = report.write(evaluation, evidence, output)
-    if not quiet:
-        typer.echo(summary(evaluation))
-        typer.echo(f"report: {page}")
+    with leaving_out(fail_fast, quiet) as left_out:
+        source = corpus or original
+        assert source is not None
+        speech = recordings(source, split, part, left_out, level=speaker_level)
+        speech = speech if half is None else halved(speech, half)
+        others = []
+        if pool is not None:
+            everybody = recordings(pool, pool_split, pool_part, left_out, level=speaker_level)
+            others = spread(everybody, pool_size)
+        _apart(speech, others)
+        files = None if anonymized is None else matched(speech, anonymized, left_out)
+        if trials:
+            test = from_voiceprivacy(enrolls, trials, speech)
+            drawn = f"trials of {', '.join(f'{path.parent.name}/{path.name}' for path in trials)}"
+        else:
+            drawn = f"{enrolment} recordings to enrol and {tried} to try a speaker"
+            test = build(speech, enrolment=enrolment, trials=tried, same_sex=not any_sex, seed=seed)
+        hears = ears.recogniser_of(recogniser, weights, [r.text for r in test.recordings if r.text])
+        learnt = ears.retrained_of(retrained, names)
+        heard = ears.transcripts_of(
+            transcripts, [*names, "original", *(["files"] if files else [])]
+        )
+        where = [
+            str(source.name or source),
+            *(x for x in (part, split, half and f"{half} half") if x),
+        ]
+        place = cache or output / CACHE
+        plan = Plan(
+            data=", ".join(where),
+            settings=f"{drawn}, {len(others)} to train on, {keys} keys searched, seed {seed}",
+            trials=test,
+            pool=tuple(others),
+            systems=tuple((name, {}) for name in names),
+            files=files,
+            denoisers=tuple(denoisers()) if denoise else (),
+            keys=keys,
+            only=tuple(only),
+            verifiers=tuple(verifiers or installed()),
+            lesson=_lesson(
+                attacker_budget, attacker_start, attacker_config, place.parent / ATTACKERS, workers
+            ),
+            normalise=normaliser is not None,
+            per=per,
+            recogniser=hears,
+            transcripts=heard,
+            retrained=learnt,
+            sample=sample,
+            replicates=replicates,
+            seed=seed,
+        )
+        with Progress(quiet) as tell:
+            evaluation, evidence = run(plan, place, workers, tell, tell.done, left_out)
+        if hears is not None:
+            hears.close()
+        results.save(evaluation, output)
+        kept.keep(evaluation, evidence, output)
+        page = report.write(evaluation, evidence, output)
+        if not quiet:
+            typer.echo(summary(evaluation))
+            typer.echo(f"report: {page}")
 
 
 def _left_out(name: str, why: str) -> None:

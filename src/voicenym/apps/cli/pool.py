@@ -9,6 +9,7 @@ import typer
 
 from voicenym.apps.cli import levels
 from voicenym.apps.cli import train as shared
+from voicenym.apps.cli.leaving import current, leaves_out
 from voicenym.errors import CorpusError
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ app.callback(help="Pools of speaker vectors.")(levels.group)
 
 
 @app.command("build")
+@leaves_out
 def build(
     data: list[Path] = typer.Argument(
         help="Folder of speakers, Kaldi folder, lhotse cuts, or TSV manifest; may be several."
@@ -67,8 +69,9 @@ def build(
     if torn:
         raise CorpusError(f"speaker {torn[0]} is of two sexes in the data: mend the manifest")
     say(f"{len(speech)} recordings of {len(sexes)} speakers")
-    with Embedder(workers=workers) as embedder:
-        vectors = torch.from_numpy(embedder(model, speech)).float()
+    with Embedder(workers=workers, left_out=current()) as embedder:
+        found, speech = embedder.kept(model, speech)
+    vectors = torch.from_numpy(found).float()
     pool = Pool(
         vectors,
         tuple(r.sex for r in speech),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypedDict
 import typer
 
 from voicenym.apps.cli import levels
+from voicenym.apps.cli.leaving import current
 from voicenym.errors import CorpusError, DependencyError, VoicenymError
 from voicenym.private import private_folder
 from voicenym.training.run.cores import cores
@@ -66,14 +67,19 @@ def needs_lightning() -> None:
 
 
 def gathered(sources: Sequence[Path], split: str | None, corpora: Sequence[str]) -> list[Recording]:
-    """All recordings of all sources; names may recur between them."""
+    """All recordings of all sources; names may recur between them.
+
+    Rows without a file are left out (:func:`voicenym.apps.cli.leaving.current`).
+    """
     from voicenym.corpus.recordings import recordings
 
     return [
         recording
         for source in sources
         for corpus in (corpora or [""])
-        for recording in recordings(source, split, corpus or None, level=levels.current())
+        for recording in recordings(
+            source, split, corpus or None, current(), level=levels.current()
+        )
     ]
 
 
@@ -97,7 +103,7 @@ def named(source: Path, split: str | None, corpora: Sequence[str]) -> str:
 
 
 def learnt_from(
-    recordings: Sequence[Recording],
+    recordings: Sequence[Recording | Utterance],
     sources: Sequence[Path],
     split: str | None,
     corpora: Sequence[str],
@@ -132,7 +138,7 @@ def rendering(system: str | None, per: str, folder: Path) -> Rendering:
 def shelved(
     folder: Path, recordings: Sequence[Recording], how: Rendering, say: Callable[[str], None]
 ) -> list[Utterance]:
-    """Recordings decoded, or anonymized, into a folder."""
+    """Recordings decoded, or anonymized, into a folder; those that fail are left out and named."""
     from voicenym.training.speech.shelf import Shelf
 
     done = 0
@@ -143,7 +149,7 @@ def shelved(
         if before // 500 != done // 500:
             say(f"{done} of {len(recordings)} recordings prepared")
 
-    return Shelf(folder).fill(recordings, how, cores(), progress)
+    return Shelf(folder).fill(recordings, how, cores(), progress, current())
 
 
 def prepared(
@@ -153,11 +159,23 @@ def prepared(
     say: Callable[[str], None],
     how: Rendering | None = None,
 ) -> tuple[list[Utterance], list[Utterance]]:
-    """Recordings to learn from and recordings kept out, in a folder; as they are, unless told."""
+    """Recordings to learn from and recordings kept out, in a folder; as they are, unless told.
+
+    Recordings that fail are in neither.
+
+    Raises:
+        CorpusError: no recording is left of those to learn from, or of those that were kept out.
+    """
     from voicenym.attack.transform import ORIGINAL
 
     utterances = shelved(folder, [*learnt, *kept], how or ORIGINAL, say)
-    return utterances[: len(learnt)], utterances[len(learnt) :]
+    aside = {id(recording) for recording in kept}
+    heard = [utterance for utterance in utterances if id(utterance.recording) not in aside]
+    held_out = [utterance for utterance in utterances if id(utterance.recording) in aside]
+    for wanted, found, what in ((learnt, heard, "learn from"), (kept, held_out, "judge by")):
+        if wanted and not found:
+            raise CorpusError(f"of {len(wanted)} recordings to {what} none can be used; give more")
+    return heard, held_out
 
 
 def seconds(budget: str | None) -> float | None:

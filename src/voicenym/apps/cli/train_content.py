@@ -61,7 +61,7 @@ def units(
         "share of the variance between units": round(found.explained, 4),
         "perplexity of units": round(found.perplexity, 2),
     }
-    learnt = shared.learnt_from(speech, data, split, corpus)
+    learnt = shared.learnt_from(utterances, data, split, corpus)
     counts = {"frames": found.frames, "recordings": found.utterances}
     found.units.save(output, {**learnt, **counts, **figures})
     typer.echo(
@@ -111,7 +111,7 @@ def content(
     spoken, held_out = shared.prepared(shelf or output / "shelf", learnt, kept, means["say"])
     outcome = recipe.train(network, heard, targets, spoken, held_out, chosen, output, **means)
     card = {
-        **shared.learnt_from(learnt, data, split, corpus),
+        **shared.learnt_from(spoken, data, split, corpus),
         "units": targets.source,
         "steps": outcome.steps,
         "nats a frame on speakers kept out, who decided which checkpoint is the best": outcome.best,
@@ -170,7 +170,7 @@ def bottleneck(
     spoken, held_out = shared.prepared(shelf or output / "shelf", learnt, kept, means["say"])
     outcome = recipe.train(model, spoken, held_out, chosen, output, **means)
     about = {
-        **shared.learnt_from(learnt, data, split, corpus),
+        **shared.learnt_from(spoken, data, split, corpus),
         "weight of the branch that hides the speaker": chosen.adversary,
         "steps": outcome.steps,
         "CER % on speakers kept out, who decided which checkpoint is the best": outcome.best,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from voicenym.apps.cli import train as shared
+from voicenym.apps.cli.leaving import current
 from voicenym.errors import VoicenymError
 
 if TYPE_CHECKING:
@@ -97,8 +98,9 @@ def _made(
     if not folder.is_dir():
         speech = shared.gathered(data, split, corpus)
         say(f"{len(speech)} recordings are embedded")
-        with Embedder(workers=workers) as embedder:
-            vectors = torch.from_numpy(embedder(model, speech)).float()
+        with Embedder(workers=workers, left_out=current()) as embedder:
+            found, speech = embedder.kept(model, speech)
+        vectors = torch.from_numpy(found).float()
         sexes, speakers = tuple(r.sex for r in speech), tuple(r.speaker for r in speech)
         save(Pool(vectors, sexes, speakers, encoder, model.version), folder)
     pool = load(folder).made_by(encoder, model.version)

@@ -72,12 +72,13 @@ def hybrid(
     if not known:
         raise CorpusError("no word has a known pronunciation; give --lexicon, or train recogniser")
     place = alignments or output / "alignments.jsonl"
-    phones = Alignments(place, known).of([*learnt, *kept], say)
     how = shared.rendering(system, per, output)
-    utterances = shared.shelved(shelf or output / "shelf", [*learnt, *kept], how, say)
-    count = len(learnt)
-    speech, left = aligned(utterances[:count], phones[:count], chosen.longest)
-    judged, _ = aligned(utterances[count:], phones[count:], chosen.longest)
+    heard, held_out = shared.prepared(shelf or output / "shelf", learnt, kept, say, how)
+    count = len(heard)
+    readable = [utterance.recording for utterance in (*heard, *held_out)]
+    phones = Alignments(place, known).of(readable, say)
+    speech, left = aligned(heard, phones[:count], chosen.longest)
+    judged, _ = aligned(held_out, phones[count:], chosen.longest)
     for reason, number in left.items():
         say(f"{number} of {count} utterances are left out: {reason}")
     if start is None:
@@ -88,7 +89,7 @@ def hybrid(
         model, _ = PhoneModel.load(start)
     outcome = recipe.train(model, speech, judged, chosen, output, **means)
     about = {
-        **shared.learnt_from(learnt, data, split, corpus),
+        **shared.learnt_from(heard, data, split, corpus),
         "recordings": len(speech),
         "from": start.name if start else "",
         "anonymized by": system or "",

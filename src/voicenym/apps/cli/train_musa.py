@@ -64,13 +64,13 @@ def musa(
     learnt, kept = apart(speech, chosen.held_out, chosen.seed)
     spoken, aside = shared.prepared(shelf or output / "shelf", learnt, kept, means["say"])
     takes = taught([*spoken, *aside], teacher, output / "told", means["say"])
-    heard, held_out = takes[: len(learnt)], takes[len(learnt) :]
+    heard, held_out = takes[: len(spoken)], takes[len(spoken) :]
     outcome = recipe.train(codec, heard, held_out, chosen, output, teacher=teacher, **means)
     codec.save(
         output,
         half=half,
         card={
-            **shared.learnt_from(learnt, data, split, corpus),
+            **shared.learnt_from(spoken, data, split, corpus),
             "hours": round(sum(take.utterance.length for take in heard) / 57_600_000, 2),
             "teacher": None if teacher is None else teacher.source,
             "optimizer steps, discriminators' included": outcome.steps,

@@ -73,7 +73,7 @@ def recogniser(
     spoken, held_out = shared.prepared(place, learnt, kept, say, how)
     outcome = recipe.train(model, spoken, held_out, chosen, output, **means)
     about = {
-        **shared.learnt_from(learnt, data, split, corpus),
+        **shared.learnt_from(spoken, data, split, corpus),
         "anonymized by": system or "",
         "voices per": per if system else "",
         "steps": outcome.steps,

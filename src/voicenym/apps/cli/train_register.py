@@ -7,6 +7,7 @@ from pathlib import Path
 import typer
 
 from voicenym.apps.cli import train as shared
+from voicenym.apps.cli.leaving import current
 
 
 def register(
@@ -28,8 +29,13 @@ def register(
 
     torch.set_num_threads(1)  # the same vectors on any machine
     speech = shared.gathered(data, split, corpus)
-    people = len({recording.speaker for recording in speech})
-    found, left = recipe.train(speech, speaker, named(tracker), shared.telling(quiet))
+    left_out = current()
+    before = len(left_out)
+    told = shared.telling(quiet)
+    found, left = recipe.train(speech, speaker, named(tracker), told, left_out)
+    gone = {omission.name for omission in list(left_out)[before:]}
+    heard = [recording for recording in speech if recording.name not in gone]
+    people = len({recording.speaker for recording in heard})
     rest = "what is left of mean ln F0, on speakers left out (standard deviation)"
-    found.save(output, {"speakers": people, "recordings": len(speech), rest: round(left, 4)})
+    found.save(output, {"speakers": people, "recordings": len(heard), rest: round(left, 4)})
     typer.echo(f"{output}: {people} speakers; leaves {left:.3f} of ln F0 of others")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 import typer
 
 from voicenym.apps.cli import train as shared
+from voicenym.apps.cli.leaving import current
 from voicenym.training.run.cores import cores
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def ubm(
     chosen, say = _config(config, BackgroundConfig), shared.telling(quiet)
     place = shelf or output / "shelf"
     speech = _speech(data, split, corpus, system, per, output, place, say)
-    found = train(speech, output, chosen, say, workers or cores())
+    found = train(speech, output, chosen, say, workers or cores(), current())
     typer.echo(f"{output}: {found.mixture.components} components")
 
 
@@ -62,7 +63,7 @@ def ivector(
     chosen, say = _config(config, IVectorConfig), shared.telling(quiet)
     place = shelf or output / "shelf"
     speech = _speech(data, split, corpus, system, per, output, place, say)
-    how = Teaching(chosen, workers=workers or cores(), say=say)
+    how = Teaching(chosen, workers=workers or cores(), say=say, left_out=current())
     found = IVector.train(speech, output, how=how)
     typer.echo(f"{output}: {found.name}, version {found.version}")
 

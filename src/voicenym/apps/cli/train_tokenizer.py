@@ -54,10 +54,10 @@ def tokenizer(
     learnt, kept = apart(speech, chosen.held_out, chosen.seed)
     spoken, aside = shared.prepared(shelf or output / "shelf", learnt, kept, means["say"])
     paths = recipe.frames(heard, source, [*spoken, *aside], output, means["say"])
-    train, held_out = paths[: len(learnt)], paths[len(learnt) :]
+    train, held_out = paths[: len(spoken)], paths[len(spoken) :]
     outcome = recipe.train(made, train, held_out, chosen, output, **means)
     card = {
-        **shared.learnt_from(learnt, data, split, corpus),
+        **shared.learnt_from(spoken, data, split, corpus),
         "steps": outcome.steps,
         "share of the variance lost on speakers kept out": round(outcome.best, 4),
     }

@@ -77,7 +77,7 @@ def vcloak(
     cloak.save(
         output,
         card={
-            **shared.learnt_from(learnt, data, split, corpus),
+            **shared.learnt_from(heard, data, split, corpus),
             "hides from": [Path(name).name for name in verifiers],
             "words kept by": f"{form} of {words.name}" if words else "levels of a filterbank",
             "steps": outcome.steps,

@@ -62,7 +62,7 @@ def verifier(
         encoder,
         output,
         card={
-            **shared.learnt_from(learnt, data, split, corpus),
+            **shared.learnt_from(heard, data, split, corpus),
             "anonymized by": system or "",
             "steps": outcome.steps,
             "EER % on speakers kept out, who decided which checkpoint is the best": outcome.best,

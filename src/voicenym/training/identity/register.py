@@ -7,6 +7,7 @@ from pathlib import Path
 
 import torch
 
+from voicenym.corpus.left_out import STRICT, LeftOut, reason
 from voicenym.corpus.recording import RATE, Recording
 from voicenym.dsp.pitch.contours import Moments
 from voicenym.dsp.pitch.trackers import Tracker
@@ -26,6 +27,7 @@ def train(
     speaker: Path,
     tracker: Tracker,
     say: Callable[[str], None] = lambda text: None,
+    left_out: LeftOut = STRICT,
 ) -> tuple[Register, float]:
     """Learn from recordings.
 
@@ -34,6 +36,7 @@ def train(
         speaker: folder of the encoder.
         tracker: of pitch.
         say: told how far it is.
+        left_out: told of recordings that cannot be heard; the default raises at the first one.
 
     Returns:
         The register, and the deviation of what it leaves of speakers' mean ln F0, each speaker left
@@ -47,8 +50,11 @@ def train(
     vectors: dict[str, list[torch.Tensor]] = {}
     pitch: dict[str, Moments] = {}
     for done, recording in enumerate(recordings, 1):
-        samples = torch.from_numpy(recording.samples()[: round(LONGEST_SECONDS * RATE)])
-        _hear(encoder, tracker, samples, recording.speaker, vectors, pitch)
+        try:
+            samples = torch.from_numpy(recording.samples()[: round(LONGEST_SECONDS * RATE)])
+            _hear(encoder, tracker, samples, recording.speaker, vectors, pitch)
+        except Exception as error:
+            left_out.add(recording.name, reason(error, recording.name))
         if done % 100 == 0:
             say(f"{done} of {len(recordings)} recordings heard")
     if len(vectors) < LEAST_SPEAKERS:
@@ -77,5 +83,6 @@ def _hear(
     vectors: dict[str, list[torch.Tensor]],
     pitch: dict[str, Moments],
 ) -> None:
-    vectors.setdefault(speaker, []).append(encoder.embed([samples])[0])
-    pitch.setdefault(speaker, Moments(1)).add(tracker(samples[None], RATE).f0)
+    vector, f0 = encoder.embed([samples])[0], tracker(samples[None], RATE).f0
+    vectors.setdefault(speaker, []).append(vector)
+    pitch.setdefault(speaker, Moments(1)).add(f0)

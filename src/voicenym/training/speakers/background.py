@@ -9,12 +9,13 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import torch
 
-from voicenym import processes
+from voicenym.corpus.crew import Crew, Died
+from voicenym.corpus.left_out import DIED, STRICT, LeftOut, reason
 from voicenym.dsp.features.cepstra import Cepstra
 from voicenym.errors import VoicenymError
 from voicenym.nets.folder import write
@@ -121,6 +122,7 @@ def train(
     config: BackgroundConfig | None = None,
     say: Say = lambda text: None,
     workers: int = 1,
+    left_out: LeftOut = STRICT,
 ) -> Background:
     """Learn a background model and save it, for GMM-UBM verification.
 
@@ -130,20 +132,26 @@ def train(
         config: how.
         say: told what is being done.
         workers: processes that listen.
+        left_out: as of :func:`hear`.
 
     Raises:
         VoicenymError: no speech, too little of it, or a folder that cannot be written.
     """
     config = config or BackgroundConfig()
     with Pile(folder, config.cepstra.dimension) as frames:
-        heard = hear(recordings, config.cepstra, frames, say, workers)
+        heard = hear(recordings, config.cepstra, frames, say, workers, left_out)
         background = learn(frames, config, say)
     store(background, folder, heard)
     return background
 
 
 def hear(
-    recordings: Sequence[Spoken], cepstra: Cepstra, frames: Pile, say: Say, workers: int = 1
+    recordings: Sequence[Spoken],
+    cepstra: Cepstra,
+    frames: Pile,
+    say: Say,
+    workers: int = 1,
+    left_out: LeftOut = STRICT,
 ) -> list[Heard]:
     """Put the speech of recordings on a pile; those in which hardly anybody speaks are left out.
 
@@ -153,24 +161,28 @@ def hear(
         frames: for the speech.
         say: told how far it is.
         workers: processes.
+        left_out: told of recordings that cannot be heard; the default raises at the first one.
 
     Raises:
         VoicenymError: nobody speaks in any recording.
     """
-    found = []
+    found, failed = [], 0
     features = _features([(recording, cepstra) for recording in recordings], workers)
     for number, (recording, part) in enumerate(zip(recordings, features, strict=True), 1):
-        if len(part) >= LEAST_FRAMES:
+        if isinstance(part, str):
+            failed += 1
+            left_out.add(_named(recording), part)
+        elif len(part) >= LEAST_FRAMES:
             frames.add(torch.from_numpy(part))
             found.append(Heard(recording.speaker, frames.count - len(part), frames.count))
         if number % 1000 == 0:
             say(f"{number} of {len(recordings)} recordings heard")
     if not found:
         raise VoicenymError(
-            f"nobody speaks in any of the {len(recordings)} recordings for {LEAST_FRAMES / 100:g} "
-            "s; give recordings of speech"
+            f"nobody speaks in any of the {len(recordings) - failed} readable recordings for "
+            f"{LEAST_FRAMES / 100:g} s; give recordings of speech"
         )
-    silent = len(recordings) - len(found)
+    silent = len(recordings) - failed - len(found)
     left = f"; {silent} recordings hold less than {LEAST_FRAMES / 100:g} s of it" if silent else ""
     say(f"{frames.count / 360_000:.2f} hours of speech in {len(found)} recordings{left}")
     return found
@@ -179,21 +191,32 @@ def hear(
 Work = tuple[Spoken, Cepstra]
 
 
-def _features(work: list[Work], workers: int) -> Iterator[np.ndarray]:
+def _named(recording: Spoken) -> str:
+    """Of a recording, or of one on a shelf."""
+    one: Any = getattr(recording, "recording", recording)
+    return str(getattr(one, "name", "a recording"))
+
+
+def _features(work: list[Work], workers: int) -> Iterator[np.ndarray | str]:
+    """Features of each recording, or why there are none."""
     if workers <= 1 or len(work) < 2:
         yield from map(_listen, work)
         return
-    with processes.pool(workers, _start_worker) as pool:
-        yield from pool.map(_listen, work, chunksize=8)
+    with Crew(_listen, workers, _start_worker) as crew:
+        for found in crew.results(work):
+            yield DIED if isinstance(found, Died) else found
 
 
 def _start_worker() -> None:
     torch.set_num_threads(1)
 
 
-def _listen(work: Work) -> np.ndarray:
+def _listen(work: Work) -> np.ndarray | str:
     recording, cepstra = work
-    features: np.ndarray = cepstra(torch.from_numpy(recording.samples())).numpy()
+    try:
+        features: np.ndarray = cepstra(torch.from_numpy(recording.samples())).numpy()
+    except Exception as error:
+        return reason(error, _named(recording))
     return features
 
 

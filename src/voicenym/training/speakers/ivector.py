@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from voicenym.corpus.left_out import STRICT, LeftOut
 from voicenym.errors import VoicenymError
 from voicenym.nets.statistics.background import Background
 from voicenym.nets.statistics.ivector_em import ITERATIONS, Statistics, fit
@@ -85,6 +86,7 @@ def train(
     config: IVectorConfig | None = None,
     say: Say = lambda text: None,
     workers: int = 1,
+    left_out: LeftOut = STRICT,
 ) -> Learnt:
     """Learn to extract i-vectors, and save that as ``config.json`` and ``model.safetensors``.
 
@@ -98,6 +100,7 @@ def train(
         config: how.
         say: told what is being done.
         workers: processes that listen.
+        left_out: as of :func:`voicenym.training.speakers.background.hear`.
 
     Raises:
         VoicenymError: no speech, too little of it, one recording only, or a folder that cannot be
@@ -105,7 +108,7 @@ def train(
     """
     config = config or IVectorConfig()
     with Pile(folder, config.cepstra.dimension) as frames:
-        heard = background.hear(recordings, config.cepstra, frames, say, workers)
+        heard = background.hear(recordings, config.cepstra, frames, say, workers, left_out)
         pieces = [piece for one in heard for piece in cut(one, round(100 * config.piece))]
         if len(pieces) < 2:
             raise VoicenymError(
