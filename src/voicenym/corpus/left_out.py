@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import PurePath
 
 from voicenym.errors import (
     AudioError,
@@ -37,7 +38,8 @@ class Omission:
     step: str = ""
 
     def __str__(self) -> str:
-        said = self.reason if self.name in self.reason else f"{self.name}: {self.reason}"
+        file = PurePath(self.reason.partition(":")[0])
+        said = self.reason if file.stem == self.name else f"{self.name}: {self.reason}"
         return f"{self.step}: {said}" if self.step else said
 
 
