@@ -124,8 +124,10 @@ def test_too_little_that_is_left_says_what_was_left_out(tmp_path, desk):
     lines = (desk / "manifest.tsv").read_text().splitlines()
     kept = [line for line in lines if line.startswith(("utterance", "s0", "s2-u0", "s2-u1"))]
     (desk / "manifest.tsv").write_text("\n".join(kept) + "\n")
-    damage("silent", desk / "s2-u0.wav")
-    with pytest.raises(VoicenymError, match=r"too little is left .*\n1 recording .*\n.*s2-u0.wav"):
+    for name in ("s2-u0", "s2-u1"):
+        damage("silent", desk / f"{name}.wav")
+    said = r"too little is left .*\n2 recordings .*\n.*s2-u[01].wav"
+    with pytest.raises(VoicenymError, match=said):
         run("evaluate", desk, "-o", tmp_path / "r", "--system", "vtln", *OPTIONS)
 
 

@@ -70,9 +70,10 @@ class SndfileSource:
 
     def blocks(self, size: int) -> Iterator[Block]:
         count = 0
-        self._file.seek(0)
         while True:
             try:
+                if not count:
+                    self._file.seek(0)
                 block = self._file.read(size, dtype="float32", always_2d=True)
             except (soundfile.LibsndfileError, RuntimeError):
                 raise AudioError(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -136,12 +137,18 @@ class Alignments:
         self._path, self._lexicon = path, lexicon
         self._kept: dict[str, list[Phone] | None] = {}
         if path.is_file():
-            for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
+            try:
+                lines = path.read_text("utf-8").splitlines()
+            except (OSError, UnicodeDecodeError):
+                raise VoicenymError(
+                    f"{path}: cannot be read as text; remove the file, and it is made anew"
+                ) from None
+            for number, line in enumerate(lines, 1):
                 try:
                     row = json.loads(line)
                     phones = row["phones"]
-                    self._kept[row["of"]] = phones and [Phone(*phone) for phone in phones]
-                except (ValueError, KeyError, TypeError):
+                    self._kept[str(row["of"])] = phones and [_kept_phone(*one) for one in phones]
+                except (ValueError, KeyError, TypeError, RecursionError):
                     raise VoicenymError(
                         f"{path}:{number}: no alignment; remove the file, and it is made anew"
                     ) from None
@@ -169,6 +176,12 @@ class Alignments:
                     if done % 500 == 0:
                         say(f"{done} of {len(missing)} recordings aligned")
         return [self._kept[name] for name in names]
+
+
+def _kept_phone(name: str, start: float, end: float) -> Phone:
+    if not isinstance(name, str) or not 0.0 <= float(start) <= float(end) < math.inf:
+        raise ValueError
+    return Phone(name, float(start), float(end))
 
 
 def _name(recording: Recording) -> str:

@@ -9,9 +9,9 @@ import functools
 import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
-import click
 import typer
 
 from voicenym.corpus.left_out import STRICT, LeftOut
@@ -22,6 +22,9 @@ FAIL_FAST = typer.Option(
     help="Stop at the first recording that fails; without, it is left out and named, the others "
     "go on, and the status is 1 in the end.",
 )
+
+
+_current: ContextVar[LeftOut] = ContextVar("left_out", default=STRICT)
 
 
 @contextmanager
@@ -51,8 +54,11 @@ def leaves_out(command: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(command)
     def run(*args: Any, fail_fast: bool, **options: Any) -> None:
         with leaving_out(fail_fast, bool(options.get("quiet"))) as left_out:
-            click.get_current_context().obj = left_out
-            command(*args, **options)
+            before = _current.set(left_out)
+            try:
+                command(*args, **options)
+            finally:
+                _current.reset(before)
 
     signature = inspect.signature(command, eval_str=True)
     extra = inspect.Parameter(
@@ -66,6 +72,4 @@ def leaves_out(command: Callable[..., None]) -> Callable[..., None]:
 
 def current() -> LeftOut:
     """The collector of the command that runs; where there is none, the first failure is raised."""
-    context = click.get_current_context(silent=True)
-    found = None if context is None else context.find_object(LeftOut)
-    return STRICT if found is None else found
+    return _current.get()

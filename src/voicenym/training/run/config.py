@@ -38,8 +38,9 @@ def load(name: str, kind: type[T]) -> T:
         try:
             text = Path(name).read_text("utf-8")
         except (OSError, ValueError) as error:
+            why = error.strerror if isinstance(error, OSError) else "it is no text in UTF-8"
             raise VoicenymError(
-                f"{name}: cannot be read as a configuration ({error}); give a YAML file, or one "
+                f"{name}: cannot be read as a configuration ({why}); give a YAML file, or one "
                 f"of: {', '.join(bundled())}"
             ) from None
     else:
