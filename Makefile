@@ -59,6 +59,13 @@ docs: $(VENV)/.docs
 clean:
 	rm -rf demo site build dist
 
+# Fuzz all that reads files of others: make fuzz COUNT=20000 SEED=0
+COUNT ?= 20000
+SEED ?= 0
+.PHONY: fuzz
+fuzz: $(VENV)/.dev
+	OMP_NUM_THREADS=1 $(BIN)/python tests/security/fuzzing --count $(COUNT) --seed $(SEED)
+
 # Each stamp holds until what it was installed from changes.
 $(BIN)/python:
 	@test -n "$(PYTHON)" || { echo "voicenym needs Python 3.11 or later" >&2; exit 1; }

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import signal
+
 import lightning.pytorch as pl
 import numpy as np
 import pytest
 import torch
 
+from voicenym.errors import VoicenymError
 from voicenym.training.run.fit import Limits, Machine, _strategy, fit, quickest
 from voicenym.training.speech.epochs import Epoch
 
@@ -72,3 +76,42 @@ def test_the_quickest_precision_is_what_the_machine_computes_in(monkeypatch, abl
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: able, raising=False)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: cuda)
     assert quickest() == precision
+
+
+class Lethal(Drawn):
+    """Kills the process that loads from it, as often as its file allows."""
+
+    def __init__(self, count, seed, place, times):
+        super().__init__(count, seed)
+        self._place, self._times, self._here = place, times, os.getpid()
+
+    def drawn(self, rng):
+        if os.getpid() != self._here and self._epoch >= 1:
+            with self._place.open("a") as file:
+                file.write("x")
+            if len(self._place.read_text()) <= self._times:
+                os.kill(os.getpid(), signal.SIGKILL)
+        return super().drawn(rng)
+
+
+@pytest.mark.parametrize("times", [1, 100])
+def test_a_loading_process_that_is_killed_is_replaced_but_not_for_ever(tmp_path, times):
+    module, told = Line(), []
+    crops = torch.utils.data.DataLoader(
+        Lethal(4, 0, tmp_path / "killed", times), 2, num_workers=1, multiprocessing_context="fork"
+    )
+    kept = torch.utils.data.DataLoader(Drawn(1, 1))
+
+    def go():
+        return fit(
+            module, crops, kept, tmp_path / "run", Limits(6), monitor="slope",
+            machine=Machine("cpu"), say=told.append,
+        )  # fmt: skip
+
+    if times > 3:
+        with pytest.raises(VoicenymError, match="killed 4 times"):
+            go()
+        assert (tmp_path / "run" / "last.ckpt").exists()
+        return
+    assert go().steps == 6
+    assert sum("another takes its place" in text for text in told) == 1

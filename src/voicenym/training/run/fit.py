@@ -26,6 +26,8 @@ from voicenym.training.run.pace import Cyclical, Pace
 
 CURVE = "curve.jsonl"
 BEST, LAST = "best", "last"
+RESTARTS = 3
+"""Of a training whose loading processes are killed."""
 
 
 @dataclass(frozen=True)
@@ -189,69 +191,77 @@ def fit(
         say: told every validation's figures.
 
     Raises:
-        VoicenymError: a folder that cannot be used, memory that does not suffice, a loss that is
-            no number.
+        VoicenymError: a folder that cannot be used, memory that does not suffice, loading processes
+            that are killed again and again, a loss that is no number.
     """
     machine = machine or Machine()
     private_folder(folder)
     last = folder / f"{LAST}.ckpt"
     if last.exists() and not resume:
         raise VoicenymError(f"{folder}: holds a training; go on with it, or choose another folder")
-    pace = Pace(schedule or Cyclical(), limits.steps, limits.seconds)
-    keeper = ModelCheckpoint(folder, BEST, monitor, save_top_k=1, enable_version_counter=False)
-    # Without a figure to judge by, the newest is kept; Lightning's save_last would keep the newest
-    # of the best.
-    newest = ModelCheckpoint(folder, LAST, save_top_k=1, enable_version_counter=False)
-    callbacks: list[pl.Callback] = [
-        pace,
-        keeper,
-        newest,
-        _Curve(folder / CURVE, pace, say),
-        _Finite(),
-        _Advance(),
-    ]
-    if limits.patience is not None:
-        callbacks.append(EarlyStopping(monitor, patience=limits.patience))
     precision: Any = machine.precision or ("bf16-mixed" if machine.cuda else "32-true")
     pl.seed_everything(seed, verbose=False)
     began = time.monotonic()
-    # checkpoints and logs are written by Lightning and TensorBoard
-    with closed(), warnings.catch_warnings():
-        # Lightning advises more loader processes and larger batches than a laptop has use for.
-        warnings.simplefilter("ignore")
-        logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)
-        trainer = pl.Trainer(
-            accelerator=machine.accelerator,
-            devices=machine.devices,
-            strategy=_strategy(module, machine),
-            precision=precision,
-            max_steps=-1,
-            max_epochs=-1,
-            check_val_every_n_epoch=1,
-            num_sanity_val_steps=0,
-            gradient_clip_val=clip,
-            logger=TensorBoardLogger(folder, name="log", version=""),
-            log_every_n_steps=10,
-            callbacks=callbacks,
-            enable_progress_bar=sys.stderr.isatty(),
-            enable_model_summary=False,
-            reload_dataloaders_every_n_epochs=0,
-        )
-        try:
+    for restart in range(RESTARTS + 1):
+        pace = Pace(schedule or Cyclical(), limits.steps, limits.seconds)
+        keeper = ModelCheckpoint(folder, BEST, monitor, save_top_k=1, enable_version_counter=False)
+        # Without a figure to judge by, the newest is kept; Lightning's save_last would keep the
+        # newest of the best.
+        newest = ModelCheckpoint(folder, LAST, save_top_k=1, enable_version_counter=False)
+        callbacks: list[pl.Callback] = [
+            pace,
+            keeper,
+            newest,
+            _Curve(folder / CURVE, pace, say),
+            _Finite(),
+            _Advance(),
+        ]
+        if limits.patience is not None:
+            callbacks.append(EarlyStopping(monitor, patience=limits.patience))
+        # checkpoints and logs are written by Lightning and TensorBoard
+        with closed(), warnings.catch_warnings():
+            # Lightning advises more loader processes and larger batches than a laptop has use for.
+            warnings.simplefilter("ignore")
+            logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)
+            trainer = pl.Trainer(
+                accelerator=machine.accelerator,
+                devices=machine.devices,
+                strategy=_strategy(module, machine),
+                precision=precision,
+                max_steps=-1,
+                max_epochs=-1,
+                check_val_every_n_epoch=1,
+                num_sanity_val_steps=0,
+                gradient_clip_val=clip,
+                logger=TensorBoardLogger(folder, name="log", version=""),
+                log_every_n_steps=10,
+                callbacks=callbacks,
+                enable_progress_bar=sys.stderr.isatty(),
+                enable_model_summary=False,
+                reload_dataloaders_every_n_epochs=0,
+            )
             # Of several devices, all but the first get a process of their own from Lightning.
-            with processes.isolated() if machine.devices > 1 else nullcontext():
-                trainer.fit(
-                    module, crops, held_out, ckpt_path=last if last.exists() else None,
-                    weights_only=True,
-                )  # fmt: skip
-        except Exception as error:
-            if not _memory(error):
-                raise
-            fits = _fitting(module, next(iter(crops)))
-            cure = f"batches of {fits} fit: --batch {fits}" if fits else "not even one crop fits"
-            raise VoicenymError(
-                f"not enough memory for batches of {crops.batch_size}; {cure}"
-            ) from None
+            started = processes.isolated() if machine.devices > 1 else nullcontext()
+            try:
+                with started:
+                    trainer.fit(
+                        module, crops, held_out, ckpt_path=last if last.exists() else None,
+                        weights_only=True,
+                    )  # fmt: skip
+                break
+            except Exception as error:
+                if _loader_died(error):
+                    _replaced(restart, crops, held_out, say)
+                    continue
+                if not _memory(error):
+                    raise
+                fits = _fitting(module, next(iter(crops)))
+                cure = (
+                    f"batches of {fits} fit: --batch {fits}" if fits else "not even one crop fits"
+                )
+                raise VoicenymError(
+                    f"not enough memory for batches of {crops.batch_size}; {cure}"
+                ) from None
     if keeper.best_model_path:
         state = torch.load(keeper.best_model_path, map_location="cpu", weights_only=True)
         module.load_state_dict(state["state_dict"])
@@ -263,6 +273,35 @@ def fit(
         not trainer.interrupted,
         curve(folder),
     )
+
+
+def _loader_died(error: BaseException) -> bool:
+    """Whether a process that loads was killed; what it raised itself says something else."""
+    said = str(error)
+    killed = "is killed by signal" in said or "exited unexpectedly" in said
+    return isinstance(error, RuntimeError) and "DataLoader worker" in said and killed
+
+
+def _replaced(restart: int, crops: Any, held_out: Any, say: Callable[[str], None]) -> None:
+    """Let other processes load: the training goes on from its last checkpoint.
+
+    What they load lies on the shelf, decoded and cut at random, so that no recording is at fault.
+
+    Raises:
+        VoicenymError: it was not the first time.
+    """
+    if restart >= RESTARTS:
+        raise VoicenymError(
+            f"processes that prepare speech were killed {restart + 1} times (out of memory?); what "
+            "was learnt is kept: run again with fewer --workers, or with 0"
+        ) from None
+    say(
+        "a process that prepares speech was killed (out of memory?): another takes its place, and "
+        "the training goes on from its last checkpoint"
+    )
+    for loader in (crops, held_out):
+        if getattr(loader, "_iterator", None) is not None:
+            loader._iterator = None  # of loaders that keep their processes
 
 
 def _strategy(module: pl.LightningModule, machine: Machine) -> str:
