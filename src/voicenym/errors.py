@@ -6,9 +6,23 @@ message and exits with a status other than zero. Anything else that is raised is
 
 from __future__ import annotations
 
+import re
+
+LONGEST = 255
+"""Characters of a word in a message: the name of a file has no more; what an input says may."""
+
 
 class VoicenymError(Exception):
-    """Base of all errors that a user can mend; the message names the thing and the cure."""
+    """Base of all errors that a user can mend; the message names the thing and the cure.
+
+    Words of an input that are longer than a file's name can be are quoted in part.
+    """
+
+    def __str__(self) -> str:
+        return _LONG.sub(lambda found: f"{found[0][:60]}...", super().__str__())
+
+
+_LONG = re.compile(rf"[^\s/]{{{LONGEST + 1},}}")
 
 
 class AudioError(VoicenymError):

@@ -137,12 +137,12 @@ class Embedder:
         for block, vectors in zip(blocks, self._computed(work), strict=True):
             pairs = list(zip(block, vectors, strict=True))
             self._cache.put((name, x) for name, x in pairs if not isinstance(x, str))
-            for name, vector in pairs:
-                if isinstance(vector, str):
-                    self._leave(name, todo[name], transform, vector)
             found.update(pairs)
             self._progress(len(block))
         self._progress(len(identities) - len(names))
+        for identity, recording in zip(identities, recordings, strict=True):
+            if isinstance(why := found[identity], str):  # equal files are several recordings
+                self._leave(identity, recording, transform, why)
         return [x for identity in identities if (x := found[identity]) is not None]
 
     def kept(

@@ -214,8 +214,9 @@ def load(folder: Path) -> Evaluation:
         raise VoicenymError(
             f"{path}: missing; give a folder that voicenym evaluate wrote"
         ) from None
-    except (OSError, KeyError, TypeError, ValueError) as error:
-        raise VoicenymError(f"{path}: is no report of voicenym evaluate ({error!r})") from None
+    except (OSError, LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        said = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+        raise VoicenymError(f"{path}: is no report of voicenym evaluate ({said})") from None
 
 
 def table(evaluation: Evaluation) -> str:

@@ -72,8 +72,9 @@ class Kinds(Generic[N]):
         built: Callable[..., N] = getattr(import_module(module), name)
         try:
             return built(**options)
-        except (TypeError, ValueError) as error:
-            raise VoicenymError(f"{kind}: {error}") from None
+        except (TypeError, ValueError, LookupError, ArithmeticError, RuntimeError) as error:
+            said = str(error).partition("\n")[0]
+            raise VoicenymError(f"{kind}: {said}; options that such a network has not") from None
 
     def save(
         self,
@@ -108,9 +109,13 @@ class Kinds(Generic[N]):
                 folder holds none of the kinds, or weights of another.
         """
         config, state = read(folder)
-        if config.get("kind") not in self.places or "options" not in config:
+        kind, options = config.get("kind"), config.get("options")
+        if not isinstance(kind, str) or kind not in self.places or not isinstance(options, Mapping):
             raise VoicenymError(f"{folder}: holds no {self.use}; give one of voicenym train")
-        network = self.make(config["kind"], config["options"])
+        try:
+            network = self.make(kind, options)
+        except VoicenymError as error:
+            raise VoicenymError(f"{folder}: {error}") from None
         fill(network, state, folder)
         return network.eval()
 

@@ -132,7 +132,7 @@ def _work(
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, 2)  # libraries write what they think of an input
     for index in indices:
-        verdict = judged(target, valid, files, index, seed).encode()
+        verdict = judged(target, valid, files, index, seed).encode("utf-8", "replace")
         os.write(pipe, struct.pack("<I", len(verdict)) + verdict)
 
 

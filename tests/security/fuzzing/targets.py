@@ -320,13 +320,11 @@ def make_log(folder: Path) -> list[str]:
 
 
 def read_log(folder: Path, path: Path) -> None:
-    from voicenym.corpus.plan import Item
-    from voicenym.corpus.runner import Job, completed, is_done
-    from voicenym.pseudonym import Key
+    from voicenym.corpus.run_log import RunLog
 
-    job = Job("vtln", {}, Key(bytes(32)), log=path)
-    (folder / "a.wav").write_bytes(b"something")
-    is_done(job, Item(folder / "a", folder / "a.wav", "s", "u"), completed(job))
+    log = RunLog(path)
+    log.read()
+    assert all(isinstance(line, dict) for line in log.lines.values())
 
 
 def make_report(folder: Path) -> list[str]:
@@ -352,6 +350,46 @@ def read_report(folder: Path, path: Path) -> None:
     from voicenym.benchmark.results import load
 
     load(folder)
+
+
+def make_pair(folder: Path) -> list[str]:
+    time = np.arange(20_000) / 16_000
+    pitch = 2 * np.pi * np.cumsum(120 + 30 * np.sin(2 * np.pi * 3 * time)) / 16_000
+    level = 0.5 + 0.5 * np.sin(2 * np.pi * 4 * time)
+    voice = 0.1 * level * sum(np.cos(k * pitch + k * k) / k for k in range(1, 20))
+    (folder / "input.f32").write_bytes(voice.astype("<f4").tobytes())
+    (folder / "output.f32").write_bytes(voice[::-1].astype("<f4").tobytes())
+    return ["input.f32", "output.f32"]
+
+
+def read_pair(folder: Path, path: Path) -> None:
+    """The writer's comparison: what is made of a recording, and the recording itself."""
+    from voicenym.corpus.nearness import Judgement
+    from voicenym.errors import AudioError
+    from voicenym.system import load
+
+    def sound_of(name: str) -> np.ndarray:
+        data = (folder / name).read_bytes()
+        samples = np.frombuffer(data[: len(data) // 4 * 4], "<f4")
+        # readers let nothing else through than finite numbers
+        return np.clip(np.nan_to_num(samples), -1.0, 1.0).astype(np.float32)[None]
+
+    def judge(one: np.ndarray, other: np.ndarray, size: int) -> None:
+        judgement = Judgement(load("mcadams"), str(path), 16_000, 1)
+        for start in range(0, max(one.shape[1], other.shape[1]), size):
+            judgement.hear(one[:, start : start + size])
+            judgement.answer(other[:, start : start + size])
+        judgement.finish()
+
+    before, after = sound_of("input.f32"), sound_of("output.f32")
+    if before.shape[1] > 8_000 and float(np.sqrt(np.mean(before**2))) > 1e-3:
+        try:
+            judge(before, before, 4_096)
+        except AudioError:
+            pass
+        else:
+            raise AssertionError("a copy of the input is let through")
+    judge(before, after, 1_000)
 
 
 def _each(*readers: Callable[[], Any]) -> None:
@@ -380,4 +418,5 @@ TARGETS = (
     Target("settings", make_settings, read_settings, mutating.mutated_text),
     Target("log of a run", make_log, read_log, mutating.mutated_json),
     Target("results", make_report, read_report, mutating.mutated_json),
+    Target("comparison", make_pair, read_pair, mutating.mutated_bytes),
 )

@@ -73,7 +73,7 @@ def build(kind: type[T], values: Any, name: str) -> T:
     if not isinstance(values, Mapping):
         raise VoicenymError(f"{name}: must be a list of 'field: value'")
     fields: dict[str, Any] = {field.name: field for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
-    unknown = sorted(set(values) - set(fields))
+    unknown = sorted(map(str, set(values) - set(fields)))
     if unknown:
         raise VoicenymError(f"{name}: no field {unknown[0]!r}; there are: {', '.join(fields)}")
     filled: dict[str, Any] = {}
@@ -89,7 +89,12 @@ def build(kind: type[T], values: Any, name: str) -> T:
             filled[key] = value
         else:
             raise VoicenymError(f"{name}, {key}: {value!r} is no {type(default).__name__}")
-    return kind(**filled)
+    try:
+        return kind(**filled)
+    except VoicenymError as error:
+        raise VoicenymError(f"{name}: {error}") from None
+    except (TypeError, ValueError, ArithmeticError) as error:
+        raise VoicenymError(f"{name}: {error}") from None
 
 
 def changed(recipe: T, **changes: Any) -> T:

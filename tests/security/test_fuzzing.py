@@ -1,0 +1,162 @@
+"""Damaged input of every kind is read, or refused by an error that names it: a small part of the
+run that ``make fuzz`` does; and the run itself finds what it is to find.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+import resource
+import signal
+import sys
+from pathlib import Path
+
+import hypothesis
+import pytest
+from hypothesis import strategies
+
+from voicenym.errors import LONGEST, KeyFileError, UnknownSystemError, VoicenymError
+from voicenym.pseudonym import Key
+
+FOLDER = Path(__file__).parent / "fuzzing"
+INPUTS = 24
+"""Of each kind, times its weight up to two."""
+NEEDS = {"lhotse cuts": ("lhotse",), "recipe": ("yaml",), "texts and lists": ("scipy",)}
+NEEDS["log of a run"] = ("voicenym.corpus.run_log",)
+NEEDS["comparison"] = ("voicenym.corpus.nearness",)
+OTHERS = ("mutating", "targets", "running")
+
+
+@pytest.fixture(scope="module")
+def fuzzing():
+    """The modules of the fuzzing run."""
+    sys.path.insert(0, str(FOLDER))
+    try:
+        yield {name: importlib.import_module(name) for name in OTHERS}
+    finally:
+        sys.path.remove(str(FOLDER))
+        for name in OTHERS:
+            sys.modules.pop(name, None)
+
+
+NAMES = (
+    "audio", "TSV manifest", "Kaldi folder", "lhotse cuts", "texts and lists", "key file", "recipe",
+    "weights", "settings", "log of a run", "results",
+    "comparison",
+)  # fmt: skip
+
+
+def test_every_target_is_tried_below(fuzzing):
+    assert {target.name for target in fuzzing["targets"].TARGETS} == set(NAMES)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="children are forked")
+@pytest.mark.parametrize("name", NAMES)
+def test_damaged_input_is_read_or_refused(fuzzing, name):
+    for module in NEEDS.get(name, ()):
+        pytest.importorskip(module)
+    target = next(t for t in fuzzing["targets"].TARGETS if t.name == name)
+    count = INPUTS * min(target.weight, 2)
+    report = fuzzing["running"].run(target, count, seed=18)
+    assert report.findings == {}
+    assert report.count == count
+    assert report.read + report.refused == count
+    assert report.read < count, "nothing was damaged"
+
+
+def fake(fuzzing, read):
+    def make(folder):
+        (folder / "a.txt").write_text("something\n" * 5)
+        return ["a.txt"]
+
+    targets, mutating = fuzzing["targets"], fuzzing["mutating"]
+    return targets.Target("fake", make, read, mutating.mutated_bytes)
+
+
+def wrong(what):
+    """A reader that goes wrong at every fourth input that it sees."""
+    seen = []
+
+    def read(folder, path):
+        seen.append(path)
+        if len(seen) % 4 == 0:
+            what(path)
+        elif len(seen) % 4 == 1:
+            raise VoicenymError(f"{path}: is damaged; mend it")
+
+    return read
+
+
+def _memory(path):
+    bytearray(64 << 30)
+
+
+@pytest.mark.parametrize(
+    ("what", "found"),
+    [
+        (lambda path: {}["x"], "KeyError in test_fuzzing.py"),
+        (lambda path: os.kill(os.getpid(), signal.SIGSEGV), "dies of signal 11"),
+        (lambda path: signal.pause(), "hangs"),
+        (_memory, "takes too much memory"),
+    ],
+)
+def test_what_goes_wrong_is_found_and_the_run_goes_on(fuzzing, monkeypatch, what, found):
+    monkeypatch.setattr(fuzzing["running"], "PATIENCE", 5.0)
+    limit = resource.getrlimit(resource.RLIMIT_AS)
+    report = fuzzing["running"].run(fake(fuzzing, wrong(what)), 8)
+    assert report.count == 8
+    assert next(where[0] for name, where in report.findings.items() if found in name) == 3
+    assert sum(map(len, report.findings.values())) == 2
+    assert resource.getrlimit(resource.RLIMIT_AS) == limit, "only children are limited"
+
+
+def test_messages_are_judged(fuzzing):
+    running = fuzzing["running"]
+    folder, path = Path("/f/damaged"), Path("/f/damaged/a.key")
+    assert running._message(f"{path}: is damaged; mend it", folder, path) == "refused"
+    assert "names no file" in running._message("is damaged", folder, path)
+    assert "several lines" in running._message(f"{path}: is\ndamaged", folder, path)
+    assert "characters and more" in running._message(f"{path}: " + "no " * 500, folder, path)
+
+
+def test_the_same_seed_damages_alike(fuzzing, tmp_path):
+    running, targets = fuzzing["running"], fuzzing["targets"]
+    target = next(t for t in targets.TARGETS if t.name == "key file")
+    (tmp_path / "valid").mkdir()
+    files = target.make(tmp_path / "valid")
+
+    def damaged(index, seed):
+        path = running.damaged(target, tmp_path / "valid", files, index, seed, tmp_path / "damaged")
+        return path.read_bytes()
+
+    assert damaged(3, 0) == damaged(3, 0)
+    assert len({damaged(index, seed) for index in range(5) for seed in range(3)}) > 10
+
+
+def test_messages_quote_long_words_in_part():
+    long = "x" * (LONGEST + 1)
+    quoted = str(VoicenymError(f"a.tsv: no column {long} in it"))
+    assert quoted == f"a.tsv: no column {'x' * 60}... in it"
+    name = "y" * LONGEST
+    assert name in str(VoicenymError(f"/tmp/{name}/{name}: missing"))
+
+
+@hypothesis.given(strategies.binary(max_size=200))
+def test_a_key_is_read_or_refused(data):
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "a.key"
+        path.write_bytes(data)
+        with pytest.raises(KeyFileError, match=r"a\.key"):
+            Key.load(path)
+
+
+@hypothesis.given(strategies.text(max_size=60))
+def test_a_setting_is_taken_or_refused(text):
+    from voicenym.apps.cli.anonymize import _parameters
+    from voicenym.system import load
+
+    with contextlib.suppress(UnknownSystemError):
+        load("mcadams", **_parameters("mcadams", [text]))
