@@ -10,6 +10,7 @@ import json
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -254,8 +255,6 @@ def make_recipes(folder: Path) -> list[str]:
 
 
 def read_recipes(folder: Path, path: Path) -> None:
-    from importlib import import_module
-
     from voicenym.training.run.config import load
 
     _, module, kind, _ = next(row for row in RECIPES if row[0] == path.stem)
@@ -320,9 +319,7 @@ def make_log(folder: Path) -> list[str]:
 
 
 def read_log(folder: Path, path: Path) -> None:
-    from voicenym.corpus.run_log import RunLog
-
-    log = RunLog(path)
+    log = import_module("voicenym.corpus.run_log").RunLog(path)
     log.read()
     assert all(isinstance(line, dict) for line in log.lines.values())
 
@@ -364,9 +361,10 @@ def make_pair(folder: Path) -> list[str]:
 
 def read_pair(folder: Path, path: Path) -> None:
     """The writer's comparison: what is made of a recording, and the recording itself."""
-    from voicenym.corpus.nearness import Judgement
     from voicenym.errors import AudioError
     from voicenym.system import load
+
+    judgement_of = import_module("voicenym.corpus.nearness").Judgement
 
     def sound_of(name: str) -> np.ndarray:
         data = (folder / name).read_bytes()
@@ -375,7 +373,7 @@ def read_pair(folder: Path, path: Path) -> None:
         return np.clip(np.nan_to_num(samples), -1.0, 1.0).astype(np.float32)[None]
 
     def judge(one: np.ndarray, other: np.ndarray, size: int) -> None:
-        judgement = Judgement(load("mcadams"), str(path), 16_000, 1)
+        judgement = judgement_of(load("mcadams"), str(path), 16_000, 1)
         for start in range(0, max(one.shape[1], other.shape[1]), size):
             judgement.hear(one[:, start : start + size])
             judgement.answer(other[:, start : start + size])
