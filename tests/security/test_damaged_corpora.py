@@ -13,6 +13,8 @@ from typer.testing import CliRunner
 
 from voicenym.apps.cli import app
 from voicenym.attack import verifier as verifiers
+from voicenym.attack.attackers import enrolled, tried
+from voicenym.attack.case import Case, Model, Protection
 from voicenym.attack.embedder import Embedder
 from voicenym.attack.transform import Anonymize, Transform
 from voicenym.attack.trivial import VoiceStatistics
@@ -23,6 +25,7 @@ from voicenym.corpus.recording import Recording
 from voicenym.corpus.recordings import recordings
 from voicenym.errors import VoicenymError, WeightsError
 from voicenym.nets.folder import configuration
+from voicenym.pseudonym import Key
 from voicenym.training.speech.shelf import Shelf
 
 RATE = 16_000
@@ -170,6 +173,42 @@ def test_a_system_that_fails_on_a_trial_does_not_gain_by_it(desk, tmp_path, monk
     assert [system.name for system in found.systems] == ["vtln"]
     assert f"mcadams failed on {tried} of {tried} trials" in found.warnings[0]
     assert "is left out" in found.warnings[0]
+
+
+class Failing:
+    """A step that fails on some recordings."""
+
+    told = "failing"
+
+    def __init__(self, *names):
+        self.names = names
+
+    def identity(self, recording):
+        return f"failing {self.names}"
+
+    def __call__(self, samples, recording):
+        if recording.name in self.names or not self.names:
+            raise FloatingPointError
+        return samples[::-1].copy()
+
+
+def test_an_attacker_whose_own_processing_fails_still_attacks(corpus):
+    own = [[r for r in corpus if r.speaker == f"s{s}"] for s in range(2)]
+    models = tuple(Model(r[0].speaker, r[0].speaker, tuple(r[:2])) for r in own)
+    trials = tuple(r[2] for r in own)
+    case = Case(models, trials, Protection(Transform()), Key(bytes(32)))
+    embedder, ear = Embedder(left_out=LeftOut()), VoiceStatistics()
+    for step in (Failing(trials[0].name), Failing()):
+        heard = tried(case, ear, embedder, step)
+        np.testing.assert_array_equal(heard[0], embedder(ear, trials[:1])[0])
+    wrong = Transform((Failing(own[0][0].name, own[1][0].name, own[1][1].name),))
+    one, other = enrolled(case, ear, embedder, wrong)
+    np.testing.assert_array_equal(one, embedder(ear, own[0][1:2], wrong))
+    np.testing.assert_array_equal(other, embedder(ear, own[1][:2]))
+    named = embedder.left_out.named("failing")
+    assert named == {trials[0].name, trials[1].name, *wrong.steps[0].names}
+    with pytest.raises(VoicenymError, match="none of the 2 recordings"):
+        embedder.kept(ear, own[1][:2], wrong)
 
 
 def test_files_of_somebody_else_may_lack_some(desk, tmp_path):

@@ -88,32 +88,8 @@ class Embedder:
         """A vector ``[dimension]`` of each recording, or why there is none, in a sentence.
 
         Raises:
-            VoicenymError: there is none of any recording, or what failed concerns the whole run.
-        """
-        result = self._each(verifier, recordings, transform)
-        if result and all(isinstance(x, str) for x in result):
-            whys = {r.name: str(why) for r, why in zip(recordings, result, strict=True)}
-            raise nothing_left(len(recordings), whys)
-        return result
-
-    def failing(
-        self,
-        verifier: Verifier,
-        recordings: Sequence[Recording],
-        transform: Transform = ORIGINAL,
-    ) -> dict[str, str]:
-        """Names of recordings that have no vector, and why; the others' are computed and kept.
-
-        Raises:
             VoicenymError: what failed concerns the whole run.
         """
-        found = self._each(verifier, recordings, transform)
-        pairs = zip(recordings, found, strict=True)
-        return {recording.name: why for recording, why in pairs if isinstance(why, str)}
-
-    def _each(
-        self, verifier: Verifier, recordings: Sequence[Recording], transform: Transform
-    ) -> list[Found]:
         prefix = f"{verifier.name} {verifier.version} | "
         identities: list[str] = []
         for recording in recordings:
@@ -137,6 +113,9 @@ class Embedder:
         for block, vectors in zip(blocks, self._computed(work), strict=True):
             pairs = list(zip(block, vectors, strict=True))
             self._cache.put((name, x) for name, x in pairs if not isinstance(x, str))
+            for name, vector in pairs:
+                if isinstance(vector, str):
+                    self._leave(name, todo[name], transform, vector)
             found.update(pairs)
             self._progress(len(block))
         self._progress(len(identities) - len(names))
@@ -144,6 +123,21 @@ class Embedder:
             if isinstance(why := found[identity], str):  # equal files are several recordings
                 self._leave(identity, recording, transform, why)
         return [x for identity in identities if (x := found[identity]) is not None]
+
+    def failing(
+        self,
+        verifier: Verifier,
+        recordings: Sequence[Recording],
+        transform: Transform = ORIGINAL,
+    ) -> dict[str, str]:
+        """Names of recordings that have no vector, and why; the others' are computed and kept.
+
+        Raises:
+            VoicenymError: what failed concerns the whole run.
+        """
+        found = self.those(verifier, recordings, transform)
+        pairs = zip(recordings, found, strict=True)
+        return {recording.name: why for recording, why in pairs if isinstance(why, str)}
 
     def kept(
         self,
@@ -154,9 +148,12 @@ class Embedder:
         """Vectors ``[recording, dimension]`` of the recordings that have one, and these.
 
         Raises:
-            VoicenymError: as :meth:`those`.
+            CorpusError: none has one.
         """
         found = self.those(verifier, recordings, transform)
+        if found and all(isinstance(one, str) for one in found):
+            whys = {r.name: str(why) for r, why in zip(recordings, found, strict=True)}
+            raise nothing_left(len(recordings), whys)
         pairs = [
             (vector, recording)
             for vector, recording in zip(found, recordings, strict=True)
