@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import json
 import os
 import resource
 import signal
@@ -13,7 +14,9 @@ import sys
 from pathlib import Path
 
 import hypothesis
+import numpy as np
 import pytest
+import soundfile
 from hypothesis import strategies
 
 from voicenym.errors import LONGEST, KeyFileError, UnknownSystemError, VoicenymError
@@ -140,6 +143,50 @@ def test_messages_quote_long_words_in_part():
     assert quoted == f"a.tsv: no column {'x' * 60}... in it"
     name = "y" * LONGEST
     assert name in str(VoicenymError(f"/tmp/{name}/{name}: missing"))
+
+
+def test_what_was_found_once_is_refused(tmp_path):
+    """Inputs that raised something else, or gave no numbers, before."""
+    from voicenym.audio import read
+    from voicenym.benchmark.results import load as report
+    from voicenym.errors import AudioError
+    from voicenym.nets.speakers import weights
+    from voicenym.recognition.aligning import Alignments
+    from voicenym.training.run.config import load as recipe
+    from voicenym.training.speakers.ivector import IVectorConfig
+
+    noise = np.random.default_rng(0).standard_normal(4_000)
+    soundfile.write(tmp_path / "a.flac", 0.1 * noise, 16_000)
+    flac = bytearray((tmp_path / "a.flac").read_bytes())
+    flac[-3_000:] = bytes(3_000)
+    (tmp_path / "a.flac").write_bytes(flac)
+    with pytest.raises(AudioError, match=r"a\.flac: is damaged"):
+        read(tmp_path / "a.flac")
+    noise[2_000] = 1e30
+    soundfile.write(tmp_path / "loud.wav", noise, 16_000, subtype="FLOAT")
+    with pytest.raises(AudioError, match=r"loud\.wav: .*far beyond full scale"):
+        read(tmp_path / "loud.wav")
+
+    (tmp_path / "a.yaml").write_bytes(b"components: \xff\xfe")
+    with pytest.raises(VoicenymError, match=r"a\.yaml: cannot be read"):
+        recipe(str(tmp_path / "a.yaml"), IVectorConfig)
+    (tmp_path / "a.yaml").write_text("piece: -1.0")
+    with pytest.raises(VoicenymError, match=r"a\.yaml: rank and piece"):
+        recipe(str(tmp_path / "a.yaml"), IVectorConfig)
+    (tmp_path / "alignments.jsonl").write_bytes(b"\xff\xfe\n")
+    with pytest.raises(VoicenymError, match=r"alignments\.jsonl: cannot be read as text"):
+        Alignments(tmp_path / "alignments.jsonl", {})
+    (tmp_path / "results.json").write_text('{"format": 1, "utility": {"WER": null}}')
+    with pytest.raises(VoicenymError, match=r"results\.json: is no report"):
+        report(tmp_path)
+    sizes = {"channels": 8, "size": 4, "attention": 4, "squeeze": 4}
+    weights.save(weights.make("ecapa", sizes), tmp_path / "net")
+    config = tmp_path / "net" / "config.json"
+    for options in (None, [], {**sizes, "squeeze": 0}, {**sizes, "channels": -8}):
+        told = json.loads(config.read_text())
+        config.write_text(json.dumps({**told, "options": options}))
+        with pytest.raises(VoicenymError, match=str(tmp_path / "net")):
+            weights.load(tmp_path / "net")
 
 
 @hypothesis.given(strategies.binary(max_size=200))

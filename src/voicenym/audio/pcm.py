@@ -66,11 +66,21 @@ def decode(data: bytes, codec: str, channels: int) -> Block:
     return np.ascontiguousarray(to_float(samples).reshape(-1, channels).T)
 
 
+LOUDEST = 2.0**31
+"""Samples, as multiples of full scale, that a file of floats may have: some hold 32-bit integers.
+Squares of what is louder than that by far overflow, and what comes of them is no sound."""
+
+
 def check_finite(block: Block, name: str) -> Block:
     """The block itself, or an :class:`AudioError` that names the file."""
     if not np.isfinite(block).all():
         raise AudioError(
             f"{name}: has samples that are no numbers (NaN or infinity); export it again as "
             f"16- or 24-bit audio from the program that made it"
+        )
+    if block.size and max(float(block.max()), -float(block.min())) > LOUDEST:
+        raise AudioError(
+            f"{name}: has samples far beyond full scale, which no sound has; it is damaged: get a "
+            f"whole copy, or export it again as 16- or 24-bit audio"
         )
     return block
