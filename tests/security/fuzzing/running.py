@@ -8,6 +8,7 @@ input that killed it. How long an input takes is not judged otherwise.
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import random
 import resource
@@ -129,6 +130,7 @@ def _work(
     limit = pages * resource.getpagesize() + MEMORY
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    faulthandler.disable()  # a signal is told as a finding
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, 2)  # libraries write what they think of an input
     for index in indices:
