@@ -329,12 +329,16 @@ def lethal(tmp_path, monkeypatch):
 
 def test_an_item_that_kills_its_worker_is_told_and_the_others_go_on(lethal, tmp_path):
     work = [(number, str(tmp_path)) for number in range(12)]
+    (tmp_path / "once").touch()
     with Crew(lethal.work, 2, lethal.start) as crew:
         found = list(crew.results(work))
         again = list(crew.results(work[:3]))
+        (tmp_path / "once").unlink()
+        once = list(crew.results(work[4:8]))
     expected = [number**2 for number in range(12)]
-    assert found[:3] + found[4:] == expected[:3] + expected[4:], "the fifth dies once, not twice"
+    assert found[:3] + found[4:] == expected[:3] + expected[4:]
     assert found[3] == Died()
+    assert once == expected[4:8], "what killed its process once, and not when it was alone"
     assert again == expected[:3], "the pool was replaced"
     attempts = (tmp_path / "attempts").read_text().split()
     assert attempts.count("3") == 2, "once among others, once alone, and never again"
