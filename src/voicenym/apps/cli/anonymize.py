@@ -214,10 +214,10 @@ def _parameters(system: str, settings: list[str]) -> dict[str, Any]:
         there = ", ".join(sorted(fields))
         if not equals:
             raise UnknownSystemError(
-                f"--set {setting}: expected NAME=VALUE with NAME one of {there}"
+                f"--set {setting[:80]}: expected NAME=VALUE with NAME one of {there}"
             )
         if name not in fields:
-            raise UnknownSystemError(f"{system} has no parameter {name}; there are: {there}")
+            raise UnknownSystemError(f"{system} has no parameter {name[:80]}; there are: {there}")
         kind: Any = type(fields[name].default)
         try:
             if kind is bool:
@@ -226,7 +226,7 @@ def _parameters(system: str, settings: list[str]) -> dict[str, Any]:
                 parameters[name] = kind(text)
         except (ValueError, KeyError):
             raise UnknownSystemError(
-                f"{system}: {name} is {WORDS.get(kind, kind.__name__)}, which {text!r} is not"
+                f"{system}: {name} is {WORDS.get(kind, kind.__name__)}, which {text[:80]!r} is not"
             ) from None
     return parameters
 
