@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from voicenym.audio import Audio, read, write
     from voicenym.errors import VoicenymError
     from voicenym.pseudonym import Key, Pseudonym
-    from voicenym.system import Anonymizer, Card, Stream, available, load
+    from voicenym.system import Anonymizer, Card, Stream, available, load, revisions
 
 # public name -> the module that holds it
 _FACE = {
@@ -36,6 +36,7 @@ _FACE = {
     "Stream": "voicenym.system",
     "load": "voicenym.system",
     "available": "voicenym.system",
+    "revisions": "voicenym.system",
     "VoicenymError": "voicenym.errors",
 }
 
@@ -51,6 +52,7 @@ __all__ = [
     "available",
     "load",
     "read",
+    "revisions",
     "write",
 ]
 

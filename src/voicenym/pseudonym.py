@@ -15,6 +15,9 @@ Derivation, version 1 (pinned by known-answer tests; a change of it is a new ver
 Voice parameters (:meth:`Pseudonym.uniform`, :meth:`Pseudonym.normal`, :meth:`Pseudonym.index`) are
 computed from the blocks directly, because the distributions of ``numpy.random.Generator`` and
 ``torch.Generator`` may change between releases and a voice must not.
+
+A key file also says which derivation and which revision of each system its voices are made with, so
+that an upgrade of the package changes no voice (docs/keys.md).
 """
 
 from __future__ import annotations
@@ -26,7 +29,9 @@ import os
 import secrets
 import stat
 import struct
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from voicenym.errors import KeyFileError
@@ -39,7 +44,14 @@ if TYPE_CHECKING:
 
 DERIVATION_VERSION = 1
 KEY_BYTES = 32
+FIRST_REVISION = 1
+"""Of every system that a key does not name."""
+MOST_KEY_FILE = 1 << 16
+"""Bytes of a key file that are read."""
 _HEADER = "voicenym-key-1"
+_HEADER_2 = "voicenym-key-2"
+_DERIVATION = "derivation"
+_ALL_FIRST: Mapping[str, int] = MappingProxyType({})
 
 
 def _field(data: bytes) -> bytes:
@@ -56,6 +68,9 @@ class Key:
 
     Args:
         secret: exactly 32 bytes.
+        revisions: of systems by name, those that the key's voices are made with; a system that is
+            not named is at revision 1, so that the same bytes give the same voices in every
+            release. None for a key of no past: every system at its latest.
 
     Raises:
         KeyFileError: if ``secret`` is not 32 bytes long.
@@ -66,41 +81,59 @@ class Key:
         True
     """
 
-    __slots__ = ("_secret",)
+    __slots__ = ("_revisions", "_secret")
 
-    def __init__(self, secret: bytes) -> None:
+    def __init__(self, secret: bytes, revisions: Mapping[str, int] | None = _ALL_FIRST) -> None:
         if len(secret) != KEY_BYTES:
             raise KeyFileError(
                 f"a key is {KEY_BYTES} bytes, not {len(secret)}; make one: voicenym key new FILE"
             )
         self._secret = bytes(secret)
+        self._revisions = None if revisions is None else dict(revisions)
 
     @classmethod
     def generate(cls) -> Key:
-        """A fresh key from the operating system's random source; it is stored nowhere."""
-        return cls(secrets.token_bytes(KEY_BYTES))
+        """A fresh key from the operating system's random source; it is stored nowhere.
+
+        Its voices are those of every system's latest revision.
+        """
+        return cls(secrets.token_bytes(KEY_BYTES), None)
+
+    @property
+    def revisions(self) -> dict[str, int] | None:
+        """Of systems by name, those that the key's voices are made with; None for the latest."""
+        return None if self._revisions is None else dict(self._revisions)
+
+    def revision(self, system: str) -> int | None:
+        """Revision of a system that the key's voices are made with; None for its latest."""
+        return None if self._revisions is None else self._revisions.get(system, FIRST_REVISION)
+
+    def with_revisions(self, revisions: Mapping[str, int] | None) -> Key:
+        """The same secret, with voices of other revisions."""
+        return Key(self._secret, revisions)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Key:
         """Read a key file written by :meth:`save`.
 
         Raises:
-            KeyFileError: missing, unreadable, too short or not a key file.
+            KeyFileError: missing, unreadable, too short, not a key file, or of a later release.
         """
         path = Path(path)
         try:
             with path.open("rb") as file:
-                data = file.read(4096)
+                data = file.read(MOST_KEY_FILE)
         except FileNotFoundError:
             raise KeyFileError(
                 f"{path}: no such key file; make one with: voicenym key new {path}"
             ) from None
         except OSError as error:
             raise KeyFileError(f"{path}: cannot read the key file ({error.strerror})") from None
-        words = data.split()
-        if len(words) != 2 or words[0] != _HEADER.encode():
+        first, _, rest = data.partition(b"\n")
+        words = first.split() if data.startswith(_HEADER_2.encode()) else data.split()
+        if len(words) != 2 or words[0] not in (_HEADER.encode(), _HEADER_2.encode()):
             raise KeyFileError(
-                f"{path}: not a voicenym key (expected one line '{_HEADER} <64 hex digits>'); "
+                f"{path}: not a voicenym key (expected a line '{_HEADER_2} <64 hex digits>'); "
                 f"make one with: voicenym key new FILE"
             )
         if len(words[1]) != 2 * KEY_BYTES:
@@ -109,19 +142,30 @@ class Key:
                 f"{2 * KEY_BYTES}; restore it from a copy, a shortened key gives other voices"
             )
         try:
-            return cls(bytes.fromhex(words[1].decode("ascii")))
+            secret = bytes.fromhex(words[1].decode("ascii"))
         except (ValueError, UnicodeDecodeError):
             raise KeyFileError(
                 f"{path}: the key has characters that are not hex digits; restore it from a copy"
             ) from None
+        return cls(secret, _told(path, rest) if words[0] == _HEADER_2.encode() else _ALL_FIRST)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the key to a new file that only its owner may read (mode 0600).
+
+        The file names the derivation and the revision of each system; those of a key that was just
+        generated are today's latest, so that a later release gives the same voices.
 
         Raises:
             KeyFileError: if the file exists (a lost key cannot be made again) or cannot be written.
         """
         path = Path(path)
+        revisions = self._revisions
+        if revisions is None:
+            import voicenym  # who knows the systems; keys do not
+
+            revisions = voicenym.revisions()
+        lines = [f"{_HEADER_2} {self._secret.hex()}", f"{_DERIVATION} {DERIVATION_VERSION}"]
+        lines += [f"{name} {revisions[name]}" for name in sorted(revisions)]
         try:
             handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         except FileExistsError:
@@ -131,8 +175,8 @@ class Key:
         except OSError as error:
             raise KeyFileError(f"{path}: cannot write the key file ({error.strerror})") from None
         try:
-            with os.fdopen(handle, "w", encoding="ascii") as file:
-                file.write(f"{_HEADER} {self._secret.hex()}\n")
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write("\n".join(lines) + "\n")
                 file.flush()
                 os.fsync(file.fileno())
         except OSError as error:
@@ -152,7 +196,7 @@ class Key:
         )
         if utterance is not None:
             message += _field(utterance.encode("utf-8", "surrogateescape"))
-        return Pseudonym(_hmac(self._secret, message))
+        return Pseudonym(_hmac(self._secret, message), self._revisions)
 
     def tag(self, purpose: str, text: str = "") -> str:
         """128 bits in hex that only the holder of the key can compute or check.
@@ -178,12 +222,21 @@ class Pseudonym:
     """The randomness of one pseudo-voice: independent streams of numbers by purpose.
 
     Made by :meth:`Key.pseudonym`. Equal pseudonyms give equal voices.
+
+    Args:
+        secret: of this speaker under this key.
+        revisions: as of :class:`Key`.
     """
 
-    __slots__ = ("_secret",)
+    __slots__ = ("_revisions", "_secret")
 
-    def __init__(self, secret: bytes) -> None:
+    def __init__(self, secret: bytes, revisions: Mapping[str, int] | None = _ALL_FIRST) -> None:
         self._secret = bytes(secret)
+        self._revisions = revisions
+
+    def revision(self, system: str) -> int | None:
+        """Revision of a system that this voice is made with; None for the system's latest."""
+        return None if self._revisions is None else self._revisions.get(system, FIRST_REVISION)
 
     def _words(self, purpose: str) -> Iterator[int]:
         """Endless independent 64-bit words for a purpose."""
@@ -240,13 +293,48 @@ class Pseudonym:
         return torch.Generator().manual_seed(next(self._words(purpose)) >> 1)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Pseudonym) and hmac.compare_digest(self._secret, other._secret)
+        return (
+            isinstance(other, Pseudonym)
+            and hmac.compare_digest(self._secret, other._secret)
+            and self._revisions == other._revisions
+        )
 
     def __hash__(self) -> int:
         return hash(_hmac(self._secret, b"hash"))
 
     def __repr__(self) -> str:
         return "Pseudonym(<secret>)"
+
+
+def _told(path: Path, lines: bytes) -> dict[str, int]:
+    """The revisions that a key file names, line by line, after its key.
+
+    Raises:
+        KeyFileError: malformed, or of a derivation that this release does not know.
+    """
+    told: dict[str, int] = {}
+    for number, line in enumerate(lines.splitlines(), 2):
+        words = line.split()
+        if not words:
+            continue
+        name = words[0].decode("utf-8", "replace")
+        if len(words) != 2 or not words[1].isdigit() or int(words[1]) < 1 or name in told:
+            raise KeyFileError(
+                f"{path}: damaged: line {number} is not a system's name and its revision; restore "
+                "it from a copy, other revisions give other voices"
+            )
+        told[name] = int(words[1])
+    derivation = told.pop(_DERIVATION, None)
+    if derivation is None:
+        raise KeyFileError(
+            f"{path}: damaged: no line '{_DERIVATION} {DERIVATION_VERSION}'; restore it from a copy"
+        )
+    if derivation != DERIVATION_VERSION:
+        raise KeyFileError(
+            f"{path}: made for version {derivation} of the derivation of voices, which this "
+            f"release ({DERIVATION_VERSION}) does not know; use the release that made the key"
+        )
+    return told
 
 
 def readable_by_others(path: str | os.PathLike[str]) -> bool:

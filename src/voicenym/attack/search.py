@@ -126,9 +126,10 @@ class Inversion(Attacker):
 
 
 def candidates(key: Key, count: int) -> list[Key]:
-    """Random keys of the attacker's."""
+    """Random keys of the attacker's, for voices of the same revisions as the user's."""
     halves = [key.tag(f"candidate {half}", str(k)) for k in range(count) for half in "ab"]
-    return [Key(bytes.fromhex(a + b)) for a, b in zip(halves[::2], halves[1::2], strict=True)]
+    pairs = zip(halves[::2], halves[1::2], strict=True)
+    return [Key(bytes.fromhex(a + b), key.revisions) for a, b in pairs]
 
 
 def concentrated(chosen: float | None, verifier: Verifier) -> float:

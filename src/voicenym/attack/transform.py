@@ -17,7 +17,7 @@ import numpy as np
 from voicenym.corpus.recording import RATE, Recording
 from voicenym.corpus.recordings import FILES
 from voicenym.errors import CorpusError
-from voicenym.pseudonym import Key
+from voicenym.pseudonym import FIRST_REVISION, Key
 from voicenym.system import Anonymizer, load
 
 EVERYBODY = "everybody"
@@ -69,8 +69,12 @@ class Anonymize:
             EVERYBODY: "",
         }[self.per]
         voice = self.key.tag("cache", f"{self.per}\0{who}")[:32]
-        weights = _loaded(self.system, self.parameters).version
-        return " ".join([self.system, str(self.parameters), voice, *([weights] if weights else [])])
+        system = _loaded(self.system, self.parameters)
+        revision = system.revision_for(self.key)
+        told = [system.version] if system.version else []
+        if revision > FIRST_REVISION:  # without, results of the first are found again
+            told.append(f"revision {revision}")
+        return " ".join([self.system, str(self.parameters), voice, *told])
 
     def __call__(self, samples: np.ndarray, recording: Recording) -> np.ndarray:
         import torch

@@ -50,7 +50,8 @@ class Chosen(Pseudonym):
     def __init__(self, shares: Mapping[str, float]) -> None:
         self._shares = dict(shares)
         # other shares are another pseudonym, in comparisons and caches too
-        super().__init__(hashlib.sha256(repr(sorted(self._shares.items())).encode()).digest())
+        secret = hashlib.sha256(repr(sorted(self._shares.items())).encode()).digest()
+        super().__init__(secret, None)
 
     def uniforms(
         self, purpose: str, count: int, low: float = 0.0, high: float = 1.0
@@ -102,6 +103,9 @@ class FormantBack(Formant):
             for limit, purpose in ((WARP_CAP, "formant.phi"), (self.cap, "formant.pitch"))
         )
         return Voice(formants, (), (), pitch, 1.0, 0.0)
+
+    def voice_for(self, reading: Reading, pseudonym: Pseudonym) -> Voice:
+        return self.voice(pseudonym)
 
     def _retuning(self, reading: Reading, voice: Voice) -> Retuning:
         if reading.pitch is None:

@@ -126,7 +126,7 @@ def audit(
     if system is not None:
         say(f"searching {KEYS} keys of {system}")
         # No secret is in play: the attacker guesses voices, and the same ones each time.
-        key = Key(hashlib.sha256(b"voicenym audit").digest())
+        key = Key(hashlib.sha256(b"voicenym audit").digest(), None)
         guesses = [
             Anonymize(system, guess, EVERYBODY)(plain, before) for guess in candidates(key, KEYS)
         ]

@@ -103,5 +103,8 @@ class Evidence:
 
 
 def key(seed: int, who: str) -> Key:
-    """A key of an evaluation: no secret, since nothing that it makes is published."""
-    return Key(hashlib.sha256(f"voicenym evaluation {seed} {who}".encode()).digest())
+    """A key of an evaluation: no secret, since nothing that it makes is published.
+
+    Systems are judged as they are today, unless a revision is set.
+    """
+    return Key(hashlib.sha256(f"voicenym evaluation {seed} {who}".encode()).digest(), None)

@@ -14,6 +14,7 @@ import numpy as np
 
 from voicenym.audio import Reader, Writer, open_reader, open_writer
 from voicenym.dsp.loudness import Movement
+from voicenym.corpus.nearness import Judgement
 from voicenym.errors import AudioError
 from voicenym.pseudonym import Pseudonym
 from voicenym.system import BLOCK_SECONDS, Anonymizer
@@ -114,7 +115,8 @@ def anonymize_file(
         progress: called with the seconds done after each block.
 
     Raises:
-        AudioError: whatever is wrong with the recording or its target; nothing is written then.
+        AudioError: whatever is wrong with the recording or its target, or an output that is nearly
+            its input; nothing is written then.
     """
     name = name or _name(source)
     if isinstance(target, (str, os.PathLike)):
@@ -131,11 +133,13 @@ def anonymize_file(
         picture = _again(source) if reader.has_picture else None
         stream = system.stream(pseudonym, rate, channels, profile)
         hour = [rate * HOUR] * channels
-        if picture is not None and stream.lengths(hour) != hour:
+        lengths = stream.lengths(hour)
+        if picture is not None and lengths != hour:
             raise AudioError(
                 f"{name}: has a picture, and {system.card.name} is set to change how fast the "
                 "sound runs, which would part the two; leave out --set rate=true"
             )
+        judgement = Judgement(system, name, rate, channels, max(lengths) / hour[0])
         writer = open_writer(
             target, reader.format, rate, channels, picture=picture, overwrite=overwrite
         )
@@ -144,16 +148,22 @@ def anonymize_file(
         with writer, torch.inference_mode():
             for block in reader.blocks(_block_size(rate, channels)):
                 level.hear(block)
-                writer.write(stream.push(torch.from_numpy(block)))
+                judgement.hear(block)
+                made = stream.push(torch.from_numpy(block))
+                judgement.answer(made)
+                writer.write(made)
                 if progress is not None:
                     progress(level.frames / rate)
-            writer.write(stream.flush())
+            made = stream.flush()
+            judgement.answer(made)
+            writer.write(made)
             # Judged here, with the whole recording heard and before the file gets its name.
             warnings = (
                 *reader.warnings,
                 *_judge(name, level, rate, lenient),
                 *_changed(name, reader, writer, level.frames),
             )
+            judgement.finish()
     digest = sha256_of(target) if isinstance(target, (str, os.PathLike)) else None
     return Result(level.frames / rate, rate, channels, digest, warnings)
 

@@ -9,9 +9,9 @@ one recording, with its own pseudonym, so that channels and utterances are batch
 surrounds the core (sample rates, channels, exact length, range, chunking) is done here, once.
 """
 
-from voicenym.system.anonymizer import BLOCK_SECONDS, Anonymizer
+from voicenym.system.anonymizer import BLOCK_SECONDS, JUDGES, SIGNAL, VERIFIERS, Anonymizer
 from voicenym.system.card import Card, Figure
-from voicenym.system.registry import available, load, system_class, usable
+from voicenym.system.registry import available, load, revisions, system_class, usable
 from voicenym.system.stream import (
     MAX_WORKING_RATE,
     MIN_WORKING_RATE,
@@ -24,8 +24,11 @@ from voicenym.system.stream import (
 
 __all__ = [
     "BLOCK_SECONDS",
+    "JUDGES",
     "MAX_WORKING_RATE",
     "MIN_WORKING_RATE",
+    "SIGNAL",
+    "VERIFIERS",
     "Anonymizer",
     "Card",
     "Core",
@@ -35,6 +38,7 @@ __all__ = [
     "Stream",
     "available",
     "load",
+    "revisions",
     "system_class",
     "usable",
     "working_rate",

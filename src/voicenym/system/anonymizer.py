@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from voicenym.errors import AudioError
+from voicenym.errors import AudioError, UnknownSystemError
 from voicenym.system.card import Card
 from voicenym.system.stream import Core, Profiler, Profiling, Stream, checked, working_rate
 
@@ -17,10 +17,20 @@ if TYPE_CHECKING:
     import torch
 
     from voicenym.audio import Audio
-    from voicenym.pseudonym import Pseudonym
+    from voicenym.nets.speakers.encoder import Encoder
+    from voicenym.pseudonym import Key, Pseudonym
 
 BLOCK_SECONDS = 40.0
 """Whole recordings are fed to their stream in blocks of this length, whatever reads them."""
+SIGNAL, VERIFIERS = "signal", "verifiers"
+JUDGES = (SIGNAL, VERIFIERS)
+"""Who may compare outputs with inputs: by the signal, or by bundled verifiers where the output is
+meant to sound as the input."""
+
+
+def listed(revisions: Sequence[int]) -> str:
+    """As in messages: ``1 and 2``."""
+    return " and ".join(str(revision) for revision in revisions)
 
 
 @dataclass(frozen=True)
@@ -32,6 +42,8 @@ class Anonymizer(ABC):
 
     Args:
         device: where torch computes: ``cpu``, ``cuda``, ``cuda:1`` ...
+        revision: of the way the voices are drawn and made, one of :attr:`revisions`; 0 for that of
+            the pseudonym's key.
 
     Example:
         >>> import torch, voicenym
@@ -42,8 +54,14 @@ class Anonymizer(ABC):
     """
 
     device: str = field(default="cpu", kw_only=True)
+    revision: int = field(default=0, kw_only=True)
 
     card: ClassVar[Card]
+    revisions: ClassVar[tuple[int, ...]] = (1,)
+    """Those that can be had, in rising order; each gives the same voices in every release. A change
+    of what comes out, also by other weights, is a new one."""
+    judge: ClassVar[str] = SIGNAL
+    """Who compares outputs with inputs when files are written, one of :data:`JUDGES`."""
     streams: ClassVar[bool] = True
     """Whether it works live. A system with a profile hears the whole recording first."""
 
@@ -140,10 +158,31 @@ class Anonymizer(ABC):
         profiler = self.profiler(channels, working, scaled)
         return Profiling(profiler, rate, working, channels, self.device)
 
+    def revision_for(self, pseudonym: Pseudonym | Key) -> int:
+        """The revision in force: that of the system, else of the key, else the latest.
+
+        Raises:
+            UnknownSystemError: this release does not have it.
+        """
+        name = self.card.name
+        found = self.revision or pseudonym.revision(name) or self.revisions[-1]
+        if found not in self.revisions:
+            raise UnknownSystemError(
+                f"{name}: revision {found} is not of this release, which has "
+                f"{listed(self.revisions)}; use the release that the key was made with, or give "
+                f"revision={self.revisions[-1]} for other voices"
+            )
+        return found
+
     @property
     def version(self) -> str:
         """Of weights that may be others under the same parameters; empty where there are none."""
         return ""
+
+    @property
+    def encoder(self) -> Encoder | None:
+        """A speaker encoder that it hears with in any case: outputs are compared by it, too."""
+        return None
 
     def check(self) -> None:  # noqa: B027, most systems have nothing to find
         """Find at once what would else be found with the first recording.
@@ -190,5 +229,5 @@ class Anonymizer(ABC):
         raise NotImplementedError(f"{self.card.name} needs no profile")
 
     def parameters(self) -> dict[str, Any]:
-        """The parameters by name: none of them tells anything about a key."""
-        return dataclasses.asdict(self)
+        """The parameters by name, without the revision: none tells anything about a key."""
+        return {name: v for name, v in dataclasses.asdict(self).items() if name != "revision"}

@@ -9,7 +9,7 @@ from pkgutil import iter_modules
 from typing import Any
 
 from voicenym.errors import UnknownSystemError, WeightsError
-from voicenym.system.anonymizer import Anonymizer
+from voicenym.system.anonymizer import Anonymizer, listed
 
 
 def available() -> list[str]:
@@ -57,6 +57,11 @@ def system_class(name: str) -> type[Anonymizer]:
     raise TypeError(f"{module.__name__} holds no Anonymizer")
 
 
+def revisions() -> dict[str, int]:
+    """The latest revision of every system, by name."""
+    return {name: system_class(name).revisions[-1] for name in available()}
+
+
 def load(name: str, **parameters: Any) -> Anonymizer:
     """A system by name.
 
@@ -77,5 +82,10 @@ def load(name: str, **parameters: Any) -> Anonymizer:
     if unknown:
         raise UnknownSystemError(
             f"{name} has no parameter {', '.join(unknown)}; it has: {', '.join(sorted(known))}"
+        )
+    revision = parameters.get("revision", 0)
+    if revision and revision not in cls.revisions:
+        raise UnknownSystemError(
+            f"{name} has no revision {revision}; it has: {listed(cls.revisions)}"
         )
     return cls(**parameters)

@@ -101,6 +101,11 @@ class Base(Anonymizer):
             fitting.tried(self._method, parts.voices.mean.cpu(), [known])
 
     @property
+    def encoder(self) -> Encoder | None:
+        hears = self._method is not None and self._method.hears
+        return speaker_encoder(self.device) if hears else None
+
+    @property
     def needs_profile(self) -> bool:
         return True
 
@@ -112,9 +117,7 @@ class Base(Anonymizer):
         return RATE
 
     def profiler(self, rows: int, rate: int, lengths: Sequence[int] | None) -> Profiler:
-        hears = self._method is not None and self._method.hears
-        encoder = speaker_encoder(self.device) if hears else None
-        return RecordingReader(self.parts, rows, lengths, self.device, encoder)
+        return RecordingReader(self.parts, rows, lengths, self.device, self.encoder)
 
     def core(self, pseudonyms: Sequence[Pseudonym], rate: int, profile: Any) -> Core:
         averages = profile.averages if profile is not None else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy
@@ -28,6 +28,10 @@ MOVED = (0, 3, 4, 5)
 """Bands whose level is drawn: F0, F3, F4, F5."""
 WARP_CAP = 1.35
 """Largest change of a formant, as a factor."""
+LEAST_WARP = 1.08
+"""Least change of F1 and F2, and so of the length of the vocal tract, as a factor (revision 2)."""
+LEAST_RANGE = 1.06
+"""Width of the range of targets on the far side of a speaker who is at its end, as a factor."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +52,11 @@ class Formant(Anonymizer):
 
     A first pass reads the speaker's median pitch, formants, band levels and syllable rate; a target
     voice is drawn from the pseudonym; the second pass moves the one to the other.
+
+    Revision 2 keeps the target's phi away from the speaker's own: the pseudonym alone decides on
+    which side it lies, above or below the middle of the limits, and it is drawn from the part of
+    that side that is farther from the speaker than a factor of 1.08. Revision 1 draws it from
+    all between the limits, so that some speakers keep their own formants.
 
     Args:
         phi_low, phi_high: limits of the target's phi (neutral F1), in Hz.
@@ -71,6 +80,7 @@ class Formant(Anonymizer):
     rate: bool = False
 
     streams: ClassVar[bool] = False
+    revisions: ClassVar[tuple[int, ...]] = (1, 2)
     card: ClassVar[Card] = Card(
         name="formant",
         title="Formants, pitch and rate moved to a drawn voice (Idiap-NKI, I1)",
@@ -152,11 +162,39 @@ class Formant(Anonymizer):
             syllables=pseudonym.uniform("formant.syllables", 3.5, 5.0),
         )
 
+    def voice_for(self, reading: Reading, pseudonym: Pseudonym) -> Voice:
+        """The target voice of a pseudonym for a speaker, away from the speaker's own."""
+        voice = self.voice(pseudonym)
+        if self.revision_for(pseudonym) == 1:
+            return voice
+        phi = self._away(voice.phi, reading.neutral or USUAL_NEUTRAL)
+        return replace(voice, phi=phi, phis=tuple(phi + one - voice.phi for one in voice.phis))
+
+    def _away(self, phi: float, own: float) -> float:
+        """A drawn phi, moved within its side of the middle to what is far from the speaker's own.
+
+        It follows the speaker's own without a jump, so that recordings of one speaker, in which
+        phi is read a little differently, get one voice.
+        """
+        middle = 0.5 * (self.phi_low + self.phi_high)
+        if phi >= middle:
+            start = max(middle, own * LEAST_WARP)
+            stop = max(self.phi_high, start * LEAST_RANGE)
+            share = (phi - middle) / max(self.phi_high - middle, 1e-9)
+        else:
+            start = min(middle, own / LEAST_WARP)
+            stop = min(self.phi_low, start / LEAST_RANGE)
+            share = (middle - phi) / (middle - self.phi_low)
+        return start + share * (stop - start)
+
     def core(self, pseudonyms: Sequence[Pseudonym], rate: int, profile: Any) -> Core:
         readings: list[Reading] = profile
         if len(readings) == 1:
             readings = list(readings) * len(pseudonyms)
-        voices = [self.voice(pseudonym) for pseudonym in pseudonyms]
+        voices = [
+            self.voice_for(reading, pseudonym)
+            for reading, pseudonym in zip(readings, pseudonyms, strict=True)
+        ]
         both = list(zip(readings, voices, strict=True))
         return _Core(
             Psola(rate, [self._retuning(reading, voice) for reading, voice in both]),

@@ -22,6 +22,7 @@ from voicenym.nets.cloak.cloak import (
 from voicenym.nets.folder import together, version
 from voicenym.nets.hub import sha256
 from voicenym.pseudonym import Pseudonym
+from voicenym.system import VERIFIERS as BY_VERIFIERS
 from voicenym.system import Anonymizer, Card, Core
 
 BUNDLED = Path(__file__).parents[1] / "nets" / "cloak" / "bundled" / "vcloak-small"
@@ -67,6 +68,7 @@ class VCloak(Anonymizer):
     verifier: str = ""
     precision: str = "single"
 
+    judge: ClassVar[str] = BY_VERIFIERS
     card: ClassVar[Card] = Card(
         name="vcloak",
         title="A sound that verifiers trip over is added; the speaker sounds like himself",
@@ -88,6 +90,9 @@ class VCloak(Anonymizer):
             "speech stays as it is, with its rhythm, pitch and voice, under what is added",
             "the level is kept within 32 ms, and silence is left as it is",
             "one pass that is 53 ms late, the same in blocks as in whole",
+            "meant to sound as its input, it is judged by ecapa-small, the bundled verifier that its "
+            "weights were made against, and not by the signal: a file in which that still takes the "
+            "output for the same recording (cosine of 0.72 or more) is refused",
         ),
         fails=(
             "an attacker who tries some keys, or has the key, finds nearly all voices, and one who "
