@@ -30,6 +30,7 @@ import secrets
 import stat
 import struct
 from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -159,11 +160,11 @@ class Key:
             KeyFileError: if the file exists (a lost key cannot be made again) or cannot be written.
         """
         path = Path(path)
-        revisions = self._revisions
+        revisions: Mapping[str, int] | None = self._revisions
         if revisions is None:
-            import voicenym  # who knows the systems; keys do not
-
-            revisions = voicenym.revisions()
+            # keys know no systems: the package, found at run time, does
+            revisions = import_module("voicenym").revisions()
+        assert revisions is not None
         lines = [f"{_HEADER_2} {self._secret.hex()}", f"{_DERIVATION} {DERIVATION_VERSION}"]
         lines += [f"{name} {revisions[name]}" for name in sorted(revisions)]
         try:

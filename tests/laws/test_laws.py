@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import pytest
+import soundfile
 import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from voicenym.audio import Audio
+from voicenym.corpus.file import anonymize_file
+from voicenym.dsp.overlap import OverlapAdd
 from voicenym.errors import AudioError, UnknownSystemError
 from voicenym.pseudonym import Key
-from voicenym.system import available, load, system_class, working_rate
+from voicenym.system import JUDGES, Stream, available, load, system_class, working_rate
 
-KEY = Key(bytes(range(32)))
-OTHER_KEY = Key(bytes(range(1, 33)))
+KEY = Key(bytes(range(32)), None)
+OTHER_KEY = Key(bytes(range(1, 33)), None)
+FIRST = Key(bytes(range(32)))
+"""With the first revision of every system; the others have the latest."""
 RATES = [8000, 11025, 16000, 22050, 44100, 48000, 96000]
 
 every_system = pytest.mark.parametrize("name", available())
@@ -28,7 +33,7 @@ def level(samples: torch.Tensor) -> float:
 def test_same_pseudonym_gives_the_same_bits(name, talk):
     audio = Audio(talk(1.0), 16000)
     first = load(name)(audio, KEY.pseudonym("a"))
-    second = load(name)(audio, Key(bytes(range(32))).pseudonym("a"))
+    second = load(name)(audio, Key(bytes(range(32)), None).pseudonym("a"))
     assert torch.equal(first.samples, second.samples)
 
 
@@ -183,6 +188,39 @@ def test_upper_band_is_never_the_originals(name, talk):
     spectrum = torch.fft.rfft(result * torch.hann_window(len(result))).abs().square()
     edge = round(8400 / 24000 * (len(spectrum) - 1))
     assert spectrum[edge:].sum() < 1e-6 * spectrum.sum()
+
+
+@every_system
+def test_an_output_that_is_nearly_the_input_is_a_failure(name, talk, tmp_path):
+    """Law 8: what it makes is written; would it pass its input on, nothing was."""
+    source, target = tmp_path / "in.wav", tmp_path / "out.wav"
+    soundfile.write(source, talk(3.0).numpy(), 16000)
+    system = load(name)
+    assert system.judge in JUDGES
+    anonymize_file(system, KEY.pseudonym("a"), source, target)
+    target.unlink()
+
+    def passed_on(pseudonym, rate, channels=1, profile=None):
+        return Stream(OverlapAdd(channels, 320, 160, halved, "cpu"), rate, rate, channels, "cpu")
+
+    def halved(frames):
+        return 0.5 * frames * torch.hann_window(320)
+
+    broken = load(name)
+    object.__setattr__(broken, "stream", passed_on)
+    with pytest.raises(AudioError, match=r"in\.wav: the output would be nearly the input"):
+        anonymize_file(broken, KEY.pseudonym("a"), source, target)
+    assert not target.exists()
+
+
+@every_system
+def test_revisions_rise_and_the_last_is_that_of_a_fresh_key(name):
+    cls = system_class(name)
+    assert cls.revisions[0] == 1
+    assert list(cls.revisions) == sorted(set(cls.revisions))
+    assert cls().revision_for(KEY) == cls.revisions[-1]
+    assert cls().revision_for(FIRST) == 1
+    assert "revision" not in cls().parameters()
 
 
 @every_system

@@ -2,15 +2,15 @@
 
 All of a recording is compared, in segments of about a second, each channel with its own:
 
-1. **log-mel distance**: 1 - r, r being the correlation of the two log spectra (24 bands up to 4 kHz,
-   32 ms frames) less their means over the segment, band by band (a gain, a filter), and over the
-   bands, frame by frame (a changing level). 0 is the same pattern, 1 an unrelated one. It does
+1. **log-mel distance**: 1 - r, r being the correlation of the two log spectra (24 bands up to
+   4 kHz, 32 ms frames) less their means over the segment, band by band (a gain, a filter), and over
+   the bands, frame by frame (a changing level). 0 is the same pattern, 1 an unrelated one. It does
    not hear phase, sign, delay, or a change of speed by a percent.
 2. **waveform correlation**: normalised, of either sign, at the best lag, below 4 kHz and with 6 dB
    an octave more for what is high, so that the first harmonics alone do not decide.
 
-Both are at the best lag within a second. Silence and steady sound have no pattern, and are not judged
-by the first; silence is not judged at all.
+Both are at the best lag within a second. Silence and steady sound have no pattern, and are not
+judged by the first; silence is not judged at all.
 """
 
 from __future__ import annotations
@@ -233,13 +233,14 @@ def _compare(
     place = place.clamp(max=frames - 1)
     here = loudness[place] * inside
     loud = here > (QUIET * here.amax(1, keepdim=True)).clamp_min(SILENT)
-    heard = loud.sum(1) >= (FEWEST_FRAMES if frames > FEWEST_FRAMES else 1)
+    short = frames <= FEWEST_FRAMES  # a whole recording: too short for a pattern
+    heard = loud.sum(1) >= (1 if short else FEWEST_FRAMES)
     if not heard.any():
         return
     place, loud = place[heard], loud[heard]
     there = (2 * (place + MARGIN) + lag).clamp(0, len(answer) - 1)
     distances = _distances(power[place], answer[there][None], loud)[0]
-    close = ~(distances > promising)
+    close = ~(distances > promising) | short
     correlations = torch.full_like(distances, math.nan)
     if close.any():
         # lags in samples from here on
@@ -256,6 +257,8 @@ def _compare(
                 for start, late in zip(place[close, 0], places, strict=True)
             ]
         )
+    if short:
+        distances = torch.full_like(distances, math.nan)
     found.distances.extend(distances.tolist())
     found.correlations.extend(correlations.tolist())
 
@@ -323,7 +326,7 @@ def _distances(
 def _correlation(
     before: torch.Tensor, after: torch.Tensor, start: int, there: int, length: int, reach: int
 ) -> float:
-    """Of the sounds' differences from sample to sample, of either sign, within ``reach`` samples."""
+    """Of the sounds' differences from sample to sample, of either sign, ``reach`` samples about."""
     one = before[start : start + length].diff()
     own = float(one.square().sum())
     other = after[max(0, there - reach) : there + len(one) + reach].diff()

@@ -2,8 +2,8 @@
 
 Every recording is compared while it is written, and judged before the file gets its name. The
 thresholds lie between what trivial changes give (a delay, another sign or level, noise at 30 dB, a
-filter, a change of speed by half a percent) and what all systems give for the adults of a corpus under
-several keys: ``benchmarks/nearness.py`` and docs/security.md.
+filter, a change of speed by half a percent) and what all systems give for the adults of a corpus
+under several keys: ``benchmarks/nearness.py`` and docs/security.md.
 
 Who judges is :attr:`voicenym.Anonymizer.judge`: by default the signal. A system that is meant to
 sound as its input names ``verifiers`` instead; then the bundled verifier must not hear the speaker
@@ -125,8 +125,8 @@ class Judgement:
 
     def _refuse(self, channel: int, how: str) -> None:
         raise AudioError(
-            f"{self._name}: the output would be nearly the input (channel {channel + 1}: {how}), so "
-            f"nothing is written: {self._system} with these settings and this voice does not hide "
+            f"{self._name}: the output would be nearly the input (channel {channel + 1}: {how}), "
+            f"so nothing is written: {self._system} with these settings and this voice does not hide "
             "this speaker; take another key or --speaker name, which draws another voice, other "
             "settings, or another --system"
         )
@@ -219,4 +219,6 @@ class _Voices:
                 continue
             heard = [soxr.resample(x.numpy(), self._rate, self._encoder.RATE) for x in (one, other)]
             vectors = self._encoder.embed([torch.from_numpy(x) for x in heard])
-            found.append(float(torch.nn.functional.cosine_similarity(vectors[0], vectors[1], dim=0)))
+            found.append(
+                float(torch.nn.functional.cosine_similarity(vectors[0], vectors[1], dim=0))
+            )

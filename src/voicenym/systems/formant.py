@@ -99,11 +99,13 @@ class Formant(Anonymizer):
         promises=(
             "length, channels and level are kept (but for the length with rate=True)",
             "words and the course of the intonation are those of the speaker",
+            "F1 and F2 move by 8 % or more, as far as they are measured right (revision 2)",
         ),
         fails=(
             "does not stop an attacker who knows the system: about ten numbers describe the "
             "change, and most of it can be estimated from a few recordings and undone",
-            "a drawn voice may lie near the speaker's own: then little changes",
+            "in revision 1 a drawn voice may lie near the speaker's own, and then little changes; "
+            "in revision 2 its pitch may",
             "rhythm, pronunciation and the shape of the intonation still tell people apart",
             "profiles from a few seconds of speech, or of several speakers at once, are unreliable",
             "creaky or noisy voices, and music, are not tracked well and sound rough",
@@ -114,6 +116,7 @@ class Formant(Anonymizer):
             "one piecewise-linear warp of the spectral envelope through the formants, and PSOLA, "
             "instead of Praat's 'Change gender' once per band; changes of level are capped at 9 dB "
             "and of formants at a factor of 1.35",
+            "the target's phi keeps 8 % away from the speaker's (revision 2; published: anywhere)",
             "the range of F0 is moved too, by a factor of 0.8 to 1.25 (published: 1)",
         ),
     )

@@ -117,6 +117,8 @@ def anonymize(
     if not dry_run:
         anonymizer.check()
     secret, stored = _key(key, say)
+    revision = anonymizer.revision_for(secret)
+    secret = secret.with_revisions({system: revision})  # for workers, too
     if inputs == ["-"]:
         if stored and speaker is None:
             say(ONE_ALONE)
@@ -139,6 +141,7 @@ def anonymize(
     from voicenym.corpus import plan
     from voicenym.corpus.mapping import check_place
     from voicenym.corpus.mapping import write as write_mapping
+    from voicenym.corpus.revisions import check_log
     from voicenym.corpus.runner import Job, Summary, level_times, run
 
     if rename:
@@ -165,6 +168,7 @@ def anonymize(
         system=system,
         parameters=anonymizer.parameters(),
         version=anonymizer.version,
+        revision=revision,
         key=secret,
         per_utterance=per == "utterance",
         overwrite=overwrite,
@@ -173,6 +177,12 @@ def anonymize(
         opaque=rename,
         fresh=not stored,
     )
+    check_log(log, job.stamp(), [item.target for item in items] if overwrite else [])
+    if revision != anonymizer.revisions[-1]:
+        say(
+            f"{system}: revision {revision}, as the key or the setting says; the latest is "
+            f"{anonymizer.revisions[-1]}, with other voices (docs/keys.md)"
+        )
     started = time.monotonic()
     summary = Summary()
     try:

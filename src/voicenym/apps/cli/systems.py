@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
-    from voicenym.system import Card, Figure
+    from voicenym.system import Anonymizer, Card, Figure
 
 KEY_HOLDER = "key-holder"
 """Attackers with the user's key are no measure of a system."""
@@ -22,15 +22,21 @@ def systems(
     """List the systems, or show one system's card."""
     from voicenym.system import available, system_class
 
-    cards = [system_class(n).card for n in ([name] if name else available())]
+    classes = [system_class(n) for n in ([name] if name else available())]
+    cards = [cls.card for cls in classes]
     if as_json:
         rows = [
-            {**dataclasses.asdict(c), "figures": [dataclasses.asdict(f) for f in c.figures]}
-            for c in cards
+            {
+                **dataclasses.asdict(cls.card),
+                "revisions": cls.revisions,
+                "judge": cls.judge,
+                "figures": [dataclasses.asdict(f) for f in cls.card.figures],
+            }
+            for cls in classes
         ]
         typer.echo(json.dumps(rows, indent=2, ensure_ascii=False))
     elif name:
-        _show(cards[0])
+        _show(classes[0])
     else:
         _table(cards)
 
@@ -90,14 +96,20 @@ def _table(cards: list[Card]) -> None:
     )
 
 
-def _show(card: Card) -> None:
+def _show(cls: type[Anonymizer]) -> None:
     from rich.console import Console
 
+    card = cls.card
     console = Console(highlight=False)
     console.print(f"[bold]{card.name}[/bold]  {card.title}")
     console.print(f"{card.paper}\n", markup=False)
     console.print(f"Protects against: {card.protects}", markup=False)
     console.print(f"Needs: {card.needs}", markup=False)
+    console.print(
+        f"Revisions: {', '.join(map(str, cls.revisions))}; a new key takes the last; outputs are "
+        f"compared with inputs by: {cls.judge}",
+        markup=False,
+    )
     for title, lines in (
         ("Where it fails", card.fails),
         ("Promises", card.promises),

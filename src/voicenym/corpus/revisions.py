@@ -1,0 +1,62 @@
+"""A corpus is not gone on with in other voices: what its log says of revisions and weights."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any
+
+from voicenym.errors import CorpusError
+from voicenym.pseudonym import FIRST_REVISION
+
+WRITTEN_BEFORE: Mapping[str, Any] = {"revision": FIRST_REVISION, "weights": ""}
+"""What a line of the log means where it does not say."""
+
+
+def check_log(log: Path | None, stamp: Mapping[str, Any], replaced: Collection[Path] = ()) -> None:
+    """See that a run would give the speakers of a corpus the voices that they have in it.
+
+    Args:
+        log: of earlier runs; None or missing where there were none.
+        stamp: of this run: ``system``, ``key_check``, ``revision``, ``derivation``, ``weights``.
+        replaced: outputs that this run writes over.
+
+    Raises:
+        CorpusError: recordings there were made with the same key and system, and another revision,
+            derivation or other weights.
+    """
+    if log is None or not log.is_file():
+        return
+    gone = {os.path.relpath(path, log.parent) for path in replaced}
+    last: dict[str, dict[str, Any]] = {}
+    for text in log.read_text("utf-8", "replace").splitlines():
+        try:
+            line = json.loads(text)
+        except json.JSONDecodeError:
+            continue  # the last line of a run that was killed
+        if isinstance(line, dict) and isinstance(line.get("output"), str):
+            last[line["output"]] = line
+    for output, line in last.items():
+        if output in gone or "sha256" not in line:
+            continue
+        if any(line.get(name) != stamp[name] for name in ("system", "key_check")):
+            continue
+        for name in ("revision", "derivation", "weights"):
+            before, now = (d.get(name, WRITTEN_BEFORE.get(name)) for d in (line, stamp))
+            if before != now:
+                raise CorpusError(_message(log, output, name, before, now, str(stamp["system"])))
+
+
+def _message(log: Path, output: str, name: str, before: Any, now: Any, system: str) -> str:
+    cure = {
+        "revision": f"go on with the key file as it was then, or with --set revision={before}",
+        "derivation": "go on with the release that made them",
+        "weights": "go on with the weights that made them",
+    }[name]
+    return (
+        f"{log}: {output} was made with {name} {before or '(none)'} of {system}, and this run has "
+        f"{now or '(none)'}, so that one speaker would get two voices; {cure}, or write to a new "
+        "folder"
+    )
