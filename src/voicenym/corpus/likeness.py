@@ -173,7 +173,8 @@ class _Kept:
 def _bands(window: int, rate: int) -> torch.Tensor:
     """Triangles on the mel scale, of unit area: ``[bin, band]``."""
     highest = min(HIGHEST, rate / 2)
-    mel = np.linspace(*(2595 * np.log10(1 + f / 700) for f in (LOWEST, highest)), BANDS + 2)
+    low, high = (2595 * math.log10(1 + hertz / 700) for hertz in (LOWEST, highest))
+    mel = np.linspace(low, high, BANDS + 2)
     edges = 700 * (10 ** (mel / 2595) - 1)
     hertz = np.linspace(0, rate / 2, window // 2 + 1)[:, None]
     rise = (hertz - edges[:-2]) / (edges[1:-1] - edges[:-2])

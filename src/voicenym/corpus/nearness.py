@@ -36,7 +36,11 @@ OTHER_DISTANCE = 0.1
 """Log-mel distance from which a pattern is another, whatever the waveforms' correlation: steady
 noise, in which no harmonics move, keeps that high."""
 NEAR_SIMILARITY = 0.72
-"""Cosine of two speaker vectors from which a verifier hears the speaker's own recording."""
+"""Cosine of two speaker vectors from which a verifier hears the speaker's own recording, where
+outputs are meant to sound as inputs."""
+NEAR_VOICE = 0.6
+"""The same where a system speaks anew in a voice that it hears: a copied voice gives 0.62 to 0.85,
+drawn ones up to 0.52."""
 MOST_SHARE = 0.25
 """Share of a channel's segments from which it is its input."""
 PASSAGE = 5
@@ -75,6 +79,7 @@ class Judgement:
         self._name, self._system = name, system.card.name
         self._signal = Likeness(rate, channels, tempo) if system.judge == SIGNAL else None
         encoder = _bundled(system.device) if system.judge == VERIFIERS else system.encoder
+        self._limit = NEAR_SIMILARITY if system.judge == VERIFIERS else NEAR_VOICE
         self._voices = None if encoder is None else _Voices(encoder, rate, channels, tempo)
         self._compared = [c for c in (self._signal, self._voices) if c is not None]
 
@@ -101,12 +106,12 @@ class Judgement:
                 self._judge_signal(channel, segments)
         if self._voices is not None:
             for channel, similarities in enumerate(self._voices.found):
-                share = _share([s >= NEAR_SIMILARITY for s in similarities])
+                share = _share([s >= self._limit for s in similarities])
                 if share >= MOST_SHARE:
                     self._refuse(
                         channel,
-                        f"the bundled verifier takes {100 * share:.0f} % of it for the same "
-                        f"recording (cosine {max(similarities):.2f})",
+                        f"the bundled verifier hears the speaker in {100 * share:.0f} % of it, "
+                        f"cosine {max(similarities):.2f}",
                     )
 
     def _judge_signal(self, channel: int, segments: Segments) -> None:
@@ -126,9 +131,9 @@ class Judgement:
     def _refuse(self, channel: int, how: str) -> None:
         raise AudioError(
             f"{self._name}: the output would be nearly the input (channel {channel + 1}: {how}), "
-            f"so nothing is written: {self._system} with these settings and this voice does not hide "
-            "this speaker; take another key or --speaker name, which draws another voice, other "
-            "settings, or another --system"
+            f"so nothing is written: {self._system} with these settings and this voice does not "
+            "hide this speaker; take another key or --speaker name, which draws another voice, or "
+            "other settings, or another --system"
         )
 
 

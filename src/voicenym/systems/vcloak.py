@@ -91,8 +91,8 @@ class VCloak(Anonymizer):
             "the level is kept within 32 ms, and silence is left as it is",
             "one pass that is 53 ms late, the same in blocks as in whole",
             "meant to sound as its input, it is judged by ecapa-small, the bundled verifier that "
-            "its weights were made against, and not by the signal: a file in which that still takes "
-            "the output for the same recording (cosine of 0.72 or more) is refused",
+            "its weights were made against, and not by the signal: a file in which that still "
+            "takes the output for the same recording (cosine of 0.72 or more) is refused",
         ),
         fails=(
             "an attacker who tries some keys, or has the key, finds nearly all voices, and one who "
