@@ -23,8 +23,10 @@ BETA_GRID = [i / 1000.0 for i in range(-2000, 2000)]
 INTEGRATION_POINTS = 513
 SPEECH_BAND = (300.0, 3500.0)
 """Where formants lie that tell speakers apart, in Hz."""
-LEAST_SHIFT = 0.17
-"""Least mean change of ln frequency over the speech band, of octaves alike (revision 2)."""
+LEAST_SHIFT, MOST_SHIFT = 0.17, 0.30
+"""Limits of the mean change of ln frequency over the speech band, of octaves alike (revision 2)."""
+WIDER = 1.2
+"""Factor on the greatest distortion, so that enough warps are left between these (revision 2)."""
 
 
 def bilinear(omega: torch.Tensor, alpha: float) -> torch.Tensor:
@@ -61,9 +63,9 @@ class Vtln(Anonymizer):
     limits [0.32, 0.40]. The warp acts on the envelope of 32 ms frames; harmonics stay in place.
 
     The distortion weighs high frequencies most, and below 4 kHz some of these warps move little.
-    Revision 2 draws beta among those that move formants from 300 to 3500 Hz by 0.17 of ln
-    frequency in the mean (19 %) or more; with ``warp="bilinear"`` there is no beta, and no such
-    limit.
+    Revision 2 draws beta among those that move formants from 300 to 3500 Hz by 0.17 to 0.30 of ln
+    frequency in the mean (19 to 35 %), within a distortion of 0.32 to 0.48; with
+    ``warp="bilinear"`` there is no beta, and no such limit.
 
     Args:
         low, high: limits of |alpha|.
@@ -96,20 +98,20 @@ class Vtln(Anonymizer):
         promises=(
             "length, channels and level are kept; it works live, 32 ms behind",
             "pitch, rhythm and words are those of the speaker",
-            "the warp moves 300 to 3500 Hz by 0.17 of ln frequency (19 %) in the mean or more "
-            "(revision 2; not with warp=bilinear)",
+            "the warp moves 300 to 3500 Hz by 0.17 to 0.30 of ln frequency (19 to 35 %) in the "
+            "mean (revision 2; not with warp=bilinear)",
         ),
         fails=(
             "does not stop an attacker who knows the system: two numbers describe the warp and "
             "can be searched and undone",
             "pitch and intonation still tell people apart",
+            "the figures were measured with revision 1; those of revision 2 are not known yet",
         ),
         approximations=(
             "the warped envelope is put on by a filter instead of WORLD's vocoder, so pitch and "
             "voice source are the speaker's own; the optional transfer of F0 is left out",
-            "of the warps within the published limits, revision 2 draws among the half that moves "
-            "the speech band most (a quarter where alpha is negative, 7 in 10 where positive); "
-            "revision 1 among all",
+            "revision 2 allows a distortion of 0.48 (published: 0.40) and draws among the warps "
+            "that move the speech band; revision 1 draws among all within the published limits",
             "values of alpha and the limits are those of a published reimplementation",
         ),
     )
@@ -139,28 +141,31 @@ class Vtln(Anonymizer):
         if self.warp == "composed":
             first = bilinear(first, alpha)
             omega = bilinear(omega, alpha)
-        least = LEAST_SHIFT if self.revision_for(pseudonym) > 1 else 0.0
-        return quadratic(omega, self._beta(pseudonym, first, least))
+        return quadratic(omega, self._beta(pseudonym, first))
 
-    def _beta(self, pseudonym: Pseudonym, first: torch.Tensor, least: float) -> float:
+    def _beta(self, pseudonym: Pseudonym, first: torch.Tensor) -> float:
         omega = torch.linspace(0.0, math.pi, INTEGRATION_POINTS, dtype=torch.float64)
         x = first / math.pi
         grid = torch.tensor(BETA_GRID, dtype=torch.float64)[:, None]
         candidates = first + grid * (x - x * x)
         dist = distortion(candidates, omega)
         monotonic = (candidates.diff(dim=1) > 0).all(1)
-        within = (dist >= self.least) & (dist <= self.most) & monotonic
+        away = self.revision_for(pseudonym) > 1
+        most = WIDER * self.most if away else self.most
+        within = (dist >= self.least) & (dist <= most) & monotonic
         if not within.any():
             raise UnknownSystemError(
-                f"vtln: no beta gives a distortion of {self.least} to {self.most}; widen the limits"
+                f"vtln: no beta gives a distortion of {self.least} to {most}; widen the limits"
             )
-        if least:
-            within &= shift(candidates, omega) >= least
+        if away:
+            moved = shift(candidates, omega)
+            within &= (moved >= LEAST_SHIFT) & (moved <= MOST_SHIFT)
         valid = within.nonzero()[:, 0]
         if len(valid) == 0:
             raise UnknownSystemError(
-                f"vtln: within a distortion of {self.least} to {self.most} every warp moves speech "
-                f"by less than {least} and would leave the voice; raise low, high, least and most"
+                f"vtln: within a distortion of {self.least} to {most} no warp moves speech by "
+                f"{LEAST_SHIFT} to {MOST_SHIFT}: less would leave the voice; raise low, high, "
+                "least and most"
             )
         return BETA_GRID[int(valid[pseudonym.index("vtln.beta", len(valid))])]
 
