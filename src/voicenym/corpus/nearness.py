@@ -28,7 +28,7 @@ from voicenym.system import JUDGES, SIGNAL, VERIFIERS, Anonymizer
 if TYPE_CHECKING:
     from voicenym.nets.speakers.encoder import Encoder
 
-NEAR_DISTANCE = 0.03
+NEAR_DISTANCE = 0.025
 """Log-mel distance up to which a segment is its input."""
 NEAR_CORRELATION = 0.965
 """Correlation of waveforms from which a segment is its input, unless its pattern is another."""
