@@ -13,8 +13,8 @@ from typing import BinaryIO
 import numpy as np
 
 from voicenym.audio import Reader, Writer, open_reader, open_writer
-from voicenym.dsp.loudness import Movement
 from voicenym.corpus.nearness import Judgement
+from voicenym.dsp.loudness import Movement
 from voicenym.errors import AudioError
 from voicenym.pseudonym import Pseudonym
 from voicenym.system import BLOCK_SECONDS, Anonymizer

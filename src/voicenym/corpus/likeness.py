@@ -24,6 +24,8 @@ import torch
 
 COMPARED_RATE = 8_000
 """Sound is folded to this rate or a little more: pitch and the first formants lie below 4 kHz."""
+MOST_FOLDED = 64
+"""Samples that are folded to one at most: rates that no microphone has are not worth a filter."""
 WINDOW_SECONDS = 0.032
 BANDS = 24
 LOWEST, HIGHEST = 100.0, 4_000.0
@@ -83,7 +85,7 @@ class Likeness:
     def __init__(
         self, rate: int, channels: int, tempo: float = 1.0, promising: float = PROMISING
     ) -> None:
-        self._fold = max(1, rate // COMPARED_RATE)
+        self._fold = min(max(1, rate // COMPARED_RATE), MOST_FOLDED)
         self._rate = rate / self._fold
         self._window = 1 << round(math.log2(WINDOW_SECONDS * self._rate))
         self._tempo = tempo
