@@ -73,6 +73,7 @@ def test_sets_of_files_that_do_not_match_list_what_is_missing(speech, tmp_path):
     (other / "s2" / "u1.wav").unlink()
     options = [option for option in OPTIONS if option not in ("--system", "mcadams")]
     arguments = ["--original", speech, "--anonymized", other, "-o", tmp_path / "report", *options]
+    arguments.append("--fail-fast")
     done = CliRunner().invoke(app, ["evaluate", *map(str, arguments)])
     assert isinstance(done.exception, CorpusError)
     assert "2 of 6 recordings have no anonymized file: s1/u0, s2/u1" in str(done.exception)
@@ -90,7 +91,7 @@ def test_missing_transcripts_leave_out_words_and_the_page_says_so(speech, tmp_pa
 def test_silent_files_are_named(speech, tmp_path):
     soundfile.write(speech / "s1" / "u0.wav", np.zeros(16000), 16000)
     with pytest.raises(AudioError, match=r"s1/u0.wav: silent; leave it out"):
-        evaluate(speech, "-o", tmp_path / "report")
+        evaluate(speech, "-o", tmp_path / "report", "--fail-fast")
 
 
 @pytest.mark.parametrize("library", command.NEEDED)
@@ -112,14 +113,14 @@ def test_without_the_verifier_s_weights_the_cure_is_named(speech, tmp_path, monk
 
 
 def test_scores_that_are_no_numbers_name_the_trial(speech, spectrum, tmp_path, monkeypatch):
-    plain = spectrum.embed
+    plain = spectrum.score
 
-    def broken(recordings):
-        vectors = plain(recordings)
-        vectors[-1] = np.nan
-        return vectors
+    def broken(enrolment, trials):
+        scores = np.array(plain(enrolment, trials), dtype=float)
+        scores.flat[-1] = np.nan
+        return scores
 
-    monkeypatch.setattr(spectrum, "embed", broken)
+    monkeypatch.setattr(spectrum, "score", broken)
     with pytest.raises(ScoreError, match=r"unprotected, spectrum: the score of s\d and s\d/u\d"):
         evaluate(speech, "-o", tmp_path / "report")
 

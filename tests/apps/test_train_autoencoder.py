@@ -14,7 +14,7 @@ def test_it_trains_against_accents_too(command, tmp_path):
     (tmp_path / "short.yaml").write_text("steps: 20\nevery: 10\nbatch: 16\ncode: 3\n")
     accents = "speaker\taccent\n" + "".join(f"s{i}\t{'ab'[i % 2]}\n" for i in range(9))
     (tmp_path / "accents.tsv").write_text(accents)
-    arguments = ("train", "autoencoder", "spoken", "-o", "model", "-c", "short.yaml")
+    arguments = ("train", "autoencoder", "spoken", "-o", "model", "-c", "./short.yaml")
     done = command(*arguments, "--accents", "accents.tsv")
     assert done.returncode == 0, done.stderr.decode()
     assert b"CE accent" in done.stderr

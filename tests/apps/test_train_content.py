@@ -75,7 +75,7 @@ def test_units_of_cepstra_and_a_content_encoder_of_them(run, corpus):
     assert Units.load(corpus / "units").source == {"features": "cepstra"}
     card = json.loads((corpus / "units" / "config.json").read_text())["card"]
     assert card["recordings"] == 12
-    content = ("content", "-c", "tiny.yaml", "--units", "units", "-o", "soft", "--shelf", "shelf")
+    content = ("content", "-c", "./tiny.yaml", "--units", "units", "-o", "soft", "--shelf", "shelf")
     done = run(*content, "--steps", 2)
     assert done.exit_code == 0, done.output
     network = load(corpus / "soft")
@@ -85,7 +85,7 @@ def test_units_of_cepstra_and_a_content_encoder_of_them(run, corpus):
     assert again.exit_code == 0, again.output
     assert "4 steps" in again.output
     onward = run(
-        "content", "-c", "tiny.yaml", "--units", "units", "-o", "onward", "--shelf", "shelf",
+        "content", "-c", "./tiny.yaml", "--units", "units", "-o", "onward", "--shelf", "shelf",
         "--from", "soft", "--steps", 2,
     )  # fmt: skip
     assert onward.exit_code == 0, onward.output
@@ -95,12 +95,12 @@ def test_units_of_a_layer_of_hubert(run, corpus):
     torch.manual_seed(0)
     state = HubertSoft(6, 5, 3, 64, 1, 16, 8, 4, 4).state_dict()
     torch.save(state, corpus / "hubert.pt")
-    units = ("units", "-o", "of-hubert", "--units", 3, "--features", "hubert.pt")
+    units = ("units", "-o", "of-hubert", "--units", 3, "--features", "./hubert.pt")
     done = run(*units, "--layer", 2, "--budget", "1h")
     assert done.exit_code == 0, done.output
     assert Units.load(corpus / "of-hubert").source["layer"] == 2
-    content = ("content", "-c", "tiny.yaml", "--units", "of-hubert", "--steps", 2)
-    done = run(*content, "-o", "student", "--from", "hubert.pt")
+    content = ("content", "-c", "./tiny.yaml", "--units", "of-hubert", "--steps", 2)
+    done = run(*content, "-o", "student", "--from", "./hubert.pt")
     assert done.exit_code == 0, done.output
     student = load(corpus / "student").state_dict()
     name = "feature_extractor.conv0.weight"
@@ -114,7 +114,7 @@ def test_units_of_a_layer_of_hubert(run, corpus):
 
 
 def test_a_bottleneck_and_its_recogniser(run, corpus):
-    narrow = ("bottleneck", "-c", "narrow.yaml", "--shelf", "shelf", "--adversary", 0.2)
+    narrow = ("bottleneck", "-c", "./narrow.yaml", "--shelf", "shelf", "--adversary", 0.2)
     done = run(*narrow, "-o", "bn", "--steps", 2)
     assert done.exit_code == 0, done.output
     network = load(corpus / "bn")

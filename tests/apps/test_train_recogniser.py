@@ -43,7 +43,7 @@ def corpus(tmp_path):
     return tmp_path
 
 
-TRAIN = ("recogniser", "--data", "train", "--config", "tiny.yaml", "--accelerator", "cpu")
+TRAIN = ("recogniser", "--data", "train", "--config", "./tiny.yaml", "--accelerator", "cpu")
 
 
 @pytest.fixture

@@ -181,7 +181,7 @@ class Told:
 
     def __call__(self, recording):
         Path(f"path.{os.getpid()}").write_text(json.dumps(sys.path))
-        return np.zeros(160, np.float32)
+        return np.ones(16_000, np.float32)
 
 
 class Rows:

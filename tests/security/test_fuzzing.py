@@ -50,6 +50,10 @@ NAMES = (
 )  # fmt: skip
 
 
+SKIPPING = ("log of a run",)
+"""What leaves out lines that it cannot read, as a killed run leaves them, and refuses nothing."""
+
+
 def test_every_target_is_tried_below(fuzzing):
     assert {target.name for target in fuzzing["targets"].TARGETS} == set(NAMES)
 
@@ -65,7 +69,8 @@ def test_damaged_input_is_read_or_refused(fuzzing, name):
     assert report.findings == {}
     assert report.count == count
     assert report.read + report.refused == count
-    assert report.read < count, "nothing was damaged"
+    if name not in SKIPPING:
+        assert report.read < count, "nothing was damaged"
 
 
 def fake(fuzzing, read):

@@ -160,7 +160,7 @@ def test_every_file_is_taken_or_accounted_for(folder, tmp_path):
     found = walk.walk(folder)
     assert [p.name for p in found.recordings] == ["call.amr", "good.wav", "inside.wav", "noise.wav"]
     reasons: dict[str, set[str]] = {}
-    for part in found.left_out:
+    for part in found.skipped:
         reasons.setdefault(part.reason.name, set()).add(part.path.name)
     assert reasons == LEFT
     assert {p.name for p in walk.walk(folder, links=True).recordings} >= {"away.wav"}
