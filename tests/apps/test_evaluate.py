@@ -107,7 +107,7 @@ def test_without_the_extra_the_cure_is_named_before_anything_is_done(
 
 def test_without_the_verifier_s_weights_the_cure_is_named(speech, tmp_path, monkeypatch):
     monkeypatch.setitem(verifiers.VERIFIERS, "resemblyzer", neural.Resemblyzer)
-    monkeypatch.setattr(neural, "find_spec", lambda name: None)
+    monkeypatch.setenv("VOICENYM_WEIGHTS", str(tmp_path / "none"))
     with pytest.raises(DependencyError, match="pip install --no-deps resemblyzer"):
         evaluate(speech, "-o", tmp_path / "report")
 

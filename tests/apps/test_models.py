@@ -16,6 +16,7 @@ from voicenym.attack.verifier import verifier
 from voicenym.errors import VoicenymError
 from voicenym.nets import hub
 from voicenym.nets.catalogue import CATALOGUE
+from voicenym.nets.home import VARIABLE
 from voicenym.nets.speakers.weights import load, make
 
 SMALL = {"channels": 16, "size": 12, "attention": 8, "squeeze": 8}
@@ -31,14 +32,12 @@ def net(tmp_path, monkeypatch):
 
     def fetch(repository, file, offline):
         path = folder / file
-        if "mms" in repository:
-            path.write_bytes(b"weights")
-        if not path.exists():
+        if not path.exists() or "ecapa" not in repository:
             raise ConnectionError("no route to host")
         return str(path)
 
     monkeypatch.setattr(hub, "_from_hub", fetch)
-    monkeypatch.setattr(hub, "_ledger", lambda: tmp_path / "ledger.json")
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "home"))
     monkeypatch.delenv(hub.OFFLINE, raising=False)
     return folder
 
@@ -64,15 +63,17 @@ def test_what_was_pulled_is_a_verifier_and_converts(net, tmp_path):
     done = run("pull", "ecapa-voxceleb")
     assert done.exit_code == 0, done.output
     assert "Apache-2.0" in done.output
-    assert str(net) in done.output
+    assert str(hub.store() / "ecapa-voxceleb") in done.output
     assert verifier("ecapa:ecapa-voxceleb").name
     done = run("convert", "ecapa-voxceleb", "--as", "ecapa", "-o", tmp_path / "ours")
     assert done.exit_code == 0, done.output
     assert "vectors of 12 numbers" in done.output
     assert load(tmp_path / "ours").size == 12
     (net / "embedding_model.ckpt").write_bytes(b"damaged")
-    with pytest.raises(VoicenymError, match=r"embedding_model\.ckpt: damaged"):
-        verifier("ecapa:ecapa-voxceleb")
+    assert verifier("ecapa:ecapa-voxceleb").name  # it needs no checkpoint any more
+    (hub.store() / "ecapa-voxceleb" / "model.safetensors").write_bytes(b"damaged")
+    with pytest.raises(VoicenymError, match=r"model\.safetensors: damaged"):
+        load(hub.store() / "ecapa-voxceleb")
 
 
 def test_a_licence_is_shown_and_asked_for(net):
@@ -81,8 +82,7 @@ def test_a_licence_is_shown_and_asked_for(net):
     assert "CC BY-NC 4.0, not for commercial use" in done.output
     assert "--accept-licence" in str(done.exception)
     done = run("pull", "mms-300m", "--accept-licence")
-    assert done.exit_code == 0, done.output
-    assert run("pull", "mms-300m").exit_code == 0
+    assert "no route to host" in str(done.exception)
 
 
 def test_no_network_is_said(net):

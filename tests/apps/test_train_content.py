@@ -15,6 +15,8 @@ pytest.importorskip("sklearn")
 pytest.importorskip("jiwer")
 pytest.importorskip("safetensors")
 
+from safetensors.torch import save_file
+
 from voicenym.apps.cli import app
 from voicenym.nets.content.hubert import HubertSoft
 from voicenym.nets.content.units import Units
@@ -95,12 +97,16 @@ def test_units_of_a_layer_of_hubert(run, corpus):
     torch.manual_seed(0)
     state = HubertSoft(6, 5, 3, 64, 1, 16, 8, 4, 4).state_dict()
     torch.save(state, corpus / "hubert.pt")
-    units = ("units", "-o", "of-hubert", "--units", 3, "--features", "./hubert.pt")
+    refused = run("units", "-o", "none", "--features", "./hubert.pt")
+    command = "voicenym models convert ./hubert.pt --as hubert -o FOLDER"
+    assert command in str(refused.exception)
+    save_file(state, corpus / "hubert.safetensors")
+    units = ("units", "-o", "of-hubert", "--units", 3, "--features", "./hubert.safetensors")
     done = run(*units, "--layer", 2, "--budget", "1h")
     assert done.exit_code == 0, done.output
     assert Units.load(corpus / "of-hubert").source["layer"] == 2
     content = ("content", "-c", "./tiny.yaml", "--units", "of-hubert", "--steps", 2)
-    done = run(*content, "-o", "student", "--from", "./hubert.pt")
+    done = run(*content, "-o", "student", "--from", "./hubert.safetensors")
     assert done.exit_code == 0, done.output
     student = load(corpus / "student").state_dict()
     name = "feature_extractor.conv0.weight"

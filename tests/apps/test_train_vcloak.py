@@ -69,4 +69,5 @@ def test_mistakes_are_one_line(buzzers, tmp_path):
     assert "no verifier 'nowhere'" in refused(*given, "--verifier", "nowhere")
     assert "vcloak-small" in refused(*given[:2], "-c", "nothing", *given[4:])
     (tmp_path / "words.pt").write_bytes(b"no checkpoint")
-    assert "no weights that can be read safely" in refused(*given, "--words", tmp_path / "words.pt")
+    command = f"voicenym models convert {tmp_path / 'words.pt'} --as deepspeech2 -o FOLDER"
+    assert command in refused(*given, "--words", tmp_path / "words.pt")

@@ -12,8 +12,8 @@ import pytest
 
 from voicenym.attack import verifier as verifiers
 from voicenym.attack.neural import Trained
-from voicenym.attack.verifier import encoder_of, installed, verifier
-from voicenym.errors import DependencyError, VoicenymError
+from voicenym.attack.verifier import encoder_of, installed, unconverted, verifier
+from voicenym.errors import VoicenymError
 from voicenym.nets.speakers.weights import SMALL, make, save
 
 pytest.importorskip("safetensors")
@@ -83,12 +83,13 @@ def test_names_that_are_none_say_what_there_is(tmp_path):
         verifier(str(tmp_path))
 
 
-def test_what_is_not_installed_is_not_offered(monkeypatch):
-    def missing():
-        raise DependencyError("none")
-
-    monkeypatch.setattr(verifiers, "packaged_weights", missing)
+def test_what_is_not_converted_is_not_offered_and_said(monkeypatch, tmp_path):
+    monkeypatch.setenv("VOICENYM_WEIGHTS", str(tmp_path))
     assert installed() == ["ecapa-small"]
+    monkeypatch.setattr(verifiers, "find_spec", lambda name: object())
+    assert "voicenym models pull resemblyzer" in unconverted()
+    monkeypatch.setattr(verifiers, "find_spec", lambda name: None)
+    assert unconverted() == ""
 
 
 def test_going_on_from_a_verifier_leaves_it_as_it_is():

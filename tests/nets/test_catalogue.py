@@ -14,7 +14,9 @@ def test_every_entry_can_be_had_and_has_terms():
     for published in CATALOGUE:
         assert published.licence
         assert published.papers
-        assert bool(published.repository) == bool(published.files) != bool(published.source)
+        fetched = bool(published.repository or published.package)
+        assert fetched == bool(published.files) != bool(published.source)
+        assert fetched <= bool(published.convert)
         assert published.convert in ("", *KINDS)
         assert set(published.digests) <= set(published.files)
         assert entry(published.name) is published

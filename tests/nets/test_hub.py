@@ -3,39 +3,60 @@
 from __future__ import annotations
 
 import json
+from functools import cache
+from io import BytesIO
 
 import pytest
+import torch
 
 from voicenym.errors import VoicenymError
 from voicenym.nets import hub
 from voicenym.nets.catalogue import entry
-from voicenym.nets.hub import place_of, pull, pulled, sha256
+from voicenym.nets.content.hubert import HubertSoft
+from voicenym.nets.folder import DIGEST, configuration, read
+from voicenym.nets.home import VARIABLE
+from voicenym.nets.hub import fetched, place_of, pull, pulled, sha256
+from voicenym.nets.speakers import weights
+
+SMALL = {"channels": 16, "size": 12, "attention": 8, "squeeze": 8}
+
+
+@cache
+def checkpoint(name):
+    """A small network as torch writes it; of hubert-base too, its projection left out."""
+    torch.manual_seed(0)
+    network = weights.make("ecapa", SMALL) if "ecapa" in name else HubertSoft(6, 5, 1, 64, 1, 16, 8)
+    content = BytesIO()
+    torch.save(network.state_dict(), content)
+    return content.getvalue()
 
 
 @pytest.fixture
 def world(tmp_path, monkeypatch):
     """A hub in a folder, and a cache on this machine."""
     monkeypatch.delenv(hub.OFFLINE, raising=False)
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "home"))
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "none"))
     return World(tmp_path)
 
 
 class World:
     def __init__(self, place):
-        self.place, self.ledger = place, place / "cache" / "ledger.json"
-        self.there, self.fetched = True, []
+        self.place, self.ledger = place, hub.store() / hub.LEDGER
+        self.there, self.fetched, self.safe = True, [], False
 
     def __call__(self, repository, file, offline):
         self.fetched.append((repository, file))
         path = self.place / "cache" / repository / file
         if not path.exists():
-            if offline or not self.there:
+            if offline or not self.there or (file.endswith("tensors") and not self.safe):
                 raise OSError("cannot find the requested files\nand more")
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(f"{repository} {file}".encode())
+            path.write_bytes(b"{}" if file.endswith(".json") else checkpoint(repository))
         return str(path)
 
     def pull(self, name, **options):
-        return pull(name, fetch=self, ledger=self.ledger, **options)
+        return pull(name, fetch=self, **options)
 
     def path(self, name):
         published = entry(name)
@@ -44,12 +65,71 @@ class World:
 
 def test_files_are_fetched_and_their_digests_kept(world):
     folder = world.pull("hubert-base")
-    assert folder == world.path("hubert-base").parent
-    assert [file for _, file in world.fetched] == ["pytorch_model.bin", "config.json"]
-    kept = json.loads(world.ledger.read_text())["hubert-base"]["sha256"]
-    assert kept["pytorch_model.bin"] == sha256(world.path("hubert-base"))
-    assert pulled(world.ledger) == ["hubert-base"]
+    assert folder == world.place / "home" / "published" / "hubert-base"
+    asked = ["model.safetensors", "pytorch_model.bin", "config.json"]
+    assert [file for _, file in world.fetched] == asked
+    kept = json.loads(world.ledger.read_text())["hubert-base"]
+    assert kept["sha256"]["pytorch_model.bin"] == sha256(world.path("hubert-base"))
+    assert kept[hub.CONVERTED] == sha256(folder / "model.safetensors")
+    assert {path.name for path in folder.iterdir()} == {"config.json", "model.safetensors"}
+    assert pulled() == ["hubert-base"]
+    assert place_of("hubert-base") == str(folder)
+    world.path("hubert-base").unlink()  # nothing needs the checkpoint any more
     assert world.pull("hubert-base", offline=True) == folder
+    assert len(world.fetched) == 3
+
+
+def test_safetensors_are_taken_where_they_are_published(world):
+    world.safe = True
+    cached = world.path("hubert-base").with_name("model.safetensors")
+    cached.parent.mkdir(parents=True)
+    from safetensors.torch import save_file
+
+    state = torch.load(BytesIO(checkpoint("hubert-base")), weights_only=True)
+    save_file(state, cached)
+    folder = world.pull("hubert-base")
+    kept = json.loads(world.ledger.read_text())["hubert-base"]["sha256"]
+    assert kept.keys() == {"model.safetensors", "config.json"}
+    assert configuration(folder)["card"]["its SHA-256"] == kept["model.safetensors"]
+    world.safe = False
+    cached.unlink()
+    (folder / "config.json").unlink()
+    with pytest.raises(VoicenymError, match=r"model\.safetensors cannot be fetched"):
+        world.pull("hubert-base")  # and no checkpoint in its place
+
+
+def test_what_was_converted_and_changed_since_is_refused(world):
+    folder = world.pull("ecapa-voxceleb")
+    config = configuration(folder)
+    weights.save(weights.make("ecapa", SMALL), folder)
+    with pytest.raises(VoicenymError, match="not what was pulled and converted"):
+        place_of("ecapa-voxceleb")
+    assert configuration(world.pull("ecapa-voxceleb"))[DIGEST] == config[DIGEST]
+    assert place_of("ecapa-voxceleb") == str(folder)
+    path = folder / "model.safetensors"
+    path.write_bytes(path.read_bytes()[:-1] + b"!")
+    with pytest.raises(VoicenymError, match="damaged, or of another config"):
+        read(folder)
+
+
+def test_what_was_not_pulled_is_not_fetched_by_its_name(world, monkeypatch):
+    monkeypatch.setattr(hub, "_from_hub", world)
+    with pytest.raises(VoicenymError, match=r"not here yet; .*voicenym models pull ecapa-voxceleb"):
+        place_of("ecapa-voxceleb")
+    with pytest.raises(VoicenymError, match=r"get hubert-soft-.* --as hubert-soft -o FOLDER"):
+        place_of("hubert-soft")
+    assert not world.fetched
+
+
+def test_digests_of_earlier_releases_are_asked_for(world, monkeypatch):
+    constants = pytest.importorskip("huggingface_hub").constants
+    monkeypatch.setattr(constants, "HF_HOME", str(world.place / "old"))
+    (world.place / "old").mkdir()
+    told = {"ecapa-voxceleb": {"sha256": {"embedding_model.ckpt": "0" * 64}}}
+    (world.place / "old" / hub.LEDGER).write_text(json.dumps(told))
+    with pytest.raises(VoicenymError, match="damaged, or not what"):
+        world.pull("ecapa-voxceleb")
+    assert pulled() == []
 
 
 def test_other_bytes_are_refused_by_name(world):
@@ -58,11 +138,11 @@ def test_other_bytes_are_refused_by_name(world):
     path = world.path("ecapa-voxceleb")
     path.write_bytes(b"damaged")
     with pytest.raises(VoicenymError, match=r"embedding_model\.ckpt: damaged, or not what") as said:
-        world.pull("ecapa-voxceleb")
+        fetched("ecapa-voxceleb", fetch=world)
     assert str(path) in str(said.value)
     assert world.ledger.read_text() == before
     path.unlink()
-    world.pull("ecapa-voxceleb")
+    fetched("ecapa-voxceleb", fetch=world)
 
 
 def test_digests_of_authors_are_asked_for_at_once(world, monkeypatch):
@@ -83,8 +163,8 @@ def test_a_licence_without_commerce_is_accepted_once(world):
     assert asked == ["mms-300m"]
     assert world.fetched == []
     assert not world.ledger.exists()
-    world.pull("mms-300m", accept=lambda published: True)
-    world.pull("mms-300m", accept=lambda published: pytest.fail("asked twice"))
+    fetched("mms-300m", fetch=world, accept=lambda published: True)
+    fetched("mms-300m", fetch=world, accept=lambda published: pytest.fail("asked twice"))
     world.pull("hubert-base", accept=lambda published: pytest.fail("asked of a free licence"))
 
 
@@ -116,7 +196,7 @@ def test_what_is_not_on_the_hub_is_got_by_hand(world):
 def test_a_ledger_that_is_none_is_not_overwritten(world):
     world.ledger.parent.mkdir(parents=True)
     world.ledger.write_text("no json")
-    with pytest.raises(VoicenymError, match=r"ledger\.json: cannot be read"):
+    with pytest.raises(VoicenymError, match=r"weights\.json: cannot be read"):
         world.pull("hubert-base")
     assert world.ledger.read_text() == "no json"
 
@@ -145,7 +225,8 @@ def test_the_librarys_own_cache_is_used(tmp_path, monkeypatch):
         return real(*arguments, **options, cache_dir=tmp_path)
 
     monkeypatch.setattr(hub_library, "hf_hub_download", cached)
-    ledger = tmp_path / "ledger.json"
-    assert pull("xvector-voxceleb", offline=True, ledger=ledger) == folder
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "home"))
+    path = folder / "embedding_model.ckpt"
+    assert fetched("xvector-voxceleb", offline=True) == path
     with pytest.raises(VoicenymError, match="this is offline"):
-        pull("ecapa-voxceleb", offline=True, ledger=ledger)
+        pull("ecapa-voxceleb", offline=True)

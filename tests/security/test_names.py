@@ -57,26 +57,27 @@ def test_a_folder_does_not_replace_a_bundled_network(here):
 
 def test_a_folder_does_not_replace_bundled_encoders(here):
     here("ecapa-small")
-    assert folder_of("speaker", "ecapa-small", Path("scratch")) == SMALL
+    assert folder_of("speaker", "ecapa-small") == SMALL
     assert verifier("ecapa-small").version == version(SMALL)
 
 
 def test_a_folder_does_not_replace_an_entry_of_the_catalogue(here):
     here("hubert-base")
-    with pytest.raises(VoicenymError, match=r"was not fetched before|pip install"):
+    with pytest.raises(VoicenymError, match="not here yet"):
         place_of("hubert-base")
     assert place_of("./hubert-base") == "./hubert-base"
     here("ecapa-voxceleb")
-    with pytest.raises(VoicenymError, match=r"was not fetched before|pip install"):
-        find("ecapa-voxceleb")
+    with pytest.raises(VoicenymError, match="not here yet"):
+        find("ecapa", "ecapa-voxceleb")
 
 
 def test_a_folder_does_not_replace_a_name_of_the_hub(here):
     place = here("owner/name")
     (place / "embedding_model.ckpt").write_bytes(b"planted")
     with pytest.raises(VoicenymError, match=r"write \./owner/name for that"):
-        find("owner/name")
-    assert find("./owner/name").read_bytes() == b"planted"
+        find("ecapa", "owner/name")
+    with pytest.raises(VoicenymError, match=r"models convert \S+owner/name --as ecapa"):
+        find("ecapa", "./owner/name")
     for name in ("owner/name", "ecapa"):
         here(name)
         with pytest.raises(VoicenymError, match=f"write ./{name} for that"):
@@ -86,7 +87,14 @@ def test_a_folder_does_not_replace_a_name_of_the_hub(here):
 
 @pytest.mark.parametrize(
     "ask",
-    [opened, place_of, verifier, network, find, lambda name: folder_of("content", name, Path())],
+    [
+        opened,
+        place_of,
+        verifier,
+        network,
+        lambda name: find("ecapa", name),
+        lambda name: folder_of("content", name),
+    ],
 )
 def test_an_unknown_name_that_is_here_says_how_to_mean_it(here, ask):
     with pytest.raises(VoicenymError) as caught:

@@ -327,22 +327,12 @@ def bombs(mark: Path) -> dict[str, object]:
 
 
 def readers(path: Path) -> dict:
+    """What ``models convert`` makes of a checkpoint."""
     from voicenym.nets.convert import KINDS, convert
-    from voicenym.nets.speakers.dvector import DVector
-    from voicenym.nets.speakers.published import published, unpickled
-    from voicenym.nets.tensors import tensors
-    from voicenym.nets.words.deepspeech import DeepSpeech2
 
     out = path.parent / "converted"
     (path.parent / "config.json").write_text('{"sampling_rate": 16000}')
-    return {
-        "tensors": lambda: tensors(path),
-        "unpickled": lambda: unpickled(path),
-        "ecapa": lambda: published("ecapa", str(path)),
-        "dvector": lambda: DVector.from_checkpoint(path),
-        "deepspeech": lambda: DeepSpeech2.from_checkpoint(path),
-        **{f"convert {kind}": lambda kind=kind: convert(path, kind, out) for kind in KINDS},
-    }
+    return {kind: lambda kind=kind: convert(path, kind, out) for kind in KINDS}
 
 
 @pytest.mark.parametrize("legacy", [False, True], ids=["zip", "legacy"])
@@ -366,22 +356,136 @@ def test_a_pickle_that_would_run_a_program_is_refused(tmp_path, legacy):
 
 @pytest.mark.parametrize("version", ["2.4.1", "2.5.1+cu121", "2.9.1"])
 def test_a_torch_that_unpickles_more_than_it_says_is_not_used(tmp_path, monkeypatch, version):
-    from voicenym.nets.tensors import tensors
+    from voicenym.nets import pickles
 
     torch.save({"a": torch.zeros(1)}, tmp_path / "a.pt")
-    assert tensors(tmp_path / "a.pt")["a"].shape == (1,)
+    assert pickles.state(tmp_path / "a.pt")["a"].shape == (1,)
     monkeypatch.setattr(torch, "__version__", version)
     with pytest.raises(DependencyError, match=r"does not read checkpoints safely.*torch>=2\.10"):
-        tensors(tmp_path / "a.pt")
+        pickles.state(tmp_path / "a.pt")
 
 
 def test_resemblyzers_weights_are_known_by_their_digest(tmp_path, monkeypatch):
-    from voicenym.attack import neural
+    from voicenym.nets import hub
 
     (tmp_path / "pretrained.pt").write_bytes(b"other")
-    monkeypatch.setattr(neural, "packaged_weights", lambda: tmp_path / "pretrained.pt")
-    with pytest.raises(DependencyError, match=r"not Resemblyzer's weights"):
-        neural.Resemblyzer()
+    monkeypatch.setenv("VOICENYM_WEIGHTS", str(tmp_path / "home"))
+    with pytest.raises(VoicenymError, match=r"pretrained\.pt: damaged, or not what"):
+        hub.pull("resemblyzer", fetch=lambda *_: str(tmp_path / "pretrained.pt"))
+    assert not hub.is_pulled("resemblyzer")
+
+
+def loaders(place: Path) -> dict:
+    """Whatever loads weights that a user names, with the kind that it tells to convert to."""
+    from voicenym.apps.cli.features import features_of
+    from voicenym.apps.cli.parts import folder_of
+    from voicenym.apps.cli.train_content import _student
+    from voicenym.apps.cli.train_vcloak import _keeper
+    from voicenym.attack.verifier import encoder_of, verifier
+    from voicenym.nets.content import weights as contents
+    from voicenym.nets.content.hubert_published import from_hubert
+    from voicenym.nets.content.wav2vec import Wav2Vec
+    from voicenym.nets.speakers import weights as encoders
+    from voicenym.nets.synthesis import synthesizers
+    from voicenym.nets.tensors import tensors
+    from voicenym.training.content.soft import SoftConfig
+    from voicenym.training.run.fit import Machine
+
+    text = str(place)
+    return {
+        "ecapa": [
+            lambda: verifier(f"ecapa:{text}"),
+            lambda: encoder_of(f"ecapa:{text}"),
+            lambda: folder_of("speaker", f"ecapa:{text}"),
+        ],
+        "xvector": [lambda: verifier(f"xvector:{text}")],
+        "wav2vec2": [
+            lambda: features_of(f"wav2vec2:{text}", 1, Machine()),
+            lambda: Wav2Vec.from_published(text),
+        ],
+        "hubert": [
+            lambda: features_of(text, 1, Machine()),
+            lambda: _student(text, SoftConfig(), ()),
+            lambda: from_hubert(place),
+        ],
+        "deepspeech2": [lambda: _keeper(place, "posteriorgram")],
+        "KIND": [lambda: folder_of("content", text), lambda: folder_of("speaker", text)]
+        + [lambda load=m.load: load(place) for m in (contents, encoders, synthesizers)]
+        * place.is_file()
+        + [lambda: tensors(place)] * place.is_file(),
+    }
+
+
+NAMES = (
+    "embedding_model.ckpt",
+    "pytorch_model.bin",
+    "weights.pt",
+    "w.pth",
+    "model.safetensors",
+    "w",
+)
+
+
+@pytest.mark.parametrize("legacy", [False, True], ids=["zip", "legacy"])
+@pytest.mark.parametrize("name", NAMES)
+def test_a_checkpoint_is_refused_by_what_it_holds_and_never_unpickled(
+    tmp_path, monkeypatch, name, legacy
+):
+    pytest.importorskip("transformers")
+    pytest.importorskip("lightning")
+    mark, folder = tmp_path / "mark", tmp_path / "in"
+    folder.mkdir()
+    (folder / "config.json").write_text('{"model_type": "wav2vec2"}')
+
+    def never(*arguments, **options):
+        raise AssertionError("unpickled")
+
+    monkeypatch.setattr(torch, "load", never)
+    monkeypatch.setattr(pickle, "load", never)
+    for content in (Bomb(mark), {"a": torch.zeros(1)}):
+        torch.save(content, folder / name, _use_new_zipfile_serialization=not legacy)
+        for place in (folder / name, folder):
+            for kind, calls in loaders(place).items():
+                for load in calls:
+                    with pytest.raises(VoicenymError) as caught:
+                        load()
+                    command = f"voicenym models convert {place} --as {kind} -o FOLDER"
+                    assert command in str(caught.value)
+    assert not mark.exists()
+
+
+def test_transformers_is_given_no_pickle(tmp_path):
+    """Neither a model in its layout, nor a recogniser."""
+    transformers = pytest.importorskip("transformers")
+    from voicenym.nets.content.wav2vec import Wav2Vec
+    from voicenym.recognition.pretrained import Pretrained
+
+    torch.manual_seed(0)
+    config = transformers.Wav2Vec2Config(
+        hidden_size=16, num_hidden_layers=2, num_attention_heads=2, intermediate_size=20,
+        conv_dim=[8] * 7, num_conv_pos_embeddings=6, num_conv_pos_embedding_groups=4,
+        vocab_size=3, architectures=["Wav2Vec2ForCTC"],
+    )  # fmt: skip
+    mark, folder = tmp_path / "mark", tmp_path / "in"
+    transformers.Wav2Vec2ForCTC(config).save_pretrained(folder)
+    (folder / "vocab.json").write_text('{"<pad>": 0, "a": 1, "|": 2}')
+    transformers.Wav2Vec2Processor(
+        transformers.Wav2Vec2FeatureExtractor(),
+        transformers.Wav2Vec2CTCTokenizer(str(folder / "vocab.json")),
+    ).save_pretrained(folder)
+    assert Wav2Vec.from_published(str(folder)).layer == 2
+    assert Pretrained(folder).name == "in"
+    (folder / "model.safetensors").unlink()
+    torch.save({"a": Bomb(mark)}, folder / "pytorch_model.bin")
+    with pytest.raises(VoicenymError, match="--as wav2vec2 -o FOLDER"):
+        Wav2Vec.from_published(str(folder))
+    with pytest.raises(VoicenymError, match="no usable weights there"):
+        Pretrained(folder)
+    (folder / "pytorch_model.bin").rename(folder / "model.safetensors")
+    for load in (lambda: Wav2Vec.from_published(str(folder)), lambda: Pretrained(folder)):
+        with pytest.raises(VoicenymError):
+            load()
+    assert not mark.exists()
 
 
 def test_nothing_else_in_the_package_unpickles():
@@ -401,8 +505,33 @@ def test_nothing_else_in_the_package_unpickles():
                 told = {k.arg: getattr(k.value, "value", None) for k in node.keywords}
                 assert told.get(option) is value, f"{path}:{node.lineno}: {name} without {option}"
                 seen.add((name, path.name))
-    # torch.load: of checkpoints of others, and of our own in the folder of a training
+    # torch.load: to convert checkpoints of others, and of our own in the folder of a training
     assert {file for name, file in seen if name == "torch.load"} == {"pickles.py", "fit.py"}
+
+
+def test_only_converting_opens_pickles():
+    """``pickles.py`` is imported by ``convert.py``, which ``models`` and ``hub.pull`` import."""
+    importers: dict[str, set[str]] = {"pickles": set(), "convert": set()}
+    used = set()
+    for path in (ROOT / "src").rglob("*.py"):
+        name = path.relative_to(ROOT / "src" / "voicenym").as_posix()
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            for module in importers:
+                if isinstance(node, ast.ImportFrom):
+                    whole = {f"{node.module}.{alias.name}" for alias in node.names}
+                    found = {node.module, *whole}
+                elif isinstance(node, ast.Import):
+                    found = {alias.name for alias in node.names}
+                else:
+                    continue
+                if f"voicenym.nets.{module}" in found:
+                    importers[module].add(name)
+            if isinstance(node, ast.keyword) and node.arg == "use_safetensors":
+                assert getattr(node.value, "value", None) is True
+                used.add(name)
+    assert importers["pickles"] == {"nets/convert.py"}
+    assert importers["convert"] == {"nets/hub.py", "apps/cli/models.py"}
+    assert used == {"nets/content/wav2vec.py", "recognition/pretrained.py"}
 
 
 # ---- reporting ----

@@ -7,7 +7,6 @@ from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
-from importlib.util import find_spec
 from math import nan
 from pathlib import Path
 from types import ModuleType
@@ -25,6 +24,8 @@ if TYPE_CHECKING:
 
 MARGIN_CONCENTRATION = 30.0
 """Of encoders trained with an angular margin, unless they say: the scale of their logits."""
+RESEMBLYZER = "resemblyzer"
+"""In the catalogue of published weights."""
 RECIPE = "attacker"
 """Of a training that goes on from weights, unless another is chosen."""
 CHECKPOINTS = "run"
@@ -97,44 +98,38 @@ class Neural(Verifier):
         return found
 
 
-PACKAGED = "39373b86598fa3da9fcddee6142382efe09777e8d37dc9c0561f41f0070f134e"
-"""SHA-256 of ``pretrained.pt`` of Resemblyzer 0.1.4."""
-
-
 class Resemblyzer(Neural):
-    """The d-vector encoder that the Resemblyzer package carries, or weights fine-tuned from it.
-
-    Only the package's weights are used; it need not be importable.
-
-    Args:
-        weights: a checkpoint in its layout; None for the package's own.
-        name: for reports.
+    """The d-vector encoder that the Resemblyzer package carries, once it is converted.
 
     Raises:
-        DependencyError: if the package's weights are asked for, and missing or others.
+        DependencyError: it is not.
+        VoicenymError: it was changed since.
     """
+
+    name = "Resemblyzer"
 
     calibration = (35.0, -25.8)
     # logistic regression on 117,460 pairs of 3 s, 48 speakers of speechocean762's dev, C_llr 0.31
 
-    def __init__(self, weights: Path | None = None, name: str = "Resemblyzer") -> None:
-        self.name = name
-        self._path = weights if weights is not None else packaged_weights()
-        digest = hashlib.sha256(self._path.read_bytes()).hexdigest()
-        if weights is None and digest != PACKAGED:
+    def __init__(self) -> None:
+        from voicenym.nets.folder import version
+        from voicenym.nets.hub import is_pulled, place_of
+
+        if not is_pulled(RESEMBLYZER):
             raise DependencyError(
-                f"{self._path}: not Resemblyzer's weights (its SHA-256 is {digest[:16]}..., not "
-                f"{PACKAGED[:16]}...): pip install --no-deps --force-reinstall resemblyzer==0.1.4"
+                "the verifier's weights are missing: pip install voicenym[evaluate] && pip install "
+                f"--no-deps resemblyzer && voicenym models pull {RESEMBLYZER}"
             )
-        self.version = digest[:16]
+        self._folder = Path(place_of(RESEMBLYZER))
+        self.version = version(self._folder)
 
     def encoder(self) -> Encoder:
-        from voicenym.nets.speakers.dvector import DVector
+        from voicenym.nets.speakers.weights import load
 
-        return DVector.from_checkpoint(self._path)
+        return load(self._folder)
 
     def _shared(self) -> Encoder:
-        return _dvector(self._path)
+        return shared(self._folder, self.version)
 
 
 class Trained(Neural):
@@ -165,7 +160,7 @@ class Trained(Neural):
         return load(self._folder)
 
     def _shared(self) -> Encoder:
-        return _trained(self._folder, self.version)
+        return shared(self._folder, self.version)
 
 
 class Untrained(Neural):
@@ -188,36 +183,12 @@ class Untrained(Neural):
         return self.encoder()
 
 
-def packaged_weights() -> Path:
-    """Resemblyzer's weights, where its package is installed.
-
-    Raises:
-        DependencyError: with how to install it.
-    """
-    spec = find_spec("resemblyzer")
-    places = list(spec.submodule_search_locations or []) if spec is not None else []
-    for place in places:
-        path = Path(place) / "pretrained.pt"
-        if path.is_file():
-            return path
-    raise DependencyError(
-        "the verifier's weights are missing: pip install voicenym[evaluate] && "
-        "pip install --no-deps resemblyzer"
-    )
-
-
 @cache
-def _trained(folder: Path, version: str) -> Encoder:
+def shared(folder: Path, version: str) -> Encoder:
+    """The encoder of a folder of ours, once for each process; not to be changed."""
     from voicenym.nets.speakers.weights import load
 
     return load(folder)
-
-
-@cache
-def _dvector(path: Path) -> Encoder:
-    from voicenym.nets.speakers.dvector import DVector
-
-    return DVector.from_checkpoint(path)
 
 
 def recipes() -> ModuleType:

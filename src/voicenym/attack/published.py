@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from voicenym.attack.neural import Neural
+from voicenym.attack.neural import Neural, shared
 
 if TYPE_CHECKING:
     from voicenym.nets.speakers.encoder import Encoder
@@ -17,39 +15,33 @@ TITLES = {"ecapa": "ECAPA-TDNN", "xvector": "x-vector"}
 
 
 class Published(Neural):
-    """A speaker encoder from a checkpoint in SpeechBrain's layout.
+    """A speaker encoder of SpeechBrain's, in a folder of ours.
 
     What its cosines mean was not measured, so that it has no calibration.
 
     Args:
         kind: one of :data:`TITLES`.
-        place: folder, file or name on the hub, as of
-            :func:`voicenym.nets.speakers.published.find`. It is looked up
-            here; worker processes read the file that was found.
+        place: as of :func:`voicenym.nets.speakers.published.find`. It is looked up here; worker
+            processes read the folder that was found.
 
     Raises:
-        DependencyError, VoicenymError: as of :func:`voicenym.nets.speakers.published.published`.
+        DependencyError, VoicenymError: as of :func:`voicenym.nets.speakers.published.find` and
+            :func:`voicenym.nets.speakers.weights.load`.
     """
 
     def __init__(self, kind: str, place: str) -> None:
+        from voicenym.nets.folder import version
         from voicenym.nets.speakers.published import find
 
-        self._kind, self._path = kind, find(place)
+        self._folder = find(kind, place)
         self.name = f"{TITLES[kind]} ({Path(place).name})"
-        self.version = hashlib.sha256(self._path.read_bytes()).hexdigest()[:16]
+        self.version = version(self._folder)
         self._shared()  # what does not fit is said before the work begins
 
     def encoder(self) -> Encoder:
-        from voicenym.nets.speakers.published import published
+        from voicenym.nets.speakers.weights import load
 
-        return published(self._kind, str(self._path))
+        return load(self._folder)
 
     def _shared(self) -> Encoder:
-        return _encoder(self._kind, self._path, self.version)
-
-
-@cache
-def _encoder(kind: str, path: Path, version: str) -> Encoder:
-    from voicenym.nets.speakers.published import published
-
-    return published(kind, str(path))
+        return shared(self._folder, self.version)

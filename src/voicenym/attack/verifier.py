@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from voicenym.attack.interface import Verifier
-from voicenym.attack.neural import Neural, Resemblyzer, Trained, packaged_weights
+from voicenym.attack.neural import RESEMBLYZER, Neural, Resemblyzer, Trained
 from voicenym.attack.published import TITLES, Published
-from voicenym.errors import DependencyError, VoicenymError
+from voicenym.errors import VoicenymError
+from voicenym.nets.hub import is_pulled
 from voicenym.nets.places import hint, is_path
 
 if TYPE_CHECKING:
@@ -33,11 +34,17 @@ STATISTICAL = ("gmm-ubm", "ivector")
 
 def installed() -> list[str]:
     """Names of the verifiers whose weights are here: the bundled one first."""
-    found = ["ecapa-small"]
-    with suppress(DependencyError):
-        packaged_weights()
-        found.append("resemblyzer")
-    return found
+    return ["ecapa-small", *([RESEMBLYZER] if is_pulled(RESEMBLYZER) else [])]
+
+
+def unconverted() -> str:
+    """What to say where a verifier is installed and its weights are not converted, else nothing."""
+    if is_pulled(RESEMBLYZER) or find_spec(RESEMBLYZER) is None:
+        return ""
+    return (
+        f"{RESEMBLYZER} is left out: its weights are not converted yet: voicenym models pull "
+        f"{RESEMBLYZER}"
+    )
 
 
 def verifier(name: str) -> Verifier:
@@ -61,8 +68,8 @@ def verifier(name: str) -> Verifier:
     raise VoicenymError(
         f"no verifier {name!r}; there are: {', '.join(sorted(VERIFIERS))}, the path of any folder "
         f"that voicenym train verifier wrote, {statistical} of what train ubm or train ivector "
-        f"wrote, and {others} of what SpeechBrain published (a folder, or a name on the hub)"
-        f"{hint(name)}"
+        f"wrote, and {others} of what SpeechBrain published (a name that was pulled, or a "
+        f"folder of voicenym models convert){hint(name)}"
     )
 
 

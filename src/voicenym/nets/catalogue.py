@@ -25,11 +25,14 @@ class Published:
         used_by: what can use them, and how it is told to.
         repository: on the hub, ``owner/name``; empty where they are not there, and ``source`` says
             where they are.
-        files: that are fetched; the first is the weights.
-        source: for what is not on the hub.
+        package: of Python that brings them, where it is installed; empty for none.
+        files: that are fetched; the first is the weights. Of weights in transformers' layout,
+            ``model.safetensors`` is taken instead where it is published.
+        source: for what is neither.
         digests: SHA-256 by file, where their authors published it; of others, that of the first
             fetch is kept.
-        convert: what ``voicenym models convert --as`` makes of the weights; empty for nothing.
+        convert: what ``voicenym models pull`` and ``voicenym models convert --as`` make of the
+            weights; empty for nothing.
         papers: that describe them.
     """
 
@@ -40,6 +43,7 @@ class Published:
     megabytes: int
     used_by: str
     repository: str = ""
+    package: str = ""
     files: tuple[str, ...] = ()
     source: str = ""
     digests: Mapping[str, str] = field(default_factory=dict)
@@ -73,6 +77,21 @@ CATALOGUE: tuple[Published, ...] = (
         papers="Snyder et al., ICASSP 2018; Ravanelli et al., arXiv 2106.04624",
     ),
     Published(
+        name="resemblyzer",
+        what="d-vectors of 256 numbers, trained on LibriSpeech and VoxCeleb",
+        licence="Apache-2.0",
+        commercial=True,
+        megabytes=6,
+        used_by="evaluate --verifier resemblyzer",
+        package="resemblyzer",
+        files=("pretrained.pt",),
+        digests={
+            "pretrained.pt": "39373b86598fa3da9fcddee6142382efe09777e8d37dc9c0561f41f0070f134e"
+        },
+        convert="dvector",
+        papers="Wan et al., ICASSP 2018",
+    ),
+    Published(
         name="hubert-base",
         what="HuBERT base, 12 layers, trained on LibriSpeech without texts",
         licence="Apache-2.0",
@@ -81,6 +100,7 @@ CATALOGUE: tuple[Published, ...] = (
         used_by="train units --features NAME; train content --from NAME",
         repository="facebook/hubert-base-ls960",
         files=("pytorch_model.bin", "config.json"),
+        convert="hubert",
         papers="Hsu et al., TASLP 2021",
     ),
     Published(

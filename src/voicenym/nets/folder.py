@@ -16,11 +16,14 @@ import torch
 
 from voicenym.errors import DependencyError, VoicenymError
 from voicenym.nets import digests
+from voicenym.nets.tensors import refuse_pickles
 from voicenym.private import write_inside
 
 CONFIG = "config.json"
 WEIGHTS = "model.safetensors"
 DIGEST = "sha256"
+SOURCE = "its SHA-256"
+"""In the card of converted weights: of the checkpoint."""
 
 
 def write(
@@ -105,6 +108,15 @@ def read(folder: Path) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
     return config, {n: v.float() if v.is_floating_point() else v for n, v in state.items()}
 
 
+def is_ours(folder: Path) -> bool:
+    """Whether a folder holds a network in our own format.
+
+    Raises:
+        VoicenymError: its configuration cannot be read.
+    """
+    return (folder / CONFIG).is_file() and DIGEST in configuration(folder)
+
+
 def fingerprint(state: Mapping[str, torch.Tensor]) -> str:
     """SHA-256 of tensors in their order, whatever file they came from."""
     digest = hashlib.sha256()
@@ -146,6 +158,8 @@ def configuration(folder: Path) -> dict[str, Any]:
     Raises:
         VoicenymError: no such file, or no such configuration in it.
     """
+    if folder.is_file():
+        refuse_pickles(folder)
     path = folder / CONFIG
     try:
         content = path.read_bytes()

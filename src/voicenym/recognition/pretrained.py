@@ -7,6 +7,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from safetensors import SafetensorError
+
 from voicenym.errors import DependencyError, VoicenymError
 from voicenym.libraries import library
 from voicenym.nets.places import as_path, unambiguous
@@ -93,7 +95,7 @@ class Pretrained(Recogniser):
             return kind.from_pretrained(
                 self._weights, revision=revision or "main", trust_remote_code=False, **options
             )
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, SafetensorError) as error:
             # transformers says the same for an offline hub, a mistyped name and a missing file
             first = (str(error).strip().splitlines() or [type(error).__name__])[0]
             raise VoicenymError(

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pytest
 import torch
+from safetensors.torch import save_file
 
 from voicenym.errors import VoicenymError
+from voicenym.nets import pickles
 from voicenym.nets.content.hubert import HubertSoft
 from voicenym.nets.content.hubert_published import from_hubert, from_published, located
-from voicenym.nets.tensors import tensors
+from voicenym.nets.convert import convert
 
 LAYERS, WIDTH, INNER, CHANNELS, KERNEL, GROUPS = 2, 16, 20, 8, 6, 4
 
@@ -88,13 +90,19 @@ def transformers_model(**options):
     return model
 
 
+def soft(place, **options):
+    """What ``models convert`` makes."""
+    path = located(place)
+    return from_published(pickles.state(path), path, **options)
+
+
 @pytest.mark.parametrize("new", [True, False])
 @pytest.mark.parametrize("prefix", ["", "module."])
 def test_the_soft_encoders_layout_loads(tmp_path, new, prefix):
     state = soft_state(new)
     path = tmp_path / "hubert-soft.pt"
     torch.save({"hubert": {prefix + n: v for n, v in state.items()}, "step": 25_000}, path)
-    network = from_published(path, heads=2)
+    network = soft(path, heads=2)
     assert network.config()["layers"] == LAYERS
     assert (network.size, network.units) == (6, 5)
     assert len(network.state_dict()) == len(state) - 1
@@ -110,18 +118,18 @@ def test_the_soft_encoders_layout_loads(tmp_path, new, prefix):
         rtol=0,
         atol=0,
     )
-    again = from_published(tmp_path, heads=2)
+    again = soft(tmp_path, heads=2)
     torch.testing.assert_close(again(noise(1, 2_000)), network(noise(1, 2_000)), rtol=0, atol=0)
 
 
 def test_layers_can_be_cut_off(tmp_path):
     torch.save(soft_state(), tmp_path / "soft.pt")
-    cut = from_published(tmp_path / "soft.pt", layers=1, heads=2)
-    whole = from_published(tmp_path / "soft.pt", heads=2)
+    cut = soft(tmp_path / "soft.pt", layers=1, heads=2)
+    whole = soft(tmp_path / "soft.pt", heads=2)
     signal = noise(1, 3_200)
     torch.testing.assert_close(cut.hidden(signal), whole.hidden(signal, layer=1))
     with pytest.raises(VoicenymError, match="has 2 transformer layers, of which 3 were asked"):
-        from_published(tmp_path / "soft.pt", layers=3, heads=2)
+        soft(tmp_path / "soft.pt", layers=3, heads=2)
 
 
 @pytest.mark.parametrize("safe", [True, False])
@@ -132,6 +140,10 @@ def test_it_gives_what_transformers_gives(tmp_path, safe):
         assert (tmp_path / "model.safetensors").is_file()
     else:
         torch.save(model.state_dict(), tmp_path / "pytorch_model.bin")
+        with pytest.raises(VoicenymError, match=r"voicenym models convert \S+ --as hubert -o"):
+            from_hubert(tmp_path)
+        convert(tmp_path, "hubert", tmp_path / "ours")
+        tmp_path = tmp_path / "ours"
     network = from_hubert(tmp_path, size=6, units=5, heads=2).eval()
     signal = noise(2, 6_400)
     padded = torch.nn.functional.pad(signal, (40, 40))
@@ -150,7 +162,7 @@ def test_it_gives_what_transformers_gives(tmp_path, safe):
 def test_a_recogniser_over_hubert_is_hubert_too(tmp_path):
     model = transformers_model()
     state = {f"hubert.{n}": v for n, v in model.state_dict().items()}
-    torch.save({**state, "lm_head.weight": torch.zeros(3, WIDTH)}, tmp_path / "pytorch_model.bin")
+    save_file({**state, "lm_head.weight": torch.zeros(3, WIDTH)}, tmp_path / "model.safetensors")
     network = from_hubert(tmp_path, heads=2).eval()
     signal = noise(1, 3_200)
     with torch.no_grad():
@@ -159,7 +171,7 @@ def test_a_recogniser_over_hubert_is_hubert_too(tmp_path):
 
 
 def test_the_new_projection_is_the_seeds(tmp_path):
-    torch.save(soft_state(), tmp_path / "soft.pt")
+    save_file(soft_state(), tmp_path / "soft.safetensors")
     one, same, other = (from_hubert(tmp_path, heads=2, seed=s) for s in (0, 0, 1))
     torch.testing.assert_close(one.proj.weight, same.proj.weight, rtol=0, atol=0)
     assert not torch.equal(one.proj.weight, other.proj.weight)
@@ -172,16 +184,16 @@ def test_what_is_no_soft_encoder_is_said(tmp_path):
     path = tmp_path / "pytorch_model.bin"
     torch.save(model.state_dict(), path)
     with pytest.raises(VoicenymError, match="holds no soft encoder"):
-        from_published(path)
+        soft(path)
     state = soft_state()
     del state["encoder.layers.1.linear2.bias"]
     torch.save(state, path)
     with pytest.raises(VoicenymError, match=r"encoder\.layers\.1\.linear2\.bias is missing in it"):
-        from_published(path, heads=2)
+        soft(path, heads=2)
     del state["norm.weight"]
     torch.save(state, path)
     with pytest.raises(VoicenymError, match=r"norm\.weight is missing in it"):
-        from_published(path, heads=2)
+        soft(path, heads=2)
 
 
 def test_nothing_else_is_unpickled(tmp_path):
@@ -191,7 +203,7 @@ def test_nothing_else_is_unpickled(tmp_path):
 
     torch.save({"hubert": soft_state(), "args": Evil()}, tmp_path / "evil.pt")
     with pytest.raises(VoicenymError, match="nothing else is unpickled"):
-        from_published(tmp_path / "evil.pt")
+        soft(tmp_path / "evil.pt")
     assert not (tmp_path / "made").exists()
 
 
@@ -205,4 +217,4 @@ def test_what_lies_nowhere_or_twice_is_said(tmp_path):
     with pytest.raises(VoicenymError, match="holds 2 checkpoints; give the file"):
         located(tmp_path)
     with pytest.raises(VoicenymError, match="no tensors by name"):
-        tensors(tmp_path / "a.pt")
+        pickles.state(tmp_path / "a.pt")

@@ -2,6 +2,7 @@ import pytest
 import torch
 from torch.nn import functional as F
 
+from voicenym.nets import pickles
 from voicenym.nets.speakers.ecapa import Ecapa
 from voicenym.nets.speakers.published import CHECKPOINT, published
 
@@ -114,7 +115,7 @@ def state():
 @pytest.fixture
 def encoder(state, tmp_path):
     torch.save(state, tmp_path / CHECKPOINT)
-    return published("ecapa", str(tmp_path))
+    return published("ecapa", pickles.state(tmp_path / CHECKPOINT), CHECKPOINT)
 
 
 def sounds(*lengths, seed=0):
@@ -135,7 +136,7 @@ def test_a_published_checkpoint_gives_the_published_numbers(encoder, state):
 def test_the_published_sizes_are_loaded_as_they_are(channels, parameters, tmp_path):
     layout = shapes(channels)
     torch.save({n: torch.zeros(s) for n, s in layout.items()}, tmp_path / CHECKPOINT)
-    encoder = published("ecapa", str(tmp_path))
+    encoder = published("ecapa", pickles.state(tmp_path / CHECKPOINT), CHECKPOINT)
     assert {n: tuple(v.shape) for n, v in encoder.state_dict().items()} == layout
     assert sum(p.numel() for p in encoder.parameters()) == parameters
     assert encoder.config()["channels"] == channels

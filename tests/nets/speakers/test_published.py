@@ -1,10 +1,14 @@
 import pickle
+import re
 from pathlib import Path
 
 import pytest
 import torch
 
 from voicenym.errors import VoicenymError
+from voicenym.nets import pickles
+from voicenym.nets.convert import convert
+from voicenym.nets.home import VARIABLE
 from voicenym.nets.speakers import weights
 from voicenym.nets.speakers.published import CHECKPOINT, find, published
 
@@ -16,26 +20,28 @@ def state():
     return dict(weights.make("ecapa", SMALL).state_dict())
 
 
+def read(kind, folder):
+    return published(kind, pickles.state(folder / CHECKPOINT), folder / CHECKPOINT)
+
+
 def refused(tmp_path, content, match, kind="ecapa"):
     torch.save(content, tmp_path / CHECKPOINT)
     with pytest.raises(VoicenymError, match=match) as caught:
-        published(kind, str(tmp_path))
+        read(kind, tmp_path)
     assert CHECKPOINT in str(caught.value)
 
 
 def test_sizes_are_read_off_the_checkpoint(tmp_path, state):
     torch.save(state, tmp_path / CHECKPOINT)
-    encoder = published("ecapa", str(tmp_path))
+    encoder = read("ecapa", tmp_path)
     assert encoder.config() == {**SMALL, "scale": 8}
     assert not encoder.training
-    from_file = published("ecapa", str(tmp_path / CHECKPOINT))
-    assert from_file.config() == encoder.config()
 
 
 def test_counts_of_batches_may_lack(tmp_path, state):
     few = {n: v for n, v in state.items() if not n.endswith("num_batches_tracked")}
     torch.save(few, tmp_path / CHECKPOINT)
-    loaded = published("ecapa", str(tmp_path)).state_dict()
+    loaded = read("ecapa", tmp_path).state_dict()
     assert all(torch.equal(loaded[n], v) for n, v in few.items())
 
 
@@ -55,7 +61,7 @@ def test_files_that_are_no_checkpoints_are_named(tmp_path, state):
     for damaged in (content[: len(content) // 2], b"", b"no such thing"):
         (tmp_path / CHECKPOINT).write_bytes(damaged)
         with pytest.raises(VoicenymError, match="damaged, or no checkpoint of tensors"):
-            published("ecapa", str(tmp_path))
+            read("ecapa", tmp_path)
 
 
 class Evil:
@@ -67,51 +73,49 @@ def test_nothing_but_tensors_is_unpickled(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / CHECKPOINT).write_bytes(pickle.dumps({"a": Evil()}, protocol=2))
     with pytest.raises(VoicenymError, match="no checkpoint of tensors"):
-        published("ecapa", str(tmp_path))
+        read("ecapa", tmp_path)
     refused(tmp_path, {"a": Evil()}, "no checkpoint of tensors")
     assert not (tmp_path / "evil-was-here").exists()
 
 
-def test_no_such_kind_and_no_such_folder(tmp_path):
+def test_no_such_kind(state):
     with pytest.raises(VoicenymError, match="no published 'resnet'; there are: ecapa, xvector"):
-        published("resnet", str(tmp_path))
-    for place in (tmp_path, tmp_path / "none", "nowhere"):
-        with pytest.raises(VoicenymError, match=f"give a folder that holds {CHECKPOINT}"):
-            find(str(place))
+        published("resnet", state, "here")
 
 
-def test_the_hub_is_asked_and_its_silence_explained(tmp_path, monkeypatch):
-    hub = pytest.importorskip("huggingface_hub")
-    asked = []
+def test_what_was_converted_is_found(tmp_path, state):
+    torch.save(state, tmp_path / CHECKPOINT)
+    convert(tmp_path, "ecapa", tmp_path / "ours")
+    assert find("ecapa", str(tmp_path / "ours")) == tmp_path / "ours"
+    loaded = weights.load(find("ecapa", str(tmp_path / "ours"))).state_dict()
+    assert all(torch.equal(loaded[n], v) for n, v in state.items())
+    with pytest.raises(VoicenymError, match="holds no xvector, but ecapa"):
+        find("xvector", str(tmp_path / "ours"))
 
-    def answer(name, file, revision=None):
-        asked.append((name, file, revision))
-        if name == "someone/away":
-            raise ConnectionError("no route\nto anywhere")
-        return str(tmp_path / "cached")
 
+@pytest.mark.parametrize("name", [CHECKPOINT, "model.safetensors", "weights"])
+def test_a_checkpoint_is_refused_with_the_command(tmp_path, state, name):
+    torch.save(state, tmp_path / name)
+    for place in (tmp_path, tmp_path / name):
+        command = f"voicenym models convert {place} --as ecapa -o FOLDER"
+        with pytest.raises(VoicenymError, match=re.escape(command)):
+            find("ecapa", str(place))
+
+
+def test_a_name_on_the_hub_is_refused_with_the_command(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(hub, "hf_hub_download", answer)
-    assert find("someone/spkrec") == tmp_path / "cached"
-    assert find("someone/spkrec@v1") == tmp_path / "cached"
-    assert asked == [("someone/spkrec", CHECKPOINT, None), ("someone/spkrec", CHECKPOINT, "v1")]
-    with pytest.raises(VoicenymError, match=r"\(no route\)\. Without a network, give a folder"):
-        find("someone/away")
+    with pytest.raises(VoicenymError, match="voicenym models pull ecapa-voxceleb"):
+        find("ecapa", "speechbrain/spkrec-ecapa-voxceleb")
+    command = "voicenym models convert someone/spkrec@v1 --as xvector -o FOLDER"
+    with pytest.raises(VoicenymError, match=command):
+        find("xvector", "someone/spkrec@v1")
 
 
-def test_offline_only_the_cache_is_asked(tmp_path, monkeypatch):
-    pytest.importorskip("huggingface_hub")
-    from huggingface_hub import constants
-
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
-    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
-    with pytest.raises(VoicenymError, match="someone/spkrec: no such folder, and"):
-        find("someone/spkrec")
-    commit = "0" * 40
-    kept = tmp_path / "cache" / "models--someone--spkrec"
-    (kept / "refs").mkdir(parents=True)
-    (kept / "refs" / "main").write_text(commit)
-    (kept / "snapshots" / commit).mkdir(parents=True)
-    (kept / "snapshots" / commit / CHECKPOINT).write_bytes(b"kept")
-    assert find("someone/spkrec").read_bytes() == b"kept"
+def test_what_is_not_here_is_said(tmp_path, monkeypatch):
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "home"))
+    with pytest.raises(VoicenymError, match=r"not here yet; .*voicenym models pull ecapa-voxceleb"):
+        find("ecapa", "ecapa-voxceleb")
+    with pytest.raises(VoicenymError, match=r"config\.json: cannot be read"):
+        find("ecapa", str(tmp_path / "none"))
+    with pytest.raises(VoicenymError, match="no weights 'nowhere'"):
+        find("ecapa", "nowhere")

@@ -2,6 +2,7 @@ import pytest
 import torch
 from torch.nn import functional as F
 
+from voicenym.nets import pickles
 from voicenym.nets.speakers.published import CHECKPOINT, published
 from voicenym.nets.speakers.xvector import XVector
 
@@ -65,7 +66,7 @@ def state():
 @pytest.fixture
 def encoder(state, tmp_path):
     torch.save(state, tmp_path / CHECKPOINT)
-    return published("xvector", str(tmp_path))
+    return published("xvector", pickles.state(tmp_path / CHECKPOINT), CHECKPOINT)
 
 
 def sounds(*lengths):
@@ -85,7 +86,7 @@ def test_a_published_checkpoint_gives_the_published_numbers(encoder, state):
 
 def test_the_published_size_is_loaded_as_it_is(tmp_path):
     torch.save({n: torch.zeros(s) for n, s in layout().items()}, tmp_path / CHECKPOINT)
-    encoder = published("xvector", str(tmp_path))
+    encoder = published("xvector", pickles.state(tmp_path / CHECKPOINT), CHECKPOINT)
     assert {n: tuple(v.shape) for n, v in encoder.state_dict().items()} == layout()
     assert encoder.config() == {"channels": 512, "pooled": 1500, "size": 512}
 

@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from voicenym.errors import VoicenymError
+from voicenym.nets.convert import convert
 from voicenym.nets.masked import padded
 from voicenym.nets.words.deepspeech import (
     LABELS,
@@ -13,6 +14,7 @@ from voicenym.nets.words.deepspeech import (
     DeepSpeech2Config,
     posteriorgram_distance,
 )
+from voicenym.nets.words.recogniser import CharacterModel
 
 
 def net(cell: str = "lstm", layers: int = 2) -> DeepSpeech2:
@@ -122,7 +124,8 @@ def published(layers: int = 3, cell: str = "lstm") -> dict[str, torch.Tensor]:
 def test_published_checkpoints_load(tmp_path, cell):
     state = published(cell=cell)
     torch.save({"state_dict": state, "epoch": 3}, tmp_path / "deepspeech.ckpt")
-    model = DeepSpeech2.from_checkpoint(tmp_path / "deepspeech.ckpt")
+    convert(tmp_path / "deepspeech.ckpt", "deepspeech2", tmp_path / "ours")
+    model = CharacterModel.load(tmp_path / "ours")[0].net
     assert model.config == DeepSpeech2Config(29, 8, 3, cell, 32)
     assert torch.equal(model.layers[2].norm.weight, state["rnns.2.batch_norm.module.weight"])
     # the published layers, one after the other, on one recording
@@ -160,11 +163,11 @@ def test_another_architecture_is_named_by_its_first_key(tmp_path):
 
 
 def test_files_that_cannot_be_read(tmp_path):
-    with pytest.raises(VoicenymError, match="cannot be read"):
-        DeepSpeech2.from_checkpoint(tmp_path / "none.pt")
+    with pytest.raises(VoicenymError, match="not found"):
+        convert(tmp_path / "none.pt", "deepspeech2", tmp_path / "ours")
     (tmp_path / "text.pt").write_text("no weights")
     with pytest.raises(VoicenymError, match="state_dict alone"):
-        DeepSpeech2.from_checkpoint(tmp_path / "text.pt")
+        convert(tmp_path / "text.pt", "deepspeech2", tmp_path / "ours")
 
 
 def test_another_cell_is_refused():

@@ -56,6 +56,31 @@ def test_every_epoch_is_drawn_anew(tmp_path):
     assert {epoch for epoch, _ in more} == {3.0}
 
 
+class Bomb:
+    def __init__(self, mark):
+        self.mark = mark
+
+    def __reduce__(self):
+        return (os.mkdir, (str(self.mark),))
+
+
+def test_a_run_does_not_go_on_from_a_program(tmp_path):
+    """``last.ckpt`` is a pickle of ours: nothing but tensors and plain values is made of it."""
+    folder, mark = tmp_path / "run", tmp_path / "mark"
+    run(folder, 2)
+    last = folder / "last.ckpt"
+    state = torch.load(last, weights_only=True)
+    for content in ({**state, "more": Bomb(mark)}, Bomb(mark)):
+        torch.save(content, last)
+        with pytest.raises(VoicenymError, match=r"last\.ckpt: .* delete it"):
+            run(folder, 4)
+        assert not mark.exists()
+    torch.load(last, weights_only=False)  # the bomb is one
+    assert mark.exists()
+    torch.save(state, last)
+    assert run(folder, 4)[1].steps == 4
+
+
 def test_devices_wait_for_no_parameters_that_a_step_leaves_alone():
     module = Line()
     several, one = Machine("cpu", devices=2), Machine("cpu")

@@ -53,8 +53,6 @@ def assemble(
     ),
 ) -> None:
     """Put the parts of a pipeline together, once they were found to fit each other."""
-    import tempfile
-
     from voicenym.apps.cli.parts import folder_of
     from voicenym.resynthesis import assembly
 
@@ -71,14 +69,10 @@ def assemble(
     chosen = {"tracker": tracker, "lowest": lowest, "highest": highest, "scale": scale}
     told = {name: value for name, value in chosen.items() if value is not None}
     settings = assembly.adjusted(output, told, synthesizer)
-    with tempfile.TemporaryDirectory() as scratch:
-        parts, card = {}, {}
-        for name, place in given.items():
-            if place is None:
-                continue
-            card[name] = Path(place).name
-            parts[name] = folder_of(name, str(place), Path(scratch))
-        assembly.assemble(output, parts, settings, card)
+    places = {name: str(place) for name, place in given.items() if place is not None}
+    card = {name: Path(place).name for name, place in places.items()}
+    parts = {name: folder_of(name, place) for name, place in places.items()}
+    assembly.assemble(output, parts, settings, card)
     there = assembly.opened(output)
     choices = [name for name in assembly.CHOICES if (output / name).is_dir()]
     lacks = "nobody to become: add --pool, --roh, --loh or --mixture"

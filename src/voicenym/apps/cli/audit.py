@@ -20,7 +20,7 @@ def audit(
         [],
         "--verifier",
         help="What attackers compare voices with, as for evaluate; may be repeated. Default: "
-        "ecapa-small and resemblyzer, as far as installed.",
+        "ecapa-small and resemblyzer, as far as pulled.",
     ),
     pool: Path | None = typer.Option(
         None,
@@ -35,7 +35,7 @@ def audit(
     fail_fast: bool = FAIL_FAST,
 ) -> None:
     """Say in plain words what the strongest attacker here sees of one recording."""
-    from voicenym.attack.verifier import installed, verifier
+    from voicenym.attack.verifier import installed, unconverted, verifier
     from voicenym.benchmark.audit import audit as run
     from voicenym.corpus.recordings import recordings, spread
     from voicenym.system import load
@@ -47,6 +47,8 @@ def audit(
         if pool is not None:
             everybody = recordings(pool, left_out=left_out, level=speaker_level)
             others = spread(everybody, pool_size)
+        if not verifiers and (missing := unconverted()):
+            typer.echo(missing, err=True)
         ears = [verifier(name) for name in verifiers or installed()]
         found = run(original, anonymized, ears, system, pool=others, left_out=left_out)
         typer.echo(found.verdict + "\n")

@@ -74,8 +74,8 @@ def evaluate(
         "--verifier",
         help="What attackers compare voices with: ecapa-small, resemblyzer, a folder of "
         "voicenym train verifier, gmm-ubm:FOLDER of train ubm or ivector, ivector:FOLDER of train "
-        "ivector, ecapa:PLACE or xvector:PLACE of published weights (a folder, or a name on the "
-        "hub); may be repeated. Default: the first two, as far as installed.",
+        "ivector, ecapa:PLACE or xvector:PLACE of published weights (a name that was pulled, or a "
+        "folder of models convert); may be repeated. Default: the first two, as far as pulled.",
     ),
     attacker_budget: str | None = typer.Option(
         None,
@@ -171,7 +171,7 @@ def evaluate(
     import torch
 
     from voicenym.attack.denoise import denoisers
-    from voicenym.attack.verifier import installed
+    from voicenym.attack.verifier import installed, unconverted
     from voicenym.benchmark import kept, report, results
     from voicenym.benchmark.plan import Plan
     from voicenym.benchmark.protocol import evaluate as run
@@ -211,6 +211,8 @@ def evaluate(
             *(x for x in (part, split, half and f"{half} half") if x),
         ]
         place = cache or output / CACHE
+        if not verifiers and (missing := unconverted()):
+            typer.echo(missing, err=True)
         plan = Plan(
             data=", ".join(where),
             settings=f"{drawn}, {len(others)} to train on, {keys} keys searched, seed {seed}",

@@ -110,13 +110,17 @@ def _narrow(place: str, device: str) -> tuple[Content, dict[str, object]]:
 
 
 def _hubert(place: str) -> tuple[HubertSoft, str]:
-    """A HuBERT at a place, and the SHA-256 of its weights."""
+    """A HuBERT at a place, and the SHA-256 of its weights, as published where we converted them."""
     from voicenym.nets.content.hubert import HubertSoft
-    from voicenym.nets.content.hubert_published import from_hubert, located
+    from voicenym.nets.content.hubert_published import PLAIN, from_hubert, located
     from voicenym.nets.content.weights import load
+    from voicenym.nets.folder import SOURCE, WEIGHTS, configuration, is_ours
     from voicenym.nets.hub import place_of, sha256
 
     path = Path(place_of(place))
+    if is_ours(path) and configuration(path).get("kind") == PLAIN:
+        card = configuration(path).get("card", {})
+        return from_hubert(path), str(card.get(SOURCE) or sha256(path / WEIGHTS))
     if is_ours(path):
         network = load(path)
         if not isinstance(network, HubertSoft):
@@ -124,10 +128,3 @@ def _hubert(place: str) -> tuple[HubertSoft, str]:
     else:
         network = from_hubert(path)
     return network, sha256(located(path))
-
-
-def is_ours(path: Path) -> bool:
-    """Whether a folder holds a network in our own format."""
-    from voicenym.nets.folder import CONFIG, DIGEST, configuration
-
-    return (path / CONFIG).is_file() and DIGEST in configuration(path)

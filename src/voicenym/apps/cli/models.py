@@ -25,14 +25,10 @@ def listed(as_json: bool = typer.Option(False, "--json", help="Print JSON.")) ->
     """List the weights that are known: terms, size, and whether they are here."""
     import dataclasses
 
-    from voicenym.errors import DependencyError
     from voicenym.nets.catalogue import CATALOGUE
     from voicenym.nets.hub import pulled
 
-    try:
-        here = pulled()
-    except DependencyError:
-        here = []
+    here = pulled()
     if as_json:
         rows = [{**dataclasses.asdict(p), "here": p.name in here} for p in CATALOGUE]
         typer.echo(json.dumps(rows, indent=2, ensure_ascii=False))
@@ -47,7 +43,8 @@ def listed(as_json: bool = typer.Option(False, "--json", help="Print JSON.")) ->
     table.add_column("what it is; what uses it")
     for published in CATALOGUE:
         terms = published.licence + ("" if published.commercial else "\nnot commercial")
-        there = "yes" if published.name in here else "no" if published.repository else "by hand"
+        fetchable = published.repository or published.package
+        there = "yes" if published.name in here else "no" if fetchable else "by hand"
         told = f"{published.what}; {published.used_by}"
         if published.source:
             told += f"; get {published.source}"
@@ -63,7 +60,7 @@ def pull(
     ),
     offline: bool = OFFLINE,
 ) -> None:
-    """Fetch weights into huggingface_hub's cache, and keep their digests."""
+    """Fetch weights, convert them at once to a folder of ours, and keep the digests of both."""
     from voicenym.nets.catalogue import entry
     from voicenym.nets.hub import pull as fetched
 
@@ -77,9 +74,15 @@ def pull(
 @app.command()
 def convert(
     checkpoint: str = typer.Argument(
-        ..., help="A published checkpoint or its folder, as ./PATH; or a name of models list."
+        ...,
+        help="A published checkpoint or its folder, as ./PATH; a name of models list, or "
+        "OWNER/NAME on the hub.",
     ),
-    kind: str = typer.Option(..., "--as", help="hubert-soft, wav2vec2, hifigan, ecapa or xvector."),
+    kind: str = typer.Option(
+        ...,
+        "--as",
+        help="hubert-soft, hubert, wav2vec2, hifigan, ecapa, xvector, dvector or deepspeech2.",
+    ),
     output: Path = typer.Option(..., "--output", "-o", help="Folder to write."),
     layers: int | None = typer.Option(
         None, "--layers", min=1, help="hubert-soft, wav2vec2: layers to keep; default: all."
@@ -97,7 +100,7 @@ def convert(
 ) -> None:
     """Make a folder of ours, config.json and model.safetensors, of a published checkpoint."""
     from voicenym.nets.convert import convert as converted
-    from voicenym.nets.hub import place_of
+    from voicenym.nets.convert import source_of
 
     options = {
         "layers": layers,
@@ -106,7 +109,7 @@ def convert(
         "speaker": speaker,
         "pitch": pitch,
     }
-    done = converted(Path(place_of(checkpoint)), kind, output, options)
+    done = converted(source_of(checkpoint), kind, output, options)
     typer.echo(f"{output}: {kind}, {done}")
 
 

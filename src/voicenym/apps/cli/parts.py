@@ -9,35 +9,30 @@ from voicenym.errors import VoicenymError
 BUNDLED = "ecapa-small"
 
 
-def folder_of(part: str, place: str, scratch: Path) -> Path:
+def folder_of(part: str, place: str) -> Path:
     """The folder of a part, in our own format.
 
     Args:
         part: ``content`` or ``speaker``.
-        place: a folder; a name of ``voicenym models list``, which is fetched and converted; of a
-            speaker encoder also ``ecapa-small``, or ``ecapa:PLACE`` and ``xvector:PLACE`` as
-            verifiers are named.
-        scratch: folder that is written to, where something is converted.
+        place: a folder; a name of ``voicenym models list`` that was pulled; of a speaker encoder
+            also ``ecapa-small``, or ``ecapa:PLACE`` and ``xvector:PLACE`` as verifiers are named.
 
     Raises:
-        DependencyError, VoicenymError: what cannot be fetched or converted.
+        VoicenymError: a name that was not pulled, a checkpoint that was not converted.
     """
     from voicenym.nets.catalogue import entry, known
-    from voicenym.nets.convert import convert
     from voicenym.nets.hub import place_of
     from voicenym.nets.speakers.published import SIZES, find
     from voicenym.nets.speakers.weights import SMALL
+    from voicenym.nets.tensors import refuse_pickles
 
     kind, _, source = place.partition(":")
     if part == "speaker" and place == BUNDLED:
         return SMALL
     if part == "speaker" and kind in SIZES and source:
-        convert(find(source), kind, scratch / part)
-        return scratch / part
-    if known(place):
-        published = entry(place)
-        if not published.convert:
-            raise VoicenymError(f"{place}: is no {part}; what uses it: {published.used_by}")
-        convert(Path(place_of(place)), published.convert, scratch / part)
-        return scratch / part
-    return Path(place_of(place))
+        return find(kind, source)
+    if known(place) and not entry(place).convert:
+        raise VoicenymError(f"{place}: is no {part}; what uses it: {entry(place).used_by}")
+    folder = Path(place_of(place))
+    refuse_pickles(folder)
+    return folder

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from voicenym.apps.cli import train as shared
-from voicenym.apps.cli.features import CEPSTRA, features_behind, features_of, is_ours
+from voicenym.apps.cli.features import CEPSTRA, features_behind, features_of
 from voicenym.errors import VoicenymError
 
 if TYPE_CHECKING:
@@ -20,11 +20,11 @@ UNITS_CONFIG = typer.Option(None, "--config", "-c", help="./FILE of YAML; 100 un
 FEATURES = typer.Option(
     None, "--features",
     help="What units are clusters of: cepstra, base (what the bundled resynthesis hears of "
-    "content), narrow:FOLDER (such of your own), a HuBERT (file, folder or catalogue's name), or "
-    "wav2vec2:PLACE, such as wav2vec2:xls-r-300m.",
+    "content), narrow:FOLDER (such of your own), a HuBERT (safetensors, folder or a name that was "
+    "pulled), or wav2vec2:PLACE, such as wav2vec2:xls-r-300m.",
 )  # fmt: skip
 FROM_HUBERT = typer.Option(
-    None, "--from", help="HuBERT to go on from: a checkpoint, a folder, or a catalogue's name."
+    None, "--from", help="HuBERT to go on from: safetensors, a folder, or a name that was pulled."
 )
 
 
@@ -183,15 +183,16 @@ def bottleneck(
 def _student(start: str | None, config: SoftConfig, targets: Units) -> HubertSoft:
     """A network to train: from nothing, from HuBERT, or with weights of an earlier run."""
     from voicenym.nets.content.hubert import HubertSoft
-    from voicenym.nets.content.hubert_published import from_hubert
+    from voicenym.nets.content.hubert_published import PLAIN, from_hubert
     from voicenym.nets.content.weights import load
+    from voicenym.nets.folder import configuration, is_ours
     from voicenym.nets.hub import place_of
     from voicenym.training.content.soft import network
 
     if start is None:
         return network(config, targets)
     path = Path(place_of(start))
-    if not is_ours(path):
+    if not is_ours(path) or configuration(path).get("kind") == PLAIN:
         layers = config.layers or None
         return from_hubert(
             path, size=config.size, units=len(targets), layers=layers, seed=config.seed

@@ -41,7 +41,6 @@ def synthesizer(
 ) -> None:
     """Train a synthesizer to speak what frozen encoders hear, for voicenym models assemble."""
     shared.needs_lightning()
-    import tempfile
 
     from voicenym.apps.cli.parts import folder_of
     from voicenym.nets.synthesis.synthesizers import save
@@ -53,10 +52,8 @@ def synthesizer(
 
     chosen = changed(load(config, SynthesizerConfig), steps=steps, batch=batch)
     means = shared.means(budget, quiet, accelerator, devices, precision, workers)
-    with tempfile.TemporaryDirectory() as scratch:
-        hears = folder_of("content", content, Path(scratch))
-        knows = folder_of("speaker", speaker, Path(scratch))
-        parts, learnt = recipe.parts(chosen, hears, knows, start)
+    hears, knows = folder_of("content", content), folder_of("speaker", speaker)
+    parts, learnt = recipe.parts(chosen, hears, knows, start)
     recipe.resumable(output, parts, learnt, chosen)
     speech = shared.gathered(data, split, corpus)
     own, kept = apart(speech, chosen.held_out, chosen.seed)

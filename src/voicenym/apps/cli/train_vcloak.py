@@ -32,7 +32,7 @@ def vcloak(
         None,
         "--words",
         help="DeepSpeech2 that keeps the words: a folder of voicenym train recogniser, or a "
-        "checkpoint of deepspeech.pytorch. Without, a filterbank's levels are kept instead.",
+        "folder of models convert --as deepspeech2. Without, a filterbank's levels are kept.",
     ),
     form: str = typer.Option(
         "posteriorgram",
@@ -90,18 +90,16 @@ def vcloak(
 
 def _keeper(place: Path, form: str) -> Words:
     """What keeps the words, by a DeepSpeech2."""
+    from voicenym.nets.tensors import refuse_pickles
     from voicenym.nets.words.deepspeech import DeepSpeech2
     from voicenym.nets.words.recogniser import CharacterModel
     from voicenym.training.cloak.losses import Posteriorgram, Transcript
 
-    if place.is_dir():
-        model, _ = CharacterModel.load(place)
-        if not isinstance(model.net, DeepSpeech2):
-            raise VoicenymError(
-                f"{place}: holds a {model.kind}; words are kept by a DeepSpeech2: voicenym train "
-                "recogniser with net: deepspeech2"
-            )
-        net = model.net
-    else:
-        net = DeepSpeech2.from_checkpoint(place)
-    return Posteriorgram(net) if form == "posteriorgram" else Transcript(net)
+    refuse_pickles(place, "deepspeech2")
+    model, _ = CharacterModel.load(place)
+    if not isinstance(model.net, DeepSpeech2):
+        raise VoicenymError(
+            f"{place}: holds a {model.kind}; words are kept by a DeepSpeech2: voicenym train "
+            "recogniser with net: deepspeech2"
+        )
+    return Posteriorgram(model.net) if form == "posteriorgram" else Transcript(model.net)

@@ -1,8 +1,7 @@
 """HuBERT from others' checkpoints: the soft encoder's own layout, and that of transformers.
 
-A folder or a file on this machine; nothing but tensors is unpickled. Names of the soft encoder's
-layout are ours, but for its prefix ``hubert`` and ``module.`` and for the positional convolution,
-whose weight is length times direction there, by position in the kernel.
+Names of the soft encoder's layout are ours, but for its prefix ``hubert`` and ``module.`` and for
+the positional convolution, whose weight is length times direction there, by position in the kernel.
 """
 
 from __future__ import annotations
@@ -15,8 +14,8 @@ import torch
 
 from voicenym.errors import VoicenymError
 from voicenym.nets.content.hubert import KERNELS, HubertSoft
-from voicenym.nets.folder import fill
-from voicenym.nets.tensors import tensors
+from voicenym.nets.folder import fill, is_ours, read
+from voicenym.nets.tensors import refuse_pickles, tensors
 
 HEAD = 64
 """Elements of an attention head of HuBERT, in all its published sizes."""
@@ -35,32 +34,37 @@ MAPS = (
     (r"(encoder\.layers\.\d+)\.feed_forward\.output_dense\.", r"\1.linear2."),
 )
 """From names in transformers to those here."""
+PLAIN = "hubert"
+"""Kind of a folder of ours with HuBERT's weights alone, which a projection is put on."""
 SOFT = ("proj.weight", "proj.bias", "label_embedding.weight")
 """What HuBERT itself does not have."""
 
 
 def from_published(
-    place: Path, *, layers: int | None = None, heads: int | None = None
+    state: Mapping[str, torch.Tensor],
+    source: Path,
+    *,
+    layers: int | None = None,
+    heads: int | None = None,
 ) -> HubertSoft:
-    """A soft encoder from a published checkpoint.
+    """A soft encoder with published weights.
 
     Args:
-        place: the checkpoint, ``.pt``, ``.bin`` or ``.safetensors``, or a folder with one.
+        state: tensors by their published names.
+        source: of them, for errors.
         layers: of the transformer that are kept; None for all.
         heads: of attention; None for one for every 64 elements, as in HuBERT.
 
     Raises:
-        DependencyError, VoicenymError: as of :func:`voicenym.nets.tensors.tensors`; or it holds no
-            such encoder, and then the first name that differs is named.
+        VoicenymError: of another architecture; the first name that differs is named.
     """
-    path = located(place)
-    state = ours(tensors(path))
+    state = ours(state)
     if any(name not in state for name in SOFT):
         raise VoicenymError(
-            f"{path}: holds no soft encoder ({SOFT[0]} is missing in it); give one of HuBERT-soft, "
-            "or train one from it: voicenym train content --from it"
+            f"{source}: holds no soft encoder ({SOFT[0]} is missing in it); give one of "
+            "HuBERT-soft, or train one from it: voicenym train content --from it"
         )
-    return _filled(state, path, layers, heads).eval()
+    return _filled(state, source, layers, heads).eval()
 
 
 def from_hubert(
@@ -75,17 +79,21 @@ def from_hubert(
     """HuBERT with a new projection, which must be trained; its layers are as they were.
 
     Args:
-        place: a checkpoint, or folder, of transformers' HubertModel of base size or like it, or of
-            the soft encoder, whose projection is not taken.
+        place: a safetensors file, or its folder, of transformers' HubertModel of base size or like
+            it, or of the soft encoder, whose projection is not taken; or a folder that ``voicenym
+            models convert --as hubert`` wrote.
         size, units: of the projection.
         layers, heads: as of :func:`from_published`.
         seed: of the projection.
 
     Raises:
-        DependencyError, VoicenymError: as of :func:`from_published`.
+        DependencyError, VoicenymError: as of :func:`from_published` and
+            :func:`voicenym.nets.tensors.tensors`.
     """
+    refuse_pickles(place, PLAIN)
     path = located(place)
-    state = {name: value for name, value in ours(tensors(path)).items() if name not in SOFT}
+    found = read(place)[1] if is_ours(place) else tensors(path, PLAIN)
+    state = {name: value for name, value in ours(found).items() if name not in SOFT}
     width = len(state["norm.weight"]) if "norm.weight" in state else size
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)

@@ -10,16 +10,20 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import SafetensorError
 from torch.nn.functional import pad
 
 from voicenym.errors import DependencyError, VoicenymError
 from voicenym.libraries import library
 from voicenym.nets.content.content import Content
-from voicenym.nets.hub import place_of
-from voicenym.nets.places import unambiguous
+from voicenym.nets.folder import fill, is_ours, read
+from voicenym.nets.hub import place_of, snapshot
+from voicenym.nets.places import is_hub_name
+from voicenym.nets.tensors import refuse_pickles
 
 HOP = 320
 EDGE = 40
@@ -110,22 +114,30 @@ class Wav2Vec(Content):
         """A published model, ready to extract.
 
         Args:
-            place: a folder with ``config.json`` and weights, a name of the catalogue such as
-                ``xls-r-300m``, whose digests are asked for, or one on the hub, ``owner/name``; with
-                ``HF_HUB_OFFLINE=1`` in the environment, only the cache is asked.
-            layer: as of the constructor.
+            place: a folder that ``voicenym models convert`` wrote; a folder in transformers' layout
+                with ``config.json`` and ``model.safetensors``; a name of the catalogue that was
+                pulled, such as ``xls-r-300m``; or one on the hub, ``owner/name``, with such files:
+                with ``HF_HUB_OFFLINE=1`` in the environment, only the cache is asked.
+            layer: as of the constructor; of a folder of ours, one of the layers that it has.
             revision: commit or tag on the hub.
 
         Raises:
             DependencyError: transformers is not installed.
-            VoicenymError: no weights there, no network, or a model of another kind.
+            VoicenymError: no weights there, or only a checkpoint that torch wrote; no network; or a
+                model of another kind.
         """
         transformers = _transformers()
-        place = unambiguous(place_of(place))
+        place = place_of(place)
+        folder = snapshot(place, revision) if is_hub_name(place) else Path(place)
+        if is_ours(folder):
+            return cls._cut(folder, layer)
+        refuse_pickles(folder, cls.kind)
         try:
-            model = transformers.AutoModel.from_pretrained(place, revision=revision or "main")
-            network = cls(model.config.to_dict(), layer, _normalised(place, revision))
-        except (OSError, ValueError) as error:
+            model = transformers.AutoModel.from_pretrained(
+                str(folder.absolute()), use_safetensors=True, trust_remote_code=False
+            )
+            network = cls(model.config.to_dict(), layer, _normalised(str(folder.absolute())))
+        except (OSError, ValueError, SafetensorError) as error:
             first = (str(error).strip().splitlines() or [type(error).__name__])[0]
             raise VoicenymError(
                 f"{place}: no usable weights there ({first}). It must be a folder with config.json "
@@ -137,12 +149,26 @@ class Wav2Vec(Content):
         network.model.load_state_dict(state)
         return network.eval()
 
+    @classmethod
+    def _cut(cls, folder: Path, layer: int | None) -> Wav2Vec:
+        """A folder of ours, up to a layer."""
+        config, state = read(folder)
+        if config.get("kind") != cls.kind:
+            raise VoicenymError(f"{folder}: holds a {config.get('kind')}; give a {cls.kind}")
+        try:
+            network = cls(**{**config["options"], **({} if layer is None else {"layer": layer})})
+        except (KeyError, TypeError, ValueError) as error:
+            raise VoicenymError(f"{folder}: {error}") from error
+        own = network.state_dict()
+        fill(network, {name: value for name, value in state.items() if name in own}, folder)
+        return network.eval()
 
-def _normalised(place: str, revision: str | None) -> bool:
+
+def _normalised(place: str) -> bool:
     """Whether the model's preprocessor normalises; without one it does, as in transformers."""
     reader = _transformers().Wav2Vec2FeatureExtractor
     try:
-        told, _ = reader.get_feature_extractor_dict(place, revision=revision or "main")
+        told, _ = reader.get_feature_extractor_dict(place)
     except OSError:
         return True
     return bool(told.get("do_normalize", True))

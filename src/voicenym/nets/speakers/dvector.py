@@ -16,10 +16,8 @@ import torch
 
 from voicenym.dsp.features.fbank import frames_of
 from voicenym.dsp.features.mel import MelSpectrum
-from voicenym.errors import VoicenymError
 from voicenym.nets.folder import fill
 from voicenym.nets.speakers.encoder import RATE, Encoder
-from voicenym.nets.speakers.published import unpickled
 
 HOP = 160
 WINDOW = 400
@@ -61,18 +59,15 @@ class DVector(Encoder):
         self.mel = MelSpectrum(RATE, WINDOW, HOP, MELS)
 
     @classmethod
-    def from_checkpoint(cls, path: Path) -> DVector:
-        """Load weights in Resemblyzer's layout: ``model_state`` with ``lstm.*`` and ``linear.*``.
+    def from_published(cls, state: Mapping[str, torch.Tensor], source: Path | str) -> DVector:
+        """An encoder with weights of Resemblyzer's layout: ``lstm.*`` and ``linear.*``.
 
         Raises:
-            VoicenymError: if the file is damaged or holds other weights.
+            VoicenymError: other weights; the first key that differs is named.
         """
-        state = unpickled(path).get("model_state")
-        if not isinstance(state, Mapping):
-            raise VoicenymError(f"{path}: no checkpoint of Resemblyzer; model_state is missing")
         model = cls()
         wanted = {name: state[name] for name in model.state_dict() if name in state}
-        fill(model, wanted, path)
+        fill(model, wanted, source)
         return model.eval()
 
     def config(self) -> dict[str, Any]:

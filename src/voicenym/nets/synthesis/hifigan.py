@@ -23,7 +23,6 @@ from voicenym.errors import VoicenymError
 from voicenym.nets.folder import fill
 from voicenym.nets.streaming import Conv, Memory, Upsample, align
 from voicenym.nets.synthesis.synthesizer import Conditions, Synthesizer
-from voicenym.nets.tensors import tensors
 from voicenym.nets.weight_norm import normalize_weights, plain
 
 SLOPE = 0.1
@@ -195,22 +194,24 @@ class Generator(torch.nn.Module):
         return torch.tanh(self.conv_post(leaky_relu(x, LAST_SLOPE), memory))[:, 0]
 
     @classmethod
-    def from_published(cls, path: Path, config: Mapping[str, Any]) -> Generator:
-        """Load a published checkpoint, ``{"generator": state}``, with or without weight norm.
+    def from_published(
+        cls, state: Mapping[str, torch.Tensor], config: Mapping[str, Any], source: Path | str
+    ) -> Generator:
+        """A generator with published weights, with or without weight norm.
 
         Args:
-            path: of the checkpoint.
-            config: read from the ``config.json`` beside it.
+            state: tensors by their published names.
+            config: read from the ``config.json`` beside the checkpoint.
+            source: of the weights, for errors.
 
         Raises:
-            VoicenymError: if the file cannot be read, or holds another network than the
-                configuration says.
+            VoicenymError: the weights are of another network than the configuration says.
         """
-        state = plain(tensors(path))
+        state = plain(dict(state))
         if "conv_pre.weight" not in state:
-            raise VoicenymError(f"{path}: no HiFi-GAN generator in it (no conv_pre)")
+            raise VoicenymError(f"{source}: no HiFi-GAN generator in it (no conv_pre)")
         generator = cls(state["conv_pre.weight"].shape[1], GeneratorSize.published(config))
-        fill(generator, state, f"{path}, after its config.json")
+        fill(generator, state, f"{source}, after its config.json")
         return generator.eval()
 
 
@@ -260,8 +261,9 @@ class HifiGan(Synthesizer):
     @classmethod
     def from_published(
         cls,
-        path: Path,
+        state: Mapping[str, torch.Tensor],
         config: Mapping[str, Any],
+        source: Path | str,
         content: int,
         speaker: int,
         pitch: str = "hertz",
@@ -269,7 +271,8 @@ class HifiGan(Synthesizer):
         """A published generator under conditions that have no weights of their own.
 
         Args:
-            path, config: see :meth:`Generator.from_published`; ``sampling_rate`` is the waveform's.
+            state, config, source: see :meth:`Generator.from_published`; ``sampling_rate`` is the
+                waveform's.
             content, speaker: elements: 200 and 192 in SSL-SAS.
             pitch: see :class:`Conditions`.
 
@@ -277,14 +280,14 @@ class HifiGan(Synthesizer):
             VoicenymError: as :meth:`Generator.from_published`, and where the generator wants
                 another number of elements.
         """
-        generator = Generator.from_published(path, config)
+        generator = Generator.from_published(state, config, source)
         rate = int(config.get("sampling_rate", 16_000))
         network = cls(content, speaker, generator.size, rate, pitch)
         wants, has = generator.conv_pre.in_channels, network.conditions.size
         if wants != has:
             raise VoicenymError(
-                f"{path}: its frames have {wants} elements; {content} of content, {pitch} of pitch "
-                f"and {speaker} of the speaker are {has}: give those it was trained with"
+                f"{source}: its frames have {wants} elements; {content} of content, {pitch} "
+                f"of pitch and {speaker} of the speaker are {has}: give those it was trained with"
             )
         network.generator = generator
         return network.eval()

@@ -4,7 +4,7 @@ Amodei et al., "Deep Speech 2: end-to-end speech recognition in English and Mand
 arXiv 1512.02595, in the form that V-Cloak (Deng et al., USENIX Security 2023, section 4.2.2 and
 figure 5) keeps words with: two 2-D convolutions, five bidirectional LSTMs, a fully connected layer,
 29 tokens. Sizes and features are those of the common implementation in PyTorch,
-``deepspeech.pytorch``, whose checkpoints load (:meth:`DeepSpeech2.from_checkpoint`).
+``deepspeech.pytorch``, whose weights load (``voicenym models convert --as deepspeech2``).
 
 Otherwise than there: outside a recording lie zeros, not its mirror image, when its first and last
 frames are taken, so that a recording in a batch is what it is alone; and batch normalisation does
@@ -16,17 +16,15 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import torch
 from torch.nn import functional
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from voicenym.errors import DependencyError, VoicenymError
+from voicenym.errors import VoicenymError
 from voicenym.nets.folder import fill
 from voicenym.nets.masked import MaskedBatchNorm, valid
-from voicenym.nets.pickles import unpickled
 
 RATE = 16_000
 WINDOW, HOP = 320, 160
@@ -108,33 +106,14 @@ class DeepSpeech2(torch.nn.Module):
         self.output = torch.nn.Linear(config.size, config.tokens, bias=False)
 
     @classmethod
-    def from_checkpoint(cls, path: Path | str) -> DeepSpeech2:
+    def from_published(cls, state: Mapping[str, Any], source: str = "weights") -> DeepSpeech2:
         """A net with the weights of a bidirectional ``deepspeech.pytorch`` checkpoint.
 
-        Its sizes are read off the weights. The file holds the weights themselves, or has them under
-        ``state_dict``; it is read without running what it holds, so that a checkpoint that also
-        holds objects of that program must first be saved as its ``state_dict`` alone.
+        Its sizes are read off the weights.
 
-        Raises:
-            VoicenymError: not readable so, or another architecture; names the first key that
-                differs.
-        """
-        try:
-            held = unpickled(Path(path).read_bytes())
-        except DependencyError:
-            raise
-        except OSError as error:
-            raise VoicenymError(f"{path}: cannot be read ({error.strerror})") from None
-        except Exception as error:
-            raise VoicenymError(
-                f"{path}: no weights that can be read safely ({type(error).__name__}); where they "
-                "come from, save the checkpoint's state_dict alone, and give that file"
-            ) from error
-        return cls.from_published(held.get("state_dict", held), str(path))
-
-    @classmethod
-    def from_published(cls, state: Mapping[str, Any], source: str = "weights") -> DeepSpeech2:
-        """As :meth:`from_checkpoint`, of weights by name.
+        Args:
+            state: tensors by their published names.
+            source: of them, for errors.
 
         Raises:
             VoicenymError: another architecture; names the first key that differs.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import pickle
 import sys
 import time
 import warnings
@@ -249,6 +250,11 @@ def fit(
                         weights_only=True,
                     )  # fmt: skip
                 break
+            except pickle.UnpicklingError as error:
+                raise VoicenymError(
+                    f"{last}: damaged, or holds more than numbers, and is not read; delete it to "
+                    "begin anew"
+                ) from error
             except Exception as error:
                 if _loader_died(error):
                     _replaced(restart, crops, held_out, say)
