@@ -88,7 +88,7 @@ def test_units_of_cepstra_and_a_content_encoder_of_them(run, corpus):
     assert "4 steps" in again.output
     onward = run(
         "content", "-c", "./tiny.yaml", "--units", "units", "-o", "onward", "--shelf", "shelf",
-        "--from", "soft", "--steps", 2,
+        "--from", "./soft", "--steps", 2,
     )  # fmt: skip
     assert onward.exit_code == 0, onward.output
 
