@@ -19,6 +19,7 @@ TELEMETRY = {
     "DISABLE_TELEMETRY": "1",  # its older name
     "DO_NOT_TRACK": "1",  # what several tools agreed on
     "ORT_DISABLE_TELEMETRY": "1",  # onnxruntime, from 1.29 on; read when it is imported
+    "DISABLE_SAFETENSORS_CONVERSION": "1",  # transformers asks a service of the hub for one
     "WANDB_MODE": "disabled",
 }
 """Variables that turn telemetry of libraries off."""
