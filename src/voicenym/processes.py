@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from multiprocessing.context import SpawnContext, SpawnProcess
 from typing import TYPE_CHECKING, Any
@@ -20,7 +20,6 @@ from voicenym.isolation import NAMES, environment, own_environment, search_path,
 
 if TYPE_CHECKING:
     import subprocess
-    from concurrent.futures import ProcessPoolExecutor
 
 _RUN = (
     "import sys; given = sys.argv[1].split(chr(10)); "
@@ -70,7 +69,7 @@ class Context(SpawnContext):
 
 
 def context() -> Context:
-    """What multiprocessing, executors and data loaders take to start isolated processes.
+    """What multiprocessing and data loaders take to start isolated processes.
 
     Raises:
         VoicenymError: as :func:`isolated`.
@@ -81,22 +80,6 @@ def context() -> Context:
         with isolated():  # it is a process too, which the first lock or queue would start
             resource_tracker.ensure_running()
     return Context()
-
-
-def pool(workers: int, start: Callable[..., None], *arguments: Any) -> ProcessPoolExecutor:
-    """Worker processes that take functions and their arguments, pickled.
-
-    Args:
-        workers: how many at most.
-        start: called in each of them before its first task.
-        arguments: for ``start``.
-
-    Raises:
-        VoicenymError: as :func:`isolated`.
-    """
-    from concurrent.futures import ProcessPoolExecutor
-
-    return ProcessPoolExecutor(workers, mp_context=context(), initializer=start, initargs=arguments)
 
 
 def module(name: str) -> subprocess.Popen[bytes]:

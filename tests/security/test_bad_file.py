@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import os
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +15,6 @@ from voicenym.corpus.cutting import Passage
 from voicenym.corpus.kaldi import read_kaldi
 from voicenym.corpus.plan import Item
 from voicenym.corpus.runner import Job, run
-from voicenym.corpus.workers import Death, work
 from voicenym.errors import VoicenymError
 from voicenym.pseudonym import Key
 
@@ -142,45 +139,3 @@ def test_a_system_that_cannot_work_is_one_message(tmp_path):
             run(broken, items, workers=workers)
         assert "mcadams" in str(caught.value)
         assert list((tmp_path / "out").iterdir()) == []
-
-
-# The pool alone, with processes that evaluate expressions.
-
-SUICIDE = "__import__('os').kill(__import__('os').getpid(), 9)"
-
-
-def evaluate(tasks, workers):
-    return list(work(iter(tasks), workers, functools.partial, eval))
-
-
-def test_every_task_has_its_answer_whatever_becomes_of_the_others():
-    tasks = ["1+1", SUICIDE, "2+2", "3+3", SUICIDE, SUICIDE, "4+4"]
-    answers = evaluate(tasks, 2)
-    assert sorted(a for _, a in answers if not isinstance(a, Death)) == [2, 4, 6, 8]
-    assert [t for t, a in answers if isinstance(a, Death)] == [SUICIDE] * 3
-
-
-def test_tasks_are_drawn_when_there_are_hands_for_them():
-    drawn = []
-
-    def tasks():
-        for number in range(6):
-            drawn.append(number)
-            yield str(number)
-
-    for count, _ in enumerate(work(tasks(), 2, functools.partial, eval), 1):
-        assert len(drawn) <= count + 2
-    assert len(drawn) == 6
-
-
-def test_workers_that_die_at_their_start_end_the_run():
-    with pytest.raises(VoicenymError, match="end before they begin: its worker process ended"):
-        list(work(iter([1, 2, 3]), 2, os._exit, 3))
-
-
-@pytest.mark.parametrize(
-    ("code", "words"),
-    [(-9, "killed"), (-11, "crashed (SIGSEGV)"), (3, "status 3"), (None, "status None")],
-)
-def test_a_death_in_words(code, words):
-    assert words in str(Death(code))

@@ -201,6 +201,7 @@ def main():
     from voicenym.corpus.plan import Item
     from voicenym.corpus.recordings import recordings
     from voicenym.corpus.runner import Job, run
+    from voicenym.corpus.workers import Pool
     from voicenym.dsp.features.cepstra import Cepstra
     from voicenym.pseudonym import Key
     from voicenym.training.speakers.background import _features
@@ -214,8 +215,8 @@ def main():
         embedder(verifier("ecapa-small"), [*speech, *speech[:12]])
     assert len(list(_features([(r, Cepstra()) for r in speech], 2))) == len(speech)
     Shelf(Path("shelf")).fill(speech[:16], Told(), workers=2)
-    with processes.pool(2, told) as pool:
-        children = [one for one in pool.map(told, range(4))]
+    with Pool.of(told, 2) as pool:
+        children = list(pool.in_order(range(4)))
     loader = torch.utils.data.DataLoader(Rows(), None, **processes.loading(2))
     paths = [json.loads(p.read_text()) for p in Path().glob("path.*")] + list(loader)
     assert os.environ == environment and sys.path == path
@@ -276,7 +277,8 @@ def test_the_aligner_and_the_recogniser_import_nothing(recordings, tmp_path, pat
 
 def test_a_program_that_cannot_be_isolated_is_told(recordings, tmp_path):
     (tmp_path / "program.py").write_text(
-        "from voicenym import processes\nif __name__ == '__main__':\n    processes.pool(2, print)\n"
+        "from voicenym.corpus.workers import Pool\n"
+        "if __name__ == '__main__':\n    list(Pool.of(print, 2).in_order([1]))\n"
     )
     _, others, done = recordings.run(sys.executable, "-E", tmp_path / "program.py", check=False)
     assert others == {}

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Callable, Iterator, Sequence
-from types import TracebackType
 
 import numpy as np
 
 from voicenym.attack.cache import VectorCache
 from voicenym.attack.interface import Verifier
 from voicenym.attack.transform import ORIGINAL, Transform
-from voicenym.corpus.crew import Crew, Died
-from voicenym.corpus.left_out import DIED, STRICT, LeftOut, nothing_left, reason
+from voicenym.corpus.left_out import STRICT, LeftOut, nothing_left, reason
 from voicenym.corpus.recording import Recording
+from voicenym.corpus.workers import Death, Pool
 from voicenym.errors import AudioError
 
 AT_ONCE = 32
@@ -45,22 +43,15 @@ class Embedder:
         self._cache = cache or VectorCache()
         self._workers = workers
         self._progress = progress or (lambda done: None)
-        self._crew: Crew[Work, list[Found]] | None = None
+        self._pool = Pool.of(_embed, workers)
         self._failed: dict[str, str] = {}
         self.left_out = left_out
 
     def __enter__(self) -> Embedder:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._crew is not None:
-            self._crew.close(wait=kind is None)
-            self._crew = None
+    def __exit__(self, *error: object) -> None:
+        self._pool.close()
 
     def __call__(
         self,
@@ -110,7 +101,8 @@ class Embedder:
         names = list(todo)
         blocks = [names[i : i + AT_ONCE] for i in range(0, len(names), AT_ONCE)]
         work = [(verifier, [(todo[name], transform) for name in block]) for block in blocks]
-        for block, vectors in zip(blocks, self._computed(work), strict=True):
+        for number, vectors in self._computed(work):
+            block = blocks[number]
             pairs = list(zip(block, vectors, strict=True))
             self._cache.put((name, x) for name, x in pairs if not isinstance(x, str))
             for name, vector in pairs:
@@ -165,21 +157,28 @@ class Embedder:
         self._failed[identity] = why
         self.left_out.add(recording.name, why, transform.told)
 
-    def _computed(self, work: list[Work]) -> Iterator[list[Found]]:
+    def _computed(self, work: list[Work]) -> Iterator[tuple[int, list[Found]]]:
+        """Numbers of blocks with their vectors; each block once."""
         if self._workers <= 1 or len(work) < 2:
-            yield from map(_embed, work)
+            yield from enumerate(map(_embed, work))
             return
-        if self._crew is None:
-            self._crew = Crew(_embed, self._workers, _start_worker)
-        for block, found in zip(work, self._crew.results(work), strict=True):
-            yield self._singly(block) if isinstance(found, Died) else found
+        deadly = []
+        for number, found in enumerate(self._pool.in_order(work)):
+            if isinstance(found, Death):
+                deadly.append(number)
+            else:
+                yield number, found
+        for number in deadly:
+            yield number, self._singly(work[number])
 
     def _singly(self, work: Work) -> list[Found]:
         """A block at which a worker died, a recording at a time: one of them is to blame."""
         verifier, pairs = work
-        with Crew(_embed, 1, _start_worker) as crew:
-            found = crew.results([(verifier, [pair]) for pair in pairs])
-            return [DIED if isinstance(one, Died) else one[0] for one in found]
+        answers = self._pool.in_order((verifier, [pair]) for pair in pairs)
+        return [
+            reason(one, recording.name) if isinstance(one, Death) else one[0]
+            for (recording, _), one in zip(pairs, answers, strict=True)
+        ]
 
 
 def _embed(work: Work) -> list[Found]:
@@ -204,13 +203,6 @@ def _embed(work: Work) -> list[Found]:
         if not isinstance(vector, str) and not np.isfinite(vector).all():
             found[place] = f"{pairs[place][0].path}: {verifier.name} hears no voice in it"
     return found
-
-
-def _start_worker() -> None:
-    import torch
-
-    torch.set_num_threads(1)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _one(verifier: Verifier, recording: Recording, samples: np.ndarray) -> Found:

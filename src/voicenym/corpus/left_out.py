@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import PurePath
 
+from voicenym.corpus.workers import Death
 from voicenym.errors import (
     AudioError,
     CorpusError,
@@ -111,11 +112,12 @@ STRICT: LeftOut = LeftOut(fail_fast=True)
 """Leaves nothing out: the first failure is raised."""
 
 
-def reason(error: Exception, name: str) -> str:
+def reason(error: Exception | Death, name: str) -> str:
     """Why a recording is left out.
 
     Args:
-        error: that was raised while it was read or worked on.
+        error: that was raised while it was read or worked on; or the death of the process that
+            worked on it alone.
         name: of the recording.
 
     Raises:
@@ -123,6 +125,9 @@ def reason(error: Exception, name: str) -> str:
     """
     if isinstance(error, WHOLE_RUN):
         raise error
+    if isinstance(error, Death):
+        cure = "use a machine with more memory" if error.killed else "report this as a defect"
+        return f"{error}, also when it was tried again alone; leave {name} out, or {cure}"
     if isinstance(error, VoicenymError):
         return str(error)
     if isinstance(error, MemoryError):
@@ -130,13 +135,6 @@ def reason(error: Exception, name: str) -> str:
     said = " ".join(str(error).split())[:200]
     kind = type(error).__name__
     return f"{kind}{f' ({said})' if said else ''}; leave {name} out, and report this as a defect"
-
-
-DIED = (
-    "the process that worked on it was killed (out of memory?), alone too; leave it out, or run on "
-    "a machine with more memory"
-)
-"""Reason of a recording at which a worker died."""
 
 
 def nothing_left(count: int, reasons: Mapping[str, str]) -> CorpusError:

@@ -25,7 +25,7 @@ from voicenym.corpus.plan import Item
 from voicenym.corpus.run_log import Line
 from voicenym.corpus.run_state import LocalRunState, RunState, output_name, same_stamp
 from voicenym.corpus.task import Progress, Task, Worker, input_check
-from voicenym.corpus.workers import Death, work
+from voicenym.corpus.workers import Death, Pool
 from voicenym.errors import CorpusError
 
 __all__ = ["Job", "Outcome", "Summary", "log_line", "run"]
@@ -212,10 +212,11 @@ def _outcomes(
     job: Job, tasks: Iterator[Task], count: int, progress: Progress | None
 ) -> Iterator[Outcome]:
     if count > 1:
-        for task, answer in work(tasks, count, _prepare, job):
-            if isinstance(answer, Death):
-                answer = Outcome(task.item, None, _blame(task.item, answer))
-            yield answer
+        with Pool[Task, Outcome](count, _prepare, job) as pool:
+            for task, answer in pool.answers(tasks):
+                if isinstance(answer, Death):
+                    answer = Outcome(task.item, None, _blame(task.item, answer))
+                yield answer
         return
     worker = None
     for task in tasks:

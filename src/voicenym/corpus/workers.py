@@ -1,47 +1,44 @@
-"""Worker processes that each hold one task at a time, so that one that dies is known by its task.
+"""Worker processes for many tasks, of which any may die: its task is known, the others go on.
 
-The pool survives its workers: where one is killed, its task is named, another process takes its
-place, and the tasks of the others are not touched. A worker ends with its parent, however that
-ends.
+Each process holds one task at a time. Where one dies, its task is named, another process takes its
+place, and the tasks of the others are not touched.
 """
 
 from __future__ import annotations
 
-import contextlib
-import os
 import signal
-import threading
-import time
 from collections import deque
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from multiprocessing.connection import Connection, wait
-from multiprocessing.process import BaseProcess
-from queue import SimpleQueue
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import count, islice
+from multiprocessing.connection import wait
 from typing import Any, Generic, TypeVar
 
-from voicenym import processes
+from voicenym.corpus.worker_process import BEGUN, FAILED, READY, WorkerProcess, single_threaded
 from voicenym.errors import VoicenymError
 
 T = TypeVar("T")
 A = TypeVar("A")
 
-GRACE = 5.0
-"""Seconds that a worker has to clean up when it is told to end, before it is killed."""
-
-_READY, _BEGUN, _DONE, _FAILED = "ready", "begun", "done", "failed"
-_END = object()
+AHEAD = 8
+"""Answers for each worker that wait for an earlier one at most."""
 
 
 @dataclass(frozen=True)
 class Death:
-    """A worker process ended while it held a task.
+    """In place of an answer: the worker process ended while it held the task.
 
     Args:
         exitcode: as ``multiprocessing`` has it: negative numbers are signals.
     """
 
     exitcode: int | None
+
+    @property
+    def killed(self) -> bool:
+        """Whether it was killed from outside, as a system does that runs out of memory."""
+        return self.exitcode == -getattr(signal, "SIGKILL", 9)
 
     def __str__(self) -> str:
         code = self.exitcode
@@ -51,183 +48,215 @@ class Death:
             name = signal.Signals(-code).name
         except ValueError:
             name = f"signal {-code}"
-        if -code == getattr(signal, "SIGKILL", 9):
+        if self.killed:
             return f"its worker process was killed ({name}; out of memory?)"
         return f"its worker process crashed ({name})"
 
 
-@dataclass(eq=False)
-class _Hand(Generic[T]):
-    """A worker process, as its parent sees it."""
+class Pool(Generic[T, A]):
+    """Worker processes, which stay from one call to the next; a context manager.
 
-    process: BaseProcess
-    connection: Connection
-    ready: bool = False
-    begun: bool = False
-    tasks: list[T] = field(default_factory=list)
-
-
-def work(
-    tasks: Iterator[T], workers: int, prepare: Callable[..., Callable[[T], A]], *arguments: Any
-) -> Iterator[tuple[T, A | Death]]:
-    """Do tasks in worker processes; answers come as they are ready.
+    Processes are started when there are tasks for them. Tasks, answers and exceptions are pickled.
+    One iteration over answers goes on at a time: a new one ends an earlier one that was left.
 
     Args:
-        tasks: drawn when there is a process for them.
         workers: processes at most.
-        prepare: called in each process, gives what does a task there.
+        prepare: called in each process at its start, gives the function that does a task there.
         arguments: of ``prepare``.
-
-    Raises:
-        VoicenymError: ``prepare`` or a task raised one, or workers die before they have a task.
     """
-    pool = _Pool[T, A](tasks, workers, prepare, arguments)
-    try:
-        yield from pool.answers()
-        pool.dismiss()
-    finally:
-        pool.terminate()
 
-
-class _Pool(Generic[T, A]):
     def __init__(
-        self, tasks: Iterator[T], workers: int, prepare: Callable[..., Any], arguments: Any
+        self, workers: int, prepare: Callable[..., Callable[[T], A]], *arguments: Any
     ) -> None:
-        self._tasks, self._workers = tasks, workers
-        self._start = (prepare, arguments)
-        self._pending: deque[T] = deque()
-        self._exhausted = False
-        self._hands: list[_Hand[T]] = []
+        self._count = max(1, workers)
+        self._prepare, self._arguments = prepare, arguments
+        self._workers: list[WorkerProcess[T]] = []
         self._losses = 0
+        self._iteration = object()
 
-    def answers(self) -> Iterator[tuple[T, A | Death]]:
+    @classmethod
+    def of(cls, function: Callable[[T], A], workers: int) -> Pool[T, A]:
+        """A pool that computes: torch has one thread in each process.
+
+        Args:
+            function: does a task; of a module, which workers import.
+            workers: processes at most.
+        """
+        return cls(workers, single_threaded, function)
+
+    def __enter__(self) -> Pool[T, A]:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the processes; they remove their temporary files. The next tasks start others."""
+        workers, self._workers = self._workers, []
+        for worker in workers:
+            worker.terminate()
+        for worker in workers:
+            worker.end()
+
+    def answers(self, tasks: Iterable[T]) -> Iterator[tuple[T, A | Death]]:
+        """Tasks with their answers, as they are ready.
+
+        A task whose process dies is not tried again.
+
+        Args:
+            tasks: drawn when there is a process for them.
+
+        Raises:
+            VoicenymError: processes die before they begin a task.
+            Exception: what ``prepare`` or a task raised.
+        """
+        source = enumerate(tasks)
+        waiting: deque[tuple[int, T]] = deque()
+        with self._begun() as iteration:
+            while True:
+                waiting.extend(islice(source, max(0, self._free() - len(waiting))))
+                if not waiting and not self._busy():
+                    return
+                self._assign(waiting)
+                for _, task, answer in self._messages(iteration, waiting):
+                    yield task, answer
+
+    def in_order(self, tasks: Iterable[T]) -> Iterator[A | Death]:
+        """Answers in the order of the tasks; some for each worker are computed ahead.
+
+        A task whose process dies is tried once more, while no other process of the pool exists: it
+        may have been the others that took the memory. Where that process dies too, its death is the
+        answer.
+
+        Args:
+            tasks: drawn when there is a process for them, and fewer than :data:`AHEAD` answers for
+                each worker wait.
+
+        Raises:
+            VoicenymError: processes die before they begin a task.
+            Exception: what ``prepare`` or a task raised.
+        """
+        source = enumerate(tasks)
+        drawn = 0
+        waiting: deque[tuple[int, T]] = deque()
+        suspects: deque[tuple[int, T]] = deque()
+        done: dict[int, A | Death] = {}
+
+        def draw(place: int) -> None:
+            nonlocal drawn
+            room = min(self._free() - len(waiting), place + AHEAD * self._count - drawn)
+            new = list(islice(source, max(0, room)))
+            drawn += len(new)
+            waiting.extend(new)
+
+        with self._begun() as iteration:
+            for place in count():
+                while place not in done:
+                    if suspects and not self._busy():
+                        number, task = suspects.popleft()
+                        done[number] = self._alone(iteration, number, task)
+                        continue
+                    if not suspects:
+                        draw(place)
+                        self._assign(waiting)
+                    if not waiting and not self._busy():
+                        return
+                    for number, task, answer in self._messages(iteration, waiting):
+                        if isinstance(answer, Death):
+                            suspects.append((number, task))
+                        else:
+                            done[number] = answer
+                if not suspects:  # the workers go on while the caller has the answer
+                    draw(place + 1)
+                    self._assign(waiting)
+                yield done.pop(place)
+
+    @contextmanager
+    def _begun(self) -> Iterator[object]:
+        """An iteration over answers; where it ends before its tasks do, so do the processes."""
+        if self._busy():
+            self.close()
+        self._losses = 0
+        iteration = self._iteration = object()
+        try:
+            yield iteration
+        finally:
+            if iteration is self._iteration and self._busy():
+                self.close()
+
+    def _busy(self) -> int:
+        return sum(worker.task is not None for worker in self._workers)
+
+    def _free(self) -> int:
+        return self._count - self._busy()
+
+    def _alone(self, iteration: object, number: int, task: T) -> A | Death:
+        """The answer of a task while no other process of the pool exists; none is busy now."""
+        self.close()
+        waiting = deque([(number, task)])
         while True:
-            self._hand_out()
-            if not self._pending and not any(hand.tasks for hand in self._hands):
-                return
-            connections = {hand.connection: hand for hand in self._hands}
-            for connection in wait(list(connections)):
-                hand = connections[connection]  # type: ignore[index]
-                yield from self._hear(hand)
+            self._assign(waiting)
+            for *_, answer in self._messages(iteration, waiting):
+                return answer
 
-    def _hand_out(self) -> None:
-        """Draw as many tasks as there are hands for, and hand them out."""
-        free = self._workers - sum(bool(hand.tasks) for hand in self._hands)
-        while len(self._pending) < free and not self._exhausted:
-            try:
-                self._pending.append(next(self._tasks))
-            except StopIteration:
-                self._exhausted = True
-        for hand in list(self._hands):
-            if self._pending and hand.ready and not hand.tasks:
-                self._give(hand, self._pending.popleft())
-        idle = sum(not hand.tasks for hand in self._hands)
-        for _ in range(min(len(self._pending) - idle, self._workers - len(self._hands))):
-            self._hands.append(_start(*self._start))
+    def _assign(self, waiting: deque[tuple[int, T]]) -> None:
+        """Give tasks to idle workers, and start workers where there are more tasks."""
+        for worker in self._workers:
+            if waiting and worker.ready and worker.task is None:
+                worker.assign(*waiting.popleft())
+        idle = len(self._workers) - self._busy()
+        for _ in range(min(len(waiting) - idle, self._count - len(self._workers))):
+            self._workers.append(WorkerProcess(self._prepare, self._arguments))
 
-    def _give(self, hand: _Hand[T], task: T) -> None:
-        hand.tasks, hand.begun = [task], False
-        with contextlib.suppress(OSError):  # it died, which is heard next
-            hand.connection.send(task)
+    def _messages(
+        self, iteration: object, waiting: deque[tuple[int, T]]
+    ) -> Iterator[tuple[int, T, A | Death]]:
+        """Wait for messages: tasks that have their answers, with their numbers.
 
-    def _hear(self, hand: _Hand[T]) -> Iterator[tuple[T, A | Death]]:
+        Args:
+            iteration: that asks.
+            waiting: tasks; one that a process died before it began is put back.
+        """
+        if iteration is not self._iteration:
+            raise RuntimeError("the pool works on the tasks of a later iteration")
+        workers = {worker.connection: worker for worker in self._workers}
+        for connection in wait(list(workers)):
+            yield from self._receive(workers[connection], waiting)  # type: ignore[index]
+
+    def _receive(
+        self, worker: WorkerProcess[T], waiting: deque[tuple[int, T]]
+    ) -> Iterator[tuple[int, T, A | Death]]:
         try:
-            kind, said = hand.connection.recv()
+            kind, content = worker.connection.recv()
         except (EOFError, OSError):
-            yield from self._bury(hand)
+            yield from self._remove(worker, waiting)
             return
-        if kind == _READY:
-            hand.ready = True
-        elif kind == _BEGUN:
-            hand.begun = True
-        elif kind == _FAILED:
-            raise VoicenymError(said)
-        else:
-            task = hand.tasks.pop()
-            yield task, said
+        if kind == READY:
+            worker.ready = True
+        elif kind == BEGUN:
+            worker.begun = True
+        elif kind == FAILED:
+            self._workers.remove(worker)
+            worker.terminate()
+            worker.end()
+            raise content
+        elif worker.task is not None:
+            (number, task), worker.task = worker.task, None
+            yield number, task, content
 
-    def _bury(self, hand: _Hand[T]) -> Iterator[tuple[T, A | Death]]:
-        """A process is gone: its task has its answer, unless it had not been begun."""
-        self._hands.remove(hand)
-        hand.connection.close()
-        hand.process.join()
-        death = Death(hand.process.exitcode)
-        if hand.tasks and hand.begun:
-            yield hand.tasks[0], death
+    def _remove(
+        self, worker: WorkerProcess[T], waiting: deque[tuple[int, T]]
+    ) -> Iterator[tuple[int, T, A | Death]]:
+        """A process is dead: its task has its answer, or waits again where it had not begun."""
+        self._workers.remove(worker)
+        death = Death(worker.join())
+        if worker.task is not None and worker.begun:
+            yield *worker.task, death
             return
-        self._pending.extendleft(hand.tasks)
+        if worker.task is not None:
+            waiting.appendleft(worker.task)
         self._losses += 1
-        if self._losses > self._workers:
+        if self._losses > self._count:
             raise VoicenymError(
-                f"worker processes end before they begin: {death}; use fewer --workers"
+                f"worker processes end before they begin: {death}; run again with fewer --workers"
             )
-
-    def dismiss(self) -> None:
-        """Let idle workers go; they end by themselves."""
-        for hand in self._hands:
-            hand.connection.close()
-        for hand in self._hands:
-            hand.process.join(GRACE)
-        self._hands = [hand for hand in self._hands if hand.process.is_alive()]
-
-    def terminate(self) -> None:
-        """End all workers, which remove their temporary files on the way out."""
-        for hand in self._hands:
-            hand.process.terminate()
-        for hand in self._hands:
-            hand.process.join(GRACE)
-            if hand.process.is_alive():
-                hand.process.kill()
-                hand.process.join()
-            hand.connection.close()
-
-
-def _start(prepare: Callable[..., Any], arguments: tuple[Any, ...]) -> _Hand[Any]:
-    context = processes.context()
-    ours, theirs = context.Pipe()
-    process = context.Process(target=_serve, args=(theirs, prepare, arguments), daemon=True)
-    process.start()
-    theirs.close()  # so that the end of the process is the end of the pipe
-    return _Hand(process, ours)
-
-
-def _serve(connection: Connection, prepare: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
-    """What a worker process does: task after task, until its parent closes the pipe."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's affair
-    signal.signal(signal.SIGTERM, _exit_on_signal)  # unwinds, so that temporary files are removed
-    inbox: SimpleQueue[Any] = SimpleQueue()
-    busy = threading.Event()
-    try:
-        try:
-            do = prepare(*arguments)
-            threading.Thread(target=_listen, args=(connection, inbox, busy), daemon=True).start()
-            connection.send((_READY, None))
-            while (task := inbox.get()) is not _END:
-                connection.send((_BEGUN, None))
-                answer = do(task)
-                busy.clear()
-                connection.send((_DONE, answer))
-        except VoicenymError as error:
-            connection.send((_FAILED, str(error)))
-    except OSError:
-        pass  # the parent is gone
-
-
-def _listen(connection: Connection, inbox: SimpleQueue[Any], busy: threading.Event) -> None:
-    """Take tasks; where the parent dies during one, end."""
-    while True:
-        try:
-            task = connection.recv()
-        except (EOFError, OSError):
-            break
-        busy.set()
-        inbox.put(task)
-    inbox.put(_END)
-    if busy.is_set():
-        os.kill(os.getpid(), signal.SIGTERM)
-        time.sleep(GRACE)
-        os._exit(1)
-
-
-def _exit_on_signal(number: int, frame: object) -> None:
-    raise SystemExit(128 + number)

@@ -14,8 +14,8 @@ from typing import Any, Protocol
 import numpy as np
 import torch
 
-from voicenym.corpus.crew import Crew, Died
-from voicenym.corpus.left_out import DIED, STRICT, LeftOut, reason
+from voicenym.corpus.left_out import STRICT, LeftOut, reason
+from voicenym.corpus.workers import Death, Pool
 from voicenym.dsp.features.cepstra import Cepstra
 from voicenym.errors import VoicenymError
 from voicenym.nets.folder import write
@@ -202,13 +202,9 @@ def _features(work: list[Work], workers: int) -> Iterator[np.ndarray | str]:
     if workers <= 1 or len(work) < 2:
         yield from map(_listen, work)
         return
-    with Crew(_listen, workers, _start_worker) as crew:
-        for found in crew.results(work):
-            yield DIED if isinstance(found, Died) else found
-
-
-def _start_worker() -> None:
-    torch.set_num_threads(1)
+    with Pool.of(_listen, workers) as pool:
+        for (recording, _), found in zip(work, pool.in_order(work), strict=True):
+            yield reason(found, _named(recording)) if isinstance(found, Death) else found
 
 
 def _listen(work: Work) -> np.ndarray | str:

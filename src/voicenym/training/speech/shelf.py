@@ -15,9 +15,9 @@ from typing import Protocol
 
 import numpy as np
 
-from voicenym.corpus.crew import Crew, Died
-from voicenym.corpus.left_out import DIED, STRICT, LeftOut, nothing_left, reason
+from voicenym.corpus.left_out import STRICT, LeftOut, nothing_left, reason
 from voicenym.corpus.recording import RATE, SHORTEST, Recording
+from voicenym.corpus.workers import Death, Pool
 from voicenym.errors import AudioError, VoicenymError
 from voicenym.private import private_folder, write_private
 
@@ -137,15 +137,9 @@ def _mapped(work: list[Work], workers: int) -> Iterator[str | None]:
     if workers <= 1 or len(work) < 2:
         yield from map(_render, work)
         return
-    with Crew(_render, workers, _start_worker) as crew:
-        for why in crew.results(work):
-            yield DIED if isinstance(why, Died) else why
-
-
-def _start_worker() -> None:
-    import torch
-
-    torch.set_num_threads(1)
+    with Pool.of(_render, workers) as pool:
+        for (recording, _, _), why in zip(work, pool.in_order(work), strict=True):
+            yield reason(why, recording.name) if isinstance(why, Death) else why
 
 
 def _render(work: Work) -> str | None:

@@ -1,0 +1,157 @@
+"""A worker process: what its parent sees of it, and what it does.
+
+It holds one task at a time, which it is sent over a pipe. A process that dies closes its end of the
+pipe, so that its parent knows which task it held. A worker ends with its parent, however that ends.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import threading
+import time
+import traceback
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from multiprocessing.reduction import ForkingPickler
+from queue import SimpleQueue
+from typing import Any, Generic, TypeVar
+
+from voicenym import processes
+from voicenym.errors import VoicenymError
+
+T = TypeVar("T")
+A = TypeVar("A")
+
+GRACE = 5.0
+"""Seconds that a worker has to clean up when it is told to end, before it is killed."""
+READY, BEGUN, DONE, FAILED = "ready", "begun", "done", "failed"
+"""Messages of a worker: it can take tasks; it begins one; its answer; what was raised instead."""
+
+
+class WorkerProcess(Generic[T]):
+    """A worker process, as its parent sees it.
+
+    Args:
+        prepare: called in the process, gives the function that does a task there.
+        arguments: of ``prepare``.
+
+    Attributes:
+        connection: the parent's end of the pipe.
+        ready: whether the process has told that it can take tasks.
+        begun: whether it has told that it works on its task.
+        task: what it holds, with its number; None while it is idle.
+    """
+
+    def __init__(self, prepare: Callable[..., Callable[[T], Any]], arguments: Any) -> None:
+        context = processes.context()
+        self.connection, theirs = context.Pipe()
+        self._process = context.Process(
+            target=_serve, args=(theirs, prepare, arguments), daemon=True
+        )
+        self._process.start()
+        theirs.close()  # so that the end of the process is the end of the pipe
+        self.ready = self.begun = False
+        self.task: tuple[int, T] | None = None
+
+    def assign(self, number: int, task: T) -> None:
+        """Send a task; where the process is dead, the next message is the end of the pipe."""
+        self.task, self.begun = (number, task), False
+        with contextlib.suppress(OSError):
+            self.connection.send(task)
+
+    def join(self) -> int | None:
+        """Wait for a process that is ending; its exit status, negative for a signal."""
+        self.connection.close()
+        self._process.join()
+        return self._process.exitcode
+
+    def terminate(self) -> None:
+        """Tell the process to end; it removes its temporary files."""
+        self._process.terminate()
+
+    def end(self) -> None:
+        """Wait for a process that was told to end; kill it where it does not."""
+        self._process.join(GRACE)
+        if self._process.is_alive():
+            self._process.kill()
+        self.join()
+
+
+def single_threaded(function: Callable[[T], A]) -> Callable[[T], A]:
+    """Prepare a worker that computes: torch has one thread in it, as there are several workers.
+
+    Args:
+        function: does a task.
+    """
+    import torch
+
+    torch.set_num_threads(1)
+    return function
+
+
+def _serve(connection: Connection, prepare: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+    """What a worker process does: task after task, until its parent closes the pipe."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's affair
+    signal.signal(signal.SIGTERM, _exit_on_signal)  # unwinds, so that temporary files are removed
+    inbox: SimpleQueue[bytes | None] = SimpleQueue()
+    busy = threading.Event()
+    with contextlib.suppress(OSError):  # the parent is gone: no error of a task gets here
+        try:
+            function = prepare(*arguments)
+        except Exception as error:
+            connection.send((FAILED, _portable(error)))
+            return
+        threading.Thread(target=_receive, args=(connection, inbox, busy), daemon=True).start()
+        connection.send((READY, None))
+        while (task := inbox.get()) is not None:
+            connection.send((BEGUN, None))
+            answer = _answer(function, task)
+            busy.clear()
+            connection.send_bytes(answer)
+
+
+def _receive(
+    connection: Connection, inbox: SimpleQueue[bytes | None], busy: threading.Event
+) -> None:
+    """Take tasks, as they were pickled; where the parent dies during one, end the process."""
+    while True:
+        try:
+            task = connection.recv_bytes()
+        except (EOFError, OSError):
+            break
+        busy.set()
+        inbox.put(task)
+    inbox.put(None)
+    if busy.is_set():
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(GRACE)
+        os._exit(1)
+
+
+def _answer(function: Callable[[Any], Any], task: bytes) -> memoryview:
+    """The message about a task, pickled: its answer, or the exception in its place."""
+    try:
+        return ForkingPickler.dumps((DONE, function(ForkingPickler.loads(task))))
+    except Exception as error:
+        return ForkingPickler.dumps((FAILED, _portable(error)))
+
+
+def _portable(error: Exception) -> Exception:
+    """The exception, or one with its words where it cannot be pickled; a defect has a traceback."""
+    trace = "".join(traceback.format_exception(error)).rstrip()
+    try:
+        ForkingPickler.loads(ForkingPickler.dumps(error))
+    except Exception:
+        if isinstance(error, VoicenymError):
+            error = VoicenymError(str(error))
+        else:
+            error = RuntimeError(f"{type(error).__name__}: {error}")
+    if not isinstance(error, VoicenymError):
+        error.add_note(f"In a worker process:\n{trace}")
+    return error
+
+
+def _exit_on_signal(number: int, frame: object) -> None:
+    raise SystemExit(128 + number)
