@@ -19,9 +19,10 @@ from voicenym.attack.embedder import Embedder
 from voicenym.attack.transform import Anonymize, Transform
 from voicenym.attack.trivial import VoiceStatistics
 from voicenym.benchmark import results
-from voicenym.corpus.left_out import LeftOut
+from voicenym.corpus.left_out import LeftOut, reason
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.recordings import recordings
+from voicenym.corpus.workers import Death
 from voicenym.errors import VoicenymError, WeightsError
 from voicenym.nets.folder import configuration
 from voicenym.pseudonym import Key
@@ -412,6 +413,15 @@ def test_a_recording_is_named_once_for_each_step():
         left_out.add(f"b{number}", "silent")
     assert "32 recordings were left out" in left_out.summary()
     assert "... and 12 more" in left_out.summary()
+
+
+@pytest.mark.parametrize(("code", "cure"), [(-9, "more memory"), (-11, "report"), (3, "report")])
+def test_the_death_of_a_process_is_a_reason_with_its_cure(code, cure):
+    found = reason(death := Death(code), "anna-1")
+    assert str(death) in found
+    assert found.count("worker process") == 1
+    assert "leave anna-1 out" in found
+    assert cure in found
 
 
 def test_a_recording_without_voice_is_a_reason_and_no_nan(corpus):
