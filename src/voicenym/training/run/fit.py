@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import pickle
 import sys
 import time
 import warnings
@@ -12,6 +11,7 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import Any
 
 import lightning.pytorch as pl
@@ -250,7 +250,7 @@ def fit(
                         weights_only=True,
                     )  # fmt: skip
                 break
-            except pickle.UnpicklingError as error:
+            except UnpicklingError as error:
                 raise VoicenymError(
                     f"{last}: damaged, or holds more than numbers, and is not read; delete it to "
                     "begin anew"
