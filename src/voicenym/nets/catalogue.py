@@ -151,6 +151,18 @@ CATALOGUE: tuple[Published, ...] = (
         papers="Pratap et al., JMLR 2024",
     ),
     Published(
+        name="whisper-tiny.en",
+        what="Whisper tiny.en: recogniser of English, four layers of 384 numbers on either side",
+        licence="MIT",
+        commercial=True,
+        megabytes=151,
+        used_by="train word-codes --whisper NAME",
+        repository="openai/whisper-tiny.en",
+        files=("model.safetensors", "config.json", "generation_config.json", "tokenizer.json"),
+        convert="whisper",
+        papers="Radford et al., ICML 2023",
+    ),
+    Published(
         name="hifigan",
         what="HiFi-GAN vocoders V1 to V3 for mel spectra at 22,050 Hz",
         licence="MIT",

@@ -144,6 +144,18 @@ def _hifigan(checkpoint: Path, folder: Path, options: Options) -> str:
     return f"frames of {network.conditions.size} numbers and {network.hop} samples"
 
 
+def _whisper(checkpoint: Path, folder: Path, options: Options) -> str:
+    from voicenym.nets.words.whisper_published import BINARY, kept, published
+
+    if not checkpoint.is_dir():
+        raise VoicenymError(f"{checkpoint}: give its folder, with config.json beside the weights")
+    found = published(checkpoint)
+    binary = checkpoint / BINARY
+    kept(found, folder, _card(binary if binary.is_file() else checkpoint / WEIGHTS))
+    size = found.network.sizes
+    return f"{size.layers} layers of {size.width} numbers on either side, in half precision"
+
+
 def _speaker(kind: str) -> Callable[[Path, Path, Options], str]:
     def converted(checkpoint: Path, folder: Path, options: Options) -> str:
         from voicenym.nets.speakers.published import CHECKPOINT, published
@@ -191,6 +203,7 @@ KINDS: dict[str, tuple[Callable[[Path, Path, Options], str], tuple[str, ...]]] =
     "hubert-soft": (_hubert_soft, ("layers",)),
     "hubert": (_hubert, ()),
     "wav2vec2": (_wav2vec2, ("layers",)),
+    "whisper": (_whisper, ()),
     "hifigan": (_hifigan, ("config", "content", "speaker", "pitch")),
     "ecapa": (_speaker("ecapa"), ()),
     "xvector": (_speaker("xvector"), ()),

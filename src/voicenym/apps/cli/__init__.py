@@ -37,6 +37,7 @@ from voicenym.apps.cli import (
     train_tokenizer,
     train_vcloak,
     train_verifier,
+    train_word_codes,
 )
 from voicenym.apps.cli.leaving import leaves_out
 from voicenym.errors import VoicenymError
@@ -101,6 +102,7 @@ train.app.command("tokenizer")(leaves_out(train_tokenizer.tokenizer))
 train.app.command("ubm")(leaves_out(train_statistical.ubm))
 train.app.command("ivector")(leaves_out(train_statistical.ivector))
 train.app.command("vcloak")(leaves_out(train_vcloak.vcloak))
+train.app.command("word-codes")(leaves_out(train_word_codes.word_codes))
 app.add_typer(train.app, name="train")
 app.add_typer(cards.app, name="cards")
 

@@ -1,0 +1,240 @@
+"""Codes of words: a learned, discrete bottleneck between Whisper's encoder and its decoder.
+
+States of the encoder become a code of one or a few books 25 times a second, and codes become states
+again, for the frozen decoder to write words from. Clusters of states (k-means) or their principal
+components lose the words; what is learnt before the decoder that must understand it keeps them.
+Codes do not say when: the encoder's positions are added behind them. After the speech there are no
+codes but a blank, so that the states of a window's rest are always the same.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import torch
+
+from voicenym.nets.codec.quantizer import ResidualQuantizer
+from voicenym.nets.convnext import Block
+from voicenym.nets.kinds import Kinds, Network, sizes
+from voicenym.nets.masked import valid
+from voicenym.nets.streaming import Conv
+from voicenym.nets.words.whisper import RATE, STATE
+
+SLOWEST = 10_000.0
+"""Longest wavelength of the positions, in states over 2 pi."""
+
+
+@dataclass(frozen=True)
+class WordCodesSizes:
+    """Sizes.
+
+    Args:
+        states: elements of the encoder's states.
+        window: states of a window.
+        width: channels between.
+        inner: channels within a block.
+        kernel: of the blocks, odd, in states.
+        before, after: blocks on either side.
+        every: states to a code; 2 gives 25 codes a second.
+        code: elements of an entry.
+        entries: of a book.
+        books: each for what those before it left.
+    """
+
+    states: int = 384
+    window: int = 1500
+    width: int = 256
+    inner: int = 512
+    kernel: int = 7
+    before: int = 1
+    after: int = 3
+    every: int = 2
+    code: int = 64
+    entries: int = 512
+    books: int = 1
+
+    def __post_init__(self) -> None:
+        if min(dataclasses.astuple(self)) < 1 or self.kernel % 2 == 0:
+            raise ValueError("sizes are 1 at least, and the kernel is odd")
+        if self.window % self.every or self.states % 2:
+            raise ValueError("every divides the window, and states have an even number of elements")
+
+
+class Coded(NamedTuple):
+    """States through the codes.
+
+    Args:
+        states: ``[batch, state, size]``, as long as the longest row and its surroundings; blank
+            ones follow (:meth:`WordCodes.blank`).
+        codes: ``[batch, code, book]``, zeros after the end of a row; none where nothing was
+            quantised.
+        commitment: mean squared distance of what is coded to its entries.
+        perplexity: of the first book: as many entries as were in even use.
+    """
+
+    states: torch.Tensor
+    codes: torch.Tensor | None
+    commitment: torch.Tensor
+    perplexity: torch.Tensor
+
+
+class WordCodes(Network):
+    """The bottleneck.
+
+    Args:
+        least: vectors a step, on average, below which an entry is begun anew.
+        seed: of what is drawn in training.
+        options: of :class:`WordCodesSizes`.
+
+    Raises:
+        ValueError: sizes that cannot be.
+    """
+
+    kind = "word-codes"
+    positions: torch.Tensor
+
+    def __init__(self, least: float = 1.0, seed: int = 0, **options: Any) -> None:
+        super().__init__()
+        size = self.sizes = sizes(WordCodesSizes, options, "word-codes", "codes of words")
+        self._least, self._seed = least, seed
+
+        def blocks(count: int) -> torch.nn.ModuleList:
+            return torch.nn.ModuleList(
+                [
+                    Block(size.width, size.inner, size.kernel, 0, None, 1.0 / max(1, count))
+                    for _ in range(count)
+                ]
+            )
+
+        self.norm = torch.nn.LayerNorm(size.states)
+        self.enter = torch.nn.Linear(size.states, size.width)
+        self.before = blocks(size.before)
+        # as many states on either side
+        self.slow = Conv(size.width, size.width, size.every + 2, stride=size.every)
+        self.narrow = torch.nn.Linear(size.width, size.code)
+        self.even = torch.nn.LayerNorm(size.code)
+        self.quantizer = ResidualQuantizer(
+            size.books, size.entries, size.code, least=least, seed=seed
+        )
+        self.widen = torch.nn.Linear(size.code, size.width)
+        self.nothing = torch.nn.Parameter(torch.zeros(size.width))
+        self.place = torch.nn.Linear(size.states, size.width)
+        self.after = blocks(size.after)
+        self.leave = torch.nn.Linear(size.width, size.states)
+        self.register_buffer("positions", sinusoids(size.window, size.states), persistent=False)
+
+    def config(self) -> dict[str, Any]:
+        return {"least": self._least, "seed": self._seed, **dataclasses.asdict(self.sizes)}
+
+    @property
+    def rate(self) -> float:
+        """Codes a second, of each book."""
+        return RATE / STATE / self.sizes.every
+
+    @property
+    def reach(self) -> int:
+        """States around the speech that its codes change."""
+        return self.sizes.after * (self.sizes.kernel // 2)
+
+    @property
+    def begun(self) -> bool:
+        """Whether the books hold anything yet."""
+        return bool(self.quantizer.books[0].steps)
+
+    def counts(self, lengths: torch.Tensor) -> torch.Tensor:
+        """Codes of so many states."""
+        return lengths.add(self.sizes.every - 1).div(self.sizes.every, rounding_mode="floor")
+
+    def narrowed(self, states: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
+        """What is quantised: ``[batch, state, size]`` to ``[batch, code, element]``."""
+        rest = -states.shape[1] % self.sizes.every
+        states = torch.nn.functional.pad(states, (0, 0, 0, rest))
+        inside = valid(lengths, states.shape[1])[:, :, None]
+        x = self.enter(self.norm(states)) * inside
+        for block in self.before:
+            x = block(x, x.new_zeros(len(x), 1, 0)) * inside
+        x = self.slow(x.transpose(1, 2)).transpose(1, 2)
+        return self.even(self.narrow(x))  # type: ignore[no-any-return]
+
+    def forward(self, states: torch.Tensor, lengths: torch.Tensor, quantised: bool = True) -> Coded:
+        """States of speech through the codes.
+
+        Args:
+            states: ``[batch, state, size]``, of the encoder, those of the speech at least.
+            lengths: ``[batch]``, states of the speech.
+            quantised: False lets everything through, at the beginning of a training.
+        """
+        x = self.narrowed(states, lengths)
+        counts = self.counts(lengths)
+        if not quantised:
+            one = x.new_zeros(())
+            return Coded(self.told(x, lengths), None, one, one)
+        inside = valid(counts, x.shape[1])
+        found = self.quantizer(x[inside].T[None])
+        through = torch.zeros(x.shape, dtype=found.total.dtype, device=x.device)
+        through[inside] = found.total[0].T
+        codes = torch.zeros(*x.shape[:2], self.sizes.books, dtype=torch.int64, device=x.device)
+        codes[inside] = found.codes[0].T
+        return Coded(self.told(through, lengths), codes, found.commitment, found.perplexity[0])
+
+    @torch.inference_mode()
+    def codes(self, states: torch.Tensor) -> torch.Tensor:
+        """States of one recording's speech ``[state, size]`` to codes ``[code, book]``."""
+        if not len(states):
+            return torch.zeros(0, self.sizes.books, dtype=torch.int64, device=states.device)
+        lengths = torch.tensor([len(states)], device=states.device)
+        x = self.narrowed(states[None], lengths)
+        return self.quantizer(x.transpose(1, 2)).codes[0].T  # type: ignore[no-any-return]
+
+    @torch.inference_mode()
+    def decoded(self, codes: torch.Tensor) -> torch.Tensor:
+        """Codes ``[code, book]`` of one recording to the states of a window ``[state, size]``.
+
+        Raises:
+            ValueError: more codes than a window has.
+        """
+        if len(codes) > self.sizes.window // self.sizes.every:
+            raise ValueError(f"{len(codes)} codes are longer than a window; part them")
+        x = self.quantizer.looked_up(codes.T[None]).transpose(1, 2)
+        lengths = torch.tensor([len(codes) * self.sizes.every], device=codes.device)
+        known = self.told(x, lengths)
+        return torch.cat([known, self.blank()[:, known.shape[1] :]], 1)[0]
+
+    def told(self, x: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
+        """Entries ``[batch, code, element]`` to states, up to where only blank ones follow."""
+        size, reach = self.sizes, self.reach
+        stop = min(size.window, x.shape[1] * size.every + reach)
+        # so far that the zeros behind the signal change nothing before
+        far = min(size.window, stop + reach)
+        y = self.widen(x).repeat_interleave(size.every, 1)[:, :far]
+        y = torch.nn.functional.pad(y, (0, 0, 0, far - y.shape[1]))
+        inside = valid(self.counts(lengths) * size.every, far)[:, :, None]
+        return self._rebuilt(torch.where(inside, y, self.nothing.to(y)))[:, :stop]
+
+    def blank(self) -> torch.Tensor:
+        """States ``[1, state, size]`` of a window without speech."""
+        return self._rebuilt(self.nothing.expand(1, self.sizes.window, -1))
+
+    def _rebuilt(self, x: torch.Tensor) -> torch.Tensor:
+        x = x + self.place(self.positions[: x.shape[1]])
+        for block in self.after:
+            x = block(x, x.new_zeros(len(x), 1, 0))
+        return self.leave(x)  # type: ignore[no-any-return]
+
+
+def sinusoids(length: int, size: int) -> torch.Tensor:
+    """Whisper's positions ``[length, size]``: sines, then cosines, of wavelengths that grow by a
+    factor (Vaswani et al. 2017, section 3.5, as Whisper orders them).
+    """
+    rates = torch.exp(-math.log(SLOWEST) / (size // 2 - 1) * torch.arange(size // 2))
+    angles = torch.arange(length)[:, None] * rates
+    return torch.cat([angles.sin(), angles.cos()], 1)
+
+
+KINDS: Kinds[WordCodes] = Kinds(
+    "codes of words", {WordCodes.kind: "voicenym.nets.content.word_codes:WordCodes"}
+)
+make, save, load = KINDS.make, KINDS.save, KINDS.load

@@ -1,0 +1,304 @@
+"""Whisper: a transformer encoder over mel bands, and a decoder that writes words from its states.
+
+Radford et al., "Robust speech recognition via large-scale weak supervision", ICML 2023. The encoder
+hears windows of 30 s, zeros behind shorter speech, and gives 50 states a second. The decoder is
+here to train and to judge what is made of the states: it is differentiable with respect to them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch.nn.functional import gelu, pad, scaled_dot_product_attention
+
+from voicenym.dsp.features.mel import filterbank
+from voicenym.nets.kinds import Kinds, Network, sizes
+
+RATE, FFT, HOP = 16_000, 400, 160
+WINDOW = 30 * RATE
+"""Samples that the encoder hears at once."""
+EVERY = 2
+"""Frames of the spectrum to a state."""
+STATE = HOP * EVERY
+"""Samples to a state."""
+LEAST, RANGE = 1e-10, 8.0
+"""Smallest power, and powers of ten below the greatest at which spectra end."""
+MOST_TOKENS = 224
+"""That are written of a window, as published."""
+
+
+@dataclass(frozen=True)
+class WhisperSizes:
+    """Sizes; those unless given are of ``tiny.en``.
+
+    Args:
+        width: of states.
+        heads: of attention.
+        layers: of encoder and decoder each.
+        bands: of mel.
+        states: of a window.
+        tokens: that there are.
+        positions: of tokens.
+    """
+
+    width: int = 384
+    heads: int = 6
+    layers: int = 4
+    bands: int = 80
+    states: int = WINDOW // STATE
+    tokens: int = 51_864
+    positions: int = 448
+
+    def __post_init__(self) -> None:
+        if min(dataclasses.astuple(self)) < 1 or self.width % self.heads:
+            raise ValueError("sizes are 1 at least, and heads divide the width")
+
+
+@dataclass(frozen=True)
+class Writing:
+    """Numbers of tokens that mean something to the decoder; those of the English-only models.
+
+    Args:
+        begin: the prefix.
+        end: of the text.
+        words: tokens below this number are pieces of words; higher ones are marks.
+        never: pieces that are not written, such as brackets.
+        not_first: nor these at the beginning.
+    """
+
+    begin: tuple[int, ...] = (50_257, 50_362)
+    end: int = 50_256
+    words: int = 50_256
+    never: tuple[int, ...] = ()
+    not_first: tuple[int, ...] = ()
+
+
+class Attention(torch.nn.Module):
+    """Attention of several heads; keys have no bias.
+
+    Args:
+        width: of states.
+        heads: that divide it.
+    """
+
+    def __init__(self, width: int, heads: int) -> None:
+        super().__init__()
+        self.heads = heads
+        self.query = torch.nn.Linear(width, width)
+        self.key = torch.nn.Linear(width, width, bias=False)
+        self.value = torch.nn.Linear(width, width)
+        self.out = torch.nn.Linear(width, width)
+
+    def keys_values(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """``[batch, step, width]`` to two ``[batch, head, step, width / head]``."""
+        return self._split(self.key(x)), self._split(self.value(x))
+
+    def forward(
+        self, x: torch.Tensor, known: tuple[torch.Tensor, torch.Tensor], causal: bool = False
+    ) -> torch.Tensor:
+        """``[batch, step, width]`` to the same, by keys and values of :meth:`keys_values`."""
+        found = scaled_dot_product_attention(self._split(self.query(x)), *known, is_causal=causal)
+        return self.out(found.transpose(1, 2).flatten(2))  # type: ignore[no-any-return]
+
+    def _split(self, x: torch.Tensor) -> torch.Tensor:
+        return x.unflatten(2, (self.heads, -1)).transpose(1, 2)
+
+
+class Layer(torch.nn.Module):
+    """Self-attention, attention to the encoder's states in the decoder, and two linear layers.
+
+    Args:
+        width, heads: of the attention.
+        cross: whether it attends to the encoder's states.
+    """
+
+    def __init__(self, width: int, heads: int, cross: bool) -> None:
+        super().__init__()
+        self.attention_norm = torch.nn.LayerNorm(width)
+        self.attention = Attention(width, heads)
+        self.cross_norm = torch.nn.LayerNorm(width) if cross else None
+        self.cross = Attention(width, heads) if cross else None
+        self.norm = torch.nn.LayerNorm(width)
+        self.widen = torch.nn.Linear(width, 4 * width)
+        self.narrow = torch.nn.Linear(4 * width, width)
+
+    def forward(
+        self,
+        x: torch.Tensor,
+        heard: tuple[torch.Tensor, torch.Tensor] | None = None,
+        causal: bool = False,
+        past: list[torch.Tensor] | None = None,
+    ) -> torch.Tensor:
+        """``[batch, step, width]`` to the same.
+
+        Args:
+            x: the input.
+            heard: keys and values of the encoder's states.
+            causal: whether a step sees no later one.
+            past: keys and values of the steps before, which those of these are added to.
+        """
+        y = self.attention_norm(x)
+        known = self.attention.keys_values(y)
+        if past is not None:
+            if past:
+                k, v = (torch.cat(pair, 2) for pair in zip(past, known, strict=True))
+                known, causal = (k, v), False
+            past[:] = known
+        x = x + self.attention(y, known, causal)
+        if self.cross is not None and self.cross_norm is not None and heard is not None:
+            x = x + self.cross(self.cross_norm(x), heard)
+        return x + self.narrow(gelu(self.widen(self.norm(x))))  # type: ignore[no-any-return]
+
+
+class Encoder(torch.nn.Module):
+    """Mel bands to states.
+
+    Args:
+        sizes: of the network.
+    """
+
+    window: torch.Tensor
+    bank: torch.Tensor
+
+    def __init__(self, sizes: WhisperSizes) -> None:
+        super().__init__()
+        width = sizes.width
+        self.states = sizes.states
+        self.conv1 = torch.nn.Conv1d(sizes.bands, width, 3, padding=1)
+        self.conv2 = torch.nn.Conv1d(width, width, 3, EVERY, padding=1)
+        self.positions = torch.nn.Parameter(torch.zeros(sizes.states, width))
+        self.layers = torch.nn.ModuleList(
+            [Layer(width, sizes.heads, cross=False) for _ in range(sizes.layers)]
+        )
+        self.norm = torch.nn.LayerNorm(width)
+        self.register_buffer("window", torch.hann_window(FFT), persistent=False)
+        bank = filterbank(RATE, FFT, sizes.bands, 0.0, RATE / 2)
+        self.register_buffer("bank", bank, persistent=False)
+
+    def spectra(self, waveforms: torch.Tensor) -> torch.Tensor:
+        """Waveforms ``[batch, time]`` at 16 kHz to ``[batch, band, 2 * state]``, zeros added behind
+        up to a whole window; what is longer is cut.
+        """
+        whole = self.states * STATE
+        heard = pad(waveforms[:, :whole], (0, whole - min(whole, waveforms.shape[1])))
+        power = torch.stft(heard, FFT, HOP, window=self.window, return_complex=True).abs().square()
+        mel = (self.bank @ power[..., :-1]).clamp_min(LEAST).log10()
+        return (torch.maximum(mel, mel.amax((1, 2), keepdim=True) - RANGE) + 4.0) / 4.0
+
+    def forward(self, spectra: torch.Tensor) -> torch.Tensor:
+        """``[batch, band, 2 * state]`` to states ``[batch, state, width]``."""
+        x = gelu(self.conv2(gelu(self.conv1(spectra)))).transpose(1, 2) + self.positions
+        for layer in self.layers:
+            x = layer(x)
+        return self.norm(x)  # type: ignore[no-any-return]
+
+
+class Decoder(torch.nn.Module):
+    """States and the tokens so far to what is next.
+
+    Args:
+        sizes: of the network.
+    """
+
+    def __init__(self, sizes: WhisperSizes) -> None:
+        super().__init__()
+        self.tokens = torch.nn.Embedding(sizes.tokens, sizes.width)
+        self.positions = torch.nn.Parameter(torch.zeros(sizes.positions, sizes.width))
+        self.layers = torch.nn.ModuleList(
+            [Layer(sizes.width, sizes.heads, cross=True) for _ in range(sizes.layers)]
+        )
+        self.norm = torch.nn.LayerNorm(sizes.width)
+
+    def heard(self, states: torch.Tensor) -> list[tuple[torch.Tensor, torch.Tensor]]:
+        """Keys and values of states ``[batch, state, width]``, of every layer."""
+        return [layer.cross.keys_values(states) for layer in self.layers]  # type: ignore[union-attr,operator]
+
+    def forward(
+        self,
+        tokens: torch.Tensor,
+        heard: Sequence[tuple[torch.Tensor, torch.Tensor]],
+        pasts: list[list[torch.Tensor]] | None = None,
+    ) -> torch.Tensor:
+        """``[batch, token]`` to ``[batch, token, width]``; :meth:`scores` makes tokens of it.
+
+        Args:
+            tokens: those before the ones that are asked for.
+            heard: of :meth:`heard`.
+            pasts: of each layer, in a text that is written piece by piece; empty at first.
+        """
+        first = pasts[0][0].shape[2] if pasts and pasts[0] else 0
+        x = self.tokens(tokens) + self.positions[first : first + tokens.shape[1]]
+        for i, layer in enumerate(self.layers):
+            x = layer(x, heard[i], True, None if pasts is None else pasts[i])
+        return self.norm(x)  # type: ignore[no-any-return]
+
+    def scores(self, x: torch.Tensor, some: torch.Tensor | None = None) -> torch.Tensor:
+        """``[..., width]`` to ``[..., token]``: of all tokens, or of some by their numbers."""
+        weight = self.tokens.weight if some is None else self.tokens.weight[some]
+        return x @ weight.T
+
+
+class Whisper(Network):
+    """Encoder and decoder.
+
+    Args:
+        options: of :class:`WhisperSizes`.
+
+    Raises:
+        ValueError: sizes that cannot be.
+    """
+
+    kind = "whisper"
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__()
+        self.sizes = sizes(WhisperSizes, options, "whisper", "a Whisper")
+        self.encoder, self.decoder = Encoder(self.sizes), Decoder(self.sizes)
+
+    def config(self) -> dict[str, Any]:
+        return dataclasses.asdict(self.sizes)
+
+    def states(self, waveforms: torch.Tensor) -> torch.Tensor:
+        """Waveforms ``[batch, time]`` at 16 kHz to a window's states ``[batch, state, width]``."""
+        return self.encoder(self.encoder.spectra(waveforms))  # type: ignore[no-any-return]
+
+    @torch.inference_mode()
+    def write(self, states: torch.Tensor, how: Writing, most: int = MOST_TOKENS) -> list[list[int]]:
+        """The likeliest token, one after the other, without the prefix and the end.
+
+        Args:
+            states: ``[batch, state, width]`` of whole windows.
+            how: what tokens mean.
+            most: tokens of a text.
+        """
+        rows = len(states)
+        heard = self.decoder.heard(states)
+        pasts: list[list[torch.Tensor]] = [[] for _ in self.decoder.layers]
+        device = states.device
+        tokens = torch.tensor(how.begin, device=device).expand(rows, -1)
+        barred = torch.zeros(self.sizes.tokens, dtype=torch.bool, device=device)
+        barred[how.words :] = True
+        barred[list(how.never)] = True
+        barred[how.end] = False
+        written: list[list[int]] = [[] for _ in range(rows)]
+        open_ = torch.ones(rows, dtype=torch.bool, device=device)
+        for step in range(min(most, self.sizes.positions - len(how.begin))):
+            scores = self.decoder.scores(self.decoder(tokens, heard, pasts)[:, -1])
+            scores = scores.masked_fill(barred, -torch.inf)
+            if step == 0 and how.not_first:
+                scores[:, list(how.not_first)] = -torch.inf
+            found = scores.argmax(1)
+            open_ &= found != how.end
+            if not bool(open_.any()):
+                break
+            for row in open_.nonzero()[:, 0].tolist():
+                written[row].append(int(found[row]))
+            tokens = found[:, None]
+        return written
+
+
+KINDS: Kinds[Whisper] = Kinds("Whisper", {Whisper.kind: "voicenym.nets.words.whisper:Whisper"})

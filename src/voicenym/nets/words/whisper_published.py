@@ -1,0 +1,257 @@
+"""Published Whispers: of the hub (safetensors), of CTranslate2 (``model.bin``), or our folders.
+
+CTranslate2 is what faster-whisper runs; its folder holds ``model.bin``, ``config.json`` and
+``tokenizer.json``. The layout is that of its binary version 6.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import struct
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+
+from voicenym.errors import DependencyError, VoicenymError
+from voicenym.nets.folder import CONFIG, WEIGHTS, fill
+from voicenym.nets.words.whisper import KINDS, Whisper, Writing
+
+BINARY = "model.bin"
+VERSION, SPEC = 6, "WhisperSpec"
+TOKENIZER = "tokenizer.json"
+HEAD = 64
+"""Elements of a head in every published size."""
+TYPES = (np.float32, np.int8, np.int16, np.int32, np.float16)
+ENGLISH = 51_864
+"""Tokens of the models that know English alone."""
+
+HUB = (
+    (r"model\.", ""),
+    (r"(\w+)\.embed_positions\.weight", r"\1.positions"),
+    (r"decoder\.embed_tokens\.", "decoder.tokens."),
+    (r"(\w+)\.layer_norm\.", r"\1.norm."),
+    (r"(.*\.\d+)\.self_attn\.([qkv]|out)_proj\.", r"\1.attention.\2."),
+    (r"(.*\.\d+)\.encoder_attn\.([qkv]|out)_proj\.", r"\1.cross.\2."),
+    (r"(.*\.\d+)\.self_attn_layer_norm\.", r"\1.attention_norm."),
+    (r"(.*\.\d+)\.encoder_attn_layer_norm\.", r"\1.cross_norm."),
+    (r"(.*\.\d+)\.final_layer_norm\.", r"\1.norm."),
+    (r"(.*\.\d+)\.fc1\.", r"\1.widen."),
+    (r"(.*\.\d+)\.fc2\.", r"\1.narrow."),
+    (r"(.*)\.q\.", r"\1.query."),
+    (r"(.*)\.k\.", r"\1.key."),
+    (r"(.*)\.v\.", r"\1.value."),
+)
+"""Names of the hub's, changed in this order, to ours."""
+
+
+class Published(NamedTuple):
+    """A Whisper, and what its tokens mean.
+
+    Args:
+        network: ready to use.
+        writing: numbers of tokens.
+        tokenizer: the ``tokenizer.json`` that belongs to it; need not be there.
+    """
+
+    network: Whisper
+    writing: Writing
+    tokenizer: Path
+
+
+def published(place: Path) -> Published:
+    """A Whisper of English, from wherever it lies.
+
+    Args:
+        place: folder of ours (:func:`kept`), of the hub, or of CTranslate2.
+
+    Raises:
+        DependencyError: safetensors is not installed.
+        VoicenymError: none of these, another architecture, damaged, or a model of several
+            languages.
+    """
+    settings = _json(place / CONFIG)
+    if (place / BINARY).is_file():
+        state = from_ctranslate2(dict(variables(place / BINARY)), place / BINARY)
+        never, first = settings.get("suppress_ids", ()), settings.get("suppress_ids_begin", ())
+    elif settings.get("kind") == Whisper.kind:
+        network = KINDS.load(place)
+        told = settings.get("writing", {})
+        writing = Writing(never=tuple(told["never"]), not_first=tuple(told["not_first"]))
+        return Published(network, writing, place / TOKENIZER)
+    else:
+        state = from_hub(_safetensors(place / WEIGHTS))
+        path = place / "generation_config.json"
+        generation = _json(path) if path.is_file() else settings
+        never = generation.get("suppress_tokens") or ()
+        first = generation.get("begin_suppress_tokens") or ()
+    network = Whisper(**_sizes(state, place))
+    fill(network, state, place)
+    if network.sizes.tokens != ENGLISH:
+        raise VoicenymError(
+            f"{place}: a Whisper of several languages ({network.sizes.tokens} tokens); give one of "
+            "English, such as tiny.en"
+        )
+    return Published(
+        network.eval(), Writing(never=_real(never), not_first=_real(first)), place / TOKENIZER
+    )
+
+
+def kept(one: Published, folder: Path, card: Mapping[str, Any]) -> None:
+    """Keep a Whisper in a folder of ours, with its tokenizer, in half precision.
+
+    Raises:
+        DependencyError, VoicenymError: as :func:`voicenym.nets.folder.write`, and where there is no
+            tokenizer.
+    """
+    try:
+        tokenizer = one.tokenizer.read_bytes()
+    except OSError as error:
+        raise VoicenymError(f"{one.tokenizer}: {error.strerror}; it comes with Whisper") from error
+    told = {"never": list(one.writing.never), "not_first": list(one.writing.not_first)}
+    KINDS.save(one.network, folder, card, half=True, writing=told)
+    (folder / TOKENIZER).write_bytes(tokenizer)
+
+
+def variables(path: Path) -> Iterator[tuple[str, np.ndarray]]:
+    """Names and arrays of CTranslate2's binary, version 6; aliases are left out.
+
+    Raises:
+        VoicenymError: another version, another model, or cut off.
+    """
+    try:
+        content = memoryview(path.read_bytes())
+    except OSError as error:
+        raise VoicenymError(f"{path}: cannot be read ({error.strerror})") from error
+    place = 0
+
+    def number(form: str) -> int:
+        nonlocal place
+        (value,) = struct.unpack_from(f"<{form}", content, place)
+        place += struct.calcsize(form)
+        return int(value)
+
+    def name() -> str:
+        nonlocal place
+        length = number("H")
+        place += length
+        return bytes(content[place - length : place - 1]).decode()
+
+    try:
+        version, spec, _ = number("I"), name(), number("I")
+        if (version, spec) != (VERSION, SPEC):
+            raise VoicenymError(
+                f"{path}: {spec!r} of binary version {version}; only {SPEC} of version {VERSION} "
+                "is read here: convert Whisper anew, or take the hub's"
+            )
+        for _ in range(number("I")):
+            called = name()
+            shape = [number("I") for _ in range(number("B"))]
+            kind, size = TYPES[number("B")], number("I")
+            found = np.frombuffer(content[place : place + size], dtype=kind)
+            place += size
+            yield called, found.reshape(shape)
+    except (struct.error, ValueError, IndexError) as error:
+        raise VoicenymError(f"{path}: damaged ({error}); fetch it again") from error
+
+
+def from_ctranslate2(found: Mapping[str, np.ndarray], where: Path) -> dict[str, torch.Tensor]:
+    """Arrays of CTranslate2 as a state of :class:`Whisper`.
+
+    Raises:
+        VoicenymError: weights in integers, which have lost precision.
+    """
+    state: dict[str, torch.Tensor] = {}
+    for name, value in found.items():
+        if not value.shape:
+            continue  # settings, such as the number of heads
+        if value.dtype not in (np.float32, np.float16):
+            raise VoicenymError(
+                f"{where}: {name} is in {value.dtype}; give a conversion in float16 or float32"
+            )
+        tensor = torch.from_numpy(value.astype(np.float32))
+        own = name.replace("/", ".").replace(".gamma", ".weight").replace(".beta", ".bias")
+        own = re.sub(r"layer_(\d+)\.", r"layers.\1.", own)
+        own = own.replace("position_encodings.encodings", "positions")
+        own = own.replace("decoder.embeddings.", "decoder.tokens.")
+        own = re.sub(r"^(\w+)\.layer_norm\.", r"\1.norm.", own)
+        own = own.replace("ffn.layer_norm.", "norm.").replace("ffn.linear_0.", "widen.")
+        own = own.replace("ffn.linear_1.", "narrow.")
+        own = re.sub(r"self_attention\.layer_norm\.", "attention_norm.", own)
+        own = re.sub(r"(\d)\.attention\.layer_norm\.", r"\1.cross_norm.", own)
+        own = re.sub(r"(\d)\.attention\.linear_", r"\1.cross.linear_", own)
+        own = own.replace("self_attention.", "attention.")
+        match = re.fullmatch(r"(.*\.(attention|cross))\.linear_(\d)\.(weight|bias)", own)
+        if match is None:
+            state[own] = tensor
+            continue
+        parts = LINEAR[match[2], int(match[3])]
+        for part, piece in zip(parts, tensor.chunk(len(parts)), strict=True):
+            if (part, match[4]) != ("key", "bias"):  # zeros: the key has none
+                state[f"{match[1]}.{part}.{match[4]}"] = piece.clone()
+    return state
+
+
+LINEAR = {
+    ("attention", 0): ("query", "key", "value"),
+    ("attention", 1): ("out",),
+    ("cross", 0): ("query",),
+    ("cross", 1): ("key", "value"),
+    ("cross", 2): ("out",),
+}
+"""What CTranslate2 stacks in a layer of attention."""
+
+
+def from_hub(found: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """The hub's tensors as a state of :class:`Whisper`."""
+    state = {}
+    for name, value in found.items():
+        if name == "proj_out.weight":
+            continue  # the embeddings again
+        for pattern, own in HUB:
+            name = re.sub(f"^{pattern}", own, name)
+        state[name] = value.float()
+    return state
+
+
+def _sizes(state: Mapping[str, torch.Tensor], where: Path) -> dict[str, int]:
+    layers = {int(m[1]) for n in state if (m := re.match(r"encoder\.layers\.(\d+)\.", n))}
+    try:
+        states, width = state["encoder.positions"].shape
+        bands = state["encoder.conv1.weight"].shape[1]
+        positions, tokens = state["decoder.positions"].shape[0], len(state["decoder.tokens.weight"])
+    except (KeyError, ValueError) as error:
+        raise VoicenymError(f"{where}: of another architecture: {error}; give a Whisper") from error
+    return {
+        "width": width, "heads": max(1, width // HEAD), "layers": len(layers), "bands": bands,
+        "states": states, "tokens": tokens, "positions": positions,
+    }  # fmt: skip
+
+
+def _real(numbers: Any) -> tuple[int, ...]:
+    return tuple(int(n) for n in numbers if n >= 0)
+
+
+def _safetensors(path: Path) -> dict[str, torch.Tensor]:
+    try:
+        from safetensors import SafetensorError
+        from safetensors.torch import load_file
+    except ImportError as error:
+        raise DependencyError("weights in files: pip install safetensors") from error
+    try:
+        return load_file(path)
+    except (OSError, SafetensorError) as error:
+        raise VoicenymError(f"{path}: cannot be read ({error}); fetch it again") from error
+
+
+def _json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise VoicenymError(
+            f"{path}: cannot be read ({error}); give a folder of Whisper: ours, the hub's, or "
+            "CTranslate2's"
+        ) from error
