@@ -6,6 +6,7 @@ CTranslate2 is what faster-whisper runs; its folder holds ``model.bin``, ``confi
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 import struct
@@ -18,6 +19,7 @@ import torch
 
 from voicenym.errors import DependencyError, VoicenymError
 from voicenym.nets.folder import CONFIG, WEIGHTS, fill
+from voicenym.nets.kinds import sizes
 from voicenym.nets.words.whisper import KINDS, Whisper, Writing
 
 BINARY = "model.bin"
@@ -79,8 +81,7 @@ def published(place: Path) -> Published:
         never, first = settings.get("suppress_ids", ()), settings.get("suppress_ids_begin", ())
     elif settings.get("kind") == Whisper.kind:
         network = KINDS.load(place)
-        told = settings.get("writing", {})
-        writing = Writing(never=tuple(told["never"]), not_first=tuple(told["not_first"]))
+        writing = sizes(Writing, settings.get("writing", {}), str(place), "what a Whisper writes")
         return Published(network, writing, place / TOKENIZER)
     else:
         state = from_hub(_safetensors(place / WEIGHTS))
@@ -111,8 +112,7 @@ def kept(one: Published, folder: Path, card: Mapping[str, Any]) -> None:
         tokenizer = one.tokenizer.read_bytes()
     except OSError as error:
         raise VoicenymError(f"{one.tokenizer}: {error.strerror}; it comes with Whisper") from error
-    told = {"never": list(one.writing.never), "not_first": list(one.writing.not_first)}
-    KINDS.save(one.network, folder, card, half=True, writing=told)
+    KINDS.save(one.network, folder, card, half=True, writing=dataclasses.asdict(one.writing))
     (folder / TOKENIZER).write_bytes(tokenizer)
 
 

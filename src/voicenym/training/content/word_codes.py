@@ -24,7 +24,7 @@ from voicenym.errors import CorpusError, VoicenymError
 from voicenym.nets.content.word_codes import WordCodes
 from voicenym.nets.masked import padded, valid
 from voicenym.nets.words.whisper import Whisper
-from voicenym.training.content.word_states import Cut, Window, kept
+from voicenym.training.content.word_states import Cut, Window, kept, text_of
 from voicenym.training.run.fit import Limits, Machine, Outcome, fit, share_done
 from voicenym.training.run.pace import Cyclical
 from voicenym.training.speech.epochs import Epoch
@@ -321,8 +321,7 @@ def tokens_of(paths: Sequence[Path]) -> torch.Tensor:
     """
     found: set[int] = set()
     for path in paths:
-        with np.load(path, allow_pickle=False) as file:
-            found.update(file["tokens"].tolist())
+        found.update(text_of(path).tolist())
     return torch.tensor(sorted(found))
 
 

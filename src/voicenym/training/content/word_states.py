@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
+from zipfile import BadZipFile
 
 import numpy as np
 import torch
@@ -158,9 +159,10 @@ def pieces(
         VoicenymError: transcripts cannot be kept.
     """
     tokenizer = Tokenizer(whisper.tokenizer)
+    most = whisper.network.sizes.states * STATE
     found = []
     for done, utterance in enumerate(speech):
-        if utterance.length > WINDOW - STATE:
+        if utterance.length > most:
             continue
         text = sentence(utterance.recording.text)
         if not text:
@@ -274,7 +276,7 @@ class Hearing:
         how = self._whisper.writing
         number = int.from_bytes(bytes.fromhex(self.path(window).stem[:12]), "big")
         rng = np.random.default_rng((self._seed, number))
-        original, changed = joined(window, self._change, rng)
+        original, changed = joined(window, self._change, rng, self._network.sizes.states * STATE)
         waves = [original] if changed is None else [original, changed]
         count = -(-len(original) // STATE)
         states = self._network.states(torch.from_numpy(np.stack(waves)).to(self._device))
@@ -294,9 +296,12 @@ class Hearing:
 
 
 def joined(
-    window: Sequence[Piece], change: Change | None, rng: np.random.Generator
+    window: Sequence[Piece],
+    change: Change | None,
+    rng: np.random.Generator,
+    most: int = WINDOW,
 ) -> tuple[np.ndarray, np.ndarray | None]:
-    """Recordings one after the other ``[time]``, as they are and changed; 30 s at most."""
+    """Recordings one after the other ``[time]``, as they are and changed; ``most`` samples."""
     clean: list[np.ndarray] = []
     other: list[np.ndarray] = []
     for i, piece in enumerate(window):
@@ -311,8 +316,8 @@ def joined(
         clean.append(np.clip(samples * gain, -1.0, 1.0).astype(np.float32))
         if change is not None:
             other.append(change(clean[-1], rng))
-    original = np.concatenate(clean)[:WINDOW]
-    return original, None if change is None else np.concatenate(other)[:WINDOW]
+    original = np.concatenate(clean)[:most]
+    return original, None if change is None else np.concatenate(other)[:most]
 
 
 def keep(path: Path, window: Window) -> None:
@@ -338,13 +343,31 @@ def kept(path: Path) -> Window:
     Raises:
         VoicenymError: it cannot be read.
     """
+    found = _read(path, ("heard", "states", "tokens", "taught", "prefix"))
+    return Window(
+        found["heard"],
+        found.get("states"),
+        found["tokens"],
+        found["taught"],
+        int(found["prefix"]),
+    )
+
+
+def text_of(path: Path) -> np.ndarray:
+    """The tokens alone of what :func:`keep` wrote.
+
+    Raises:
+        VoicenymError: as :func:`kept`.
+    """
+    return _read(path, ("tokens",))["tokens"]
+
+
+def _read(path: Path, names: Sequence[str]) -> dict[str, np.ndarray]:
     try:
         with np.load(path, allow_pickle=False) as file:
-            states = file["states"] if "states" in file.files else None
-            return Window(
-                file["heard"], states, file["tokens"], file["taught"], int(file["prefix"])
-            )
-    except (OSError, ValueError, KeyError) as error:
+            # only what was disguised has states of the original beside it
+            return {name: file[name] for name in names if name in file.files or name != "states"}
+    except (OSError, ValueError, KeyError, BadZipFile) as error:
         raise VoicenymError(f"{path}: damaged ({error}); delete it and run again") from error
 
 
