@@ -73,12 +73,14 @@ class Coded(NamedTuple):
             quantised.
         commitment: mean squared distance of what is coded to its entries.
         perplexity: of the first book: as many entries as were in even use.
+        vectors: ``[vector, element]``, what is quantised, without gradient.
     """
 
     states: torch.Tensor
     codes: torch.Tensor | None
     commitment: torch.Tensor
     perplexity: torch.Tensor
+    vectors: torch.Tensor
 
 
 class WordCodes(Network):
@@ -96,7 +98,7 @@ class WordCodes(Network):
     kind = "word-codes"
     positions: torch.Tensor
 
-    def __init__(self, least: float = 1.0, seed: int = 0, **options: Any) -> None:
+    def __init__(self, least: float = 0.1, seed: int = 0, **options: Any) -> None:
         super().__init__()
         size = self.sizes = sizes(WordCodesSizes, options, "word-codes", "codes of words")
         self._least, self._seed = least, seed
@@ -168,17 +170,22 @@ class WordCodes(Network):
             quantised: False lets everything through, at the beginning of a training.
         """
         x = self.narrowed(states, lengths)
-        counts = self.counts(lengths)
+        inside = valid(self.counts(lengths), x.shape[1])
         if not quantised:
             one = x.new_zeros(())
-            return Coded(self.told(x, lengths), None, one, one)
-        inside = valid(counts, x.shape[1])
+            return Coded(self.told(x, lengths), None, one, one, x[inside].detach())
         found = self.quantizer(x[inside].T[None])
         through = torch.zeros(x.shape, dtype=found.total.dtype, device=x.device)
         through[inside] = found.total[0].T
         codes = torch.zeros(*x.shape[:2], self.sizes.books, dtype=torch.int64, device=x.device)
         codes[inside] = found.codes[0].T
-        return Coded(self.told(through, lengths), codes, found.commitment, found.perplexity[0])
+        return Coded(
+            self.told(through, lengths),
+            codes,
+            found.commitment,
+            found.perplexity[0],
+            x[inside].detach(),
+        )
 
     @torch.inference_mode()
     def codes(self, states: torch.Tensor) -> torch.Tensor:
@@ -201,7 +208,7 @@ class WordCodes(Network):
         x = self.quantizer.looked_up(codes.T[None]).transpose(1, 2)
         lengths = torch.tensor([len(codes) * self.sizes.every], device=codes.device)
         known = self.told(x, lengths)
-        return torch.cat([known, self.blank()[:, known.shape[1] :]], 1)[0]
+        return torch.cat([known, self.blank(known.shape[1])], 1)[0]
 
     def told(self, x: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
         """Entries ``[batch, code, element]`` to states, up to where only blank ones follow."""
@@ -214,12 +221,14 @@ class WordCodes(Network):
         inside = valid(self.counts(lengths) * size.every, far)[:, :, None]
         return self._rebuilt(torch.where(inside, y, self.nothing.to(y)))[:, :stop]
 
-    def blank(self) -> torch.Tensor:
-        """States ``[1, state, size]`` of a window without speech."""
-        return self._rebuilt(self.nothing.expand(1, self.sizes.window, -1))
+    def blank(self, first: int = 0) -> torch.Tensor:
+        """States ``[1, state, size]`` of a window without speech, from the ``first`` on."""
+        start = max(0, first - self.reach)
+        x = self.nothing.expand(1, self.sizes.window - start, -1)
+        return self._rebuilt(x, start)[:, first - start :]
 
-    def _rebuilt(self, x: torch.Tensor) -> torch.Tensor:
-        x = x + self.place(self.positions[: x.shape[1]])
+    def _rebuilt(self, x: torch.Tensor, start: int = 0) -> torch.Tensor:
+        x = x + self.place(self.positions[start : start + x.shape[1]])
         for block in self.after:
             x = block(x, x.new_zeros(len(x), 1, 0))
         return self.leave(x)  # type: ignore[no-any-return]

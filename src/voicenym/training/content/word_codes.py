@@ -10,6 +10,7 @@ books. No sound is made; the frozen Whisper is run once over all speech
 from __future__ import annotations
 
 import dataclasses
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -31,6 +32,8 @@ from voicenym.training.speech.epochs import Epoch
 
 NEVER = 99.0
 """Told of validations before the books have begun, so that none of them is the best."""
+BEGINNING = 16
+"""Steps whose vectors the books begin as clusters of."""
 ALIKE = 1.5
 """The longest window of a batch is at most so many times the shortest."""
 
@@ -62,7 +65,7 @@ class WordCodesConfig:
     options: dict[str, Any] = field(default_factory=dict)
     cut: Cut = field(default_factory=Cut)
     disguised: int = 0
-    seconds: float = 64.0
+    seconds: float = 32.0
     free: float = 0.25
     words: float = 0.5
     taught: float = 0.5
@@ -196,6 +199,7 @@ class WordCoding(pl.LightningModule):
         # in a list, so that its weights are not this module's
         self._listener = [whisper.decoder.requires_grad_(False).eval()]
         self._pieces = pieces
+        self._lately: deque[torch.Tensor] = deque(maxlen=BEGINNING)
 
     def configure_optimizers(self) -> torch.optim.Optimizer:
         recipe = self.recipe
@@ -205,8 +209,10 @@ class WordCoding(pl.LightningModule):
         """Means over tokens, and over states."""
         decoder = self._listener[0].to(one.heard.device)
         coded = self.codes(one.heard, one.lengths, quantised)
+        if not quantised and self.training:
+            self._lately.append(coded.vectors)
         known = coded.states.shape[1]
-        blank = decoder.heard(self.codes.blank()[:, known:])
+        blank = decoder.heard(self.codes.blank(known))
         heard = []
         for (key, value), (no_key, no_value) in zip(
             decoder.heard(coded.states), blank, strict=True
@@ -238,6 +244,9 @@ class WordCoding(pl.LightningModule):
     def training_step(self, one: Batch, index: int) -> torch.Tensor:
         recipe = self.recipe
         quantised = self.codes.begun or share_done(self) >= recipe.free
+        if quantised and not self.codes.begun and self._lately:
+            # a single step has few vectors beside the entries
+            self.codes.quantizer.begin([vectors.T[None] for vectors in self._lately])
         found = self.losses(one, quantised)
         self.log_dict(found, batch_size=len(one.heard))
         return (
