@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -329,11 +329,8 @@ def keep(path: Path, window: Window) -> None:
     import io
 
     buffer = io.BytesIO()
-    states: Mapping[str, np.ndarray] = {} if window.states is None else {"states": window.states}
-    np.savez(
-        buffer, heard=window.heard, tokens=window.tokens, taught=window.taught,
-        prefix=np.array(window.prefix), **states,
-    )  # fmt: skip
+    told: dict[str, Any] = {**window._asdict(), "prefix": np.array(window.prefix)}
+    np.savez(buffer, **{name: value for name, value in told.items() if value is not None})
     _kept(path, buffer.getvalue())
 
 
