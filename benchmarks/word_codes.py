@@ -42,6 +42,7 @@ from voicenym.nets.content import word_codes
 from voicenym.nets.content.word_codes import WordCodes
 from voicenym.nets.words.whisper import STATE, Whisper
 from voicenym.nets.words.whisper_published import Published, published
+from voicenym.private import private_folder
 from voicenym.training.content.word_states import Tokenizer
 from voicenym.training.speakers.margin import AngularMargin
 
@@ -130,8 +131,8 @@ class Heard:
     """
 
     def __init__(self, whisper: Published, folder: Path) -> None:
-        self.whisper, self._folder = whisper, folder
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self.whisper = whisper
+        self._folder = private_folder(folder, "what was heard of speech")
 
     @torch.inference_mode()
     def __call__(self, one: Judged, whole: bool = False) -> torch.Tensor:

@@ -21,6 +21,7 @@ from voicenym.errors import DependencyError, VoicenymError
 from voicenym.nets.folder import CONFIG, WEIGHTS, fill
 from voicenym.nets.kinds import sizes
 from voicenym.nets.words.whisper import KINDS, Whisper, Writing
+from voicenym.private import write_inside
 
 BINARY = "model.bin"
 VERSION, SPEC = 6, "WhisperSpec"
@@ -113,7 +114,7 @@ def kept(one: Published, folder: Path, card: Mapping[str, Any]) -> None:
     except OSError as error:
         raise VoicenymError(f"{one.tokenizer}: {error.strerror}; it comes with Whisper") from error
     KINDS.save(one.network, folder, card, half=True, writing=dataclasses.asdict(one.writing))
-    (folder / TOKENIZER).write_bytes(tokenizer)
+    write_inside(folder / TOKENIZER, tokenizer)
 
 
 def variables(path: Path) -> Iterator[tuple[str, np.ndarray]]:

@@ -10,7 +10,6 @@ decoder's of the original: what is said is the same, the voice and the room are 
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +23,7 @@ from voicenym.corpus.recording import RATE
 from voicenym.errors import CorpusError, DependencyError, VoicenymError
 from voicenym.nets.words.whisper import STATE, WINDOW
 from voicenym.nets.words.whisper_published import Published
+from voicenym.private import private_folder, write_private
 from voicenym.training.speech.shelf import Utterance
 
 LEVEL = 0.05
@@ -159,6 +159,7 @@ def pieces(
         VoicenymError: transcripts cannot be kept.
     """
     tokenizer = Tokenizer(whisper.tokenizer)
+    place = private_folder(folder, "what was heard of speech")
     most = whisper.network.sizes.states * STATE
     found = []
     for done, utterance in enumerate(speech):
@@ -166,7 +167,7 @@ def pieces(
             continue
         text = sentence(utterance.recording.text)
         if not text:
-            path = folder / f"{utterance.path.stem}.txt"
+            path = place / f"{utterance.path.stem}.txt"
             if not path.is_file():
                 with torch.inference_mode():
                     states = whisper.network.states(torch.from_numpy(utterance.samples())[None])
@@ -237,13 +238,7 @@ class Hearing:
         self._network = whisper.network.to(device)
         self._device = device
         self._tokenizer = Tokenizer(whisper.tokenizer)
-        self._folder = folder
-        try:
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        except OSError as error:
-            raise VoicenymError(
-                f"{folder}: cannot keep states here ({error.strerror}); choose another folder"
-            ) from error
+        self._folder = private_folder(folder, "what was heard of speech")
 
     def path(self, window: Sequence[Piece]) -> Path:
         """Of a window's states: named by what it holds."""
@@ -369,15 +364,10 @@ def _read(path: Path, names: Sequence[str]) -> dict[str, np.ndarray]:
 
 
 def _kept(path: Path, content: bytes) -> None:
-    partial = path.with_name(f"{path.name}.{os.getpid()}")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        partial.write_bytes(content)
-        partial.replace(path)
+        write_private(path, content)
     except OSError as error:
         raise VoicenymError(
             f"{path.parent}: cannot keep states here ({error.strerror}); free some space, or "
             "choose another folder"
         ) from error
-    finally:
-        partial.unlink(missing_ok=True)
