@@ -8,16 +8,18 @@ No sound is made: Whisper's own decoder listens to the states that codes become,
 windows of 30 s, as it does to the original states, which are the first row.
 
 Words: WER on adults of speechocean762's dev (24 speakers, six recordings each) and its children;
-of LibriSpeech, on the speakers that `--unheard` lists (every fifth; training must leave them out),
-where the reference is what the decoder writes of the original states, since there are no texts; of
-sentences of synthetic voices that were held out (`benchmarks/read_aloud.py`).
+of LibriSpeech, on every fifth speaker, where the reference is what the decoder writes of the
+original states, since there are no texts; of sentences of synthetic voices that were held out
+(`benchmarks/read_aloud.py`). Training must leave these out: `--training FILE` writes a manifest of
+what it may hear, and does no more.
 
 Bits a second: entropy of single codes over all that is judged, times their rate.
 
 Leakage (`--leakage`): attackers who read nothing but codes, or the states themselves; their timing
 is in them. A network (convolutions over embedded codes, means and deviations, angular margin) and
-counts of codes with a two-covariance model; they learn from speechocean762's train, twelve
-recordings of each speaker, and are tried on the 24 adults, three recordings to enrol, three to try.
+counts of codes with a two-covariance model; they learn from speechocean762's train
+(`--learnt` recordings of each speaker), and are tried on the 24 adults, three recordings to enrol,
+three to try.
 """
 
 from __future__ import annotations
@@ -47,7 +49,7 @@ from voicenym.training.content.word_states import Tokenizer
 from voicenym.training.speakers.margin import AngularMargin
 
 ADULT = 18
-SPEAKERS, EACH, ENROLLED, LEARNT = 24, 6, 3, 12
+SPEAKERS, EACH, ENROLLED = 24, 6, 3
 FEW, ROWS = 200, 16
 """Frames of a crop that the network learns from, in codes; crops in a step."""
 
@@ -111,15 +113,33 @@ def aloud(folder: Path) -> list[Judged]:
     ]
 
 
-def learnt(speech: Path) -> list[Judged]:
+def learnt(speech: Path, each: int) -> list[Judged]:
     rows = [
         r for r in manifest(speech) if r["corpus"] == "speechocean762" and r["split"] == "train"
     ]
     return [
         Judged(r["utterance"], speaker, r["text"], speech / r["path"])
         for speaker in sorted({r["speaker"] for r in rows})
-        for r in spread([r for r in rows if r["speaker"] == speaker], LEARNT)
+        for r in spread([r for r in rows if r["speaker"] == speaker], each)
     ]
+
+
+def for_training(speech: Path, file: Path) -> None:
+    """Write a manifest of English speech that is not judged here."""
+    rows = [
+        {**row, "path": str((speech / row["path"]).resolve()), "speaker": row["speaker"] or name}
+        for row in manifest(speech)
+        if (name := row["utterance"])
+        and row["split"] == "train"
+        and row["corpus"] in ("speechocean762", "librispeech", "picovoice_sti")
+    ]
+    judged_ = {one.speaker for one in unheard(speech)}
+    with file.open("w", encoding="utf-8", newline="") as out:
+        writer = csv.DictWriter(
+            out, list(rows[0]), delimiter="\t", quoting=csv.QUOTE_NONE, quotechar=None
+        )
+        writer.writeheader()
+        writer.writerows(row for row in rows if row["speaker"] not in judged_)
 
 
 class Heard:
@@ -301,7 +321,7 @@ def judged(scores: np.ndarray, owner: np.ndarray) -> EER:
 
 
 def told(found: EER) -> str:
-    low, high = found.interval.low, found.interval.high
+    low, high = found.interval
     return f"{100 * found.value:.1f} ({100 * low:.1f} to {100 * high:.1f})"
 
 
@@ -356,15 +376,23 @@ def leakage(
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--speech", type=Path, required=True)
-    parser.add_argument("--whisper", type=Path, required=True)
-    parser.add_argument("--cache", type=Path, required=True)
+    parser.add_argument("--training", type=Path, help="a manifest to write, of what may be learnt")
+    parser.add_argument("--whisper", type=Path)
+    parser.add_argument("--cache", type=Path)
     parser.add_argument("--codes", type=Path, action="append", default=[])
     parser.add_argument("--aloud", type=Path)
     parser.add_argument("--half", choices=["tune", "report", "both"], default="both")
     parser.add_argument("--original", action="store_true", help="words of the original states too")
     parser.add_argument("--leakage", action="store_true")
+    parser.add_argument("--only", help="sets whose names hold this")
+    parser.add_argument("--learnt", type=int, default=12, help="recordings of each, for attackers")
     parser.add_argument("--steps", type=int, default=800, help="of the attacker's network")
     given = parser.parse_args()
+    if given.training is not None:
+        for_training(given.speech, given.training)
+        return
+    if given.whisper is None or given.cache is None:
+        parser.error("give --whisper and --cache")
     heard = Heard(published(given.whisper), given.cache)
     sets = {
         "dev, adults": dev(given.speech, True),
@@ -373,6 +401,8 @@ def main() -> None:
     }
     if given.aloud:
         sets["synthetic, unheard sentences"] = aloud(given.aloud)
+    if given.only:
+        sets = {name: some for name, some in sets.items() if given.only in name}
     if given.half != "both":
         sets = {n: [x for x in v if x.half in ("", given.half)] for n, v in sets.items()}
     everything: list[tuple[str, WordCodes | None]] = [
@@ -401,20 +431,18 @@ def main() -> None:
             found = word_errors(
                 texts[name], written(heard.whisper, windows), [one.speaker for one in some]
             )
-            interval = found.interval
-            spread_ = (
-                f" ({100 * interval.low:.1f} to {100 * interval.high:.1f})" if interval else ""
-            )
+            low, high = found.interval or (found.value, found.value)
             print(
-                f"{label}: {name}, {len(some)} recordings: WER {100 * found.value:.1f}{spread_} %, "
+                f"{label}: {name}, {len(some)} recordings: WER {100 * found.value:.1f} "
+                f"({100 * low:.1f} to {100 * high:.1f}) %, "
                 f"insertions {100 * found.insertions / found.length:.1f} %",
                 flush=True,
             )
-        if codes is not None:
+        if all_codes and codes is not None:
             most = codes.rate * codes.sizes.books * math.log2(codes.sizes.entries)
             print(f"{label}: {bits(all_codes, codes.rate):.0f} bits a second of {most:.0f} at most")
     if given.leakage:
-        some = learnt(given.speech)
+        some = learnt(given.speech, given.learnt)
         tried = [x for x in dev(given.speech, True) if given.half in ("both", x.half)]
         known, attacked = [heard(x) for x in some], [heard(x) for x in tried]
         for label, codes in everything:
