@@ -63,9 +63,9 @@ def run(corpus, monkeypatch):
     monkeypatch.setattr("voicenym.apps.cli.train.cores", lambda: 1)
 
     def invoke(*arguments: object):
-        given = ["train", "word-codes", "--data", "speech", "-c", "tiny.yaml", "--whisper"]
+        given = ["train", "word-codes", "--data", "speech", "-c", "./tiny.yaml", "--whisper"]
         return CliRunner().invoke(
-            app, [*given, "whisper", "--accelerator", "cpu", *map(str, arguments)]
+            app, [*given, "./whisper", "--accelerator", "cpu", *map(str, arguments)]
         )
 
     return invoke

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
 from voicenym.apps.cli import train as shared
 
+if TYPE_CHECKING:
+    from voicenym.training.speech.shelf import Utterance
+
 
 def word_codes(
     data: list[Path] = shared.DATA,
     output: Path = shared.OUTPUT,
-    config: str = typer.Option(
-        "word-codes", "--config", "-c", help="A YAML file, or a bundled configuration."
-    ),
+    config: str = typer.Option("word-codes", "--config", "-c", help=shared.CONFIG.help),
     whisper: str = typer.Option(
         "whisper-tiny.en",
         "--whisper",
-        help="A Whisper of English: the catalogue's name, or a folder (ours, the hub's, or "
-        "CTranslate2's).",
+        help="A Whisper of English: a name of models list, or a folder as ./FOLDER (ours, the "
+        "hub's, or CTranslate2's).",
     ),
     start: Path | None = typer.Option(None, "--from", help="Folder of codes to go on from."),
     split: str | None = shared.SPLIT,
@@ -63,7 +65,7 @@ def word_codes(
     disguised = Hearing(listener, place, Disguise(), seed=chosen.seed, device=device)
     heard: list[Path] = []
     watched: list[Path] = []
-    learnt = []
+    learnt: list[Utterance] = []
     for source in data:  # one by one, so that what is added leaves the windows of others alone
         some, kept = apart(shared.gathered([source], split, corpus), chosen.held_out, chosen.seed)
         spoken, aside = shared.prepared(shelf or output / "shelf", some, kept, say)
@@ -72,7 +74,7 @@ def word_codes(
         if chosen.disguised:
             heard += disguised(parted(texts, chosen.changed()), say)
         watched += plain(parted(pieces(aside, listener, place, say), chosen.cut), say)
-        learnt += some
+        learnt += spoken
     if prepare:
         typer.echo(f"{place}: {len(heard)} windows to learn from, {len(watched)} to watch by")
         return
