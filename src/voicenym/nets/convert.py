@@ -147,11 +147,10 @@ def _hifigan(checkpoint: Path, folder: Path, options: Options) -> str:
 def _whisper(checkpoint: Path, folder: Path, options: Options) -> str:
     from voicenym.nets.words.whisper_published import BINARY, kept, published
 
-    if not checkpoint.is_dir():
-        raise VoicenymError(f"{checkpoint}: give its folder, with config.json beside the weights")
-    found = published(checkpoint)
-    binary = checkpoint / BINARY
-    kept(found, folder, _card(binary if binary.is_file() else checkpoint / WEIGHTS))
+    place = checkpoint if checkpoint.is_dir() else checkpoint.parent
+    found = published(place)
+    binary = place / BINARY
+    kept(found, folder, _card(binary if binary.is_file() else place / WEIGHTS))
     size = found.network.sizes
     return f"{size.layers} layers of {size.width} numbers on either side, in half precision"
 

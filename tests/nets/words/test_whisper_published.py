@@ -14,6 +14,7 @@ import torch
 pytest.importorskip("safetensors")
 
 from voicenym.errors import VoicenymError
+from voicenym.nets.catalogue import entry
 from voicenym.nets.convert import convert
 from voicenym.nets.words.whisper import Whisper
 from voicenym.nets.words.whisper_published import from_ctranslate2, from_hub, published, variables
@@ -115,6 +116,16 @@ def test_ctranslate2_is_read_and_kept_as_ours(network, folder, tmp_path):
     noise = 0.1 * torch.randn(1, 2_000)
     with torch.inference_mode():
         assert torch.equal(again.network.states(noise), network.states(noise))
+
+
+def test_a_file_is_converted_with_what_lies_beside_it(network, folder, tmp_path):
+    """As ``voicenym models pull`` gives it: the path of the weights."""
+    convert(folder / "model.bin", "whisper", tmp_path / "pulled")
+    assert published(tmp_path / "pulled").writing.never == (7,)
+    assert entry("whisper-tiny.en").convert == "whisper"
+    (folder / "tokenizer.json").unlink()
+    with pytest.raises(VoicenymError, match="it comes with Whisper"):
+        convert(folder / "model.bin", "whisper", tmp_path / "never")
 
 
 def test_what_is_damaged_or_another_is_refused(network, folder):
