@@ -25,6 +25,18 @@ class VoicenymError(Exception):
 _LONG = re.compile(rf"[^\s/]{{{LONGEST + 1},}}")
 
 
+def quoted(text: str, most: int = 80) -> str:
+    """Words of an input for a message: as they are where they are plain and short.
+
+    Args:
+        text: from a file, or from the command line.
+        most: characters; of a longer text the beginning is quoted.
+    """
+    if len(text) > most:
+        return f"{text[:most]!r}..."
+    return text if text.isprintable() else repr(text)
+
+
 class AudioError(VoicenymError):
     """A recording that cannot be read, written or anonymized as it is."""
 

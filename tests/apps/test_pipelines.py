@@ -85,7 +85,8 @@ def test_a_corpus_is_not_gone_on_with_under_other_weights(inside, assembled, spe
     assert inside("models", "assemble", "--scale", "root", "-o", assembled)[0] == 0
     status, told = inside(*run)
     assert status == 1
-    assert "made earlier" in told
+    assert "was made with weights" in told
+    assert "go on with the weights that made them" in told
 
 
 @pytest.mark.parametrize("name", ["ssl-select", "b1a", "b1b"])

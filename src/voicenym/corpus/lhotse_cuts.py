@@ -51,6 +51,10 @@ def _check(path: Path, cut: Any) -> None:
         check_word(f"{path}: a supervision's id", one.id)
         if one.speaker:
             check_word(f"{path}: the speaker of {printable(one.id)}", one.speaker)
+        if not all(isinstance(word, str | None) for word in (one.gender, one.text)):
+            raise CorpusError(
+                f"{path}: {printable(one.id)} has a gender or a text that is no text; mend it"
+            )
         times += [one.start, one.duration]
     sound = (isinstance(t, (int, float)) and abs(t) <= LONGEST for t in times)
     if not all(sound):

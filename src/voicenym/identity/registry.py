@@ -10,7 +10,7 @@ from pkgutil import iter_modules
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from voicenym.errors import UnknownSystemError
+from voicenym.errors import UnknownSystemError, quoted
 from voicenym.identity.method import Identity
 from voicenym.nets.places import as_path
 
@@ -65,7 +65,8 @@ def identity(name: str, **parameters: Any) -> Identity:
     unknown = sorted(set(parameters) - set(fields))
     if unknown:
         raise UnknownSystemError(
-            f"{name} has no parameter {', '.join(unknown)}; it has: {', '.join(fields) or 'none'}"
+            f"{name} has no parameter {quoted(', '.join(unknown))}; "
+            f"it has: {', '.join(fields) or 'none'}"
         )
     needed = [
         item.name

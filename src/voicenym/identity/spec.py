@@ -31,7 +31,8 @@ def parsed(text: str) -> Identity:
         field, equals, value = part.partition("=")
         if not equals or not field.strip() or not value.strip():
             raise UnknownSystemError(
-                f"identity {text!r}: {part!r} is not FIELD=VALUE; write NAME:FIELD=VALUE,..."
+                f"identity {text[:80]!r}: {part[:80]!r} is not FIELD=VALUE; "
+                "write NAME:FIELD=VALUE,..."
             )
         texts = str in kinds(hints.get(field.strip()))  # a folder may be named like a number
         parameters[field.strip()] = _value(value.strip(), texts)
@@ -50,7 +51,7 @@ def _parts(text: str, whole: str) -> list[str]:
         else:
             parts[-1] += sign
     if depth:
-        raise UnknownSystemError(f"identity {whole!r}: parentheses do not match")
+        raise UnknownSystemError(f"identity {whole[:80]!r}: parentheses do not match")
     return parts
 
 

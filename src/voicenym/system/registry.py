@@ -8,7 +8,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any
 
-from voicenym.errors import UnknownSystemError, WeightsError
+from voicenym.errors import UnknownSystemError, WeightsError, quoted
 from voicenym.system.anonymizer import Anonymizer, listed
 
 
@@ -81,7 +81,8 @@ def load(name: str, **parameters: Any) -> Anonymizer:
     unknown = sorted(set(parameters) - set(known))
     if unknown:
         raise UnknownSystemError(
-            f"{name} has no parameter {', '.join(unknown)}; it has: {', '.join(sorted(known))}"
+            f"{name} has no parameter {quoted(', '.join(unknown))}; "
+            f"it has: {', '.join(sorted(known))}"
         )
     revision = parameters.get("revision", 0)
     if revision and revision not in cls.revisions:

@@ -56,6 +56,7 @@ def operations(kernel: int, stride: int) -> float:
 
 
 @functools.cache
+@torch.inference_mode(False)  # it is kept, and trainings use it too
 def _shares(kernel: int, stride: int) -> torch.Tensor:
     """``[sample of a line, tap, step]``: the step's share of what the tap hears."""
     shares = torch.zeros(stride, kernel, (stride + kernel - 2) // stride + 2)
