@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from multiprocessing.context import SpawnContext, SpawnProcess
 from typing import TYPE_CHECKING, Any
@@ -132,6 +132,26 @@ def shell(command: str) -> subprocess.CompletedProcess[bytes]:
 
     return subprocess.run(
         command, shell=True, capture_output=True, check=False, env=own_environment()
+    )
+
+
+def program(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    """Run a program of the system, which is not looked for in the current folder; its text is kept.
+
+    Args:
+        command: its name and its arguments.
+
+    Raises:
+        FileNotFoundError: it is not installed.
+    """
+    import subprocess
+    from shutil import which
+
+    found = which(command[0], path=environment().get("PATH"))
+    if found is None:
+        raise FileNotFoundError(command[0])
+    return subprocess.run(
+        [found, *command[1:]], capture_output=True, text=True, check=False, env=environment()
     )
 
 

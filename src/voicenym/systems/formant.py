@@ -109,7 +109,8 @@ class Formant(Anonymizer):
             "rhythm, pronunciation and the shape of the intonation still tell people apart",
             "profiles from a few seconds of speech, or of several speakers at once, are unreliable",
             "creaky or noisy voices, and music, are not tracked well and sound rough",
-            "the figures were measured with revision 1; those of revision 2 are not known yet",
+            "attackers who train on its output were measured with revision 1 alone, where i-vectors "
+            "err in 9.5 %, a verifier in 11.8 %",
         ),
         approximations=(
             "which targets the published submission used is not known: they are drawn uniformly",

@@ -105,7 +105,8 @@ class Vtln(Anonymizer):
             "does not stop an attacker who knows the system: two numbers describe the warp and "
             "can be searched and undone",
             "pitch and intonation still tell people apart",
-            "the figures were measured with revision 1; those of revision 2 are not known yet",
+            "attackers who train on its output were measured with revision 1 alone, where i-vectors "
+            "err in 8.3 %, a verifier in 6.5 %",
         ),
         approximations=(
             "the warped envelope is put on by a filter instead of WORLD's vocoder, so pitch and "

@@ -303,9 +303,7 @@ def train(
     places = torch.full((whisper.sizes.tokens,), -100)
     places[pieces] = torch.arange(len(pieces))
     batches = WindowBatches(heard, config.seconds, config.every, places, config.seed)
-    loader = torch.utils.data.DataLoader(
-        batches, batch_size=None, num_workers=machine.loaders, pin_memory=machine.cuda
-    )
+    loader = torch.utils.data.DataLoader(batches, batch_size=None, **machine.loading)
     some = np.random.default_rng(config.seed).permutation(len(held_out))[: config.judged]
     judged = Judged([held_out[i] for i in sorted(some)], places)
     outcome = fit(

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
+from voicenym import processes
 from voicenym.errors import DependencyError, VoicenymError
 
 CLAUSE = re.compile(r"([,.;:!?]+)\s*")
@@ -63,7 +63,7 @@ def phonemes(text: str, language: str = "en-us") -> str:
 def _espeak(clause: str, language: str) -> str:
     command = [ESPEAK, "-q", "--ipa", "-v", language, "--", clause]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        done = processes.program(command)
     except FileNotFoundError:
         raise DependencyError("reading aloud: install the program espeak-ng") from None
     if done.returncode:
