@@ -102,7 +102,7 @@ def adults(folder: Path, half: str) -> list[tuple[str, np.ndarray]]:
 
 
 def segments(x: np.ndarray, y: np.ndarray) -> Segments:
-    likeness = Likeness(RATE, 1, promising=math.inf)
+    likeness = Likeness(RATE, 1, promising=math.inf, other=math.inf)
     likeness.hear(x[None])
     likeness.answer(y[None].astype(np.float32))
     likeness.finish()

@@ -37,6 +37,9 @@ MARGIN = 32
 """Frames by which an output may come early or late: a second."""
 FINE = torch.arange(-3, 4)
 """Eighths of a frame around the section's best lag, at which a segment looks for its own."""
+OTHER_DISTANCE = 0.1
+"""Log-mel distance above which a pattern is another, whatever the waveforms' correlation: steady
+noise, in which no harmonics move, keeps that high. Such waveforms are not compared."""
 PROMISING = 0.15
 """Distance at the section's lag up to which a segment is worth a closer look."""
 QUIET = 10**-2.5
@@ -76,20 +79,26 @@ class Likeness:
         channels: of both.
         tempo: length of the output over that of the input.
         promising: distance at the section's lag up to which a segment is looked at closely, with a
-            lag of its own and as a waveform; infinity for all.
+            lag of its own; infinity for all.
+        other: distance at that lag up to which its waveform is compared; infinity for all.
 
     Attributes:
         found: by channel.
     """
 
     def __init__(
-        self, rate: int, channels: int, tempo: float = 1.0, promising: float = PROMISING
+        self,
+        rate: int,
+        channels: int,
+        tempo: float = 1.0,
+        promising: float = PROMISING,
+        other: float = OTHER_DISTANCE,
     ) -> None:
         self._fold = min(max(1, rate // COMPARED_RATE), MOST_FOLDED)
         self._rate = rate / self._fold
         self._window = 1 << round(math.log2(WINDOW_SECONDS * self._rate))
         self._tempo = tempo
-        self._promising = promising
+        self._promising, self._other = promising, other
         self._input = _Kept(channels, self._fold)
         # silence before the beginning, so that the output may be early
         self._output = _Kept(channels, self._fold, self._ahead)
@@ -134,7 +143,7 @@ class Likeness:
         after = self._output.first(self._span(frames))
         bands = _bands(self._window, round(self._rate))
         for one, other, found in zip(before, after, self.found, strict=True):
-            _compare(one, other, bands, self._tempo, self._promising, found)
+            _compare(one, other, bands, self._tempo, self._promising, self._other, found)
 
 
 class _Kept:
@@ -216,6 +225,7 @@ def _compare(
     bands: torch.Tensor,
     tempo: float,
     promising: float,
+    different: float,
     found: Segments,
 ) -> None:
     """Append what a section holds.
@@ -224,7 +234,7 @@ def _compare(
         before: ``[time]``, the input.
         after: ``[time]``, the output from :data:`MARGIN` frames before to as many after it.
         bands: of :func:`_bands`.
-        tempo, promising: as of :class:`Likeness`.
+        tempo, promising, different: as ``tempo``, ``promising``, ``other`` of :class:`Likeness`.
         found: is appended to.
     """
     window = 2 * (len(bands) - 1)
@@ -267,12 +277,10 @@ def _compare(
         distances[close], best = _distances(power[place[close]], fine, loud[close])
         places = starts[best, torch.arange(len(best)), 0]
         length = place.shape[1] * window
-        correlations[close] = torch.tensor(
-            [
-                _correlation(before, after, int(start) * window, int(late), length, window)
-                for start, late in zip(place[close, 0], places, strict=True)
-            ]
-        )
+        for segment, late in zip(close.nonzero()[:, 0].tolist(), places.tolist(), strict=True):
+            if short or not float(distances[segment]) > different:
+                start = int(place[segment, 0]) * window
+                correlations[segment] = _correlation(before, after, start, late, length, window)
     if short:
         distances = torch.full_like(distances, math.nan)
     found.distances.extend(distances.tolist())

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 
-from voicenym.corpus.likeness import Likeness, Segments
+from voicenym.corpus.likeness import OTHER_DISTANCE, Likeness, Segments
 from voicenym.errors import AudioError
 from voicenym.nets.speakers.encoder import KEPT_BYTES
 from voicenym.system import JUDGES, SIGNAL, VERIFIERS, Anonymizer
@@ -32,9 +32,6 @@ NEAR_DISTANCE = 0.025
 """Log-mel distance up to which a segment is its input."""
 NEAR_CORRELATION = 0.965
 """Correlation of waveforms from which a segment is its input, unless its pattern is another."""
-OTHER_DISTANCE = 0.1
-"""Log-mel distance from which a pattern is another, whatever the waveforms' correlation: steady
-noise, in which no harmonics move, keeps that high."""
 NEAR_SIMILARITY = 0.72
 """Cosine of two speaker vectors from which a verifier hears the speaker's own recording, where
 outputs are meant to sound as inputs."""
