@@ -8,6 +8,7 @@ line asks for it or a program of others, whose own search path and environment s
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import threading
 from collections.abc import Iterator, Sequence
@@ -58,7 +59,7 @@ class Process(SpawnProcess):
 
     @staticmethod
     def _Popen(process_obj: Any) -> Any:
-        with isolated():
+        with isolated(), _deferred_signals():
             return SpawnProcess._Popen(process_obj)
 
 
@@ -153,6 +154,28 @@ def program(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [found, *command[1:]], capture_output=True, text=True, check=False, env=environment()
     )
+
+
+@contextmanager
+def _deferred_signals() -> Iterator[None]:
+    """SIGINT and SIGTERM are handled after the block: a process that is started half prints a
+    traceback. The mask of signals would be inherited by the process, these handlers are not.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    arrived: list[int] = []
+    before = {}
+    for number in (signal.SIGINT, signal.SIGTERM):
+        if callable(signal.getsignal(number)):
+            before[number] = signal.signal(number, lambda number, frame: arrived.append(number))
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        for late in arrived:
+            signal.raise_signal(late)
 
 
 def _start_loader(worker: int) -> None:

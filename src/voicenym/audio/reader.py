@@ -154,24 +154,27 @@ def _check_form(source: _Source, name: str) -> None:
 
 
 def _source(file: BinaryIO, name: str, size: int, head: bytes, riff: bool) -> _Source:
-    import soundfile
-
-    from voicenym.audio import kinds
-    from voicenym.audio.av_source import AvSource
-    from voicenym.audio.boxes import promises_too_much
-    from voicenym.audio.sndfile_source import SndfileSource
-    from voicenym.audio.wav_reader import WavSource
-
+    # each library is loaded when a recording needs it: PyAV alone takes a tenth of a second
     if riff:
+        from voicenym.audio.wav_reader import WavSource
+
         wav = WavSource(file, name)
         if wav.codec is not None:
             return wav
         file.seek(0)
     if riff or head[:4] == b"fLaC" or (head[:4] == b"OggS" and b"\x01vorbis" in head):
+        import soundfile
+
+        from voicenym.audio.sndfile_source import SndfileSource
+
         try:
             return SndfileSource(file, name, size)
         except (soundfile.LibsndfileError, RuntimeError):
             file.seek(0)  # FLAC of an unusual kind, a chained Ogg: ffmpeg may know it
+    from voicenym.audio import kinds
+    from voicenym.audio.av_source import AvSource
+    from voicenym.audio.boxes import promises_too_much
+
     demuxer = kinds.demuxer(file)
     if demuxer is None:
         raise AudioError(

@@ -195,7 +195,7 @@ def _taps(fold: int) -> tuple[float, ...]:
 
 @lru_cache(maxsize=8)
 def _bands(window: int, rate: int) -> torch.Tensor:
-    """Triangles on the mel scale, of unit area: ``[bin, band]``."""
+    """Triangles on the mel scale, of unit area: ``[2 * bin, band]``, each bin twice in a row."""
     highest = min(HIGHEST, rate / 2)
     low, high = (2595 * math.log10(1 + hertz / 700) for hertz in (LOWEST, highest))
     mel = np.linspace(low, high, BANDS + 2)
@@ -204,7 +204,8 @@ def _bands(window: int, rate: int) -> torch.Tensor:
     rise = (hertz - edges[:-2]) / (edges[1:-1] - edges[:-2])
     fall = (edges[2:] - hertz) / (edges[2:] - edges[1:-1])
     weights = np.minimum(rise, fall).clip(0)
-    return torch.tensor(weights / weights.sum(0).clip(1e-9), dtype=torch.float32)
+    weights = (weights / weights.sum(0).clip(1e-9)).repeat(2, axis=0)
+    return torch.tensor(weights, dtype=torch.float32)
 
 
 @lru_cache(maxsize=8)
@@ -216,7 +217,7 @@ def _hann(window: int) -> torch.Tensor:
 def _powers(frames: torch.Tensor, bands: torch.Tensor) -> torch.Tensor:
     """``[..., time]`` to mean power in bands ``[..., band]``."""
     spectrum = torch.fft.rfft(frames * _hann(frames.shape[-1]))
-    return (spectrum.real.square() + spectrum.imag.square()) @ bands
+    return torch.view_as_real(spectrum).flatten(-2).square_() @ bands
 
 
 def _compare(
@@ -237,7 +238,7 @@ def _compare(
         tempo, promising, different: as ``tempo``, ``promising``, ``other`` of :class:`Likeness`.
         found: is appended to.
     """
-    window = 2 * (len(bands) - 1)
+    window = len(bands) - 2
     power = _powers(before.unfold(0, window, window), bands)
     loudness = power.mean(1)
     if loudness.max() < SILENT:
@@ -323,23 +324,24 @@ def _distances(
         loud: ``[segment, frame]``.
     """
     weight = loud[..., None].float()
-    share = weight / weight.sum(-2, keepdim=True)
-    one = (before * share).sum(-2, keepdim=True)
-    other = (after * share).sum(-2, keepdim=True)
-    alive = ((one > DEAD * one.amax(-1, keepdim=True)) & (one > SILENT * DEAD)).float()
-    alive = alive * (other > DEAD * other.amax(-1, keepdim=True))
+    share = (weight / weight.sum(-2, keepdim=True)).mT
+    one, other = share @ before, share @ after
+    alive = (one > (DEAD * one.amax(-1, keepdim=True)).clamp_min(SILENT * DEAD)) & (
+        other > DEAD * other.amax(-1, keepdim=True)
+    )
     wide = alive.sum(-1, keepdim=True)
-    inside = alive / wide.clamp_min(1.0)
+    inside = (alive / wide.clamp_min(1)).mT
 
     def pattern(power: torch.Tensor, mean: torch.Tensor) -> torch.Tensor:
         levels = (power / (mean + TINY)).add_(FLOOR).log10_()
-        levels = levels - (levels * share).sum(-2, keepdim=True)
-        return levels - (levels * inside).sum(-1, keepdim=True)
+        levels -= share @ levels
+        return levels - levels @ inside
 
-    a, b = pattern(before, one), pattern(after, other)
     cells = weight * alive
-    b = b * cells
-    aa, bb, ab = (x.sum((-2, -1)) for x in (a * a * cells, b * b, a * b))
+    a, b = pattern(before, one), pattern(after, other) * cells
+    ab = (a * b).sum((-2, -1))
+    aa = (a.square_() * cells).sum((-2, -1))
+    bb = b.square_().sum((-2, -1))
     distance = 1.0 - ab / (aa * bb + TINY).sqrt()
     faint = torch.minimum(aa, bb) < cells.sum((-2, -1)) * STEADY**2
     distance = distance.masked_fill(faint | (wide[..., 0, 0] < FEWEST_BANDS), math.inf)

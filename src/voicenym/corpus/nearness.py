@@ -22,7 +22,7 @@ import torch
 
 from voicenym.corpus.likeness import OTHER_DISTANCE, Likeness, Segments
 from voicenym.errors import AudioError
-from voicenym.nets.speakers.encoder import KEPT_BYTES
+from voicenym.memory import keep_freed_blocks
 from voicenym.system import JUDGES, SIGNAL, VERIFIERS, Anonymizer
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class Judgement:
                 f"{name}: {system.card.name} wants to be judged by {system.judge!r}, which is "
                 f"nobody; a system's judge is one of {', '.join(JUDGES)}"
             )
-        torch.empty(KEPT_BYTES, dtype=torch.uint8)  # freed at once: see there
+        keep_freed_blocks()
         self._name, self._system = name, system.card.name
         self._signal = Likeness(rate, channels, tempo) if system.judge == SIGNAL else None
         encoder = _bundled(system.device) if system.judge == VERIFIERS else system.encoder

@@ -55,9 +55,10 @@ class Movement:
         """Whether nothing was heard that could be speech."""
         if not self._levels:
             return False
-        power = np.concatenate(self._levels)
+        power = np.sort(np.concatenate(self._levels))
         if len(power) * FRAME_SECONDS < SHORTEST_SECONDS:
             return False
-        loudest = 10.0 * math.log10(float(power.max()) + _FLOOR)
-        quieter = 10.0 * math.log10(float(np.percentile(power, _QUIETER)) + _FLOOR)
+        loudest = 10.0 * math.log10(float(power[-1]) + _FLOOR)
+        place = _QUIETER / 100.0 * (len(power) - 1)
+        quieter = 10.0 * math.log10(float(np.interp(place, range(len(power)), power)) + _FLOOR)
         return loudest < LEAST_LEVEL_DB or loudest - quieter < LEAST_MOVEMENT_DB

@@ -9,6 +9,7 @@ from itertools import chain
 import torch
 
 from voicenym.dsp.features.fbank import frames_of
+from voicenym.memory import keep_freed_blocks
 from voicenym.nets.kinds import Network
 from voicenym.nets.speakers.tdnn import laid_out
 
@@ -21,9 +22,6 @@ memory that is in use already; a GPU wants more."""
 PADDING = 1 / 64
 """Of a full batch: a recording that would be padded by more begins a batch of its own. What a batch
 costs beside its samples is a little more than that."""
-KEPT_BYTES = 33_200_000
-"""The C library goes on to keep blocks of up to so many bytes that are freed for reuse, once one of
-this size was freed; else it hands them back, and memory that is new to the process is slow."""
 
 
 class Encoder(Network):
@@ -92,7 +90,7 @@ class Encoder(Network):
         if not recordings:
             return torch.zeros(0, self.size)
         device = next(chain(self.parameters(), self.buffers())).device
-        torch.empty(KEPT_BYTES, dtype=torch.uint8)
+        keep_freed_blocks()
         vectors: list[torch.Tensor] = [torch.empty(0)] * len(parts)
         with laid_out(self):
             most = AT_ONCE.get(device.type, AT_ONCE["cuda"])
