@@ -18,11 +18,11 @@ from pathlib import Path
 import numpy as np
 import soundfile
 
-from voicenym.corpus.file import anonymize_file
-from voicenym.corpus.plan import Item, plan
-from voicenym.corpus.runner import Job, run
+from voicenym.anonymizer import load
+from voicenym.corpus.batch_runner import Job, run
+from voicenym.corpus.file_plan import Item, plan
+from voicenym.corpus.single_file import anonymize_file
 from voicenym.pseudonym import Key
-from voicenym.system import load
 
 LIMIT = 1.03
 

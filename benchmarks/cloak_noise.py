@@ -23,19 +23,19 @@ import numpy as np
 import torch
 
 from voicenym.attack.attackers import Ignorant, Unprotected
-from voicenym.attack.cache import VectorCache
-from voicenym.attack.case import Case, Protection
 from voicenym.attack.embedder import Embedder
-from voicenym.attack.transform import Anonymize, Step, Transform
-from voicenym.attack.verifier import installed, verifier
-from voicenym.benchmark import protection
-from voicenym.benchmark.plan import key
-from voicenym.benchmark.protection import split
-from voicenym.benchmark.results import cell
-from voicenym.benchmark.trials import build
+from voicenym.attack.scenario import Case, Protection
+from voicenym.attack.transforms import Anonymize, Step, Transform
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.recordings import halved, recordings
+from voicenym.evaluation import protection
+from voicenym.evaluation.evaluation_plan import key
+from voicenym.evaluation.protection import split
+from voicenym.evaluation.results import cell
+from voicenym.evaluation.trials import build
 from voicenym.metrics.paired import eer_difference
+from voicenym.verification.vector_store import VectorCache
+from voicenym.verification.verifiers import installed, verifier
 
 COURSE = 512
 """Samples over which the course of a cloak's power is taken."""

@@ -23,13 +23,13 @@ import soxr
 import torch
 
 import voicenym
-from voicenym.attack.denoise import mp3
-from voicenym.attack.verifier import installed, verifier
-from voicenym.benchmark.protection import split
-from voicenym.benchmark.trials import build
+from voicenym.attack.denoisers import mp3
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.recordings import recordings
+from voicenym.evaluation.protection import split
+from voicenym.evaluation.trials import build
 from voicenym.metrics import eer
+from voicenym.verification.verifiers import installed, verifier
 
 RATE = 16_000
 TELEPHONE = 8_000

@@ -22,19 +22,19 @@ from typing import Any
 import torch
 
 from voicenym.attack.attackers import Denoising, Ignorant, KeyHolder, LazyInformed, Unprotected
-from voicenym.attack.cache import VectorCache
-from voicenym.attack.case import Case, Protection
-from voicenym.attack.denoise import denoisers
+from voicenym.attack.denoisers import denoisers
 from voicenym.attack.embedder import Embedder
-from voicenym.attack.transform import Transform
-from voicenym.attack.verifier import installed, verifier
-from voicenym.benchmark import protection, utility
-from voicenym.benchmark.plan import key
-from voicenym.benchmark.results import cell
-from voicenym.benchmark.trials import Trials, build
+from voicenym.attack.scenario import Case, Protection
+from voicenym.attack.transforms import Transform
 from voicenym.corpus.recordings import halved, recordings, spread
+from voicenym.evaluation import protection, utility
+from voicenym.evaluation.evaluation_plan import key
+from voicenym.evaluation.results import cell
+from voicenym.evaluation.trials import Trials, build
 from voicenym.metrics import normalise
 from voicenym.recognition import Recogniser, recogniser
+from voicenym.verification.vector_store import VectorCache
+from voicenym.verification.verifiers import installed, verifier
 
 EPSILONS = (0.02, 0.03, 0.05, 0.07, 0.10)
 USUAL = 0.05

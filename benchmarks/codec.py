@@ -25,7 +25,7 @@ import torch
 from embedding import Clock
 from synthesis import BLOCK_SECONDS, Counter, best, convolution_rate, matrix_rate
 from voicenym.nets.codec.codec import RATE, Codec, CodecConfig, sizes
-from voicenym.training.codec.musa import MusaConfig
+from voicenym.training.codec.train_musa import MusaConfig
 from voicenym.training.run.config import load
 
 CODECS = {

@@ -49,28 +49,28 @@ import numpy as np
 import torch
 
 import intelligibility
+from voicenym.anonymizer import Anonymizer, load
 from voicenym.attack.attackers import Ignorant, LazyInformed, Unprotected
-from voicenym.attack.cache import VectorCache
-from voicenym.attack.case import Case, Protection
 from voicenym.attack.embedder import Embedder
-from voicenym.attack.interface import Verifier
-from voicenym.attack.transform import ORIGINAL, Anonymize, Transform
-from voicenym.attack.verifier import verifier
-from voicenym.benchmark import distinctiveness, protection, utility
-from voicenym.benchmark.figures.canvas import COLOURS, drawn, paper
-from voicenym.benchmark.figures.voices import vectors as scattered
-from voicenym.benchmark.plan import key
-from voicenym.benchmark.results import Measured, cell
-from voicenym.benchmark.trials import Trials, build
+from voicenym.attack.scenario import Case, Protection
+from voicenym.attack.transforms import ORIGINAL, Anonymize, Transform
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.recordings import halved, recordings, spread
+from voicenym.evaluation import distinctiveness, protection, utility
+from voicenym.evaluation.evaluation_plan import key
+from voicenym.evaluation.figures.similarity_figures import vectors as scattered
+from voicenym.evaluation.figures.svg import COLOURS, drawn, paper
+from voicenym.evaluation.results import Measured, cell
+from voicenym.evaluation.trials import Trials, build
 from voicenym.metrics import ratio_of_sums
+from voicenym.nets.checkpoint import fingerprint
 from voicenym.nets.codec.codec import Codec
 from voicenym.nets.content.units import Cepstra
-from voicenym.nets.folder import fingerprint
-from voicenym.nets.synthesis.losses import LogMel, mel_distance
-from voicenym.recognition.listening import Pairs, listen, understood
-from voicenym.system import Anonymizer, load
+from voicenym.nets.synthesis.synthesis_losses import LogMel, mel_distance
+from voicenym.recognition.speaker_grammar import Pairs, listen, understood
+from voicenym.verification.vector_store import VectorCache
+from voicenym.verification.verifier import Verifier
+from voicenym.verification.verifiers import verifier
 
 SYSTEM = "musa"
 STRENGTHS = (0.0, 0.25, 0.5, 0.75, 1.0)

@@ -6,9 +6,10 @@
 What an attacker could do who read the content itself, and not only what is spoken from it: a floor
 under every attacker of the output, content aside (pitch, level and timing are not looked at).
 Content is read as it is encoded, with the noise that bounds its bits, and the same made alike in
-everybody (:mod:`voicenym.resynthesis.evening`). What is learnt is learnt from every third
-recording of speechocean762's train; tried are the speakers of one half of dev, six recordings to
-enrol and five to try, trials of one sex, pooled. EER in % of three attackers, each a two-covariance
+everybody (:mod:`voicenym.resynthesis.bundled.content_normalisation`). What is learnt is learnt from
+every third recording of speechocean762's train; tried are the speakers of one half of dev, six
+recordings to enrol and five to try, trials of one sex, pooled. EER in % of three attackers, each a
+two-covariance
 model: of the mean over the frames in which somebody speaks, of mean and covariance, and of
 supervectors (first-order statistics of a mixture of 48 Gaussians over content and its slope).
 """
@@ -28,14 +29,14 @@ import soundfile
 import torch
 from sklearn.mixture import GaussianMixture
 
-from voicenym.attack.plda import PLDA
 from voicenym.metrics.eer import EER, eer
 from voicenym.metrics.scores import Speakers
 from voicenym.nets.content.bottleneck import EVERY, HOP
-from voicenym.resynthesis.average import Sums
-from voicenym.resynthesis.evening import Everybody, counted
-from voicenym.resynthesis.parts import Parts
+from voicenym.resynthesis.bundled.content_normalisation import Everybody, counted
+from voicenym.resynthesis.bundled.model_parts import Parts
+from voicenym.resynthesis.common.averages import Sums
 from voicenym.systems.base import BUNDLED
+from voicenym.verification.plda import PLDA
 
 Array = npt.NDArray[np.float64]
 ENROLMENT, TRIED = 6, 5

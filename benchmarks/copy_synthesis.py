@@ -29,15 +29,15 @@ import soundfile
 import torch
 
 from voicenym import Key
-from voicenym.attack.verifier import encoder_of
 from voicenym.dsp.pitch.online import track
 from voicenym.nets.content.bottleneck import EVERY, HOP, RATE
-from voicenym.nets.synthesis import losses
-from voicenym.resynthesis.average import Averages
-from voicenym.resynthesis.core import ResynthesisCore, Voice
-from voicenym.resynthesis.parts import Parts
-from voicenym.resynthesis.recording import AveragesReader
+from voicenym.nets.synthesis import synthesis_losses
+from voicenym.resynthesis.bundled.analysis import AveragesReader
+from voicenym.resynthesis.bundled.base_core import ResynthesisCore, Voice
+from voicenym.resynthesis.bundled.model_parts import Parts
+from voicenym.resynthesis.common.averages import Averages
 from voicenym.systems.base import Base
+from voicenym.verification.verifiers import encoder_of
 
 REPLICATES = 1000
 
@@ -100,7 +100,7 @@ def main() -> None:
     options = parser.parse_args()
     torch.set_num_threads(1)
     system = Base(weights=options.weights)
-    parts, encoder, mel = system.parts, encoder_of("ecapa-small"), losses.LogMel()
+    parts, encoder, mel = system.parts, encoder_of("ecapa-small"), synthesis_losses.LogMel()
     key = Key(bytes(32))
     figures: dict[str, list[float]] = defaultdict(list)
     middle = parts.voices.mean
@@ -119,9 +119,11 @@ def main() -> None:
         copy = spoken(parts, signal, own(source + middle, known), known)
         cents, flips = pitch_errors(signal, copy)
         nobody = spoken(parts, signal, own(unit(middle), known), known)
-        figures["copy: mel distance"].append(float(losses.mel_distance(signal, copy, mel)))
+        figures["copy: mel distance"].append(
+            float(synthesis_losses.mel_distance(signal, copy, mel))
+        )
         figures["average speaker's vector: mel distance"].append(
-            float(losses.mel_distance(signal, nobody, mel))
+            float(synthesis_losses.mel_distance(signal, nobody, mel))
         )
         figures["copy: F0 error, cents"].append(cents)
         figures["copy: frames voiced in one only, %"].append(flips)

@@ -24,8 +24,8 @@ import torch
 
 from voicenym.nets.speakers.dvector import LAYERS, MELS, PART_FRAMES, SIZE, DVector, part_starts
 from voicenym.nets.speakers.ecapa import BANDS, Ecapa
-from voicenym.nets.speakers.encoder import RATE, Encoder
-from voicenym.nets.speakers.tdnn import Conv, laid_out
+from voicenym.nets.speakers.speaker_encoder import RATE, Encoder
+from voicenym.nets.speakers.tdnn_layers import Conv, laid_out
 from voicenym.nets.speakers.xvector import Projection, XVector
 
 HOP = 160

@@ -26,8 +26,12 @@ from collections.abc import Callable
 
 import torch
 
-from voicenym.nets.identity.householder import Householder
-from voicenym.training.identity.householder import HouseholderConfig, Pseudonymisation, network
+from voicenym.nets.identity.householder_network import Householder
+from voicenym.training.identity.train_householder import (
+    HouseholderConfig,
+    Pseudonymisation,
+    network,
+)
 from voicenym.training.run.config import changed
 
 SIZE, BATCH, SPEAKERS, STEPS = 192, 64, 406, 130_000

@@ -18,10 +18,10 @@ from collections.abc import Callable
 import torch
 
 from voicenym import Key
-from voicenym.identity.pools.pool import Pool
 from voicenym.identity.pools.ranking import ranking
-from voicenym.identity.privacy import Indistinguishable
+from voicenym.identity.pools.speaker_pool import Pool
 from voicenym.identity.selection import Selection
+from voicenym.identity.voice_indistinguishability import Indistinguishable
 
 SPEAKERS, SIZE = 100_000, 192
 REPEATS = 20

@@ -34,19 +34,19 @@ import numpy as np
 import torch
 
 from voicenym.attack.attackers import Ignorant, LazyInformed, SemiInformed, Unprotected
-from voicenym.attack.cache import VectorCache
-from voicenym.attack.case import Case, Protection
 from voicenym.attack.embedder import Embedder
-from voicenym.attack.transform import ORIGINAL, Transform
-from voicenym.attack.verifier import verifier
-from voicenym.benchmark import distinctiveness, protection
-from voicenym.benchmark.protocol import key
-from voicenym.benchmark.results import cell
-from voicenym.benchmark.trials import build
+from voicenym.attack.scenario import Case, Protection
+from voicenym.attack.transforms import ORIGINAL, Transform
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.recordings import halved, recordings, spread
+from voicenym.evaluation import distinctiveness, protection
+from voicenym.evaluation.protocol import key
+from voicenym.evaluation.results import cell
+from voicenym.evaluation.trials import build
 from voicenym.identity.spec import parsed
 from voicenym.systems.base import BUNDLED
+from voicenym.verification.vector_store import VectorCache
+from voicenym.verification.verifiers import verifier
 
 SYSTEM = "base"
 HEAD = ("method", "ignorant", "lazy-informed", "semi-informed", "G_VD, dB", "D_KS", "follows",

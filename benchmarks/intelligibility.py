@@ -45,13 +45,13 @@ import torch
 
 import voicenym
 from copy_synthesis import of, own, spoken
-from voicenym.attack.verifier import encoder_of
-from voicenym.metrics import words
-from voicenym.recognition.listening import Pairs, listen, understood
-from voicenym.recognition.protocol import RATE
-from voicenym.resynthesis.core import scaled
-from voicenym.system import usable
+from voicenym.anonymizer import usable
+from voicenym.metrics import word_errors
+from voicenym.recognition.interface import RATE
+from voicenym.recognition.speaker_grammar import Pairs, listen, understood
+from voicenym.resynthesis.bundled.base_core import scaled
 from voicenym.systems.base import Base
+from voicenym.verification.verifiers import encoder_of
 
 ADULT = 18
 FIRST_HALF = 10
@@ -131,7 +131,7 @@ def word_error_rate(heard: dict[str, Pairs]) -> Rate:
     """WER in percent and its 95 % interval by bootstrap over speakers."""
     rows = [(speaker, *pair) for speaker, pairs in heard.items() for pair in pairs]
     speakers, said, found = zip(*rows, strict=True)
-    result = words.word_errors(said, found, speakers)
+    result = word_errors.word_errors(said, found, speakers)
     low, high = result.interval or (np.nan, np.nan)
     return 100 * result.value, 100 * low, 100 * high
 

@@ -19,9 +19,9 @@ from collections.abc import Callable
 import torch
 
 from voicenym.dsp.features.cepstra import Cepstra
-from voicenym.nets.statistics.background import Background
-from voicenym.nets.statistics.gmm import Mixture
-from voicenym.nets.statistics.ivector import TotalVariability
+from voicenym.nets.statistics.background_model import Background
+from voicenym.nets.statistics.gaussian_mixture import Mixture
+from voicenym.nets.statistics.total_variability import TotalVariability
 
 RATE = 16_000
 SIZES = ((64, False, 170), (512, True, 400), (2048, True, 400))

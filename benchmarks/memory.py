@@ -19,7 +19,7 @@ from pathlib import Path
 
 import soundfile
 
-from voicenym.system import usable
+from voicenym.anonymizer import usable
 
 LIMIT_MB = 500.0
 SHORT_HOURS = 0.1

@@ -4,8 +4,8 @@
 
 Two sentences of each adult of speechocean762's dev split (tune or report half of the speakers)
 under some keys; every segment of about a second by the two measures of
-:mod:`voicenym.corpus.likeness`, and every recording as the writer judges it. ``vcloak`` is judged
-by the bundled verifier, and shown by the signal, too.
+:mod:`voicenym.corpus.signal_similarity`, and every recording as the writer judges it. ``vcloak`` is
+judged by the bundled verifier, and shown by the signal, too.
 """
 
 from __future__ import annotations
@@ -27,8 +27,14 @@ import soxr
 import torch
 
 import voicenym
-from voicenym.corpus.likeness import Likeness, Segments
-from voicenym.corpus.nearness import MOST_SHARE, NEAR_CORRELATION, NEAR_DISTANCE, Judgement, nearly
+from voicenym.corpus.near_original import (
+    MOST_SHARE,
+    NEAR_CORRELATION,
+    NEAR_DISTANCE,
+    Judgement,
+    nearly,
+)
+from voicenym.corpus.signal_similarity import Likeness, Segments
 from voicenym.errors import AudioError
 
 RATE = 16_000

@@ -24,10 +24,10 @@ from embedding import Clock
 from voicenym.nets.content.hubert import HubertSoft
 from voicenym.nets.speakers.ecapa import Ecapa
 from voicenym.nets.synthesis import synthesizers
-from voicenym.resynthesis.assembly import Assembly
-from voicenym.resynthesis.heard import pitch_of
-from voicenym.resynthesis.settings import Settings
-from voicenym.resynthesis.spoken import ProfileReader, SpokenCore, Voice
+from voicenym.resynthesis.pipeline.assembly import Assembly
+from voicenym.resynthesis.pipeline.conditioning import pitch_of
+from voicenym.resynthesis.pipeline.pipeline_core import ProfileReader, SpokenCore, Voice
+from voicenym.resynthesis.pipeline.synthesis_settings import Settings
 
 RATE = 16_000
 SYNTHESIZERS = ("istft-vocoder", "hifigan")

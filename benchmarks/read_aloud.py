@@ -21,7 +21,7 @@ import numpy as np
 import soundfile
 import soxr
 
-from voicenym.training.speech.read_aloud import Kokoro, Piper, Voice
+from voicenym.training.speech.synthetic_reading import Kokoro, Piper, Voice
 
 RATE = 16_000
 PEAK = 0.6

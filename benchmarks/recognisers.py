@@ -28,16 +28,16 @@ from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
 import numpy as np
 import torch
 
-from voicenym.attack.transform import ORIGINAL, Anonymize, Transform
+from voicenym.attack.transforms import ORIGINAL, Anonymize, Transform
 from voicenym.corpus.recording import RATE, Recording
 from voicenym.corpus.recordings import recordings, spread
 from voicenym.metrics import normalise, word_errors
 from voicenym.nets.words.phones import SILENCE
 from voicenym.pseudonym import Key
 from voicenym.recognition import of_folder
-from voicenym.recognition.aligning import Alignments, pronunciations
-from voicenym.recognition.hybrid import Hybrid
-from voicenym.recognition.protocol import Recogniser
+from voicenym.recognition.alignment import Alignments, pronunciations
+from voicenym.recognition.hybrid_recogniser import Hybrid
+from voicenym.recognition.interface import Recogniser
 from voicenym.recognition.sphinx import Sphinx
 
 CORPUS = "speechocean762"

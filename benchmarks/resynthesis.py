@@ -25,9 +25,9 @@ import voicenym
 from embedding import Clock
 from voicenym.dsp.pitch.online import PitchStream
 from voicenym.nets.content.bottleneck import EVERY, HOP, RATE
-from voicenym.resynthesis.core import ResynthesisCore, Voice
-from voicenym.resynthesis.parts import Parts
-from voicenym.resynthesis.recording import AveragesReader
+from voicenym.resynthesis.bundled.analysis import AveragesReader
+from voicenym.resynthesis.bundled.base_core import ResynthesisCore, Voice
+from voicenym.resynthesis.bundled.model_parts import Parts
 from voicenym.systems.base import Base
 
 BLOCK = RATE // 50

@@ -25,10 +25,10 @@ import torch
 
 import mcadams_reference
 import voicenym
+from voicenym.anonymizer import usable
 from voicenym.corpus import DEFAULT_SYSTEM
 from voicenym.dsp import lpc
-from voicenym.dsp.overlap import root_hann
-from voicenym.system import usable
+from voicenym.dsp.overlap_add import root_hann
 
 RATE = 16000
 FRAMES_PER_SECOND = 100

@@ -28,8 +28,9 @@ import torch
 
 from voicenym.apps.cli import main
 from voicenym.nets.content.bottleneck import Heard
-from voicenym.resynthesis import core, evening, pauses
-from voicenym.resynthesis.average import Averages, Sums
+from voicenym.resynthesis.bundled import base_core, content_normalisation
+from voicenym.resynthesis.common import pauses
+from voicenym.resynthesis.common.averages import Averages, Sums
 
 LEVELS = np.array([
     -23.26, -10.68, -10.12, -9.80, -9.47, -9.14, -8.80, -8.43, -8.01, -7.54, -7.02, -6.43, -5.82,
@@ -50,17 +51,21 @@ def monotone(
     to_mean: torch.Tensor,
     to_std: torch.Tensor,
 ) -> torch.Tensor:
-    """In place of :func:`voicenym.dsp.pitch.register.moved_within`."""
+    """In place of :func:`voicenym.dsp.pitch.f0_statistics.moved_within`."""
     return torch.where(f0 > 0, to_mean[:, None].exp().to(f0), 0.0)
 
 
 def kept(level: torch.Tensor, lowest: torch.Tensor) -> torch.Tensor:
-    """In place of :func:`voicenym.resynthesis.pauses.quieted`."""
+    """In place of :func:`voicenym.resynthesis.common.pauses.quieted`."""
     return level
 
 
-def said(everybody: evening.Everybody, numbers: torch.Tensor, way: evening.Map) -> torch.Tensor:
-    """In place of :meth:`voicenym.resynthesis.evening.Everybody.forward`."""
+def said(
+    everybody: content_normalisation.Everybody,
+    numbers: torch.Tensor,
+    way: content_normalisation.Map,
+) -> torch.Tensor:
+    """In place of :meth:`voicenym.resynthesis.bundled.content_normalisation.Everybody.forward`."""
     return numbers
 
 
@@ -68,14 +73,14 @@ def spread_alike() -> None:
     """Levels go where as large a share of everybody's lies below; for files, not for streams."""
     counts: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
     now: list[Averages | None] = [None]
-    hear, average = core.ResynthesisCore._content, Sums.averages
+    hear, average = base_core.ResynthesisCore._content, Sums.averages
 
     def averages(sums: Sums) -> Averages:
         made = average(sums)
         counts[id(made.power)] = made.power, sums.levels.clone()  # keeps the tensor, so its id
         return made
 
-    def content(this: core.ResynthesisCore, heard: Heard) -> None:
+    def content(this: base_core.ResynthesisCore, heard: Heard) -> None:
         now[0] = this._averages
         hear(this, heard)
 
@@ -87,7 +92,7 @@ def spread_alike() -> None:
         return torch.from_numpy(np.stack(found)).to(level)
 
     Sums.averages = averages  # type: ignore[method-assign, assignment]
-    core.ResynthesisCore._content = content  # type: ignore[method-assign, assignment]
+    base_core.ResynthesisCore._content = content  # type: ignore[method-assign, assignment]
     pauses.quieted = moved
 
 
@@ -107,10 +112,10 @@ def as_everybodys(
 
 CHANGES = {
     "as-it-is": lambda: None,
-    "monotone": lambda: setattr(core, "moved_within", monotone),
+    "monotone": lambda: setattr(base_core, "moved_within", monotone),
     "pauses": lambda: setattr(pauses, "quieted", kept),
     "levels": spread_alike,
-    "content": lambda: setattr(evening.Everybody, "forward", said),
+    "content": lambda: setattr(content_normalisation.Everybody, "forward", said),
 }
 OURS = ("--cache", "--workers", "--system", "--all")
 

@@ -16,7 +16,7 @@ from collections.abc import Callable
 
 import torch
 
-from voicenym.nets.synthesis.acoustic import AcousticNsf
+from voicenym.nets.synthesis.acoustic_nsf import AcousticNsf
 from voicenym.nets.synthesis.hifigan import GeneratorSize, HifiGan
 from voicenym.nets.synthesis.hifigan_nsf import HifiGanNsf
 from voicenym.nets.synthesis.istft_vocoder import IstftVocoder

@@ -18,7 +18,7 @@ from collections.abc import Callable
 import torch
 
 from voicenym.nets.cloak.cloak import RATE, REACH, Cloak, CloakStream
-from voicenym.nets.cloak.sizes import WaveUNetConfig
+from voicenym.nets.cloak.geometry import WaveUNetConfig
 
 SIZES = {
     "paper, K 5, stride 4": WaveUNetConfig(),

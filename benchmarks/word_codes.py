@@ -36,7 +36,6 @@ import numpy as np
 import soundfile
 import torch
 
-from voicenym.attack.plda import PLDA
 from voicenym.metrics import word_errors
 from voicenym.metrics.eer import EER, eer
 from voicenym.metrics.scores import Speakers
@@ -45,8 +44,9 @@ from voicenym.nets.content.word_codes import WordCodes
 from voicenym.nets.words.whisper import STATE, Whisper
 from voicenym.nets.words.whisper_published import Published, published
 from voicenym.private import private_folder
-from voicenym.training.content.word_states import Tokenizer
-from voicenym.training.speakers.margin import AngularMargin
+from voicenym.training.content.word_state_dataset import Tokenizer
+from voicenym.training.speakers.margin_softmax import AngularMargin
+from voicenym.verification.plda import PLDA
 
 ADULT = 18
 SPEAKERS, EACH, ENROLLED = 24, 6, 3

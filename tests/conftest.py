@@ -10,8 +10,9 @@ from pathlib import Path
 import hypothesis
 import numpy as np
 import pytest
+from scipy.signal import lfilter
 
-from voicenym.attack.interface import Verifier
+from voicenym.verification.verifier import Verifier
 
 # Two test workers on two cores: more threads than that only get in each other's way.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -142,11 +143,11 @@ def _choices(folder: Path, size: int, encoder: str, version: str) -> dict[str, P
     """What identity methods need, of invented speakers: 220 of each sex."""
     import torch
 
-    from voicenym.identity.pools import gaussians, pool
-    from voicenym.identity.pools.affinity import Affinity
-    from voicenym.nets.identity import stored
-    from voicenym.nets.identity.householder import Householder
-    from voicenym.resynthesis.register import Register
+    from voicenym.identity.pools import speaker_pool, vector_mixture
+    from voicenym.identity.pools.plda_affinity import Affinity
+    from voicenym.nets.identity import householder_checkpoint
+    from voicenym.nets.identity.householder_network import Householder
+    from voicenym.resynthesis.pipeline.f0_regression import Register
 
     vectors = torch.randn(440, size)
     vectors[:220, 0] += 1.0
@@ -154,10 +155,10 @@ def _choices(folder: Path, size: int, encoder: str, version: str) -> dict[str, P
     sexes, speakers = ("f",) * 220 + ("m",) * 220, tuple(f"s{i}" for i in range(440))
     zero, eye = torch.zeros(size).double(), torch.eye(size).double()
     affinity = Affinity(zero, eye, zero.clone(), eye.clone(), torch.ones(size).double())
-    people = pool.Pool(vectors, sexes, speakers, encoder, version, None, affinity)
-    pool.save(people, folder / "pool")
+    people = speaker_pool.Pool(vectors, sexes, speakers, encoder, version, None, affinity)
+    speaker_pool.save(people, folder / "pool")
     groups = {
-        sex: gaussians.Gaussians(
+        sex: vector_mixture.Gaussians(
             vectors[rows].mean(0),
             eye[:4].float(),
             torch.ones(1),
@@ -166,11 +167,13 @@ def _choices(folder: Path, size: int, encoder: str, version: str) -> dict[str, P
         )
         for sex, rows in (("f", slice(0, 220)), ("m", slice(220, 440)))
     }
-    gaussians.save(gaussians.Mixtures(groups, encoder, version), folder / "mixture")
+    vector_mixture.save(vector_mixture.Mixtures(groups, encoder, version), folder / "mixture")
     for form in ("roh", "loh"):
         turning = Householder(form, size, 2, 4)
         turning.learn_statistics(vectors)
-        stored.save(stored.Rotation(turning.eval(), encoder, version), folder / form)
+        householder_checkpoint.save(
+            householder_checkpoint.Rotation(turning.eval(), encoder, version), folder / form
+        )
     register = Register(size, encoder, version)
     register.learn(vectors, torch.stack([5.0 + 0.2 * vectors[:, 0], torch.full((440,), 0.2)], 1))
     register.save(folder / "register")
@@ -192,9 +195,9 @@ def small_parts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str,
     """
     import torch
 
-    from voicenym.nets.content import weights as contents
-    from voicenym.nets.folder import configuration
-    from voicenym.nets.speakers import weights as speakers
+    from voicenym.nets.checkpoint import configuration
+    from voicenym.nets.content import content_encoders as contents
+    from voicenym.nets.speakers import speaker_encoders as speakers
     from voicenym.nets.synthesis import synthesizers
 
     root: Path = tmp_path_factory.mktemp("parts")
@@ -239,7 +242,7 @@ def pipelines(small_parts, tmp_path_factory: pytest.TempPathFactory) -> Path:
     import torch
 
     from voicenym.nets.codec.codec import Codec, CodecConfig
-    from voicenym.resynthesis.assembly import assemble
+    from voicenym.resynthesis.pipeline.assembly import assemble
 
     home: Path = tmp_path_factory.mktemp("weights")
     for name, parts in small_parts.items():
@@ -251,3 +254,34 @@ def pipelines(small_parts, tmp_path_factory: pytest.TempPathFactory) -> Path:
         codec.voices.learn_statistics(torch.randn(200, 16))
         codec.save(home / "musa")
     return home
+
+
+VOWELS = np.array([(300, 2300, 3000), (700, 1200, 2500), (350, 800, 2400), (500, 1700, 2600)])
+"""Resonances in Hz."""
+
+
+class Voice:
+    """Two seconds of vowels in random order; a speaker's vocal tract scales their resonances."""
+
+    def __init__(self, speaker: int, take: int) -> None:
+        self.speaker = f"s{speaker}"
+        self._at = speaker, take
+
+    def samples(self) -> np.ndarray:
+        speaker, take = self._at
+        rng = np.random.default_rng([speaker, take])
+        own = np.random.default_rng(speaker).uniform(0.85, 1.2, 3)
+        parts = []
+        for vowel in rng.integers(0, 4, 20):
+            sound = rng.normal(size=1_600)
+            for hertz in VOWELS[vowel] * own * rng.uniform(0.97, 1.03, 3):
+                pole = 0.96 * np.exp(2j * np.pi * hertz / 16_000)
+                sound = lfilter([1.0], [1.0, -2 * pole.real, abs(pole) ** 2], sound)
+            parts.append(sound / np.abs(sound).max())
+        return (0.3 * np.concatenate(parts)).astype(np.float32)
+
+
+@pytest.fixture(scope="session")
+def voice():
+    """``voice(speaker, take)``: a recording."""
+    return Voice

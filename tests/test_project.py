@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import voicenym
-from voicenym.system import available, system_class
+from voicenym.anonymizer import available, system_class
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src" / "voicenym"

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import voicenym
-from voicenym.system import available, load
+from voicenym.anonymizer import available, load
 
 README = Path(__file__).resolve().parents[1] / "README.md"
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Any  # noqa: E402
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from voicenym.anonymizer import Anonymizer, Card, Stream, available, load, revisions
     from voicenym.audio import Audio, read, write
     from voicenym.errors import VoicenymError
     from voicenym.pseudonym import Key, Pseudonym
-    from voicenym.system import Anonymizer, Card, Stream, available, load, revisions
 
 # public name -> the module that holds it
 _FACE = {
@@ -31,12 +31,12 @@ _FACE = {
     "write": "voicenym.audio",
     "Key": "voicenym.pseudonym",
     "Pseudonym": "voicenym.pseudonym",
-    "Anonymizer": "voicenym.system",
-    "Card": "voicenym.system",
-    "Stream": "voicenym.system",
-    "load": "voicenym.system",
-    "available": "voicenym.system",
-    "revisions": "voicenym.system",
+    "Anonymizer": "voicenym.anonymizer",
+    "Card": "voicenym.anonymizer",
+    "Stream": "voicenym.anonymizer",
+    "load": "voicenym.anonymizer",
+    "available": "voicenym.anonymizer",
+    "revisions": "voicenym.anonymizer",
     "VoicenymError": "voicenym.errors",
 }
 

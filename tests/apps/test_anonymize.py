@@ -405,7 +405,7 @@ def test_a_terminated_run_leaves_no_partial_file(speech, tmp_path):
     speech("x.wav", seconds=2.0)
     script = (
         "import os, sys, signal\n"
-        "import voicenym.corpus.file as file\n"
+        "import voicenym.corpus.single_file as file\n"
         "from voicenym.apps.cli import main\n"
         "judge = file._judge\n"
         "def killed(*a):\n"
@@ -483,7 +483,7 @@ def test_help_and_import_leave_torch_alone():
 
 
 def test_systems_lists_all_and_shows_cards(command):
-    from voicenym.system import available
+    from voicenym.anonymizer import available
 
     table = command("systems", COLUMNS="160")
     assert table.returncode == 0

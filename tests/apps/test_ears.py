@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from voicenym.apps.cli.ears import recogniser_of, retrained_of, transcripts_of
+from voicenym.apps.cli.recogniser_options import recogniser_of, retrained_of, transcripts_of
 from voicenym.errors import VoicenymError
 
 

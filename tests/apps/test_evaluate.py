@@ -13,10 +13,10 @@ from typer.testing import CliRunner
 
 from voicenym.apps.cli import app
 from voicenym.apps.cli import evaluate as command
-from voicenym.attack import neural
-from voicenym.attack import verifier as verifiers
-from voicenym.benchmark import results
 from voicenym.errors import AudioError, CorpusError, DependencyError, ScoreError, VoicenymError
+from voicenym.evaluation import results
+from voicenym.verification import encoder_verifier
+from voicenym.verification import verifiers as verifiers
 
 OPTIONS = ["--system", "mcadams", "--keys", "1", "--replicates", "20", "--no-denoise", "-q"]
 OPTIONS += [
@@ -106,7 +106,7 @@ def test_without_the_extra_the_cure_is_named_before_anything_is_done(
 
 
 def test_without_the_verifier_s_weights_the_cure_is_named(speech, tmp_path, monkeypatch):
-    monkeypatch.setitem(verifiers.VERIFIERS, "resemblyzer", neural.Resemblyzer)
+    monkeypatch.setitem(verifiers.VERIFIERS, "resemblyzer", encoder_verifier.Resemblyzer)
     monkeypatch.setenv("VOICENYM_WEIGHTS", str(tmp_path / "none"))
     with pytest.raises(DependencyError, match="pip install --no-deps resemblyzer"):
         evaluate(speech, "-o", tmp_path / "report")

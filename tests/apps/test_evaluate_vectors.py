@@ -4,7 +4,7 @@ import json
 
 import torch
 
-from voicenym.identity.pools.pool import Pool, save
+from voicenym.identity.pools.speaker_pool import Pool, save
 
 
 def spoken(folder, prefix: str, seed: int):

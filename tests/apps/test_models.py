@@ -12,12 +12,12 @@ pytest.importorskip("safetensors")
 pytest.importorskip("huggingface_hub")
 
 from voicenym.apps.cli import app
-from voicenym.attack.verifier import verifier
 from voicenym.errors import VoicenymError
 from voicenym.nets import hub
 from voicenym.nets.catalogue import CATALOGUE
-from voicenym.nets.home import VARIABLE
-from voicenym.nets.speakers.weights import load, make
+from voicenym.nets.speakers.speaker_encoders import load, make
+from voicenym.nets.weights_home import VARIABLE
+from voicenym.verification.verifiers import verifier
 
 SMALL = {"channels": 16, "size": 12, "attention": 8, "squeeze": 8}
 

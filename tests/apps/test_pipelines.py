@@ -160,9 +160,9 @@ def test_systems_says_that_weights_are_needed(inside):
 def test_who_evaluates_all_hears_what_is_left_out_for_want_of_weights(
     pipelines, monkeypatch, capsys, tmp_path
 ):
+    from voicenym.anonymizer import available, usable
     from voicenym.apps.cli.evaluate import _left_out
     from voicenym.errors import VoicenymError
-    from voicenym.system import available, usable
 
     found = usable(_left_out)
     assert {"mcadams", "base"} <= set(found)

@@ -4,7 +4,7 @@ import numpy as np
 import soundfile
 import torch
 
-from voicenym.identity.pools.pool import load
+from voicenym.identity.pools.speaker_pool import load
 
 
 def corpus(folder):

@@ -2,8 +2,8 @@
 
 import torch
 
-from voicenym.identity.pools.pool import Pool, save
-from voicenym.nets.identity.autoencoder import load
+from voicenym.identity.pools.speaker_pool import Pool, save
+from voicenym.nets.identity.vector_autoencoder import load
 
 
 def test_it_trains_against_accents_too(command, tmp_path):

@@ -18,9 +18,9 @@ pytest.importorskip("safetensors")
 from safetensors.torch import save_file
 
 from voicenym.apps.cli import app
+from voicenym.nets.content.content_encoders import load
 from voicenym.nets.content.hubert import HubertSoft
 from voicenym.nets.content.units import Units
-from voicenym.nets.content.weights import load
 
 TINY = """
 options: {width: 64, heads: 1, inner: 16, channels: 8, kernel: 4, groups: 4}

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from voicenym import Key
 from voicenym.apps.cli import app
 from voicenym.errors import VoicenymError
-from voicenym.identity.pools.pool import Pool, save
+from voicenym.identity.pools.speaker_pool import Pool, save
 from voicenym.identity.spec import parsed
 
 

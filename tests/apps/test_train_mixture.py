@@ -4,8 +4,8 @@ import json
 
 import torch
 
-from voicenym.identity.pools.gaussians import opened
-from voicenym.identity.pools.pool import Pool, save
+from voicenym.identity.pools.speaker_pool import Pool, save
+from voicenym.identity.pools.vector_mixture import opened
 
 
 def pool(folder):

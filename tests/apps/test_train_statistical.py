@@ -8,9 +8,9 @@ import soundfile
 from typer.testing import CliRunner
 
 from voicenym.apps.cli import app
-from voicenym.attack.plda import PLDA
-from voicenym.attack.verifier import verifier
 from voicenym.errors import VoicenymError
+from voicenym.verification.plda import PLDA
+from voicenym.verification.verifiers import verifier
 
 CONFIG = """
 components: 4

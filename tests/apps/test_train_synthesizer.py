@@ -61,8 +61,8 @@ def train(buzzers, small_parts, monkeypatch):
 
 
 def test_what_is_trained_drops_into_a_pipeline(train, buzzers, small_parts, tmp_path):
-    from voicenym.resynthesis import assembly
-    from voicenym.resynthesis.settings import Settings
+    from voicenym.resynthesis.pipeline import assembly
+    from voicenym.resynthesis.pipeline.synthesis_settings import Settings
 
     own, out = small_parts["ssl"], tmp_path / "synthesizer"
     assert "mel distance" in train(out, "--half")
@@ -106,8 +106,8 @@ def test_mistakes_are_one_line(train, small_parts, buzzers, tmp_path):
 def test_a_speaker_encoder_is_named_as_a_verifier_is(tmp_path):
     import torch
 
-    from voicenym.apps.cli.parts import folder_of
-    from voicenym.nets.speakers.weights import SMALL, load, make, save
+    from voicenym.apps.cli.encoder_options import folder_of
+    from voicenym.nets.speakers.speaker_encoders import SMALL, load, make, save
 
     assert folder_of("speaker", "ecapa-small") == SMALL
     options = {"channels": 16, "size": 12, "attention": 8, "squeeze": 8}

@@ -55,7 +55,7 @@ def test_a_verifier_is_trained_judged_kept_and_heard_with(buzzers, tmp_path, com
     assert card["speakers"] == 3
     assert card["steps"] == 4
     assert stat.S_IMODE((out / "shelf").stat().st_mode) == 0o700
-    from voicenym.attack.verifier import verifier
+    from voicenym.verification.verifiers import verifier
 
     vectors = verifier(str(out)).embed([np.ones(8_000, np.float32), np.zeros(400, np.float32)])
     assert vectors.shape == (2, 12)

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from voicenym import Key
-from voicenym.attack import attackers, search
-from voicenym.attack.case import Case, Model, Protection
+from voicenym.attack import attackers, key_search
 from voicenym.attack.embedder import Embedder
-from voicenym.attack.transform import EVERYBODY, Anonymize, Undo
+from voicenym.attack.scenario import Case, Model, Protection
+from voicenym.attack.transforms import EVERYBODY, Anonymize, Undo
 from voicenym.corpus.recording import Recording
 
 USER, ATTACKER = Key(bytes(32)), Key(bytes(range(32)))
@@ -73,7 +73,7 @@ def test_strength_of_knowledge_is_as_it_must_be(case, spectrum):
             attackers.Ignorant(),
             attackers.LazyInformed(),
             attackers.KeyHolder(),
-            search.KeySearch(keys=40),
+            key_search.KeySearch(keys=40),
         )
     }
     assert found["unprotected"] < 0.001
@@ -87,7 +87,7 @@ def test_scores_are_models_by_trials_and_do_not_depend_on_the_order(case, spectr
     import dataclasses
 
     backwards = dataclasses.replace(case, models=case.models[::-1], trials=case.trials[::-1])
-    for attacker in (attackers.LazyInformed(), search.KeySearch(keys=5)):
+    for attacker in (attackers.LazyInformed(), key_search.KeySearch(keys=5)):
         scores = attacker.scores(case, spectrum, Vectors())
         assert scores.shape == (SPEAKERS, len(case.trials))
         other = attacker.scores(backwards, spectrum, Vectors())
@@ -96,14 +96,14 @@ def test_scores_are_models_by_trials_and_do_not_depend_on_the_order(case, spectr
 
 def test_marginal_of_one_guess_ranks_models_as_the_cosine_does():
     cosines = np.random.default_rng(0).uniform(-1, 1, (1, 7, 9))
-    scores = search.marginal(cosines, 50.0)
+    scores = key_search.marginal(cosines, 50.0)
     np.testing.assert_array_equal(scores.argsort(0), cosines[0].argsort(0))
     np.testing.assert_allclose(np.exp(scores).mean(0), 1.0)
 
 
 def test_marginal_stands_any_concentration():
     cosines = np.random.default_rng(0).uniform(-1, 1, (5, 4, 3)).astype(np.float32)
-    assert np.isfinite(search.marginal(cosines, 1e5)).all()
+    assert np.isfinite(key_search.marginal(cosines, 1e5)).all()
 
 
 def test_inversion_brings_mcadams_back(corpus, spectrum):
@@ -120,21 +120,21 @@ def test_inversion_brings_mcadams_back(corpus, spectrum):
 
 
 def test_guesses_of_mcadams_cover_its_range():
-    guesses = search.inversions("mcadams", count=9)
+    guesses = key_search.inversions("mcadams", count=9)
     bent = sorted(dict(g.parameters)["low"] for g in guesses)
     assert len(guesses) == 9
     assert bent[0] == pytest.approx(1 / 0.9, abs=1e-3)
     assert bent[-1] == pytest.approx(2.0, abs=1e-3)
-    assert search.inversions("recast") == search.inversions(None) == ()
-    assert len(search.inversions("pv-tsm")) == len(search.inversions("formant")) == 12
-    chosen = search.inversions("mcadams", {"low": 0.8, "high": 0.8}, 2)
+    assert key_search.inversions("recast") == key_search.inversions(None) == ()
+    assert len(key_search.inversions("pv-tsm")) == len(key_search.inversions("formant")) == 12
+    chosen = key_search.inversions("mcadams", {"low": 0.8, "high": 0.8}, 2)
     assert {dict(g.parameters)["low"] for g in chosen} == {1.25}
 
 
 def test_files_of_others_are_attacked_without_their_system(corpus, spectrum, tmp_path):
     import soundfile
 
-    from voicenym.attack.transform import Instead, Transform
+    from voicenym.attack.transforms import Instead, Transform
 
     files = {}
     for recording in corpus:
@@ -143,7 +143,7 @@ def test_files_of_others_are_attacked_without_their_system(corpus, spectrum, tmp
     models = tuple(Model(s, s, (r,)) for s in ("s0", "s1") for r in corpus if r.name == f"{s}-u0")
     trials = tuple(r for r in corpus if r.name.endswith("u1"))[:2]
     case = Case(models, trials, Protection(Transform((Instead(files),))), ATTACKER)
-    names = [a.name for a in search.line_up(None, {}, [], keys=2, trains=False)]
+    names = [a.name for a in key_search.line_up(None, {}, [], keys=2, trains=False)]
     assert names == ["ignorant", "key-holder"]
     scores = attackers.Ignorant().scores(case, spectrum, Embedder())
     assert scores.shape == (2, 2)

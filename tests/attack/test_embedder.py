@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 
 from voicenym import Key
-from voicenym.attack.cache import VectorCache
 from voicenym.attack.embedder import Embedder
-from voicenym.attack.transform import Anonymize, Transform
+from voicenym.attack.transforms import Anonymize, Transform
 from voicenym.errors import AudioError, VoicenymError
+from voicenym.verification.vector_store import VectorCache
 
 KEY = Key(bytes(range(32)))
 PROTECTED = Transform((Anonymize("vtln", KEY),))

@@ -6,9 +6,9 @@ import pytest
 import soundfile
 
 from voicenym.apps.cli.anonymize import _corpus
+from voicenym.corpus.batch_runner import Job, run
+from voicenym.corpus.file_plan import check_distinct
 from voicenym.corpus.kaldi import read_kaldi
-from voicenym.corpus.plan import check_distinct
-from voicenym.corpus.runner import Job, run
 from voicenym.errors import CorpusError
 from voicenym.pseudonym import Key
 
@@ -58,7 +58,7 @@ def test_a_valid_folder_comes_out(data, tmp_path):
 
 def test_no_original_speech_is_ever_written(data, tmp_path, monkeypatch):
     """Cuts are made in memory: below the output there is only what was anonymized."""
-    import voicenym.corpus.task as task
+    import voicenym.corpus.batch_task as task
 
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))  # no temporary files
     output = tmp_path / "anon"

@@ -6,12 +6,12 @@ import soundfile
 import torch
 
 import voicenym
+from voicenym.anonymizer import load
 from voicenym.apps.cli.anonymize import _corpus
+from voicenym.corpus.batch_runner import Job, run
 from voicenym.corpus.lhotse_manifest import read_manifest
-from voicenym.corpus.runner import Job, run
 from voicenym.errors import CorpusError
 from voicenym.pseudonym import Key
-from voicenym.system import load
 
 lhotse = pytest.importorskip("lhotse")
 AlignmentItem = pytest.importorskip("lhotse.supervision").AlignmentItem

@@ -5,9 +5,9 @@ import pytest
 import torch
 
 from voicenym import Key
-from voicenym.attack.plda import PLDA
-from voicenym.identity.pools.affinity import Affinity
-from voicenym.identity.pools.pool import Pool
+from voicenym.identity.pools.plda_affinity import Affinity
+from voicenym.identity.pools.speaker_pool import Pool
+from voicenym.verification.plda import PLDA
 
 KEY = Key(bytes(range(32)))
 

@@ -6,7 +6,7 @@ import torch
 from voicenym.errors import VoicenymError
 from voicenym.identity.autoencoder import Autoencoded
 from voicenym.identity.lookup import Lookup
-from voicenym.nets.identity.autoencoder import Autoencoder, save
+from voicenym.nets.identity.vector_autoencoder import Autoencoder, save
 
 
 @pytest.fixture(scope="module")

@@ -6,12 +6,12 @@ import pytest
 import torch
 
 from voicenym.errors import UnknownSystemError, VoicenymError
-from voicenym.identity.code import code
+from voicenym.identity.code_words import code
 from voicenym.identity.copy import Copy
 from voicenym.identity.distinct import Distinct
-from voicenym.identity.pools.pool import Pool, unit
-from voicenym.identity.privacy import Indistinguishable
+from voicenym.identity.pools.speaker_pool import Pool, unit
 from voicenym.identity.selection import Selection
+from voicenym.identity.voice_indistinguishability import Indistinguishable
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,8 @@ from voicenym import Key
 from voicenym.errors import UnknownSystemError, VoicenymError
 from voicenym.identity import identity
 from voicenym.identity.householder import Turn
-from voicenym.nets.identity.householder import Householder
-from voicenym.nets.identity.stored import BUNDLED, Rotation, load, save
+from voicenym.nets.identity.householder_checkpoint import BUNDLED, Rotation, load, save
+from voicenym.nets.identity.householder_network import Householder
 
 SIZE = 24
 PINNED = [2.889517, -1.880463, -1.45415]

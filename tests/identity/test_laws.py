@@ -8,10 +8,10 @@ import torch
 from voicenym import Key
 from voicenym.errors import VoicenymError
 from voicenym.identity import Identity, identity
-from voicenym.identity.pools.clusters import clustered
-from voicenym.identity.pools.gaussians import Mixtures
-from voicenym.nets.identity.householder import Householder
-from voicenym.nets.identity.stored import Rotation
+from voicenym.identity.pools.affinity_propagation import clustered
+from voicenym.identity.pools.vector_mixture import Mixtures
+from voicenym.nets.identity.householder_checkpoint import Rotation
+from voicenym.nets.identity.householder_network import Householder
 
 ANOTHER = Key(bytes(range(1, 33)))
 NAMES = [
@@ -39,7 +39,7 @@ def rotation(pool) -> Rotation:
 
 @pytest.fixture(scope="module")
 def methods(pool) -> dict[str, Identity]:
-    from voicenym.training.identity.mixture import MixtureConfig, train
+    from voicenym.training.identity.train_mixture import MixtureConfig, train
 
     model: Mixtures = train(pool, MixtureConfig())
     given = {

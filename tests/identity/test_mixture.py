@@ -9,7 +9,7 @@ import torch
 from voicenym.errors import UnknownSystemError, VoicenymError
 from voicenym.identity import identity
 from voicenym.identity.mixture import Mixture
-from voicenym.identity.pools.gaussians import Gaussians, Mixtures, opened, save
+from voicenym.identity.pools.vector_mixture import Gaussians, Mixtures, opened, save
 
 SIZE = 6
 

@@ -8,8 +8,8 @@ import torch
 
 from voicenym.errors import UnknownSystemError, VoicenymError
 from voicenym.identity import identity
-from voicenym.identity.pools.clusters import clustered
-from voicenym.identity.pools.pool import Pool, save
+from voicenym.identity.pools.affinity_propagation import clustered
+from voicenym.identity.pools.speaker_pool import Pool, save
 from voicenym.identity.selection import Selection
 
 

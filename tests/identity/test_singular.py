@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from voicenym.errors import UnknownSystemError, VoicenymError
-from voicenym.identity.pools.centroids import centroids, least_like
-from voicenym.identity.pools.pool import Pool
+from voicenym.identity.pools.kmeans import centroids, least_like
+from voicenym.identity.pools.speaker_pool import Pool
 from voicenym.identity.singular import SingularValues
 
 

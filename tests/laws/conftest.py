@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from voicenym.nets.home import VARIABLE
+from voicenym.nets.weights_home import VARIABLE
 
 Talk = Callable[..., torch.Tensor]
 

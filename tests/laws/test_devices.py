@@ -14,9 +14,9 @@ import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_flatten
 
+from voicenym.anonymizer import available, load, system_class
 from voicenym.audio import Audio
 from voicenym.pseudonym import Key
-from voicenym.system import available, load, system_class
 
 NAME = "cuda"
 PLAIN = ("tolist", "item", "__bool__", "__int__", "__float__", "__index__", "__len__")

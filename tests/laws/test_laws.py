@@ -8,12 +8,12 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from voicenym.anonymizer import JUDGES, Stream, available, load, system_class, working_rate
 from voicenym.audio import Audio
-from voicenym.corpus.file import anonymize_file
-from voicenym.dsp.overlap import OverlapAdd
+from voicenym.corpus.single_file import anonymize_file
+from voicenym.dsp.overlap_add import OverlapAdd
 from voicenym.errors import AudioError, UnknownSystemError
 from voicenym.pseudonym import Key
-from voicenym.system import JUDGES, Stream, available, load, system_class, working_rate
 
 KEY = Key(bytes(range(32)), None)
 OTHER_KEY = Key(bytes(range(1, 33)), None)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from voicenym.metrics import Speakers, eer, eer_difference
-from voicenym.metrics.draws import Drawn, equal_error, replicate
+from voicenym.metrics.bootstrap_draws import Drawn, equal_error, replicate
 from voicenym.metrics.paired import differences, two_sided
 
 WHO = np.arange(24)

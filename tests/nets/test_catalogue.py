@@ -6,7 +6,7 @@ import pytest
 
 from voicenym.errors import VoicenymError
 from voicenym.nets.catalogue import CATALOGUE, entry, known
-from voicenym.nets.convert import KINDS
+from voicenym.nets.checkpoint_conversion import KINDS
 
 
 def test_every_entry_can_be_had_and_has_terms():

@@ -12,11 +12,11 @@ import torch
 from voicenym.errors import VoicenymError
 from voicenym.nets import hub
 from voicenym.nets.catalogue import entry
+from voicenym.nets.checkpoint import DIGEST, configuration, read
 from voicenym.nets.content.hubert import HubertSoft
-from voicenym.nets.folder import DIGEST, configuration, read
-from voicenym.nets.home import VARIABLE
 from voicenym.nets.hub import fetched, place_of, pull, pulled, sha256
-from voicenym.nets.speakers import weights
+from voicenym.nets.speakers import speaker_encoders
+from voicenym.nets.weights_home import VARIABLE
 
 SMALL = {"channels": 16, "size": 12, "attention": 8, "squeeze": 8}
 
@@ -25,7 +25,11 @@ SMALL = {"channels": 16, "size": 12, "attention": 8, "squeeze": 8}
 def checkpoint(name):
     """A small network as torch writes it; of hubert-base too, its projection left out."""
     torch.manual_seed(0)
-    network = weights.make("ecapa", SMALL) if "ecapa" in name else HubertSoft(6, 5, 1, 64, 1, 16, 8)
+    network = (
+        speaker_encoders.make("ecapa", SMALL)
+        if "ecapa" in name
+        else HubertSoft(6, 5, 1, 64, 1, 16, 8)
+    )
     content = BytesIO()
     torch.save(network.state_dict(), content)
     return content.getvalue()
@@ -101,7 +105,7 @@ def test_safetensors_are_taken_where_they_are_published(world):
 def test_what_was_converted_and_changed_since_is_refused(world):
     folder = world.pull("ecapa-voxceleb")
     config = configuration(folder)
-    weights.save(weights.make("ecapa", SMALL), folder)
+    speaker_encoders.save(speaker_encoders.make("ecapa", SMALL), folder)
     with pytest.raises(VoicenymError, match="not what was pulled and converted"):
         place_of("ecapa-voxceleb")
     assert configuration(world.pull("ecapa-voxceleb"))[DIGEST] == config[DIGEST]

@@ -9,7 +9,7 @@ import pytest
 
 from voicenym.errors import VoicenymError
 from voicenym.recognition.arpa import parse_arpa, read_arpa, write_arpa
-from voicenym.recognition.closed import bigram
+from voicenym.recognition.closed_vocabulary import bigram
 from voicenym.recognition.ngram import END, START, UNKNOWN, characters, train, words
 
 TEXTS = ["a cat saw a dog", "the dog saw the cat", "a dog saw", "cat cat cat"]

@@ -13,7 +13,7 @@ import soxr
 
 from voicenym.errors import AudioError, VoicenymError
 from voicenym.recognition import recogniser
-from voicenym.recognition.listening import listen, understood
+from voicenym.recognition.speaker_grammar import listen, understood
 from voicenym.recognition.sphinx import Sphinx
 
 pytest.importorskip("pocketsphinx")

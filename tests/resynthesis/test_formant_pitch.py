@@ -8,12 +8,12 @@ import torch
 from voicenym import Audio, Key, load
 from voicenym.errors import UnknownSystemError, VoicenymError
 from voicenym.identity.formant_pitch import FormantPitch
-from voicenym.nets.speakers import weights
-from voicenym.nets.speakers.formants import SPREAD, typical
+from voicenym.nets.speakers import speaker_encoders
+from voicenym.nets.speakers.formant_pitch_encoder import SPREAD, typical
 from voicenym.nets.synthesis import synthesizers
 from voicenym.nets.synthesis.synthesizer import Synthesizer
-from voicenym.resynthesis import assembly
-from voicenym.resynthesis.settings import Settings
+from voicenym.resynthesis.pipeline import assembly
+from voicenym.resynthesis.pipeline.synthesis_settings import Settings
 
 RATE, HOP = 16_000, 160
 HIGHER = (4500.0, 5500.0, 6500.0, 7500.0)
@@ -71,7 +71,7 @@ def talk(f0: float, formants: tuple[float, ...], seconds: float = 2.0) -> torch.
 @pytest.fixture
 def folder(small_parts, tmp_path, monkeypatch):
     """A pipeline of the measuring encoder, in the place of ``b1b``'s."""
-    weights.save(weights.make("formant-pitch", {}), tmp_path / "speaker")
+    speaker_encoders.save(speaker_encoders.make("formant-pitch", {}), tmp_path / "speaker")
     options = {"content": 8, "speaker": 5, "width": 16, "channels": 8, "mels": 8}
     parts = synthesizers.make("acoustic-nsf", {**options, "blocks": 1, "convolutions": 2})
     synthesizers.save(parts, tmp_path / "synthesizer")

@@ -5,7 +5,7 @@ import torch
 
 from voicenym import Audio, Key, load
 from voicenym.identity.selection import Selection
-from voicenym.resynthesis import assembly
+from voicenym.resynthesis.pipeline import assembly
 
 RATE = 16_000
 KEY, OTHER = Key(bytes(range(32))), Key(bytes(range(1, 33)))

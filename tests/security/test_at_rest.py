@@ -16,7 +16,6 @@ import soundfile
 from typer.testing import CliRunner
 
 from voicenym.apps.cli import app
-from voicenym.attack.cache import VectorCache
 from voicenym.corpus.recording import Recording
 from voicenym.errors import VoicenymError
 from voicenym.private import (
@@ -28,6 +27,7 @@ from voicenym.private import (
     private_folder,
     write_private,
 )
+from voicenym.verification.vector_store import VectorCache
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="modes of files are POSIX's")
 SMALL = """
@@ -229,8 +229,8 @@ class Plain:
 @MASKS
 @pytest.mark.parametrize("workers", [1, 2])
 def test_decoded_speech(tmp_path, sample, umask, mask, workers):
-    from voicenym.attack.transform import ORIGINAL
-    from voicenym.training.speech.shelf import Shelf
+    from voicenym.attack.transforms import ORIGINAL
+    from voicenym.training.speech.speech_cache import Shelf
 
     umask(mask)
     speech = [Recording(f"u{i}", "s", sample, "f", start=0.1 * i, end=1.0) for i in range(3)]
@@ -241,7 +241,7 @@ def test_decoded_speech(tmp_path, sample, umask, mask, workers):
 
 @MASKS
 def test_frames_of_speech(tmp_path, umask, mask):
-    from voicenym.training.content.units import keep
+    from voicenym.training.content.train_units import keep
 
     umask(mask)
     keep(tmp_path / "run" / "frames" / "x" / f"{'0' * 64}.npy", np.zeros((3, 2)))
@@ -252,7 +252,7 @@ def test_frames_of_speech(tmp_path, umask, mask):
 def test_pools(tmp_path, umask, mask):
     import torch
 
-    from voicenym.identity.pools.pool import Pool, load, save
+    from voicenym.identity.pools.speaker_pool import Pool, load, save
 
     umask(mask)
     pool = Pool(torch.eye(2, 4), ("f", "m"), ("anna", "bob"), "e", "1")
@@ -361,7 +361,7 @@ def test_anonymized_speech_keeps_the_umask_of_its_user(tmp_path, sample):
 def test_weights_are_closed_in_a_closed_folder_and_open_elsewhere(tmp_path, umask):
     import torch
 
-    from voicenym.nets.folder import write
+    from voicenym.nets.checkpoint import write
 
     umask(0o022)
     write(tmp_path / "open", {"a": torch.zeros(1)}, {})
@@ -376,8 +376,8 @@ def test_weights_are_closed_in_a_closed_folder_and_open_elsewhere(tmp_path, umas
 @pytest.fixture
 def kept(tmp_path):
     """A report and a training, with caches and with what is none."""
-    from voicenym.training.content.units import keep
-    from voicenym.training.speech.shelf import Shelf
+    from voicenym.training.content.train_units import keep
+    from voicenym.training.speech.speech_cache import Shelf
 
     root = tmp_path / "work"
     VectorCache(root / "report" / "cache.sqlite").put([("a", np.ones(300))])

@@ -10,11 +10,11 @@ import soundfile
 from typer.testing import CliRunner
 
 from voicenym.apps.cli import app
-from voicenym.corpus import task
-from voicenym.corpus.cutting import Passage
+from voicenym.corpus import batch_task
+from voicenym.corpus.batch_runner import Job, run
+from voicenym.corpus.excerpt import Passage
+from voicenym.corpus.file_plan import Item
 from voicenym.corpus.kaldi import read_kaldi
-from voicenym.corpus.plan import Item
-from voicenym.corpus.runner import Job, run
 from voicenym.errors import VoicenymError
 from voicenym.pseudonym import Key
 
@@ -53,14 +53,14 @@ FAULTS = {
 
 @pytest.mark.parametrize("fault", FAULTS, ids=repr)
 def test_any_exception_is_a_reason_and_the_others_go_on(fault, tmp_path, monkeypatch, capfd):
-    real = task.anonymize_file
+    real = batch_task.anonymize_file
 
     def faulty(*arguments, **options):
         if options["name"].endswith("b.wav"):
             raise fault
         return real(*arguments, **options)
 
-    monkeypatch.setattr(task, "anonymize_file", faulty)
+    monkeypatch.setattr(batch_task, "anonymize_file", faulty)
     monkeypatch.delenv("VOICENYM_DEBUG", raising=False)
     summary = run(job(tmp_path), items_of(tmp_path, "abc"))
     assert (summary.done, summary.untried) == (2, 0)
@@ -76,7 +76,7 @@ def test_the_traceback_of_a_defect_is_shown_on_request(tmp_path, monkeypatch, ca
     def faulty(*arguments, **options):
         raise KeyError("stream")
 
-    monkeypatch.setattr(task, "anonymize_file", faulty)
+    monkeypatch.setattr(batch_task, "anonymize_file", faulty)
     monkeypatch.setenv("VOICENYM_DEBUG", "1")
     assert run(job(tmp_path), items_of(tmp_path, "a")).failures
     assert "Traceback" in capfd.readouterr().err

@@ -12,21 +12,21 @@ import soundfile
 from typer.testing import CliRunner
 
 from voicenym.apps.cli import app
-from voicenym.attack import verifier as verifiers
 from voicenym.attack.attackers import enrolled, tried
-from voicenym.attack.case import Case, Model, Protection
 from voicenym.attack.embedder import Embedder
-from voicenym.attack.transform import Anonymize, Transform
-from voicenym.attack.trivial import VoiceStatistics
-from voicenym.benchmark import results
-from voicenym.corpus.left_out import LeftOut, reason
+from voicenym.attack.scenario import Case, Model, Protection
+from voicenym.attack.transforms import Anonymize, Transform
+from voicenym.attack.voice_statistics import VoiceStatistics
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.recordings import recordings
-from voicenym.corpus.workers import Death
+from voicenym.corpus.skipped import LeftOut, reason
+from voicenym.corpus.worker_pool import Death
 from voicenym.errors import VoicenymError, WeightsError
-from voicenym.nets.folder import configuration
+from voicenym.evaluation import results
+from voicenym.nets.checkpoint import configuration
 from voicenym.pseudonym import Key
-from voicenym.training.speech.shelf import Shelf
+from voicenym.training.speech.speech_cache import Shelf
+from voicenym.verification import verifiers as verifiers
 
 RATE = 16_000
 OPTIONS = ["--keys", "2", "--replicates", "20", "--enrolment", "2", "--tried", "2", "--sample", "2"]
@@ -334,8 +334,8 @@ def test_a_killed_worker_costs_a_shelf_and_an_embedder_one_recording(
 
 def test_a_killed_worker_costs_the_background_model_one_recording(lethal, corpus, tmp_path):
     from voicenym.dsp.features.cepstra import Cepstra
-    from voicenym.training.speakers.background import hear
-    from voicenym.training.speakers.pile import Pile
+    from voicenym.training.speakers.row_file import Pile
+    from voicenym.training.speakers.train_ubm import hear
 
     speech = [lethal.Spoken(r.name, r.speaker, str(r.path)) for r in corpus[:4]]
     left_out, cepstra = LeftOut(), Cepstra()

@@ -15,10 +15,10 @@ import pytest
 import soundfile
 
 from voicenym.apps.cli.anonymize import _corpus
+from voicenym.corpus.batch_runner import Job, run
+from voicenym.corpus.file_plan import LOG_NAME
 from voicenym.corpus.kaldi import read_kaldi
-from voicenym.corpus.plan import LOG_NAME
 from voicenym.corpus.recordings import recordings
-from voicenym.corpus.runner import Job, run
 from voicenym.errors import CorpusError, VoicenymError
 from voicenym.pseudonym import Key
 

@@ -197,15 +197,15 @@ def main():
 
     from voicenym import processes
     from voicenym.attack.embedder import Embedder
-    from voicenym.attack.verifier import verifier
-    from voicenym.corpus.plan import Item
+    from voicenym.verification.verifiers import verifier
+    from voicenym.corpus.file_plan import Item
     from voicenym.corpus.recordings import recordings
-    from voicenym.corpus.runner import Job, run
-    from voicenym.corpus.workers import Pool
+    from voicenym.corpus.batch_runner import Job, run
+    from voicenym.corpus.worker_pool import Pool
     from voicenym.dsp.features.cepstra import Cepstra
     from voicenym.pseudonym import Key
-    from voicenym.training.speakers.background import _features
-    from voicenym.training.speech.shelf import Shelf
+    from voicenym.training.speakers.train_ubm import _features
+    from voicenym.training.speech.speech_cache import Shelf
 
     environment, path = dict(os.environ), list(sys.path)
     speech = recordings(Path("corpus"))
@@ -261,7 +261,7 @@ def test_the_aligner_and_the_recogniser_import_nothing(recordings, tmp_path, pat
     pytest.importorskip("pocketsphinx")
     (tmp_path / "program.py").write_text(
         "import numpy as np\n"
-        "from voicenym.recognition.aligning import Aligner\n"
+        "from voicenym.recognition.alignment import Aligner\n"
         "from voicenym.recognition.sphinx import Sphinx\n"
         "with Aligner({'cat': ['K AE T']}) as aligner:\n"
         "    aligner.align(np.zeros(16000, np.float32), 'cat')\n"
@@ -277,7 +277,7 @@ def test_the_aligner_and_the_recogniser_import_nothing(recordings, tmp_path, pat
 
 def test_a_program_that_cannot_be_isolated_is_told(recordings, tmp_path):
     (tmp_path / "program.py").write_text(
-        "from voicenym.corpus.workers import Pool\n"
+        "from voicenym.corpus.worker_pool import Pool\n"
         "if __name__ == '__main__':\n    list(Pool.of(print, 2).in_order([1]))\n"
     )
     _, others, done = recordings.run(sys.executable, "-E", tmp_path / "program.py", check=False)

@@ -27,7 +27,7 @@ INPUTS = 24
 """Of each kind, times its weight up to two."""
 NEEDS = {"lhotse cuts": ("lhotse",), "recipe": ("yaml",), "texts and lists": ("scipy",)}
 NEEDS["log of a run"] = ("voicenym.corpus.run_log",)
-NEEDS["comparison"] = ("voicenym.corpus.nearness",)
+NEEDS["comparison"] = ("voicenym.corpus.near_original",)
 OTHERS = ("mutating", "targets", "running")
 
 
@@ -153,12 +153,12 @@ def test_messages_quote_long_words_in_part():
 def test_what_was_found_once_is_refused(tmp_path):
     """Inputs that raised something else, or gave no numbers, before."""
     from voicenym.audio import read
-    from voicenym.benchmark.results import load as report
     from voicenym.errors import AudioError
-    from voicenym.nets.speakers import weights
-    from voicenym.recognition.aligning import Alignments
+    from voicenym.evaluation.results import load as report
+    from voicenym.nets.speakers import speaker_encoders
+    from voicenym.recognition.alignment import Alignments
     from voicenym.training.run.config import load as recipe
-    from voicenym.training.speakers.ivector import IVectorConfig
+    from voicenym.training.speakers.train_ivector import IVectorConfig
 
     noise = np.random.default_rng(0).standard_normal(4_000)
     soundfile.write(tmp_path / "a.flac", 0.1 * noise, 16_000)
@@ -185,13 +185,13 @@ def test_what_was_found_once_is_refused(tmp_path):
     with pytest.raises(VoicenymError, match=r"results\.json: is no report"):
         report(tmp_path)
     sizes = {"channels": 8, "size": 4, "attention": 4, "squeeze": 4}
-    weights.save(weights.make("ecapa", sizes), tmp_path / "net")
+    speaker_encoders.save(speaker_encoders.make("ecapa", sizes), tmp_path / "net")
     config = tmp_path / "net" / "config.json"
     for options in (None, [], {**sizes, "squeeze": 0}, {**sizes, "channels": -8}):
         told = json.loads(config.read_text())
         config.write_text(json.dumps({**told, "options": options}))
         with pytest.raises(VoicenymError, match=str(tmp_path / "net")):
-            weights.load(tmp_path / "net")
+            speaker_encoders.load(tmp_path / "net")
 
 
 @hypothesis.given(strategies.binary(max_size=200))
@@ -207,8 +207,8 @@ def test_a_key_is_read_or_refused(data):
 
 @hypothesis.given(strategies.text(max_size=60))
 def test_a_setting_is_taken_or_refused(text):
+    from voicenym.anonymizer import load
     from voicenym.apps.cli.anonymize import _parameters
-    from voicenym.system import load
 
     with contextlib.suppress(UnknownSystemError):
         load("mcadams", **_parameters("mcadams", [text]))

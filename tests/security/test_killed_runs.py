@@ -16,11 +16,11 @@ import pytest
 import soundfile
 
 from voicenym.audio.atomic import AtomicFile, sweep, temporary_folder
-from voicenym.corpus import times
-from voicenym.corpus.plan import plan, renamed
+from voicenym.corpus import timestamps
+from voicenym.corpus.batch_runner import Job, run
+from voicenym.corpus.file_plan import plan, renamed
 from voicenym.corpus.run_lock import LOCK_NAME
 from voicenym.corpus.run_log import RunLog
-from voicenym.corpus.runner import Job, run
 from voicenym.errors import CorpusError
 from voicenym.pseudonym import Key
 
@@ -140,7 +140,7 @@ def test_a_run_killed_at_any_step_is_finished_by_the_next(corpus, tmp_path, rena
         assert tree(out) == reference, moment
         if rename:
             found = [out, *out.rglob("*")]
-            assert {p.stat().st_mtime for p in found} == {times.CONSTANT}, moment
+            assert {p.stat().st_mtime for p in found} == {timestamps.CONSTANT}, moment
 
 
 def finish(corpus: Path, out: Path, rename: bool) -> None:

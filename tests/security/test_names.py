@@ -6,17 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from voicenym.apps.cli.parts import folder_of
-from voicenym.attack.verifier import network, verifier
+from voicenym.apps.cli.encoder_options import folder_of
 from voicenym.errors import VoicenymError
 from voicenym.identity import registry
 from voicenym.identity.householder import opened
-from voicenym.nets.folder import version
+from voicenym.nets.checkpoint import version
 from voicenym.nets.hub import place_of
-from voicenym.nets.identity.stored import BUNDLED
-from voicenym.nets.places import as_path, is_path, unambiguous
-from voicenym.nets.speakers.published import find
-from voicenym.nets.speakers.weights import SMALL
+from voicenym.nets.identity.householder_checkpoint import BUNDLED
+from voicenym.nets.names_and_paths import as_path, is_path, unambiguous
+from voicenym.nets.speakers.speaker_encoders import SMALL
+from voicenym.nets.speakers.speechbrain_encoder import find
+from voicenym.verification.verifiers import network, verifier
 
 HERE = "write ./{} for the one in the current folder"
 
@@ -110,7 +110,7 @@ def test_a_configuration_here_does_not_replace_a_bundled_one(here, tmp_path):
     pytest.importorskip("yaml")
     pytest.importorskip("lightning")
     from voicenym.training.run.config import load
-    from voicenym.training.speakers.verifier import VerifierConfig
+    from voicenym.training.speakers.train_verifier import VerifierConfig
 
     bundled = load("ecapa-small", VerifierConfig)
     for name in ("ecapa-small", "ecapa-small.yaml", "own.yaml"):

@@ -14,12 +14,12 @@ import soxr
 import torch
 
 from voicenym import Audio, Key, load
-from voicenym.corpus import plan
-from voicenym.corpus.file import anonymize_file
-from voicenym.corpus.likeness import Likeness
-from voicenym.corpus.nearness import nearly
+from voicenym.anonymizer import Anonymizer, Card
+from voicenym.corpus import file_plan
+from voicenym.corpus.near_original import nearly
+from voicenym.corpus.signal_similarity import Likeness
+from voicenym.corpus.single_file import anonymize_file
 from voicenym.errors import AudioError, UnknownSystemError
-from voicenym.system import Anonymizer, Card
 from voicenym.systems.formant import LEAST_WARP, Formant
 from voicenym.systems.vtln import LEAST_SHIFT, MOST_SHIFT, Vtln, shift
 
@@ -254,7 +254,7 @@ def test_one_near_original_fails_alone_in_a_folder_and_the_pipe_says_so(tmp_path
     )
     assert said.exit_code == 1
     assert said.output.count("nearly the input") == 2
-    assert [p.name for p in output.rglob("*") if p.is_file()] == [plan.LOG_NAME]
+    assert [p.name for p in output.rglob("*") if p.is_file()] == [file_plan.LOG_NAME]
     pipe = CliRunner().invoke(app, ["anonymize", "-", *identity], input=speech.read_bytes())
     assert pipe.exit_code != 0
     assert "nearly the input" in str(pipe.exception) + pipe.output

@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 import soundfile
 
+from voicenym.anonymizer import load
 from voicenym.audio import Format, open_reader, open_writer, read
-from voicenym.corpus import walk
-from voicenym.corpus.file import anonymize_file
-from voicenym.corpus.plan import beside, plan
+from voicenym.corpus import folder_walk
+from voicenym.corpus.file_plan import beside, plan
+from voicenym.corpus.single_file import anonymize_file
 from voicenym.errors import AudioError
 from voicenym.pseudonym import Key
-from voicenym.system import load
 
 RATE = 16_000
 
@@ -157,23 +157,23 @@ LEFT = {
 
 
 def test_every_file_is_taken_or_accounted_for(folder, tmp_path):
-    found = walk.walk(folder)
+    found = folder_walk.walk(folder)
     assert [p.name for p in found.recordings] == ["call.amr", "good.wav", "inside.wav", "noise.wav"]
     reasons: dict[str, set[str]] = {}
     for part in found.skipped:
         reasons.setdefault(part.reason.name, set()).add(part.path.name)
     assert reasons == LEFT
-    assert {p.name for p in walk.walk(folder, links=True).recordings} >= {"away.wav"}
+    assert {p.name for p in folder_walk.walk(folder, links=True).recordings} >= {"away.wav"}
 
 
 def test_few_of_many_other_files_are_named_and_all_when_asked(tmp_path):
     for i in range(30):
         (tmp_path / f"{i:02}.txt").write_text("x")
-    parts = walk.skipped([tmp_path], None)
-    [line] = walk.report(parts)
+    parts = folder_walk.skipped([tmp_path], None)
+    [line] = folder_walk.report(parts)
     assert "30 files were not taken" in line
     assert "04.txt and 25 more, which --dry-run names" in line
-    assert all(f"{i:02}.txt" in walk.report(parts, every=True)[0] for i in range(30))
+    assert all(f"{i:02}.txt" in folder_walk.report(parts, every=True)[0] for i in range(30))
 
 
 def test_the_command_says_all_of_it(folder, tmp_path):

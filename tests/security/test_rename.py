@@ -16,9 +16,9 @@ from typer.testing import CliRunner
 
 from voicenym.apps.cli import app
 from voicenym.audio import read, write
-from voicenym.corpus import times
-from voicenym.corpus.plan import plan, renamed
-from voicenym.corpus.runner import Job, run
+from voicenym.corpus import timestamps
+from voicenym.corpus.batch_runner import Job, run
+from voicenym.corpus.file_plan import plan, renamed
 from voicenym.errors import CorpusError
 from voicenym.pseudonym import Key
 
@@ -115,7 +115,7 @@ def test_all_times_are_one(corpus, tmp_path):
         assert run(job(out), items).done == expected
         # listing a folder is an access of it, so the names are not looked up
         stamps = {(p.stat().st_mtime_ns, p.stat().st_atime_ns) for p in found}
-        assert stamps == {(times.CONSTANT * 10**9,) * 2}
+        assert stamps == {(timestamps.CONSTANT * 10**9,) * 2}
         os.utime(targets[0])  # as a killed run leaves it
 
 

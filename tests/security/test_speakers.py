@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 import soundfile
 
-from voicenym.corpus.plan import plan
-from voicenym.corpus.runner import Job, log_line, run
+from voicenym.corpus.batch_runner import Job, log_line, run
+from voicenym.corpus.file_plan import plan
 from voicenym.errors import CorpusError
 from voicenym.pseudonym import Key
 

@@ -25,7 +25,8 @@ from packaging.version import Version
 
 import voicenym
 from voicenym.errors import DependencyError, VoicenymError
-from voicenym.nets import digests, folder
+from voicenym.nets import checkpoint as folder
+from voicenym.nets import digests
 
 ROOT = Path(__file__).resolve().parents[2]
 LOCKS = sorted(path.stem for path in (ROOT / "locks").glob("*.txt"))
@@ -328,7 +329,7 @@ def bombs(mark: Path) -> dict[str, object]:
 
 def readers(path: Path) -> dict:
     """What ``models convert`` makes of a checkpoint."""
-    from voicenym.nets.convert import KINDS, convert
+    from voicenym.nets.checkpoint_conversion import KINDS, convert
 
     out = path.parent / "converted"
     (path.parent / "config.json").write_text('{"sampling_rate": 16000}')
@@ -377,19 +378,19 @@ def test_resemblyzers_weights_are_known_by_their_digest(tmp_path, monkeypatch):
 
 def loaders(place: Path) -> dict:
     """Whatever loads weights that a user names, with the kind that it tells to convert to."""
-    from voicenym.apps.cli.features import features_of
-    from voicenym.apps.cli.parts import folder_of
+    from voicenym.apps.cli.encoder_options import folder_of
+    from voicenym.apps.cli.feature_options import features_of
     from voicenym.apps.cli.train_content import _student
     from voicenym.apps.cli.train_vcloak import _keeper
-    from voicenym.attack.verifier import encoder_of, verifier
-    from voicenym.nets.content import weights as contents
+    from voicenym.nets.content import content_encoders as contents
     from voicenym.nets.content.hubert_published import from_hubert
     from voicenym.nets.content.wav2vec import Wav2Vec
-    from voicenym.nets.speakers import weights as encoders
+    from voicenym.nets.safetensors_file import tensors
+    from voicenym.nets.speakers import speaker_encoders as encoders
     from voicenym.nets.synthesis import synthesizers
-    from voicenym.nets.tensors import tensors
-    from voicenym.training.content.soft import SoftConfig
+    from voicenym.training.content.train_hubert_soft import SoftConfig
     from voicenym.training.run.fit import Machine
+    from voicenym.verification.verifiers import encoder_of, verifier
 
     text = str(place)
     return {
@@ -458,7 +459,7 @@ def test_transformers_is_given_no_pickle(tmp_path):
     """Neither a model in its layout, nor a recogniser."""
     transformers = pytest.importorskip("transformers")
     from voicenym.nets.content.wav2vec import Wav2Vec
-    from voicenym.recognition.pretrained import Pretrained
+    from voicenym.recognition.published_recogniser import Pretrained
 
     torch.manual_seed(0)
     config = transformers.Wav2Vec2Config(
@@ -529,9 +530,9 @@ def test_only_converting_opens_pickles():
             if isinstance(node, ast.keyword) and node.arg == "use_safetensors":
                 assert getattr(node.value, "value", None) is True
                 used.add(name)
-    assert importers["pickles"] == {"nets/convert.py"}
+    assert importers["pickles"] == {"nets/checkpoint_conversion.py"}
     assert importers["convert"] == {"nets/hub.py", "apps/cli/models.py"}
-    assert used == {"nets/content/wav2vec.py", "recognition/pretrained.py"}
+    assert used == {"nets/content/wav2vec.py", "recognition/published_recogniser.py"}
 
 
 # ---- reporting ----

@@ -22,10 +22,10 @@ from typer.testing import CliRunner
 
 import voicenym
 from voicenym import Audio, Key, available, load
+from voicenym.anonymizer import system_class, usable
 from voicenym.apps.cli import app
-from voicenym.corpus.revisions import check_log
+from voicenym.corpus.revision_check import check_log
 from voicenym.errors import CorpusError, KeyFileError, UnknownSystemError
-from voicenym.system import system_class, usable
 
 ANSWERS = Path(__file__).with_name("answers.json")
 KEY = Key(bytes(range(32)))
@@ -387,10 +387,10 @@ def test_keys_and_systems_are_shown_with_their_revisions(tmp_path):
 
 def test_attackers_and_evaluations_know_today_and_the_past():
     """Attackers of a system have its latest revision, unless it was set."""
-    from voicenym.attack.search import candidates
-    from voicenym.attack.transform import Anonymize
-    from voicenym.benchmark.plan import key as evaluation_key
+    from voicenym.attack.key_search import candidates
+    from voicenym.attack.transforms import Anonymize
     from voicenym.corpus.recording import Recording
+    from voicenym.evaluation.evaluation_plan import key as evaluation_key
 
     recording = Recording("a", "ann", ANSWERS)
     today = evaluation_key(0, "user")

@@ -5,11 +5,11 @@ import pytest
 import torch
 
 import voicenym
+from voicenym.anonymizer import load
 from voicenym.audio import Audio
-from voicenym.dsp.reading import Reader
+from voicenym.dsp.voice_measurement import Reader
 from voicenym.errors import AudioError, UnknownSystemError
 from voicenym.pseudonym import Key
-from voicenym.system import load
 
 RATE = 16_000
 KEY = voicenym.Key(bytes(range(32)))

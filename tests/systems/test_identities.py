@@ -6,10 +6,10 @@ import torch
 from voicenym import Audio, Key, load
 from voicenym.errors import VoicenymError
 from voicenym.identity import identities
-from voicenym.nets.folder import configuration
-from voicenym.nets.identity.autoencoder import Autoencoder
-from voicenym.nets.identity.autoencoder import save as save_autoencoder
-from voicenym.nets.speakers.weights import SMALL
+from voicenym.nets.checkpoint import configuration
+from voicenym.nets.identity.vector_autoencoder import Autoencoder
+from voicenym.nets.identity.vector_autoencoder import save as save_autoencoder
+from voicenym.nets.speakers.speaker_encoders import SMALL
 
 SIZES = {"base": 192, "ssl": 12, "b1a": 14, "b1b": 14, "musa": 16}
 SYSTEMS = {

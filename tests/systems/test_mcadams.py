@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 import torch
 
+from voicenym.anonymizer import load
 from voicenym.audio import Audio
 from voicenym.errors import UnknownSystemError
 from voicenym.pseudonym import Key
-from voicenym.system import load
 
 KEY = Key(bytes(32))
 
@@ -60,13 +60,13 @@ def centre(signal: torch.Tensor, rate: int, low: float, high: float) -> float:
 def test_low_poles_rise_and_high_ones_fall_for_alpha_below_one():
     rate = 16000
     noise = torch.randn(rate, 1, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
-    from voicenym.dsp import factors, lpc
+    from voicenym.dsp import lpc, quadratic_factors
 
     for frequency in (900.0, 5000.0):
         r, angle = 0.97, 2 * math.pi * frequency / rate
         b = torch.tensor([[-2 * r * math.cos(angle)]], dtype=torch.float64)
         c = torch.tensor([[r * r]], dtype=torch.float64)
-        signal = lpc.synthesize(noise, factors.multiply_out(b, c))[:, 0]
+        signal = lpc.synthesize(noise, quadratic_factors.multiply_out(b, c))[:, 0]
         signal = (0.1 * signal / signal.abs().max()).float()
         out = load("mcadams", low=0.8, high=0.8)(Audio(signal, rate), KEY.pseudonym("a")).samples
         expected = angle**0.8 * rate / (2 * math.pi)

@@ -8,7 +8,7 @@ from voicenym.errors import AudioError, UnknownSystemError, VoicenymError, Weigh
 from voicenym.nets.codec.codec import Codec, CodecConfig
 from voicenym.nets.content.units import Units
 from voicenym.pseudonym import Key
-from voicenym.resynthesis.codec_core import CodecSpeakers, CodedCore
+from voicenym.resynthesis.codec.codec_core import CodecSpeakers, CodedCore
 
 KEY, OTHER = Key(bytes(range(32))), Key(bytes(32))
 SIZES = {"channels": 2, "size": 8, "layers": 1, "codebooks": 3, "entries": 8, "speaker": 8}
@@ -82,7 +82,7 @@ def test_strength_goes_from_the_own_voice_to_the_other(folders, speech):
 
 
 def test_windows_give_what_blocks_of_any_size_give(folders, speech, monkeypatch):
-    from voicenym.resynthesis import codec_core
+    from voicenym.resynthesis.codec import codec_core
 
     monkeypatch.setattr(codec_core, "MOST_SAMPLES", 16_000)
     monkeypatch.setattr(codec_core, "CONTEXT", 3_200)

@@ -5,12 +5,12 @@ import math
 import pytest
 import torch
 
+from voicenym.anonymizer import load
 from voicenym.audio import Audio
 from voicenym.dsp.average_voice import AverageVoiceReader
 from voicenym.dsp.pitch.online import PitchStream
 from voicenym.errors import UnknownSystemError
 from voicenym.pseudonym import Key
-from voicenym.system import load
 
 KEY = Key(bytes(32))
 RATE = 16000

@@ -12,9 +12,9 @@ import torch
 from voicenym import Audio, Key, load
 from voicenym.errors import AudioError, UnknownSystemError, VoicenymError
 from voicenym.nets.cloak.cloak import Cloak
-from voicenym.nets.cloak.sizes import WaveUNetConfig
+from voicenym.nets.cloak.geometry import WaveUNetConfig
 from voicenym.nets.speakers.ecapa import Ecapa
-from voicenym.nets.speakers.weights import save
+from voicenym.nets.speakers.speaker_encoders import save
 
 pytest.importorskip("safetensors")
 

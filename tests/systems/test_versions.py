@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from voicenym import load
-from voicenym.identity.pools.pool import Pool, save
-from voicenym.nets.folder import CONFIG
+from voicenym.identity.pools.speaker_pool import Pool, save
+from voicenym.nets.checkpoint import CONFIG
 from voicenym.systems import base, vcloak
 
 pytest.importorskip("safetensors")

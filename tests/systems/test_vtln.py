@@ -5,9 +5,9 @@ import math
 import pytest
 import torch
 
+from voicenym.anonymizer import load
 from voicenym.errors import UnknownSystemError
 from voicenym.pseudonym import Key
-from voicenym.system import load
 from voicenym.systems import vtln
 
 OMEGA = torch.linspace(0, math.pi, 2049, dtype=torch.float64)

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from voicenym.attack.backend import Backend
-from voicenym.attack.case import Case
 from voicenym.attack.embedder import Embedder
-from voicenym.attack.interface import Verifier
-from voicenym.attack.transform import ORIGINAL, Denoise, Step, Transform
+from voicenym.attack.scenario import Case
+from voicenym.attack.transforms import ORIGINAL, Denoise, Step, Transform
 from voicenym.corpus.recording import Recording
+from voicenym.verification.scoring import Backend
+from voicenym.verification.verifier import Verifier
 
 
 class Attacker(ABC):

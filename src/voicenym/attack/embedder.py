@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from voicenym.attack.cache import VectorCache
-from voicenym.attack.interface import Verifier
-from voicenym.attack.transform import ORIGINAL, Transform
-from voicenym.corpus.left_out import STRICT, LeftOut, nothing_left, reason
+from voicenym.attack.transforms import ORIGINAL, Transform
 from voicenym.corpus.recording import Recording
-from voicenym.corpus.workers import Death, Pool
+from voicenym.corpus.skipped import STRICT, LeftOut, nothing_left, reason
+from voicenym.corpus.worker_pool import Death, Pool
 from voicenym.errors import AudioError
+from voicenym.verification.vector_store import VectorCache
+from voicenym.verification.verifier import Verifier
 
 AT_ONCE = 32
 """Recordings that a worker takes at a time."""

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from voicenym.audio.types import Audio, Format
 
 if TYPE_CHECKING:
+    from voicenym.audio.in_memory import read, write
     from voicenym.audio.reader import Reader, open_reader
-    from voicenym.audio.whole import read, write
     from voicenym.audio.writer import Writer, open_writer
 
 _FACE = {
@@ -23,8 +23,8 @@ _FACE = {
     "open_reader": "voicenym.audio.reader",
     "Writer": "voicenym.audio.writer",
     "open_writer": "voicenym.audio.writer",
-    "read": "voicenym.audio.whole",
-    "write": "voicenym.audio.whole",
+    "read": "voicenym.audio.in_memory",
+    "write": "voicenym.audio.in_memory",
 }
 
 __all__ = ["Audio", "Format", "Reader", "Writer", "open_reader", "open_writer", "read", "write"]

@@ -13,8 +13,8 @@ import numpy as np
 from voicenym.audio import libav, pcm
 from voicenym.audio.av_source import MOST_PLANES
 from voicenym.audio.containers import CONTAINERS, ENCODERS, unfit
-from voicenym.audio.picture import Picture
 from voicenym.audio.types import Format
+from voicenym.audio.video_stream import Picture
 
 _LAYOUTS = {1: "mono", 2: "stereo", 3: "3.0", 4: "4.0", 5: "5.0", 6: "5.1", 7: "6.1", 8: "7.1"}
 _ALAC_LAYOUTS = {7: "6.1(back)", 8: "7.1(wide)"}

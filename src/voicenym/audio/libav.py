@@ -12,8 +12,8 @@ from typing import Any, BinaryIO
 
 import av
 
-from voicenym.audio.bare import reading, writing
-from voicenym.audio.kinds import DEMUXERS
+from voicenym.audio.container_detection import DEMUXERS
+from voicenym.audio.nameless_file import reading, writing
 
 MOST_STREAMS = 64
 MOST_FRAME = 1 << 21
@@ -52,7 +52,7 @@ def open_input(file: BinaryIO, demuxer: str) -> Any:
 
     Args:
         file: stays open when the container is closed.
-        demuxer: a name in :data:`~voicenym.audio.kinds.DEMUXERS`.
+        demuxer: a name in :data:`~voicenym.audio.container_detection.DEMUXERS`.
 
     Raises:
         av.error.FFmpegError, OSError, ValueError: not such a recording, damaged, or one that wants

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import BinaryIO, Protocol
 
 from voicenym.audio import pcm
-from voicenym.audio.closing import Closing
+from voicenym.audio.closeable import Closing
 from voicenym.audio.types import Format
 from voicenym.errors import AudioError
 
@@ -171,11 +171,11 @@ def _source(file: BinaryIO, name: str, size: int, head: bytes, riff: bool) -> _S
             return SndfileSource(file, name, size)
         except (soundfile.LibsndfileError, RuntimeError):
             file.seek(0)  # FLAC of an unusual kind, a chained Ogg: ffmpeg may know it
-    from voicenym.audio import kinds
+    from voicenym.audio import container_detection
     from voicenym.audio.av_source import AvSource
-    from voicenym.audio.boxes import promises_too_much
+    from voicenym.audio.mp4_boxes import promises_too_much
 
-    demuxer = kinds.demuxer(file)
+    demuxer = container_detection.demuxer(file)
     if demuxer is None:
         raise AudioError(
             f"{name}: is not a recording that can be read, or is damaged; "

@@ -9,7 +9,7 @@ import numpy as np
 import soundfile
 from numpy.typing import NDArray
 
-from voicenym.audio.bare import reading
+from voicenym.audio.nameless_file import reading
 from voicenym.audio.pcm import Block
 from voicenym.audio.truncation import truncated
 from voicenym.audio.types import Format

@@ -14,7 +14,7 @@ import numpy as np
 
 from voicenym.audio import pcm
 from voicenym.audio.atomic import AtomicFile, write_failed
-from voicenym.audio.closing import Closing
+from voicenym.audio.closeable import Closing
 from voicenym.audio.containers import CONTAINERS, PICTURE_CONTAINERS, container_of, target
 from voicenym.audio.types import Format
 from voicenym.errors import AudioError

@@ -16,17 +16,17 @@ from pathlib import Path
 from typing import BinaryIO
 
 from voicenym import processes
-from voicenym.corpus.checks import (
+from voicenym.corpus.drawn_names import Names
+from voicenym.corpus.excerpt import cut_out
+from voicenym.corpus.file_plan import Item
+from voicenym.corpus.id_checks import (
     check_id,
     check_inside,
     check_source,
     check_word,
     printable,
 )
-from voicenym.corpus.cutting import cut_out
 from voicenym.corpus.kaldi_tables import BLANKS, by_bytes, segments, table, write
-from voicenym.corpus.names import Names
-from voicenym.corpus.plan import Item
 from voicenym.errors import CorpusError
 
 LABELS = ("spk2gender", "utt2lang", "utt2dur", "reco2dur")

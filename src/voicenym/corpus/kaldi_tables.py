@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from voicenym.audio.atomic import AtomicFile
-from voicenym.corpus.checks import LONGEST, check_word
+from voicenym.corpus.id_checks import LONGEST, check_word
 from voicenym.errors import CorpusError
 
 BLANKS = " \t\r\v\f"

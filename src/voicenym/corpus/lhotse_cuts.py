@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from voicenym.corpus.checks import LONGEST, check_source, check_word, printable
+from voicenym.corpus.id_checks import LONGEST, check_source, check_word, printable
 from voicenym.corpus.recording import Recording
 from voicenym.errors import CorpusError, DependencyError
 

@@ -17,12 +17,12 @@ from typing import Any
 
 from voicenym.audio.atomic import AtomicFile
 from voicenym.audio.containers import output_suffix
-from voicenym.corpus.checks import check_id, check_inside
-from voicenym.corpus.cutting import Passage
+from voicenym.corpus.drawn_names import Names
+from voicenym.corpus.excerpt import Passage
+from voicenym.corpus.file_plan import Item
+from voicenym.corpus.id_checks import check_id, check_inside
 from voicenym.corpus.lhotse_cuts import read_cuts
-from voicenym.corpus.lhotse_outlines import Outlines
-from voicenym.corpus.names import Names
-from voicenym.corpus.plan import Item
+from voicenym.corpus.lhotse_fields import Outlines
 from voicenym.errors import CorpusError
 
 SUFFIXES = (".jsonl", ".jsonl.gz", ".json", ".json.gz")

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from voicenym.corpus import kaldi, lhotse_cuts, lhotse_manifest
-from voicenym.corpus.checks import check_source, printable
-from voicenym.corpus.left_out import STRICT, LeftOut
+from voicenym.corpus.folder_walk import walk
+from voicenym.corpus.id_checks import check_source, printable
 from voicenym.corpus.recording import Recording
-from voicenym.corpus.speakers import by_folders
-from voicenym.corpus.walk import walk
+from voicenym.corpus.skipped import STRICT, LeftOut
+from voicenym.corpus.speaker_rule import by_folders
 from voicenym.errors import CorpusError
 
 FILES = "files"
@@ -39,8 +39,8 @@ def recordings(
     """All utterances of a corpus, in the order of their names.
 
     Args:
-        source: a folder ``SPEAKER/.../UTTERANCE.wav``, as :mod:`voicenym.corpus.speakers` reads it
-            (a ``manifest.tsv`` within it counts more), a
+        source: a folder ``SPEAKER/.../UTTERANCE.wav``, as :mod:`voicenym.corpus.speaker_rule` reads
+            it (a ``manifest.tsv`` within it counts more), a
             Kaldi data folder, a folder of such folders (as the VoicePrivacy Challenges lay them
             out), a lhotse manifest of cuts, or a TSV manifest with the columns of :data:`COLUMNS`,
             whose paths are relative to it.

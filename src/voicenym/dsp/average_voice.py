@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import torch
 
 from voicenym.dsp import envelope
-from voicenym.dsp.overlap import OverlapAdd, root_hann
+from voicenym.dsp.overlap_add import OverlapAdd, root_hann
+from voicenym.dsp.pitch.f0_statistics import moments, register
 from voicenym.dsp.pitch.online import Pitch, PitchStream
-from voicenym.dsp.pitch.register import moments, register
 
 FRAME_HOP = 0.008
 ENVELOPE_QUEFRENCY = 0.0018

@@ -11,7 +11,7 @@ import math
 
 import torch
 
-from voicenym.dsp import factors, lpc
+from voicenym.dsp import lpc, quadratic_factors
 
 MOST = 5
 """Formants that are looked for below the ceiling."""
@@ -61,7 +61,7 @@ def formants(
     emphasized = frames.clone()
     emphasized[:, 1:] -= math.exp(-2.0 * math.pi * EMPHASIS_FROM / rate) * frames[:, :-1]
     a, _ = lpc.levinson(lpc.autocorrelation(emphasized.T, poles or order(rate)))
-    b, c = factors.factor(a)
+    b, c = quadratic_factors.factor(a)
     angle = torch.acos((-b / (2.0 * c.clamp_min(1e-12).sqrt())).clamp(-1.0, 1.0))
     place = angle * rate / (2.0 * math.pi)
     width = -c.clamp_min(1e-12).log() * rate / (2.0 * math.pi)  # c: the poles' squared radius

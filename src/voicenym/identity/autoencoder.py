@@ -16,7 +16,7 @@ from voicenym.identity.method import Identity, Sex, inner
 from voicenym.pseudonym import Pseudonym
 
 if TYPE_CHECKING:
-    from voicenym.nets.identity.autoencoder import Autoencoder
+    from voicenym.nets.identity.vector_autoencoder import Autoencoder
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Autoencoded(Identity):
 
 
 def _opened(folder: str) -> tuple[Autoencoder, str, str]:
-    from voicenym.nets.folder import CONFIG
+    from voicenym.nets.checkpoint import CONFIG
 
     try:
         stamp = os.stat(Path(folder) / CONFIG).st_mtime_ns
@@ -92,7 +92,7 @@ def _opened(folder: str) -> tuple[Autoencoder, str, str]:
 
 @lru_cache(maxsize=4)
 def _loaded(folder: str, stamp: int) -> tuple[Autoencoder, str, str]:
-    from voicenym.nets.identity.autoencoder import load
+    from voicenym.nets.identity.vector_autoencoder import load
 
     network, config = load(Path(folder))
     return network, str(config.get("encoder", "")), str(config.get("version", ""))

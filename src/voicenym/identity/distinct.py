@@ -11,9 +11,9 @@ from typing import ClassVar
 import torch
 
 from voicenym.errors import UnknownSystemError, VoicenymError
-from voicenym.identity.code import code
+from voicenym.identity.code_words import code
 from voicenym.identity.method import Identity, Sex, UnlikelyDrawError, inner
-from voicenym.identity.pools.pool import Pool, opened
+from voicenym.identity.pools.speaker_pool import Pool, opened
 from voicenym.pseudonym import Pseudonym
 
 RETRIES = 100

@@ -18,12 +18,12 @@ class FormantPitch(Identity):
     """The vector [F0, F1, ..., Fn] in Hz with its pitch, and all its formants, scaled by a factor.
 
     For a synthesizer that hears a voice's formants and pitch instead of a speaker vector: the
-    encoder :class:`voicenym.nets.speakers.formants.Formants` measures them, and pipelines with
-    ``f0=moved`` scale the contour of F0 as they scale its first element. Each factor is log-uniform
-    within its range, and as likely to raise as to lower. Published is that formants share one
-    factor and that factors trade privacy for utility; their sizes, the number of formants and the
-    estimator are not known here, so that the ranges are approximations. Paper 2 has, for this
-    method on the challenge's data, an EER of 48.6 % (ignorant) and 40.8 % (lazy-informed).
+    encoder :class:`voicenym.nets.speakers.formant_pitch_encoder.Formants` measures them, and
+    pipelines with ``f0=moved`` scale the contour of F0 as they scale its first element. Each factor
+    is log-uniform within its range, and as likely to raise as to lower. Published is that formants
+    share one factor and that factors trade privacy for utility; their sizes, the number of formants
+    and the estimator are not known here, so that the ranges are approximations. Paper 2 has, for
+    this method on the challenge's data, an EER of 48.6 % (ignorant) and 40.8 % (lazy-informed).
 
     Args:
         pitch: smallest and largest factor of F0, at least 1; its inverse is as likely.

@@ -12,9 +12,9 @@ import torch
 
 from voicenym.errors import UnknownSystemError, VoicenymError
 from voicenym.identity.method import Identity, Sex
+from voicenym.nets.identity.householder_checkpoint import BUNDLED, Rotation, load
 from voicenym.nets.identity.reflections import reflect
-from voicenym.nets.identity.stored import BUNDLED, Rotation, load
-from voicenym.nets.places import hint, is_path
+from voicenym.nets.names_and_paths import hint, is_path
 from voicenym.pseudonym import Pseudonym
 
 Turns = Literal["both", "key", "model"]

@@ -12,7 +12,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from voicenym.errors import UnknownSystemError, quoted
 from voicenym.identity.method import Identity
-from voicenym.nets.places import as_path
+from voicenym.nets.names_and_paths import as_path
 
 
 def _classes() -> dict[str, type[Identity]]:

@@ -11,9 +11,9 @@ import torch
 
 from voicenym.errors import UnknownSystemError, VoicenymError
 from voicenym.identity.method import Identity, Sex
-from voicenym.identity.pools.centroids import centroids
-from voicenym.identity.pools.pool import Pool, Rule, checked_rule, opened, unit
+from voicenym.identity.pools.kmeans import centroids
 from voicenym.identity.pools.ranking import subset
+from voicenym.identity.pools.speaker_pool import Pool, Rule, checked_rule, opened, unit
 from voicenym.pseudonym import Pseudonym
 
 

@@ -13,13 +13,17 @@ from voicenym.metrics.eer import EER, HullEER, eer, rocch_eer
 from voicenym.metrics.interval import bootstrap, ratio_of_sums
 from voicenym.metrics.intonation import PitchCorrelation, pitch_correlation
 from voicenym.metrics.linkability import Linkability, linkability
-from voicenym.metrics.noise import RealTime, SignalToNoise, real_time_coefficient, signal_to_noise
 from voicenym.metrics.opinion import Opinion, mean_opinion
 from voicenym.metrics.paired import Difference, eer_difference
 from voicenym.metrics.pav import Calibration
-from voicenym.metrics.pool import cross_similarity_distance, mixture_entropy
 from voicenym.metrics.rates import miss_match_rate, wrong_match_rate
 from voicenym.metrics.scores import Speakers
+from voicenym.metrics.signal_measures import (
+    RealTime,
+    SignalToNoise,
+    real_time_coefficient,
+    signal_to_noise,
+)
 from voicenym.metrics.similarity import (
     Similarity,
     deidentification,
@@ -29,8 +33,9 @@ from voicenym.metrics.similarity import (
     similarity_matrix,
     similarity_within,
 )
+from voicenym.metrics.voice_diversity import cross_similarity_distance, mixture_entropy
 from voicenym.metrics.weighted import WeightedMean, weighted_eer, weighted_gain, weighted_ratio
-from voicenym.metrics.words import ErrorRate, normalise, word_counts, word_errors
+from voicenym.metrics.word_error_rate import ErrorRate, normalise, word_counts, word_errors
 from voicenym.metrics.zebra import Zebra, ece_profile, zebra
 
 __all__ = [

@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from voicenym.errors import ScoreError
-from voicenym.metrics.cells import StepsByCell, fit
 from voicenym.metrics.interval import Interval, percentiles
+from voicenym.metrics.pav_histogram import StepsByCell, fit
 from voicenym.metrics.scores import Array
 from voicenym.metrics.segment_pairs import SegmentPairs
 

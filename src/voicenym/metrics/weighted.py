@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from voicenym.errors import ScoreError
-from voicenym.metrics.draws import Drawn, distinctiveness, equal_error, replicate, share
+from voicenym.metrics.bootstrap_draws import Drawn, distinctiveness, equal_error, replicate, share
 from voicenym.metrics.interval import Interval, percentiles
 from voicenym.metrics.scores import Scores, Speakers
 from voicenym.metrics.similarity import Similarity

@@ -2,7 +2,7 @@
 
 The table is made by ``make digests`` and lies beside this file, under version control. A folder
 inside the package is only loaded if each of its files is in the table and has its digest. The
-digest of weights is computed anyway when they are loaded (:mod:`voicenym.nets.folder`), so that
+digest of weights is computed anyway when they are loaded (:mod:`voicenym.nets.checkpoint`), so that
 this costs nothing but the digest of a ``config.json``.
 """
 

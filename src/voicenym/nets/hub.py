@@ -19,10 +19,10 @@ from typing import Any
 
 from voicenym.errors import DependencyError, VoicenymError
 from voicenym.nets.catalogue import CATALOGUE, Published, entry, known
-from voicenym.nets.folder import DIGEST, WEIGHTS, configuration
-from voicenym.nets.home import VARIABLE, home
-from voicenym.nets.places import HUB_NAME, hint, is_path, unambiguous
-from voicenym.nets.tensors import conversion
+from voicenym.nets.checkpoint import DIGEST, WEIGHTS, configuration
+from voicenym.nets.names_and_paths import HUB_NAME, hint, is_path, unambiguous
+from voicenym.nets.safetensors_file import conversion
+from voicenym.nets.weights_home import VARIABLE, home
 
 LEDGER = "voicenym-weights.json"
 OFFLINE = "HF_HUB_OFFLINE"
@@ -56,9 +56,9 @@ def pull(
 
     Raises:
         DependencyError, VoicenymError: as of :func:`fetched` and
-            :func:`voicenym.nets.convert.convert`.
+            :func:`voicenym.nets.checkpoint_conversion.convert`.
     """
-    from voicenym.nets.convert import convert
+    from voicenym.nets.checkpoint_conversion import convert
 
     if is_pulled(name):
         with suppress(VoicenymError):  # one that was changed is made again

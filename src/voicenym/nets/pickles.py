@@ -2,7 +2,7 @@
 
 ``voicenym models convert`` and ``voicenym models pull`` alone open them, to make a folder of ours,
 which holds safetensors; nothing in them but tensors and plain values is made. Everything else reads
-through :mod:`voicenym.nets.tensors`.
+through :mod:`voicenym.nets.safetensors_file`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from voicenym.errors import DependencyError, VoicenymError
-from voicenym.nets import tensors
+from voicenym.nets import safetensors_file
 
 SAFE = (2, 10)
 """From this release of torch on, ``weights_only`` holds what it promises: before 2.6 a file could
@@ -33,7 +33,7 @@ def state(path: Path) -> dict[str, torch.Tensor]:
             values, or no tensors by name.
     """
     if path.suffix == ".safetensors":
-        return tensors.tensors(path)
+        return safetensors_file.tensors(path)
     try:
         held = _unpickled(path.read_bytes())
     except DependencyError:
@@ -45,7 +45,7 @@ def state(path: Path) -> dict[str, torch.Tensor]:
             f"{path}: damaged, or no checkpoint of tensors alone ({type(error).__name__}); nothing "
             "else is unpickled: fetch it again, or save its state_dict alone where it comes from"
         ) from error
-    return tensors.by_name(held, path)
+    return safetensors_file.by_name(held, path)
 
 
 def _unpickled(content: bytes) -> Any:

@@ -16,27 +16,32 @@ from voicenym.errors import VoicenymError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from voicenym.recognition.hybrid import Hybrid
-    from voicenym.recognition.protocol import Recogniser
-    from voicenym.recognition.trained import Trained
+    from voicenym.recognition.ctc_recogniser import Trained
+    from voicenym.recognition.hybrid_recogniser import Hybrid
+    from voicenym.recognition.interface import Recogniser
     from voicenym.recognition.transcripts import Transcripts, read_transcripts
 
 # name -> the library it needs, its module and class, and what it is made with unless told
 _RECOGNISERS: dict[str, tuple[str, str, str, dict[str, Any]]] = {
-    "ctc": ("safetensors", "trained", "Trained", {}),
-    "hybrid": ("safetensors", "hybrid", "Hybrid", {}),
+    "ctc": ("safetensors", "ctc_recogniser", "Trained", {}),
+    "hybrid": ("safetensors", "hybrid_recogniser", "Hybrid", {}),
     "sphinx": ("pocketsphinx", "sphinx", "Sphinx", {}),
     "wav2vec2": (
         "transformers",
-        "pretrained",
+        "published_recogniser",
         "Pretrained",
         {"weights": "facebook/wav2vec2-base-960h"},
     ),
-    "whisper": ("transformers", "pretrained", "Pretrained", {"weights": "openai/whisper-small.en"}),
+    "whisper": (
+        "transformers",
+        "published_recogniser",
+        "Pretrained",
+        {"weights": "openai/whisper-small.en"},
+    ),
 }
 
 _FACE = {
-    "Recogniser": "protocol",
+    "Recogniser": "interface",
     "Transcripts": "transcripts",
     "read_transcripts": "transcripts",
 }
@@ -67,9 +72,10 @@ def recogniser(name: str, **options: Any) -> Recogniser:
         name: ``sphinx``, ``whisper``, ``wav2vec2``, or for one that was trained here ``hybrid``
             (phones) or ``ctc`` (characters).
         options: of :class:`~voicenym.recognition.sphinx.Sphinx` (``sentences``, ``phrases``...),
-            :class:`~voicenym.recognition.pretrained.Pretrained` (``weights``, ``device``...),
-            :class:`~voicenym.recognition.hybrid.Hybrid` (``weights``, ``order``...) or
-            :class:`~voicenym.recognition.trained.Trained` (``weights``, ``beam``...).
+            :class:`~voicenym.recognition.published_recogniser.Pretrained` (``weights``,
+            ``device``...), :class:`~voicenym.recognition.hybrid_recogniser.Hybrid` (``weights``,
+            ``order``...) or :class:`~voicenym.recognition.ctc_recogniser.Trained` (``weights``,
+            ``beam``...).
 
     Raises:
         DependencyError: its library is not installed.
@@ -97,8 +103,8 @@ def of_folder(folder: Path | str) -> Trained | Hybrid:
         VoicenymError: no such folder, or weights that do not fit.
     """
     from voicenym.nets.words.phone_model import holds_phones
-    from voicenym.recognition.hybrid import Hybrid
-    from voicenym.recognition.trained import Trained
+    from voicenym.recognition.ctc_recogniser import Trained
+    from voicenym.recognition.hybrid_recogniser import Hybrid
 
     return Hybrid(folder) if holds_phones(folder) else Trained(folder)
 

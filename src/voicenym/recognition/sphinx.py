@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from voicenym.errors import DependencyError, VoicenymError
-from voicenym.recognition.closed import (
+from voicenym.recognition.closed_vocabulary import (
     Lexicon,
     bigram,
     grammar,
@@ -26,8 +26,8 @@ from voicenym.recognition.closed import (
     read_lexicon,
     write_lexicon,
 )
-from voicenym.recognition.protocol import RATE, Recogniser, Recording, checked
-from voicenym.recognition.worker import Worker
+from voicenym.recognition.interface import RATE, Recogniser, Recording, checked
+from voicenym.recognition.library_process import Worker
 
 LANGUAGE_WEIGHT = 10.0
 WORD_PENALTY = 1e-8

@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from voicenym.resynthesis.choosing import Selecting
-from voicenym.resynthesis.told import B1_NEEDS, B1_STEPS, B1_UNLIKE, FAILS, PROMISES
-from voicenym.system import Card
+from voicenym.anonymizer import Card
+from voicenym.resynthesis.pipeline.card_text import B1_NEEDS, B1_STEPS, B1_UNLIKE, FAILS, PROMISES
+from voicenym.resynthesis.pipeline.voice_choice import Selecting
 
 
 @dataclass(frozen=True)
 class B1a(Selecting):
     """B1.a: a recogniser's bottleneck, YAAPT, an acoustic model and a neural source-filter model.
 
-    Parameters are those of :class:`~voicenym.resynthesis.choosing.Selecting`.
+    Parameters are those of :class:`~voicenym.resynthesis.pipeline.voice_choice.Selecting`.
     """
 
     shelf: ClassVar[str] = "b1a"

@@ -10,17 +10,17 @@ from typing import Any, ClassVar
 
 import torch
 
-from voicenym.identity import Identity, fitting
+from voicenym.anonymizer import Anonymizer, Card, Core, Profiler
+from voicenym.identity import Identity, compatibility
 from voicenym.identity.spec import parsed
+from voicenym.nets.checkpoint import together, version
 from voicenym.nets.content.bottleneck import RATE
-from voicenym.nets.folder import together, version
-from voicenym.nets.speakers.encoder import Encoder
-from voicenym.nets.speakers.weights import SMALL, load
+from voicenym.nets.speakers.speaker_encoder import Encoder
+from voicenym.nets.speakers.speaker_encoders import SMALL, load
 from voicenym.pseudonym import Pseudonym
-from voicenym.resynthesis.core import ResynthesisCore, Voice, scaled
-from voicenym.resynthesis.parts import FARTHEST, HIGHEST_RANGE, LOWEST_RANGE, Parts
-from voicenym.resynthesis.recording import RecordingReader
-from voicenym.system import Anonymizer, Card, Core, Profiler
+from voicenym.resynthesis.bundled.analysis import RecordingReader
+from voicenym.resynthesis.bundled.base_core import ResynthesisCore, Voice, scaled
+from voicenym.resynthesis.bundled.model_parts import FARTHEST, HIGHEST_RANGE, LOWEST_RANGE, Parts
 
 BUNDLED = Path(__file__).parents[1] / "resynthesis" / "bundled" / "base"
 
@@ -88,17 +88,17 @@ class Base(Anonymizer):
 
     def __post_init__(self) -> None:
         if self._method is not None:  # a fault in the text is told at once
-            fitting.fit(self._method, self.card.name)
+            compatibility.fit(self._method, self.card.name)
 
     @property
     def version(self) -> str:
-        return together(version(Path(self.weights or BUNDLED)), fitting.version(self._method))
+        return together(version(Path(self.weights or BUNDLED)), compatibility.version(self._method))
 
     def check(self) -> None:
         parts = self.parts
         if self._method is not None:
             known = version(SMALL)
-            fitting.tried(self._method, parts.voices.mean.cpu(), [known])
+            compatibility.tried(self._method, parts.voices.mean.cpu(), [known])
 
     @property
     def encoder(self) -> Encoder | None:

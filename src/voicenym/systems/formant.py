@@ -9,13 +9,13 @@ from typing import Any, ClassVar
 import numpy
 import torch
 
+from voicenym.anonymizer import Anonymizer, Card, Core, Profiler
 from voicenym.dsp import envelope
-from voicenym.dsp.overlap import OverlapAdd, root_hann
+from voicenym.dsp.overlap_add import OverlapAdd, root_hann
 from voicenym.dsp.psola import Psola, Retuning
-from voicenym.dsp.reading import USUAL_NEUTRAL, Reader, Reading
+from voicenym.dsp.voice_measurement import USUAL_NEUTRAL, Reader, Reading
 from voicenym.errors import UnknownSystemError
 from voicenym.pseudonym import Pseudonym
-from voicenym.system import Anonymizer, Card, Core, Profiler
 
 USUAL_SYLLABLES = 4.2
 ENVELOPE_QUEFRENCY = 0.0018

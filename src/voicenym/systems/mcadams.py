@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 
 import torch
 
-from voicenym.dsp import factors, lpc
+from voicenym.anonymizer import Anonymizer, Card, Core
+from voicenym.dsp import lpc, quadratic_factors
 from voicenym.dsp.envelope import keep_energy
-from voicenym.dsp.overlap import OverlapAdd, root_hann
+from voicenym.dsp.overlap_add import OverlapAdd, root_hann
 from voicenym.errors import UnknownSystemError
 from voicenym.pseudonym import Pseudonym
-from voicenym.system import Anonymizer, Card, Core
 
 REFERENCE_RATE = 16_000
 """Rate at which the published angles are meant; at other rates the same poles move in Hz."""
@@ -105,8 +105,10 @@ class McAdams(Anonymizer):
             a, _ = lpc.levinson(r)
             # Silent frames have no poles; evenly spread ones are found at once.
             a[-1] = torch.where(r[0] > 0, a[-1], 0.1)
-            b, c = self._moved(*factors.factor(a), alpha.repeat_interleave(count), to_reference)
-            old, new = a.float(), factors.multiply_out(b, c).float()
+            b, c = self._moved(
+                *quadratic_factors.factor(a), alpha.repeat_interleave(count), to_reference
+            )
+            old, new = a.float(), quadratic_factors.multiply_out(b, c).float()
             # [time, frame]: every step of a recursion is one operation over all frames. Passes
             # over samples go block by block, to stay in the cache.
             changed = windowed.new_empty(length, rows * count)

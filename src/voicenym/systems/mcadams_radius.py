@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from voicenym.system import Card
+from voicenym.anonymizer import Card
 from voicenym.systems.mcadams import McAdams
 
 

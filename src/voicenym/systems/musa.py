@@ -11,17 +11,17 @@ from typing import Any, ClassVar, Literal
 
 import torch
 
+from voicenym.anonymizer import Anonymizer, Card, Core, Profiler
 from voicenym.errors import UnknownSystemError, WeightsError
-from voicenym.identity import Identity, fitting
+from voicenym.identity import Identity, compatibility
 from voicenym.identity.spec import parsed
+from voicenym.nets.checkpoint import CONFIG, together, version
 from voicenym.nets.codec.codec import RATE, Codec
-from voicenym.nets.folder import CONFIG, together, version
-from voicenym.nets.home import home
+from voicenym.nets.weights_home import home
 from voicenym.pseudonym import Pseudonym
-from voicenym.resynthesis.codec_core import CodecSpeakers, CodedCore, LiveCodedCore
-from voicenym.resynthesis.coded import rotation, voices
-from voicenym.resynthesis.recording import VectorReader
-from voicenym.system import Anonymizer, Card, Core, Profiler
+from voicenym.resynthesis.bundled.analysis import VectorReader
+from voicenym.resynthesis.codec.codec_anonymization import rotation, voices
+from voicenym.resynthesis.codec.codec_core import CodecSpeakers, CodedCore, LiveCodedCore
 
 HOW = "voicenym train musa --data CORPUS --config musa-small -o FOLDER"
 
@@ -57,7 +57,7 @@ class Musa(Anonymizer):
             ``empty``, the paper's: nobody's voice, one for all, which no key changes.
         identity: another method than these, as of :func:`voicenym.identity.spec.parsed`.
         weights: folder of ``voicenym train musa``; ``musa`` in
-            :func:`voicenym.nets.home.home` unless given.
+            :func:`voicenym.nets.weights_home.home` unless given.
     """
 
     strength: float = 1.0
@@ -120,7 +120,7 @@ class Musa(Anonymizer):
             raise UnknownSystemError(f"musa: voice is turned or empty, not {self.voice!r}")
         if self.identity:
             # a fault in the text is told at once
-            fitting.fit(parsed(self.identity), self.card.name)
+            compatibility.fit(parsed(self.identity), self.card.name)
 
     @property
     def folder(self) -> Path:
@@ -130,12 +130,12 @@ class Musa(Anonymizer):
     @property
     def version(self) -> str:
         method = parsed(self.identity) if self.identity else None
-        return together(version(self.folder), fitting.version(method))
+        return together(version(self.folder), compatibility.version(method))
 
     def check(self) -> None:
         codec = self._codec()
         if self.identity:
-            fitting.tried(parsed(self.identity), codec.voices.mean.cpu())
+            compatibility.tried(parsed(self.identity), codec.voices.mean.cpu())
 
     @property
     def needs_profile(self) -> bool:

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from voicenym.dsp.overlap import OverlapAdd
+from voicenym.anonymizer import Anonymizer, Card, Core
+from voicenym.dsp.overlap_add import OverlapAdd
 from voicenym.dsp.phase_vocoder import OVERLAP, PitchShifter
 from voicenym.errors import UnknownSystemError
 from voicenym.pseudonym import Pseudonym
-from voicenym.system import Anonymizer, Card, Core
 
 HOP_SECONDS = 0.008
 """Analysis hop; the window is 64 ms, which parts harmonics 62 Hz apart."""

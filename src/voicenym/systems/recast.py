@@ -9,15 +9,21 @@ from typing import Any, ClassVar
 
 import torch
 
+from voicenym.anonymizer import Anonymizer, Card, Core, Profiler
 from voicenym.dsp import envelope
 from voicenym.dsp.average_voice import AverageVoice, AverageVoiceReader, EnvelopeFrames
-from voicenym.dsp.overlap import OverlapAdd
+from voicenym.dsp.overlap_add import OverlapAdd
+from voicenym.dsp.pitch.f0_statistics import (
+    TYPICAL_LOG_F0,
+    moments,
+    moved_within,
+    register,
+    typical,
+)
 from voicenym.dsp.pitch.online import Pitch, PitchStream
-from voicenym.dsp.pitch.register import TYPICAL_LOG_F0, moments, moved_within, register, typical
-from voicenym.dsp.source import Noise, PulseTrain
+from voicenym.dsp.voice_source import Noise, PulseTrain
 from voicenym.errors import UnknownSystemError
 from voicenym.pseudonym import Pseudonym
-from voicenym.system import Anonymizer, Card, Core, Profiler
 
 REFERENCE_RATE = 16_000
 

@@ -6,13 +6,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
+from voicenym.anonymizer import Card
 from voicenym.identity import Identity
 from voicenym.identity.mixture import RETRIES, Mixture
-from voicenym.identity.pools.pool import Rule
-from voicenym.resynthesis.assembly import part
-from voicenym.resynthesis.pipeline import Pipeline
-from voicenym.resynthesis.told import FAILS, PROMISES, SSL_NEEDS, SSL_STEPS, SSL_UNLIKE
-from voicenym.system import Card
+from voicenym.identity.pools.speaker_pool import Rule
+from voicenym.resynthesis.pipeline.assembly import part
+from voicenym.resynthesis.pipeline.card_text import (
+    FAILS,
+    PROMISES,
+    SSL_NEEDS,
+    SSL_STEPS,
+    SSL_UNLIKE,
+)
+from voicenym.resynthesis.pipeline.pipeline_system import Pipeline
 
 UNFORCED = 1.0
 

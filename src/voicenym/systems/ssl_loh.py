@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from voicenym.resynthesis.choosing import Turning
-from voicenym.resynthesis.told import (
+from voicenym.anonymizer import Card
+from voicenym.resynthesis.pipeline.card_text import (
     FAILS,
     HOUSEHOLDER_FAILS,
     HOUSEHOLDER_UNLIKE,
@@ -15,14 +15,14 @@ from voicenym.resynthesis.told import (
     SSL_STEPS,
     SSL_UNLIKE,
 )
-from voicenym.system import Card
+from voicenym.resynthesis.pipeline.voice_choice import Turning
 
 
 @dataclass(frozen=True)
 class SslLoh(Turning):
     """S-LOH: HuBERT-soft, YAAPT and HiFi-GAN; the speaker's vector is turned, as it asks for.
 
-    Parameters are those of :class:`~voicenym.resynthesis.choosing.Turning`.
+    Parameters are those of :class:`~voicenym.resynthesis.pipeline.voice_choice.Turning`.
     """
 
     shelf: ClassVar[str] = "ssl"

@@ -5,17 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from voicenym.anonymizer import Card
 from voicenym.identity.pools.ranking import Likeness
-from voicenym.resynthesis.choosing import Selecting
-from voicenym.resynthesis.told import FAILS, PROMISES, SSL_NEEDS, SSL_STEPS, SSL_UNLIKE
-from voicenym.system import Card
+from voicenym.resynthesis.pipeline.card_text import (
+    FAILS,
+    PROMISES,
+    SSL_NEEDS,
+    SSL_STEPS,
+    SSL_UNLIKE,
+)
+from voicenym.resynthesis.pipeline.voice_choice import Selecting
 
 
 @dataclass(frozen=True)
 class SslSelect(Selecting):
     """S-Select: HuBERT-soft, YAAPT and HiFi-GAN; the mean of speakers of a pool is heard.
 
-    Parameters are those of :class:`~voicenym.resynthesis.choosing.Selecting`.
+    Parameters are those of :class:`~voicenym.resynthesis.pipeline.voice_choice.Selecting`.
     """
 
     affinity: Likeness = "cosine"

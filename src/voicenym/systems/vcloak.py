@@ -10,8 +10,11 @@ from typing import Any, ClassVar
 
 import torch
 
-from voicenym.dsp.rates import RateChanger
+from voicenym.anonymizer import VERIFIERS as BY_VERIFIERS
+from voicenym.anonymizer import Anonymizer, Card, Core
+from voicenym.dsp.resampling import RateChanger
 from voicenym.errors import AudioError, UnknownSystemError, VoicenymError
+from voicenym.nets.checkpoint import together, version
 from voicenym.nets.cloak.cloak import (
     DIRECTIONS,
     MOST_EPSILON,
@@ -19,11 +22,8 @@ from voicenym.nets.cloak.cloak import (
     Cloak,
     CloakStream,
 )
-from voicenym.nets.folder import together, version
 from voicenym.nets.hub import sha256
 from voicenym.pseudonym import Pseudonym
-from voicenym.system import VERIFIERS as BY_VERIFIERS
-from voicenym.system import Anonymizer, Card, Core
 
 BUNDLED = Path(__file__).parents[1] / "nets" / "cloak" / "bundled" / "vcloak-small"
 VERIFIERS = Path(__file__).parents[1] / "nets" / "speakers" / "bundled"
@@ -218,7 +218,7 @@ def _voiceprint(target: str, verifier: str, name: str) -> torch.Tensor:
     import soxr
 
     from voicenym.audio import read
-    from voicenym.nets.speakers.weights import load
+    from voicenym.nets.speakers.speaker_encoders import load
 
     folder = Path(verifier) if verifier else VERIFIERS / name
     if (not name and not verifier) or not folder.is_dir():

@@ -9,11 +9,11 @@ from typing import Any, ClassVar
 
 import torch
 
+from voicenym.anonymizer import Anonymizer, Card, Core
 from voicenym.dsp import envelope
-from voicenym.dsp.overlap import OverlapAdd, root_hann
+from voicenym.dsp.overlap_add import OverlapAdd, root_hann
 from voicenym.errors import UnknownSystemError
 from voicenym.pseudonym import Pseudonym
-from voicenym.system import Anonymizer, Card, Core
 
 REFERENCE_RATE = 16_000
 """Rate whose Nyquist frequency is pi in the published functions."""

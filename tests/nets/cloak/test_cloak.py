@@ -8,9 +8,9 @@ import pytest
 import torch
 
 from voicenym.errors import VoicenymError
+from voicenym.nets.checkpoint import CONFIG, WEIGHTS
 from voicenym.nets.cloak.cloak import REFERENCE, Cloak, CloakStream
-from voicenym.nets.cloak.sizes import WaveUNetConfig
-from voicenym.nets.folder import CONFIG, WEIGHTS
+from voicenym.nets.cloak.geometry import WaveUNetConfig
 
 SMALL = WaveUNetConfig((4, 6, 8), stride=2, voiceprint=6)
 

@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from voicenym.nets.cloak.flow import Flow
-from voicenym.nets.cloak.sizes import WaveUNetConfig
+from voicenym.nets.cloak.geometry import WaveUNetConfig
+from voicenym.nets.cloak.stream_state import Flow
 from voicenym.nets.cloak.waveunet import WaveUNet
 
 SIZES = [((4, 6, 8, 8), 2, 5), ((4, 6, 8), 3, 5), ((3, 4, 5, 4), 4, 3)]

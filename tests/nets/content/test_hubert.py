@@ -7,8 +7,8 @@ import math
 import pytest
 import torch
 
+from voicenym.nets.content.content_encoders import load, make, save
 from voicenym.nets.content.hubert import HubertSoft
-from voicenym.nets.content.weights import load, make, save
 
 TINY = {
     "size": 6,

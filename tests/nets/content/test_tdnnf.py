@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
+from voicenym.nets.content.content_encoders import load, make, save
 from voicenym.nets.content.tdnnf import BYPASS, Factorised, SemiOrthogonal, TdnnF, TdnnFConfig
-from voicenym.nets.content.weights import load, make, save
 
 TINY = {"size": 6, "bands": 10, "width": 12, "narrow": 4, "strides": [1, 0, 3]}
 

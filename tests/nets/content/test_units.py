@@ -6,9 +6,9 @@ import pytest
 import torch
 
 from voicenym.errors import VoicenymError
+from voicenym.nets.checkpoint import write
 from voicenym.nets.content.hubert import HubertSoft
 from voicenym.nets.content.units import Cepstra, HubertLayer, Units
-from voicenym.nets.folder import write
 
 
 def noise(*shape):

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from voicenym.errors import VoicenymError
-from voicenym.nets.content.weights import load, save
+from voicenym.nets.content.content_encoders import load, save
 
 transformers = pytest.importorskip("transformers")
 

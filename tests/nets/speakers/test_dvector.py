@@ -6,9 +6,9 @@ import torch
 
 from voicenym.errors import VoicenymError
 from voicenym.nets import pickles
-from voicenym.nets.home import VARIABLE
 from voicenym.nets.hub import pull
 from voicenym.nets.speakers.dvector import HOP, PART_FRAMES, DVector, part_starts
+from voicenym.nets.weights_home import VARIABLE
 
 
 @pytest.fixture
@@ -70,7 +70,7 @@ def test_other_weights_are_refused(tmp_path):
 
 def test_equals_the_package_that_publishes_the_weights(tmp_path, monkeypatch):
     resemblyzer = pytest.importorskip("resemblyzer")
-    from voicenym.attack.neural import Resemblyzer
+    from voicenym.verification.encoder_verifier import Resemblyzer
 
     monkeypatch.setenv(VARIABLE, str(tmp_path))
     pull("resemblyzer")

@@ -4,7 +4,7 @@ from torch.nn import functional as F
 
 from voicenym.nets import pickles
 from voicenym.nets.speakers.ecapa import Ecapa
-from voicenym.nets.speakers.published import CHECKPOINT, published
+from voicenym.nets.speakers.speechbrain_encoder import CHECKPOINT, published
 
 
 def shapes(channels, size=192, middle=128):

@@ -3,7 +3,7 @@ import torch
 from torch.nn import functional as F
 
 from voicenym.nets import pickles
-from voicenym.nets.speakers.published import CHECKPOINT, published
+from voicenym.nets.speakers.speechbrain_encoder import CHECKPOINT, published
 from voicenym.nets.speakers.xvector import XVector
 
 KERNELS, DILATIONS = (5, 3, 3, 1, 1), (1, 2, 3, 1, 1)

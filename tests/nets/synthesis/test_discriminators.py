@@ -110,7 +110,7 @@ def test_kinds_stand_side_by_side():
 
 
 def test_a_discriminator_learns_to_tell_tones_from_noise():
-    from voicenym.nets.synthesis import losses
+    from voicenym.nets.synthesis import synthesis_losses
 
     torch.manual_seed(0)
     discriminator = MultiSpectral(((128, 32),), 4)
@@ -123,7 +123,9 @@ def test_a_discriminator_learns_to_tell_tones_from_noise():
         tones = torch.sin(2 * torch.pi * hertz * time)
         others = torch.randn(4, 1600, generator=generator)
         real, fake = discriminator(tones), discriminator(others)
-        loss = losses.discriminator_least_squares([r.score for r in real], [f.score for f in fake])
+        loss = synthesis_losses.discriminator_least_squares(
+            [r.score for r in real], [f.score for f in fake]
+        )
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()

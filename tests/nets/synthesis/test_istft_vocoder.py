@@ -3,7 +3,7 @@ import math
 import pytest
 import torch
 
-from voicenym.nets.synthesis import losses
+from voicenym.nets.synthesis import synthesis_losses
 from voicenym.nets.synthesis.istft_vocoder import IstftVocoder
 
 RATE = 16_000
@@ -105,7 +105,7 @@ def test_it_learns_a_signal_in_seconds(excitation, most):
     found = []
     for step in range(60):
         made = network(content, f0, torch.zeros(1, 1), torch.tensor([step]))
-        loss = losses.multi_resolution_stft(waveform, made, resolutions)
+        loss = synthesis_losses.multi_resolution_stft(waveform, made, resolutions)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()

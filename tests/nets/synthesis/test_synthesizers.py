@@ -65,7 +65,7 @@ def test_what_is_no_synthesizer_is_refused(tmp_path):
         synthesizers.make("wavenet", {})
     with pytest.raises(VoicenymError, match="istft-vocoder: "):
         synthesizers.make("istft-vocoder", {"depth": 3})
-    from voicenym.nets.folder import write
+    from voicenym.nets.checkpoint import write
 
     write(tmp_path, {"a": torch.zeros(1)}, {"kind": "ecapa", "options": {}})
     with pytest.raises(VoicenymError, match="holds no synthesizer"):

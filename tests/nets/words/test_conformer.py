@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from voicenym.nets.masked import padded, valid
+from voicenym.nets.masked_batch import padded, valid
 from voicenym.nets.words.conformer import (
     SIZES,
     Attention,

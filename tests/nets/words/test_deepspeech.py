@@ -6,15 +6,15 @@ import pytest
 import torch
 
 from voicenym.errors import VoicenymError
-from voicenym.nets.convert import convert
-from voicenym.nets.masked import padded
+from voicenym.nets.checkpoint_conversion import convert
+from voicenym.nets.masked_batch import padded
+from voicenym.nets.words.character_model import CharacterModel
 from voicenym.nets.words.deepspeech import (
     LABELS,
     DeepSpeech2,
     DeepSpeech2Config,
     posteriorgram_distance,
 )
-from voicenym.nets.words.recogniser import CharacterModel
 
 
 def net(cell: str = "lstm", layers: int = 2) -> DeepSpeech2:

@@ -9,10 +9,10 @@ import torch
 pytest.importorskip("safetensors")
 
 from voicenym.errors import VoicenymError
+from voicenym.nets.words.character_model import CharacterModel
 from voicenym.nets.words.ctc import Alphabet
 from voicenym.nets.words.phone_model import PhoneModel, holds_phones
 from voicenym.nets.words.phones import States
-from voicenym.nets.words.recogniser import CharacterModel
 
 STATES = States(("AA", "B"))
 TINY = {"width": 8, "gaps": (1,)}

@@ -15,7 +15,7 @@ pytest.importorskip("safetensors")
 
 from voicenym.errors import VoicenymError
 from voicenym.nets.catalogue import entry
-from voicenym.nets.convert import convert
+from voicenym.nets.checkpoint_conversion import convert
 from voicenym.nets.words.whisper import Whisper
 from voicenym.nets.words.whisper_published import from_ctranslate2, from_hub, published, variables
 

@@ -72,9 +72,9 @@ def make_audio(folder: Path) -> list[str]:
 
 def read_audio(folder: Path, path: Path) -> None:
     """Read it, and where that goes well, anonymize it: what comes out is finite and in bounds."""
+    from voicenym.anonymizer import load
     from voicenym.audio import read
     from voicenym.pseudonym import Key
-    from voicenym.system import load
 
     audio = read(path)
     assert bool(audio.samples.isfinite().all()), "samples that are no numbers"
@@ -99,8 +99,8 @@ def make_manifest(folder: Path) -> list[str]:
 
 
 def read_manifest(folder: Path, path: Path) -> None:
-    from voicenym.corpus.left_out import LeftOut
     from voicenym.corpus.recordings import recordings
+    from voicenym.corpus.skipped import LeftOut
 
     for recording in recordings(folder, left_out=LeftOut()):
         assert recording.path.is_file()
@@ -125,8 +125,8 @@ def make_kaldi(folder: Path) -> list[str]:
 
 def read_kaldi(folder: Path, path: Path) -> None:
     from voicenym.corpus.kaldi import read_kaldi as planned
-    from voicenym.corpus.left_out import LeftOut
     from voicenym.corpus.recordings import recordings
+    from voicenym.corpus.skipped import LeftOut
 
     def anonymize() -> None:
         found = planned(folder, folder / "output")
@@ -156,9 +156,9 @@ def make_lhotse(folder: Path) -> list[str]:
 
 
 def read_lhotse(folder: Path, path: Path) -> None:
-    from voicenym.corpus.left_out import LeftOut
     from voicenym.corpus.lhotse_manifest import read_manifest as planned
     from voicenym.corpus.recordings import recordings
+    from voicenym.corpus.skipped import LeftOut
 
     def anonymize() -> None:
         for item in planned(path, folder / "output").items:
@@ -193,11 +193,11 @@ def make_texts(folder: Path) -> list[str]:
 
 
 def read_texts(folder: Path, path: Path) -> None:
-    from voicenym.benchmark.voiceprivacy import from_voiceprivacy
     from voicenym.corpus.recording import Recording
-    from voicenym.recognition.aligning import Alignments
+    from voicenym.evaluation.voiceprivacy import from_voiceprivacy
+    from voicenym.recognition.alignment import Alignments
     from voicenym.recognition.arpa import read_arpa
-    from voicenym.recognition.closed import lexicon_of
+    from voicenym.recognition.closed_vocabulary import lexicon_of
     from voicenym.recognition.transcripts import read_transcripts
 
     speech = [Recording(n, n[0], folder, "f") for n in ("x1", "x2", "x3", "y1", "y2")]
@@ -227,14 +227,29 @@ def read_key(folder: Path, path: Path) -> None:
 
 
 RECIPES = (
-    ("verifier", "voicenym.training.speakers.verifier", "VerifierConfig", "ecapa-small"),
-    ("attacker", "voicenym.training.speakers.verifier", "VerifierConfig", "attacker"),
-    ("recogniser", "voicenym.training.words.recogniser", "RecogniserConfig", "recogniser-small"),
-    ("hybrid", "voicenym.training.words.hybrid", "HybridConfig", "recogniser-hybrid"),
-    ("soft", "voicenym.training.content.soft", "SoftConfig", "hubert-soft-small"),
-    ("bottleneck", "voicenym.training.content.bottleneck", "BottleneckConfig", "bottleneck-small"),
-    ("householder", "voicenym.training.identity.householder", "HouseholderConfig", "householder"),
-    ("ivector", "voicenym.training.speakers.ivector", "IVectorConfig", ""),
+    ("verifier", "voicenym.training.speakers.train_verifier", "VerifierConfig", "ecapa-small"),
+    ("attacker", "voicenym.training.speakers.train_verifier", "VerifierConfig", "attacker"),
+    (
+        "recogniser",
+        "voicenym.training.words.train_recogniser",
+        "RecogniserConfig",
+        "recogniser-small",
+    ),
+    ("hybrid", "voicenym.training.words.train_hybrid", "HybridConfig", "recogniser-hybrid"),
+    ("soft", "voicenym.training.content.train_hubert_soft", "SoftConfig", "hubert-soft-small"),
+    (
+        "bottleneck",
+        "voicenym.training.content.train_bottleneck",
+        "BottleneckConfig",
+        "bottleneck-small",
+    ),
+    (
+        "householder",
+        "voicenym.training.identity.train_householder",
+        "HouseholderConfig",
+        "householder",
+    ),
+    ("ivector", "voicenym.training.speakers.train_ivector", "IVectorConfig", ""),
 )
 
 
@@ -262,10 +277,10 @@ def read_recipes(folder: Path, path: Path) -> None:
 
 
 def make_weights(folder: Path) -> list[str]:
-    from voicenym.nets.speakers import weights
+    from voicenym.nets.speakers import speaker_encoders
 
     options = {"channels": 8, "size": 4, "attention": 4, "squeeze": 4}
-    weights.save(weights.make("ecapa", options), folder)
+    speaker_encoders.save(speaker_encoders.make("ecapa", options), folder)
     return ["config.json", "model.safetensors"]
 
 
@@ -273,7 +288,7 @@ def read_weights(folder: Path, path: Path) -> None:
     """As they are; and with the digest of what was damaged, so that it is looked into."""
     import hashlib
 
-    from voicenym.nets.speakers import weights
+    from voicenym.nets.speakers import speaker_encoders
 
     config = folder / "config.json"
 
@@ -284,9 +299,9 @@ def read_weights(folder: Path, path: Path) -> None:
             config.write_text(json.dumps(told))
         except (ValueError, TypeError, UnicodeDecodeError):
             return
-        weights.load(folder)
+        speaker_encoders.load(folder)
 
-    _each(lambda: weights.load(folder), signed)
+    _each(lambda: speaker_encoders.load(folder), signed)
 
 
 def make_settings(folder: Path) -> list[str]:
@@ -296,9 +311,9 @@ def make_settings(folder: Path) -> list[str]:
 
 
 def read_settings(folder: Path, path: Path) -> None:
+    from voicenym.anonymizer import load
     from voicenym.apps.cli.anonymize import _parameters
     from voicenym.identity.spec import parsed
-    from voicenym.system import load
 
     text = path.read_bytes().decode("utf-8", "surrogateescape")
     if path.name == "identity.txt":
@@ -325,7 +340,7 @@ def read_log(folder: Path, path: Path) -> None:
 
 
 def make_report(folder: Path) -> list[str]:
-    from voicenym.benchmark.results import (
+    from voicenym.evaluation.results import (
         AttackFigures,
         Evaluation,
         Measured,
@@ -344,7 +359,7 @@ def make_report(folder: Path) -> list[str]:
 
 
 def read_report(folder: Path, path: Path) -> None:
-    from voicenym.benchmark.results import load
+    from voicenym.evaluation.results import load
 
     load(folder)
 
@@ -361,10 +376,10 @@ def make_pair(folder: Path) -> list[str]:
 
 def read_pair(folder: Path, path: Path) -> None:
     """The writer's comparison: what is made of a recording, and the recording itself."""
+    from voicenym.anonymizer import load
     from voicenym.errors import AudioError
-    from voicenym.system import load
 
-    judgement_of = import_module("voicenym.corpus.nearness").Judgement
+    judgement_of = import_module("voicenym.corpus.near_original").Judgement
 
     def sound_of(name: str) -> np.ndarray:
         data = (folder / name).read_bytes()

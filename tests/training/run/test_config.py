@@ -2,7 +2,7 @@ import pytest
 
 from voicenym.errors import VoicenymError
 from voicenym.training.run.config import bundled, changed, load
-from voicenym.training.speakers.verifier import VerifierConfig
+from voicenym.training.speakers.train_verifier import VerifierConfig
 
 
 def test_every_bundled_configuration_of_a_verifier_loads():

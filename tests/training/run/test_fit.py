@@ -12,7 +12,7 @@ import torch
 
 from voicenym.errors import VoicenymError
 from voicenym.training.run.fit import Limits, Machine, _strategy, fit, quickest
-from voicenym.training.speech.epochs import Epoch
+from voicenym.training.speech.epoch_sampling import Epoch
 
 
 class Drawn(Epoch[torch.Tensor]):

@@ -39,7 +39,7 @@ from voicenym.apps.cli import (
     train_verifier,
     train_word_codes,
 )
-from voicenym.apps.cli.leaving import leaves_out
+from voicenym.apps.cli.skipped_files import leaves_out
 from voicenym.errors import VoicenymError
 from voicenym.isolation import isolate
 from voicenym.private import closed

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from voicenym.apps.cli.outcome import BatchProgress, Messages, account, conclude, summarize
-from voicenym.apps.cli.who import ONE_ALONE, each_alone, who_is_whom
+from voicenym.apps.cli.batch_report import BatchProgress, Messages, account, conclude, summarize
+from voicenym.apps.cli.dry_run import ONE_ALONE, each_alone, who_is_whom
 from voicenym.corpus import DEFAULT_SYSTEM
 from voicenym.errors import KeyFileError, UnknownSystemError, VoicenymError
 from voicenym.pseudonym import Key, readable_by_others
@@ -19,8 +19,8 @@ from voicenym.pseudonym import Key, readable_by_others
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from voicenym.corpus.plan import Item
-    from voicenym.corpus.runner import Summary
+    from voicenym.corpus.batch_runner import Summary
+    from voicenym.corpus.file_plan import Item
 
 KEY_VARIABLE = "VOICENYM_KEY_FILE"
 MOST_PIPED = 2 << 30
@@ -111,7 +111,7 @@ def anonymize(
     short = {"weights": weights, "strength": strength, "epsilon": epsilon, "target": target}
     given = [f"{name}={value}" for name, value in short.items() if value is not None]
     parameters = {**_parameters(system, [*settings, *given]), "device": device}
-    from voicenym.system import load
+    from voicenym.anonymizer import load
 
     anonymizer = load(system, **parameters)
     if not dry_run:
@@ -138,20 +138,20 @@ def anonymize(
     )
     items = corpus.items
     whole = corpus.folder is not None
-    from voicenym.corpus import plan
-    from voicenym.corpus.mapping import check_place
-    from voicenym.corpus.mapping import write as write_mapping
-    from voicenym.corpus.revisions import check_log
-    from voicenym.corpus.runner import Job, Summary, level_times, run
+    from voicenym.corpus import file_plan
+    from voicenym.corpus.batch_runner import Job, Summary, level_times, run
+    from voicenym.corpus.rename_map import check_place
+    from voicenym.corpus.rename_map import write as write_mapping
+    from voicenym.corpus.revision_check import check_log
 
     if rename:
         if output is None or not whole:
             raise VoicenymError("--rename needs a folder as input and -o FOLDER")
         if not corpus.is_dataset:  # whose items have their new names already
-            items = plan.renamed(items, secret, output)
+            items = file_plan.renamed(items, secret, output)
     elif mapping is not None or show_names:
         raise VoicenymError("--mapping and --show-names are for --rename; add --rename")
-    plan.check_distinct(items, opaque=rename)
+    file_plan.check_distinct(items, opaque=rename)
     if mapping is not None and output is not None:
         check_place(mapping, output)
     if dry_run:
@@ -163,7 +163,7 @@ def anonymize(
         return
     if stored and (note := each_alone(items)):
         say(note)
-    log = None if corpus.folder is None else corpus.folder / plan.LOG_NAME
+    log = None if corpus.folder is None else corpus.folder / file_plan.LOG_NAME
     job = Job(
         system=system,
         parameters=anonymizer.parameters(),
@@ -215,7 +215,7 @@ def _parameters(system: str, settings: list[str]) -> dict[str, Any]:
     """``low=0.7`` to ``{"low": 0.7}``, by the type of the system's field."""
     import dataclasses
 
-    from voicenym.system import system_class
+    from voicenym.anonymizer import system_class
 
     fields = {f.name: f for f in dataclasses.fields(system_class(system))}
     parameters: dict[str, Any] = {}
@@ -286,9 +286,9 @@ def _corpus(
     names: Key | None = None,
 ) -> _Corpus:
     """What to do; ``names`` draws those of a data set, which keeps its own without."""
-    from voicenym.corpus import kaldi, lhotse_manifest, plan
-    from voicenym.corpus.names import Names
-    from voicenym.corpus.speakers import level_of
+    from voicenym.corpus import file_plan, kaldi, lhotse_manifest
+    from voicenym.corpus.drawn_names import Names
+    from voicenym.corpus.speaker_rule import level_of
 
     where = level_of(level)
     drawn = None if names is None else Names(names)
@@ -316,7 +316,7 @@ def _corpus(
     if keep:
         raise VoicenymError("--keep is for a Kaldi data folder or a lhotse manifest; leave it out")
     several = len(paths) > 1 or any(path.is_dir() for path in paths)
-    return _Corpus(plan.plan(paths, output, speaker, where), output if several else None)
+    return _Corpus(file_plan.plan(paths, output, speaker, where), output if several else None)
 
 
 def _pipe(
@@ -333,8 +333,8 @@ def _pipe(
     import shutil
     import tempfile
 
-    from voicenym.corpus.file import anonymize_file
-    from voicenym.corpus.speakers import own_of
+    from voicenym.corpus.single_file import anonymize_file
+    from voicenym.corpus.speaker_rule import own_of
 
     data = sys.stdin.buffer.read(MOST_PIPED + 1)
     if len(data) > MOST_PIPED:

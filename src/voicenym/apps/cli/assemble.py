@@ -53,8 +53,8 @@ def assemble(
     ),
 ) -> None:
     """Put the parts of a pipeline together, once they were found to fit each other."""
-    from voicenym.apps.cli.parts import folder_of
-    from voicenym.resynthesis import assembly
+    from voicenym.apps.cli.encoder_options import folder_of
+    from voicenym.resynthesis.pipeline import assembly
 
     given: dict[str, Any] = {
         "content": content,

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import typer
 
-from voicenym.apps.cli import levels
-from voicenym.apps.cli.leaving import FAIL_FAST, leaving_out
+from voicenym.apps.cli import speaker_level as levels
+from voicenym.apps.cli.skipped_files import FAIL_FAST, leaving_out
 
 
 def audit(
@@ -35,10 +35,10 @@ def audit(
     fail_fast: bool = FAIL_FAST,
 ) -> None:
     """Say in plain words what the strongest attacker here sees of one recording."""
-    from voicenym.attack.verifier import installed, unconverted, verifier
-    from voicenym.benchmark.audit import audit as run
+    from voicenym.anonymizer import load
     from voicenym.corpus.recordings import recordings, spread
-    from voicenym.system import load
+    from voicenym.evaluation.recording_audit import audit as run
+    from voicenym.verification.verifiers import installed, unconverted, verifier
 
     if system is not None:
         load(system)

@@ -131,8 +131,8 @@ def removed(cache: Found) -> list[str]:
 
 
 def _in_folder(folder: Path, names: list[str], below: Path) -> Iterator[Found]:
-    from voicenym.attack.cache import BESIDE, is_cache
     from voicenym.private import cache_kind
+    from voicenym.verification.vector_store import BESIDE, is_cache
 
     kind = cache_kind(folder)
     if kind is not None:

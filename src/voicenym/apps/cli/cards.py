@@ -20,8 +20,8 @@ def update(
     ),
 ) -> None:
     """Write a report's figures to the cards (and a README's table), never by hand."""
-    from voicenym.benchmark import results
-    from voicenym.benchmark.cards import write, write_readme
+    from voicenym.evaluation import results
+    from voicenym.evaluation.card_figures import write, write_readme
 
     evaluation = results.load(report)
     typer.echo(f"wrote {write(evaluation, add=add)}")

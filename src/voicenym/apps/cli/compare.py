@@ -16,10 +16,10 @@ def compare(
 
     Differences are tested pair by pair where systems were tried on the same people.
     """
-    from voicenym.benchmark import kept, results
-    from voicenym.benchmark.comparison import compare as compared
+    from voicenym.evaluation import results, saved_scores
+    from voicenym.evaluation.comparison import compare as compared
 
-    found = [(str(path), results.load(path), kept.load(path)) for path in reports]
+    found = [(str(path), results.load(path), saved_scores.load(path)) for path in reports]
     if sum(len(evaluation.systems) for _, evaluation, _ in found) < 2:
         raise VoicenymError("one system only: name two reports, or one of several systems")
     typer.echo(compared(found))

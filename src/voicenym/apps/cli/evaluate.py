@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from voicenym.apps.cli import ears, levels
-from voicenym.apps.cli.leaving import FAIL_FAST, leaving_out
+from voicenym.apps.cli import recogniser_options
+from voicenym.apps.cli import speaker_level as levels
 from voicenym.apps.cli.progress import Progress, summary
+from voicenym.apps.cli.skipped_files import FAIL_FAST, leaving_out
 from voicenym.errors import CorpusError, DependencyError, VoicenymError
 
 if TYPE_CHECKING:
-    from voicenym.attack.retrained import Lesson
+    from voicenym.attack.trained_attackers import Lesson
     from voicenym.corpus.recording import Recording
 
 CACHE = "cache.sqlite"
@@ -170,15 +171,15 @@ def evaluate(
         raise VoicenymError(f"{output}: is a file; give a folder for the report")
     import torch
 
-    from voicenym.attack.denoise import denoisers
-    from voicenym.attack.verifier import installed, unconverted
-    from voicenym.benchmark import kept, report, results
-    from voicenym.benchmark.plan import Plan
-    from voicenym.benchmark.protocol import evaluate as run
-    from voicenym.benchmark.trials import build
-    from voicenym.benchmark.voiceprivacy import from_voiceprivacy
+    from voicenym.anonymizer import load, usable
+    from voicenym.attack.denoisers import denoisers
     from voicenym.corpus.recordings import halved, matched, recordings, spread
-    from voicenym.system import load, usable
+    from voicenym.evaluation import report, results, saved_scores
+    from voicenym.evaluation.evaluation_plan import Plan
+    from voicenym.evaluation.protocol import evaluate as run
+    from voicenym.evaluation.trials import build
+    from voicenym.evaluation.voiceprivacy import from_voiceprivacy
+    from voicenym.verification.verifiers import installed, unconverted
 
     torch.set_num_threads(1)  # the same vectors for any number of workers
     names = usable(_left_out) if every else system
@@ -201,9 +202,11 @@ def evaluate(
         else:
             drawn = f"{enrolment} recordings to enrol and {tried} to try a speaker"
             test = build(speech, enrolment=enrolment, trials=tried, same_sex=not any_sex, seed=seed)
-        hears = ears.recogniser_of(recogniser, weights, [r.text for r in test.recordings if r.text])
-        learnt = ears.retrained_of(retrained, names)
-        heard = ears.transcripts_of(
+        hears = recogniser_options.recogniser_of(
+            recogniser, weights, [r.text for r in test.recordings if r.text]
+        )
+        learnt = recogniser_options.retrained_of(retrained, names)
+        heard = recogniser_options.transcripts_of(
             transcripts, [*names, "original", *(["files"] if files else [])]
         )
         where = [
@@ -241,7 +244,7 @@ def evaluate(
         if hears is not None:
             hears.close()
         results.save(evaluation, output)
-        kept.keep(evaluation, evidence, output)
+        saved_scores.keep(evaluation, evidence, output)
         page = report.write(evaluation, evidence, output)
         if not quiet:
             typer.echo(summary(evaluation))
@@ -255,7 +258,7 @@ def _left_out(name: str, why: str) -> None:
 def _lesson(budget: str | None, start: str, config: str, folder: Path, workers: int) -> Lesson:
     """How the semi-informed attackers train; without a budget, only what takes minutes."""
     from voicenym.apps.cli.train import needs_lightning, seconds
-    from voicenym.attack.retrained import Lesson
+    from voicenym.attack.trained_attackers import Lesson
 
     limit = seconds(budget) or 0.0
     if limit:

@@ -37,9 +37,9 @@ def run(
             had again: nothing is protected with them.
         quiet: say nothing but errors.
     """
-    from voicenym.benchmark import vectors_report
-    from voicenym.benchmark.vectors import Bench, Candidate, judge
-    from voicenym.identity.pools.pool import load
+    from voicenym.evaluation import vector_report
+    from voicenym.evaluation.vector_evaluation import Bench, Candidate, judge
+    from voicenym.identity.pools.speaker_pool import load
     from voicenym.identity.spec import parsed
     from voicenym.pseudonym import Key
 
@@ -70,9 +70,9 @@ def run(
         f"{users.name}: {len(bench.trials.models)} speakers, {enrolment} vectors to enrol and "
         f"{tried} to try, a pseudonym per {per}; attackers learn from {others.name}, seed {seed}"
     )
-    page = vectors_report.write(judged, bench, output, settings)
+    page = vector_report.write(judged, bench, output, settings)
     if not quiet:
-        typer.echo(vectors_report.table(judged))
+        typer.echo(vector_report.table(judged))
         typer.echo(f"report: {page}")
 
 

@@ -30,7 +30,7 @@ def new(path: Path = typer.Argument(help="The file to write; never overwritten."
 @app.command("show")
 def show(path: Path = typer.Argument(help="A key file.")) -> None:
     """Say which revision of each system a key's voices are made with; never the secret."""
-    from voicenym.system import revisions
+    from voicenym.anonymizer import revisions
 
     kept = Key.load(path).revisions or {}
     latest = revisions()
@@ -54,7 +54,7 @@ def upgrade(
     to: Path = typer.Argument(help="The file to write; never overwritten."),
 ) -> None:
     """Write a copy of a key for the systems' latest revisions: some of its voices change."""
-    from voicenym.system import revisions
+    from voicenym.anonymizer import revisions
 
     key, latest = Key.load(path), revisions()
     kept = key.revisions or {}

@@ -100,8 +100,8 @@ def convert(
     pitch: str | None = typer.Option(None, "--pitch", help="hifigan: hertz (default) or log."),
 ) -> None:
     """Make a folder of ours, config.json and model.safetensors, of a published checkpoint."""
-    from voicenym.nets.convert import convert as converted
-    from voicenym.nets.convert import source_of
+    from voicenym.nets.checkpoint_conversion import convert as converted
+    from voicenym.nets.checkpoint_conversion import source_of
 
     options = {
         "layers": layers,
@@ -123,7 +123,7 @@ def formants(
 
     For identity=formant-pitch: a synthesizer is trained with it, with --scale octaves.
     """
-    from voicenym.nets.speakers.weights import make, save
+    from voicenym.nets.speakers.speaker_encoders import make, save
 
     encoder = make("formant-pitch", {"formants": count})
     save(encoder, output, {"what": "medians of F0 and formants in Hz, measured; nothing is learnt"})

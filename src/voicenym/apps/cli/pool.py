@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from voicenym.apps.cli import levels
+from voicenym.apps.cli import speaker_level
 from voicenym.apps.cli import train as shared
-from voicenym.apps.cli.leaving import current, leaves_out
+from voicenym.apps.cli.skipped_files import current, leaves_out
 from voicenym.errors import CorpusError
 
 if TYPE_CHECKING:
     from voicenym.corpus.recording import Recording
-    from voicenym.identity.pools.affinity import Affinity
-    from voicenym.identity.pools.pool import Pool
+    from voicenym.identity.pools.plda_affinity import Affinity
+    from voicenym.identity.pools.speaker_pool import Pool
 
 app = typer.Typer(help="Pools of speaker vectors.", no_args_is_help=True)
 
 
-app.callback(help="Pools of speaker vectors.")(levels.group)
+app.callback(help="Pools of speaker vectors.")(speaker_level.group)
 
 
 @app.command("build")
@@ -54,9 +54,9 @@ def build(
     import torch
 
     from voicenym.attack.embedder import Embedder
-    from voicenym.attack.verifier import verifier
-    from voicenym.identity.pools.clusters import clustered
-    from voicenym.identity.pools.pool import Pool, save
+    from voicenym.identity.pools.affinity_propagation import clustered
+    from voicenym.identity.pools.speaker_pool import Pool, save
+    from voicenym.verification.verifiers import verifier
 
     torch.set_num_threads(1)  # the same vectors for any number of workers
     say = shared.telling(quiet)
@@ -105,8 +105,8 @@ def _plda(pool: Pool) -> Affinity:
     import numpy as np
     import torch
 
-    from voicenym.attack.plda import PLDA
-    from voicenym.identity.pools.affinity import Affinity
+    from voicenym.identity.pools.plda_affinity import Affinity
+    from voicenym.verification.plda import PLDA
 
     model = PLDA.train(pool.vectors.double().numpy(), pool.speakers)
     basis, psi = model.model.diagonal

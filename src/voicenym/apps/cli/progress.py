@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 if TYPE_CHECKING:
-    from voicenym.benchmark.results import Evaluation
+    from voicenym.evaluation.results import Evaluation
 
 
 class Progress:

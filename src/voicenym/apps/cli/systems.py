@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
-    from voicenym.system import Anonymizer, Card, Figure
+    from voicenym.anonymizer import Anonymizer, Card, Figure
 
 KEY_HOLDER = "key-holder"
 """Attackers with the user's key are no measure of a system."""
@@ -20,7 +20,7 @@ def systems(
     as_json: bool = typer.Option(False, "--json", help="Print the cards as JSON."),
 ) -> None:
     """List the systems, or show one system's card."""
-    from voicenym.system import available, system_class
+    from voicenym.anonymizer import available, system_class
 
     classes = [system_class(n) for n in ([name] if name else available())]
     cards = [cls.card for cls in classes]

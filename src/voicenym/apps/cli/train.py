@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, TypedDict
 
 import typer
 
-from voicenym.apps.cli import levels
-from voicenym.apps.cli.leaving import current
+from voicenym.apps.cli import speaker_level
+from voicenym.apps.cli.skipped_files import current
 from voicenym.errors import CorpusError, DependencyError, VoicenymError
 from voicenym.private import private_folder
-from voicenym.training.run.cores import cores
+from voicenym.training.run.cpu_count import cores
 
 if TYPE_CHECKING:
     from voicenym.corpus.recording import Recording
     from voicenym.training.run.fit import Machine
-    from voicenym.training.speech.shelf import Rendering, Utterance
+    from voicenym.training.speech.speech_cache import Rendering, Utterance
 
 app = typer.Typer(help="Train networks on speech of your own.", no_args_is_help=True)
-app.callback(help="Train networks on speech of your own.")(levels.group)
+app.callback(help="Train networks on speech of your own.")(speaker_level.group)
 
 DATA = typer.Option(
     ..., "--data", "-d",
@@ -69,7 +69,7 @@ def needs_lightning() -> None:
 def gathered(sources: Sequence[Path], split: str | None, corpora: Sequence[str]) -> list[Recording]:
     """All recordings of all sources; names may recur between them.
 
-    Rows without a file are left out (:func:`voicenym.apps.cli.leaving.current`).
+    Rows without a file are left out (:func:`voicenym.apps.cli.skipped_files.current`).
     """
     from voicenym.corpus.recordings import recordings
 
@@ -78,7 +78,7 @@ def gathered(sources: Sequence[Path], split: str | None, corpora: Sequence[str])
         for source in sources
         for corpus in (corpora or [""])
         for recording in recordings(
-            source, split, corpus or None, current(), level=levels.current()
+            source, split, corpus or None, current(), level=speaker_level.current()
         )
     ]
 
@@ -118,9 +118,9 @@ def learnt_from(
 
 def rendering(system: str | None, per: str, folder: Path) -> Rendering:
     """Speech as it is, or anonymized as an attacker would, with a key kept in the folder."""
-    from voicenym.attack.transform import ORIGINAL, Anonymize, Transform
+    from voicenym.anonymizer import load
+    from voicenym.attack.transforms import ORIGINAL, Anonymize, Transform
     from voicenym.pseudonym import Key
-    from voicenym.system import load
 
     if per not in ("speaker", "utterance"):
         raise VoicenymError(f"--per is speaker or utterance, not {per!r}")
@@ -139,7 +139,7 @@ def shelved(
     folder: Path, recordings: Sequence[Recording], how: Rendering, say: Callable[[str], None]
 ) -> list[Utterance]:
     """Recordings decoded, or anonymized, into a folder; those that fail are left out and named."""
-    from voicenym.training.speech.shelf import Shelf
+    from voicenym.training.speech.speech_cache import Shelf
 
     done = 0
 
@@ -166,7 +166,7 @@ def prepared(
     Raises:
         CorpusError: no recording is left of those to learn from, or of those that were kept out.
     """
-    from voicenym.attack.transform import ORIGINAL
+    from voicenym.attack.transforms import ORIGINAL
 
     utterances = shelved(folder, [*learnt, *kept], how or ORIGINAL, say)
     aside = {id(recording) for recording in kept}
@@ -180,7 +180,7 @@ def prepared(
 
 def seconds(budget: str | None) -> float | None:
     """Of ``25m`` and the like."""
-    from voicenym.training.run.pace import duration
+    from voicenym.training.run.schedule import duration
 
     try:
         return None if budget is None else duration(budget)

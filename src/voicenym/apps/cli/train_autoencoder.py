@@ -25,9 +25,9 @@ def autoencoder(
 ) -> None:
     """Train the adversarial autoencoder of the challenge's S1 and S2."""
     shared.needs_lightning()
-    from voicenym.identity.pools.pool import load
-    from voicenym.nets.identity.autoencoder import save
-    from voicenym.training.identity import autoencoder as recipe
+    from voicenym.identity.pools.speaker_pool import load
+    from voicenym.nets.identity.vector_autoencoder import save
+    from voicenym.training.identity import train_autoencoder as recipe
     from voicenym.training.run.config import load as settings
 
     kind = recipe.AutoencoderConfig

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import typer
 
 from voicenym.apps.cli import train as shared
-from voicenym.apps.cli.features import CEPSTRA, features_behind, features_of
+from voicenym.apps.cli.feature_options import CEPSTRA, features_behind, features_of
 from voicenym.errors import VoicenymError
 
 if TYPE_CHECKING:
     from voicenym.nets.content.hubert import HubertSoft
     from voicenym.nets.content.units import Units
-    from voicenym.training.content.soft import SoftConfig
+    from voicenym.training.content.train_hubert_soft import SoftConfig
 
 UNITS_CONFIG = typer.Option(None, "--config", "-c", help="./FILE of YAML; 100 units without.")
 FEATURES = typer.Option(
@@ -46,7 +46,7 @@ def units(
 ) -> None:
     """Find units of speech without texts: clusters of frames (mini-batch k-means)."""
     shared.needs_lightning()
-    from voicenym.training.content import units as recipe
+    from voicenym.training.content import train_units as recipe
     from voicenym.training.run.config import changed, load
 
     chosen = recipe.UnitsConfig() if config is None else load(config, recipe.UnitsConfig)
@@ -91,11 +91,11 @@ def content(
 ) -> None:
     """Train HuBERT-soft to predict units: content as soft units."""
     shared.needs_lightning()
+    from voicenym.nets.content.content_encoders import save
     from voicenym.nets.content.units import Units
-    from voicenym.nets.content.weights import save
-    from voicenym.training.content import soft as recipe
+    from voicenym.training.content import train_hubert_soft as recipe
     from voicenym.training.run.config import changed, load
-    from voicenym.training.speech.apart import apart
+    from voicenym.training.speech.speaker_split import apart
 
     chosen = changed(load(config, recipe.SoftConfig), steps=steps, batch=batch)
     means = shared.means(budget, quiet, accelerator, devices, precision, workers)
@@ -147,12 +147,12 @@ def bottleneck(
     """Train a TDNN-F recogniser; its bottleneck is content, as in B1."""
     shared.needs_lightning()
     from voicenym.metrics import normalise
-    from voicenym.nets.content.weights import save
+    from voicenym.nets.content.content_encoders import save
+    from voicenym.nets.words.character_model import CharacterModel
     from voicenym.nets.words.ctc import Alphabet
-    from voicenym.nets.words.recogniser import CharacterModel
-    from voicenym.training.content import bottleneck as recipe
+    from voicenym.training.content import train_bottleneck as recipe
     from voicenym.training.run.config import changed, load
-    from voicenym.training.words.recogniser import kept_out
+    from voicenym.training.words.train_recogniser import kept_out
 
     chosen = changed(
         load(config, recipe.BottleneckConfig), steps=steps, batch=batch, adversary=adversary
@@ -182,12 +182,12 @@ def bottleneck(
 
 def _student(start: str | None, config: SoftConfig, targets: Units) -> HubertSoft:
     """A network to train: from nothing, from HuBERT, or with weights of an earlier run."""
+    from voicenym.nets.checkpoint import configuration, is_ours
+    from voicenym.nets.content.content_encoders import load
     from voicenym.nets.content.hubert import HubertSoft
     from voicenym.nets.content.hubert_published import PLAIN, from_hubert
-    from voicenym.nets.content.weights import load
-    from voicenym.nets.folder import configuration, is_ours
     from voicenym.nets.hub import place_of
-    from voicenym.training.content.soft import network
+    from voicenym.training.content.train_hubert_soft import network
 
     if start is None:
         return network(config, targets)

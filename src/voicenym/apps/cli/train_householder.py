@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import typer
 
 from voicenym.apps.cli import train as shared
-from voicenym.apps.cli.leaving import current
+from voicenym.apps.cli.skipped_files import current
 from voicenym.errors import VoicenymError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from voicenym.identity.pools.pool import Pool
+    from voicenym.identity.pools.speaker_pool import Pool
 
 KEPT = "vectors"
 """Within the output folder: vectors that were made of speech."""
@@ -46,9 +46,9 @@ def householder(
 ) -> None:
     """Train a Householder network to turn speakers into others (paper 0)."""
     shared.needs_lightning()
-    from voicenym.identity.pools.pool import load as pool_in
-    from voicenym.nets.identity.stored import save
-    from voicenym.training.identity import householder as recipe
+    from voicenym.identity.pools.speaker_pool import load as pool_in
+    from voicenym.nets.identity.householder_checkpoint import save
+    from voicenym.training.identity import train_householder as recipe
     from voicenym.training.run.config import changed, load
 
     if (vectors is None) == (not data):
@@ -91,8 +91,8 @@ def _made(
     import torch
 
     from voicenym.attack.embedder import Embedder
-    from voicenym.attack.verifier import verifier
-    from voicenym.identity.pools.pool import Pool, load, save
+    from voicenym.identity.pools.speaker_pool import Pool, load, save
+    from voicenym.verification.verifiers import verifier
 
     model = verifier(encoder)
     if not folder.is_dir():

@@ -54,13 +54,13 @@ def hybrid(
     from voicenym.metrics import normalise
     from voicenym.nets.words.phone_model import PhoneModel
     from voicenym.nets.words.phones import States
-    from voicenym.recognition.aligning import Alignments, pronunciations
-    from voicenym.recognition.closed import lexicon_of
-    from voicenym.recognition.hybrid import attach
+    from voicenym.recognition.alignment import Alignments, pronunciations
+    from voicenym.recognition.closed_vocabulary import lexicon_of
+    from voicenym.recognition.hybrid_recogniser import attach
     from voicenym.training.run.config import changed, load
-    from voicenym.training.speech.aligned import aligned, shares
-    from voicenym.training.speech.apart import apart
-    from voicenym.training.words import hybrid as recipe
+    from voicenym.training.speech.aligned_dataset import aligned, shares
+    from voicenym.training.speech.speaker_split import apart
+    from voicenym.training.words import train_hybrid as recipe
 
     chosen = changed(load(config, recipe.HybridConfig), steps=steps, batch=batch, order=order)
     means = shared.means(budget, quiet, accelerator, devices, precision, workers)

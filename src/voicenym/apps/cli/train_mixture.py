@@ -34,9 +34,9 @@ def mixture(
     quiet: bool = shared.QUIET,
 ) -> None:
     """Fit a Gaussian mixture in principal components of a pool's vectors (paper 1)."""
-    from voicenym.identity.pools.gaussians import save
-    from voicenym.identity.pools.pool import opened
-    from voicenym.training.identity import mixture as recipe
+    from voicenym.identity.pools.speaker_pool import opened
+    from voicenym.identity.pools.vector_mixture import save
+    from voicenym.training.identity import train_mixture as recipe
 
     if covariance not in ("diag", "full"):
         raise VoicenymError(f"--covariance is diag or full, not {covariance!r}")
@@ -56,7 +56,7 @@ def mixture(
         output.mkdir(parents=True, exist_ok=True)
         lines = [json.dumps(asdict(row)) for row in tried]
         (output / SEARCH).write_text("\n".join(lines) + "\n", "utf-8")
-        from voicenym.benchmark.figures.mixtures import sizes as picture
+        from voicenym.evaluation.figures.mixture_sizes import sizes as picture
 
         (output / PICTURE).write_text(picture(tried), "utf-8")
     found = recipe.train(pool, config)

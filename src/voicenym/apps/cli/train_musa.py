@@ -10,7 +10,7 @@ import typer
 from voicenym.apps.cli import train as shared
 
 if TYPE_CHECKING:
-    from voicenym.training.codec.losses import Teacher
+    from voicenym.training.codec.codec_losses import Teacher
     from voicenym.training.run.fit import Machine
 
 NO_TEACHER = "none"
@@ -49,11 +49,11 @@ def musa(
     """Train MUSA's codec: the speaker, the content and the prosody taken apart in turn."""
     shared.needs_lightning()
     from voicenym.nets.codec.codec import Codec
-    from voicenym.training.codec import musa as recipe
-    from voicenym.training.codec.coding import MusaConfig
-    from voicenym.training.codec.takes import taught
+    from voicenym.training.codec import train_musa as recipe
+    from voicenym.training.codec.codec_dataset import taught
+    from voicenym.training.codec.codec_step import MusaConfig
     from voicenym.training.run.config import changed, load
-    from voicenym.training.speech.apart import apart
+    from voicenym.training.speech.speaker_split import apart
 
     chosen = changed(load(config, MusaConfig), steps=steps, batch=batch)
     means = shared.means(budget, quiet, accelerator, devices, precision, workers)
@@ -88,11 +88,11 @@ def _teacher(folder: Path, features: str | None, machine: Machine) -> Teacher:
     Raises:
         VoicenymError: others were given, or none.
     """
-    from voicenym.apps.cli.features import features_behind
+    from voicenym.apps.cli.feature_options import features_behind
+    from voicenym.nets.checkpoint import configuration
     from voicenym.nets.content import tokenizer
     from voicenym.nets.content.units import Units
-    from voicenym.nets.folder import configuration
-    from voicenym.training.codec.losses import UnitTeacher
+    from voicenym.training.codec.codec_losses import UnitTeacher
 
     units: Units | tokenizer.Tokenizer
     if configuration(folder).get("kind") == tokenizer.KIND:

@@ -11,7 +11,7 @@ import typer
 from voicenym.apps.cli import train as shared
 
 if TYPE_CHECKING:
-    from voicenym.training.speech.shelf import Utterance
+    from voicenym.training.speech.speech_cache import Utterance
 
 WEIGHED = 60
 """Utterances that the n-gram is weighed on, of those that are kept out."""
@@ -49,12 +49,12 @@ def recogniser(
     """Train a recogniser of words; with --system, of words that a system anonymized."""
     shared.needs_lightning()
     from voicenym.metrics import normalise
+    from voicenym.nets.words.character_model import CharacterModel
     from voicenym.nets.words.ctc import Alphabet
-    from voicenym.nets.words.recogniser import CharacterModel
-    from voicenym.recognition.trained import note
-    from voicenym.recognition.weighing import attach
+    from voicenym.recognition.ctc_recogniser import note
+    from voicenym.recognition.language_model_weight import attach
     from voicenym.training.run.config import changed, load
-    from voicenym.training.words import recogniser as recipe
+    from voicenym.training.words import train_recogniser as recipe
 
     chosen = changed(load(config, recipe.RecogniserConfig), steps=steps, batch=batch, order=order)
     speech = shared.gathered(data, split, corpus)
@@ -95,7 +95,7 @@ def recogniser(
 def _figures(folder: Path, speech: Sequence[Utterance], device: str) -> dict[str, str]:
     """Error rates with 95 % intervals over speakers, as decoded by default and greedily."""
     from voicenym.metrics import word_errors
-    from voicenym.recognition.trained import Trained
+    from voicenym.recognition.ctc_recogniser import Trained
 
     figures: dict[str, str] = {}
     name = ""

@@ -7,7 +7,7 @@ from pathlib import Path
 import typer
 
 from voicenym.apps.cli import train as shared
-from voicenym.apps.cli.leaving import current
+from voicenym.apps.cli.skipped_files import current
 
 
 def register(
@@ -25,7 +25,7 @@ def register(
     import torch
 
     from voicenym.dsp.pitch.trackers import tracker as named
-    from voicenym.training.identity import register as recipe
+    from voicenym.training.identity import train_f0_regression as recipe
 
     torch.set_num_threads(1)  # the same vectors on any machine
     speech = shared.gathered(data, split, corpus)

@@ -42,15 +42,15 @@ def resynthesis(
 ) -> None:
     """Train the content encoder and the synthesizer of a resynthesis system."""
     common.needs_lightning()
-    from voicenym.attack.verifier import encoder_of
-    from voicenym.nets.folder import version
+    from voicenym.nets.checkpoint import version
     from voicenym.nets.words.phone_model import PhoneModel
-    from voicenym.resynthesis.parts import Parts
-    from voicenym.training.resynthesis import resynthesis as recipe
-    from voicenym.training.resynthesis.resynthesizing import ResynthesisConfig
-    from voicenym.training.resynthesis.takes import takes
+    from voicenym.resynthesis.bundled.model_parts import Parts
+    from voicenym.training.resynthesis import train_resynthesis as recipe
+    from voicenym.training.resynthesis.resynthesis_dataset import takes
+    from voicenym.training.resynthesis.resynthesis_step import ResynthesisConfig
     from voicenym.training.run.config import changed, load
-    from voicenym.training.speech.apart import kept_out
+    from voicenym.training.speech.speaker_split import kept_out
+    from voicenym.verification.verifiers import encoder_of
 
     chosen = changed(load(config, ResynthesisConfig), steps=steps, batch=batch)
     if chosen.evened and start is None:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, TypeVar
 import typer
 
 from voicenym.apps.cli import train as shared
-from voicenym.apps.cli.leaving import current
-from voicenym.training.run.cores import cores
+from voicenym.apps.cli.skipped_files import current
+from voicenym.training.run.cpu_count import cores
 
 if TYPE_CHECKING:
-    from voicenym.training.speakers.background import BackgroundConfig, Say, Spoken
+    from voicenym.training.speakers.train_ubm import BackgroundConfig, Say, Spoken
 
     T = TypeVar("T", bound=BackgroundConfig)
 
@@ -34,7 +34,7 @@ def ubm(
     quiet: bool = shared.QUIET,
 ) -> None:
     """Train a background model of speech, for GMM-UBM verification (gmm-ubm:FOLDER)."""
-    from voicenym.training.speakers.background import BackgroundConfig, train
+    from voicenym.training.speakers.train_ubm import BackgroundConfig, train
 
     chosen, say = _config(config, BackgroundConfig), shared.telling(quiet)
     place = shelf or output / "shelf"
@@ -56,9 +56,9 @@ def ivector(
     quiet: bool = shared.QUIET,
 ) -> None:
     """Train i-vectors, LDA and PLDA on a corpus of speakers (ivector:FOLDER)."""
-    from voicenym.attack.interface import Teaching
-    from voicenym.attack.ivector import IVector
-    from voicenym.training.speakers.ivector import IVectorConfig
+    from voicenym.training.speakers.train_ivector import IVectorConfig
+    from voicenym.verification.ivector import IVector
+    from voicenym.verification.verifier import Teaching
 
     chosen, say = _config(config, IVectorConfig), shared.telling(quiet)
     place = shelf or output / "shelf"

@@ -42,13 +42,13 @@ def synthesizer(
     """Train a synthesizer to speak what frozen encoders hear, for voicenym models assemble."""
     shared.needs_lightning()
 
-    from voicenym.apps.cli.parts import folder_of
+    from voicenym.apps.cli.encoder_options import folder_of
     from voicenym.nets.synthesis.synthesizers import save
     from voicenym.training.run.config import changed, load
-    from voicenym.training.speech.apart import apart
-    from voicenym.training.synthesis import synthesizer as recipe
-    from voicenym.training.synthesis.synthesizing import SynthesizerConfig
-    from voicenym.training.synthesis.takes import takes
+    from voicenym.training.speech.speaker_split import apart
+    from voicenym.training.synthesis import train_synthesizer as recipe
+    from voicenym.training.synthesis.synthesis_dataset import takes
+    from voicenym.training.synthesis.synthesizer_step import SynthesizerConfig
 
     chosen = changed(load(config, SynthesizerConfig), steps=steps, batch=batch)
     means = shared.means(budget, quiet, accelerator, devices, precision, workers)

@@ -37,12 +37,12 @@ def tokenizer(
 ) -> None:
     """Train a tokenizer of one codebook: MUSA's teacher over XLS-R."""
     shared.needs_lightning()
-    from voicenym.apps.cli.features import features_of
+    from voicenym.apps.cli.feature_options import features_of
     from voicenym.errors import VoicenymError
     from voicenym.nets.content.tokenizer import Tokenizer
-    from voicenym.training.content import tokenizer as recipe
+    from voicenym.training.content import train_tokenizer as recipe
     from voicenym.training.run.config import changed, load
-    from voicenym.training.speech.apart import apart
+    from voicenym.training.speech.speaker_split import apart
 
     chosen = changed(load(config, recipe.TokenizerConfig), steps=steps, batch=batch)
     means = shared.means(budget, quiet, accelerator, devices, precision, workers)

@@ -11,7 +11,7 @@ from voicenym.apps.cli import train as shared
 from voicenym.errors import VoicenymError
 
 if TYPE_CHECKING:
-    from voicenym.training.cloak.losses import Words
+    from voicenym.training.cloak.cloak_losses import Words
 
 FORMS = ("posteriorgram", "transcript")
 
@@ -54,12 +54,12 @@ def vcloak(
 ) -> None:
     """Train a cloak that hides voices from verifiers and keeps them for people (system vcloak)."""
     shared.needs_lightning()
-    from voicenym.attack.verifier import encoder_of
     from voicenym.nets.cloak.cloak import Cloak
-    from voicenym.training.cloak import vcloak as recipe
-    from voicenym.training.cloak.cloaking import VCloakConfig
+    from voicenym.training.cloak import train_vcloak as recipe
+    from voicenym.training.cloak.cloak_step import VCloakConfig
     from voicenym.training.run.config import changed, load
-    from voicenym.training.speech.apart import kept_out
+    from voicenym.training.speech.speaker_split import kept_out
+    from voicenym.verification.verifiers import encoder_of
 
     chosen = changed(load(config, VCloakConfig), steps=steps, batch=batch)
     if form not in FORMS:
@@ -90,10 +90,10 @@ def vcloak(
 
 def _keeper(place: Path, form: str) -> Words:
     """What keeps the words, by a DeepSpeech2."""
-    from voicenym.nets.tensors import refuse_pickles
+    from voicenym.nets.safetensors_file import refuse_pickles
+    from voicenym.nets.words.character_model import CharacterModel
     from voicenym.nets.words.deepspeech import DeepSpeech2
-    from voicenym.nets.words.recogniser import CharacterModel
-    from voicenym.training.cloak.losses import Posteriorgram, Transcript
+    from voicenym.training.cloak.cloak_losses import Posteriorgram, Transcript
 
     refuse_pickles(place, "deepspeech2")
     model, _ = CharacterModel.load(place)

@@ -37,11 +37,11 @@ def verifier(
 ) -> None:
     """Train a speaker encoder to tell the speakers of a corpus apart."""
     shared.needs_lightning()
-    from voicenym.attack.verifier import encoder_of
-    from voicenym.nets.speakers.weights import save
+    from voicenym.nets.speakers.speaker_encoders import save
     from voicenym.training.run.config import changed, load
-    from voicenym.training.speakers import verifier as recipe
-    from voicenym.training.speech.apart import kept_out
+    from voicenym.training.speakers import train_verifier as recipe
+    from voicenym.training.speech.speaker_split import kept_out
+    from voicenym.verification.verifiers import encoder_of
 
     chosen = changed(load(config, recipe.VerifierConfig), steps=steps, batch=batch)
     speech = shared.gathered(data, split, corpus)

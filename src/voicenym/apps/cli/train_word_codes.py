@@ -10,7 +10,7 @@ import typer
 from voicenym.apps.cli import train as shared
 
 if TYPE_CHECKING:
-    from voicenym.training.speech.shelf import Utterance
+    from voicenym.training.speech.speech_cache import Utterance
 
 
 def word_codes(
@@ -45,11 +45,11 @@ def word_codes(
     from voicenym.nets.content import word_codes as codes
     from voicenym.nets.hub import place_of
     from voicenym.nets.words.whisper_published import published
-    from voicenym.training.content import word_codes as recipe
-    from voicenym.training.content.word_states import Hearing, parted, pieces
+    from voicenym.training.content import train_word_codes as recipe
+    from voicenym.training.content.word_state_dataset import Hearing, parted, pieces
     from voicenym.training.run.config import changed, load
-    from voicenym.training.speech.apart import apart
-    from voicenym.training.speech.disguise import Disguise
+    from voicenym.training.speech.speaker_split import apart
+    from voicenym.training.speech.voice_augmentation import Disguise
 
     chosen = changed(load(config, recipe.WordCodesConfig), steps=steps)
     means = shared.means(budget, quiet, accelerator, devices, precision, workers)

@@ -8,8 +8,8 @@ from typing import Any
 
 import torch
 
-from voicenym.dsp.activity import levelled, speech_frames
 from voicenym.dsp.features.mfcc import MEAN_WINDOW, MFCC, normalised, with_slopes
+from voicenym.dsp.speech_activity import levelled, speech_frames
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 import torch
 
-from voicenym.dsp.pitch.tracks import best_path, by_frames, filled, median, peaks
+from voicenym.dsp.pitch.peaks_and_paths import best_path, by_frames, filled, median, peaks
 
 SPECTRAL_RATE = 4_000
 """Spectra are of the signals at about this rate: nothing is left above the band."""

@@ -11,8 +11,8 @@ import torch
 
 from voicenym.errors import VoicenymError
 from voicenym.identity.method import Sex
-from voicenym.identity.pools.affinity import Affinity
-from voicenym.identity.pools.pool import Pool, unit
+from voicenym.identity.pools.plda_affinity import Affinity
+from voicenym.identity.pools.speaker_pool import Pool, unit
 from voicenym.pseudonym import Pseudonym
 
 Likeness = Literal["cosine", "plda"]

@@ -22,11 +22,11 @@ from typing import Any
 import torch
 
 from voicenym.errors import VoicenymError
-from voicenym.nets import kinds
-from voicenym.nets.cloak.flow import Flow
-from voicenym.nets.cloak.sizes import WaveUNetConfig
+from voicenym.nets import architectures
+from voicenym.nets.checkpoint import fill, read, write
+from voicenym.nets.cloak.geometry import WaveUNetConfig
+from voicenym.nets.cloak.stream_state import Flow
 from voicenym.nets.cloak.waveunet import Factors, WaveUNet
-from voicenym.nets.folder import fill, read, write
 
 RATE = 16_000
 REFERENCE = 10.0 ** (-26 / 20)
@@ -130,7 +130,7 @@ class Cloak(torch.nn.Module):
             about: kept in the configuration: how it was trained, what it reaches.
 
         Raises:
-            DependencyError, VoicenymError: as :func:`voicenym.nets.folder.write`.
+            DependencyError, VoicenymError: as :func:`voicenym.nets.checkpoint.write`.
         """
         sizes = dataclasses.asdict(self.config)
         write(folder, self.state_dict(), {"kind": "vcloak", "options": sizes, **about}, half=half)
@@ -140,7 +140,7 @@ class Cloak(torch.nn.Module):
         """One that :meth:`save` kept, ready to cloak, and its configuration.
 
         Raises:
-            DependencyError, VoicenymError: as :func:`voicenym.nets.folder.read`, and where the
+            DependencyError, VoicenymError: as :func:`voicenym.nets.checkpoint.read`, and where the
                 folder holds no cloak, or weights of another (of another K, for example).
         """
         config, state = read(folder)
@@ -164,7 +164,7 @@ def sizes(options: Mapping[str, Any], where: str) -> WaveUNetConfig:
     Raises:
         VoicenymError: of which there is no network.
     """
-    return kinds.sizes(WaveUNetConfig, options, where, "a Wave-U-Net")
+    return architectures.sizes(WaveUNetConfig, options, where, "a Wave-U-Net")
 
 
 class CloakStream:

@@ -7,14 +7,14 @@ from the first convolution down to the second one up. A linear map of the target
 rescales the channels of every shortcut and of the last block down (VP-Modulation); a linear map of
 epsilon to K numbers weighs the shortcuts (Throttle). Without padding an output depends on the
 samples around it alone: 41,641 samples give 32,089, and windows on a grid of ``stride ** K``
-samples give what the whole gives. :class:`voicenym.nets.cloak.flow.Flow` computes
+samples give what the whole gives. :class:`voicenym.nets.cloak.stream_state.Flow` computes
 each value once, block by block.
 
 The paper leaves open the resampling and the normalisation. Here the first is Wave-U-Net's own
 (every n-th step is kept; straight lines between steps), which needs no padding; the second is batch
 normalisation, which when it no longer learns treats every window alike. Steps that are not kept are
 not computed, and what follows straight lines is computed before they are drawn
-(:mod:`voicenym.nets.cloak.lines`), which leaves four of seven multiply-adds.
+(:mod:`voicenym.nets.cloak.interpolated_convolution`), which leaves four of seven multiply-adds.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from dataclasses import dataclass
 
 import torch
 
-from voicenym.nets.cloak.flow import Flow
-from voicenym.nets.cloak.layers import Layer, Lifted
-from voicenym.nets.cloak.sizes import WaveUNetConfig
+from voicenym.nets.cloak.convolutions import Layer, Lifted
+from voicenym.nets.cloak.geometry import WaveUNetConfig
+from voicenym.nets.cloak.stream_state import Flow
 
 TYPICAL_EPSILON = 0.05
 """Throttle is told epsilon in these units."""

@@ -20,14 +20,14 @@ from typing import Any, NamedTuple
 import torch
 
 from voicenym.errors import VoicenymError
-from voicenym.nets import kinds
-from voicenym.nets.codec.coder import Decoder, SpeechEncoder
+from voicenym.nets import architectures
+from voicenym.nets.checkpoint import fill, read, write
+from voicenym.nets.codec.codec_stream import CodecStream
 from voicenym.nets.codec.quantizer import Quantized, ResidualQuantizer
-from voicenym.nets.codec.speaker import LEAST_SAMPLES, SpeakerEncoder
-from voicenym.nets.codec.spectral import SpectralDecoder, SpectralEncoder
-from voicenym.nets.codec.stream import CodecStream
-from voicenym.nets.folder import fill, read, write
-from voicenym.nets.identity.householder import Householder
+from voicenym.nets.codec.spectral_coder import SpectralDecoder, SpectralEncoder
+from voicenym.nets.codec.style_encoder import LEAST_SAMPLES, SpeakerEncoder
+from voicenym.nets.codec.waveform_coder import Decoder, SpeechEncoder
+from voicenym.nets.identity.householder_network import Householder
 from voicenym.nets.streaming import Memory
 
 KIND = "musa"
@@ -55,9 +55,9 @@ class CodecConfig:
         speaker: channels of the speaker encoder.
         causal: no frame looks at later samples, so that the codec streams.
         spectral: channels of both ends where they work on spectra
-            (:mod:`voicenym.nets.codec.spectral`) instead of samples; 0 for the paper's. Only those
-            have ``channels``, ``layers``, ``kernel`` and ``compress``. With ``causal`` these look
-            ahead by their windows and little more, and stream as well.
+            (:mod:`voicenym.nets.codec.spectral_coder`) instead of samples; 0 for the paper's. Only
+            those have ``channels``, ``layers``, ``kernel`` and ``compress``. With ``causal`` these
+            look ahead by their windows and little more, and stream as well.
         blocks: of each of these ends.
 
     Raises:
@@ -157,7 +157,7 @@ class Codec(torch.nn.Module):
         """The same codec, parts and all, that says frames by its first few codebooks alone.
 
         What the others tell is lost, of voices more than of words where the first ones learnt
-        content; see ``partial`` of :class:`voicenym.training.codec.coding.MusaConfig`.
+        content; see ``partial`` of :class:`voicenym.training.codec.codec_step.MusaConfig`.
 
         Raises:
             VoicenymError: more codebooks than there are, or none.
@@ -259,7 +259,7 @@ class Codec(torch.nn.Module):
         return torch.cat(parts, dim=1)
 
     def stream(self, own: torch.Tensor, voice: torch.Tensor) -> CodecStream:
-        """Begin a stream; see :class:`~voicenym.nets.codec.stream.CodecStream`.
+        """Begin a stream; see :class:`~voicenym.nets.codec.codec_stream.CodecStream`.
 
         Raises:
             VoicenymError: vectors of another size, or a codec that looks ahead.
@@ -292,7 +292,7 @@ class Codec(torch.nn.Module):
             about: kept in the configuration: how it was trained, what it reaches.
 
         Raises:
-            DependencyError, VoicenymError: as :func:`voicenym.nets.folder.write`.
+            DependencyError, VoicenymError: as :func:`voicenym.nets.checkpoint.write`.
         """
         write(folder, self.state_dict(), {"kind": KIND, "options": self.config(), **about},
               half=half)  # fmt: skip
@@ -302,7 +302,7 @@ class Codec(torch.nn.Module):
         """One that :meth:`save` kept, ready to use, and its configuration.
 
         Raises:
-            DependencyError, VoicenymError: as :func:`voicenym.nets.folder.read`, and where the
+            DependencyError, VoicenymError: as :func:`voicenym.nets.checkpoint.read`, and where the
                 folder holds no codec, or weights of another configuration.
         """
         config, state = read(folder)
@@ -319,7 +319,7 @@ def sizes(options: Mapping[str, Any], where: str) -> CodecConfig:
     Raises:
         VoicenymError: of which there is no codec.
     """
-    return kinds.sizes(CodecConfig, options, where, "a codec")
+    return architectures.sizes(CodecConfig, options, where, "a codec")
 
 
 def _ends(

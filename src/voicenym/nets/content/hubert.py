@@ -18,8 +18,8 @@ from typing import Any
 import torch
 from torch.nn.functional import gelu, group_norm, normalize, pad
 
-from voicenym.nets.content.content import Content
-from voicenym.nets.masked import valid
+from voicenym.nets.content.content_encoder import Content
+from voicenym.nets.masked_batch import valid
 
 KERNELS = (10, 3, 3, 3, 3, 2, 2)
 STRIDES = (5, 2, 2, 2, 2, 2, 2)

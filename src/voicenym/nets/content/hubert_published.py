@@ -13,9 +13,9 @@ from pathlib import Path
 import torch
 
 from voicenym.errors import VoicenymError
+from voicenym.nets.checkpoint import fill, is_ours, read
 from voicenym.nets.content.hubert import KERNELS, HubertSoft
-from voicenym.nets.folder import fill, is_ours, read
-from voicenym.nets.tensors import refuse_pickles, tensors
+from voicenym.nets.safetensors_file import refuse_pickles, tensors
 
 HEAD = 64
 """Elements of an attention head of HuBERT, in all its published sizes."""
@@ -88,7 +88,7 @@ def from_hubert(
 
     Raises:
         DependencyError, VoicenymError: as of :func:`from_published` and
-            :func:`voicenym.nets.tensors.tensors`.
+            :func:`voicenym.nets.safetensors_file.tensors`.
     """
     refuse_pickles(place, PLAIN)
     path = located(place)

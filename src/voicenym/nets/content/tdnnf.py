@@ -9,7 +9,7 @@ of the layer (section 3.3). Sizes are those of Kaldi's recipe for LibriSpeech, w
 
 Otherwise than there: log mel bands under batch normalisation, which Kaldi's cepstra are a rotation
 of, without an i-vector, which would carry the speaker; and a layer between bottleneck and output is
-trained by CTC (:mod:`voicenym.nets.words.tdnnf`) instead of lattice-free MMI over triphones.
+trained by CTC (:mod:`voicenym.nets.words.tdnnf_ctc`) instead of lattice-free MMI over triphones.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ import torch
 from torch.nn.functional import pad
 
 from voicenym.dsp.features.mel import filterbank
-from voicenym.nets.content.content import RATE, Content
-from voicenym.nets.masked import MaskedBatchNorm, valid
+from voicenym.nets.content.content_encoder import RATE, Content
+from voicenym.nets.masked_batch import MaskedBatchNorm, valid
 
 WINDOW, HOP = 400, 160
 """25 ms every 10 ms; frames lie in the middle of their windows."""

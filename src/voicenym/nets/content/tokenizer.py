@@ -15,9 +15,9 @@ import torch
 from torch.nn.functional import elu
 
 from voicenym.errors import VoicenymError
-from voicenym.nets.codec.layers import Unit
+from voicenym.nets.checkpoint import fill, read, write
 from voicenym.nets.codec.quantizer import ResidualQuantizer
-from voicenym.nets.folder import fill, read, write
+from voicenym.nets.codec.residual_layers import Unit
 from voicenym.nets.streaming import Conv
 
 KIND = "tokenizer"
@@ -126,7 +126,7 @@ class Tokenizer(torch.nn.Module):
         """Keep it in a folder.
 
         Raises:
-            DependencyError, VoicenymError: as :func:`voicenym.nets.folder.write`.
+            DependencyError, VoicenymError: as :func:`voicenym.nets.checkpoint.write`.
         """
         config = {
             "kind": KIND,
@@ -141,7 +141,7 @@ class Tokenizer(torch.nn.Module):
         """What :meth:`save` kept, ready to use.
 
         Raises:
-            DependencyError, VoicenymError: as :func:`voicenym.nets.folder.read`, and where the
+            DependencyError, VoicenymError: as :func:`voicenym.nets.checkpoint.read`, and where the
                 folder holds no tokenizer.
         """
         config, state = read(folder)

@@ -15,10 +15,10 @@ import torch
 from voicenym.dsp.features.mfcc import HOP as CEPSTRA_HOP
 from voicenym.dsp.features.mfcc import MFCC, with_slopes
 from voicenym.errors import VoicenymError
-from voicenym.nets.content.content import Content
+from voicenym.nets.checkpoint import fill, read, write
+from voicenym.nets.content.content_encoder import Content
 from voicenym.nets.content.hubert import UNITS_LAYER, HubertSoft
-from voicenym.nets.folder import fill, read, write
-from voicenym.nets.masked import valid
+from voicenym.nets.masked_batch import valid
 
 KIND = "units"
 COEFFICIENTS = 13
@@ -63,7 +63,7 @@ class Units(torch.nn.Module):
         """Keep them in a folder.
 
         Raises:
-            DependencyError, VoicenymError: as :func:`voicenym.nets.folder.write`.
+            DependencyError, VoicenymError: as :func:`voicenym.nets.checkpoint.write`.
         """
         config = {
             "kind": KIND,
@@ -78,7 +78,7 @@ class Units(torch.nn.Module):
         """What :meth:`save` kept.
 
         Raises:
-            DependencyError, VoicenymError: as :func:`voicenym.nets.folder.read`, and where the
+            DependencyError, VoicenymError: as :func:`voicenym.nets.checkpoint.read`, and where the
                 folder holds no units.
         """
         config, state = read(folder)

@@ -19,11 +19,11 @@ from torch.nn.functional import pad
 
 from voicenym.errors import DependencyError, VoicenymError
 from voicenym.libraries import library
-from voicenym.nets.content.content import Content
-from voicenym.nets.folder import fill, is_ours, read
+from voicenym.nets.checkpoint import fill, is_ours, read
+from voicenym.nets.content.content_encoder import Content
 from voicenym.nets.hub import place_of, snapshot
-from voicenym.nets.places import is_hub_name
-from voicenym.nets.tensors import refuse_pickles
+from voicenym.nets.names_and_paths import is_hub_name
+from voicenym.nets.safetensors_file import refuse_pickles
 
 HOP = 320
 EDGE = 40

@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 
 import torch
 
+from voicenym.nets.architectures import Kinds, Network, sizes
 from voicenym.nets.codec.quantizer import ResidualQuantizer
 from voicenym.nets.convnext import Block
-from voicenym.nets.kinds import Kinds, Network, sizes
-from voicenym.nets.masked import valid
+from voicenym.nets.masked_batch import valid
 from voicenym.nets.streaming import Conv
 from voicenym.nets.words.whisper import RATE, STATE
 

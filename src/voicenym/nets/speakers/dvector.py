@@ -16,8 +16,8 @@ import torch
 
 from voicenym.dsp.features.fbank import frames_of
 from voicenym.dsp.features.mel import MelSpectrum
-from voicenym.nets.folder import fill
-from voicenym.nets.speakers.encoder import RATE, Encoder
+from voicenym.nets.checkpoint import fill
+from voicenym.nets.speakers.speaker_encoder import RATE, Encoder
 
 HOP = 160
 WINDOW = 400

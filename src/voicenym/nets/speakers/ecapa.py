@@ -13,8 +13,8 @@ from typing import Any
 import torch
 
 from voicenym.dsp.features.fbank import Fbank
-from voicenym.nets.speakers.encoder import Encoder
-from voicenym.nets.speakers.tdnn import Conv, Norm, Tdnn, Valid, linear, moments
+from voicenym.nets.speakers.speaker_encoder import Encoder
+from voicenym.nets.speakers.tdnn_layers import Conv, Norm, Tdnn, Valid, linear, moments
 
 BANDS = 80
 AT_ONCE = 256

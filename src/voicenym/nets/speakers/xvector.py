@@ -14,8 +14,8 @@ from typing import Any
 import torch
 
 from voicenym.dsp.features.fbank import Fbank
-from voicenym.nets.speakers.encoder import Encoder
-from voicenym.nets.speakers.tdnn import Conv, Norm, Valid, weighed
+from voicenym.nets.speakers.speaker_encoder import Encoder
+from voicenym.nets.speakers.tdnn_layers import Conv, Norm, Valid, weighed
 
 BANDS = 24
 KERNELS = (5, 3, 3, 1, 1)

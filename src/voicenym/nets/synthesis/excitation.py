@@ -15,7 +15,7 @@ import math
 
 import torch
 
-from voicenym.dsp.source import pulses
+from voicenym.dsp.voice_source import pulses
 from voicenym.nets.streaming import Memory
 
 GOLDEN = 0x9E3779B97F4A7C15

@@ -20,7 +20,7 @@ import torch
 from torch.nn.functional import leaky_relu
 
 from voicenym.errors import VoicenymError
-from voicenym.nets.folder import fill
+from voicenym.nets.checkpoint import fill
 from voicenym.nets.streaming import Conv, Memory, Upsample, align
 from voicenym.nets.synthesis.synthesizer import Conditions, Synthesizer
 from voicenym.nets.weight_norm import normalize_weights, plain

@@ -8,7 +8,7 @@ from abc import abstractmethod
 
 import torch
 
-from voicenym.nets.kinds import Network
+from voicenym.nets.architectures import Network
 from voicenym.nets.streaming import Memory
 
 REFERENCE_F0 = 150.0

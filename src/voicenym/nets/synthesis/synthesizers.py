@@ -5,7 +5,7 @@ They are kept with plain weights: weight norm is folded.
 
 from __future__ import annotations
 
-from voicenym.nets.kinds import Kinds
+from voicenym.nets.architectures import Kinds
 from voicenym.nets.synthesis.synthesizer import Synthesizer
 from voicenym.nets.weight_norm import plain
 
@@ -14,7 +14,7 @@ KINDS: Kinds[Synthesizer] = Kinds(
     {
         "hifigan": "voicenym.nets.synthesis.hifigan:HifiGan",
         "hifigan-nsf": "voicenym.nets.synthesis.hifigan_nsf:HifiGanNsf",
-        "acoustic-nsf": "voicenym.nets.synthesis.acoustic:AcousticNsf",
+        "acoustic-nsf": "voicenym.nets.synthesis.acoustic_nsf:AcousticNsf",
         "istft-vocoder": "voicenym.nets.synthesis.istft_vocoder:IstftVocoder",
     },
     stored=plain,

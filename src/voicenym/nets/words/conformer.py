@@ -18,8 +18,8 @@ from dataclasses import dataclass
 import torch
 from torch.nn import functional
 
-from voicenym.nets.masked import MaskedBatchNorm, valid
-from voicenym.nets.words.spectra import mels, normalised
+from voicenym.nets.masked_batch import MaskedBatchNorm, valid
+from voicenym.nets.words.log_mel import mels, normalised
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,8 @@ from torch.nn import functional
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from voicenym.errors import VoicenymError
-from voicenym.nets.folder import fill
-from voicenym.nets.masked import MaskedBatchNorm, valid
+from voicenym.nets.checkpoint import fill
+from voicenym.nets.masked_batch import MaskedBatchNorm, valid
 
 RATE = 16_000
 WINDOW, HOP = 320, 160

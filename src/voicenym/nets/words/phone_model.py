@@ -12,8 +12,8 @@ import numpy as np
 import torch
 
 from voicenym.errors import VoicenymError
-from voicenym.nets.folder import configuration, fill, read, write
-from voicenym.nets.words.frames import FRAME, FrameNet, FrameNetConfig
+from voicenym.nets.checkpoint import configuration, fill, read, write
+from voicenym.nets.words.phone_state_network import FRAME, FrameNet, FrameNetConfig
 from voicenym.nets.words.phones import States
 from voicenym.nets.words.posteriors import log_posteriors
 
@@ -51,7 +51,7 @@ class PhoneModel:
 
         Args:
             states: what it hears.
-            options: of :class:`~voicenym.nets.words.frames.FrameNetConfig`.
+            options: of :class:`~voicenym.nets.words.phone_state_network.FrameNetConfig`.
             priors: see the class; all alike unless given.
 
         Raises:
@@ -76,7 +76,7 @@ class PhoneModel:
             about: kept in the configuration: how it was trained, how to decode.
 
         Raises:
-            DependencyError, VoicenymError: as :func:`voicenym.nets.folder.write`.
+            DependencyError, VoicenymError: as :func:`voicenym.nets.checkpoint.write`.
         """
         sizes = dataclasses.asdict(self.net.config)
         sizes.pop("tokens")
@@ -93,7 +93,7 @@ class PhoneModel:
         """A model that :meth:`save` kept, ready to hear, and its configuration.
 
         Raises:
-            DependencyError, VoicenymError: as :func:`voicenym.nets.folder.read`, and where the
+            DependencyError, VoicenymError: as :func:`voicenym.nets.checkpoint.read`, and where the
                 folder holds no such model, or weights of another.
         """
         if not holds_phones(folder):

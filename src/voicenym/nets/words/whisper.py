@@ -16,7 +16,7 @@ import torch
 from torch.nn.functional import gelu, pad, scaled_dot_product_attention
 
 from voicenym.dsp.features.mel import filterbank
-from voicenym.nets.kinds import Kinds, Network, sizes
+from voicenym.nets.architectures import Kinds, Network, sizes
 
 RATE, FFT, HOP = 16_000, 400, 160
 WINDOW = 30 * RATE

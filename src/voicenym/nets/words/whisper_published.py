@@ -18,8 +18,8 @@ import numpy as np
 import torch
 
 from voicenym.errors import DependencyError, VoicenymError
-from voicenym.nets.folder import CONFIG, WEIGHTS, fill
-from voicenym.nets.kinds import sizes
+from voicenym.nets.architectures import sizes
+from voicenym.nets.checkpoint import CONFIG, WEIGHTS, fill
 from voicenym.nets.words.whisper import KINDS, Whisper, Writing
 from voicenym.private import write_inside
 
@@ -106,8 +106,8 @@ def kept(one: Published, folder: Path, card: Mapping[str, Any]) -> None:
     """Keep a Whisper in a folder of ours, with its tokenizer, in half precision.
 
     Raises:
-        DependencyError, VoicenymError: as :func:`voicenym.nets.folder.write`, and where there is no
-            tokenizer.
+        DependencyError, VoicenymError: as :func:`voicenym.nets.checkpoint.write`, and where there
+            is no tokenizer.
     """
     try:
         tokenizer = one.tokenizer.read_bytes()

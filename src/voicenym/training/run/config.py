@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from voicenym.errors import DependencyError, VoicenymError
-from voicenym.nets.places import hint, is_path
+from voicenym.nets.names_and_paths import hint, is_path
 
 T = TypeVar("T")
 

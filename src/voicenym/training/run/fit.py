@@ -22,8 +22,8 @@ from lightning.pytorch.loggers import TensorBoardLogger
 from voicenym import processes
 from voicenym.errors import VoicenymError
 from voicenym.private import closed, open_private, private_folder
-from voicenym.training.run.cores import cores
-from voicenym.training.run.pace import Cyclical, Pace
+from voicenym.training.run.cpu_count import cores
+from voicenym.training.run.schedule import Cyclical, Pace
 
 CURVE = "curve.jsonl"
 BEST, LAST = "best", "last"
@@ -179,7 +179,7 @@ def fit(
     Args:
         module: what to train; logs ``monitor`` at validation, the lower the better.
         crops, held_out: data loaders; what is drawn anew in every epoch is told of each by its
-            ``advance`` (:mod:`voicenym.training.speech.epochs`).
+            ``advance`` (:mod:`voicenym.training.speech.epoch_sampling`).
         folder: of checkpoints (``last.ckpt``, ``best.ckpt``), ``curve.jsonl`` and the TensorBoard
             log; a run that finds ``last.ckpt`` there goes on from it.
         limits: when to stop.

@@ -9,8 +9,8 @@ import torch
 
 from voicenym.corpus.recording import RATE
 from voicenym.errors import CorpusError
-from voicenym.training.speech.epochs import Epoch
-from voicenym.training.speech.shelf import Utterance
+from voicenym.training.speech.epoch_sampling import Epoch
+from voicenym.training.speech.speech_cache import Utterance
 
 
 class SpeakerCrops(Epoch[tuple[torch.Tensor, int]]):

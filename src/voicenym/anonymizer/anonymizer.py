@@ -1,0 +1,233 @@
+"""Anonymizer: what every system is."""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from voicenym.anonymizer.card import Card
+from voicenym.anonymizer.stream import Core, Profiler, Profiling, Stream, checked, working_rate
+from voicenym.errors import AudioError, UnknownSystemError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import torch
+
+    from voicenym.audio import Audio
+    from voicenym.nets.speakers.speaker_encoder import Encoder
+    from voicenym.pseudonym import Key, Pseudonym
+
+BLOCK_SECONDS = 40.0
+"""Whole recordings are fed to their stream in blocks of this length, whatever reads them."""
+SIGNAL, VERIFIERS = "signal", "verifiers"
+JUDGES = (SIGNAL, VERIFIERS)
+"""Who may compare outputs with inputs: by the signal, or by bundled verifiers where the output is
+meant to sound as the input."""
+
+
+def listed(revisions: Sequence[int]) -> str:
+    """As in messages: ``1 and 2``."""
+    return " and ".join(str(revision) for revision in revisions)
+
+
+@dataclass(frozen=True)
+class Anonymizer(ABC):
+    """A system: hides who speaks, keeps what is said and how.
+
+    Subclasses are frozen dataclasses whose fields are the system's parameters, so that the repr
+    rebuilds the object; all are keyword arguments of :func:`load`.
+
+    Args:
+        device: where torch computes: ``cpu``, ``cuda``, ``cuda:1`` ...
+        revision: of the way the voices are drawn and made, one of :attr:`revisions`; 0 for that of
+            the pseudonym's key.
+
+    Example:
+        >>> import torch, voicenym
+        >>> anonymize = voicenym.load("mcadams")
+        >>> audio = voicenym.Audio(torch.zeros(16000), 16000)
+        >>> anonymize(audio, voicenym.Key.generate().pseudonym("speaker-1"))
+        Audio(1.000 s, 16000 Hz, 1 channel)
+    """
+
+    device: str = field(default="cpu", kw_only=True)
+    revision: int = field(default=0, kw_only=True)
+
+    card: ClassVar[Card]
+    revisions: ClassVar[tuple[int, ...]] = (1,)
+    """Those that can be had, in rising order; each gives the same voices in every release. A change
+    of what comes out, also by other weights, is a new one."""
+    judge: ClassVar[str] = SIGNAL
+    """Who compares outputs with inputs when files are written, one of :data:`JUDGES`."""
+    streams: ClassVar[bool] = True
+    """Whether it works live. A system with a profile hears the whole recording first."""
+
+    def __call__(self, audio: Audio, pseudonym: Pseudonym) -> Audio:
+        """Anonymize a recording in memory.
+
+        Args:
+            audio: samples ``[time]`` or ``[channel, time]``; channels share the pseudonym.
+            pseudonym: whose voice to give.
+
+        Returns:
+            Audio of the same rate, channels and length, at the same level within 1 dB.
+
+        Raises:
+            AudioError: if samples are not finite or the shape is not one of the above.
+        """
+        return self.batch([audio], [pseudonym])[0]
+
+    def batch(self, audios: Sequence[Audio], pseudonyms: Sequence[Pseudonym]) -> list[Audio]:
+        """Anonymize several recordings of one rate together; the result is that of each alone.
+
+        Args:
+            audios: recordings of one sample rate, of any lengths and channel counts.
+            pseudonyms: one for each recording.
+        """
+        import torch
+
+        if len(audios) != len(pseudonyms):
+            raise AudioError(f"{len(audios)} recordings but {len(pseudonyms)} pseudonyms")
+        if not audios:
+            return []
+        rates = {audio.rate for audio in audios}
+        if len(rates) != 1:
+            raise AudioError(f"recordings of one batch need one sample rate, not {sorted(rates)}")
+        rate = rates.pop()
+        rows: list[torch.Tensor] = []
+        row_pseudonyms: list[Pseudonym] = []
+        for audio, pseudonym in zip(audios, pseudonyms, strict=True):
+            samples = checked(audio.samples)
+            rows.extend(samples)
+            row_pseudonyms.extend([pseudonym] * samples.shape[0])
+        lengths = [row.shape[-1] for row in rows]
+        padded = rows[0][None] if len(rows) == 1 else torch.nn.utils.rnn.pad_sequence(rows, True)
+        block = round(BLOCK_SECONDS * rate)
+        profile = None
+        if self.needs_profile:
+            profiling = self.profiling(rate, len(rows), lengths=lengths)
+            for part in padded.split(block, dim=1):
+                profiling.push(part)
+            profile = profiling.result()
+        stream = self._stream(row_pseudonyms, rate, profile)
+        parts = [stream.push(part) for part in padded.split(block, dim=1)]
+        parts.append(stream.flush())
+        whole = torch.cat(parts, dim=1)
+        totals = stream.lengths(lengths)
+        result, start = [], 0
+        for audio in audios:
+            stop = start + audio.channels
+            length = max(totals[start:stop])  # channels share a tempo
+            samples = whole[start:stop, :length]
+            if len(audios) > 1:
+                samples = samples.clone()  # so that one recording does not keep the others
+            result.append(
+                replace(audio, samples=samples[0] if audio.samples.ndim == 1 else samples)
+            )
+            start = stop
+        return result
+
+    def stream(
+        self, pseudonym: Pseudonym, rate: int, channels: int = 1, profile: Any = None
+    ) -> Stream:
+        """Anonymize block by block: live, or with bounded memory.
+
+        Args:
+            pseudonym: whose voice to give.
+            rate: sample rate of the blocks, in Hz.
+            channels: rows of the blocks ``[channel, time]``; they share the pseudonym.
+            profile: result of :meth:`profiling`, where :attr:`needs_profile`.
+        """
+        return self._stream([pseudonym] * channels, rate, profile)
+
+    def profiling(
+        self, rate: int, channels: int = 1, lengths: Sequence[int] | None = None
+    ) -> Profiling:
+        """The first pass over a recording, for a system that needs one.
+
+        Args:
+            rate: sample rate of the blocks, in Hz.
+            channels: rows of the blocks ``[channel, time]``.
+            lengths: samples per row where rows are padded at their end (batches).
+        """
+        working = self.working_rate(rate)
+        scaled = None if lengths is None else [-(-n * working // rate) for n in lengths]
+        profiler = self.profiler(channels, working, scaled)
+        return Profiling(profiler, rate, working, channels, self.device)
+
+    def revision_for(self, pseudonym: Pseudonym | Key) -> int:
+        """The revision in force: that of the system, else of the key, else the latest.
+
+        Raises:
+            UnknownSystemError: this release does not have it.
+        """
+        name = self.card.name
+        found = self.revision or pseudonym.revision(name) or self.revisions[-1]
+        if found not in self.revisions:
+            raise UnknownSystemError(
+                f"{name}: revision {found} is not of this release, which has "
+                f"{listed(self.revisions)}; use the release that the key was made with, or give "
+                f"revision={self.revisions[-1]} for other voices"
+            )
+        return found
+
+    @property
+    def version(self) -> str:
+        """Of weights that may be others under the same parameters; empty where there are none."""
+        return ""
+
+    @property
+    def encoder(self) -> Encoder | None:
+        """A speaker encoder that it hears with in any case: outputs are compared by it, too."""
+        return None
+
+    def check(self) -> None:  # noqa: B027, most systems have nothing to find
+        """Find at once what would else be found with the first recording.
+
+        Raises:
+            WeightsError: weights that the system needs are not there.
+            VoicenymError: they are damaged, or do not fit.
+        """
+
+    @property
+    def needs_profile(self) -> bool:
+        """Whether the system hears the whole recording before it changes it."""
+        return False
+
+    @property
+    def profile_optional(self) -> bool:
+        """Whether it can work live without a profile, adapting as it hears more."""
+        return False
+
+    def _stream(self, pseudonyms: Sequence[Pseudonym], rate: int, profile: Any) -> Stream:
+        if self.needs_profile and profile is None and not self.profile_optional:
+            raise AudioError(
+                f"{self.card.name} must hear the whole recording first: pass profile= from "
+                f"{self.card.name}.profiling(rate, channels), or choose a system that streams"
+            )
+        working = self.working_rate(rate)
+        core = self.core_for(pseudonyms, rate, profile)
+        return Stream(core, rate, working, len(pseudonyms), self.device)
+
+    def working_rate(self, rate: int) -> int:
+        """The rate at which a recording of ``rate`` Hz is processed, 8 to 16 kHz."""
+        return working_rate(rate)
+
+    def core_for(self, pseudonyms: Sequence[Pseudonym], rate: int, profile: Any) -> Core:
+        """The core for recordings of ``rate`` Hz, where it must know what band they have."""
+        return self.core(pseudonyms, self.working_rate(rate), profile)
+
+    @abstractmethod
+    def core(self, pseudonyms: Sequence[Pseudonym], rate: int, profile: Any) -> Core:
+        """The signal processing for these rows at the working ``rate`` (8 to 16 kHz)."""
+
+    def profiler(self, rows: int, rate: int, lengths: Sequence[int] | None) -> Profiler:
+        """The first pass at the working ``rate``; only where :attr:`needs_profile`."""
+        raise NotImplementedError(f"{self.card.name} needs no profile")
+
+    def parameters(self) -> dict[str, Any]:
+        """The parameters by name, without the revision: none tells anything about a key."""
+        return {name: v for name, v in dataclasses.asdict(self).items() if name != "revision"}

@@ -1,0 +1,194 @@
+"""Block by block: what a system's core must do, and all that surrounds it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+from voicenym.errors import AudioError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import torch
+
+MIN_WORKING_RATE = 8_000
+MAX_WORKING_RATE = 16_000
+
+
+def working_rate(rate: int) -> int:
+    """The rate at which a recording of ``rate`` Hz is processed: itself, within 8 to 16 kHz.
+
+    Above 8 kHz the spectrum still tells speakers apart and none of the systems treats it, so a
+    recording of a higher rate is processed at 16 kHz and its upper band is left silent.
+    """
+    return min(max(rate, MIN_WORKING_RATE), MAX_WORKING_RATE)
+
+
+class Core(Protocol):
+    """The signal processing of a system at the working rate.
+
+    After ``n`` samples were pushed at least ``n - latency`` were given back; ``flush`` gives the
+    rest, and ends the core. In total exactly as many samples come out as went in, aligned in time.
+    """
+
+    latency: int
+
+    def push(self, block: torch.Tensor) -> torch.Tensor:
+        """``[row, time]`` float32 in, ``[row, time']`` float32 out."""
+
+    def flush(self) -> torch.Tensor:
+        """``[row, time']``: what is left."""
+
+
+class Profiler(Protocol):
+    """First pass of a system that must know a recording as a whole (its F0 range, its formants)."""
+
+    def push(self, block: torch.Tensor) -> None:
+        """``[row, time]`` float32 at the working rate."""
+
+    def result(self) -> Any:
+        """The profile, handed to the core."""
+
+
+def checked(samples: torch.Tensor) -> torch.Tensor:
+    """``[channel, time]`` float32, finite, or an :class:`AudioError`."""
+    import torch
+
+    if samples.ndim not in (1, 2):
+        raise AudioError(
+            f"samples need the shape [time] or [channel, time], not {list(samples.shape)}"
+        )
+    if samples.ndim == 2 and samples.shape[0] == 0:
+        raise AudioError("samples have no channel")
+    if not samples.is_floating_point():
+        raise AudioError(
+            f"samples need floats in [-1, 1], not {samples.dtype}; divide by full scale"
+        )
+    if samples.numel() and not torch.isfinite(torch.stack(torch.aminmax(samples))).all():
+        raise AudioError("samples contain NaN or infinity; repair the recording first")
+    flat = samples.detach().to("cpu", torch.float32)
+    return flat[None] if flat.ndim == 1 else flat
+
+
+class Stream:
+    """Anonymizes a signal block by block, at any sample rate.
+
+    Pushed in blocks of any size, it gives the same signal as in one block. Made by
+    :meth:`Anonymizer.stream`; not to be shared between threads.
+
+    Attributes:
+        latency: in samples at the stream's rate: after ``n`` pushed samples at least
+            ``n - latency`` were given back.
+    """
+
+    def __init__(self, core: Core, rate: int, working: int, rows: int, device: str) -> None:
+        from voicenym.dsp.resampling import RateChanger
+
+        self.rate = rate
+        self.rows = rows
+        self._core = core
+        self._device = device
+        self._down = RateChanger(rate, working, rows)
+        self._up = RateChanger(working, rate, rows)
+        self._pushed = 0
+        self._returned = 0
+        self._ended = False
+        self._flat = False
+        self._working = working
+        # Only a core that changes the speaking rate says how long its rows become.
+        self._core_lengths: Callable[[int], list[int]] | None = getattr(core, "lengths", None)
+        inner = -(-core.latency * rate // working)
+        self.latency = self._down.latency + inner + -(-self._up.latency * rate // working)
+
+    def push(self, block: torch.Tensor) -> torch.Tensor:
+        """Give samples, get those that are ready.
+
+        Args:
+            block: ``[channel, time]``, or ``[time]`` for one channel; float32 in [-1, 1].
+
+        Returns:
+            Anonymized samples in the shape of ``block`` but for their number, which may be zero.
+        """
+        if self._ended:
+            raise AudioError("this stream has ended; make a new one for another recording")
+        samples = checked(block)
+        if samples.shape[0] != self.rows:
+            raise AudioError(
+                f"this stream has {self.rows} channels, the block has {samples.shape[0]}"
+            )
+        self._flat = block.ndim == 1
+        self._pushed += samples.shape[1]
+        return self._shaped(self._through(samples))
+
+    def flush(self) -> torch.Tensor:
+        """End the stream and get what is left; in total as many samples as were pushed."""
+        import torch
+
+        if self._ended:
+            raise AudioError("this stream has ended; make a new one for another recording")
+        self._ended = True
+        parts = [self._core.push(self._down.flush().to(self._device)), self._core.flush()]
+        tail = torch.cat(parts, dim=1).to("cpu")
+        tail = torch.cat([self._up.push(tail), self._up.flush()], dim=1)
+        # Two conversions of rate round the length twice: at most a few samples too many or few.
+        missing = max(self.lengths([self._pushed] * self.rows)) - self._returned
+        tail = torch.nn.functional.pad(tail[:, :missing], (0, max(0, missing - tail.shape[1])))
+        return self._shaped(_limited(tail))
+
+    def lengths(self, pushed: Sequence[int]) -> list[int]:
+        """Samples that each row gives in all for so many: the same, unless its tempo changes."""
+        if self._core_lengths is None:
+            return list(pushed)
+        found = []
+        for row, samples in enumerate(pushed):
+            inside = self._core_lengths(round(samples * self._working / self.rate))[row]
+            same = inside == round(samples * self._working / self.rate)
+            found.append(samples if same else round(inside * self.rate / self._working))
+        return found
+
+    def _through(self, samples: torch.Tensor) -> torch.Tensor:
+        working = self._down.push(samples).to(self._device)
+        out = self._up.push(self._core.push(working).to("cpu"))
+        if self._core_lengths is None:
+            out = out[:, : self._pushed - self._returned]
+        self._returned += out.shape[1]
+        return _limited(out)
+
+    def _shaped(self, samples: torch.Tensor) -> torch.Tensor:
+        return samples[0] if self._flat else samples
+
+
+class Profiling:
+    """First pass over a recording at any rate; :meth:`result` is what ``stream`` wants."""
+
+    def __init__(self, profiler: Profiler, rate: int, working: int, rows: int, device: str) -> None:
+        from voicenym.dsp.resampling import RateChanger
+
+        self._profiler = profiler
+        self._down = RateChanger(rate, working, rows)
+        self._device = device
+
+    def push(self, block: torch.Tensor) -> None:
+        """``[channel, time]`` or ``[time]``, float32 in [-1, 1]."""
+        self._profiler.push(self._down.push(checked(block)).to(self._device))
+
+    def result(self) -> Any:
+        """The profile of all that was pushed."""
+        self._profiler.push(self._down.flush().to(self._device))
+        return self._profiler.result()
+
+
+KNEE = 0.9
+"""Magnitude above which the output is bent toward full scale instead of cut off."""
+
+
+def _limited(samples: torch.Tensor) -> torch.Tensor:
+    """Within [-1, 1] without memory: identity below the knee, tanh above, smooth at the knee."""
+    import torch
+
+    if not samples.numel() or max(map(abs, torch.stack(torch.aminmax(samples)).tolist())) <= KNEE:
+        return samples
+    loud = samples.abs() > KNEE
+    beyond = samples[loud]
+    bent = KNEE + (1.0 - KNEE) * torch.tanh((beyond.abs() - KNEE) / (1.0 - KNEE))
+    return samples.masked_scatter(loud, torch.copysign(bent, beyond))

@@ -1,0 +1,162 @@
+"""What ``voicenym anonymize`` says of a batch: messages, progress, and the summary at its end."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from voicenym.anonymizer import Card
+    from voicenym.corpus.batch_runner import Job, Outcome, Summary
+    from voicenym.corpus.file_plan import Item
+
+
+class Messages:
+    """Messages for the user, on stderr, so that standard output can carry sound."""
+
+    def __init__(self, quiet: bool) -> None:
+        self._quiet = quiet
+
+    def __call__(self, text: str) -> None:
+        if not self._quiet:
+            typer.echo(text, err=True)
+
+    def warn(self, text: str) -> None:
+        typer.echo(f"voicenym: warning: {text}", err=True)
+
+
+class BatchProgress:
+    """A bar with rate and time left on a terminal, a line per file elsewhere."""
+
+    def __init__(self, total: int, quiet: bool, show_names: bool = False) -> None:
+        self._total, self._done, self._seconds = total, 0, 0.0
+        self._started = time.monotonic()
+        self._quiet, self._show_names = quiet, show_names
+        self._bar: Any = None
+        self._task: Any = None
+
+    def __enter__(self) -> BatchProgress:
+        if not self._quiet and sys.stderr.isatty():
+            from rich.console import Console
+            from rich.progress import (
+                BarColumn,
+                MofNCompleteColumn,
+                Progress,
+                TextColumn,
+                TimeRemainingColumn,
+            )
+
+            self._bar = Progress(
+                TextColumn("{task.description}"),
+                BarColumn(),
+                MofNCompleteColumn(),
+                TimeRemainingColumn(),
+                console=Console(stderr=True),
+                transient=True,
+            )
+            self._bar.start()
+            self._task = self._bar.add_task("anonymizing", total=self._total)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def within(self, seconds: float) -> None:
+        if self._bar is not None:
+            self._bar.update(self._task, description=self._rate(self._seconds + seconds))
+
+    def report(self, outcome: Outcome) -> None:
+        self._done += 1
+        if outcome.result is not None and not outcome.skipped:
+            self._seconds += outcome.result.duration
+        if self._bar is not None:
+            self._bar.update(self._task, advance=1, description=self._rate(self._seconds))
+        elif not self._quiet and outcome.result is not None and not outcome.skipped:
+            name = f"{outcome.item.source} -> " if self._show_names else ""
+            left = (time.monotonic() - self._started) / self._done * (self._total - self._done)
+            typer.echo(
+                f"[{self._done}/{self._total}] {name}{outcome.item.target} "
+                f"({self._rate(self._seconds)}, {left:.0f} s left)",
+                err=True,
+            )
+
+    def _rate(self, seconds: float) -> str:
+        return f"{seconds / max(1e-3, time.monotonic() - self._started):.0f} x real time"
+
+
+def summarize(summary: Summary, items: list[Item], job: Job, started: float, say: Messages) -> None:
+    """Warnings, failures by name and reason, and a line that counts."""
+    warnings, failures = summary.warnings, [_failure(*failed) for failed in summary.failures]
+    if job.opaque:  # the order of the run is that of the new names
+        targets = {str(item.source): str(item.target) for item in items}
+        failures = [_one_name(s, r, targets[s]) for s, r in summary.failures]
+        warnings, failures = sorted(warnings), sorted(failures)
+    for warning in warnings:
+        say.warn(warning)
+    for text in failures:
+        typer.echo(f"voicenym: error: {text}", err=True)
+    if len(items) > 1:
+        untried = f", {summary.untried} not tried" if summary.untried else ""
+        say(
+            f"{summary.done} anonymized, {summary.skipped} already done, "
+            f"{len(summary.failures)} failed{untried}; {summary.seconds / 60:.1f} min of audio in "
+            f"{time.monotonic() - started:.1f} s"
+        )
+    elif summary.done:
+        say(f"wrote {items[0].target}")
+    elif summary.skipped:
+        say(f"{items[0].target}: is there already, as this run would write it")
+
+
+def _failure(source: str, reason: str) -> str:
+    return reason if source in reason else f"{source}: {reason}"
+
+
+def _one_name(source: str, reason: str, target: str) -> str:
+    """A failure under the name that its reason is about, the old one or the new one."""
+    if source in reason:
+        return reason.replace(target, "its output")
+    return reason if target in reason else f"{source}: {reason}"
+
+
+def account(
+    inputs: Iterable[Path],
+    items: Sequence[Item],
+    output: Path | None,
+    say: Messages,
+    every: bool = False,
+) -> None:
+    """What of the folders was not taken, and which recordings have another ending now.
+
+    Args:
+        inputs: files and folders of the command line.
+        items: that were made of them.
+        output: file or folder that the command writes to.
+        say: the user's messages.
+        every: name all files, and not the first few of a kind.
+    """
+    from voicenym.corpus import folder_walk
+
+    for line in folder_walk.report(folder_walk.skipped(inputs, output), every=every):
+        say.warn(line)
+    for line in folder_walk.rewritten(item.source for item in items):
+        say(line)
+
+
+def conclude(card: Card, stored: bool, say: Messages) -> None:
+    """What the system protects against, and what became of the key."""
+    say(f"system: {card.name} ({card.title})")
+    say(f"protects against: {card.protects}")
+    say(f"does not protect: {card.fails[0]}")
+    if not stored:
+        say(
+            "key: a fresh one, now gone: nobody, you included, can link these voices to the "
+            "speakers by key again. For the same voices next time use --key FILE."
+        )

@@ -1,0 +1,130 @@
+"""What gives frames of speech to find units in, by its name or place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from voicenym.errors import VoicenymError
+
+if TYPE_CHECKING:
+    from voicenym.nets.content.content_encoder import Content
+    from voicenym.nets.content.hubert import HubertSoft
+    from voicenym.training.run.fit import Machine
+
+CEPSTRA = "cepstra"
+WAV2VEC = "wav2vec2:"
+BASE = "base"
+NARROW = "narrow:"
+
+
+def features_of(place: str, layer: int, machine: Machine) -> tuple[Content, dict[str, object]]:
+    """What gives frames, and what to call it: a network by its weights, wherever it lies.
+
+    Args:
+        place: ``cepstra``, ``base`` (what the bundled resynthesis hears of content),
+            ``narrow:FOLDER`` (of other parts of ``voicenym train resynthesis``),
+            ``wav2vec2:PLACE`` (XLS-R among others), or a HuBERT's.
+        layer: of a network.
+        machine: where it is to run.
+
+    Raises:
+        VoicenymError: no such features.
+    """
+    from voicenym.nets.content.units import Cepstra, HubertLayer
+
+    device = "cuda" if machine.cuda else "cpu"
+    if place == CEPSTRA:
+        return Cepstra().to(device), {"features": CEPSTRA}
+    if place.startswith(WAV2VEC):
+        from voicenym.nets.checkpoint import fingerprint
+        from voicenym.nets.content.wav2vec import Wav2Vec
+
+        network = Wav2Vec.from_published(place.removeprefix(WAV2VEC), layer)
+        told = {
+            "features": "wav2vec2",
+            "layer": layer,
+            "sha256": fingerprint(network.state_dict()),
+        }
+        return network.to(device), told
+    if place == BASE or place.startswith(NARROW):
+        return _narrow(place, device)
+    hubert, digest = _hubert(place)
+    source = {"features": "hubert", "layer": layer, "sha256": digest}
+    try:
+        hubert.hidden(hubert.norm.weight.new_zeros(1, 320), layer=layer)
+    except ValueError as error:
+        raise VoicenymError(f"{place}: {error}; give another --layer") from None
+    return HubertLayer(hubert, layer).to(device), source
+
+
+def features_behind(
+    folder: Path,
+    source: Mapping[str, Any],
+    place: str | None,
+    machine: Machine,
+    by: str = "--features",
+) -> Content:
+    """The features that units were found in.
+
+    Args:
+        folder: of the units, for errors.
+        source: as the units call their features.
+        place: as for :func:`features_of`; cepstra need none.
+        machine: where they are to run.
+        by: options that give a place, for errors.
+
+    Raises:
+        VoicenymError: others were given, or none.
+    """
+    if place is None and source.get("features") == CEPSTRA:
+        place = CEPSTRA
+    if place is None and source.get("features") == NARROW[:-1]:
+        place = BASE  # others than the bundled are refused below
+    if place is None:
+        raise VoicenymError(f"{folder}: its units are of a network's layer; give that by {by}")
+    heard, found = features_of(place, int(source.get("layer", 0)), machine)
+    if found != source:
+        raise VoicenymError(
+            f"{folder}: its units are of other features ({source}, not {found}); "
+            "give those by --features"
+        )
+    return heard
+
+
+def _narrow(place: str, device: str) -> tuple[Content, dict[str, object]]:
+    """The content of a resynthesis system's parts, and what to call it."""
+    from voicenym.nets.checkpoint import fingerprint
+    from voicenym.resynthesis.bundled.base_content import NarrowContent
+    from voicenym.resynthesis.bundled.model_parts import Parts
+    from voicenym.systems.base import BUNDLED
+
+    folder = BUNDLED if place == BASE else Path(place.removeprefix(NARROW))
+    bottleneck = Parts.load(folder).content
+    told: dict[str, object] = {
+        "features": NARROW[:-1],
+        "sha256": fingerprint(bottleneck.state_dict()),
+    }
+    return NarrowContent(bottleneck).to(device), told
+
+
+def _hubert(place: str) -> tuple[HubertSoft, str]:
+    """A HuBERT at a place, and the SHA-256 of its weights, as published where we converted them."""
+    from voicenym.nets.checkpoint import SOURCE, WEIGHTS, configuration, is_ours
+    from voicenym.nets.content.content_encoders import load
+    from voicenym.nets.content.hubert import HubertSoft
+    from voicenym.nets.content.hubert_published import PLAIN, from_hubert, located
+    from voicenym.nets.hub import place_of, sha256
+
+    path = Path(place_of(place))
+    if is_ours(path) and configuration(path).get("kind") == PLAIN:
+        card = configuration(path).get("card", {})
+        return from_hubert(path), str(card.get(SOURCE) or sha256(path / WEIGHTS))
+    if is_ours(path):
+        network = load(path)
+        if not isinstance(network, HubertSoft):
+            raise VoicenymError(f"{place}: a {network.kind}; give a HuBERT")
+    else:
+        network = from_hubert(path)
+    return network, sha256(located(path))

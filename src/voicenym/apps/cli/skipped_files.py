@@ -1,0 +1,75 @@
+"""What commands over a corpus do with recordings that fail: leave them out, and say so at the end.
+
+The status is then 1, though the rest was done: nobody takes the result for one of the whole corpus.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+import typer
+
+from voicenym.corpus.skipped import STRICT, LeftOut
+
+FAIL_FAST = typer.Option(
+    False,
+    "--fail-fast",
+    help="Stop at the first recording that fails; without, it is left out and named, the others "
+    "go on, and the status is 1 in the end.",
+)
+
+
+_current: ContextVar[LeftOut] = ContextVar("left_out", default=STRICT)
+
+
+@contextmanager
+def leaving_out(fail_fast: bool, quiet: bool) -> Iterator[LeftOut]:
+    """Collect what is left out, and say at the end how many that were, and which.
+
+    Raises:
+        typer.Exit: status 1, where something was left out.
+        VoicenymError: from within; it says what was left out before.
+    """
+
+    def say(text: str) -> None:
+        if not quiet:
+            typer.echo(f"voicenym: {text}", err=True)
+
+    left_out = LeftOut(fail_fast, say)
+    with left_out.explaining():
+        yield left_out
+    if len(left_out):
+        typer.echo(f"voicenym: {left_out.summary()}", err=True)
+        raise typer.Exit(1)
+
+
+def leaves_out(command: Callable[..., None]) -> Callable[..., None]:
+    """The same command with ``--fail-fast``; what it reads is collected in :func:`current`."""
+
+    @functools.wraps(command)
+    def run(*args: Any, fail_fast: bool, **options: Any) -> None:
+        with leaving_out(fail_fast, bool(options.get("quiet"))) as left_out:
+            before = _current.set(left_out)
+            try:
+                command(*args, **options)
+            finally:
+                _current.reset(before)
+
+    signature = inspect.signature(command, eval_str=True)
+    extra = inspect.Parameter(
+        "fail_fast", inspect.Parameter.KEYWORD_ONLY, default=FAIL_FAST, annotation=bool
+    )
+    own = list(signature.parameters.values())
+    run.__signature__ = signature.replace(parameters=[*own, extra])  # type: ignore[attr-defined]
+    run.__annotations__ = {**{p.name: p.annotation for p in own}, "fail_fast": bool}
+    return run
+
+
+def current() -> LeftOut:
+    """The collector of the command that runs; where there is none, the first failure is raised."""
+    return _current.get()

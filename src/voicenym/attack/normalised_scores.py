@@ -1,0 +1,62 @@
+"""Attackers whose scores are normalised by those of strangers: an option of who compares."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from voicenym.attack.attackers import Attacker, Comparing
+from voicenym.attack.embedder import Embedder
+from voicenym.attack.scenario import Case
+from voicenym.attack.transforms import Transform
+from voicenym.verification.score_normalisation import ASNorm
+from voicenym.verification.scoring import class_means, grouped, unit
+from voicenym.verification.verifier import Verifier
+
+NORMALISERS = ("as-norm",)
+SUFFIX = " + AS-norm"
+
+
+@dataclass(frozen=True)
+class Normalised(Attacker):
+    """A comparison whose scores are normalised by AS-norm
+    (:mod:`voicenym.verification.score_normalisation`).
+
+    The cohort is the pool: one vector for each of its speakers, whose speech underwent what the
+    attacker does to its enrolment. Who searches normalises trial by trial already and is no
+    :class:`~voicenym.attack.attackers.Comparing`.
+
+    Args:
+        attacker: that compares.
+    """
+
+    attacker: Comparing
+
+    def __post_init__(self) -> None:
+        base = self.attacker
+        values = {
+            "name": base.name + SUFFIX,
+            "knows": f"{base.knows}; normalises scores by those of other people",
+            "holds_key": base.holds_key,
+            "informed": base.informed,
+            "reference": base.reference and base.reference + SUFFIX,
+        }
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    def scores(self, case: Case, verifier: Verifier, embedder: Embedder) -> np.ndarray:
+        """Scores ``[model, trial]``, float64.
+
+        Raises:
+            VoicenymError: a pool of fewer than two speakers, or of one recording each.
+        """
+        strangers = cohort(case, verifier, embedder, self.attacker.cohort(case))
+        plain = self.attacker.backend(case, verifier, embedder)
+        return self.attacker.scores(case, verifier, embedder, ASNorm(plain, strangers))
+
+
+def cohort(case: Case, verifier: Verifier, embedder: Embedder, transform: Transform) -> np.ndarray:
+    """A vector for each speaker of the pool, ``[speaker, dimension]``."""
+    vectors, recordings = embedder.kept(verifier, case.pool, transform)
+    return class_means(*grouped(unit(vectors), [recording.speaker for recording in recordings]))

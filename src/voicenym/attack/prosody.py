@@ -1,0 +1,262 @@
+"""The attacker who listens to no voice: how level and pitch move, and how quiet the pauses are.
+
+Systems keep time and level, and most keep how pitch moves: that is *how* something is said, and is
+meant to stay. It tells who speaks as well, and so does the noise that a room and a microphone leave
+in the pauses. Numbers of nothing else are measured here, so that no change of voice reaches them;
+how they tell speakers apart is learnt from other people.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from voicenym.errors import VoicenymError
+from voicenym.verification.ivector import SpeakerSpace
+from voicenym.verification.plda import PLDA, TwoCovariance
+from voicenym.verification.scoring import Array
+from voicenym.verification.verifier import TEACHING, Teaching, Verifier
+
+if TYPE_CHECKING:
+    from voicenym.training.speakers.train_ubm import Spoken
+
+RATE, HOP = 16_000, 160
+FRAMES_A_SECOND = RATE / HOP
+QUANTILES = (0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
+"""Of the frames' levels."""
+MOVEMENTS = (0.3, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
+"""Hz, corners of the bands in which the level's movements are counted."""
+AUDIBLE, SPEAKING = -25.0, -12.0
+"""dB from the mean level: above the one, the level moves; above the other, somebody speaks."""
+LEAST_POWER = 1e-9
+SMOOTH = 5
+"""Frames over which the level is averaged before its slope is taken."""
+FARTHEST = 0.5
+"""Of ln F0 from its median; farther away are the tracker's octave errors."""
+STEEPEST = 0.1
+"""Of ln F0 between two frames, alike."""
+LEAST_FRAMES, LEAST_VOICED = 30, 10
+"""Shorter than the one, nothing is measured; with fewer voiced frames than the other, no pitch."""
+NAMES = (
+    *(f"level that {100 * q:.0f} % stay below, dB from the mean" for q in QUANTILES),
+    *(
+        f"log share of the level's movements, {low:g} to {high:g} Hz"
+        for low, high in pairwise(MOVEMENTS)
+    ),
+    "share of time spoken",
+    "beginnings of speech a second",
+    "slope of level, dB a frame",
+    "voiced frames by spoken ones",
+    "beginnings of voice a second",
+    "log length of voiced stretches",
+    "log spread of log F0",
+    "skew of log F0",
+    "log slope of log F0",
+    "log ratio of the slope's median and mean",
+    "fall of log F0 a second",
+)
+"""What is measured."""
+OF_PITCH = 8
+"""The last of these."""
+KIND = "course"
+METHOD = 1
+"""Counts the changes to what is measured."""
+
+
+class Course(Verifier):
+    """A verifier of courses.
+
+    Args:
+        folder: that :meth:`train` wrote.
+
+    Attributes:
+        name: for reports.
+        version: of the method and of what was learnt.
+
+    Raises:
+        VoicenymError: a folder whose configuration cannot be read; when it is first used, one that
+            holds no courses.
+    """
+
+    concentration = 1.0  # scores are log-likelihood ratios
+
+    def __init__(self, folder: Path) -> None:
+        from voicenym.nets.checkpoint import version
+
+        self.name = "courses of level and pitch"
+        self.folder = folder
+        self.version = f"{METHOD} {version(folder)}"
+
+    def embed(self, recordings: Sequence[npt.NDArray[np.float32]]) -> npt.NDArray[np.float32]:
+        """Standardised numbers ``[recording, number]``; 0, the mean of the training's, where one
+        cannot be measured.
+
+        Args:
+            recordings: ``[time]`` each, mono float32 at 16 kHz.
+        """
+        mean, scale, _ = _loaded(self.folder, self.version)
+        return np.nan_to_num((measure(recordings) - mean) / scale).astype(np.float32)
+
+    def backend(self) -> PLDA:
+        """The two-covariance model of the training's numbers."""
+        return _loaded(self.folder, self.version)[2]
+
+    @classmethod
+    def train(
+        cls,
+        speech: Sequence[Spoken],
+        folder: Path,
+        held_out: Sequence[Spoken] = (),
+        how: Teaching = TEACHING,
+    ) -> Course:
+        """Learn how courses differ between speakers and within them.
+
+        Args:
+            speech, folder, how: as for every verifier; there is no recipe.
+            held_out: not used.
+
+        Raises:
+            VoicenymError: fewer than two speakers, none with two recordings, too little speech, or
+                a folder that cannot be written.
+        """
+        import torch
+
+        from voicenym.nets.checkpoint import write
+
+        numbers = measure([recording.samples() for recording in speech])
+        known = np.isfinite(numbers)
+        heard = known.any(1)
+        if not heard.any():
+            raise VoicenymError("nothing but silence: how speech moves is learnt from speech")
+        speakers = np.array([recording.speaker for recording in speech])[heard]
+        numbers, known = numbers[heard], known[heard]
+        count = known.sum(0).clip(1)
+        mean = np.where(known, numbers, 0.0).sum(0) / count
+        variance = np.where(known, np.square(numbers - mean), 0.0).sum(0) / count
+        scale = np.where(variance > 0.0, np.sqrt(variance), 1.0)
+        plda = PLDA.train(np.nan_to_num((numbers - mean) / scale), speakers, normalise=False)
+        model = plda.model
+        parts = (plda.centre, plda.projection, model.mean, model.within, model.between)
+        kept = {
+            "mean": torch.from_numpy(mean),
+            "scale": torch.from_numpy(scale),
+            **SpeakerSpace(*parts).tensors(),
+        }
+        write(folder, kept, {"kind": KIND, "method": METHOD, "card": dict(how.card)})
+        who = len(set(speakers))
+        how.say(f"courses of level and pitch of {len(speakers)} recordings of {who} speakers")
+        return cls(folder)
+
+
+@lru_cache(maxsize=4)
+def _loaded(folder: Path, version: str) -> tuple[Array, Array, PLDA]:
+    from voicenym.nets.checkpoint import read
+
+    _, tensors = read(folder)
+    space = SpeakerSpace.of(tensors)
+    if space is None or "scale" not in tensors:
+        raise VoicenymError(f"{folder}: holds no courses; it is not what their training wrote")
+    model = TwoCovariance(space.mean, space.within, space.between)
+    plda = PLDA(space.centre, space.projection, model, normalise=False)
+    return tensors["mean"].double().numpy(), tensors["scale"].double().numpy(), plda
+
+
+def measure(recordings: Sequence[npt.NDArray[np.float32]]) -> npt.NDArray[np.float64]:
+    """The numbers of :data:`NAMES`, ``[recording, number]``; NaN where one cannot be measured.
+
+    Args:
+        recordings: ``[time]`` each, mono float32 at 16 kHz.
+    """
+    from voicenym.dsp.pitch.online import track
+
+    numbers = np.full((len(recordings), len(NAMES)), math.nan)
+    for row, samples in enumerate(recordings):
+        frames = len(samples) // HOP
+        if frames < LEAST_FRAMES or not np.any(samples):
+            continue
+        level = levels(samples)
+        numbers[row, :-OF_PITCH] = _of_level(level)
+        f0 = np.zeros(frames)
+        heard = track(samples, RATE)[:frames]
+        f0[: len(heard)] = heard
+        numbers[row, -OF_PITCH:] = _of_pitch(f0, level)
+    return numbers
+
+
+def levels(samples: npt.NDArray[np.floating]) -> Array:
+    """Level ``[frame]`` of each 10 ms in dB, less their mean, in which loud frames count more.
+
+    Args:
+        samples: ``[time]`` at 16 kHz.
+    """
+    frames = samples[: len(samples) // HOP * HOP].reshape(-1, HOP).astype(np.float64)
+    level: Array = 10.0 * np.log10(np.square(frames).mean(1) + LEAST_POWER)
+    weights = 10.0 ** (level / 40.0)
+    return level - (weights @ level) / weights.sum()
+
+
+def _of_level(level: Array) -> list[float]:
+    spoken = level > SPEAKING
+    audible = np.maximum(level, AUDIBLE)
+    smooth = np.convolve(audible, np.full(SMOOTH, 1.0 / SMOOTH), "valid")
+    seconds = len(level) / FRAMES_A_SECOND
+    return [
+        *np.quantile(level, QUANTILES),
+        *_movements(audible),
+        float(spoken.mean()),
+        len(_stretches(spoken)) / seconds,
+        float(np.abs(np.diff(smooth)).mean()),
+    ]
+
+
+def _movements(level: Array) -> list[float]:
+    """Natural logarithms of the power in bands of the modulation spectrum, by the mean power."""
+    points = max(1024, len(level))
+    power = np.square(np.abs(np.fft.rfft((level - level.mean()) * np.hanning(len(level)), points)))
+    hertz = np.fft.rfftfreq(points, 1.0 / FRAMES_A_SECOND)
+    usual = power.mean() + 1e-9
+    bands = [power[(hertz >= low) & (hertz < high)] for low, high in pairwise(MOVEMENTS)]
+    return [math.log(band.mean() / usual + 1e-9) for band in bands]
+
+
+def _of_pitch(f0: Array, level: Array) -> list[float]:
+    """How voiced stretches and pitch move, whatever the register."""
+    voiced = (f0 > 0.0) & (level > AUDIBLE)
+    if voiced.sum() < LEAST_VOICED:
+        return [math.nan] * OF_PITCH
+    log_f0 = np.log(np.maximum(f0, 1.0))
+    about = log_f0 - np.median(log_f0[voiced])
+    sure = voiced & (np.abs(about) < FARTHEST)
+    if sure.sum() < LEAST_VOICED:  # two registers, and nothing between
+        return [math.nan] * OF_PITCH
+    own = about[sure] - about[sure].mean()
+    spread = float(own.std())
+    slopes = np.abs(np.diff(log_f0)[voiced[1:] & voiced[:-1]])
+    slopes = slopes[slopes < STEEPEST]
+    mean, median = (float(slopes.mean()), float(np.median(slopes))) if len(slopes) else (0.0, 0.0)
+    seconds = np.flatnonzero(sure) / FRAMES_A_SECOND
+    stretches = _stretches(voiced)
+    return [
+        float(voiced.sum()) / max(1, int((level > SPEAKING).sum())),
+        len(stretches) / (len(f0) / FRAMES_A_SECOND),
+        math.log(float(np.mean(stretches))),
+        math.log(spread + 0.01),
+        float((own**3).mean()) / (spread + 0.02) ** 3,
+        math.log(mean + 1e-3),
+        math.log((median + 1e-4) / (mean + 1e-4)),
+        float(np.polyfit(seconds, own, 1)[0]),
+    ]
+
+
+def _stretches(inside: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
+    """Lengths of the runs of frames inside."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], inside.astype(np.int8), [0]])))
+    lengths: npt.NDArray[np.int64] = edges[1::2] - edges[::2]
+    return lengths

@@ -1,0 +1,188 @@
+"""What is done to a recording before a verifier hears it: protection, and what attackers add.
+
+A :class:`Transform` is a row of steps. Its ``identity`` names the result for a recording without
+telling a key, so that what was computed once is found again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from voicenym.anonymizer import Anonymizer, load
+from voicenym.corpus.recording import RATE, Recording
+from voicenym.corpus.recordings import FILES
+from voicenym.errors import CorpusError
+from voicenym.pseudonym import FIRST_REVISION, Key
+
+EVERYBODY = "everybody"
+
+
+class Step(Protocol):
+    """One operation on the samples of a recording."""
+
+    @property
+    def told(self) -> str:
+        """What is done, in a word or two."""
+
+    def identity(self, recording: Recording) -> str:
+        """Names the step for this recording; equal names mean equal results."""
+
+    def __call__(self, samples: np.ndarray, recording: Recording) -> np.ndarray:
+        """``[time]`` float32 at 16 kHz in and out."""
+
+
+@lru_cache(maxsize=256)
+def _loaded(system: str, parameters: tuple[tuple[str, Any], ...]) -> Anonymizer:
+    return load(system, **dict(parameters))
+
+
+@dataclass(frozen=True)
+class Anonymize:
+    """A system with a key.
+
+    Args:
+        system: its name.
+        key: where the voices come from.
+        per: ``speaker``, ``utterance``, or ``everybody``: one voice for all recordings.
+        parameters: of the system, as pairs.
+    """
+
+    system: str
+    key: Key
+    per: str = "speaker"
+    parameters: tuple[tuple[str, Any], ...] = ()
+
+    @property
+    def told(self) -> str:
+        return self.system
+
+    def identity(self, recording: Recording) -> str:
+        who = {
+            "speaker": recording.speaker,
+            "utterance": f"{recording.speaker}\0{recording.name}",
+            EVERYBODY: "",
+        }[self.per]
+        voice = self.key.tag("cache", f"{self.per}\0{who}")[:32]
+        system = _loaded(self.system, self.parameters)
+        revision = system.revision_for(self.key)
+        told = [system.version] if system.version else []
+        if revision > FIRST_REVISION:  # without, results of the first are found again
+            told.append(f"revision {revision}")
+        return " ".join([self.system, str(self.parameters), voice, *told])
+
+    def __call__(self, samples: np.ndarray, recording: Recording) -> np.ndarray:
+        import torch
+
+        from voicenym.audio import Audio
+
+        pseudonym = self.key.pseudonym(
+            EVERYBODY if self.per == EVERYBODY else recording.speaker,
+            recording.name if self.per == "utterance" else None,
+        )
+        system = _loaded(self.system, self.parameters)
+        audio = Audio(torch.from_numpy(samples), RATE)
+        return system(audio, pseudonym).samples.numpy()
+
+
+@dataclass(frozen=True)
+class Undo:
+    """A system with fixed parameters that undoes another one as far as it can; needs no key."""
+
+    system: str
+    parameters: tuple[tuple[str, Any], ...]
+
+    @property
+    def told(self) -> str:
+        return f"undoing {self.system}"
+
+    def identity(self, recording: Recording) -> str:
+        return f"undo {self.system} {self.parameters}"
+
+    def __call__(self, samples: np.ndarray, recording: Recording) -> np.ndarray:
+        return Anonymize(self.system, Key(bytes(32)), EVERYBODY, self.parameters)(
+            samples, recording
+        )
+
+
+@dataclass(frozen=True)
+class Denoise:
+    """One of V-Cloak's de-noisers (attacker A2), by name."""
+
+    name: str
+
+    @property
+    def told(self) -> str:
+        return f"de-noising ({self.name})"
+
+    def identity(self, recording: Recording) -> str:
+        return f"denoise {self.name}"
+
+    def __call__(self, samples: np.ndarray, recording: Recording) -> np.ndarray:
+        from voicenym.attack.denoisers import denoisers
+
+        return denoisers()[self.name](samples)
+
+
+@dataclass(frozen=True)
+class Instead:
+    """Other files in place of the originals: somebody else's anonymizer.
+
+    Args:
+        files: by the recordings' names.
+    """
+
+    files: Mapping[str, Path] = field(hash=False)
+
+    @property
+    def told(self) -> str:
+        return FILES
+
+    def _other(self, recording: Recording) -> Recording:
+        if recording.name not in self.files:
+            raise CorpusError(f"{recording.name}: no anonymized file; anonymize it or leave it out")
+        return Recording(recording.name, recording.speaker, self.files[recording.name])
+
+    def identity(self, recording: Recording) -> str:
+        return f"file {self._other(recording).digest()}"
+
+    def __call__(self, samples: np.ndarray, recording: Recording) -> np.ndarray:
+        return self._other(recording).samples()
+
+
+@dataclass(frozen=True)
+class Transform:
+    """Steps, one after the other; none of them leaves the original.
+
+    Args:
+        steps: in order.
+    """
+
+    steps: tuple[Step, ...] = ()
+
+    def then(self, *steps: Step) -> Transform:
+        """The same with more steps at the end."""
+        return Transform((*self.steps, *steps))
+
+    def identity(self, recording: Recording) -> str:
+        return " | ".join([recording.digest(), *(step.identity(recording) for step in self.steps)])
+
+    @property
+    def told(self) -> str:
+        """What is done, in words for a list of what it failed on; empty for originals."""
+        return ", then ".join(step.told for step in self.steps)
+
+    def __call__(self, recording: Recording) -> np.ndarray:
+        """Samples ``[time]`` float32 at 16 kHz."""
+        samples = recording.samples()
+        for step in self.steps:
+            samples = step(samples, recording)
+        return samples
+
+
+ORIGINAL = Transform()

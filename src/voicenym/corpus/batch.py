@@ -1,0 +1,100 @@
+"""What a batch is told, and what becomes of it: jobs, outcomes, summaries."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from voicenym.corpus.file_plan import Item
+from voicenym.corpus.single_file import Result
+from voicenym.pseudonym import DERIVATION_VERSION, Key, Pseudonym
+
+
+@dataclass(frozen=True)
+class Job:
+    """What holds for all items of a batch.
+
+    Args:
+        system: name of the system.
+        parameters: its parameters.
+        key: where the voices come from.
+        per_utterance: another voice for each recording of a speaker.
+        overwrite: replace outputs that exist.
+        lenient: accept silent, clipped and very short recordings.
+        version: of its weights, where they do not come along.
+        revision: of the system: another one gives other voices.
+        log: JSON-lines file, also what a later run resumes from.
+        opaque: outputs have drawn names: original names stay out of the log, order and times tell
+            nothing of them.
+        fresh: the key is drawn for this run, so that no output there can be of an earlier part.
+    """
+
+    system: str
+    parameters: dict[str, Any]
+    key: Key
+    per_utterance: bool = False
+    overwrite: bool = False
+    lenient: bool = False
+    version: str = ""
+    revision: int = 1
+    log: Path | None = None
+    opaque: bool = False
+    fresh: bool = False
+
+    def pseudonym(self, item: Item) -> Pseudonym:
+        return self.key.pseudonym(item.speaker, item.utterance if self.per_utterance else None)
+
+    def stamp(self) -> dict[str, Any]:
+        """What must be equal for an output of an earlier run to count as done."""
+        weights = {"weights": self.version} if self.version else {}
+        return {
+            "system": self.system,
+            "revision": self.revision,
+            "parameters": json.loads(json.dumps(self.parameters, default=str)),
+            **weights,
+            "derivation": DERIVATION_VERSION,
+            "per": "utterance" if self.per_utterance else "speaker",
+            "key_check": self.key.tag("key check")[:16],
+        }
+
+
+@dataclass
+class Summary:
+    """What became of a batch.
+
+    Args:
+        done: recordings that were anonymized.
+        skipped: recordings whose output was there already.
+        untried: recordings that were not begun, because the run stopped at the first failure.
+        seconds: of audio that were anonymized.
+        failures: the source and the reason of each recording that failed.
+        warnings: for the user, each a sentence.
+    """
+
+    done: int = 0
+    skipped: int = 0
+    untried: int = 0
+    seconds: float = 0.0
+    failures: list[tuple[str, str]] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One finished item: a result, or the reason for its failure.
+
+    Args:
+        item: the recording.
+        result: what was written; None where nothing was.
+        reason: why it failed; None where it did not.
+        skipped: its output was there already, as this run writes it.
+        input_check: tells whether the recording is still the same; see ``RunState``.
+    """
+
+    item: Item
+    result: Result | None
+    reason: str | None
+    skipped: bool = False
+    input_check: str | None = None

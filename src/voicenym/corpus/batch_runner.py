@@ -1,0 +1,233 @@
+"""A batch of recordings: in parallel, resumable, one failure never stopping the rest.
+
+What is there already is asked of the run state (:mod:`voicenym.corpus.run_state`):
+
+- an output that the state knows, unchanged, of a recording that is unchanged, is skipped;
+- one that the state knows as made with another key, system or parameters stops the run, for voices
+  of one speaker would differ;
+- one whose recording changed since is an error;
+- any other is made again beside it: where the two are the same, the output is a killed run's, and
+  done; else it is somebody's, and an error. It is never touched.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+
+import voicenym
+from voicenym.audio.atomic import sweep
+from voicenym.corpus import run_state, speaker_rule, timestamps
+from voicenym.corpus.batch import Job, Outcome, Summary
+from voicenym.corpus.batch_task import Progress, Task, Worker, input_check
+from voicenym.corpus.file_plan import Item
+from voicenym.corpus.run_log import Line
+from voicenym.corpus.run_state import LocalRunState, RunState, output_name, same_stamp
+from voicenym.corpus.single_file import sha256_of
+from voicenym.corpus.worker_pool import Death, Pool
+from voicenym.errors import CorpusError
+
+__all__ = ["Job", "Outcome", "Summary", "log_line", "run"]
+
+
+def run(
+    job: Job,
+    items: Sequence[Item],
+    workers: int = 1,
+    report: Callable[[Outcome], None] | None = None,
+    progress: Progress | None = None,
+    *,
+    fail_fast: bool = False,
+    state: RunState | None = None,
+) -> Summary:
+    """Anonymize all items.
+
+    Args:
+        job: system, key, log.
+        items: from :mod:`voicenym.corpus.file_plan`.
+        workers: processes; the result does not depend on it.
+        report: called with every outcome as it comes.
+        progress: called with seconds of audio done, within a file too where there is one worker.
+        fail_fast: begin nothing after the first failure.
+        state: what is done and who does what; default: kept beside the job's log.
+
+    Raises:
+        CorpusError: another run works on the folder, or an earlier one made it otherwise.
+        VoicenymError: the system cannot work at all.
+    """
+    if job.opaque:  # by drawn names, so that no order of anything tells the old ones
+        items = sorted(items, key=lambda item: item.target)
+    summary = Summary()
+    with LocalRunState(job.log) if state is None else state as state:
+        _check_stamps(job, items, state)
+        _check_speakers(job, items, state)
+        for folder in {item.target.parent for item in items} | _log_folder(job):
+            sweep(folder)
+
+        def settle(outcome: Outcome) -> None:
+            _count(summary, outcome)
+            if _is_news(job, outcome, state):
+                state.settle(log_line(job, outcome))
+            if report is not None:
+                report(outcome)
+
+        def tasks() -> Iterator[Task]:
+            """What is to be done, in order; what needs no work is settled on the way."""
+            for item in items:
+                name = output_name(item.target, job.log)
+                if not state.claim(name, f"process {os.getpid()}"):
+                    continue
+                plan = _plan(job, item, state)
+                if isinstance(plan, Outcome):
+                    settle(plan)
+                    if fail_fast and summary.failures:
+                        return
+                else:
+                    yield plan
+
+        try:
+            for outcome in _outcomes(job, tasks(), min(workers, len(items)), progress):
+                settle(outcome)
+                if fail_fast and summary.failures:
+                    break
+        finally:
+            settled = summary.done + summary.skipped + len(summary.failures)
+            summary.untried = len(items) - settled
+    if job.opaque:
+        level_times(job, items)
+    return summary
+
+
+def level_times(job: Job, items: Sequence[Item], tables: Iterable[Path] = ()) -> None:
+    """Give outputs, the log, a data set's tables and their folders the constant of ``times``."""
+    if job.log is None:
+        return
+    outputs, root = [item.target for item in items], job.log.parent
+    timestamps.level([*outputs, job.log, *tables, *timestamps.folders_of(outputs, root)])
+
+
+def log_line(job: Job, outcome: Outcome) -> Line:
+    """A line of the log; nothing in it tells the key, and nothing the names if they are opaque."""
+    line: Line = {"version": voicenym.__version__, **job.stamp()}
+    line["output"] = output_name(outcome.item.target, job.log)
+    line["speaker_rule"] = speaker_rule.RULE
+    line["speaker_check"] = speaker_rule.voice_check(job.key, outcome.item.speaker, line["output"])
+    if not job.opaque:
+        line["input"] = str(outcome.item.source)
+    if outcome.result is not None:
+        if outcome.input_check is not None:
+            line["input_check"] = outcome.input_check
+        line["duration"] = round(outcome.result.duration, 6)
+        line["rate"] = outcome.result.rate
+        line["channels"] = outcome.result.channels
+        line["sha256"] = outcome.result.sha256
+    else:
+        line["error"] = "failed" if job.opaque else outcome.reason
+    return line
+
+
+def _count(summary: Summary, outcome: Outcome) -> None:
+    if outcome.skipped:
+        summary.skipped += 1
+    elif outcome.result is not None:
+        summary.done += 1
+        summary.seconds += outcome.result.duration
+        summary.warnings.extend(outcome.result.warnings)
+    else:
+        summary.failures.append((str(outcome.item.source), outcome.reason or "failed"))
+
+
+def _is_news(job: Job, outcome: Outcome, state: RunState) -> bool:
+    """Whether the state does not know it; a refusal changes nothing of an output that stays."""
+    if outcome.result is not None:
+        return True
+    known = state.lines.get(output_name(outcome.item.target, job.log), {})
+    return not outcome.skipped and not ("sha256" in known and outcome.item.target.is_file())
+
+
+def _log_folder(job: Job) -> set[Path]:
+    return set() if job.log is None else {job.log.parent}
+
+
+def _check_stamps(job: Job, items: Sequence[Item], state: RunState) -> None:
+    """Stop before any work where an earlier run, with other voices, made some of these outputs."""
+    if job.opaque and any("input" in line for line in state.lines.values()):
+        assert job.log is not None
+        raise CorpusError(
+            f"{job.log}: names the originals of an earlier run without --rename; choose a new "
+            "folder with -o"
+        )
+    if job.overwrite:
+        return
+    stamp = job.stamp()
+    for item in items:
+        line = state.lines.get(output_name(item.target, job.log))
+        if line is None or "sha256" not in line or same_stamp(line, stamp):
+            continue
+        if item.target.is_file() and _is_as_logged(item, line):
+            raise CorpusError(
+                f"{item.target}: made earlier with another key, system or parameters, so that "
+                "voices of one speaker would differ; resume with the same --key and --system, or "
+                "start over with --overwrite or in a new folder"
+            )
+
+
+def _check_speakers(job: Job, items: Sequence[Item], state: RunState) -> None:
+    """Refuse to give anybody of an earlier run's log another voice; see ``speakers.agree``."""
+    if job.log is None or not state.lines or job.overwrite:
+        return
+    root, lines = job.log.parent, dict(state.lines)
+    people = {output_name(item.target, job.log): (item.speaker, item.former) for item in items}
+    speaker_rule.agree(job.key, people, lines, [o for o in lines if (root / o).is_file()])
+
+
+def _is_as_logged(item: Item, line: Line) -> bool:
+    try:
+        return bool(line.get("sha256") == sha256_of(item.target))
+    except OSError:
+        return False
+
+
+def _plan(job: Job, item: Item, state: RunState) -> Task | Outcome:
+    """What to do for an item, or its outcome where nothing is to be done."""
+    if job.overwrite or not item.target.is_file():
+        return Task(item)
+    line = state.lines.get(output_name(item.target, job.log))
+    if line is not None and same_stamp(line, job.stamp()) and _is_as_logged(item, line):
+        check = input_check(job, item)
+        known = line.get("input_check")  # earlier releases did not write it
+        if known is None or check is None or known == check:
+            return Outcome(item, None, None, skipped=True)
+        return Outcome(
+            item,
+            None,
+            f"{item.source}: changed since its output was made; add --overwrite to replace the "
+            "output, or remove the output to make it anew",
+        )
+    return Task(item) if job.fresh else Task(item, compare=True)
+
+
+def _outcomes(
+    job: Job, tasks: Iterator[Task], count: int, progress: Progress | None
+) -> Iterator[Outcome]:
+    if count > 1:
+        with Pool[Task, Outcome](count, _prepare, job) as pool:
+            for task, answer in pool.answers(tasks):
+                if isinstance(answer, Death):
+                    answer = Outcome(task.item, None, _blame(task.item, answer))
+                yield answer
+        return
+    worker = None
+    for task in tasks:
+        worker = worker or Worker(job)
+        yield worker(task, progress)
+
+
+def _blame(item: Item, death: Death) -> str:
+    return f"{item.source}: {death}; try it with --workers 1, and report it if it fails again"
+
+
+def _prepare(job: Job) -> Worker:
+    run_state.join(job.log)
+    return Worker(job)

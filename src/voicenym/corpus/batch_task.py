@@ -1,0 +1,164 @@
+"""One item in a process that anonymizes: whatever goes wrong with it becomes a reason in words."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+
+from voicenym.anonymizer import Anonymizer, load
+from voicenym.audio.atomic import temporary_folder
+from voicenym.corpus import timestamps
+from voicenym.corpus.batch import Job, Outcome
+from voicenym.corpus.file_plan import Item
+from voicenym.corpus.single_file import Result, anonymize_file, sha256_of
+from voicenym.errors import DependencyError, UnknownSystemError, VoicenymError, WeightsError
+
+Progress = Callable[[float], None]
+DEBUG = "VOICENYM_DEBUG"
+
+
+@dataclass(frozen=True)
+class Task:
+    """An item to work on.
+
+    Args:
+        item: the recording.
+        compare: its output exists; make it aside and say whether the two are the same.
+    """
+
+    item: Item
+    compare: bool = False
+
+
+class SystemFailure(VoicenymError):
+    """The system itself cannot work, with this recording or any other."""
+
+
+class Worker:
+    """Anonymizes item after item with one system.
+
+    Args:
+        job: what to do.
+
+    Raises:
+        VoicenymError: the system cannot be loaded.
+    """
+
+    def __init__(self, job: Job) -> None:
+        import torch
+
+        torch.set_num_threads(1)  # the same bits for any number of workers
+        self._job = job
+        try:
+            self._system: Anonymizer = load(job.system, **job.parameters)
+        except VoicenymError:
+            raise
+        except Exception as error:
+            raise VoicenymError(f"{job.system}: cannot be loaded: {in_words(error)}") from error
+
+    def __call__(self, task: Task, progress: Progress | None = None) -> Outcome:
+        """Anonymize one item.
+
+        Raises:
+            SystemFailure: weights or a package that the system needs are not there.
+        """
+        item = task.item
+        try:
+            check = input_check(self._job, item)
+            if task.compare:
+                return replace(self._compare(item, progress), input_check=check)
+            item.target.parent.mkdir(parents=True, exist_ok=True)
+            result = self._make(item, item.target, self._job.overwrite, progress)
+            if self._job.opaque:
+                timestamps.level([item.target])
+        except (WeightsError, DependencyError, UnknownSystemError) as error:
+            raise SystemFailure(str(error)) from error
+        except Exception as error:
+            return Outcome(item, None, in_words(error, item))
+        return Outcome(item, result, None, input_check=check)
+
+    def _make(self, item: Item, target: Path, overwrite: bool, progress: Progress | None) -> Result:
+        lenient = self._job.lenient
+        source = item.source if isinstance(item.source, Path) else item.source.open(lenient)
+        return anonymize_file(
+            self._system,
+            self._job.pseudonym(item),
+            source,
+            target,
+            name=str(item.source),
+            overwrite=overwrite,
+            lenient=lenient,
+            progress=progress,
+        )
+
+    def _compare(self, item: Item, progress: Progress | None) -> Outcome:
+        with temporary_folder(item.target.parent) as folder:
+            result = self._make(item, folder / item.target.name, False, progress)
+        if result.sha256 != sha256_of(item.target):
+            return Outcome(
+                item,
+                None,
+                f"{item.target}: exists already and is not what this run writes there: it was "
+                "changed since, or comes from elsewhere; keep it under another name, or add "
+                "--overwrite to replace it",
+            )
+        if self._job.opaque:
+            timestamps.level([item.target])
+        return Outcome(item, result, None, skipped=True)
+
+
+def input_check(job: Job, item: Item) -> str | None:
+    """A tag of what the recording holds, which tells nothing without the key.
+
+    None where there is no state to keep it in, or no regular file to read.
+    """
+    if job.log is None:
+        return None
+    source = item.source
+    path, part = (source, "") if isinstance(source, Path) else (source.path, source.part)
+    if path is None:
+        return job.key.tag("input check", part)
+    try:
+        status = path.stat()
+        if not path.is_file():
+            return None
+        digest = _digest(path, status.st_size, status.st_mtime_ns)
+    except OSError:
+        return None  # which the reader says in better words
+    return job.key.tag("input check", f"{digest} {part}" if part else digest)
+
+
+@lru_cache(maxsize=256)
+def _digest(path: Path, size: int, modified: int) -> str:
+    """SHA-256 of a file, once for all its parts."""
+    return sha256_of(path)
+
+
+def in_words(error: BaseException, item: Item | None = None) -> str:
+    """What went wrong, for a user; a defect of ours says so, with its traceback if asked for."""
+    about = "" if item is None else f"{item.source}: "
+    if isinstance(error, VoicenymError):
+        return str(error)
+    if isinstance(error, OSError) and error.errno is not None:
+        where = f"{error.filename}: " if error.filename else about
+        return f"{where}{error.strerror or error}; check space and permissions"
+    if _out_of_memory(error):
+        return f"{about}needs more memory than there is; use fewer --workers, or split it"
+    if os.environ.get(DEBUG):
+        traceback.print_exception(error, file=sys.stderr)
+    said = f": {error}" if str(error) else ""
+    return (
+        f"{about}internal error ({type(error).__name__}{said}); this is a defect of voicenym, "
+        f"please report it with the traceback that {DEBUG}=1 shows"
+    )
+
+
+def _out_of_memory(error: BaseException) -> bool:
+    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
+        return True
+    return isinstance(error, RuntimeError) and "allocate memory" in str(error)

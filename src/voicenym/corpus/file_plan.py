@@ -1,0 +1,209 @@
+"""Which recording goes where, and who speaks in it: files and folder trees."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import BinaryIO, Protocol
+
+from voicenym.audio.containers import output_suffix
+from voicenym.corpus import speaker_rule
+from voicenym.corpus.drawn_names import Names
+from voicenym.corpus.folder_walk import EXTENSIONS, walk
+from voicenym.errors import CorpusError
+from voicenym.pseudonym import Key
+
+LOG_NAME = "voicenym.jsonl"
+
+
+class Openable(Protocol):
+    """A recording within another one, or from a command; its ``str`` names it for messages.
+
+    Attributes:
+        path: of the file that it is part of, if there is one.
+        stretch: where in it, as seconds; to its end where the second is None.
+        part: which part of that file, or how it is come by: equal for equal recordings of one file.
+    """
+
+    @property
+    def path(self) -> Path | None: ...
+
+    @property
+    def stretch(self) -> tuple[float, float | None]: ...
+
+    @property
+    def part(self) -> str: ...
+
+    def open(self, lenient: bool = False) -> BinaryIO:
+        """The recording as a file in memory; ``lenient`` as in ``voicenym.audio.open_reader``."""
+
+
+@dataclass(frozen=True)
+class Item:
+    """One recording of a batch.
+
+    Args:
+        source: path of the original, or what opens it where it is no file of its own.
+        target: path of the anonymized recording.
+        speaker: who speaks in it.
+        utterance: its name within the corpus.
+        former: who spoke in it by rule 1 of :mod:`voicenym.corpus.speaker_rule`, by which corpora
+            were begun that this run may go on with; empty where the rule does not matter.
+    """
+
+    source: Path | Openable
+    target: Path
+    speaker: str
+    utterance: str
+    former: str = ""
+
+
+def beside(path: Path) -> Path:
+    """``interview.m4a`` -> ``interview.anon.m4a``; ``call.amr``, not written, -> ``.anon.wav``."""
+    return path.with_name(f"{path.stem}.anon{output_suffix(path.suffix)}")
+
+
+def written_as(path: Path) -> Path:
+    """The name with an ending that is written: ``a/call.amr`` -> ``a/call.wav``."""
+    suffix = output_suffix(path.suffix)
+    return path if suffix == path.suffix else path.with_suffix(suffix)
+
+
+def plan(
+    inputs: Sequence[Path],
+    output: Path | None,
+    speaker: str | None = None,
+    level: speaker_rule.Level = None,
+) -> list[Item]:
+    """Items for files and folder trees; who speaks is told by :mod:`voicenym.corpus.speaker_rule`.
+
+    A recording of a tree goes to the same place below ``output``. A file goes to ``output`` (a file
+    name, or a folder that exists), or beside itself.
+
+    Args:
+        inputs: files and folders.
+        output: file or folder; needed for folders.
+        speaker: who speaks in all of them.
+        level: which folder below a root names the speaker, or ``parent``: the folder that a file
+            lies in.
+
+    Raises:
+        CorpusError: missing inputs, no recordings, no output for a folder, folders that can be
+            read in two ways.
+    """
+    if speaker is not None and level is not None:
+        raise CorpusError("--speaker and --speaker-level both say who speaks; leave one out")
+    if speaker == "":
+        raise CorpusError("--speaker: the name is empty; give one, or leave it out")
+    items: list[Item] = []
+    several = len(inputs) > 1
+    for source in inputs:
+        if source.is_dir():
+            items.extend(_tree(source, output, speaker, level))
+        elif not os.path.lexists(source):
+            raise CorpusError(f"{source}: no such file or folder; check the name")
+        else:
+            items.append(_single(source, output, speaker, level, several))
+    return items
+
+
+def _single(
+    source: Path, output: Path | None, speaker: str | None, level: speaker_rule.Level, several: bool
+) -> Item:
+    if output is None:
+        target = beside(source)
+    elif several or output.is_dir():
+        target = output / written_as(source).name
+    else:
+        target = output
+    former = "" if speaker else speaker_rule.by_parent(source)
+    if speaker is None:
+        speaker = former if level == "parent" else speaker_rule.own(source)
+    return Item(source, target, speaker, source.stem, former)
+
+
+def _tree(
+    root: Path, output: Path | None, speaker: str | None, level: speaker_rule.Level
+) -> list[Item]:
+    if output is None:
+        raise CorpusError(f"{root}: is a folder; say where the anonymized tree goes with -o FOLDER")
+    if output.exists() and not output.is_dir():
+        raise CorpusError(f"{output}: is a file, but {root} is a folder; give a folder with -o")
+    found = walk(root, output).recordings
+    if not found:
+        raise CorpusError(
+            f"{root}: no recordings in this folder (looked for {', '.join(sorted(EXTENSIONS))})"
+        )
+    inner = [path.relative_to(root) for path in found]
+    return [
+        Item(
+            source=path,
+            target=output / written_as(place),
+            speaker=who,
+            utterance=place.with_suffix("").as_posix(),
+            former="" if speaker else speaker_rule.by_parent(path),
+        )
+        for path, place, who in zip(
+            found, inner, _people(root, found, inner, speaker, level), strict=True
+        )
+    ]
+
+
+def _people(
+    root: Path, found: list[Path], inner: list[Path], speaker: str | None, level: speaker_rule.Level
+) -> list[str]:
+    if speaker is not None:
+        return [speaker] * len(found)
+    if level == "parent":
+        return [speaker_rule.by_parent(path) for path in found]
+    folders = speaker_rule.by_folders(root, inner, level)
+    return [
+        speaker_rule.own(path) if folder is None else folder
+        for path, folder in zip(found, folders, strict=True)
+    ]
+
+
+def renamed(items: Iterable[Item], key: Key, output: Path) -> list[Item]:
+    """The same items under opaque names: ``<tag of the speaker>/<tag of the utterance>.ext``."""
+    names = Names(key)
+    return [
+        replace(
+            item,
+            target=output
+            / names.speaker(item.speaker)
+            / (names.utterance(item.speaker, item.utterance) + item.target.suffix),
+        )
+        for item in items
+    ]
+
+
+def check_distinct(items: Sequence[Item], *, opaque: bool = False) -> None:
+    """No two inputs with one output, and no output that is an input.
+
+    Args:
+        items: of the batch.
+        opaque: name no output beside its input, in errors neither.
+
+    Raises:
+        CorpusError: naming both.
+    """
+    taken: dict[Path, Path | Openable] = {}
+    originals = (i.source if isinstance(i.source, Path) else i.source.path for i in items)
+    sources = {path.resolve(): path for path in originals if path is not None}
+    for item in items:
+        target = item.target.resolve()
+        if target in taken:
+            where = "one file" if opaque else item.target
+            cure = "or give them separately" if opaque else "give them separately, or use --rename"
+            raise CorpusError(
+                f"{taken[target]} and {item.source}: both would be written to {where}; "
+                f"rename one, {cure}"
+            )
+        if target in sources:
+            raise CorpusError(
+                f"{item.target}: the output would replace the input {sources[target]}; choose "
+                "another folder with -o"
+            )
+        taken[target] = item.source

@@ -1,0 +1,178 @@
+"""Goes through a folder for recordings, and keeps account of everything that is not taken."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
+
+from voicenym.audio import container_detection
+from voicenym.audio.containers import EXTENSIONS as WRITTEN
+from voicenym.audio.containers import READ_ONLY
+
+EXTENSIONS = frozenset(WRITTEN) | frozenset(READ_ONLY)
+"""Endings that are taken for recordings in a folder; a file named by itself always is."""
+_UNREAD = ".aa .aax .ds2 .dss .gsm .m4p .msv .oma .pcm .ra .raw .rm .rmvb .shn .vox .vqf"
+UNREAD = frozenset(_UNREAD.split())
+"""Endings of recordings that are not read: without a header, protected, or no libav's."""
+FEW = 5
+"""Names of files that nobody would take for recordings, which are listed without being asked."""
+
+
+class Reason(Enum):
+    """Why a file is not taken: one file, several files, and whether each is named."""
+
+    UNREAD = ("is a recording of a kind that is not read; convert it to WAV or FLAC", True)
+    MISNAMED = ("is a recording by its content; give its name the ending of its kind", True)
+    LINK = ("is a symbolic link that leads out of the folder, to a folder or to nothing; "
+            "copy there what it names, or name that by itself", True)  # fmt: skip
+    SPECIAL = ("is no regular file", True)
+    CLOSED = ("cannot be looked into; ask its owner for permission", True)
+    HIDDEN = ("is hidden (its name begins with a dot)", False)
+    OTHER = ("is no recording", False)
+
+    @property
+    def text(self) -> str:
+        return self.value[0]
+
+    @property
+    def each(self) -> bool:
+        """Whether the user has to do something about each file."""
+        return self.value[1]
+
+
+@dataclass(frozen=True)
+class SkippedFile:
+    """A file, or a folder with all that is in it, that is not taken."""
+
+    path: Path
+    reason: Reason
+
+
+@dataclass
+class Found:
+    """What a folder holds: recordings in the order of their names, and everything else."""
+
+    recordings: list[Path] = field(default_factory=list)
+    skipped: list[SkippedFile] = field(default_factory=list)
+
+
+def walk(root: Path, without: Path | None = None, *, links: bool = False) -> Found:
+    """Look at every file below a folder.
+
+    Args:
+        root: the folder.
+        without: a folder below it that is ours, such as that of outputs: not looked into.
+        links: take files that are symbolic links wherever they lead. Otherwise only those are taken
+            that lead to a file below ``root``: a folder from somebody else may link to anything.
+    """
+    found = Found()
+    inside = None if without is None else without.resolve()
+    whole = root.resolve()
+
+    def closed(error: OSError) -> None:
+        found.skipped.append(SkippedFile(Path(error.filename or root), Reason.CLOSED))
+
+    for folder, folders, names in os.walk(root, onerror=closed):
+        deeper = []
+        for name in sorted(folders):
+            path = Path(folder, name)
+            if inside is not None and path.resolve() == inside:
+                continue
+            reason = _of_folder(path)
+            if reason is None:
+                deeper.append(name)
+            else:
+                found.skipped.append(SkippedFile(path, reason))
+        folders[:] = deeper
+        for name in sorted(names):
+            path = Path(folder, name)
+            why = _of_file(path, None if links else whole)
+            if why is None:
+                found.recordings.append(path)
+            else:
+                found.skipped.append(SkippedFile(path, why))
+    return found
+
+
+def _of_folder(path: Path) -> Reason | None:
+    if path.name.startswith("."):
+        return Reason.HIDDEN
+    return Reason.LINK if path.is_symlink() else None
+
+
+def _of_file(path: Path, whole: Path | None) -> Reason | None:
+    if path.name.startswith("."):
+        return Reason.HIDDEN
+    try:
+        mode = path.lstat().st_mode
+        if stat.S_ISLNK(mode):
+            if whole is not None and not path.resolve(strict=True).is_relative_to(whole):
+                return Reason.LINK
+            mode = path.stat().st_mode
+    except (OSError, RuntimeError):  # leads to nothing, or in a circle
+        return Reason.LINK
+    if not stat.S_ISREG(mode):
+        return Reason.SPECIAL
+    suffix = path.suffix.lower()
+    if suffix in EXTENSIONS:
+        return None
+    if suffix in UNREAD:
+        return Reason.UNREAD
+    return Reason.MISNAMED if _sounds(path) else Reason.OTHER
+
+
+def _sounds(path: Path) -> bool:
+    """Whether a file begins as recordings do, whatever its name."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(64)
+    except OSError:
+        return False
+    found = container_detection.marked(head)
+    return found is not None and (found != "mov" or head[4:8] == b"ftyp")
+
+
+def skipped(inputs: Iterable[Path], output: Path | None) -> list[SkippedFile]:
+    """Files that :func:`voicenym.corpus.file_plan.plan` does not take from its input folders."""
+    return [part for path in inputs if path.is_dir() for part in walk(path, output).skipped]
+
+
+def report(parts: Sequence[SkippedFile], *, every: bool = False) -> list[str]:
+    """Sentences that count and name what is not taken, by reason.
+
+    Args:
+        parts: from :func:`skipped`.
+        every: name all files; otherwise of files that are plainly no recordings, some.
+    """
+    lines = []
+    for reason in Reason:
+        names = [str(part.path) for part in parts if part.reason is reason]
+        if not names:
+            continue
+        shown = names if every or reason.each else names[:FEW]
+        rest = len(names) - len(shown)
+        more = f" and {rest} more, which --dry-run names" if rest else ""
+        count = "1 file was" if len(names) == 1 else f"{len(names)} files were"
+        lines.append(f"{count} not taken: each {reason.text}: {', '.join(shown)}{more}")
+    return lines
+
+
+def rewritten(sources: Iterable[object]) -> list[str]:
+    """A sentence on recordings whose kind is read and not written, if there are any."""
+    lines = []
+    for becomes in (".wav", ".mkv"):
+        names = [
+            str(path)
+            for path in sources
+            if isinstance(path, Path) and READ_ONLY.get(path.suffix.lower()) == becomes
+        ]
+        if names:
+            shown = ", ".join(names[:FEW]) + (", ..." if len(names) > FEW else "")
+            lines.append(
+                f"{len(names)} of a kind that is read and not written become {becomes}: {shown}"
+            )
+    return lines

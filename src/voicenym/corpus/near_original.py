@@ -1,0 +1,226 @@
+"""Refuses an output that is nearly its input, whatever system made it (law 8).
+
+Every recording is compared while it is written, and judged before the file gets its name. The
+thresholds lie between what trivial changes give (a delay, another sign or level, noise at 30 dB, a
+filter, a change of speed by half a percent) and what all systems give for the adults of a corpus
+under several keys: ``benchmarks/nearness.py`` and docs/security.md.
+
+Who judges is :attr:`voicenym.Anonymizer.judge`: by default the signal. A system that is meant to
+sound as its input names ``verifiers`` instead; then the bundled verifier must not hear the speaker
+in the output. Nothing switches both off.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+
+from voicenym.anonymizer import JUDGES, SIGNAL, VERIFIERS, Anonymizer
+from voicenym.corpus.signal_similarity import OTHER_DISTANCE, Likeness, Segments
+from voicenym.errors import AudioError
+from voicenym.memory import keep_freed_blocks
+
+if TYPE_CHECKING:
+    from voicenym.nets.speakers.speaker_encoder import Encoder
+
+NEAR_DISTANCE = 0.025
+"""Log-mel distance up to which a segment is its input."""
+NEAR_CORRELATION = 0.965
+"""Correlation of waveforms from which a segment is its input, unless its pattern is another."""
+NEAR_SIMILARITY = 0.72
+"""Cosine of two speaker vectors from which a verifier hears the speaker's own recording, where
+outputs are meant to sound as inputs."""
+NEAR_VOICE = 0.6
+"""The same where a system speaks anew in a voice that it hears: a copied voice gives 0.62 to 0.85,
+drawn ones up to 0.52."""
+MOST_SHARE = 0.25
+"""Share of a channel's segments from which it is its input."""
+PASSAGE = 5
+"""Segments in a row that are a passage of the input, in however long a recording."""
+CHUNK_SECONDS = 4.0
+"""Sound that a verifier hears at once."""
+SHORTEST_SECONDS = 1.0
+"""Of a last chunk that a verifier hears, unless it is the only one."""
+QUIETEST = 1e-4
+"""Root mean square of a chunk below which there is nobody to hear."""
+STEADY_DECIBELS = 2.0
+"""Deviation of the level of frames below which a chunk is a steady sound, and nobody speaks."""
+FRAME_SECONDS = 0.032
+
+
+class Judgement:
+    """Hears an input and its output side by side; :meth:`finish` says whether they are one.
+
+    Args:
+        system: that makes the output.
+        name: of the recording, for messages.
+        rate: in Hz.
+        channels: of both.
+        tempo: length of the output over that of the input.
+    """
+
+    def __init__(
+        self, system: Anonymizer, name: str, rate: int, channels: int, tempo: float = 1.0
+    ) -> None:
+        if system.judge not in JUDGES:
+            raise AudioError(
+                f"{name}: {system.card.name} wants to be judged by {system.judge!r}, which is "
+                f"nobody; a system's judge is one of {', '.join(JUDGES)}"
+            )
+        keep_freed_blocks()
+        self._name, self._system = name, system.card.name
+        self._signal = Likeness(rate, channels, tempo) if system.judge == SIGNAL else None
+        encoder = _bundled(system.device) if system.judge == VERIFIERS else system.encoder
+        self._limit = NEAR_SIMILARITY if system.judge == VERIFIERS else NEAR_VOICE
+        self._voices = None if encoder is None else _Voices(encoder, rate, channels, tempo)
+        self._compared = [c for c in (self._signal, self._voices) if c is not None]
+
+    def hear(self, block: np.ndarray | torch.Tensor) -> None:
+        """``[channel, time]`` of the input."""
+        for compared in self._compared:
+            compared.hear(block)
+
+    def answer(self, block: np.ndarray | torch.Tensor) -> None:
+        """``[channel, time]`` of the output."""
+        for compared in self._compared:
+            compared.answer(block)
+
+    def finish(self) -> None:
+        """Judge.
+
+        Raises:
+            AudioError: the output is nearly the input.
+        """
+        for compared in self._compared:
+            compared.finish()
+        if self._signal is not None:
+            for channel, segments in enumerate(self._signal.found):
+                self._judge_signal(channel, segments)
+        if self._voices is not None:
+            for channel, similarities in enumerate(self._voices.found):
+                share = _share([s >= self._limit for s in similarities])
+                if share >= MOST_SHARE:
+                    self._refuse(
+                        channel,
+                        f"the bundled verifier hears the speaker in {100 * share:.0f} % of it, "
+                        f"cosine {max(similarities):.2f}",
+                    )
+
+    def _judge_signal(self, channel: int, segments: Segments) -> None:
+        near = nearly(segments)
+        share = _share(near)
+        if share >= MOST_SHARE:
+            how = f"{100 * share:.0f} % of its speech is as before"
+        elif (row := _longest(near)) >= PASSAGE:
+            how = f"a passage of {row} s is as before"
+        else:
+            return
+        known = [d for d in segments.distances if not math.isnan(d)]
+        least = f"; least log-mel distance {min(known):.3f}" if known else ""
+        most = max((c for c in segments.correlations if not math.isnan(c)), default=0.0)
+        self._refuse(channel, f"{how}{least}, greatest correlation {most:.2f}")
+
+    def _refuse(self, channel: int, how: str) -> None:
+        raise AudioError(
+            f"{self._name}: the output would be nearly the input (channel {channel + 1}: {how}), "
+            f"so nothing is written: {self._system} with these settings and this voice does not "
+            "hide this speaker; take another key or --speaker name, which draws another voice, or "
+            "other settings, or another --system"
+        )
+
+
+def nearly(segments: Segments) -> list[bool]:
+    """Whether each segment is nearly its input."""
+    return [
+        # a NaN is in no comparison
+        distance <= NEAR_DISTANCE
+        or (correlation >= NEAR_CORRELATION and not distance > OTHER_DISTANCE)
+        for distance, correlation in zip(segments.distances, segments.correlations, strict=True)
+    ]
+
+
+def _share(near: Sequence[bool]) -> float:
+    return sum(near) / len(near) if near else 0.0
+
+
+def _longest(near: Sequence[bool]) -> int:
+    """The most in a row."""
+    best = row = 0
+    for one in near:
+        row = row + 1 if one else 0
+        best = max(best, row)
+    return best
+
+
+@lru_cache(maxsize=2)
+def _bundled(device: str) -> Encoder:
+    from voicenym.nets.speakers.speaker_encoders import SMALL, load
+
+    return load(SMALL).to(device).eval()
+
+
+def _somebody(sound: torch.Tensor, rate: int) -> bool:
+    """Whether there may be speech in ``[time]``: neither silence nor a steady sound."""
+    if sound.numel() == 0 or sound.square().mean().sqrt() < QUIETEST:
+        return False
+    frame = max(1, round(FRAME_SECONDS * rate))
+    whole = len(sound) // frame * frame
+    levels = 10 * torch.log10(sound[:whole].reshape(-1, frame).square().mean(1) + QUIETEST**2)
+    return len(levels) < 2 or float(levels.std()) >= STEADY_DECIBELS
+
+
+class _Voices:
+    """Cosines of speaker vectors of an input and its output, chunk by chunk.
+
+    Attributes:
+        found: ``[channel][chunk]``.
+    """
+
+    def __init__(self, encoder: Encoder, rate: int, channels: int, tempo: float) -> None:
+        self._encoder = encoder
+        self._rate = rate
+        self._sizes = (round(CHUNK_SECONDS * rate), round(CHUNK_SECONDS * rate * tempo))
+        self._kept = [torch.zeros(channels, 0), torch.zeros(channels, 0)]
+        self.found: list[list[float]] = [[] for _ in range(channels)]
+
+    def hear(self, block: np.ndarray | torch.Tensor) -> None:
+        self._add(0, block)
+
+    def answer(self, block: np.ndarray | torch.Tensor) -> None:
+        self._add(1, block)
+
+    def finish(self) -> None:
+        length = self._kept[0].shape[1]
+        if length >= SHORTEST_SECONDS * self._rate or (length and not any(self.found)):
+            self._compare(self._first())
+
+    def _add(self, side: int, block: np.ndarray | torch.Tensor) -> None:
+        self._kept[side] = torch.cat([self._kept[side], torch.as_tensor(block)], dim=1)
+        pairs = list(zip(self._kept, self._sizes, strict=True))
+        while all(part.shape[1] >= size for part, size in pairs):
+            self._compare(self._first())
+            self._kept = [part[:, size:].clone() for part, size in pairs]
+            pairs = list(zip(self._kept, self._sizes, strict=True))
+
+    def _first(self) -> list[torch.Tensor]:
+        """The next chunk of both sides, or what there is of it."""
+        return [part[:, :size] for part, size in zip(self._kept, self._sizes, strict=True)]
+
+    def _compare(self, sides: Sequence[torch.Tensor]) -> None:
+        import soxr
+
+        before, after = sides
+        for channel, found in enumerate(self.found):
+            one, other = before[channel], after[channel]
+            if not _somebody(one, self._rate) or not other.any():
+                continue
+            heard = [soxr.resample(x.numpy(), self._rate, self._encoder.RATE) for x in (one, other)]
+            vectors = self._encoder.embed([torch.from_numpy(x) for x in heard])
+            found.append(
+                float(torch.nn.functional.cosine_similarity(vectors[0], vectors[1], dim=0))
+            )

@@ -1,0 +1,78 @@
+"""The mapping file of a renamed corpus: which output is of which original, for the key's holder."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+from voicenym.audio.atomic import AtomicFile
+from voicenym.corpus.file_plan import Item
+from voicenym.errors import AudioError, CorpusError
+
+_MODE = 0o600
+
+
+def check_place(path: Path, output: Path) -> None:
+    """Refuse a place that is published with the corpus, or holds something else.
+
+    Args:
+        path: where the mapping is to be written.
+        output: folder of the corpus.
+
+    Raises:
+        CorpusError: naming the place.
+    """
+    if path.resolve().is_relative_to(output.resolve()):
+        raise CorpusError(
+            f"{path}: lies in the output folder, with which it would be passed on; keep the "
+            "mapping beside the key"
+        )
+    if not path.parent.is_dir():
+        raise CorpusError(f"{path}: its folder does not exist; create the folder first")
+    _read(path)
+
+
+def write(path: Path, items: Iterable[Item]) -> None:
+    """Write ``{"input", "speaker", "output"}``, a line for each output there is; mode 0600.
+
+    What an earlier run wrote there of other outputs stays.
+
+    Args:
+        path: of the mapping.
+        items: of the corpus.
+
+    Raises:
+        CorpusError: it cannot be written.
+    """
+    lines = _read(path)
+    for item in items:
+        if item.target.is_file():
+            lines[str(item.target)] = {
+                "input": str(item.source),
+                "speaker": item.speaker,
+                "output": str(item.target),
+            }
+    try:
+        file = AtomicFile(path, overwrite=True, mode=_MODE)
+        try:
+            with open(file.temporary, "w", encoding="utf-8", errors="surrogateescape") as text:
+                text.writelines(f"{json.dumps(lines[o])}\n" for o in sorted(lines))
+            file.commit()
+        finally:
+            file.discard()
+    except (OSError, AudioError) as error:
+        raise CorpusError(f"{path}: the mapping cannot be written ({error})") from None
+
+
+def _read(path: Path) -> dict[str, dict[str, str]]:
+    """The lines of an earlier mapping by output."""
+    try:
+        found = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+        return {line["output"]: {k: str(v) for k, v in line.items()} for line in found}
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        raise CorpusError(
+            f"{path}: exists already and is no mapping of ours; choose another name"
+        ) from None

@@ -1,0 +1,266 @@
+"""One recording from file to file, block by block, so that memory does not grow with its length."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+
+from voicenym.anonymizer import BLOCK_SECONDS, Anonymizer
+from voicenym.audio import Reader, Writer, open_reader, open_writer
+from voicenym.corpus.near_original import Judgement
+from voicenym.dsp.speech_presence import Movement
+from voicenym.errors import AudioError
+from voicenym.pseudonym import Pseudonym
+
+SHORTEST_SECONDS = 0.020
+"""One analysis window; a shorter recording holds no speech to anonymize."""
+FULL_SCALE = 0.999
+MOST_CLIPPED = 0.10
+"""Share of samples at full scale above which a recording is refused."""
+SOME_CLIPPED = 0.001
+"""Share of samples at full scale above which there is a warning."""
+HASH_BYTES = 1 << 20
+HOUR = 3600
+MOST_SAMPLES = 1 << 25
+"""Of all channels of a block: 128 MiB."""
+
+Source = str | os.PathLike[str] | BinaryIO
+Progress = Callable[[float], None]
+
+
+@dataclass(frozen=True)
+class Result:
+    """What became of one recording.
+
+    Args:
+        duration: in seconds.
+        rate: sample rate in Hz.
+        channels: number of channels.
+        sha256: of the output file, in hex; ``None`` where the output is a stream.
+        warnings: for the user, each a sentence.
+    """
+
+    duration: float
+    rate: int
+    channels: int
+    sha256: str | None
+    warnings: tuple[str, ...]
+
+
+@dataclass
+class _Level:
+    """What the checks need to know of a signal, gathered block by block."""
+
+    samples: int = 0
+    clipped: int = 0
+    loudest: float = 0.0
+    frames: int = 0
+    movement: Movement | None = None
+
+    def hear(self, block: np.ndarray) -> None:
+        if self.movement is not None:
+            self.movement.hear(block)
+        magnitude = np.abs(block)
+        self.samples += block.size
+        self.frames += block.shape[1]
+        self.clipped += int((magnitude >= FULL_SCALE).sum())
+        self.loudest = max(self.loudest, float(magnitude.max(initial=0.0)))
+
+
+def sha256_of(path: str | os.PathLike[str]) -> str:
+    """SHA-256 of a file, in hex."""
+    digest = hashlib.sha256()
+    with open(path, "rb") as file:
+        while data := file.read(HASH_BYTES):
+            digest.update(data)
+    return digest.hexdigest()
+
+
+def same_file(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:
+    """Whether two names are one file, through links too."""
+    try:
+        return os.path.samefile(one, other)
+    except OSError:
+        return Path(one).resolve() == Path(other).resolve()
+
+
+def anonymize_file(
+    system: Anonymizer,
+    pseudonym: Pseudonym,
+    source: Source,
+    target: str | os.PathLike[str] | BinaryIO,
+    *,
+    name: str | None = None,
+    overwrite: bool = False,
+    lenient: bool = False,
+    progress: Progress | None = None,
+) -> Result:
+    """Anonymize one recording into a file that appears only when it is whole.
+
+    Args:
+        system: the anonymizer.
+        pseudonym: whose voice to give.
+        source: a path, or a binary file that can be read from its start again.
+        target: a path, or a binary file.
+        name: of the source in messages; default: its path, or "standard input".
+        overwrite: whether an existing target may be replaced.
+        lenient: accept silent, clipped and very short recordings, and an Ogg without an end.
+        progress: called with the seconds done after each block.
+
+    Raises:
+        AudioError: whatever is wrong with the recording or its target, or an output that is nearly
+            its input; nothing is written then.
+    """
+    name = name or _name(source)
+    if isinstance(target, (str, os.PathLike)):
+        _check_target(source, target, overwrite)
+    if not isinstance(source, (str, os.PathLike)):
+        source.seek(0)
+    profile = _profile(system, source, lenient) if system.needs_profile else None
+    level = _Level()
+    if not isinstance(source, (str, os.PathLike)):
+        source.seek(0)
+    with open_reader(source, lenient=lenient) as reader:
+        rate, channels = reader.rate, reader.channels
+        level.movement = Movement(rate)
+        picture = _again(source) if reader.has_picture else None
+        stream = system.stream(pseudonym, rate, channels, profile)
+        hour = [rate * HOUR] * channels
+        lengths = stream.lengths(hour)
+        if picture is not None and lengths != hour:
+            raise AudioError(
+                f"{name}: has a picture, and {system.card.name} is set to change how fast the "
+                "sound runs, which would part the two; leave out --set rate=true"
+            )
+        judgement = Judgement(system, name, rate, channels, max(lengths) / hour[0])
+        writer = open_writer(
+            target, reader.format, rate, channels, picture=picture, overwrite=overwrite
+        )
+        import torch
+
+        with writer, torch.inference_mode():
+            for block in reader.blocks(_block_size(rate, channels)):
+                level.hear(block)
+                judgement.hear(block)
+                made = stream.push(torch.from_numpy(block))
+                judgement.answer(made)
+                writer.write(made)
+                if progress is not None:
+                    progress(level.frames / rate)
+            made = stream.flush()
+            judgement.answer(made)
+            writer.write(made)
+            # Judged here, with the whole recording heard and before the file gets its name.
+            warnings = (
+                *reader.warnings,
+                *_judge(name, level, rate, lenient),
+                *_changed(name, reader, writer, level.frames),
+            )
+            judgement.finish()
+    digest = sha256_of(target) if isinstance(target, (str, os.PathLike)) else None
+    return Result(level.frames / rate, rate, channels, digest, warnings)
+
+
+def _again(source: Source) -> str | os.PathLike[str] | BinaryIO:
+    """The source with a place in it of its own, for who reads it beside another."""
+    if isinstance(source, (str, os.PathLike)):
+        return source
+    if isinstance(source, io.BytesIO):
+        return io.BytesIO(source.getvalue())  # the bytes are shared
+    place = source.tell()
+    source.seek(0)
+    copy = io.BytesIO(source.read())
+    source.seek(place)
+    return copy
+
+
+def _block_size(rate: int, channels: int) -> int:
+    """Samples per channel of a block; fewer where very many or very fast channels fill memory."""
+    return max(1, min(round(BLOCK_SECONDS * rate), MOST_SAMPLES // channels))
+
+
+def _profile(system: Anonymizer, source: Source, lenient: bool) -> object:
+    import torch
+
+    with open_reader(source, lenient=lenient) as reader, torch.inference_mode():
+        profiling = system.profiling(reader.rate, reader.channels)
+        for block in reader.blocks(_block_size(reader.rate, reader.channels)):
+            profiling.push(torch.from_numpy(block))
+        return profiling.result()
+
+
+def _name(source: Source) -> str:
+    return os.fspath(source) if isinstance(source, (str, os.PathLike)) else "standard input"
+
+
+def _check_target(source: Source, target: str | os.PathLike[str], overwrite: bool) -> None:
+    if isinstance(source, (str, os.PathLike)) and same_file(source, target):
+        raise AudioError(
+            f"{os.fspath(target)}: the output is the input itself; choose another name with -o, "
+            "so that the original is never replaced"
+        )
+    if Path(target).is_dir():
+        raise AudioError(f"{os.fspath(target)}: is a folder; give a file name with -o")
+    if not overwrite and os.path.lexists(target):
+        raise AudioError(
+            f"{os.fspath(target)}: exists already; add --overwrite to replace it, or choose "
+            "another name with -o"
+        )
+
+
+def _changed(name: str, reader: Reader, writer: Writer, frames: int) -> tuple[str, ...]:
+    """What of the recording's form the output could not keep."""
+    before, after = reader.format, writer.format
+    changes = []
+    # another container was asked for, and brings its codec
+    if before.container == after.container and before.codec != after.codec:
+        changes.append(f"{before.codec} as {after.codec}")
+    if writer.stored_rate != writer.rate:
+        changes.append(f"{writer.rate} Hz as {writer.stored_rate} Hz")
+    warnings = []
+    if changes:
+        warnings.append(f"{name}: stored {' and '.join(changes)}: no encoder keeps it here")
+    if silence := writer.surplus(frames):
+        warnings.append(
+            f"{name}: {1000 * silence / writer.stored_rate:.0f} ms of silence follow the sound: "
+            f".aac cannot say where it ends; .m4a can"
+        )
+    return tuple(warnings)
+
+
+def _judge(name: str, level: _Level, rate: int, lenient: bool) -> tuple[str, ...]:
+    """Warnings, or an :class:`AudioError` for what cannot sensibly be anonymized."""
+    troubles = []
+    if level.frames < SHORTEST_SECONDS * rate:
+        troubles.append(
+            f"lasts {1000 * level.frames / rate:.0f} ms, less than one window of "
+            f"{1000 * SHORTEST_SECONDS:.0f} ms; join it with its neighbours"
+        )
+    elif level.loudest == 0.0:
+        troubles.append("is silent from start to end; check that the right track was recorded")
+    share = level.clipped / max(1, level.samples)
+    if share >= MOST_CLIPPED:
+        troubles.append(
+            f"is clipped: {100 * share:.0f} % of its samples are at full scale; record it again "
+            "at a lower level"
+        )
+    if troubles and not lenient:
+        raise AudioError(f"{name}: {troubles[0]}, or add --lenient to anonymize it as it is")
+    warnings = [f"{name}: {trouble}" for trouble in troubles]
+    if level.loudest and level.movement is not None and level.movement.speechless():
+        warnings.append(
+            f"{name}: no speech was heard in it, so nothing to anonymize: its level hardly moves; "
+            "check that the right track was recorded"
+        )
+    if SOME_CLIPPED <= share < MOST_CLIPPED:
+        warnings.append(
+            f"{name}: {100 * share:.1f} % of the samples are clipped; expect distortion"
+        )
+    return tuple(warnings)

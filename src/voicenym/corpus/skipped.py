@@ -1,0 +1,143 @@
+"""What a run over a corpus leaves out, and why: one collector for everything that reads one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import PurePath
+
+from voicenym.corpus.worker_pool import Death
+from voicenym.errors import (
+    AudioError,
+    CorpusError,
+    DependencyError,
+    KeyFileError,
+    UnknownSystemError,
+    VoicenymError,
+    WeightsError,
+)
+
+WHOLE_RUN = (DependencyError, KeyFileError, UnknownSystemError, WeightsError)
+"""Errors that concern no single recording: they end a run."""
+SHOWN = 20
+"""Entries that a list in a terminal shows."""
+
+
+@dataclass(frozen=True)
+class Omission:
+    """A recording that was left out.
+
+    Args:
+        name: of the recording within its corpus.
+        reason: why, in a sentence.
+        step: what failed on it, such as a system's name; empty where it could not be read.
+    """
+
+    name: str
+    reason: str
+    step: str = ""
+
+    def __str__(self) -> str:
+        file = PurePath(self.reason.partition(":")[0])
+        said = self.reason if file.stem == self.name else f"{self.name}: {self.reason}"
+        return f"{self.step}: {said}" if self.step else said
+
+
+class LeftOut:
+    """Collects what is left out, each recording once for a step.
+
+    Args:
+        fail_fast: raise at the first failure instead.
+        say: told of each one as it is found.
+
+    Example:
+        >>> left = LeftOut()
+        >>> left.add("anna-1", "anna-1.wav: is empty (0 bytes)")
+        >>> print(left.summary())
+        1 recording was left out:
+          anna-1.wav: is empty (0 bytes)
+    """
+
+    def __init__(self, fail_fast: bool = False, say: Callable[[str], None] | None = None) -> None:
+        self.fail_fast = fail_fast
+        self._say = say
+        self._found: dict[tuple[str, str], Omission] = {}
+
+    def add(self, name: str, reason: str, step: str = "") -> None:
+        """Take note of a recording.
+
+        Raises:
+            AudioError: where the first failure ends the run.
+        """
+        omission = Omission(name, reason, step)
+        if self.fail_fast:
+            raise AudioError(str(omission))
+        if (name, step) not in self._found:
+            self._found[name, step] = omission
+            if self._say is not None:
+                self._say(f"left out: {omission}")
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def __iter__(self) -> Iterator[Omission]:
+        return iter(self._found.values())
+
+    def named(self, step: str = "") -> set[str]:
+        """Names of recordings that a step failed on."""
+        return {name for name, failed in self._found if failed == step}
+
+    def summary(self, most: int = SHOWN) -> str:
+        """How many were left out, and a line for each of the first ones."""
+        count = len(self)
+        head = f"{count} recording{'s were' if count != 1 else ' was'} left out:"
+        lines = [f"  {omission}" for omission in list(self)[:most]]
+        if count > most:
+            lines.append(f"  ... and {count - most} more")
+        return "\n".join([head, *lines])
+
+    @contextmanager
+    def explaining(self) -> Iterator[None]:
+        """Errors about a corpus say what was left out of it: too little may be left of it."""
+        try:
+            yield
+        except VoicenymError as error:
+            if not len(self) or self.fail_fast:
+                raise
+            raise type(error)(f"{error}\n{self.summary()}") from error
+
+
+STRICT: LeftOut = LeftOut(fail_fast=True)
+"""Leaves nothing out: the first failure is raised."""
+
+
+def reason(error: Exception | Death, name: str) -> str:
+    """Why a recording is left out.
+
+    Args:
+        error: that was raised while it was read or worked on; or the death of the process that
+            worked on it alone.
+        name: of the recording.
+
+    Raises:
+        VoicenymError: the error itself, where it concerns the whole run.
+    """
+    if isinstance(error, WHOLE_RUN):
+        raise error
+    if isinstance(error, Death):
+        cure = "use a machine with more memory" if error.killed else "report this as a defect"
+        return f"{error}, also when it was tried again alone; leave {name} out, or {cure}"
+    if isinstance(error, VoicenymError):
+        return str(error)
+    if isinstance(error, MemoryError):
+        return "not enough memory for it; cut it in parts, or leave it out"
+    said = " ".join(str(error).split())[:200]
+    kind = type(error).__name__
+    return f"{kind}{f' ({said})' if said else ''}; leave {name} out, and report this as a defect"
+
+
+def nothing_left(count: int, reasons: Mapping[str, str]) -> CorpusError:
+    """The error where all of several recordings failed."""
+    name, why = next(iter(reasons.items()))
+    return CorpusError(f"none of the {count} recordings can be used; the first, {name}: {why}")

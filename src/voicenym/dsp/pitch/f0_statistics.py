@@ -1,0 +1,77 @@
+"""A speaker's register and range: mean and standard deviation of ln F0, heard and put on.
+
+They come from moments, which add up over frames, so that recordings are heard block by block.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+
+TYPICAL_LOG_F0 = math.log(150.0)
+TYPICAL_LOG_F0_STD = 0.20
+"""Of a recording without voiced frames."""
+LEAST_STD, MOST_STD = 0.05, 0.5
+"""A monotone would be divided by nothing, and octave errors would be believed."""
+LOWEST_F0, HIGHEST_F0 = 60.0, 450.0
+"""Hz, of voices that are put on."""
+LEAST_STRETCH, MOST_STRETCH = 0.5, 1.5
+"""Of a range; beyond, speech sings or drones."""
+FARTHEST = 0.7
+"""Of ln F0 from the mean; farther away are the tracker's octave errors."""
+
+
+def moments(f0: torch.Tensor, level: torch.Tensor) -> torch.Tensor:
+    """``[..., 3]`` in double precision: weight, and ln F0 and its square times the weight.
+
+    Args:
+        f0: ``[...]`` in Hz, 0 where unvoiced.
+        level: ``[...]``, what a voiced frame counts: a loud one more, so that the hum of the mains
+            in a pause, which has a pitch too, does not pass for the speaker's.
+    """
+    log_f0 = f0.double().clamp_min(1.0).log()
+    weight = level.double() * (f0 > 0)
+    return torch.stack([weight, weight * log_f0, weight * log_f0.square()], dim=-1)
+
+
+def typical(weight: float) -> torch.Tensor:
+    """Moments ``[3]`` of typical frames of so much weight."""
+    squares = TYPICAL_LOG_F0**2 + TYPICAL_LOG_F0_STD**2
+    return weight * torch.tensor([1.0, TYPICAL_LOG_F0, squares], dtype=torch.float64)
+
+
+def register(sums: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Mean and standard deviation ``[...]`` of ln F0, of moments ``[..., 3]`` that were added up.
+
+    Where nothing was voiced, they are typical ones.
+    """
+    weight, total, squares = sums.unbind(-1)
+    known = weight > 0
+    divisor = torch.where(known, weight, 1.0)
+    mean = torch.where(known, total / divisor, TYPICAL_LOG_F0)
+    deviation = (squares / divisor - mean.square()).clamp_min(0).sqrt()
+    deviation = torch.where(known, deviation, TYPICAL_LOG_F0_STD)
+    return mean, deviation.clamp(LEAST_STD, MOST_STD)
+
+
+def moved_within(
+    f0: torch.Tensor,
+    mean: torch.Tensor,
+    std: torch.Tensor,
+    to_mean: torch.Tensor,
+    to_std: torch.Tensor,
+) -> torch.Tensor:
+    """Another register and range, within limits that a tracker's errors do not pass.
+
+    (:func:`voicenym.dsp.pitch.contour_changes.moved` has none.)
+
+    Args:
+        f0: of the speaker, ``[row, frame]`` in Hz, 0 where unvoiced.
+        mean, std: of his ln F0, ``[row, 1]`` or of each frame.
+        to_mean, to_std: of the voice's, ``[row]``.
+    """
+    scale = (to_std[:, None] / std).clamp(LEAST_STRETCH, MOST_STRETCH)
+    departure = (scale * (f0.clamp_min(1.0).log() - mean)).clamp(-FARTHEST, FARTHEST)
+    target = (to_mean[:, None] + departure).exp().clamp(LOWEST_F0, HIGHEST_F0)
+    return torch.where(f0 > 0, target, 0.0)

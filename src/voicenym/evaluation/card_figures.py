@@ -1,0 +1,198 @@
+"""Figures of a report onto the systems' cards, and into a README's table."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import voicenym.systems
+from voicenym.anonymizer import available
+from voicenym.attack.attackers import KeyHolder
+from voicenym.errors import VoicenymError
+from voicenym.evaluation.results import Evaluation, Measured, SystemResults
+
+FIGURES = Path(next(iter(voicenym.systems.__path__))) / "figures.json"
+BEGIN, END = "<!-- figures: voicenym cards --update -->", "<!-- end of figures -->"
+ORIGINAL = "original"
+UTILITY = (
+    "WER",
+    "CER",
+    "DNSMOS",
+    "rho_F0",
+    "rho_F0 by chance",
+    "G_VD",
+    "DeID",
+    "D_KS",
+    "SNR",
+    "RTF",
+)
+
+
+def write(evaluation: Evaluation, file: Path = FIGURES, add: bool = False) -> Path:
+    """Put the figures of a report's systems on their cards; other systems keep theirs.
+
+    Args:
+        evaluation: the report.
+        file: of all cards' figures.
+        add: attackers of the report join those on a card of the same data, or take the place of
+            their namesakes; what else the card says stays.
+
+    Raises:
+        VoicenymError: the report is of systems that are not ours.
+    """
+    names = [system.name for system in evaluation.systems]
+    foreign = sorted(set(names) - set(available()))
+    if foreign:
+        raise VoicenymError(f"{foreign[0]} is no system of voicenym and has no card")
+    cards: dict[str, list[dict[str, Any]]] = {}
+    if file.is_file():
+        cards = json.loads(file.read_text("utf-8"))
+    for system in evaluation.systems:
+        found = rows(system, evaluation)
+        cards[system.name] = _joined(cards.get(system.name, []), found) if add else found
+    if add and cards.get(ORIGINAL):
+        return _written(cards, file)
+    cards[ORIGINAL] = [
+        *(
+            _row("EER", f"{a.attacker}, {a.verifier}", a.eer, evaluation)
+            for a in evaluation.unprotected
+        ),
+        *(
+            _row(metric, "original", evaluation.utility[metric], evaluation)
+            for metric in UTILITY
+            if metric in evaluation.utility
+        ),
+    ]
+    return _written(cards, file)
+
+
+def _written(cards: dict[str, list[dict[str, Any]]], file: Path) -> Path:
+    temporary = file.with_suffix(".tmp")
+    temporary.write_text(json.dumps(cards, indent=1, sort_keys=True) + "\n", "utf-8")
+    temporary.replace(file)
+    return file
+
+
+def _joined(
+    kept: Sequence[dict[str, Any]], found: Sequence[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """A card's rows with a report's attackers among them, the strongest first.
+
+    Raises:
+        VoicenymError: the card is of other data.
+    """
+    if kept and found and kept[0]["data"] != found[0]["data"]:
+        raise VoicenymError(
+            f"the card is of {kept[0]['data']}, the report of {found[0]['data']}: figures of "
+            "different data do not stand on one card"
+        )
+    both = {row["condition"]: row for row in (*kept, *found) if row["metric"] == "EER"}
+    rates = sorted(
+        both.values(),
+        key=lambda row: (row["condition"].startswith(KeyHolder.name), row["value"]),
+    )
+    # utility was measured on more than an evaluation of some attackers may have listened to
+    said = {row["metric"]: row for row in (*found, *kept) if row["metric"] != "EER"}
+    return [*rates, *said.values()]
+
+
+def rows(system: SystemResults, evaluation: Evaluation) -> list[dict[str, Any]]:
+    """Fields of :class:`voicenym.anonymizer.Figure`: the strongest attacker first."""
+    strongest = system.strongest
+    others = sorted(
+        (a for a in system.attacks if a is not strongest),
+        key=lambda a: (a.holds_key, a.eer.value),
+    )
+    found = [
+        _row("EER", f"{a.attacker}, {a.verifier}", a.eer, evaluation) for a in (strongest, *others)
+    ]
+    for metric in UTILITY:
+        if metric in system.utility:
+            found.append(_row(metric, "anonymized", system.utility[metric], evaluation))
+    return found
+
+
+def _row(metric: str, condition: str, m: Measured, evaluation: Evaluation) -> dict[str, Any]:
+    def short(value: float | None) -> float | None:
+        return None if value is None else float(f"{value:.4g}")
+
+    return {
+        "metric": metric,
+        "condition": condition,
+        "value": short(m.value),
+        "low": short(m.low),
+        "high": short(m.high),
+        "unit": m.unit,
+        "data": _data(evaluation),
+        "date": evaluation.date,
+    }
+
+
+def write_readme(path: Path, evaluation: Evaluation, file: Path = FIGURES) -> None:
+    """Replace the table between the two marks of a README.
+
+    Args:
+        path: of the README.
+        evaluation: whose data the table is of.
+        file: of the cards' figures, as of :func:`write`.
+
+    Raises:
+        VoicenymError: the marks are not there.
+    """
+    text = path.read_text("utf-8")
+    pattern = re.compile(re.escape(BEGIN) + ".*?" + re.escape(END), re.DOTALL)
+    if not pattern.search(text):
+        raise VoicenymError(f"{path}: has no place for the table; put {BEGIN} and {END} into it")
+    cards = json.loads(file.read_text("utf-8"))
+    table = f"{BEGIN}\n{markdown(cards, _data(evaluation))}\n{END}"
+    path.write_text(pattern.sub(lambda _: table, text), "utf-8")
+
+
+def _data(evaluation: Evaluation) -> str:
+    return f"{evaluation.data}, {evaluation.speakers} speakers"
+
+
+def markdown(cards: dict[str, list[dict[str, Any]]], data: str) -> str:
+    """The table of all systems that were measured on the same data, the strongest attacker first.
+
+    Args:
+        cards: figures by system, as :func:`write` keeps them.
+        data: what they were measured on.
+    """
+
+    def cell(row: dict[str, Any] | None, digits: int = 1) -> str:
+        if row is None:
+            return "not measured"
+        text = f"{row['value']:.{digits}f}"
+        if row["low"] is not None and row["high"] is not None:
+            text += f" ({row['low']:.{digits}f}–{row['high']:.{digits}f})"
+        return text
+
+    def first(rows: list[dict[str, Any]], metric: str, start: str = "") -> dict[str, Any] | None:
+        found = [r for r in rows if r["metric"] == metric and r["condition"].startswith(start)]
+        return min(found, key=lambda r: float(r["value"]), default=None)
+
+    head = "| system | EER %, strongest attacker | which | EER %, ignorant | WER % | DNSMOS | RTF |"
+    lines = [head, "| --- | --- | --- | --- | --- | --- | --- |"]
+    same = {n: rows for n, rows in cards.items() if rows and rows[0]["data"] == data}
+    bare = same.pop(ORIGINAL, [])
+    if bare:
+        lines.append(
+            f"| (original) | {cell(first(bare, 'EER'))} | no protection | | "
+            f"{cell(first(bare, 'WER'))} | {cell(first(bare, 'DNSMOS'), 2)} | |"
+        )
+    for name, rows in sorted(same.items(), key=lambda item: -float(item[1][0]["value"])):
+        strongest, speed = rows[0], first(rows, "RTF")
+        lines.append(
+            f"| `{name}` | {cell(strongest)} | {strongest['condition'].partition(',')[0]} | "
+            f"{cell(first(rows, 'EER', 'ignorant'))} | {cell(first(rows, 'WER'))} | "
+            f"{cell(first(rows, 'DNSMOS'), 2)} | "
+            f"{'not measured' if speed is None else format(speed['value'], '.4f')} |"
+        )
+    dates = sorted({row["date"] for rows in same.values() for row in rows})
+    when = dates[0] if len(set(dates)) == 1 else f"{dates[0]} to {dates[-1]}"
+    lines.append(f"\n{data}, {when}; 95 % intervals over speakers; 50 % is chance.")
+    return "\n".join(lines)

@@ -1,0 +1,110 @@
+"""What is to be evaluated and how, and the evidence that comes of it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from voicenym.attack.trained_attackers import Lesson
+from voicenym.corpus.recording import Recording
+from voicenym.corpus.recordings import spread
+from voicenym.evaluation import utility
+from voicenym.evaluation.trials import Trials
+from voicenym.pseudonym import Key
+from voicenym.recognition import Recogniser, Transcripts
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is to be evaluated, and how.
+
+    Args:
+        data: what it is made on, in a line for the report.
+        trials: who is compared with whom.
+        settings: how it was done, in a line for the report.
+        pool: recordings of other people, for attackers who train.
+        systems: names and parameters.
+        files: anonymized files by utterance, of somebody else's system.
+        verifiers: names of the attackers' verifiers; each attacker runs with each. Figures that
+            need vectors alone, such as distinctiveness, are the first one's.
+        denoisers: names, for V-Cloak's A2.
+        keys: of the key search.
+        only: attackers to run, each by a part of its name; empty for all.
+        lesson: how the semi-informed attacker trains its verifier; None if it does not.
+        normalise: also normalise the scores of those who compare, by AS-norm against the pool.
+        per: voices per speaker or utterance.
+        recogniser: for words; None leaves them out.
+        transcripts: of somebody else's recogniser, by system (``original`` for none).
+        retrained: by system, a recogniser that learnt from its output.
+        sample: recordings that utility is measured on.
+        replicates: of the bootstrap.
+        seed: of draws and of the keys.
+    """
+
+    data: str
+    trials: Trials
+    settings: str = ""
+    pool: tuple[Recording, ...] = ()
+    systems: tuple[tuple[str, Mapping[str, Any]], ...] = ()
+    files: Mapping[str, Path] | None = None
+    verifiers: tuple[str, ...] = ("resemblyzer",)
+    denoisers: tuple[str, ...] = ()
+    keys: int = 24
+    only: tuple[str, ...] = ()
+    lesson: Lesson | None = None
+    normalise: bool = False
+    per: str = "speaker"
+    recogniser: Recogniser | None = None
+    transcripts: Mapping[str, Transcripts] = field(default_factory=dict)
+    retrained: Mapping[str, Recogniser] = field(default_factory=dict)
+    sample: int = 60
+    replicates: int = 1000
+    seed: int = 0
+
+    def sampled(self) -> list[Recording]:
+        """Recordings for utility: those with text if there are any, spread over speakers.
+
+        Of a benchmark with parts, as many of each as can be.
+        """
+        trials, recordings = self.trials, self.trials.recordings
+        spoken = [recording for recording in recordings if recording.text] or recordings
+        if not trials.parts:
+            return spread(spoken, self.sample)
+        each = max(1, self.sample // len(trials.parts))
+        chosen: dict[str, Recording] = {}
+        for part in trials.parts:
+            tried = {recordings[i].name for i in np.flatnonzero(part.tested.any(0))}
+            mine = [recording for recording in spoken if recording.name in tried]
+            chosen.update((recording.name, recording) for recording in spread(mine, each))
+        return list(chosen.values())
+
+
+@dataclass
+class Evidence:
+    """What the report draws: scores and vectors behind the figures.
+
+    Args:
+        scores: ``[model, trial]`` by system (``original`` for none) and ``attacker, verifier``.
+        vectors: ``[trial, dimension]`` of the trials as published, by system.
+        matrices: voice similarity ``oo``, ``oa``, ``aa`` by system.
+        words: errors of the recogniser by recording, by system.
+    """
+
+    trials: Trials
+    scores: dict[str, dict[str, np.ndarray]] = field(default_factory=dict)
+    vectors: dict[str, np.ndarray] = field(default_factory=dict)
+    matrices: dict[str, dict[str, np.ndarray]] = field(default_factory=dict)
+    words: dict[str, utility.Tally] = field(default_factory=dict)
+
+
+def key(seed: int, who: str) -> Key:
+    """A key of an evaluation: no secret, since nothing that it makes is published.
+
+    Systems are judged as they are today, unless a revision is set.
+    """
+    return Key(hashlib.sha256(f"voicenym evaluation {seed} {who}".encode()).digest(), None)

@@ -1,0 +1,169 @@
+"""Figures that show systems side by side, from the results alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from voicenym.evaluation.figures.svg import (
+    COLOURS,
+    GREY,
+    SMALL,
+    WIDTH,
+    Palette,
+    dashes,
+    drawn,
+    panels,
+    paper,
+    shortened,
+)
+from voicenym.evaluation.results import SystemResults
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+MOST_BARS = 10
+
+
+@drawn
+def attackers(systems: Sequence[SystemResults], palette: Palette) -> Figure:
+    """EER of every attacker on every system, with intervals; the strongest is a full diamond."""
+    heights = [max(1, len(system.attacks)) + 2.0 for system in systems]
+    figure, axes = paper(0.25 * sum(heights) + 0.5, len(systems))
+    axes[0, 0].get_gridspec().set_height_ratios(heights)
+    limits = [a.eer.high or a.eer.value for system in systems for a in system.attacks]
+    right = min(100.0, max([60.0, *(limit + 5.0 for limit in limits)]))
+    for axis, system in zip(axes[:, 0], systems, strict=True):
+        attacks = sorted(system.attacks, key=lambda a: -a.eer.value)
+        for place, attack in enumerate(attacks):
+            eer = attack.eer
+            low, high = (eer.value if v is None else v for v in (eer.low, eer.high))
+            strongest = attack is system.strongest
+            colour = GREY if attack.holds_key else palette[system.name]
+            axis.plot([low, high], [place, place], color=colour, lw=3 if strongest else 1.5)
+            axis.plot(
+                eer.value,
+                place,
+                "D" if strongest else "s" if attack.holds_key else "o",
+                color=colour,
+                mfc=colour if strongest else "white",
+                ms=7 if strongest else 5.5,
+            )
+            axis.annotate(
+                f"{eer.value:.1f}",
+                (high, place),
+                xytext=(6, 0),
+                textcoords="offset points",
+                va="center",
+                fontsize=SMALL,
+                fontweight="bold" if strongest else "normal",
+                bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5},
+            )
+        labels = [
+            f"{a.attacker}, {a.verifier}" + (" (has the key)" if a.holds_key else "")
+            for a in attacks
+        ]
+        axis.set_yticks(range(len(attacks)), [shortened(label, 48) for label in labels])
+        axis.axvline(50, color=GREY, ls=":", lw=1.2, zorder=0)
+        axis.set_xlim(0, right)
+        axis.set_ylim(-0.7, len(attacks) - 0.3)
+        axis.set_title(system.name, loc="left", fontweight="bold")
+    axes[-1, 0].set_xlabel("EER in % (50, dotted: a guess; 0: always recognised)")
+    return figure
+
+
+RADAR = (
+    ("hides\n(EER)", lambda s: min(s.strongest.eer.value / 50.0, 1.0)),
+    ("unlike originals\n(DeID)", lambda s: _between(s, "DeID", 0.0, 1.0)),
+    ("keeps voices\napart (G_VD)", lambda s: _between(s, "G_VD", -10.0, 0.0)),
+    ("keeps melody\n(rho_F0)", lambda s: _between(s, "rho_F0", 0.0, 1.0)),
+    ("sounds natural\n(DNSMOS)", lambda s: _between(s, "DNSMOS", 1.0, 4.0)),
+    ("keeps words\n(100 % − WER)", lambda s: _between(s, "WER", 100.0, 0.0)),
+)
+
+
+def _between(system: SystemResults, metric: str, worst: float, best: float) -> float:
+    """From 0, worst, to 1, best; NaN, which no line passes, where it was not measured."""
+    if metric not in system.utility or math.isnan(system.utility[metric].value):
+        return math.nan
+    return float(np.clip((system.utility[metric].value - worst) / (best - worst), 0.0, 1.0))
+
+
+@drawn
+def radar(systems: Sequence[SystemResults], palette: Palette) -> Figure:
+    """Privacy and utility of every system at a glance; the rim is best."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(WIDTH, 5.0), layout="constrained")
+    axis = figure.add_subplot(projection="polar")
+    angles = np.linspace(0, 2 * np.pi, len(RADAR), endpoint=False)
+    around = np.append(angles, angles[0])
+    for number, system in enumerate(systems):
+        values = [measure(system) for _, measure in RADAR]
+        axis.plot(
+            around,
+            [*values, values[0]],
+            color=palette[system.name],
+            ls=dashes(palette, system.name),
+            marker="osD^vP*X"[number % 8],
+            ms=5,
+            lw=1.5,
+            label=shortened(system.name),
+            clip_on=False,
+        )
+    axis.set_xticks(angles, [label for label, _ in RADAR])
+    axis.tick_params(axis="x", pad=20)
+    axis.set_yticks([0.25, 0.5, 0.75, 1.0], [])
+    axis.set_ylim(0, 1.0)
+    figure.legend(loc="outside right upper")
+    return figure
+
+
+@drawn
+def exposed(systems: Sequence[SystemResults], palette: Palette) -> Figure:
+    """The least protected speakers of each system: how often the first guess is right."""
+    shown = [system for system in systems if system.exposed]
+    most = max((min(MOST_BARS, len(system.exposed)) for system in shown), default=1)
+    figure, axes = panels(len(shown), 0.2 * most + 0.55)
+    for axis, system in zip(axes, shown, strict=False):
+        least = system.exposed[:MOST_BARS]
+        found = [100.0 * e.found for e in least]
+        axis.barh(range(len(least)), found, color=palette[system.name], height=0.7)
+        for place, share in enumerate(found):
+            axis.text(share + 2, place, f"{share:.0f}", va="center", fontsize=SMALL)
+        axis.set_yticks(range(len(least)), [shortened(e.speaker, 14) for e in least])
+        axis.set_ylim(most - 0.4, -0.6)
+        axis.set(xlim=(0, 118), xticks=(0, 50, 100))
+        axis.set_title(shortened(system.name), loc="left", fontweight="bold")
+    figure.supxlabel("trials in which the speaker is the first guess, %", fontsize=9)
+    return figure
+
+
+@drawn
+def everybody(systems: Sequence[SystemResults], palette: Palette) -> Figure:
+    """All speakers by how often the strongest attacker finds them."""
+    figure, axes = paper(3.0)
+    axis = axes[0, 0]
+    for system in systems:
+        found = sorted((100.0 * e.found for e in system.exposed), reverse=True)
+        share = 100.0 * (np.arange(len(found)) + 1) / max(1, len(found))
+        axis.step(
+            np.append(0.0, share),
+            [*found[:1], *found],
+            where="pre",
+            color=palette.get(system.name, COLOURS[0]),
+            ls=dashes(palette, system.name),
+            lw=1.6,
+            label=shortened(system.name),
+        )
+    axis.set(
+        xlim=(0, 100),
+        ylim=(-2, 102),
+        xlabel="speakers, the least protected first, %",
+        ylabel="trials in which the speaker\nis the first guess, %",
+    )
+    figure.legend(loc="outside right upper")
+    return figure

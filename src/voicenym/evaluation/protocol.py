@@ -1,0 +1,272 @@
+"""An evaluation: trials, attacks, utility, for each system."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import voicenym
+from voicenym.anonymizer import load
+from voicenym.attack.attackers import Attacker, Unprotected
+from voicenym.attack.embedder import Embedder
+from voicenym.attack.key_search import UnprotectedPerTrial, line_up
+from voicenym.attack.normalised_scores import Normalised
+from voicenym.attack.scenario import Case, Protection
+from voicenym.attack.trained_attackers import (
+    SemiInformed,
+    SemiInformedCourse,
+    SemiInformedStatistics,
+    SemiInformedTogether,
+)
+from voicenym.attack.transforms import ORIGINAL, Instead, Transform
+from voicenym.attack.voice_statistics import VoiceStatistics
+from voicenym.corpus.recording import Recording
+from voicenym.corpus.recordings import FILES
+from voicenym.corpus.skipped import STRICT, LeftOut
+from voicenym.errors import CorpusError, VoicenymError
+from voicenym.evaluation import condition_weights, distinctiveness, diversity, protection, utility
+from voicenym.evaluation.caveats import caveats
+from voicenym.evaluation.evaluation_plan import Evidence, Plan, key
+from voicenym.evaluation.results import Evaluation, Measured, Missed, SystemResults
+from voicenym.evaluation.usable_recordings import Sound, sound
+from voicenym.verification.vector_store import VectorCache
+from voicenym.verification.verifier import Verifier
+from voicenym.verification.verifiers import verifier
+
+LEAST_FOR_STATISTICS = 100
+"""Recordings of other people below which i-vectors are not trained."""
+
+
+def evaluate(
+    plan: Plan,
+    cache: Path | None = None,
+    workers: int = 1,
+    say: Callable[[str], None] = lambda text: None,
+    progress: Callable[[int], None] | None = None,
+    left_out: LeftOut = STRICT,
+) -> tuple[Evaluation, Evidence]:
+    """Run a plan; what was embedded in an earlier run with the same cache is not done again.
+
+    Args:
+        plan: what to do.
+        cache: file of vectors.
+        workers: processes.
+        say: told what is being done.
+        progress: told how many recordings were embedded.
+        left_out: told of recordings that cannot be read, and of those that a system fails on; the
+            default raises at the first one.
+
+    Raises:
+        VoicenymError: whatever in the plan or the recordings a user can mend.
+    """
+    if not plan.systems and plan.files is None:
+        raise CorpusError("nothing to evaluate: name a --system, or give --anonymized files")
+    if plan.normalise and len({recording.speaker for recording in plan.pool}) < 2:
+        raise CorpusError("scores are normalised by those of other people: give some with --pool")
+    for name, parameters in _targets(plan):  # a name that is nobody's is told at once
+        _attackers(plan, None if name == FILES else name, parameters, say)
+    with Embedder(VectorCache(cache), workers, progress, left_out) as embedder:
+        voices = [verifier(name) for name in plan.verifiers]
+        statistics = VoiceStatistics()
+        targets = {n: _protected(plan, n, parameters) for n, parameters in _targets(plan)}
+        transforms = {n: protected.transform for n, (protected, _, _) in targets.items()}
+        usable = sound(plan, transforms, voices, statistics, embedder, say)
+        plan = usable.plan
+        evidence = Evidence(plan.trials)
+        sample = plan.sampled()
+        original = Case(
+            plan.trials.models,
+            plan.trials.recordings,
+            Protection(Transform()),
+            key(plan.seed, "attacker"),
+            plan.pool,
+        )
+        options: dict[str, Any] = {"replicates": plan.replicates}
+        comparing: list[Attacker] = [Unprotected(), UnprotectedPerTrial()]
+        if plan.normalise:
+            comparing.append(Normalised(Unprotected()))
+        bare = [
+            attacked
+            for voice in voices
+            for attacked in protection.attack(
+                comparing, original, plan.trials, voice, embedder, **options, say=say
+            )
+        ]
+        bare += protection.trivial(original, plan.trials, statistics, embedder, **options)
+        thresholds = _thresholds(bare)
+        _keep(evidence, "original", bare)
+        evidence.vectors["original"] = embedder(voices[0], plan.trials.recordings, ORIGINAL)
+        heard = utility.hear(
+            sample, ORIGINAL, plan.recogniser,
+            transcripts=plan.transcripts.get("original"), replicates=plan.replicates, say=say,
+        )  # fmt: skip
+        weighed, lacking = condition_weights.utility(heard.tallies, plan.trials, **options)
+        before = evidence.vectors["original"]
+        weighed.update(diversity.figures(before, before, plan.trials))
+        systems = [
+            _system(
+                plan, name, parameters, targets[name], voices, statistics, embedder, sample,
+                thresholds, evidence, usable, say,
+            )
+            for name, parameters in _targets(plan) if name not in usable.dropped
+        ]  # fmt: skip
+    speakers = {recording.speaker for recording in plan.trials.recordings}
+    evaluation = Evaluation(
+        voicenym.__version__,
+        date.today().isoformat(),
+        plan.data,
+        len(speakers),
+        len(plan.trials.recordings),
+        tuple(a.figures for a in bare),
+        tuple(systems),
+        {**heard.figures, **weighed},
+        (*usable.warnings, *plan.trials.warnings, *heard.notes, *lacking),
+        plan.settings,
+        tuple(Missed(o.name, o.reason, o.step) for o in left_out),
+    )
+    return evaluation, evidence
+
+
+def _targets(plan: Plan) -> list[tuple[str, Mapping[str, Any]]]:
+    return [*plan.systems, *([(FILES, {})] if plan.files is not None else [])]
+
+
+Target = tuple[Protection, str, str | None]
+"""What a system does, its title, and its name where attackers can run it."""
+
+
+def _protected(plan: Plan, name: str, parameters: Mapping[str, Any]) -> Target:
+    if name == FILES:
+        assert plan.files is not None
+        title = "files that were anonymized elsewhere"
+        return Protection(Transform((Instead(plan.files),))), title, None
+    user = key(plan.seed, "user")
+    protected = Protection.by(name, user, plan.per, tuple(sorted(parameters.items())))
+    return protected, load(name, **parameters).card.title, name
+
+
+def _system(
+    plan: Plan,
+    name: str,
+    parameters: Mapping[str, Any],
+    target: Target,
+    voices: Sequence[Verifier],
+    statistics: VoiceStatistics,
+    embedder: Embedder,
+    sample: Sequence[Recording],
+    thresholds: Mapping[str, Mapping[str, float]],
+    evidence: Evidence,
+    usable: Sound,
+    say: Callable[[str], None],
+) -> SystemResults:
+    protected, title, attackers_system = target
+    case = Case(
+        plan.trials.models,
+        plan.trials.recordings,
+        protected,
+        key(plan.seed, "attacker"),
+        plan.pool,
+    )
+    attackers, taught = _attackers(plan, attackers_system, parameters, say)
+    options: dict[str, Any] = {"replicates": plan.replicates}
+    found = []
+    for voice in voices:
+        found += protection.attack(
+            attackers, case, plan.trials, voice, embedder,
+            **options, thresholds=thresholds.get(voice.name, {}), say=say,
+        )  # fmt: skip
+    if taught:
+        found += protection.attack(
+            taught, case, plan.trials, voices[0], embedder, **options, say=say
+        )
+    if not plan.only:
+        found += protection.trivial(
+            case, plan.trials, statistics, embedder,
+            **options, thresholds=thresholds.get(statistics.name, {}),
+        )  # fmt: skip
+    _keep(evidence, name, found)
+    evidence.vectors[name] = embedder(voices[0], plan.trials.recordings, protected.transform)
+    matrices, distinct = distinctiveness.measure(
+        evidence.vectors["original"], evidence.vectors[name], plan.trials, plan.replicates
+    )
+    evidence.matrices[name] = matrices
+    heard = utility.hear(
+        sample, protected.transform, plan.recogniser,
+        transcripts=plan.transcripts.get(name), retrained=plan.retrained.get(name),
+        replicates=plan.replicates, say=say,
+    )  # fmt: skip
+    if "WER" in heard.tallies:
+        evidence.words[name] = heard.tallies["WER"]
+    weighed, lacking = condition_weights.utility(heard.tallies, plan.trials, **options)
+    apart, missing = condition_weights.distinctiveness(
+        evidence.vectors["original"], evidence.vectors[name], plan.trials, **options
+    )
+    diverse = diversity.figures(evidence.vectors["original"], evidence.vectors[name], plan.trials)
+    figures: dict[str, Measured] = {**heard.figures, **distinct, **diverse, **weighed, **apart}
+    attacks = tuple(attacked.figures for attacked in found)
+    strongest = min(
+        (a for a in found if not a.figures.holds_key), key=lambda a: a.figures.eer.value
+    )
+    return SystemResults(
+        name,
+        title,
+        dict(parameters),
+        plan.per,
+        attacks,
+        figures,
+        protection.exposed(strongest.scores, plan.trials),
+        (
+            *caveats(attacks, statistics.name, attackers_system, _trains(plan), plan.only),
+            *heard.notes,
+            *lacking,
+            *missing,
+        ),
+        usable.failed.get(name, 0),
+    )
+
+
+def _trains(plan: Plan) -> bool:
+    return len({recording.speaker for recording in plan.pool}) > 1
+
+
+def _attackers(
+    plan: Plan, system: str | None, parameters: Mapping[str, Any], say: Callable[[str], None]
+) -> tuple[list[Attacker], list[Attacker]]:
+    """Those who run with every verifier, and those who train one of their own.
+
+    Raises:
+        VoicenymError: none of them is asked for, or the one who holds the key alone.
+    """
+    trains = _trains(plan)
+    usual = line_up(system, parameters, plan.denoisers, plan.keys, trains, plan.normalise)
+    taught: list[Attacker] = []
+    if plan.lesson is not None and system is not None:
+        if len(plan.pool) >= LEAST_FOR_STATISTICS:
+            statistical = (SemiInformedStatistics, SemiInformedCourse, SemiInformedTogether)
+            taught += [attacker(plan.lesson, say) for attacker in statistical]
+        if trains and plan.lesson.seconds > 0.0:
+            taught.append(SemiInformed(plan.lesson, say))
+
+    def asked(attacker: Attacker) -> bool:
+        return not plan.only or any(x.lower() in attacker.name.lower() for x in plan.only)
+
+    if all(a.holds_key for a in (*usual, *taught) if asked(a)):
+        there = ", ".join(a.name for a in (*usual, *taught) if not a.holds_key)
+        raise VoicenymError(
+            f"no attacker without the key is {' or '.join(plan.only)}; there are: {there}"
+        )
+    return [a for a in usual if asked(a)], [a for a in taught if asked(a)]
+
+
+def _thresholds(bare: Sequence[protection.Attacked]) -> dict[str, dict[str, float]]:
+    """Of equal errors on original speech, by verifier and attacker."""
+    found: dict[str, dict[str, float]] = {}
+    for a in bare:
+        found.setdefault(a.figures.verifier, {})[a.figures.attacker] = a.threshold
+    return found
+
+
+def _keep(evidence: Evidence, name: str, found: Sequence[protection.Attacked]) -> None:
+    evidence.scores[name] = {f"{a.figures.attacker}, {a.figures.verifier}": a.scores for a in found}

@@ -1,0 +1,257 @@
+"""One recording and its anonymized form: what the strongest attacker here sees, in plain words.
+
+One pair says little: it is one draw of a voice, without other people to be mistaken for. The audit
+finds what went wrong; ``voicenym evaluate`` measures protection.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from voicenym.attack.denoisers import denoisers
+from voicenym.attack.embedder import Embedder
+from voicenym.attack.key_search import candidates, inversions
+from voicenym.attack.transforms import EVERYBODY, Anonymize
+from voicenym.corpus.recording import RATE, Recording
+from voicenym.corpus.skipped import STRICT, LeftOut
+from voicenym.dsp.pitch import online as pitch
+from voicenym.errors import VoicenymError
+from voicenym.metrics import Affine
+from voicenym.pseudonym import Key
+from voicenym.verification.verifier import Verifier
+
+KEYS = 24
+COPY = 0.9
+"""Correlation of waveforms above which the original is still there."""
+WEAK, CLEAR = math.log(3.0), math.log(20.0)
+
+
+@dataclass(frozen=True)
+class Sight:
+    """What one attacker makes of the pair.
+
+    Args:
+        attacker: its name.
+        llr: log-likelihood ratio in nats; above 0 speaks for one and the same speaker.
+    """
+
+    attacker: str
+    llr: float
+
+    @property
+    def words(self) -> str:
+        """The ratio in words."""
+        times = math.exp(min(abs(self.llr), 20.0))
+        size = f"{times:.1f}" if times < 10 else f"{times:.0f}" if times < 1000 else "over 1000"
+        side = "the same speaker" if self.llr > 0 else "two different speakers"
+        return f"{size} times likelier if it is {side}"
+
+
+@dataclass(frozen=True)
+class Audit:
+    """The strongest attacker first, and what else was noticed.
+
+    Args:
+        sights: by falling ratio.
+        copied: largest correlation of the two waveforms, 0 to 1.
+        pitch: medians of F0 in Hz, before and after; None where unvoiced.
+        tags: what the anonymized file says beside its sound.
+        seconds: durations, before and after.
+    """
+
+    sights: tuple[Sight, ...]
+    copied: float
+    pitch: tuple[float | None, float | None]
+    tags: tuple[str, ...]
+    seconds: tuple[float, float]
+
+    @property
+    def verdict(self) -> str:
+        """One sentence; it never calls a voice anonymous."""
+        top = self.sights[0]
+        if self.copied > COPY:
+            return "NOT PROTECTED: the original waveform is still there."
+        if top.llr > CLEAR:
+            return f"NOT PROTECTED: to the {top.attacker} attacker this is {top.words}."
+        if top.llr > WEAK:
+            return f"HARDLY PROTECTED: to the {top.attacker} attacker this is {top.words}."
+        return (
+            f"These attackers did not recognise this pair (the strongest, {top.attacker}: "
+            f"{top.words}). Others may: one recording proves no protection."
+        )
+
+
+def audit(
+    original: Path,
+    anonymized: Path,
+    verifiers: Sequence[Verifier],
+    system: str | None = None,
+    say: Callable[[str], None] = lambda text: None,
+    pool: Sequence[Recording] = (),
+    left_out: LeftOut = STRICT,
+) -> Audit:
+    """Attack one pair.
+
+    Args:
+        original, anonymized: files.
+        verifiers: of the attackers; of each attacker the best one counts.
+        system: that was used, if it is one of ours: attackers who know it are tried too.
+        say: told what is being done.
+        pool: original speech of other people, from which is learnt what the scores of verifiers
+            mean that do not say it themselves (:func:`calibrated`).
+        left_out: told of recordings of the pool that fail; the default raises at the first one.
+
+    Raises:
+        VoicenymError: files that cannot be read, unknown systems; a verifier whose scores have no
+            known meaning, and no pool to learn it from.
+    """
+    who = "speaker"
+    before = Recording("original", who, original)
+    after = Recording("anonymized", who, anonymized)
+    plain, hidden = before.samples(), after.samples()
+    ears = [_Ear(verifier, *_meaning(verifier, pool, say, left_out)) for verifier in verifiers]
+    say("embedding")
+    forms = {"ignorant": hidden, **{f"de-noising ({n})": f(hidden) for n, f in denoisers().items()}}
+    seen: dict[str, list[float]] = {name: [] for name in forms}
+    for ear in ears:
+        ratios = ear.ratios(plain, list(forms.values()))
+        for name, ratio in zip(forms, ratios, strict=True):
+            seen[name].append(float(ratio))
+    if system is not None:
+        say(f"searching {KEYS} keys of {system}")
+        # No secret is in play: the attacker guesses voices, and the same ones each time.
+        key = Key(hashlib.sha256(b"voicenym audit").digest(), None)
+        guesses = [
+            Anonymize(system, guess, EVERYBODY)(plain, before) for guess in candidates(key, KEYS)
+        ]
+        seen["key search"] = [_marginal(ear, guesses, hidden) for ear in ears]
+        undone = [undo(hidden, after) for undo in inversions(system)]
+        if undone:
+            say(f"undoing {system}")
+            seen["inversion"] = [_marginal(ear, undone, plain) for ear in ears]
+    sights = [Sight(name, max(ratios)) for name, ratios in seen.items()]
+    return Audit(
+        tuple(sorted(sights, key=lambda s: -s.llr)),
+        copied(plain, hidden),
+        (_median_pitch(plain), _median_pitch(hidden)),
+        tags(anonymized),
+        (len(plain) / RATE, len(hidden) / RATE),
+    )
+
+
+@dataclass(frozen=True)
+class _Ear:
+    """A verifier whose scores of two recordings mean something.
+
+    Args:
+        verifier: that scores.
+        slope, offset: from its score to a log-likelihood ratio in nats.
+    """
+
+    verifier: Verifier
+    slope: float
+    offset: float
+
+    def ratios(self, one: np.ndarray, others: list[np.ndarray]) -> np.ndarray:
+        """Log-likelihood ratios in nats of a recording and each of others."""
+        vectors = self.verifier.embed([one, *others])
+        found: np.ndarray = self.verifier.score([vectors[:1]], vectors[1:])[0]
+        return self.slope * found + self.offset
+
+
+def _marginal(ear: _Ear, guesses: list[np.ndarray], other: np.ndarray) -> float:
+    """Log of the mean likelihood ratio over guesses."""
+    from scipy.special import logsumexp
+
+    ratios = ear.ratios(other, guesses)
+    return float(logsumexp(ratios) - math.log(len(ratios)))
+
+
+def _meaning(
+    verifier: Verifier,
+    pool: Sequence[Recording],
+    say: Callable[[str], None],
+    left_out: LeftOut,
+) -> tuple[float, float]:
+    """Slope and offset, its own or learnt."""
+    if math.isfinite(verifier.calibration[0]):
+        return verifier.calibration
+    if not pool:
+        raise VoicenymError(
+            f"{verifier.name}: what its scores mean is unknown, so that no likelihood ratio can be "
+            "told; give original speech of other people to learn it from (--pool FOLDER), or audit "
+            "with another"
+        )
+    say(f"learning what scores of {verifier.name} mean, from {len(pool)} recordings")
+    return calibrated(verifier, pool, left_out)
+
+
+def calibrated(
+    verifier: Verifier, pool: Sequence[Recording], left_out: LeftOut = STRICT
+) -> tuple[float, float]:
+    """Slope and offset from the score of two recordings to a log-likelihood ratio in nats.
+
+    Logistic regression on all pairs of recordings, those of two people of one sex where sex is
+    known: as the audit compares, one recording with one other.
+
+    Args:
+        verifier: that scores.
+        pool: original speech.
+        left_out: told of recordings that fail; the default raises at the first one.
+
+    Raises:
+        VoicenymError: no pair of one speaker, or none of two.
+    """
+    vectors, heard = Embedder(left_out=left_out).kept(verifier, pool)
+    scores = verifier.score([vector[None] for vector in vectors], vectors)
+    who, sex = (np.array([getattr(r, what) for r in heard]) for what in ("speaker", "sex"))
+    once = np.triu(np.ones(scores.shape, dtype=bool), 1)
+    same = who[:, None] == who
+    target, nontarget = scores[once & same], scores[once & ~same & (sex[:, None] == sex)]
+    if not target.size or not nontarget.size:
+        raise VoicenymError(
+            "--pool: needs two speakers of one sex at least, and one with two recordings, to learn "
+            "what scores mean"
+        )
+    found = Affine.fit(target, nontarget)
+    return found.slope, found.offset
+
+
+def copied(one: np.ndarray, other: np.ndarray) -> float:
+    """Largest magnitude of the correlation of two waveforms, over all shifts."""
+    from scipy.signal import fftconvolve
+
+    correlation = fftconvolve(one.astype(np.float64), other[::-1].astype(np.float64))
+    energy = math.sqrt(float(np.sum(one.astype(float) ** 2) * np.sum(other.astype(float) ** 2)))
+    return float(np.abs(correlation).max() / max(energy, 1e-30))
+
+
+def _median_pitch(samples: np.ndarray) -> float | None:
+    f0 = pitch.track(samples, RATE)
+    voiced = f0[f0 > 0]
+    return float(np.median(voiced)) if voiced.size > 10 else None
+
+
+def tags(path: Path) -> tuple[str, ...]:
+    """Names and values of a file's tags, but for those that every encoder writes."""
+    from voicenym.audio import container_detection, libav
+
+    ordinary = {"encoder", "major_brand", "minor_version", "compatible_brands", "duration"}
+    ordinary |= {"handler_name", "vendor_id", "language"}
+    with path.open("rb") as file:
+        demuxer = container_detection.demuxer(file)
+        if demuxer is None:
+            return ()  # whose sound could not have been read either
+        container = libav.open_input(file, demuxer)
+        found = dict(container.metadata)
+        for stream in container.streams:
+            found.update(stream.metadata)
+    return tuple(
+        f"{name}: {value}" for name, value in found.items() if name.lower() not in ordinary
+    )

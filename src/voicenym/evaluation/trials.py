@@ -1,0 +1,168 @@
+"""Which voices are compared: enrolment, trials, and which pairs of them count."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Container, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from voicenym.attack.scenario import Model
+from voicenym.corpus.recording import Recording
+from voicenym.errors import CorpusError
+
+ENROLMENT = 8
+TRIALS = 6
+"""Utterances of each speaker, where they have so many."""
+FEW_SPEAKERS = 20
+"""Below so many speakers an interval says little."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a benchmark that is measured by itself, too.
+
+    Args:
+        name: for reports, such as ``LibriSpeech f``.
+        tested: ``[model, recording]``, which pairs are in it.
+        weight: in the mean over parts.
+    """
+
+    name: str
+    tested: np.ndarray
+    weight: float
+
+
+@dataclass(frozen=True)
+class Trials:
+    """A verification test.
+
+    Args:
+        models: who is enrolled.
+        recordings: what is tried.
+        tested: ``[model, recording]``, which pairs count.
+        warnings: what a reader of the figures must know.
+        parts: of a benchmark that has some.
+        spoken: its parts where words are concerned, which other weights may hold for.
+    """
+
+    models: tuple[Model, ...]
+    recordings: tuple[Recording, ...]
+    tested: np.ndarray
+    warnings: tuple[str, ...] = ()
+    parts: tuple[Part, ...] = ()
+    spoken: tuple[Part, ...] = ()
+
+    @property
+    def target(self) -> np.ndarray:
+        """``[model, recording]``: pairs of the same speaker."""
+        models = np.array([model.speaker for model in self.models])
+        trials = np.array([recording.speaker for recording in self.recordings])
+        same: np.ndarray = models[:, None] == trials
+        return same & self.tested
+
+    @property
+    def nontarget(self) -> np.ndarray:
+        """``[model, recording]``: tested pairs of different speakers."""
+        return self.tested & ~self.target
+
+    def without(self, enrolment: Container[str], tried: Container[str]) -> Trials:
+        """The same without some recordings, and without models that have none left.
+
+        Args:
+            enrolment: names of recordings that nobody enrols with.
+            tried: names of recordings that are not tried.
+        """
+        models, rows = [], []
+        for row, model in enumerate(self.models):
+            kept = tuple(r for r in model.recordings if r.name not in enrolment)
+            if kept:
+                models.append(replace(model, recordings=kept))
+                rows.append(row)
+        columns = [i for i, r in enumerate(self.recordings) if r.name not in tried]
+        chosen = np.ix_(rows, columns)
+
+        def reduced(parts: Sequence[Part]) -> tuple[Part, ...]:
+            return tuple(replace(p, tested=p.tested[chosen]) for p in parts)
+
+        return replace(
+            self,
+            models=tuple(models),
+            recordings=tuple(self.recordings[column] for column in columns),
+            tested=self.tested[chosen],
+            parts=reduced(self.parts),
+            spoken=reduced(self.spoken),
+        )
+
+
+def build(
+    recordings: Sequence[Recording],
+    *,
+    enrolment: int = ENROLMENT,
+    trials: int = TRIALS,
+    same_sex: bool = True,
+    seed: int = 0,
+) -> Trials:
+    """Trials from any corpus: each speaker against every other, of the same sex where it is known.
+
+    Every speaker enrols with some utterances and is tried with others, one at a time; which ones
+    is drawn by the seed and the utterances' names, so that it does not depend on their order.
+
+    Args:
+        recordings: of all speakers.
+        enrolment, trials: utterances a speaker; fewer where a speaker has fewer, in this share.
+        same_sex: compare speakers of one sex only; sexes are told apart too easily.
+        seed: of the draw.
+
+    Raises:
+        CorpusError: fewer than two speakers with two utterances each.
+    """
+    by_speaker: dict[str, list[Recording]] = defaultdict(list)
+    for recording in recordings:
+        by_speaker[recording.speaker].append(recording)
+    if len(by_speaker) < 2:
+        raise CorpusError(
+            "one speaker only: identity is measured between speakers; add recordings of others"
+        )
+    single = sorted(s for s, own in by_speaker.items() if len(own) < 2)
+    warnings = []
+    if single:
+        if len(single) > len(by_speaker) - 2:
+            raise CorpusError(
+                "speakers have one utterance each: one is needed to enrol and another to try; add "
+                "recordings, or cut long ones in two"
+            )
+        warnings.append(f"{len(single)} speakers with a single utterance were left out")
+    models, tried = [], []
+    for speaker in sorted(set(by_speaker) - set(single)):
+        own = sorted(by_speaker[speaker], key=lambda r: _lot(seed, r.name))
+        wanted = min(enrolment, max(1, len(own) * enrolment // (enrolment + trials)))
+        models.append(Model(speaker, speaker, tuple(own[:wanted]), own[0].sex))
+        tried.extend(own[wanted : wanted + trials])
+    sexes = np.array([model.sex for model in models])
+    tested = np.ones((len(models), len(tried)), dtype=bool)
+    if same_sex and all(sexes):
+        tested = sexes[:, None] == np.array([recording.sex for recording in tried])
+    elif same_sex:
+        warnings.append("sex is unknown: women and men are compared too, which flatters figures")
+    smallest = min(int((sexes == sex).sum()) for sex in set(sexes))
+    if smallest < 2:
+        raise CorpusError("only one speaker of a sex: add speakers, or compare all with --any-sex")
+    warnings += few(smallest)
+    return Trials(tuple(models), tuple(tried), tested, tuple(warnings))
+
+
+def few(speakers: int) -> list[str]:
+    """What is to be said where so few speakers are compared that an interval says little."""
+    if speakers >= FEW_SPEAKERS:
+        return []
+    return [
+        f"only {speakers} speakers are compared with each other: intervals are wide, and figures "
+        "of other people may differ"
+    ]
+
+
+def _lot(seed: int, name: str) -> bytes:
+    return hashlib.sha256(f"{seed} {name}".encode()).digest()

@@ -1,0 +1,149 @@
+"""What of a plan can be used: recordings that fail are left out before anybody is attacked.
+
+Every system is then judged on the same trials, and a system that fails on the hard ones does not
+look better than one that does not: how many it failed on stands beside its figures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from voicenym.attack.embedder import Embedder
+from voicenym.attack.transforms import ORIGINAL, Transform
+from voicenym.corpus.recording import Recording
+from voicenym.corpus.skipped import LeftOut
+from voicenym.errors import CorpusError
+from voicenym.evaluation.evaluation_plan import Plan
+from voicenym.verification.verifier import Verifier
+
+MANY = 0.1
+"""Share of recordings, or of a system's trials, from which on a warning is a strong one."""
+MOST = 0.5
+"""Share of trials above which a system that fails on them is left out, and not the trials."""
+
+
+@dataclass(frozen=True)
+class Sound:
+    """A plan without what cannot be used.
+
+    Args:
+        plan: with the trials and the pool that are left.
+        failed: number of trials that each system failed on.
+        dropped: systems that are left out themselves.
+        warnings: sentences about both, for the report.
+        notes: the sentences about each system.
+    """
+
+    plan: Plan
+    failed: dict[str, int] = field(default_factory=dict)
+    dropped: frozenset[str] = frozenset()
+    warnings: tuple[str, ...] = ()
+    notes: dict[str, str] = field(default_factory=dict)
+
+
+def sound(
+    plan: Plan,
+    targets: Mapping[str, Transform],
+    verifiers: Sequence[Verifier],
+    statistics: Verifier,
+    embedder: Embedder,
+    say: Callable[[str], None] = lambda text: None,
+) -> Sound:
+    """Embed what every attack on this plan needs, and leave out what fails.
+
+    Nothing is computed twice: the vectors are those that the attacks ask for.
+
+    Args:
+        plan: whose recordings are tried.
+        targets: what each system does to the trials, by its name.
+        verifiers: of the attackers.
+        statistics: the verifier that the pool is heard by.
+        embedder: computes vectors, and collects what is left out.
+        say: told what is being done.
+
+    Raises:
+        CorpusError: too little is left to compare.
+    """
+    say("original: hearing the recordings")
+    trials = plan.trials
+    enrolment = [recording for model in trials.models for recording in model.recordings]
+    everything = list(dict.fromkeys([*enrolment, *trials.recordings]))
+    bad: set[str] = set()
+    for verifier in (*verifiers, statistics):
+        heard = [recording for recording in everything if recording.name not in bad]
+        bad |= set(embedder.failing(verifier, heard, ORIGINAL))
+    unheard = set(embedder.failing(statistics, plan.pool, ORIGINAL))
+    pool = tuple(recording for recording in plan.pool if recording.name not in unheard)
+    published = [recording for recording in trials.recordings if recording.name not in bad]
+    failed: dict[str, int] = {}
+    notes: dict[str, str] = {}
+    dropped: set[str] = set()
+    beyond: set[str] = set()
+    for name, transform in targets.items():
+        say(f"{name}: protecting the trials")
+        mine = _failing(verifiers, published, transform, embedder)
+        if not mine:
+            continue
+        failed[name] = len(mine)
+        if len(mine) > MOST * len(published):
+            dropped.add(name)
+        else:
+            beyond |= mine.keys()
+        notes[name] = _said(name, mine, len(published), name in dropped)
+    if targets and len(dropped) == len(targets):
+        raise CorpusError("; ".join(notes.values()))
+    left = trials.without(bad, bad | beyond)
+    if len(left.models) < 2 or not left.target.any() or not left.nontarget.any():
+        raise CorpusError(
+            f"too little is left to compare: {len(left.models)} speakers who enrol and "
+            f"{len(left.recordings)} trials of {len(trials.recordings)}; give more recordings"
+        )
+    warnings = [*_warned(embedder.left_out, len(everything) + len(plan.pool)), *notes.values()]
+    return Sound(
+        replace(plan, trials=left, pool=pool), failed, frozenset(dropped), tuple(warnings), notes
+    )
+
+
+def _failing(
+    verifiers: Sequence[Verifier],
+    recordings: Sequence[Recording],
+    transform: Transform,
+    embedder: Embedder,
+) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for verifier in verifiers:
+        left = [recording for recording in recordings if recording.name not in found]
+        found.update(embedder.failing(verifier, left, transform))
+    return found
+
+
+def _said(name: str, failed: Mapping[str, str], count: int, dropped: bool) -> str:
+    why = next(iter(failed.values()))
+    share = f"{name} failed on {len(failed)} of {count} trials ({100 * len(failed) / count:.1f} %)"
+    if dropped:
+        return f"{share} and is left out; the first reason: {why}"
+    strong = ""
+    if len(failed) > MANY * count:
+        strong = (
+            "; that is more than a tenth: it may have failed on the hard ones, so do not compare "
+            "these figures with others"
+        )
+    return (
+        f"{share}, which are left out for every system: figures say nothing of them{strong}; the "
+        f"first reason: {why}"
+    )
+
+
+def _warned(left_out: LeftOut, used: int) -> list[str]:
+    """What is said of recordings that could not be read."""
+    missing = len(left_out.named())
+    if not missing:
+        return []
+    said = f"{missing} recordings could not be used and were left out: they are listed below"
+    if missing > MANY * max(used, 1):
+        said += (
+            "; that is more than a tenth of the recordings: mend the corpus before you rely on "
+            "these figures"
+        )
+    return [said]

@@ -1,0 +1,101 @@
+"""Whether a method fits a system: found out before the first recording is heard."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from voicenym.errors import UnknownSystemError, VoicenymError
+from voicenym.identity.method import Identity, UnlikelyDrawError
+from voicenym.pseudonym import Key
+
+if TYPE_CHECKING:
+    import torch
+
+
+def fit(method: Identity, system: str, parts: Sequence[str] = (), *, hertz: bool = False) -> None:
+    """Refuse a method that a system cannot use.
+
+    Args:
+        method: with those that it builds on.
+        system: its name, for errors.
+        parts: of its synthesis, where several hear a vector each.
+        hertz: whether its vectors are frequencies ``[F0, F1, ...]`` in Hz.
+
+    Raises:
+        UnknownSystemError: which method, why, and which systems it is for.
+    """
+    for some in within(method):
+        if not some.whole and len(parts) < 2:
+            raise UnknownSystemError(
+                f"{system}: {some.name} gives two parts of a system different voices, and here one "
+                "part alone hears one; b1a has two (acoustic model and vocoder), and so has any "
+                "with a synthesizer of its kind, acoustic-nsf"
+            )
+        if some.hertz and not hertz:
+            raise UnknownSystemError(
+                f"{system}: {some.name} scales formants and pitch in Hz, and voices here are "
+                "speaker vectors; it is for ssl-* and b1* with the speaker encoder of voicenym "
+                "models formants, and a synthesizer that was trained with it"
+            )
+        if hertz and some.hertz is False:
+            raise UnknownSystemError(
+                f"{system}: {some.name} is for speaker vectors, and voices here are frequencies in "
+                "Hz; formant-pitch is for those, copy for comparison"
+            )
+
+
+def tried(method: Identity, vector: torch.Tensor, encoders: Collection[str] = ()) -> None:
+    """Find out with somebody's vector whether the method has what it needs: pools and networks are
+    read, and their sizes and encoders compared.
+
+    Args:
+        method: any.
+        vector: ``[element]``, such as the system will give.
+        encoders: versions that the weights of the system's encoder may be called; none for unknown.
+
+    Raises:
+        VoicenymError: as of :meth:`Identity.batch`, but for a draw that this vector had no luck
+            with: another may have. What was made of vectors of another encoder: they may be as
+            large, and mean nothing.
+    """
+    for some in within(method):
+        made = some.encoder()
+        if encoders and made and made not in encoders:
+            raise VoicenymError(
+                f"{some.name}: its pool or network was made of vectors of another speaker encoder "
+                f"({made}) than the system's ({', '.join(sorted(encoders))}): make it again with "
+                "the system's"
+            )
+    nobody = Key(bytes(32)).pseudonym("nobody")  # what comes out is thrown away
+    try:
+        method(vector, nobody)
+    except UnlikelyDrawError:
+        return
+
+
+def within(method: Identity) -> Iterator[Identity]:
+    """A method, and all that it builds on."""
+    yield method
+    for field in dataclasses.fields(method):
+        value = getattr(method, field.name)
+        if isinstance(value, Identity):
+            yield from within(value)
+
+
+def version(method: Identity | None) -> str:
+    """Of the pools and networks in the folders that a method names; empty where it names none.
+
+    Raises:
+        VoicenymError: a folder's configuration that cannot be read.
+    """
+    from voicenym.nets import checkpoint
+
+    if method is None:
+        return ""
+    named = [getattr(m, f.name) for m in within(method) for f in dataclasses.fields(m)]
+    return checkpoint.together(
+        *[checkpoint.stamp(Path(n)) for n in named if n and isinstance(n, str)]
+    )

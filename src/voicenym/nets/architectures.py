@@ -1,0 +1,144 @@
+"""Architectures by name: made from options, kept in folders, found again.
+
+A network's name and the arguments that rebuild it stand in its folder's configuration
+(:mod:`voicenym.nets.checkpoint`), as ``kind`` and ``options``. A module is imported when one of its
+networks is made.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+import torch
+
+from voicenym.errors import VoicenymError
+from voicenym.nets.checkpoint import fill, read, write
+
+State = Mapping[str, torch.Tensor]
+
+
+class Network(torch.nn.Module, ABC):
+    """A network that can be kept.
+
+    Attributes:
+        kind: name of the architecture, for files.
+    """
+
+    kind: str
+
+    @abstractmethod
+    def config(self) -> dict[str, Any]:
+        """Arguments that rebuild the network, fit for JSON."""
+
+
+N = TypeVar("N", bound=Network)
+D = TypeVar("D")
+
+
+@dataclass(frozen=True)
+class Kinds(Generic[N]):
+    """The networks of one use.
+
+    Args:
+        use: what they are, in the singular, for errors.
+        places: module and class, ``"module:Class"``, by name.
+        stored: what is kept of a state.
+    """
+
+    use: str
+    places: Mapping[str, str]
+    stored: Callable[[State], State] = dict
+
+    def make(self, kind: str, options: Mapping[str, Any]) -> N:
+        """A new network.
+
+        Args:
+            kind: one of the names.
+            options: of its construction.
+
+        Raises:
+            VoicenymError: no such kind, or options that it does not take.
+        """
+        if kind not in self.places:
+            there = ", ".join(sorted(self.places))
+            raise VoicenymError(f"no {self.use} {kind!r}; there are: {there}")
+        module, name = self.places[kind].split(":")
+        built: Callable[..., N] = getattr(import_module(module), name)
+        try:
+            return built(**options)
+        except (TypeError, ValueError, LookupError, ArithmeticError, RuntimeError) as error:
+            said = str(error).partition("\n")[0]
+            raise VoicenymError(f"{kind}: {said}; options that such a network has not") from None
+
+    def save(
+        self,
+        network: N,
+        folder: Path,
+        card: Mapping[str, Any] | None = None,
+        *,
+        half: bool = False,
+        **about: Any,
+    ) -> None:
+        """Keep a network in a folder.
+
+        Args:
+            network: of any of the kinds.
+            folder: made where there is none.
+            card: how it was trained and what it reaches.
+            half: in half precision.
+            about: more of the configuration, fit for JSON.
+
+        Raises:
+            DependencyError, VoicenymError: as :func:`voicenym.nets.checkpoint.write`.
+        """
+        config = {"kind": network.kind, "options": network.config(), "card": dict(card or {})}
+        state = self.stored(network.state_dict())
+        write(folder, state, {**config, **about}, half=half)
+
+    def load(self, folder: Path) -> N:
+        """A network that :meth:`save` kept, ready to use.
+
+        Raises:
+            DependencyError, VoicenymError: as :func:`voicenym.nets.checkpoint.read`, and where the
+                folder holds none of the kinds, or weights of another.
+        """
+        config, state = read(folder)
+        kind, options = config.get("kind"), config.get("options")
+        if not isinstance(kind, str) or kind not in self.places or not isinstance(options, Mapping):
+            raise VoicenymError(f"{folder}: holds no {self.use}; give one of voicenym train")
+        try:
+            network = self.make(kind, options)
+        except VoicenymError as error:
+            raise VoicenymError(f"{folder}: {error}") from None
+        fill(network, state, folder)
+        return network.eval()
+
+
+def sizes(sort: type[D], options: Mapping[str, Any], where: str, of: str) -> D:
+    """A dataclass of sizes from a configuration's options; lists become tuples.
+
+    Args:
+        sort: the dataclass.
+        options: by its fields' names.
+        where: they come from, for errors.
+        of: what has such sizes, for errors: "a codec".
+
+    Raises:
+        VoicenymError: a size that there is not, or one that cannot be.
+    """
+    known = [field.name for field in dataclasses.fields(sort)]  # type: ignore[arg-type]
+    unknown = sorted(set(options) - set(known))
+    if unknown:
+        there = ", ".join(known)
+        raise VoicenymError(f"{where}: no size {unknown[0]!r} of {of}; there are: {there}")
+    given = {k: tuple(v) if isinstance(v, list) else v for k, v in options.items()}
+    try:
+        return sort(**given)
+    except (TypeError, ValueError) as error:
+        raise VoicenymError(f"{where}: no sizes of {of}: {error}") from None

@@ -1,0 +1,216 @@
+"""A trained network in a folder: ``config.json`` and ``model.safetensors``.
+
+The configuration rebuilds the network and holds the SHA-256 of the weights, so that a file that was
+damaged, or belongs to another configuration, is not loaded. Nothing is unpickled.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from voicenym.errors import DependencyError, VoicenymError
+from voicenym.nets import digests
+from voicenym.nets.safetensors_file import refuse_pickles
+from voicenym.private import write_inside
+
+CONFIG = "config.json"
+WEIGHTS = "model.safetensors"
+DIGEST = "sha256"
+SOURCE = "its SHA-256"
+"""In the card of converted weights: of the checkpoint."""
+
+
+def write(
+    folder: Path,
+    state: Mapping[str, torch.Tensor],
+    config: Mapping[str, Any],
+    *,
+    half: bool = False,
+) -> None:
+    """Keep weights and their configuration; each file is whole or not there.
+
+    In a folder that is closed to others, the files are closed too.
+
+    Args:
+        folder: made where there is none.
+        state: tensors by name.
+        config: fit for JSON.
+        half: floating-point numbers in half precision: half the megabytes.
+
+    Raises:
+        DependencyError: safetensors is not installed.
+        VoicenymError: the folder cannot be written.
+    """
+    try:
+        from safetensors.torch import save
+    except ImportError as error:
+        raise _missing() from error
+    kept = {name: value.detach().cpu().contiguous() for name, value in state.items()}
+    if half:
+        kept = {n: v.half() if v.is_floating_point() else v for n, v in kept.items()}
+    content = save(kept)
+    told = {**config, DIGEST: hashlib.sha256(content).hexdigest()}
+    text = json.dumps(told, indent=2, ensure_ascii=False) + "\n"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        write_inside(folder / WEIGHTS, content)
+        write_inside(folder / CONFIG, text)
+    except OSError as error:
+        raise VoicenymError(
+            f"{folder}: cannot be written ({error.strerror}); choose another folder"
+        ) from error
+
+
+def read(folder: Path) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
+    """The configuration and the tensors, in single precision, that :func:`write` kept.
+
+    Raises:
+        DependencyError: safetensors is not installed.
+        VoicenymError: no such files, damaged, not of each other, or in the package and not those
+            of this release (:mod:`voicenym.nets.digests`).
+    """
+    try:
+        from safetensors import SafetensorError
+        from safetensors.torch import load
+    except ImportError as error:
+        raise _missing() from error
+    config = configuration(folder)
+    path = folder / WEIGHTS
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise VoicenymError(
+            f"{path}: cannot be read ({error.strerror}); give a folder that holds {CONFIG} and "
+            f"{WEIGHTS}"
+        ) from error
+    digest = hashlib.sha256(content).hexdigest()
+    digests.verify(path, digest)
+    if DIGEST not in config:
+        raise VoicenymError(
+            f"{folder / CONFIG}: does not say the SHA-256 of {WEIGHTS}; fetch or train "
+            "the weights again"
+        )
+    if config[DIGEST] != digest:
+        raise VoicenymError(
+            f"{path}: damaged, or of another {CONFIG} (its SHA-256 is {digest[:16]}..., not "
+            f"{str(config[DIGEST])[:16]}...); fetch or train it again"
+        )
+    try:
+        state = load(content)
+    except (SafetensorError, ValueError) as error:
+        raise VoicenymError(f"{path}: no safetensors file ({error}); fetch it again") from error
+    return config, {n: v.float() if v.is_floating_point() else v for n, v in state.items()}
+
+
+def is_ours(folder: Path) -> bool:
+    """Whether a folder holds a network in our own format.
+
+    Raises:
+        VoicenymError: its configuration cannot be read.
+    """
+    return (folder / CONFIG).is_file() and DIGEST in configuration(folder)
+
+
+def fingerprint(state: Mapping[str, torch.Tensor]) -> str:
+    """SHA-256 of tensors in their order, whatever file they came from."""
+    digest = hashlib.sha256()
+    for tensor in state.values():
+        digest.update(tensor.detach().cpu().contiguous().numpy().tobytes())
+    return digest.hexdigest()
+
+
+def version(folder: Path) -> str:
+    """Tells weights from others: the first half of their digest; empty where there are none."""
+    there = (folder / CONFIG).is_file()
+    return str(configuration(folder).get(DIGEST, ""))[:16] if there else ""
+
+
+def stamp(folder: Path) -> str:
+    """Tells weights and their settings from others: of the configuration, which holds their digest,
+    less the card; empty where there is none.
+
+    Raises:
+        VoicenymError: as :func:`configuration`.
+    """
+    if not (folder / CONFIG).is_file():
+        return ""
+    told = {name: value for name, value in configuration(folder).items() if name != "card"}
+    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def together(*versions: str) -> str:
+    """One version of several, in their order and without those that are empty; one is itself."""
+    some = [version for version in versions if version]
+    if len(some) < 2:
+        return "".join(some)
+    return hashlib.sha256(" ".join(some).encode()).hexdigest()[:16]
+
+
+def configuration(folder: Path) -> dict[str, Any]:
+    """What is in ``config.json``.
+
+    Raises:
+        VoicenymError: no such file, or no such configuration in it.
+    """
+    if folder.is_file():
+        refuse_pickles(folder)
+    path = folder / CONFIG
+    try:
+        content = path.read_bytes()
+        digests.verify(path, content)
+        config = json.loads(content)
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else error
+        raise VoicenymError(
+            f"{path}: cannot be read ({why}); give a folder that holds {CONFIG} and {WEIGHTS}"
+        ) from error
+    if not isinstance(config, dict):
+        raise VoicenymError(f"{path}: no configuration of a network; fetch or train it again")
+    return config
+
+
+def fill(module: torch.nn.Module, state: Mapping[str, torch.Tensor], where: Path | str) -> None:
+    """Load a state into a network.
+
+    Args:
+        module: whose parameters are replaced.
+        state: tensors by the module's names.
+        where: they come from, for the error.
+
+    Raises:
+        VoicenymError: a key that is missing, too many, or of another shape: the first is named.
+    """
+    own = module.state_dict()
+    for name in [*own, *state]:
+        if name not in state:
+            problem = f"{name} is missing in it"
+        elif name not in own:
+            problem = f"{name} is in it, and {type(module).__name__} has no such part"
+        elif own[name].shape != state[name].shape:
+            theirs, ours = list(state[name].shape), list(own[name].shape)
+            problem = f"{name} is {theirs} in it, and {ours} in {type(module).__name__}"
+        else:
+            continue
+        raise VoicenymError(f"{where}: of another architecture: {problem}; give one that fits")
+    module.load_state_dict(state)
+
+
+def finite(state: Mapping[str, torch.Tensor], where: Path | str) -> None:
+    """Refuse statistics and weights that mean nothing.
+
+    Raises:
+        VoicenymError: a tensor with an element that is infinite or no number; the first is named.
+    """
+    for name, value in state.items():
+        if not value.isfinite().all():
+            raise VoicenymError(f"{where}: {name} is not finite in it; train it again")
+
+
+def _missing() -> DependencyError:
+    return DependencyError("weights in files: pip install safetensors")

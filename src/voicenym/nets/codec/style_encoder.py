@@ -1,0 +1,73 @@
+"""Who speaks, from mels: StyleSpeech's mel-style encoder (Min et al., ICML 2021)."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+
+from voicenym.nets.synthesis.synthesis_losses import LogMel
+
+FFT, HOP, BANDS = 1024, 256, 80
+KERNEL = 5
+LEAST_SAMPLES = FFT
+"""Of a waveform: less than a window is no spectrum."""
+
+
+class Gated(torch.nn.Module):
+    """A convolution whose half gates the other, added to its input.
+
+    Args:
+        width: channels.
+        dropout: share of what is dropped in training.
+    """
+
+    def __init__(self, width: int, dropout: float) -> None:
+        super().__init__()
+        self.conv = torch.nn.Conv1d(width, 2 * width, KERNEL, padding=KERNEL // 2)
+        self.drop = torch.nn.Dropout(dropout)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """``[batch, width, frame]`` to as much."""
+        return x + self.drop(torch.nn.functional.glu(self.conv(x), dim=1))
+
+
+class SpeakerEncoder(torch.nn.Module):
+    """A spectral, a temporal and a self-attentive part, and the mean over time (section III.B).
+
+    Args:
+        size: elements of a vector.
+        width: channels.
+        heads: of the attention.
+        dropout: share of what is dropped in training.
+    """
+
+    def __init__(self, size: int, width: int = 128, heads: int = 2, dropout: float = 0.1) -> None:
+        super().__init__()
+        self.mel = LogMel(fft=FFT, hop=HOP, bands=BANDS)
+        self.heads = heads
+        parts: list[torch.nn.Module] = []
+        for inputs in (BANDS, width):
+            parts += [torch.nn.Linear(inputs, width), torch.nn.Mish(), torch.nn.Dropout(dropout)]
+        self.spectral = torch.nn.Sequential(*parts)
+        self.temporal = torch.nn.Sequential(Gated(width, dropout), Gated(width, dropout))
+        self.attention = torch.nn.Linear(width, 3 * width)
+        self.joined = torch.nn.Linear(width, width)
+        self.drop = torch.nn.Dropout(dropout)
+        self.last = torch.nn.Linear(width, size)
+
+    def forward(self, waveform: torch.Tensor) -> torch.Tensor:
+        """``[batch, time]``, :data:`LEAST_SAMPLES` at least, to ``[batch, size]``."""
+        x = self.spectral(self.mel(waveform))
+        x = self.temporal(x.transpose(1, 2)).transpose(1, 2)
+        rows, frames, width = x.shape
+        q, k, v = (
+            part.view(rows, frames, self.heads, -1).transpose(1, 2)
+            for part in self.attention(x).chunk(3, dim=2)
+        )
+        # StyleSpeech divides by the root of the whole width, not of a head's
+        found = torch.nn.functional.scaled_dot_product_attention(
+            q, k, v, scale=1.0 / math.sqrt(width)
+        )
+        x = x + self.drop(self.joined(found.transpose(1, 2).reshape(rows, frames, width)))
+        return self.last(x).mean(1)

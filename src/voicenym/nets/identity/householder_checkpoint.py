@@ -1,0 +1,133 @@
+"""A trained Householder network in a folder, with the name of the encoder of its vectors."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from voicenym.errors import VoicenymError
+from voicenym.nets.checkpoint import CONFIG, configuration, fill, finite, read, write
+from voicenym.nets.identity.householder_network import Householder
+
+KIND = "householder"
+BUNDLED = Path(__file__).parent / "bundled"
+"""Networks that come with the package, by name; their cards lie beside their weights."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rotation:
+    """A network ready to turn vectors one by one, in double precision.
+
+    Args:
+        network: trained.
+        encoder: name of what made the vectors it was trained on.
+        version: of the encoder's weights, empty where unknown.
+    """
+
+    network: Householder
+    encoder: str = ""
+    version: str = ""
+
+    def __repr__(self) -> str:
+        net = self.network
+        return f"Rotation({net.form}, {net.layers} x {net.reflections}, encoder={self.encoder!r})"
+
+    @cached_property
+    def _double(self) -> Householder:
+        network = Householder(**self.network.config()).double().requires_grad_(False)
+        network.load_state_dict(self.network.state_dict())
+        return network.eval()
+
+    @cached_property
+    def _matrix(self) -> torch.Tensor:
+        """W of all vectors, in ``roh``."""
+        return self._double.rotation(self._double.mean[None])[0]
+
+    @property
+    def size(self) -> int:
+        """Elements of a vector."""
+        return self.network.size
+
+    def turned(self, vector: torch.Tensor) -> torch.Tensor:
+        """What the network makes of a vector ``[element]``, in double precision."""
+        net = self._double
+        z = net.centred(vector.double()[None])
+        z = z @ self._matrix.mT if net.form == "roh" and net.layers else net.rotated(z)
+        return net.uncentred(z)[0]
+
+    def white(self, vector: torch.Tensor) -> torch.Tensor:
+        """A vector ``[element]`` in coordinates where all vectors have covariance I."""
+        net = self._double
+        return (vector.double() - net.mean) @ net.whitening
+
+    def coloured(self, vector: torch.Tensor) -> torch.Tensor:
+        """The inverse of :meth:`white`."""
+        net = self._double
+        return vector @ net.colouring + net.mean
+
+
+def save(
+    rotation: Rotation,
+    folder: Path,
+    card: Mapping[str, Any] | None = None,
+    *,
+    half: bool = False,
+) -> None:
+    """Keep a network in a folder.
+
+    Args:
+        rotation: the network.
+        folder: made where there is none.
+        card: how it was trained.
+        half: in half precision.
+
+    Raises:
+        DependencyError, VoicenymError: as :func:`voicenym.nets.checkpoint.write`.
+    """
+    config = {
+        "kind": KIND,
+        "options": rotation.network.config(),
+        "encoder": rotation.encoder,
+        "version": rotation.version,
+        "card": dict(card or {}),
+    }
+    write(folder, rotation.network.state_dict(), config, half=half)
+
+
+def load(folder: Path) -> Rotation:
+    """A network that :func:`save` kept; read once while the folder does not change.
+
+    Raises:
+        DependencyError, VoicenymError: as :func:`voicenym.nets.checkpoint.read`, and where the
+            folder holds something else, or numbers that are not finite.
+    """
+    try:
+        stamp = os.stat(folder / CONFIG).st_mtime_ns
+    except OSError as error:
+        raise VoicenymError(
+            f"{folder}: no Householder network there ({error.strerror}); train one: voicenym train "
+            f"householder --vectors POOL -o {folder}"
+        ) from error
+    return _loaded(folder, stamp)
+
+
+@lru_cache(maxsize=4)
+def _loaded(folder: Path, stamp: int) -> Rotation:
+    if configuration(folder).get("kind") != KIND:
+        raise VoicenymError(
+            f"{folder}: holds no Householder network; give one of voicenym train householder"
+        )
+    config, state = read(folder)
+    try:
+        network = Householder(**config["options"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise VoicenymError(f"{folder}: its options make no network ({error})") from None
+    fill(network, state, folder)
+    finite(state, folder)
+    return Rotation(network.eval(), config.get("encoder", ""), config.get("version", ""))

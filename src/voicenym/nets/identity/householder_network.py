@@ -1,0 +1,238 @@
+"""Orthogonal Householder network: a rotation of speaker vectors, learnt, or drawn for each vector.
+
+Miao et al., "Speaker anonymization using orthogonal Householder neural network" (paper 0),
+equations 7 to 11. A vector x becomes ``L^-1 W L (x - mean) + mean`` with an orthogonal W of
+``layers`` times ``reflections`` Householder reflections; no non-linearity stands between the
+layers, or W would not be orthogonal. In ``roh`` the reflections' vectors are parameters, one W for
+everybody; in ``loh`` a convolution makes them from the vector itself, so that everybody has a W of
+their own.
+
+What the paper leaves open of that convolution ("a single 1D convolution layer with 192 output
+channels and a kernel size of 3") is :data:`READINGS`, and its input :data:`SIGHTS`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+
+from voicenym.errors import VoicenymError
+from voicenym.nets.identity.reflections import product, reflect, reflect_all
+from voicenym.nets.identity.small_reflections import products, turned
+
+FORMS = ("roh", "loh")
+READINGS = ("positions", "filters", "dense")
+"""How a convolution gives the vectors of a layer, d being the size and q the reflections.
+
+``positions``: one channel in, d out, along the elements of the speaker vector; vector j is what all
+channels say at position j. ``filters``: one channel in, q out, vector j is what channel j says at
+all positions. In both, a layer's vectors span four dimensions (three taps and the bias).
+``dense``: for each reflection a convolution of d channels in and d out over a sequence of one
+vector, where only the middle tap meets anything but padding.
+"""
+SIGHTS = ("input", "layer")
+"""What the convolutions of all layers see: the speaker vector, or what the layers before made."""
+KERNEL = 3
+
+
+class Householder(torch.nn.Module):
+    """The rotation, with the statistics around it.
+
+    Args:
+        form: one of :data:`FORMS`.
+        size: d, elements of a speaker vector.
+        layers: L; 0 is the identity.
+        reflections: q of each layer; None for the paper's, d in ``roh`` and 50 in ``loh``.
+        reading: one of :data:`READINGS`.
+        sees: one of :data:`SIGHTS`.
+        whitened: whether equation 7 is used; equation 8 otherwise, where L is the identity. The
+            covariance is learnt in both, for whoever turns vectors further.
+
+    Raises:
+        ValueError: an option that there is not.
+    """
+
+    mean: torch.Tensor
+    whitening: torch.Tensor
+    colouring: torch.Tensor
+    spread: torch.Tensor
+
+    def __init__(
+        self,
+        form: str = "roh",
+        size: int = 192,
+        layers: int = 12,
+        reflections: int | None = None,
+        reading: str = "positions",
+        sees: str = "input",
+        whitened: bool = False,
+    ) -> None:
+        super().__init__()
+        for value, known in ((form, FORMS), (reading, READINGS), (sees, SIGHTS)):
+            if value not in known:
+                raise ValueError(f"{value!r} is none of {', '.join(known)}")
+        count = (size if form == "roh" else min(50, size)) if reflections is None else reflections
+        if size < 1 or layers < 0 or count < 1:
+            raise ValueError("size and reflections are 1 at least, layers 0")
+        if form == "loh" and reading == "positions" and count > size:
+            raise ValueError(f"{size} positions give no {count} reflections")
+        self.form, self.size, self.layers, self.reflections = form, size, layers, count
+        self.reading, self.sees, self.whitened = reading, sees, whitened
+        self.register_buffer("mean", torch.zeros(size))
+        self.register_buffer("spread", torch.ones(()))
+        self.register_buffer("whitening", torch.eye(size))
+        self.register_buffer("colouring", torch.eye(size))
+        if form == "roh":
+            self.vectors = torch.nn.Parameter(torch.randn(layers, count, size))
+            return
+        shape = {"positions": (size, KERNEL), "filters": (count, KERNEL)}.get(
+            reading, (count, size, size)
+        )
+        # As torch begins a convolution: both within 1 / sqrt(what a channel sees).
+        bound = 1.0 / math.sqrt(KERNEL * (size if reading == "dense" else 1))
+        self.weight = torch.nn.Parameter(torch.empty(layers, *shape).uniform_(-bound, bound))
+        self.bias = torch.nn.Parameter(torch.empty(layers, *shape[:-1]).uniform_(-bound, bound))
+
+    def config(self) -> dict[str, Any]:
+        """Arguments that rebuild the network, fit for JSON."""
+        names = ("form", "size", "layers", "reflections", "reading", "sees", "whitened")
+        return {name: getattr(self, name) for name in names}
+
+    @torch.no_grad()
+    def learn_statistics(self, vectors: torch.Tensor, floor: float = 1e-3) -> None:
+        """Mean, covariance and spread of speaker vectors ``[vector, size]``.
+
+        Args:
+            vectors: two at least; of few, many directions have the floor's variance.
+            floor: least variance in a direction, as a share of the mean variance.
+
+        Raises:
+            VoicenymError: vectors that are not finite, or do not differ.
+        """
+        x = vectors.double()
+        if not x.isfinite().all() or not (x != x[:1]).any():
+            raise VoicenymError(
+                "vectors to learn a rotation from are not finite, or all the same: give those of "
+                "several speakers"
+            )
+        self.mean.copy_(x.mean(0))
+        x = x - x.mean(0)
+        values, basis = torch.linalg.eigh(x.mT @ x / max(1, len(x) - 1))
+        deviation = values.clamp_min(floor * float(values.mean())).sqrt()
+        # The symmetric root (ZCA): of all L with L^-1 L^-T = Sigma the one nearest to I.
+        self.whitening.copy_(basis / deviation @ basis.mT)
+        self.colouring.copy_(basis * deviation @ basis.mT)
+        seen = x @ self.whitening.double() if self.whitened else x
+        self.spread.copy_(seen.square().mean().sqrt())
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Speaker vectors ``[row, size]`` to pseudo-speakers' (equation 7, or 8)."""
+        return self.uncentred(self.rotated(self.centred(x)))
+
+    def centred(self, x: torch.Tensor) -> torch.Tensor:
+        """``L (x - mean)``."""
+        z = x - self.mean
+        return z @ self.whitening if self.whitened else z
+
+    def uncentred(self, z: torch.Tensor) -> torch.Tensor:
+        """``L^-1 z + mean``."""
+        return (z @ self.colouring if self.whitened else z) + self.mean
+
+    def rotated(self, z: torch.Tensor) -> torch.Tensor:
+        """``W z`` of centred vectors ``[row, size]``; layers are counted in the order they act."""
+        # In half precision it would not be orthogonal.
+        with torch.autocast(z.device.type, enabled=False):
+            return self._rotated(z)
+
+    def _rotated(self, z: torch.Tensor) -> torch.Tensor:
+        if not self.layers:
+            return z
+        if self.form == "roh":
+            return reflect_all(z, self.vectors)
+        if self.reading == "dense":
+            seen = z
+            for layer in range(self.layers):
+                z = reflect(z, self._dense(layer, seen))
+                seen = z if self.sees == "layer" else seen
+            return z
+        whole = slice(None)
+        if self.reading == "filters":
+            if self.sees == "input":
+                return self._filtered(whole, z)
+            for layer in range(self.layers):
+                z = self._filtered(slice(layer, layer + 1), z)
+            return z
+        basis, lengths = torch.linalg.qr(self._taps())
+        columns = z.mT
+        if self.sees == "input":
+            return self._placed(whole, columns, basis, lengths).mT
+        for layer in range(self.layers):
+            columns = self._placed(slice(layer, layer + 1), columns, basis, lengths)
+        return columns.mT
+
+    def _placed(
+        self, layers: slice, z: torch.Tensor, basis: torch.Tensor, lengths: torch.Tensor
+    ) -> torch.Tensor:
+        """Layers of ``positions`` on columns ``[size, row]``; their taps are basis times lengths.
+
+        The vectors of a layer lie in a basis of its own that all rows share.
+        """
+        windows = self._windows(z)[: self.reflections]
+        basis, lengths = basis[layers], lengths[layers]
+        # [reflection, element, layer and row]: the layers are multiplied side by side.
+        vectors = lengths.transpose(0, 1).flatten(0, 1) @ windows
+        turns = products(vectors.view(len(windows), -1, len(basis) * z.shape[1]))
+        return turned(z, basis, turns.unflatten(2, (len(basis), -1)))
+
+    def _filtered(self, layers: slice, z: torch.Tensor) -> torch.Tensor:
+        """Layers of ``filters`` on rows ``[row, size]`` that all see these.
+
+        All vectors lie in a basis of the row's own, so that the layers are as one.
+        """
+        basis, lengths = torch.linalg.qr(self._windows(z.mT).permute(2, 0, 1))
+        vectors = self._taps()[layers].flatten(0, 1) @ lengths.permute(2, 1, 0).flatten(1)
+        turns = products(vectors.unflatten(1, (-1, len(z)))).permute(2, 0, 1)
+        within = basis.mT @ z[..., None]
+        return z + (basis @ (turns @ within - within))[..., 0]
+
+    def rotation(self, z: torch.Tensor) -> torch.Tensor:
+        """W of each centred vector ``[row, size]``, as matrices ``[row, size, size]``."""
+        whole = torch.eye(self.size, dtype=z.dtype, device=z.device).expand(len(z), -1, -1)
+        for vectors in self._layers(z):
+            whole = product(vectors) @ whole
+        return whole
+
+    def _layers(self, z: torch.Tensor) -> Iterator[torch.Tensor]:
+        """Vectors ``[row, reflection, element]`` of each layer."""
+        seen = z
+        for layer in range(self.layers):
+            if self.form == "roh":
+                vectors = self.vectors[layer].expand(len(z), -1, -1)
+            elif self.reading == "dense":
+                vectors = self._dense(layer, seen)
+            else:
+                # [row, channel, position]
+                vectors = self._taps()[layer] @ self._windows(seen.mT).permute(2, 1, 0)
+                if self.reading == "positions":
+                    vectors = vectors.mT[:, : self.reflections]
+            yield vectors
+            if self.sees == "layer":
+                seen = reflect(seen, vectors)
+
+    def _dense(self, layer: int, z: torch.Tensor) -> torch.Tensor:
+        weight, bias = self.weight[layer], self.bias[layer]
+        made = torch.nn.functional.linear(z / self.spread, weight.flatten(0, 1), bias.flatten())
+        return made.unflatten(1, (self.reflections, self.size))
+
+    def _taps(self) -> torch.Tensor:
+        """What convolutions multiply three elements and 1 by, ``[layer, channel, 4]``."""
+        return torch.cat((self.weight, self.bias[..., None]), dim=2)
+
+    def _windows(self, z: torch.Tensor) -> torch.Tensor:
+        """What it multiplies, of columns ``[size, row]``: ``[size, 4, row]``."""
+        ends = torch.nn.functional.pad(z / self.spread, (0, 0, 1, 1))
+        shifted = [ends[tap : tap + self.size] for tap in range(KERNEL)]
+        return torch.stack((*shifted, torch.ones_like(z)), dim=1)

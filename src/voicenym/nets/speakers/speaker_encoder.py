@@ -1,0 +1,127 @@
+"""What every speaker encoder is: recordings in, one vector each out, trainable or not."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from itertools import chain
+
+import torch
+
+from voicenym.dsp.features.fbank import frames_of
+from voicenym.memory import keep_freed_blocks
+from voicenym.nets.architectures import Network
+from voicenym.nets.speakers.tdnn_layers import laid_out
+
+RATE = 16_000
+AT_ONCE = {"cpu": 16 * RATE, "cuda": 300 * RATE}
+"""Samples that are embedded at once, padding included; a longer recording is embedded alone.
+
+On a processor, a few seconds fill its units, and their activations stay in its cache or at least in
+memory that is in use already; a GPU wants more."""
+PADDING = 1 / 64
+"""Of a full batch: a recording that would be padded by more begins a batch of its own. What a batch
+costs beside its samples is a little more than that."""
+
+
+class Encoder(Network):
+    """A network from waveforms to speaker vectors.
+
+    Attributes:
+        size: elements of a vector.
+        RATE: of waveforms, in Hz.
+        least_samples: a shorter recording is repeated up to this length before it is embedded.
+        most_samples: a longer recording is embedded in equal parts and their vectors are averaged,
+            so that memory is bounded; up to here, a vector is that of the whole.
+        hertz: whether a vector's elements are frequencies ``[F0, F1, ...]`` in Hz.
+    """
+
+    size: int
+    hertz = False
+    RATE = RATE
+    least_samples = RATE // 10
+    most_samples = 120 * RATE
+
+    @abstractmethod
+    def features(
+        self, waveforms: torch.Tensor, lengths: torch.Tensor | None = None
+    ) -> torch.Tensor:
+        """``[batch, time]`` to ``[batch, frame, band]``, differentiable.
+
+        Args:
+            waveforms: zeros after the end of a shorter one.
+            lengths: ``[batch]`` in samples; None where all are whole. A row's features do not
+                depend on the other rows; frames after ``1 + length / 160`` mean nothing.
+        """
+
+    @abstractmethod
+    def encode(self, features: torch.Tensor, lengths: torch.Tensor | None = None) -> torch.Tensor:
+        """``[batch, frame, band]`` to vectors ``[batch, size]``, of any length.
+
+        Args:
+            features: of :meth:`features`; normalisation over a row's frames happens here. A row has
+                at least the frames of ``least_samples``.
+            lengths: ``[batch]`` in frames; None where all are whole. What follows a row's frames
+                does not change its vector, but for batch statistics in training.
+        """
+
+    def forward(self, waveforms: torch.Tensor, lengths: torch.Tensor | None = None) -> torch.Tensor:
+        """``[batch, time]`` at 16 kHz to vectors ``[batch, size]``.
+
+        Args:
+            waveforms: zeros after the end of a shorter one.
+            lengths: ``[batch]`` in samples; None where all are whole.
+        """
+        frames = None if lengths is None else frames_of(lengths)
+        return self.encode(self.features(waveforms, lengths), frames)
+
+    @torch.inference_mode()
+    def embed(self, recordings: Sequence[torch.Tensor]) -> torch.Tensor:
+        """Vectors ``[recording, size]`` of recordings ``[time]`` of any lengths at 16 kHz.
+
+        Recordings of like length are embedded together; to rounding, a vector does not depend on
+        the others. The network is used as it is: call ``eval()`` first.
+        """
+        parts, counts = [], []
+        for recording in recordings:
+            these = self._parts(recording)
+            parts.extend(these)
+            counts.append(len(these))
+        if not recordings:
+            return torch.zeros(0, self.size)
+        device = next(chain(self.parameters(), self.buffers())).device
+        keep_freed_blocks()
+        vectors: list[torch.Tensor] = [torch.empty(0)] * len(parts)
+        with laid_out(self):
+            most = AT_ONCE.get(device.type, AT_ONCE["cuda"])
+            for indices in _batches([len(part) for part in parts], most):
+                some = [parts[i] for i in indices]
+                lengths = torch.tensor([len(part) for part in some])
+                equal = bool((lengths == lengths[0]).all())
+                batch = torch.nn.utils.rnn.pad_sequence(some, batch_first=True).to(device)
+                found = self(batch, None if equal else lengths.to(device)).cpu()
+                for i, vector in zip(indices, found, strict=True):
+                    vectors[i] = vector
+        return torch.stack([some.mean(0) for some in torch.stack(vectors).split(counts)])
+
+    def _parts(self, recording: torch.Tensor) -> list[torch.Tensor]:
+        """A recording as it is; repeated where too short, in equal parts where too long."""
+        if not len(recording):
+            return [recording.new_zeros(self.least_samples)]
+        if len(recording) < self.least_samples:
+            return [recording.repeat(-(-self.least_samples // len(recording)))]
+        return list(recording.tensor_split(-(-len(recording) // self.most_samples)))
+
+
+def _batches(lengths: Sequence[int], most: int) -> Iterator[list[int]]:
+    """Indices of like lengths, the longest first, within ``most`` samples with padding."""
+    batch: list[int] = []
+    for i in sorted(range(len(lengths)), key=lambda i: -lengths[i]):
+        if batch:
+            longest = lengths[batch[0]]
+            if longest * (len(batch) + 1) > most or longest - lengths[i] > PADDING * most:
+                yield batch
+                batch = []
+        batch.append(i)
+    if batch:
+        yield batch

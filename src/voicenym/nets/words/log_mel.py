@@ -1,0 +1,44 @@
+"""What recognisers hear: log mel frames, normalised over each recording."""
+
+from __future__ import annotations
+
+import torch
+
+from voicenym.dsp.features.mel import MelSpectrum
+from voicenym.nets.masked_batch import valid
+
+RATE = 16_000
+WINDOW, HOP = 400, 160
+"""25 ms every 10 ms, in samples."""
+FLOOR = 1e-7
+"""Power added before the logarithm: the noise of 16-bit samples, about."""
+FLATTEST = 1e-3
+"""Deviation of a band's logarithm below which it is not raised to 1: digital silence."""
+
+
+def mels(bands: int) -> MelSpectrum:
+    """The spectrum that :func:`normalised` takes."""
+    return MelSpectrum(RATE, WINDOW, HOP, bands)
+
+
+def normalised(
+    mel: MelSpectrum, samples: torch.Tensor, lengths: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Log mel frames, of mean 0 and deviation 1 in each band and recording, zeros behind it.
+
+    Args:
+        mel: of :func:`mels`.
+        samples: ``[batch, time]`` at 16 kHz, zeros behind each recording.
+        lengths: ``[batch]`` in samples.
+
+    Returns:
+        ``[batch, frame, band]`` and frames ``[batch]``, of 10 ms.
+    """
+    with torch.autocast(samples.device.type, enabled=False):
+        logs = torch.log(mel(samples) + FLOOR)
+        frames = 1 + lengths.div(HOP, rounding_mode="floor")
+        mask = valid(frames, logs.shape[1])[..., None]
+        count = frames[:, None, None]
+        centred = (logs - (logs * mask).sum(1, keepdim=True) / count) * mask
+        power = centred.square().sum(1, keepdim=True) / count
+        return centred / (power + FLATTEST**2).sqrt(), frames

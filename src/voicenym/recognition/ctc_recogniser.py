@@ -1,0 +1,140 @@
+"""A recogniser of our own, from the folder that ``voicenym train recogniser`` wrote."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from voicenym.errors import VoicenymError
+from voicenym.nets.words import ctc
+from voicenym.nets.words.character_model import CharacterModel
+from voicenym.recognition.arpa import read_arpa
+from voicenym.recognition.interface import Recogniser, Recording, checked
+from voicenym.recognition.ngram import NGram
+from voicenym.recognition.shallow_fusion import CharacterFusion, WordFusion
+
+SHORTEST = 400
+"""Samples below which nothing is heard: a window of the spectrum."""
+
+
+@dataclass(frozen=True)
+class Decoding:
+    """How texts are found in what a net gives.
+
+    Args:
+        beam: prefixes that are kept; 0 takes the best path.
+        language_model: ARPA file within the folder; empty for none.
+        units: of the language model: ``words`` or ``characters``.
+        weight: of the language model.
+        bonus: for each of its units.
+    """
+
+    beam: int = 0
+    language_model: str = ""
+    units: str = "words"
+    weight: float = 0.5
+    bonus: float = 1.0
+
+
+class Trained(Recogniser):
+    """A CTC net over characters, with or without an n-gram.
+
+    Recordings are heard one by one, so that company changes nothing.
+
+    Args:
+        weights: folder with ``config.json``, ``model.safetensors`` and perhaps an n-gram.
+        device: ``cpu``, ``cuda``...
+        beam, weight, bonus: instead of the folder's; see :class:`Decoding`.
+        language_model: ARPA file instead of the folder's.
+        units: of that file.
+
+    Attributes:
+        anonymized_by: system whose output it learnt from; empty for original speech.
+
+    Raises:
+        DependencyError: safetensors is not installed.
+        VoicenymError: no such folder, or weights that do not fit.
+
+    Example:
+        >>> with Trained("models/asr") as ears:   # doctest: +SKIP
+        ...     ears.transcribe([samples])
+        ['please call stella']
+    """
+
+    def __init__(
+        self,
+        weights: Path | str = "",
+        *,
+        device: str = "cpu",
+        beam: int | None = None,
+        language_model: Path | str | None = None,
+        units: str | None = None,
+        weight: float | None = None,
+        bonus: float | None = None,
+    ) -> None:
+        if not weights:
+            raise VoicenymError(
+                "ctc: no weights; give the folder that voicenym train recogniser wrote "
+                "(--recogniser-weights FOLDER)"
+            )
+        self._folder = Path(weights)
+        self._model, config = CharacterModel.load(self._folder)
+        self._model.net.to(device)
+        self.anonymized_by: str = config.get("training", {}).get("anonymized by", "")
+        own = Decoding(**config.get("decoding", {}))
+        if language_model is not None:
+            own = dataclasses.replace(own, beam=own.beam or ctc.BEAM)
+        given: dict[str, Any] = {"beam": beam, "units": units, "weight": weight, "bonus": bonus}
+        self._how = dataclasses.replace(own, **{k: v for k, v in given.items() if v is not None})
+        self._ngram: NGram | None = None
+        if self._how.beam and (language_model or self._how.language_model):
+            self._ngram = read_arpa(language_model or self._folder / self._how.language_model)
+
+    @property
+    def name(self) -> str:
+        kind = f"{self._folder.resolve().name}, {self._model.kind}"
+        if self._ngram is None:
+            return kind
+        return f"{kind} with {self._ngram.order}-gram of {self._how.units}"
+
+    def transcribe(self, recordings: Sequence[Recording]) -> list[str]:
+        return [self._hear(checked(x, i)) for i, x in enumerate(recordings)]
+
+    def close(self) -> None:
+        """Nothing is held that would have to be given back."""
+
+    def _hear(self, samples: Recording) -> str:
+        if len(samples) < SHORTEST:
+            return ""
+        return decode(
+            self._model.log_probs(torch.from_numpy(samples)),
+            self._model.alphabet,
+            self._how,
+            self._ngram,
+        )
+
+
+def decode(log_probs: Any, alphabet: ctc.Alphabet, how: Decoding, ngram: NGram | None) -> str:
+    """A text from the logarithms of probabilities ``[frame, token]`` of a recording."""
+    if not how.beam:
+        found = ctc.collapse(log_probs.argmax(-1).tolist())
+    else:
+        scorer: WordFusion | CharacterFusion | None = None
+        if ngram is not None:
+            fusion = WordFusion if how.units == "words" else CharacterFusion
+            scorer = fusion(ngram, alphabet, how.weight, how.bonus)
+        found = ctc.search(log_probs, beam=how.beam, scorer=scorer)[0][0]
+    return " ".join(alphabet.decode(found).split())
+
+
+def note(folder: Path, **about: Any) -> None:
+    """Let a folder's configuration say more: how to decode, what was measured."""
+    path = folder / "config.json"
+    config = {**json.loads(path.read_text("utf-8")), **about}
+    path.write_text(json.dumps(config, indent=2, ensure_ascii=False), "utf-8")

@@ -1,0 +1,78 @@
+"""A language model for a trained recogniser, and how much it is to say."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from voicenym.metrics import normalise, word_errors
+from voicenym.nets.words import ctc
+from voicenym.nets.words.character_model import CharacterModel
+from voicenym.private import write_inside
+from voicenym.recognition.arpa import write_arpa
+from voicenym.recognition.ctc_recogniser import Decoding, decode, note
+from voicenym.recognition.ngram import train, words
+
+WEIGHTS = (0.3, 0.6, 1.0)
+BONUSES = (0.0, 1.5, 3.0)
+"""Values that are tried."""
+FILE = "words.arpa"
+
+
+def attach(
+    folder: Path,
+    texts: Sequence[str],
+    held_out: Sequence[tuple[np.ndarray, str]],
+    order: int = 2,
+    *,
+    beam: int = ctc.BEAM,
+    say: Callable[[str], None] = lambda text: None,
+) -> dict[str, float]:
+    """Give a recogniser's folder an n-gram of words, weighed on speech of others.
+
+    Weight and bonus are those with the fewest word errors; where the best path alone has no more
+    errors than these, it stays.
+
+    Args:
+        folder: of the recogniser.
+        texts: to learn the n-gram from, not normalised.
+        held_out: samples ``[time]`` at 16 kHz and texts that are not among these.
+        order: of the n-gram.
+        beam: of the search.
+        say: told what is found.
+
+    Returns:
+        Word error rates in percent: ``greedy``, and ``with the n-gram``.
+
+    Raises:
+        VoicenymError: no texts.
+    """
+    ngram = train([words(normalise(text)) for text in texts], order)
+    model, _ = CharacterModel.load(folder)
+    heard = [model.log_probs(torch.from_numpy(samples)) for samples, _ in held_out]
+    said = [text for _, text in held_out]
+
+    def errors(how: Decoding) -> float:
+        found = [decode(frames, model.alphabet, how, ngram) for frames in heard]
+        return 100.0 * word_errors(said, found).value
+
+    plain = errors(Decoding())
+    tried = {
+        how: errors(how)
+        for how in (
+            Decoding(beam, FILE, "words", weight, bonus) for weight in WEIGHTS for bonus in BONUSES
+        )
+    }
+    best = min(tried, key=lambda how: tried[how])
+    say(
+        f"{order}-gram of {len(ngram.units)} words: WER {tried[best]:.1f} % with weight "
+        f"{best.weight:g} and bonus {best.bonus:g}, {plain:.1f} % without"
+    )
+    write_inside(folder / FILE, write_arpa(ngram))
+    chosen = best if tried[best] < plain else dataclasses.replace(best, beam=0)
+    note(folder, decoding=dataclasses.asdict(chosen))
+    return {"greedy": plain, "with the n-gram": tried[best]}

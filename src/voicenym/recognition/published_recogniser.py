@@ -1,0 +1,128 @@
+"""Whisper, and wav2vec 2.0 and its kin with a CTC head, through transformers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from safetensors import SafetensorError
+
+from voicenym.errors import DependencyError, VoicenymError
+from voicenym.libraries import library
+from voicenym.nets.names_and_paths import as_path, unambiguous
+from voicenym.recognition.interface import RATE, Recogniser, Recording, checked
+
+WINDOW = 30.0
+"""Seconds that Whisper hears at once."""
+SHORTEST = 400
+"""Samples that wav2vec 2.0 needs to make one frame: the reach of its convolutions."""
+
+
+class Pretrained(Recogniser):
+    """A recogniser with weights of others: Whisper, or wav2vec 2.0, HuBERT, WavLM with CTC.
+
+    Recordings are heard one by one: in a batch, padding would change what is heard.
+
+    Args:
+        weights: a folder with ``config.json``, weights and tokenizer, as ``./FOLDER`` or absolute,
+            or a name on the hub such as ``openai/whisper-small.en``.
+        device: ``cpu``, ``cuda``...
+        language: of a Whisper that knows several, such as ``en``; unless given, it guesses.
+        revision: commit or tag on the hub, so that a figure can be measured again.
+
+    Raises:
+        DependencyError: transformers is not installed.
+        VoicenymError: no weights there, no network, or a model of another kind.
+
+    Example:
+        >>> ears = Pretrained("./models/wav2vec2-base-960h", device="cuda")   # doctest: +SKIP
+        >>> ears.transcribe([samples])                                      # doctest: +SKIP
+        ['PLEASE CALL STELLA']
+
+    References:
+        Radford et al. (2023), Robust speech recognition via large-scale weak supervision, ICML.
+        Baevski et al. (2020), wav2vec 2.0: a framework for self-supervised learning of speech
+        representations, NeurIPS.
+    """
+
+    def __init__(
+        self,
+        weights: Path | str,
+        *,
+        device: str = "cpu",
+        language: str | None = None,
+        revision: str | None = None,
+    ) -> None:
+        if find_spec("transformers") is None:
+            cure = "pip install voicenym[recognisers]"
+            raise DependencyError(f"transformers is not installed: {cure}")
+        self._weights = unambiguous(weights if isinstance(weights, str) else as_path(weights))
+        self._device = device
+        self._language = language
+        transformers: Any = library("transformers")
+        config = self._load(transformers.AutoConfig, revision)
+        self._whisper = config.model_type == "whisper"
+        if self._whisper:
+            kind = transformers.WhisperForConditionalGeneration
+        elif any(name.endswith("ForCTC") for name in config.architectures or ()):
+            kind = transformers.AutoModelForCTC
+        else:
+            raise VoicenymError(
+                f"{weights}: {config.model_type} ({', '.join(config.architectures or ['?'])}) "
+                "writes no words; give a Whisper or a model ...ForCTC"
+            )
+        self._processor = self._load(transformers.AutoProcessor, revision)
+        rate = self._processor.feature_extractor.sampling_rate
+        if rate != RATE:
+            raise VoicenymError(f"{weights}: hears {rate} Hz; only models for {RATE} Hz work here")
+        self._model = self._load(kind, revision, use_safetensors=True).eval().to(device)
+
+    @property
+    def name(self) -> str:
+        return self._weights.rstrip("/").rsplit("/", 1)[-1]
+
+    def transcribe(self, recordings: Sequence[Recording]) -> list[str]:
+        import torch
+
+        hear = self._hear_whisper if self._whisper else self._hear_ctc
+        with torch.inference_mode():
+            return [hear(checked(x, i)) if len(x) else "" for i, x in enumerate(recordings)]
+
+    def _load(self, kind: Any, revision: str | None, **options: Any) -> Any:
+        try:
+            return kind.from_pretrained(
+                self._weights, revision=revision or "main", trust_remote_code=False, **options
+            )
+        except (OSError, ValueError, SafetensorError) as error:
+            # transformers says the same for an offline hub, a mistyped name and a missing file
+            first = (str(error).strip().splitlines() or [type(error).__name__])[0]
+            raise VoicenymError(
+                f"{self._weights}: no usable weights there ({first}). It must be a folder with "
+                "config.json, weights and tokenizer, or a name on a hub that can be reached; where "
+                "there is no network, `hf download NAME --local-dir FOLDER` on a machine that has "
+                "some, and give FOLDER"
+            ) from error
+
+    def _hear_ctc(self, samples: Recording) -> str:
+        if len(samples) < SHORTEST:
+            return ""
+        inputs = self._processor(samples, sampling_rate=RATE, return_tensors="pt")
+        logits = self._model(inputs.input_values.to(self._device)).logits
+        return str(self._processor.batch_decode(logits.argmax(-1))[0]).strip()
+
+    def _hear_whisper(self, samples: Recording) -> str:
+        options: dict[str, Any] = {}
+        if getattr(self._model.generation_config, "is_multilingual", False):
+            options = {"task": "transcribe", "language": self._language}
+        long = len(samples) > WINDOW * RATE
+        how: dict[str, Any] = {}
+        if long:  # windows follow one another by the time stamps that are predicted
+            how = {"truncation": False, "padding": "longest"}
+            options["return_timestamps"] = True
+        inputs = self._processor(
+            samples, sampling_rate=RATE, return_tensors="pt", return_attention_mask=True, **how
+        ).to(self._device)
+        tokens = self._model.generate(**inputs, **options)
+        return str(self._processor.batch_decode(tokens, skip_special_tokens=True)[0]).strip()

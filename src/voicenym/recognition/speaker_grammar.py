@@ -1,0 +1,75 @@
+"""Each speaker's sentences, heard by a recogniser that knows what this speaker may say."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+
+from voicenym.recognition.interface import Recording
+from voicenym.recognition.sphinx import Sphinx
+
+Pairs = list[tuple[str, str]]
+"""What was said and what was heard, both in lower case, by utterance."""
+
+
+def listen(
+    speech: Mapping[str, Sequence[tuple[str, Recording]]],
+    prompts: Mapping[str, Sequence[str]],
+    *,
+    choice: bool,
+    pronunciations: Mapping[str, str] | None = None,
+) -> dict[str, Pairs]:
+    """Let pocketsphinx hear each speaker, knowing this speaker's prompts.
+
+    Args:
+        speech: by speaker, what is said and its recording ``[time]``, mono at 16 kHz.
+        prompts: by speaker, all that may be said.
+        choice: pick one of the prompts as a whole, or nothing; otherwise hear words, by a bigram
+            of the prompts.
+        pronunciations: of words that pocketsphinx's dictionary lacks.
+
+    Returns:
+        By speaker, an entry for each recording whose words all can be pronounced. The others are
+        warned of; which they are depends on the texts alone, so that they are the same for every
+        system.
+
+    Raises:
+        DependencyError: pocketsphinx is not installed.
+        VoicenymError: a speaker with no prompt that can be pronounced.
+
+    Example:
+        >>> listen({"s1": [("YES", recording)]}, {"s1": ["YES", "NO"]}, choice=True)
+        ... # doctest: +SKIP
+        {'s1': [('yes', 'yes')]}
+    """
+    heard: dict[str, Pairs] = {}
+    for speaker, utterances in speech.items():
+        texts = list(prompts[speaker])
+        phrases, sentences = (texts, None) if choice else (None, texts)
+        with Sphinx(sentences, phrases=phrases, pronunciations=pronunciations) as sphinx:
+            kept = [(t, x) for t, x in utterances if t not in sphinx.left_out]
+            found = sphinx.transcribe([x for _, x in kept])
+            if sphinx.crashes:
+                warnings.warn(f"{speaker}: {sphinx.crashes} crashes of pocketsphinx", stacklevel=2)
+        said = [" ".join(text.lower().split()) for text, _ in kept]
+        heard[speaker] = list(zip(said, found, strict=True))
+    return heard
+
+
+def understood(heard: Mapping[str, Pairs], most: float = 0.0) -> list[str]:
+    """Speakers whom the recogniser understands: not more than a share of utterances is wrong.
+
+    Measure on other utterances of theirs than these, or the choice flatters the originals.
+
+    Args:
+        heard: from :func:`listen`, of originals.
+        most: share of utterances that may be wrong, 0 to 1.
+
+    >>> understood({"a": [("yes", "yes")], "b": [("yes", "no")], "c": []})
+    ['a']
+    """
+    return [
+        speaker
+        for speaker, pairs in heard.items()
+        if pairs and sum(said != found for said, found in pairs) <= most * len(pairs)
+    ]

@@ -1,0 +1,1 @@
+"""The machine of ``base``: a small model that comes with the package."""

@@ -1,0 +1,46 @@
+"""What ``base`` hears of content, as frames for others: to find units in, or to teach a codec."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from voicenym.nets.content.bottleneck import EVERY, HOP, Bottleneck
+from voicenym.nets.content.content_encoder import Content
+from voicenym.resynthesis.common.averages import Sums
+
+
+class NarrowContent(Content):
+    """The numbers of a bottleneck, known exactly: 50 frames a second, each within -1 and 1.
+
+    What :class:`~voicenym.nets.content.bottleneck.Bottleneck` gives without its noise, of bands
+    less their average over the recording, in which loud frames count more.
+
+    Args:
+        bottleneck: such as that of ``base``.
+    """
+
+    kind = "narrow"
+    hop = EVERY * HOP
+
+    def __init__(self, bottleneck: Bottleneck) -> None:
+        super().__init__()
+        self.bottleneck = bottleneck
+        self.size = bottleneck.size
+        self.eval()
+
+    def config(self) -> dict[str, Any]:
+        return self.bottleneck.config()
+
+    def encode(self, waveforms: torch.Tensor, lengths: torch.Tensor | None = None) -> torch.Tensor:
+        if lengths is not None and not bool((lengths == waveforms.shape[1]).all()):
+            # averages and ends are those of each alone
+            rows = [
+                self.encode(row[None, :n])[0] for row, n in zip(waveforms, lengths, strict=True)
+            ]
+            return torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)
+        heard = self.bottleneck.ear(waveforms)
+        sums = Sums(len(waveforms), heard.bands.shape[2], str(waveforms.device))
+        sums.add_frames(heard, torch.ones_like(heard.power))
+        return self.bottleneck.encode(heard.bands - sums.averages().bands[:, None])

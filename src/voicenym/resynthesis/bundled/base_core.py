@@ -1,0 +1,272 @@
+"""Speech taken apart and put together as somebody else, block by block."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+
+from voicenym.dsp.pitch.f0_statistics import moments, moved_within, register, typical
+from voicenym.dsp.pitch.online import Pitch, PitchStream
+from voicenym.nets.content.bottleneck import EVERY, HOP, RATE, Heard
+from voicenym.nets.streaming import Memory
+from voicenym.resynthesis.bundled import content_normalisation
+from voicenym.resynthesis.bundled.model_parts import Parts
+from voicenym.resynthesis.common import pauses
+from voicenym.resynthesis.common.averages import Averages, Sums, between
+
+PRIOR_SECONDS = 1.0
+"""Weight of the usual averages at the start of a live stream, in seconds of ordinary speech."""
+ORDINARY_POWER = -6.0
+"""Natural logarithm of the mean square of ordinary speech (-26 dBFS)."""
+ORDINARY_FLOOR = -14.0
+"""That of its pauses."""
+ORDINARY_PAUSES = 0.2
+"""Their share of its time."""
+STEP = EVERY * HOP
+"""Samples that are worked on together: a frame of content."""
+HIGHEST_GAIN = 10.0
+AROUND = 2
+"""Frames after a frame that its gain hears: one in the average, one in the line between."""
+
+
+@dataclass(frozen=True)
+class Voice:
+    """Who the rows of a signal become.
+
+    Args:
+        vectors: ``[row, element]``; the norm of each is the root of its size.
+        log_f0: ``[row]``, mean ln F0 in Hz.
+        log_f0_std: ``[row]``, its standard deviation.
+        seeds: ``[row]`` int64, of all noise.
+    """
+
+    vectors: torch.Tensor
+    log_f0: torch.Tensor
+    log_f0_std: torch.Tensor
+    seeds: torch.Tensor
+
+
+def scaled(vectors: torch.Tensor) -> torch.Tensor:
+    """Vectors ``[row, element]`` whose norm is the root of their size; zero stays zero."""
+    return torch.nn.functional.normalize(vectors, dim=1) * math.sqrt(vectors.shape[1])
+
+
+def windows(signal: torch.Tensor) -> torch.Tensor:
+    """``[row, frame * 160]`` to the frames' mean squares ``[row, frame]``."""
+    frames: torch.Tensor = signal.unflatten(1, (-1, HOP))
+    return frames.square().mean(2)
+
+
+class ResynthesisCore:
+    """The machine, at 16 kHz.
+
+    Analysis, in steps of 20 ms, gives content, power and pitch; without averages of the whole
+    recording, those of what was heard so far serve. The synthesizer speaks them in the given voice;
+    what it made is brought to the power of what was said, frame by frame, so that level and silence
+    stay; pauses become equally quiet (:mod:`voicenym.resynthesis.common.pauses`), and content alike
+    in everybody, where the parts are for that
+    (:mod:`voicenym.resynthesis.bundled.content_normalisation`).
+
+    Args:
+        parts: trained; on the device.
+        voice: on the device.
+        averages: of the recording, on the device; None to work live.
+        device: where to compute.
+    """
+
+    def __init__(
+        self, parts: Parts, voice: Voice, averages: Averages | None, device: str = "cpu"
+    ) -> None:
+        self._parts, self._voice, self._averages = parts, voice, averages
+        self._rows, self._device = len(voice.vectors), device
+        self._memory = Memory()
+        self._pitch = PitchStream(self._rows, RATE, device=device)
+        self._sums = usual(parts, self._rows, device)
+        self._way: content_normalisation.Map | None = None
+        if parts.everybody is not None and averages is not None and averages.content is not None:
+            self._way = parts.everybody.map(averages.content)
+        self._said_so_far = torch.zeros(
+            self._rows,
+            content_normalisation.width(parts.content.size),
+            dtype=torch.float64,
+            device=device,
+        )
+
+        def empty(*shape: int) -> torch.Tensor:
+            return torch.zeros(self._rows, *shape, device=device)
+
+        self._owed = 0
+        self._input = empty(0)  # less than a step
+        self._bands = empty(0, parts.content.ear.bands)  # less than EVERY frames
+        self._levels = empty(0)  # of frames whose content is not known yet
+        self._f0 = empty(0)
+        self._numbers = empty(0, parts.content.size)
+        self._power = empty(0)
+        self._made = empty(0)  # samples of frames that wait for their gain
+        self._plain = empty(0)  # mean squares of frames whose pauses are not known yet
+        # mean squares of these and of the frames before: of the input, and of what was made
+        self._said, self._sounding = empty(AROUND), empty(AROUND)
+        content = parts.content.latency
+        self.latency = (
+            max(self._pitch.latency + 2 * HOP, content + STEP)
+            + parts.synthesizer.latency
+            + AROUND * HOP
+            + STEP
+        )
+
+    @torch.inference_mode()
+    def push(self, block: torch.Tensor) -> torch.Tensor:
+        """``[row, time]`` in, as much as is ready out."""
+        self._owed += block.shape[1]
+        out = self._level(self._speak(self._hear(block)))
+        self._owed -= out.shape[1]
+        return out
+
+    @torch.inference_mode()
+    def flush(self) -> torch.Tensor:
+        """The rest."""
+        owed = self._owed
+        return self.push(self._input.new_zeros(self._rows, self.latency + 2 * STEP))[:, :owed]
+
+    def _hear(self, block: torch.Tensor) -> int:
+        """Put what a block says into the queues; the number of frames that are complete."""
+        pitch = self._pitch.push(block)
+        signal = torch.cat([self._input, block], dim=1)
+        ready = signal.shape[1] // STEP * STEP
+        self._input = signal[:, ready:].clone()
+        if ready:
+            self._plain = torch.cat([self._plain, windows(signal[:, :ready])], dim=1)
+            heard = self._parts.content.ear(signal[:, :ready], self._memory)
+            self._content(heard)
+        self._contour(pitch)
+        numbers = EVERY * self._numbers.shape[1]
+        known = min(numbers, self._power.shape[1], self._f0.shape[1] - 1)
+        return max(0, known) // EVERY * EVERY
+
+    def _content(self, heard: Heard) -> None:
+        bands, power = heard
+        if self._averages is not None:
+            mean = torch.cat([self._averages.power[:, None], self._averages.bands], dim=1)[:, None]
+            floor = self._averages.floor[:, None]
+        else:
+            sums = Sums.of_frames(heard, torch.ones_like(power)).cumsum(1)
+            sums = sums + self._sums.frames[:, None]
+            counts = pauses.counted(power).cumsum(1) + self._sums.levels[:, None]
+            if sums.shape[1]:
+                self._sums.frames, self._sums.levels = sums[:, -1].clone(), counts[:, -1].clone()
+            mean = (sums[..., 1:] / sums[..., :1]).float()
+            floor = pauses.floor(counts).float()
+        level = power - mean[..., 0]
+        quieted = pauses.quieted(level, floor - mean[..., 0])
+        self._power = torch.cat([self._power, quieted], dim=1)
+        frames = power.shape[1]
+        said = self._plain[:, :frames] * (quieted - level).exp()
+        self._plain = self._plain[:, frames:]
+        self._said = torch.cat([self._said, said], dim=1)
+        bands = torch.cat([self._bands, bands - mean[..., 1:]], dim=1)
+        self._levels = torch.cat([self._levels, level], dim=1)
+        ready = bands.shape[1] // EVERY * EVERY
+        self._bands = bands[:, ready:].clone()
+        if ready:
+            encoder = self._parts.content
+            numbers = self._evened(encoder.encode(bands[:, :ready], self._memory))
+            numbers = encoder.noisy(numbers, self._voice.seeds, self._memory)
+            self._numbers = torch.cat([self._numbers, numbers], dim=1)
+
+    def _evened(self, numbers: torch.Tensor) -> torch.Tensor:
+        """Content as everybody's; of a live stream, by what was said so far."""
+        frames = EVERY * numbers.shape[1]
+        level, self._levels = self._levels[:, :frames], self._levels[:, frames:]
+        everybody = self._parts.everybody
+        if everybody is None or frames == 0:
+            return numbers
+        way = self._way
+        if way is None:
+            sums = (
+                content_normalisation.counted(numbers, level).cumsum(1) + self._said_so_far[:, None]
+            )
+            self._said_so_far = sums[:, -1].clone()
+            way = everybody.map(sums)
+        evened: torch.Tensor = everybody(numbers, way)
+        return evened
+
+    def _contour(self, pitch: Pitch) -> None:
+        """F0 of the voice: its own register and range, the speaker's movements."""
+        if pitch.f0.shape[1] == 0:
+            return
+        if self._averages is not None:
+            mean = self._averages.log_f0.double()[:, None]
+            std = self._averages.log_f0_std.double()[:, None]
+        else:
+            sums = moments(pitch.f0, pitch.level).cumsum(1) + self._sums.pitch[:, None]
+            self._sums.pitch = sums[:, -1].clone()
+            mean, std = register(sums)
+        to = (self._voice.log_f0, self._voice.log_f0_std)
+        target = moved_within(pitch.f0.double(), mean, std, *to)
+        self._f0 = torch.cat([self._f0, target.float()], dim=1)
+
+    def _speak(self, frames: int) -> torch.Tensor:
+        """So many frames from the queues to a waveform, which lags behind them."""
+        if not frames:
+            return self._made.new_zeros(self._rows, 0)
+        content = self._parts.conditions(
+            self._numbers[:, : frames // EVERY], self._power[:, :frames]
+        )
+        f0 = between(self._f0[:, : frames + 1])
+        self._numbers = self._numbers[:, frames // EVERY :]
+        self._power, self._f0 = self._power[:, frames:], self._f0[:, frames:]
+        return self._parts.synthesizer.synthesize(
+            content, f0, self._voice.vectors, self._voice.seeds, self._memory
+        )
+
+    def _level(self, made: torch.Tensor) -> torch.Tensor:
+        """The power of what was said for what was made, as far as both are known."""
+        if made.shape[1]:
+            self._made = torch.cat([self._made, made], dim=1)
+            self._sounding = torch.cat([self._sounding, windows(made)], dim=1)
+        known = min(self._said.shape[1], self._sounding.shape[1])
+        frames = known - 2 * AROUND
+        if frames <= 0:
+            return self._made[:, :0]
+        gains = _gains(self._said[:, :known], self._sounding[:, :known])
+        out = self._made[:, : frames * HOP] * _lines(gains)
+        self._made = self._made[:, frames * HOP :].clone()
+        self._said, self._sounding = self._said[:, frames:], self._sounding[:, frames:]
+        return out
+
+
+def _gains(said: torch.Tensor, sounding: torch.Tensor) -> torch.Tensor:
+    """Amplitude factors of frames, ``[row, frame - 2]``, from the mean squares around them."""
+
+    def smooth(power: torch.Tensor) -> torch.Tensor:
+        return power[:, :-2] + 2.0 * power[:, 1:-1] + power[:, 2:]
+
+    return (smooth(said) / smooth(sounding).clamp_min(1e-12)).sqrt().clamp_max(HIGHEST_GAIN)
+
+
+def _lines(gains: torch.Tensor) -> torch.Tensor:
+    """Straight lines from the middle of a frame to the next: ``[row, frame]`` to samples of all
+    frames but the outer two.
+    """
+    place = (torch.arange(HOP, device=gains.device) + 0.5) / HOP + 0.5
+    before, at, after = gains[:, :-2, None], gains[:, 1:-1, None], gains[:, 2:, None]
+    rising = torch.lerp(before, at, place[: HOP // 2])
+    falling = torch.lerp(at, after, place[HOP // 2 :] - 1.0)
+    return torch.cat([rising, falling], dim=2).flatten(1)
+
+
+def usual(parts: Parts, rows: int, device: str) -> Sums:
+    """Averages of ordinary speech, as if a little of it had been heard."""
+    sums = Sums(rows, parts.content.ear.bands, device)
+    frames = PRIOR_SECONDS * RATE / HOP
+    weight = frames * math.exp(0.25 * ORDINARY_POWER)
+    means = torch.cat([torch.ones(1, device=device), parts.usual]).double()
+    sums.frames = (weight * means).repeat(rows, 1)
+    typical_levels = torch.tensor([ORDINARY_FLOOR, ORDINARY_POWER], device=device)
+    shares = torch.tensor([[ORDINARY_PAUSES], [1.0 - ORDINARY_PAUSES]], device=device)
+    sums.levels = (frames * shares * pauses.counted(typical_levels)).sum(0).repeat(rows, 1)
+    level = frames * math.exp(0.5 * ORDINARY_POWER)
+    sums.pitch = typical(level).to(device).repeat(rows, 1)
+    return sums

@@ -1,0 +1,198 @@
+"""The trained parts of a resynthesis system, in one folder."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from voicenym.errors import VoicenymError
+from voicenym.nets.checkpoint import fill, read, write
+from voicenym.nets.content.bottleneck import EVERY, QUIETEST, Bottleneck
+from voicenym.nets.synthesis import synthesizers
+from voicenym.nets.synthesis.synthesizer import Synthesizer
+from voicenym.resynthesis.bundled.content_normalisation import Everybody
+
+KIND = "resynthesis"
+LOWEST_RANGE, HIGHEST_RANGE = 0.12, 0.24
+"""Standard deviation of ln F0 of the voices that are drawn."""
+FARTHEST = 2.0
+"""Standard deviations beyond which no voice is drawn."""
+
+
+class Voices(torch.nn.Module):
+    """What speakers' vectors look like, and which pitch goes with them.
+
+    Vectors are modelled as a Gaussian along their principal directions; mean ln F0 as a linear
+    function of the vector, with a remainder.
+
+    Args:
+        size: elements of a vector.
+        rank: directions that are kept.
+    """
+
+    mean: torch.Tensor
+    directions: torch.Tensor
+    slope: torch.Tensor
+    rest: torch.Tensor
+
+    def __init__(self, size: int, rank: int) -> None:
+        super().__init__()
+        self.register_buffer("mean", torch.zeros(size))
+        self.register_buffer("directions", torch.zeros(rank, size))
+        self.register_buffer("slope", torch.zeros(size + 1))
+        self.register_buffer("rest", torch.zeros(()))
+
+    @property
+    def rank(self) -> int:
+        return len(self.directions)
+
+    def learn(self, vectors: torch.Tensor, log_f0: torch.Tensor, penalty: float = 1.0) -> None:
+        """Set by example; fewer speakers than directions leave the rest of these at zero.
+
+        Args:
+            vectors: ``[speaker, element]``.
+            log_f0: ``[speaker]``, mean ln F0 in Hz.
+            penalty: of the slopes (ridge regression), per element of unit variance.
+        """
+        vectors, log_f0 = vectors.double(), log_f0.double()
+        mean = vectors.mean(0)
+        centred = vectors - mean
+        _, sizes, axes = torch.linalg.svd(centred, full_matrices=False)
+        scale = sizes[: self.rank, None] / max(1, len(vectors) - 1) ** 0.5
+        self.mean.copy_(mean)
+        self.directions.zero_()
+        self.directions[: len(scale)] = scale * axes[: self.rank]
+        level = log_f0.mean()
+        matrix = centred.T @ centred + penalty * len(vectors) * torch.eye(len(mean)).double()
+        slope = torch.linalg.solve(matrix, centred.T @ (log_f0 - level))
+        self.slope[:-1].copy_(slope)
+        self.slope[-1] = level - mean @ slope
+        self.rest.copy_((log_f0 - level - centred @ slope).std())
+
+    def vectors(self, normals: torch.Tensor) -> torch.Tensor:
+        """``[row, rank]`` independent N(0, 1) to speakers ``[row, element]``, whose norm is the
+        root of their size.
+        """
+        drawn = self.mean + normals @ self.directions
+        return torch.nn.functional.normalize(drawn, dim=1) * math.sqrt(drawn.shape[1])
+
+    def log_f0(self, vectors: torch.Tensor, normals: torch.Tensor) -> torch.Tensor:
+        """Mean ln F0 ``[row]`` of speakers ``[row, element]``, with a remainder drawn by ``[row]``
+        N(0, 1).
+        """
+        return vectors @ self.slope[:-1] + self.slope[-1] + self.rest * normals
+
+
+class Parts(torch.nn.Module):
+    """Content encoder, synthesizer and voices that were trained together.
+
+    Args:
+        content: options of :class:`~voicenym.nets.content.bottleneck.Bottleneck`.
+        synthesizer: kind.
+        options: of the synthesizer; its content has one element more, the power of a frame.
+        rank: see :class:`Voices`.
+        evened: whether the synthesizer speaks content that is alike in everybody.
+
+    Attributes:
+        usual: power and bands of an ordinary recording's average, ``[1 + band]``.
+        everybody: whose content a recording's is made alike to; None where it is left as it is.
+    """
+
+    usual: torch.Tensor
+
+    def __init__(
+        self,
+        content: Mapping[str, Any],
+        synthesizer: str,
+        options: Mapping[str, Any],
+        rank: int = 64,
+        evened: bool = False,
+    ) -> None:
+        super().__init__()
+        self.content = Bottleneck(**content)
+        self.synthesizer: Synthesizer = synthesizers.make(synthesizer, options)
+        self.voices = Voices(int(options["speaker"]), rank)
+        self.register_buffer("usual", torch.zeros(self.content.ear.bands + 1))
+        self.everybody = Everybody(self.content.size) if evened else None
+        self.eval()
+
+    def conditions(self, numbers: torch.Tensor, power: torch.Tensor) -> torch.Tensor:
+        """What the synthesizer hears of content: ``[row, frame, size + 1]``.
+
+        Args:
+            numbers: ``[row, frame / 2, size]``.
+            power: ``[row, frame]``, natural logarithm, less the average.
+        """
+        level = power.clamp(QUIETEST, -QUIETEST) / -QUIETEST
+        return torch.cat([numbers.repeat_interleave(EVERY, 1), level[..., None]], dim=2)
+
+    @torch.no_grad()
+    def blend(self, other: Parts, share: float) -> None:
+        """Take a share of each trained weight from other parts; what was counted stays.
+
+        Between weights and what they were trained on from lie others that are often better than
+        either (Wortsman et al., "Robust fine-tuning of zero-shot models", CVPR 2022).
+
+        Args:
+            other: what these went on from.
+            share: 0 to 1, of the other's.
+
+        Raises:
+            VoicenymError: parts of another shape.
+        """
+        theirs = dict(other.named_parameters())
+        for name, value in self.named_parameters():
+            if name not in theirs or theirs[name].shape != value.shape:
+                raise VoicenymError(
+                    f"{name} differs in shape: only parts that went on from each other blend"
+                )
+            value.lerp_(theirs[name].to(value), share)
+
+    def save(self, folder: Path, card: Mapping[str, Any], *, half: bool = False) -> None:
+        """Keep the parts.
+
+        Args:
+            folder: made where there is none.
+            card: what they were trained on, and how.
+            half: in half precision.
+        """
+        config = {
+            "kind": KIND,
+            "content": self.content.config(),
+            "synthesizer": self.synthesizer.kind,
+            "options": self.synthesizer.config(),
+            "rank": self.voices.rank,
+            "evened": self.everybody is not None,
+            "card": dict(card),
+        }
+        write(folder, self.state_dict(), config, half=half)
+
+    @classmethod
+    def load(cls, folder: Path) -> Parts:
+        """Parts that :meth:`save` kept.
+
+        Raises:
+            VoicenymError: as :func:`voicenym.nets.checkpoint.read`, and where the folder holds
+                others.
+        """
+        config, state = read(folder)
+        if config.get("kind") != KIND:
+            raise VoicenymError(
+                f"{folder}: holds no parts of a resynthesis system; train some with: "
+                "voicenym train resynthesis"
+            )
+        made = (config["content"], config["synthesizer"], config["options"], config["rank"])
+        parts = cls(*made, config.get("evened", False))
+        fill(parts, state, folder)
+        return parts.eval()
+
+    def evening(self) -> Parts:
+        """The same weights, in parts whose content is made alike; by whose, is to be learnt."""
+        made = (self.content.config(), self.synthesizer.kind, self.synthesizer.config())
+        parts = Parts(*made, self.voices.rank, evened=True)
+        parts.load_state_dict(self.state_dict(), strict=False)
+        return parts.eval()

@@ -1,0 +1,1 @@
+"""The machine of MUSA: a codec that separates the speaker from the content."""

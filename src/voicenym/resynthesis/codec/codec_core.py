@@ -1,0 +1,191 @@
+"""The machine of MUSA's codec: windows of a recording, or a live stream, in other voices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+
+from voicenym.errors import VoicenymError
+from voicenym.identity import Identity
+from voicenym.nets.codec.codec import CONTEXT, MOST_SAMPLES, RATE, Codec
+from voicenym.nets.codec.style_encoder import LEAST_SAMPLES
+from voicenym.pseudonym import Pseudonym
+from voicenym.resynthesis.codec.codec_anonymization import voices
+from voicenym.resynthesis.common.row_groups import Group, Grouped, Output, low_pass
+from voicenym.resynthesis.common.windows import Window, Windows
+
+ENDLESS = 2**62
+EVERY_SECONDS = 1.0
+"""Of a live stream, after which who speaks is heard anew."""
+MOST_HEARD = 10 * RATE
+"""Samples of a live stream's past from which it is heard who speaks."""
+
+
+class CodecSpeakers:
+    """The codec's speaker encoder as readers of recordings know encoders.
+
+    Args:
+        codec: whose it is.
+
+    Attributes:
+        size: elements of a vector.
+    """
+
+    def __init__(self, codec: Codec) -> None:
+        self._codec, self.size = codec, codec.size
+
+    @torch.inference_mode()
+    def embed(self, recordings: Sequence[torch.Tensor]) -> torch.Tensor:
+        """``[recording, size]`` of ``[time]`` each; what is too short is repeated."""
+        found = []
+        for samples in recordings:
+            times = -(-LEAST_SAMPLES // max(1, len(samples)))
+            enough = samples.repeat(times) if len(samples) else samples.new_zeros(LEAST_SAMPLES)
+            found.append(self._codec.speaker(enough[None])[0])
+        return torch.stack(found)
+
+
+class CodedCore(Grouped):
+    """Recordings whose speakers are known, in windows that overlap.
+
+    Args:
+        codec: trained, on the device.
+        own: ``[row, size]`` of the speakers.
+        voice: ``[row, size]`` of who is to be heard.
+        lengths: samples of each row where rows are padded; None where they end together.
+        rate: of the recording, in Hz.
+        device: where to compute.
+
+    Raises:
+        VoicenymError: vectors of another size.
+    """
+
+    def __init__(
+        self,
+        codec: Codec,
+        own: torch.Tensor,
+        voice: torch.Tensor,
+        lengths: Sequence[int] | None,
+        rate: int = RATE,
+        device: str = "cpu",
+    ) -> None:
+        codec.check(own, voice)
+        rows = len(own)
+        taps = low_pass(rate) if rate < RATE else None
+        ends = [ENDLESS] * rows if lengths is None else list(lengths)
+        # Each row alone, so that it is the same in any batch.
+        made = [
+            _Row(codec, row, ends[row], own[row, None], voice[row, None], taps)
+            for row in range(rows)
+        ]
+        context = -(-CONTEXT // codec.hop) * codec.hop
+        step = max(1, (MOST_SAMPLES - 2 * context) // codec.hop) * codec.hop
+        super().__init__(made, Windows(rows, step, context, device), rows, device)
+        self.latency += codec.hop
+
+
+class _Row(Group):
+    def __init__(
+        self,
+        codec: Codec,
+        row: int,
+        end: int,
+        own: torch.Tensor,
+        voice: torch.Tensor,
+        taps: torch.Tensor | None,
+    ) -> None:
+        super().__init__([row], end, taps, str(own.device))
+        self._codec, self._own, self._voice = codec, own, voice
+
+    def hear(self, window: Window) -> None:
+        kept = min(window.kept, max(0, self.end - window.start - window.before))
+        if not kept:
+            return
+        samples = window.samples[self.rows, : self.end - window.start]
+        span = slice(window.before, window.before + kept)
+        made = self._codec.decode(self._codec.encode(samples, self._own).total, self._voice)
+        self.put(samples[:, span], made[:, span])
+
+    def rest(self) -> torch.Tensor:
+        return self._own.new_zeros(1, 0)
+
+
+class LiveCodedCore:
+    """A live stream through a causal codec: who speaks is heard as it goes.
+
+    Every second the speaker's vector is taken anew from what was heard last; until then it is the
+    mean of those whom the codec learnt from.
+
+    Args:
+        codec: trained, causal, on the device.
+        pseudonyms: one a row.
+        method: who is heard, as of :func:`voicenym.resynthesis.codec.codec_anonymization.voices`.
+        strength: as there.
+        rate: of the recording, in Hz.
+        device: where to compute.
+
+    Raises:
+        VoicenymError: a codec that looks ahead.
+    """
+
+    def __init__(
+        self,
+        codec: Codec,
+        pseudonyms: Sequence[Pseudonym],
+        method: Identity | None,
+        strength: float,
+        rate: int = RATE,
+        device: str = "cpu",
+    ) -> None:
+        if not codec.sizes.causal:
+            raise VoicenymError(
+                "this codec looks ahead and does not work live; train one with codec: "
+                "{causal: true}, such as --config musa-small"
+            )
+        rows = len(pseudonyms)
+        self._codec, self._method, self._strength = codec, method, strength
+        self._pseudonyms = list(pseudonyms)
+        own = codec.voices.mean.to(device).expand(rows, -1).clone()
+        self._stream = codec.stream(own, self._voices(own))
+        self._output = Output(rows, low_pass(rate) if rate < RATE else None, device)
+        self._past = torch.zeros(rows, 0, device=device)
+        self._every = round(EVERY_SECONDS * RATE / codec.hop) * codec.hop
+        self._left = self._every
+        self._owed = 0
+        self.latency = self._stream.latency + self._output.latency
+
+    @torch.inference_mode()
+    def push(self, block: torch.Tensor) -> torch.Tensor:
+        """``[row, time]`` in, as much as is ready out."""
+        self._owed += block.shape[1]
+        parts = [block[:, :0]]
+        while block.shape[1]:
+            some, block = block[:, : self._left], block[:, self._left :]
+            parts.append(self._output.push(some, self._stream.push(some)))
+            self._past = torch.cat([self._past, some], dim=1)[:, -MOST_HEARD:]
+            self._left -= some.shape[1]
+            if not self._left:
+                self._left = self._every
+                self._listen()
+        out = torch.cat(parts, dim=1)
+        self._owed -= out.shape[1]
+        return out
+
+    @torch.inference_mode()
+    def flush(self) -> torch.Tensor:
+        """The rest."""
+        nothing = self._past[:, :0]
+        parts = [self._output.push(nothing, self._stream.flush()), self._output.flush(nothing)]
+        return torch.cat(parts, dim=1)[:, : self._owed]
+
+    def _listen(self) -> None:
+        """Who speaks, of the rows in which anybody does."""
+        own = self._codec.speaker(self._past)
+        sounding = self._past.any(1)[:, None]
+        own = torch.where(sounding, own, self._stream.own)
+        self._stream.become(own, self._voices(own))
+
+    def _voices(self, own: torch.Tensor) -> torch.Tensor:
+        found = voices(own.cpu(), self._pseudonyms, self._method, self._strength)
+        return found.to(own)

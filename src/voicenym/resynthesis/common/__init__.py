@@ -1,0 +1,1 @@
+"""Parts that every resynthesis machine shares: windows, batches of rows, levels, averages."""

@@ -1,0 +1,64 @@
+"""Pauses made equally quiet: the noise that a room and a microphone leave there is the recording's.
+
+How far it lies below speech differs more between the sessions of a corpus than within them, so that
+it links recordings (:mod:`voicenym.attack.prosody`). What is hardly louder than a recording's floor
+is therefore moved down, to where all floors lie; speech stays as loud as it was, and what was
+quieter before stays as it was too.
+
+Levels are natural logarithms of power throughout.
+"""
+
+from __future__ import annotations
+
+import torch
+
+LOWEST, HIGHEST, WIDTH = -24.0, 1.0, 0.25
+"""Of the histogram's bins; all that lies beyond counts in the outer ones."""
+BINS = round((HIGHEST - LOWEST) / WIDTH)
+SHARE = 0.05
+"""Of the frames of a recording that lie below its floor."""
+FLOOR = -10.0
+"""Where pauses are moved to: 43 dB below the average."""
+MARGIN = 1.5
+"""Above a floor, up to where it is noise: 6.5 dB."""
+FAINTEST_SPEECH = -3.0
+"""13 dB below the average; what is louder is never moved, however loud the floor."""
+STEEPEST = 4.0
+"""Most by which a difference of levels grows."""
+
+
+def counted(power: torch.Tensor) -> torch.Tensor:
+    """Which bin levels ``[...]`` lie in: ``[..., bin]`` float64, 1 there and 0 elsewhere."""
+    place = ((power - LOWEST) / WIDTH).floor().clamp(0, BINS - 1).long()
+    return torch.nn.functional.one_hot(place, BINS).double()
+
+
+def floor(counts: torch.Tensor) -> torch.Tensor:
+    """The level that :data:`SHARE` of the frames lie below, of counts ``[..., bin]``: ``[...]``.
+
+    Straight lines within a bin; the highest level where nothing was counted, for which no pause is
+    known.
+    """
+    total = counts.sum(-1, keepdim=True)
+    below = counts.cumsum(-1)
+    wanted = SHARE * total
+    place = (below < wanted).sum(-1, keepdim=True).clamp_max(BINS - 1)
+    inside = counts.gather(-1, place)
+    before = below.gather(-1, place) - inside
+    part = (wanted - before) / inside.clamp_min(1e-12)
+    found = LOWEST + WIDTH * (place + part.clamp(0.0, 1.0))
+    return torch.where(total > 0, found, HIGHEST)[..., 0]
+
+
+def quieted(level: torch.Tensor, lowest: torch.Tensor) -> torch.Tensor:
+    """Levels with pauses where they belong; what is louder than a pause stays.
+
+    Args:
+        level: ``[row, frame]``, less the recording's average.
+        lowest: the recording's floor, less its average; as ``level``, or ``[row, 1]``.
+    """
+    knee = (lowest + MARGIN).clamp_max(FAINTEST_SPEECH)
+    noise = knee - lowest
+    slope = ((knee - FLOOR) / noise.clamp_min(1e-6)).clamp(1.0, STEEPEST)
+    slope = torch.where(noise > 0.0, slope, 1.0)  # no pauses: speech has no such floor
+    return torch.where(level < knee, knee - (knee - level) * slope, level)

@@ -1,0 +1,313 @@
+"""The folder of a pipeline: parts that were trained elsewhere, put together and found to fit.
+
+::
+
+    FOLDER/config.json    which parts, by their SHA-256; tracker of pitch; scale of speaker vectors
+           content/       of train content, train bottleneck, or models convert
+           speaker/       of train verifier, or models convert
+           synthesizer/
+           pool/ roh/ loh/ mixture/    whom identity methods choose: what the system in use needs
+           register/      which pitch goes with a speaker vector; where pitch is moved
+
+Each part is a folder of its own, ``config.json`` and ``model.safetensors``, whose bytes are checked
+against their digest when they are read.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from voicenym.dsp.pitch.trackers import Tracker, tracker
+from voicenym.errors import VoicenymError, WeightsError
+from voicenym.nets.checkpoint import CONFIG, DIGEST, configuration, stamp
+from voicenym.nets.content import content_encoders as contents
+from voicenym.nets.content.content_encoder import Content
+from voicenym.nets.speakers import speaker_encoders as encoders
+from voicenym.nets.speakers.speaker_encoder import RATE, Encoder
+from voicenym.nets.synthesis import synthesizers
+from voicenym.nets.synthesis.synthesizer import Synthesizer
+from voicenym.private import is_closed, private_folder, write_inside
+from voicenym.resynthesis.pipeline.synthesis_settings import Learnt, Settings, names
+
+KIND = "pipeline"
+NEEDED = ("content", "speaker", "synthesizer")
+CHOICES = ("pool", "roh", "loh", "mixture", "register")
+"""Parts that some systems need."""
+ASSEMBLE = (
+    "voicenym models assemble --content DIR --speaker DIR --synthesizer DIR ... -o FOLDER; what "
+    "can be fetched: voicenym models list"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Assembly:
+    """The parts of a pipeline.
+
+    Args:
+        content, speaker, synthesizer: networks, ready for use.
+        settings: that they are used with.
+
+    Raises:
+        VoicenymError: parts that do not fit each other; the first misfit is named.
+    """
+
+    content: Content
+    speaker: Encoder
+    synthesizer: Synthesizer
+    settings: Settings
+
+    def __post_init__(self) -> None:
+        told = self.synthesizer.config()
+        for name, network in (("content", self.content), ("speaker", self.speaker)):
+            has, wants = network.size, int(told[name])
+            if has != wants:
+                raise VoicenymError(
+                    f"the {name} ({network.kind}) gives {has} numbers, and the synthesizer "
+                    f"({self.synthesizer.kind}) was trained on {wants}: take the {name} it was "
+                    "trained with, or another synthesizer"
+                )
+        if self.speaker.hertz != (self.settings.scale == "octaves"):
+            gives = "frequencies in Hz" if self.speaker.hertz else "vectors, and no frequencies"
+            cure = "octaves" if self.speaker.hertz else "none, unit or root"
+            raise VoicenymError(
+                f"the speaker ({self.speaker.kind}) gives {gives}: set --scale {cure}, as the "
+                "synthesizer was trained"
+            )
+        rates = {self.content.rate, self.speaker.RATE, self.synthesizer.rate}
+        if rates != {RATE}:
+            raise VoicenymError(
+                f"parts work at {', '.join(map(str, sorted(rates)))} Hz; all need {RATE}"
+            )
+        if self.content.hop % self.synthesizer.hop:
+            raise VoicenymError(
+                f"frames of content ({self.content.hop} samples) are not made of frames of the "
+                f"synthesizer ({self.synthesizer.hop}): take parts of which one divides the other"
+            )
+
+    @property
+    def tracker(self) -> Tracker:
+        """Of pitch, a frame for each of the synthesizer's."""
+        chosen = self.settings
+        return tracker(
+            chosen.tracker,
+            hop=self.synthesizer.hop / RATE,
+            lowest=chosen.lowest,
+            highest=chosen.highest,
+        )
+
+    def to(self, device: str) -> Assembly:
+        """On a device."""
+        for network in (self.content, self.speaker, self.synthesizer):
+            network.to(device).requires_grad_(False)
+        return self
+
+
+def assemble(
+    folder: Path,
+    parts: Mapping[str, Path],
+    settings: Settings | None = None,
+    card: Mapping[str, Any] | None = None,
+) -> None:
+    """Copy parts into a folder and say how they are used, once they were found to fit.
+
+    Parts that lie in the folder already stay, unless they are given anew.
+
+    Args:
+        folder: made where there is none.
+        parts: folders by the parts' names; :data:`NEEDED`, and of :data:`CHOICES` what the systems
+            that will use the folder need.
+        settings: as of :func:`adjusted` unless given.
+        card: where the parts come from.
+
+    Raises:
+        DependencyError, VoicenymError: an unknown part, one that is missing, damaged, of another
+            kind, or does not fit the others; or a folder that cannot be written.
+    """
+    unknown = sorted(set(parts) - {*NEEDED, *CHOICES})
+    if unknown:
+        raise VoicenymError(f"no part {unknown[0]!r}; there are: {', '.join((*NEEDED, *CHOICES))}")
+    before: dict[str, Any] = {}
+    if (folder / CONFIG).exists():
+        before = _told(folder)
+    there = [name for name in (*NEEDED, *CHOICES) if (folder / name).is_dir()]
+    places = {**{name: folder / name for name in there}, **parts}
+    for name in NEEDED:
+        if name not in places:
+            raise VoicenymError(f"a pipeline needs {name}: give --{name} DIR")
+    if settings is None:
+        settings = adjusted(folder, {}, parts.get("synthesizer"))
+    check(places, settings)
+    try:
+        for name, source in parts.items():
+            if (folder / name).resolve() != source.resolve():
+                _copy(source, folder / name)
+        told = {
+            "kind": KIND,
+            **asdict(settings),
+            "parts": {name: _digest(folder / name) for name in places},
+            "card": {**before.get("card", {}), **dict(card or {})},
+        }
+        write_inside(folder / CONFIG, json.dumps(told, indent=2, ensure_ascii=False) + "\n")
+    except OSError as error:
+        raise VoicenymError(
+            f"{folder}: cannot be written ({error.strerror}); choose another folder"
+        ) from error
+
+
+def adjusted(folder: Path, told: Mapping[str, Any], synthesizer: Path | None = None) -> Settings:
+    """Those that are told, and the rest as the synthesizer was trained.
+
+    Args:
+        folder: of a pipeline, whose settings stay where a synthesizer says nothing; or none yet.
+        told: settings by name.
+        synthesizer: folder of one that is put in.
+
+    Raises:
+        VoicenymError: as of :class:`~voicenym.resynthesis.pipeline.synthesis_settings.Settings`.
+    """
+    learnt = None if synthesizer is None else Learnt.of(synthesizer)
+    if learnt is not None:
+        return replace(learnt.settings, **told)
+    there = (folder / CONFIG).exists()
+    return replace(_settings(folder) if there else Settings(), **told)
+
+
+def check(places: Mapping[str, Path], settings: Settings) -> None:
+    """Load parts from their folders, and find that they fit.
+
+    Raises:
+        DependencyError, VoicenymError: as of :func:`assemble`.
+    """
+    from voicenym.identity.pools import speaker_pool, vector_mixture
+    from voicenym.nets.identity import householder_checkpoint
+    from voicenym.resynthesis.pipeline.f0_regression import Register
+
+    networks = _networks(places, settings)
+    learnt = Learnt.of(places["synthesizer"])
+    if learnt is not None:
+        learnt.check(places)
+    size, known = networks.speaker.size, names(places["speaker"])
+    found: dict[str, Any] = {}
+    if "pool" in places:
+        found["pool"] = speaker_pool.opened(str(places["pool"]))
+    if "mixture" in places:
+        found["mixture"] = vector_mixture.opened(str(places["mixture"]))
+    for form in ("roh", "loh"):
+        if form in places:
+            found[form] = householder_checkpoint.load(places[form])
+            has = found[form].network.form
+            if has != form:
+                raise VoicenymError(f"{places[form]}: is a network of the form {has}, not {form}")
+    if "register" in places:
+        found["register"] = Register.load(places["register"])
+    for name, part in found.items():
+        if part.size != size:
+            raise VoicenymError(
+                f"{places[name]}: is of speaker vectors of {part.size} numbers, and the speaker "
+                f"encoder gives {size}: make it again with --encoder {places['speaker']}"
+            )
+        if part.version and part.version not in known:
+            raise VoicenymError(
+                f"{places[name]}: was made with other weights of the speaker encoder (by "
+                f"{part.encoder}, {part.version}): make it again with --encoder {places['speaker']}"
+            )
+
+
+def opened(folder: Path, device: str = "cpu") -> Assembly:
+    """The parts in a folder; read once while its configuration does not change.
+
+    Raises:
+        WeightsError: there is no such folder, or a part of it is not there.
+        DependencyError, VoicenymError: what is there is damaged, of another kind, or does not fit.
+    """
+    try:
+        stamp = os.stat(folder / CONFIG).st_mtime_ns
+    except OSError:
+        if folder.is_dir() and any(folder.iterdir()):
+            raise VoicenymError(
+                f"{folder}: is not the folder of a pipeline (no {CONFIG}); make one: {ASSEMBLE}"
+            ) from None
+        raise WeightsError(f"no weights in {folder}; put them together: {ASSEMBLE}") from None
+    return _opened(folder, device, stamp)
+
+
+@functools.lru_cache(maxsize=2)
+def _opened(folder: Path, device: str, stamp: int) -> Assembly:
+    settings = _settings(folder)
+    for name in NEEDED:
+        part(folder, name)
+    return _networks({name: folder / name for name in NEEDED}, settings).to(device)
+
+
+def part(folder: Path, name: str) -> Path:
+    """The folder of a part.
+
+    Raises:
+        WeightsError: it is not there.
+        VoicenymError: it is not the one that the folder was put together with.
+    """
+    place = folder / name
+    if not place.is_dir():
+        raise WeightsError(
+            f"{folder}: has no {name}; add it: voicenym models assemble --{name} DIR -o {folder}"
+        )
+    wanted = _told(folder).get("parts", {}).get(name)
+    if wanted is not None and _digest(place) != wanted:
+        raise VoicenymError(
+            f"{place}: is not what the folder was put together with; add it with voicenym models "
+            f"assemble --{name} DIR -o {folder}"
+        )
+    return place
+
+
+def version(folder: Path) -> str:
+    """Of all parts together; equal for equal weights and settings, empty where there are none."""
+    if not (folder / CONFIG).is_file():
+        return ""
+    _told(folder)  # of another kind: refused
+    return stamp(folder)
+
+
+def _networks(places: Mapping[str, Path], settings: Settings) -> Assembly:
+    return Assembly(
+        contents.load(places["content"]),
+        encoders.load(places["speaker"]),
+        synthesizers.load(places["synthesizer"]),
+        settings,
+    )
+
+
+def _told(folder: Path) -> dict[str, Any]:
+    told = configuration(folder)
+    if told.get("kind") != KIND:
+        raise VoicenymError(
+            f"{folder}: is not the folder of a pipeline (it holds "
+            f"{told.get('kind', 'something else')}); make one: {ASSEMBLE}"
+        )
+    return told
+
+
+def _settings(folder: Path) -> Settings:
+    return Settings.told(_told(folder), folder / CONFIG)
+
+
+def _digest(place: Path) -> str:
+    return str(configuration(place).get(DIGEST, ""))
+
+
+def _copy(source: Path, target: Path) -> None:
+    """The two files of a part; the configuration comes last, so that half a copy is no part.
+
+    What is closed to others, such as a pool, stays so.
+    """
+    if is_closed(source):
+        private_folder(target)
+    target.mkdir(parents=True, exist_ok=True)
+    for name in ("model.safetensors", CONFIG):
+        write_inside(target / name, (source / name).read_bytes())

@@ -1,0 +1,98 @@
+"""What a synthesizer is told of a recording: content and pitch, frame by frame, and who speaks.
+
+A pipeline asks here when it anonymizes, and a training when it prepares what is learnt from, so
+that a synthesizer hears the same numbers in both.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+
+from voicenym.nets.content.content_encoder import RATE
+from voicenym.resynthesis.bundled.analysis import VectorReader
+from voicenym.resynthesis.common.averages import between
+from voicenym.resynthesis.common.windows import Windows
+from voicenym.resynthesis.pipeline.assembly import Assembly
+
+
+def windows_of(parts: Assembly, rows: int, device: str) -> Windows:
+    """The windows in which parts hear a signal."""
+    content = parts.content
+    whole = math.lcm(content.hop, parts.synthesizer.hop)
+    context = -(-content.context // whole) * whole
+    step = max(whole, (content.most_samples - 2 * context) // whole * whole)
+    return Windows(rows, step, context, device)
+
+
+def content_of(parts: Assembly, samples: torch.Tensor, before: int, kept: int) -> torch.Tensor:
+    """Content at the encoder's own frames, ``[row, ceil(kept / content.hop), element]``.
+
+    Args:
+        parts: whose content encoder listens.
+        samples: ``[row, time]``.
+        before: samples at the beginning, a multiple of the frame, that are context.
+        kept: samples after them whose frames are wanted.
+    """
+    hop = parts.content.hop
+    first, stop = before // hop, before // hop - (-kept // hop)
+    found: torch.Tensor = parts.content(samples)
+    return found[:, first:stop]
+
+
+def held(parts: Assembly, content: torch.Tensor, samples: int) -> torch.Tensor:
+    """:func:`content_of`, repeated for every frame of the synthesizer within so many samples."""
+    every = parts.content.hop // parts.synthesizer.hop
+    return content.repeat_interleave(every, 1)[:, : frames_of(parts, samples)]
+
+
+def pitch_of(parts: Assembly, samples: torch.Tensor, before: int, kept: int) -> torch.Tensor:
+    """F0 in the middles of the synthesizer's frames, ``[row, frame]`` in Hz, 0 where unvoiced.
+
+    Args:
+        parts: whose tracker listens.
+        samples: ``[row, time]``.
+        before: samples at the beginning, a multiple of the frame, that are context.
+        kept: samples after them whose frames are wanted.
+    """
+    first, frames = before // parts.synthesizer.hop, frames_of(parts, kept)
+    if not frames:
+        return samples[:, :0]
+    f0 = parts.tracker(samples, RATE).f0[:, first : first + frames + 1]
+    return between(torch.nn.functional.pad(f0, (0, frames + 1 - f0.shape[1])))
+
+
+def frames_of(parts: Assembly, samples: int) -> int:
+    """Frames of the synthesizer for so many samples."""
+    return -(-samples // parts.synthesizer.hop)
+
+
+@torch.inference_mode()
+def whole_content(parts: Assembly, samples: torch.Tensor) -> torch.Tensor:
+    """Of a recording ``[time]`` on the parts' device: :func:`content_of`, window by window."""
+    windows = windows_of(parts, 1, str(samples.device))
+    found = [
+        content_of(parts, window.samples, window.before, window.kept)
+        for window in [*windows.push(samples[None]), *windows.flush()]
+    ]
+    return torch.cat(found, 1)[0] if found else samples.new_zeros(0, parts.content.size)
+
+
+@torch.inference_mode()
+def whole_pitch(parts: Assembly, samples: torch.Tensor) -> torch.Tensor:
+    """Of a recording ``[time]``: :func:`pitch_of`, window by window."""
+    windows = windows_of(parts, 1, str(samples.device))
+    found = [
+        pitch_of(parts, window.samples, window.before, window.kept)
+        for window in [*windows.push(samples[None]), *windows.flush()]
+    ]
+    return torch.cat(found, 1)[0] if found else samples[:0]
+
+
+@torch.inference_mode()
+def whole_vector(parts: Assembly, samples: torch.Tensor) -> torch.Tensor:
+    """The speaker's vector of a recording ``[time]``, ``[element]``, not scaled."""
+    reader = VectorReader(parts.speaker, 1, None)
+    reader.push(samples[None])
+    return reader.result()[0]

@@ -1,0 +1,82 @@
+"""Which pitch goes with a speaker vector: mean and deviation of ln F0, by linear regression."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from voicenym.dsp.pitch.f0_statistics import LEAST_STD, MOST_STD
+from voicenym.errors import VoicenymError
+from voicenym.nets.checkpoint import configuration, fill, read, write
+
+KIND = "register"
+
+
+class Register(torch.nn.Module):
+    """A linear map from vectors of unit length to mean and deviation of ln F0.
+
+    Args:
+        size: elements of a vector.
+        encoder: name of what made the vectors that it learnt from.
+        version: of its weights, empty where unknown.
+    """
+
+    slope: torch.Tensor
+    level: torch.Tensor
+
+    def __init__(self, size: int, encoder: str = "", version: str = "") -> None:
+        super().__init__()
+        self.size, self.encoder, self.version = size, encoder, version
+        self.register_buffer("slope", torch.zeros(2, size))
+        self.register_buffer("level", torch.zeros(2))
+
+    def learn(self, vectors: torch.Tensor, moments: torch.Tensor, penalty: float = 1e-3) -> None:
+        """Set by example: ridge regression.
+
+        Args:
+            vectors: ``[speaker, element]``.
+            moments: ``[speaker, 2]``, mean and deviation of ln F0 in Hz.
+            penalty: of squared slopes, for each speaker.
+        """
+        x = torch.nn.functional.normalize(vectors.double(), dim=1)
+        y = moments.double()
+        centred = x - x.mean(0)
+        matrix = centred.T @ centred + penalty * len(x) * torch.eye(self.size).double()
+        slope = torch.linalg.solve(matrix, centred.T @ (y - y.mean(0))).T
+        self.slope.copy_(slope)
+        self.level.copy_(y.mean(0) - slope @ x.mean(0))
+
+    def forward(self, vectors: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """``[row, element]`` to mean and deviation of ln F0, ``[row]`` each."""
+        unit = torch.nn.functional.normalize(vectors, dim=1)
+        mean, deviation = (unit @ self.slope.T + self.level).unbind(1)
+        return mean, deviation.clamp(LEAST_STD, MOST_STD)
+
+    def save(self, folder: Path, card: Mapping[str, Any] | None = None) -> None:
+        """Keep it in a folder.
+
+        Raises:
+            DependencyError, VoicenymError: as :func:`voicenym.nets.checkpoint.write`.
+        """
+        told = {"size": self.size, "encoder": self.encoder, "version": self.version}
+        write(folder, self.state_dict(), {"kind": KIND, **told, "card": dict(card or {})})
+
+    @classmethod
+    def load(cls, folder: Path) -> Register:
+        """What :meth:`save` kept.
+
+        Raises:
+            DependencyError, VoicenymError: as :func:`voicenym.nets.checkpoint.read`, and where the
+                folder holds something else.
+        """
+        if configuration(folder).get("kind") != KIND:
+            raise VoicenymError(
+                f"{folder}: holds no register; make one: voicenym train register DATA -o FOLDER"
+            )
+        told, state = read(folder)
+        found = cls(int(told["size"]), told.get("encoder", ""), told.get("version", ""))
+        fill(found, state, folder)
+        return found

@@ -1,0 +1,193 @@
+"""A system of parts that were trained apart: content, pitch and speaker to another's speech."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import torch
+
+from voicenym.anonymizer import Anonymizer, Core, Profiler
+from voicenym.errors import UnknownSystemError
+from voicenym.identity import Identity, compatibility
+from voicenym.identity.copy import Half, for_parts
+from voicenym.identity.spec import parsed
+from voicenym.nets.checkpoint import together
+from voicenym.nets.speakers.speaker_encoder import RATE
+from voicenym.nets.weights_home import home
+from voicenym.pseudonym import Pseudonym
+from voicenym.resynthesis.pipeline import assembly
+from voicenym.resynthesis.pipeline.f0_regression import Register
+from voicenym.resynthesis.pipeline.pipeline_core import Profile, ProfileReader, SpokenCore, Voice
+from voicenym.resynthesis.pipeline.synthesis_settings import names
+
+CHANGES = ("moved", "quantised", "noisy")
+"""Of pitch, in the order in which they are made."""
+FARTHEST = 2.0
+
+
+@dataclass(frozen=True)
+class Pipeline(Anonymizer):
+    """Speech taken apart by published networks, and spoken by another voice.
+
+    1. Content: frames of an encoder, in overlapping windows.
+    2. Pitch: F0 of a tracker, kept, or moved to the other voice.
+    3. Who speaks: the mean of the speaker vectors of the recording's parts, of which an identity
+       method makes another speaker's.
+    4. A synthesizer speaks; over a tenth of a second its power becomes that of the input.
+
+    A recording is heard once before it is changed. Its profile may be made of several recordings
+    of one speaker, pushed one after the other: the vector is then the speaker's, and not an
+    utterance's.
+
+    Args:
+        weights: folder of ``voicenym models assemble``; that of the system's name in
+            :func:`voicenym.nets.weights_home.home` unless given.
+        identity: another method than the system's own, as of :func:`voicenym.identity.spec.parsed`.
+        f0: ``kept``, as published; or changes, ``+`` between them: ``moved`` to mean and deviation
+            of ln F0 that go with the other voice's vector, ``quantised``, ``noisy``. Of voices
+            whose vectors are frequencies, ``moved`` scales F0 as the vector's F0 was scaled.
+        noise: of ``noisy``, in deviations of ln F0.
+
+    Attributes:
+        shelf: name of its folder, which systems of the same networks share.
+    """
+
+    weights: str = ""
+    identity: str = ""
+    f0: str = "kept"
+    noise: float = 0.1
+
+    streams: ClassVar[bool] = False
+    shelf: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        chosen = self.f0.split("+")
+        if self.f0 != "kept" and (set(chosen) - set(CHANGES) or len(set(chosen)) != len(chosen)):
+            raise UnknownSystemError(
+                f"{self.card.name}: f0 is kept, or one or more of {', '.join(CHANGES)} with + "
+                f"between them, not {self.f0!r}"
+            )
+        if not 0.0 <= self.noise <= FARTHEST:
+            raise UnknownSystemError(
+                f"{self.card.name}: noise is 0 to {FARTHEST:g} deviations, not {self.noise}"
+            )
+        if self.identity:
+            parsed(self.identity)  # a fault in the text is told at once
+
+    def own(self, folder: Path) -> Identity:
+        """The published method, with what it needs of a folder."""
+        raise NotImplementedError
+
+    @property
+    def needs_profile(self) -> bool:
+        return True
+
+    @property
+    def version(self) -> str:
+        method = parsed(self.identity) if self.identity else None
+        return together(assembly.version(self.folder), compatibility.version(method))
+
+    @property
+    def folder(self) -> Path:
+        """Of the weights."""
+        return Path(self.weights) if self.weights else home() / self.shelf
+
+    def check(self) -> None:
+        """Load everything.
+
+        Raises:
+            WeightsError, VoicenymError: as of
+                :func:`voicenym.resynthesis.pipeline.assembly.opened`; a method that is not for
+                these parts, or lacks what it needs.
+        """
+        parts = assembly.opened(self.folder, self.device)
+        click = torch.zeros(RATE, device=self.device)
+        click[:: RATE // 100] = 0.1  # somebody, as the encoder hears him
+        who = parts.speaker.embed([click])[0].cpu()
+        compatibility.tried(self.method(), who, names(self.folder / "speaker"))
+        if "moved" in self.changes and not parts.speaker.hertz:
+            self._register()
+
+    @property
+    def changes(self) -> tuple[str, ...]:
+        """Of pitch, in order."""
+        chosen = self.f0.split("+")
+        return tuple(change for change in CHANGES if change in chosen)
+
+    def method(self) -> Identity:
+        """Who says whose voice is put in.
+
+        Raises:
+            UnknownSystemError: a method that is not for these parts.
+            WeightsError, VoicenymError: as of
+                :func:`voicenym.resynthesis.pipeline.assembly.opened`.
+        """
+        parts = assembly.opened(self.folder, self.device)
+        found = parsed(self.identity) if self.identity else self.own(self.folder)
+        compatibility.fit(found, self.card.name, parts.synthesizer.parts, hertz=parts.speaker.hertz)
+        return found
+
+    def working_rate(self, rate: int) -> int:
+        return RATE
+
+    def profiler(self, rows: int, rate: int, lengths: Sequence[int] | None) -> Profiler:
+        parts = assembly.opened(self.folder, self.device)
+        return ProfileReader(
+            parts,
+            rows,
+            lengths,
+            self.device,
+            vectors=self.method().hears or parts.speaker.hertz,  # of these F0 is needed
+            pitch=bool(self.changes),
+        )
+
+    def core_for(self, pseudonyms: Sequence[Pseudonym], rate: int, profile: Any) -> Core:
+        parts = assembly.opened(self.folder, self.device)
+        voice = self.voice(pseudonyms, profile)
+        return SpokenCore(parts, voice, profile, self.changes, self.noise, rate, self.device)
+
+    def core(self, pseudonyms: Sequence[Pseudonym], rate: int, profile: Any) -> Core:
+        return self.core_for(pseudonyms, rate, profile)
+
+    def voice(self, pseudonyms: Sequence[Pseudonym], profile: Profile) -> Voice:
+        """The voices of pseudonyms, one a row, for what a profile says of the rows' speakers."""
+        parts, method = assembly.opened(self.folder, self.device), self.method()
+        vectors = torch.zeros(2, len(pseudonyms), parts.speaker.size)
+        to_mean, to_std = profile.log_f0.clone(), profile.log_f0_std
+        heard = profile.sounding.nonzero()[:, 0].tolist()  # nobody speaks in the others
+        hertz, moves = parts.speaker.hertz, "moved" in self.changes
+        # of halves, pitch, which is one for both parts, goes with the voice that is put in
+        put_in = parts.synthesizer.parts.index(method.part) if isinstance(method, Half) else 0
+        if heard:
+            own = profile.vectors[heard].cpu()
+            if not (method.hears or hertz):
+                own = torch.ones_like(own)
+            told = for_parts(method, own, [pseudonyms[row] for row in heard])
+            if hertz and moves:
+                to_mean[heard] += (told[put_in][:, 0] / own[:, 0]).log().to(to_mean)
+            vectors[:, heard] = torch.stack(told)
+            if hertz and not moves:
+                vectors[:, heard, 0] = own[:, 0]  # says of F0 what the contour says
+        if moves and not hertz:
+            to_mean, to_std = self._register()(vectors[put_in])
+        spoken = vectors[0] if method.whole else vectors.transpose(0, 1)
+        seeds = [pseudonym.index("pipeline.noise", 2**62) for pseudonym in pseudonyms]
+        return Voice(
+            parts.settings.scaled(spoken).to(self.device),
+            to_mean.to(self.device),
+            to_std.to(self.device),
+            torch.tensor(seeds, dtype=torch.int64, device=self.device),
+        )
+
+    def _register(self) -> Register:
+        place = assembly.part(self.folder, "register")
+        return _register(place, assembly.version(self.folder))
+
+
+@functools.lru_cache(maxsize=2)
+def _register(place: Path, version: str) -> Register:
+    return Register.load(place)

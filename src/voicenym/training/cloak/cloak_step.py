@@ -1,0 +1,244 @@
+"""The step of a cloak's training: what it adds to speech shall mislead verifiers, and no ears.
+
+After Deng et al., "V-Cloak" (USENIX Security 2023), sections 4.2 and 5.1: anonymity through a
+speaker encoder, or several; words, masking and size hold against it, with weights that rise as
+anonymity is reached; epsilon is drawn for each crop. Half of the crops have a target: another
+crop's voiceprint, or one drawn as speakers' voiceprints lie. The verifiers hear what was cloaked
+through rooms, noise and narrow bands too, so that it lasts where it will be heard.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import lightning.pytorch as pl
+import torch
+
+from voicenym.dsp.masking import Masking
+from voicenym.nets.cloak.cloak import DIRECTIONS, MOST_EPSILON, RATE, REFERENCE, Cloak
+from voicenym.nets.speakers.speaker_encoder import Encoder
+from voicenym.training.cloak.cloak_losses import (
+    Weights,
+    Words,
+    anonymity,
+    naturalness,
+    radii,
+    similarity,
+)
+from voicenym.training.run.schedule import Cyclical, seeded
+from voicenym.training.speech.augmentation import Surroundings
+
+PEAK = 0.99
+"""Of crops that are brought to a level."""
+
+
+@dataclass(frozen=True)
+class VCloakConfig:
+    """A recipe.
+
+    Args:
+        net: sizes of the network, see :class:`voicenym.nets.cloak.waveunet.WaveUNetConfig`.
+        seconds: length of what is cloaked in a crop; its surroundings come on top.
+        batch: crops in a step.
+        epsilon, deviation, least_epsilon: of the radius of the ball, see
+            :func:`voicenym.training.cloak.cloak_losses.radii`.
+        level: greatest change of a crop's level from the nominal one, in dB.
+        targeted: share of crops with a target.
+        drawn: share of these whose target is drawn, rather than another crop's.
+        enough, aside: see :func:`voicenym.training.cloak.cloak_losses.anonymity`.
+        weights: of the losses.
+        unit, psi: of the excess over the masking threshold: ``decibel`` or ``power``; its limit.
+        hop: of the masking threshold's frames, in samples.
+        surroundings: what verifiers hear the cloaked speech through.
+        rate: peak of the learning rate (Adam).
+        schedule: of the learning rate.
+        steps: at most.
+        every: steps from one validation to the next.
+        held_out: share of the speakers kept out, to choose the checkpoint by.
+        seed: of everything drawn.
+    """
+
+    net: dict[str, Any] = field(default_factory=dict)
+    seconds: float = 32_089 / RATE
+    batch: int = 64
+    epsilon: float = 0.05
+    deviation: float = 0.05
+    least_epsilon: float = 0.005
+    level: float = 6.0
+    targeted: float = 0.5
+    drawn: float = 0.5
+    enough: float = -1.0
+    aside: float = 0.0
+    weights: Weights = field(default_factory=Weights)
+    unit: str = "power"
+    psi: float = 1e7
+    hop: int = 512
+    surroundings: Surroundings = field(
+        default_factory=lambda: Surroundings(noise=0.0, babble=0.0, room=0.0, band=0.0)
+    )
+    rate: float = 4e-4
+    schedule: Cyclical = field(default_factory=Cyclical)
+    steps: int = 100_000
+    every: int = 500
+    held_out: float = 0.04
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Draws:
+    """What is drawn for a batch.
+
+    Args:
+        epsilons: ``[batch]``.
+        targeted: ``[batch]``, whether there is a target.
+        made: ``[batch]``, whether it is drawn rather than another crop's.
+        normals: ``[batch, DIRECTIONS]``.
+    """
+
+    epsilons: torch.Tensor
+    targeted: torch.Tensor
+    made: torch.Tensor
+    normals: torch.Tensor
+
+
+class Cloaking(pl.LightningModule):
+    """The training step and the validation.
+
+    Args:
+        cloak: what is trained.
+        encoders: verifiers; targets are voiceprints of the first.
+        words: what keeps the words.
+        config: the recipe.
+    """
+
+    def __init__(
+        self, cloak: Cloak, encoders: Sequence[Encoder], words: Words, config: VCloakConfig
+    ) -> None:
+        super().__init__()
+        self.cloak = cloak
+        self.recipe = config
+        # neither trained nor kept in checkpoints
+        self._ears = [encoder.eval().requires_grad_(False) for encoder in encoders]
+        self._words = words
+        self._masking = [Masking(config.hop)]
+        self._share = 1.0
+
+    def configure_optimizers(self) -> torch.optim.Optimizer:
+        return torch.optim.Adam(self.cloak.parameters(), self.recipe.rate)
+
+    def on_fit_start(self) -> None:
+        for encoder in self._ears:
+            encoder.to(self.device)
+        net = getattr(self._words, "net", None)
+        if net is not None:
+            net.to(self.device)
+        self._masking[0].to(self.device)
+
+    def training_step(self, batch: tuple[torch.Tensor, torch.Tensor], index: int) -> torch.Tensor:
+        crops, _ = batch
+        generator = seeded(self.device, self.recipe.seed, self.global_rank, self.global_step)
+        crops = self._leveled(crops, generator)
+        loss, figures = self._losses(crops, self._draws(len(crops), generator), generator)
+        alpha, beta, gamma = self.recipe.weights(self._share)
+        # a running mean, so that one batch does not turn the weights over
+        self._share = 0.9 * self._share + 0.1 * float(figures["cosine"])
+        total = (
+            loss + alpha * figures["words"] + beta * figures["masking"] + gamma * figures["size"]
+        )
+        for name, value in figures.items():
+            self.log(f"train/{name}", value.detach(), on_step=True, on_epoch=False)
+        return total
+
+    def validation_step(self, batch: tuple[torch.Tensor, torch.Tensor], index: int) -> None:
+        crops, _ = batch
+        generator = seeded(self.device, self.recipe.seed, 911, index)
+        count = len(crops)
+        draws = self._draws(count, generator)
+        half = torch.arange(count, device=crops.device) % 2 == 0
+        draws = dataclasses.replace(
+            draws,
+            epsilons=torch.full_like(draws.epsilons, self.recipe.epsilon),
+            targeted=half if self.recipe.targeted > 0 else torch.zeros_like(half),
+        )
+        loss, figures = self._losses(self._leveled(crops, None), draws, None)
+        alpha, beta, gamma = (
+            each[-1] for each in (
+                self.recipe.weights.words, self.recipe.weights.masking, self.recipe.weights.size
+            )
+        )  # fmt: skip
+        total = (
+            loss + alpha * figures["words"] + beta * figures["masking"] + gamma * figures["size"]
+        )
+        for name, value in {"loss": total, **figures}.items():
+            self.log(name, value, batch_size=count, sync_dist=self.trainer.world_size > 1)
+
+    def _leveled(self, crops: torch.Tensor, generator: torch.Generator | None) -> torch.Tensor:
+        """At the nominal level, more or less, if the peaks let them."""
+        decibels = torch.zeros(len(crops), 1, device=crops.device)
+        if generator is not None:
+            decibels.uniform_(-self.recipe.level, self.recipe.level, generator=generator)
+        level = crops.square().mean(1, keepdim=True).sqrt().clamp_min(1e-5)
+        gain = REFERENCE / level * 10.0 ** (decibels / 20.0)
+        peak = crops.abs().amax(1, keepdim=True).clamp_min(1e-5)
+        return crops * torch.minimum(gain, PEAK / peak)
+
+    def _draws(self, count: int, generator: torch.Generator) -> Draws:
+        recipe, device = self.recipe, generator.device
+
+        def uniform() -> torch.Tensor:
+            return torch.rand(count, generator=generator, device=device)
+
+        limits = (recipe.least_epsilon, MOST_EPSILON)
+        return Draws(
+            radii(count, recipe.epsilon, recipe.deviation, limits, generator),
+            uniform() < recipe.targeted,
+            uniform() < recipe.drawn,
+            torch.randn(count, DIRECTIONS, generator=generator, device=device),
+        )
+
+    def _losses(
+        self, wide: torch.Tensor, draws: Draws, generator: torch.Generator | None
+    ) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
+        """The mean of the anonymity losses, and means of what else there is."""
+        side = self.cloak.side
+        length = round(self.recipe.seconds * RATE)
+        speech = wide[:, side : side + length]
+        with torch.no_grad():
+            originals = [encoder(speech) for encoder in self._ears]
+            others = [vectors.roll(1, 0) for vectors in originals]
+            made = self.cloak.drawn(draws.normals)
+            target = torch.where(draws.made[:, None], made, others[0])
+            hidden, scale = self._masking[0].threshold(speech)
+        given = target * draws.targeted[:, None]
+        cloak = self.cloak.within(wide, given, draws.epsilons)[:, :length]
+        cloaked = (speech + cloak).clamp(-1.0, 1.0)
+        added = cloaked - speech
+        heard = cloaked
+        if generator is not None:
+            heard = self.recipe.surroundings(cloaked, generator)
+        found = [encoder(heard) for encoder in self._ears]
+        limits = (self.recipe.enough, self.recipe.aside)
+        parts = [anonymity(found[0], originals[0], target, draws.targeted, *limits)]
+        for vectors, original, other in zip(found[1:], originals[1:], others[1:], strict=True):
+            # a drawn voiceprint is one of the first encoder's alone
+            meant = draws.targeted & ~draws.made
+            parts.append(anonymity(vectors, original, other, meant, *limits))
+        excess = self._masking[0].excess(added, hidden, scale, self.recipe.unit)
+        with torch.no_grad():
+            signal, noise = (x.square().sum(1) for x in (speech, added))
+            near = similarity(found[0], target)[draws.targeted]
+            ratio = 10.0 * (signal / noise.clamp_min(1e-12)).clamp_min(1e-12).log10()
+        figures = {
+            "words": self._words(speech, cloaked).mean(),
+            "masking": naturalness(excess, self.recipe.psi).mean(),
+            "size": (added.square().sum(1) + 1e-12).sqrt().mean(),
+            "cosine": torch.stack(
+                [similarity(x, y).mean() for x, y in zip(found, originals, strict=True)]
+            ).mean().detach(),
+            "to target": near.mean() if len(near) else near.sum(),
+            "SNR dB": ratio.mean(),
+        }  # fmt: skip
+        return torch.stack(parts).mean(), figures

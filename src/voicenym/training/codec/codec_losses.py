@@ -1,0 +1,225 @@
+"""What the codec learns by: rebuilding, deceiving, and two distillations (paper 2, section III).
+
+Equations 2 and 4 to 10. Sums run over discriminators and their layers, means over everything else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Protocol
+
+import numpy as np
+import torch
+from torch.nn.functional import cosine_similarity, cross_entropy
+
+from voicenym.errors import VoicenymError
+from voicenym.nets.checkpoint import fingerprint
+from voicenym.nets.content.content_encoder import Content
+from voicenym.nets.content.tokenizer import Tokenizer
+from voicenym.nets.content.units import Units
+from voicenym.nets.synthesis.discriminators import Judgement
+from voicenym.nets.synthesis.synthesis_losses import (
+    LogMel,
+    discriminator_least_squares,
+    feature_matching,
+    generator_least_squares,
+)
+
+NOBODY_SAYS = -1
+"""A frame of which the teacher says nothing."""
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Lambdas of equation 10, as in section IV.B; with 0 a loss is left out.
+
+    Args:
+        rebuilding: of equation 5.
+        deceiving: of equation 7.
+        features: of equation 8.
+        commitment: of equation 9.
+        speaker: of equation 2, the speaker distillation.
+        semantic: of equation 4, the semantic distillation.
+
+    Raises:
+        VoicenymError: a weight below 0.
+    """
+
+    rebuilding: float = 45.0
+    deceiving: float = 1.0
+    features: float = 1.0
+    commitment: float = 0.1
+    speaker: float = 1.0
+    semantic: float = 1.0
+
+    def __post_init__(self) -> None:
+        for item in fields(self):
+            if not getattr(self, item.name) >= 0.0:
+                raise VoicenymError(f"weights, {item.name}: give 0 (left out) or more")
+
+    def total(self, losses: Mapping[str, torch.Tensor]) -> torch.Tensor:
+        """Equation 10, of losses by the names of the weights; those that are missing count 0."""
+        return torch.stack([getattr(self, name) * loss for name, loss in losses.items()]).sum()
+
+
+def rebuilding(real: torch.Tensor, fake: torch.Tensor, *mels: LogMel) -> torch.Tensor:
+    """Equation 5: absolute differences of samples, absolute and squared ones of log mels.
+
+    Args:
+        real, fake: ``[batch, time]``.
+        mels: one of 80 bands in the paper; of several the mean is taken.
+    """
+    with torch.autocast(real.device.type, enabled=False):
+        fake = fake.float()
+        lost = (real - fake).abs().mean()
+        for mel in mels:
+            apart = mel(real) - mel(fake)
+            lost = lost + (apart.abs().mean() + apart.square().mean()) / len(mels)
+        return lost
+
+
+def telling(real: list[Judgement], fake: list[Judgement]) -> torch.Tensor:
+    """Equation 6: what discriminators lose."""
+    return discriminator_least_squares([j.score for j in real], [j.score for j in fake])
+
+
+def deceiving(real: list[Judgement], fake: list[Judgement]) -> dict[str, torch.Tensor]:
+    """Equations 7 and 8: what the codec loses to discriminators, by the weights' names."""
+    return {
+        "deceiving": generator_least_squares([j.score for j in fake]),
+        "features": feature_matching([j.features for j in real], [j.features for j in fake]),
+    }
+
+
+class SpeakerDistillation(torch.nn.Module):
+    """Equation 2: two segments of an utterance have one speaker, and a classifier knows who.
+
+    Args:
+        size: of the speakers' vectors.
+        speakers: in the training data.
+    """
+
+    def __init__(self, size: int, speakers: int) -> None:
+        super().__init__()
+        self.classifier = torch.nn.Linear(size, speakers)
+
+    def forward(
+        self, one: torch.Tensor, other: torch.Tensor, speakers: torch.Tensor
+    ) -> torch.Tensor:
+        """The loss, -1 at best.
+
+        Args:
+            one, other: ``[batch, size]`` of two segments.
+            speakers: ``[batch]`` by number.
+        """
+        told = cross_entropy(self.classifier(torch.cat([one, other])), speakers.repeat(2))
+        return told - cosine_similarity(one.float(), other.float(), dim=1).mean()
+
+
+class SemanticDistillation(torch.nn.Module):
+    """Equation 4: what the first codebook says tells the teacher's token.
+
+    Args:
+        size: of a frame.
+        classes: that the teacher tells apart.
+    """
+
+    def __init__(self, size: int, classes: int) -> None:
+        super().__init__()
+        self.classifier = torch.nn.Linear(size, classes)
+
+    def forward(self, first: torch.Tensor, told: torch.Tensor) -> torch.Tensor:
+        """The loss in nats a frame.
+
+        Args:
+            first: ``[batch, size, frame]`` of the first codebook.
+            told: ``[batch, frame]`` tokens, :data:`NOBODY_SAYS` where there is none; or
+                ``[batch, frame, class]`` posteriors, zeros where there are none.
+        """
+        scores = self.classifier(first.transpose(1, 2)).float()
+        if told.ndim == 3:
+            weight = told.sum(2)
+            lost = -(told * scores.log_softmax(2)).sum(2)
+            return lost.sum() / weight.sum().clamp_min(1e-9)
+        lost = cross_entropy(
+            scores.transpose(1, 2), told, ignore_index=NOBODY_SAYS, reduction="sum"
+        )
+        return lost / (told != NOBODY_SAYS).sum().clamp_min(1)
+
+    def right(self, first: torch.Tensor, told: torch.Tensor) -> torch.Tensor:
+        """Share of the frames whose token is told right; arguments of :meth:`forward`."""
+        if told.ndim == 3:
+            told = torch.where(told.sum(2) > 0, told.argmax(2), NOBODY_SAYS)
+        known = told != NOBODY_SAYS
+        found = self.classifier(first.transpose(1, 2)).argmax(2)
+        return (found == told)[known].float().sum() / known.sum().clamp_min(1)
+
+
+class Teacher(Protocol):
+    """Who says what the first codebook is to mean.
+
+    Attributes:
+        classes: that it tells apart.
+        hop: samples of a frame.
+        source: what it is, fit for JSON; what it said is kept under that.
+    """
+
+    classes: int
+    hop: int
+    source: dict[str, object]
+
+    def __call__(self, speech: torch.Tensor) -> np.ndarray:
+        """Of a recording ``[time]`` at 16 kHz: tokens ``[frame]`` of whole numbers, or posteriors
+        ``[frame, class]``.
+        """
+
+
+class UnitTeacher:
+    """Tokens of cepstra, or of a layer of HuBERT or XLS-R.
+
+    Args:
+        features: what gives frames.
+        units: the nearest of some centres, or a tokenizer of one codebook, as in the paper.
+
+    Raises:
+        VoicenymError: units of other features.
+    """
+
+    def __init__(self, features: Content, units: Units | Tokenizer) -> None:
+        if features.size != units.size:
+            raise VoicenymError(
+                f"the units are of {units.size} numbers, and {features.kind} gives "
+                f"{features.size}: give the features that they were found in"
+            )
+        self._features, self._units = features, units
+        self.classes, self.hop = len(units), features.hop
+        self.source: dict[str, object] = {**units.source, "units": len(units)}
+        if isinstance(units, Tokenizer):
+            self.source["tokenizer"] = fingerprint(units.state_dict())
+
+    @torch.inference_mode()
+    def __call__(self, speech: torch.Tensor) -> np.ndarray:
+        known = [*self._features.parameters(), *self._features.buffers(), torch.zeros(0)]
+        frames = self._features.extract(speech.to(known[0].device))
+        return self._units.to(frames.device)(frames).cpu().numpy()
+
+
+class SoftTeacher:
+    """A content encoder whose frames are scores of classes: their softmax is what it says.
+
+    Args:
+        network: such as a recogniser's last layer, or HuBERT with a classifier of units.
+        source: what it is, fit for JSON.
+    """
+
+    def __init__(self, network: Content, source: Mapping[str, object]) -> None:
+        self._network = network
+        self.classes, self.hop = network.size, network.hop
+        self.source: dict[str, object] = dict(source)
+
+    @torch.inference_mode()
+    def __call__(self, speech: torch.Tensor) -> np.ndarray:
+        known = [*self._network.parameters(), torch.zeros(0)]
+        scores = self._network.extract(speech.to(known[0].device))
+        return scores.float().softmax(1).cpu().numpy()

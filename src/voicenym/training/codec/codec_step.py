@@ -1,0 +1,281 @@
+"""The step of MUSA's training: rebuild speech, while two distillations say what goes where.
+
+Yao et al. (paper 2), sections III and IV.B: the codec rebuilds its input (equation 5) and deceives
+discriminators (6 to 8); its speaker encoder says the same of two segments of an utterance, and who
+speaks (2); the first codebook says what a teacher says (4). Nobody is named to it but by the
+speakers' labels, and nothing is transcribed.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import lightning.pytorch as pl
+import torch
+
+from voicenym.errors import VoicenymError
+from voicenym.nets.codec.codec import RATE, Codec
+from voicenym.nets.codec.style_encoder import BANDS, FFT, HOP
+from voicenym.nets.synthesis.discriminators import (
+    PERIODS,
+    SPECTRA,
+    Judgement,
+    MultiPeriod,
+    MultiScale,
+    MultiSpectral,
+)
+from voicenym.nets.synthesis.synthesis_losses import LogMel, mel_distance
+from voicenym.training.codec import codec_losses
+from voicenym.training.codec.codec_dataset import Segments
+from voicenym.training.codec.codec_losses import Weights
+from voicenym.training.run.fit import share_done
+from voicenym.training.run.schedule import Falling, seeded
+from voicenym.training.synthesis.discriminator_setup import judges as chosen_judges
+
+CLUSTERED = 32
+"""Latest steps whose frames codebooks begin as clusters of."""
+SHOWN = 3
+"""Held-out recordings that the log plays and shows."""
+HIFICODEC_SPECTRA = (*SPECTRA, (256, 64), (128, 32))
+PERIOD_CHANNELS = (32, 128, 512, 1024, 1024)
+
+
+@dataclass(frozen=True)
+class MusaConfig:
+    """A recipe; the paper's, where it names a figure.
+
+    Args:
+        codec: sizes, see :class:`voicenym.nets.codec.codec.CodecConfig`.
+        weights: of the losses.
+        seconds: length of a crop (the paper does not say).
+        batch: crops in a step.
+        other: share of crops whose speaker is heard in the other segment, so that the vector
+            cannot hold what is said in this one. (The paper takes "s1 or s1", one of them a slip.)
+        adversarial: share of the training after which discriminators join; 1 for never.
+        judges: widths of the discriminators, as a share of the published ones.
+        judged_by: other discriminators instead, as ``judges`` of
+            :class:`voicenym.training.resynthesis.resynthesis_step.ResynthesisConfig`.
+        judged: seconds of a crop that discriminators see; 0 for the whole.
+        mels: points of the transforms whose mels equation 5 compares; of several the mean is
+            taken. The paper has one.
+        partial: share of crops that are decoded from their first few codebooks alone, as many as
+            is drawn, few more often than many (quantizer dropout; Zeghidour et al., SoundStream,
+            2021), so that the codec can be used with fewer: what little they tell then has to be
+            content, and who speaks to come from the speaker's vector. 0 in the paper.
+        unquantized: steps before frames are quantised. Codebooks that begin as clusters of what
+            both ends have found between them need not chase it. 0 in the paper.
+        rate: peak of the learning rate (AdamW).
+        decay: of the weights.
+        clip: greatest norm of a gradient; 0 for no limit.
+        schedule: of the learning rate.
+        steps: at most.
+        every: steps from one validation to the next.
+        held_out: share of the speakers kept out, to watch by.
+        seed: of everything drawn.
+    """
+
+    codec: dict[str, Any] = field(default_factory=dict)
+    weights: Weights = field(default_factory=Weights)
+    seconds: float = 1.0
+    batch: int = 128
+    other: float = 0.5
+    adversarial: float = 0.0
+    judges: float = 1.0
+    judged_by: dict[str, Any] = field(default_factory=dict)
+    judged: float = 0.0
+    mels: tuple[int, ...] = (FFT,)
+    partial: float = 0.0
+    unquantized: int = 0
+    rate: float = 2e-4
+    decay: float = 0.01
+    clip: float = 0.0
+    schedule: Falling = field(default_factory=Falling)
+    steps: int = 500_000
+    every: int = 1000
+    held_out: float = 0.04
+    seed: int = 0
+
+
+class Coding(pl.LightningModule):
+    """The training step and the validation.
+
+    Args:
+        codec: what is trained.
+        speakers: in the training data.
+        classes: that the teacher tells apart; 0 without one.
+        config: the recipe.
+    """
+
+    def __init__(self, codec: Codec, speakers: int, classes: int, config: MusaConfig) -> None:
+        super().__init__()
+        self.automatic_optimization = False
+        self.codec = codec
+        self.recipe = config
+        self.who = codec_losses.SpeakerDistillation(codec.size, speakers)
+        self.what = codec_losses.SemanticDistillation(codec.size, classes) if classes else None
+        self.judges = torch.nn.ModuleList()
+        if config.adversarial < 1.0:
+            by = config.judged_by
+            self.judges.extend(chosen_judges(by) if by else discriminators(config.judges))
+        self._recent: deque[torch.Tensor] = deque(maxlen=CLUSTERED)
+        self.mel = LogMel(fft=FFT, hop=HOP, bands=BANDS)
+        self.mels = torch.nn.ModuleList([mel_of(points) for points in config.mels])
+
+    def configure_optimizers(self) -> list[torch.optim.Optimizer]:
+        settings: dict[str, Any] = {
+            "lr": self.recipe.rate,
+            "weight_decay": self.recipe.decay,
+            "betas": (0.8, 0.99),
+        }
+        own = [*self.codec.parameters(), *self.who.parameters()]
+        own += [] if self.what is None else [*self.what.parameters()]
+        made: list[torch.optim.Optimizer] = [
+            torch.optim.AdamW([p for p in own if p.requires_grad], **settings)
+        ]
+        if len(self.judges):
+            made.append(torch.optim.AdamW(self.judges.parameters(), **settings))
+        return made
+
+    def training_step(self, batch: Sequence[torch.Tensor], index: int) -> torch.Tensor:
+        crop = Segments(*batch)
+        generator = seeded(self.device, self.recipe.seed, self.global_rank, self.global_step)
+        lost, fake = self.lost(crop, generator)
+        if self._trainer is None:
+            return self.recipe.weights.total(lost)
+        optimizers = self.optimizers()
+        optimizers = optimizers if isinstance(optimizers, list) else [optimizers]
+        if len(self.judges) and share_done(self) >= self.recipe.adversarial:
+            lost.update(self._game(crop.samples, fake, optimizers[1]))
+        total = self.recipe.weights.total(lost)
+        for name, value in lost.items():
+            self.log(f"train/{name}", value.detach(), prog_bar=name == "rebuilding")
+        self._update(optimizers[0], total)
+        return total.detach()
+
+    def lost(
+        self, crop: Segments, generator: torch.Generator
+    ) -> tuple[dict[str, torch.Tensor], torch.Tensor]:
+        """Losses by the weights' names, but for the game's, and the waveform ``[batch, time]``."""
+        one, two = self.codec.speaker(crop.samples), self.codec.speaker(crop.other)
+        rows = len(crop.samples)
+        swapped = torch.rand(rows, 1, generator=generator, device=generator.device)
+        own = torch.where(swapped < self.recipe.other, two, one)
+        weights = self.recipe.weights
+        found = {}
+        frames = self.codec.frames(crop.samples, own)
+        if self._trainer is not None and self.global_step < self.recipe.unquantized:
+            self._recent.append(frames.detach())
+            first = total = frames
+        else:
+            self._begin()
+            quantized = self.codec.quantizer(frames, self._codebooks(rows, generator))
+            first, total = quantized.first, quantized.total
+            found["commitment"] = quantized.commitment
+            self.log("train/perplexity", quantized.perplexity.mean())
+        waveform = self.codec.decode(total, own)[:, : crop.samples.shape[1]]
+        found["rebuilding"] = codec_losses.rebuilding(crop.samples, waveform, *self.mels)
+        if weights.speaker:
+            found["speaker"] = self.who(one, two, crop.speaker)
+        if weights.semantic and self.what is not None:
+            found["semantic"] = self.what(first, crop.told)
+        return found, waveform
+
+    def _codebooks(self, rows: int, generator: torch.Generator) -> torch.Tensor | None:
+        """How many codebooks each crop is decoded from: ``[row]``; None for all of them."""
+        if not self.recipe.partial:
+            return None
+        every = self.codec.sizes.codebooks
+        chance, place = torch.rand(2, rows, generator=generator, device=generator.device)
+        few = 1 + (every * place.square()).long()
+        return torch.where(chance < self.recipe.partial, few, every)
+
+    def on_validation_start(self) -> None:
+        self._begin()  # what is kept is a codec, whenever
+
+    def _begin(self) -> None:
+        """Codebooks begin as clusters of the latest frames, where there are new ones."""
+        if self._recent:
+            self.codec.quantizer.begin(self._recent)
+            self._recent.clear()
+
+    def _update(self, optimizer: Any, loss: torch.Tensor) -> None:
+        optimizer.zero_grad(set_to_none=True)
+        self.manual_backward(loss)
+        if self.recipe.clip:
+            self.clip_gradients(optimizer, self.recipe.clip, "norm")
+        optimizer.step()
+
+    def _judged(self, waveform: torch.Tensor) -> list[Judgement]:
+        return [said for judge in self.judges for said in judge(waveform)]
+
+    def _game(
+        self, real: torch.Tensor, fake: torch.Tensor, optimizer: Any
+    ) -> dict[str, torch.Tensor]:
+        """A step of the discriminators, and what the codec loses to them."""
+        seen = round(self.recipe.judged * RATE) or real.shape[1]
+        real, fake = real[:, :seen], fake[:, :seen]
+        told = codec_losses.telling(self._judged(real), self._judged(fake.detach()))
+        self._update(optimizer, told)
+        self.log("discriminators", told.detach())
+        return codec_losses.deceiving(self._judged(real), self._judged(fake))
+
+    def validation_step(self, batch: Sequence[torch.Tensor], index: int) -> None:
+        crop = Segments(*batch)
+        count = len(crop.samples)
+        own = self.codec.speaker(crop.other)
+        # judged as it is taught: of few codebooks where it learns to speak from few
+        most = self._codebooks(count, seeded(self.device, self.recipe.seed, 911, index))
+        quantized = self.codec.quantizer(self.codec.frames(crop.samples, own), most)
+        rebuilt = self.codec.decode(quantized.total, own)[:, : crop.samples.shape[1]].float()
+        figures = {
+            "mel distance": mel_distance(crop.samples, rebuilt, self.mel),
+            "same voice": torch.nn.functional.cosine_similarity(
+                self.codec.speaker(crop.samples).float(), own.float(), dim=1
+            ).mean(),
+            "perplexity": quantized.perplexity.mean(),
+        }
+        if self.what is not None:
+            figures["told right"] = self.what.right(quantized.first, crop.told)
+        for name, value in figures.items():
+            self.log(name, value, batch_size=count, sync_dist=True)
+        if index == 0 and self.logger is not None:
+            nobody = self.codec.decode(quantized.total, torch.zeros_like(own))
+            self._show(crop.samples, rebuilt, nobody.float())
+
+    def _show(self, real: torch.Tensor, rebuilt: torch.Tensor, nobody: torch.Tensor) -> None:
+        """Sounds and spectrograms, original above rebuilt above anonymized, to the log."""
+        writer: Any = self.logger.experiment  # type: ignore[union-attr]
+        for i, row in enumerate(zip(real[:SHOWN], rebuilt, nobody, strict=False)):
+            for name, sound in zip(("original", "rebuilt", "nobody"), row, strict=True):
+                writer.add_audio(f"{name} {i}", sound[None].cpu(), self.global_step, RATE)
+            mels = torch.cat([self.mel(sound[None])[0].T.flip(0) for sound in row])
+            low, high = mels.aminmax()
+            picture = ((mels - low) / (high - low + 1e-9))[None]
+            writer.add_image(f"mels {i}", picture.cpu(), self.global_step)
+
+
+def mel_of(points: int) -> LogMel:
+    """Mels of a transform of so many points: 80 bands, or as many as short windows tell apart.
+
+    Raises:
+        VoicenymError: no transform.
+    """
+    if points < 64 or points % 4:
+        raise VoicenymError(f"mels: {points} points; give 64 or more, a multiple of 4")
+    return LogMel(fft=points, hop=points // 4, bands=min(BANDS, points // 12))
+
+
+def discriminators(share: float) -> list[torch.nn.Module]:
+    """HiFi-Codec's: of spectra in five resolutions, of periods, of scales.
+
+    Args:
+        share: of the published widths.
+    """
+    return [
+        MultiSpectral(HIFICODEC_SPECTRA, max(1, round(32 * share))),
+        MultiPeriod(PERIODS, [max(1, round(c * share)) for c in PERIOD_CHANNELS]),
+        MultiScale(width=16 * max(1, round(8 * share))),
+    ]

@@ -1,0 +1,140 @@
+"""Training MUSA's codec on speech, and letting it know how speakers lie.
+
+Yao et al. (paper 2), section IV.B; the step is :mod:`voicenym.training.codec.codec_step`'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from voicenym.errors import VoicenymError
+from voicenym.nets.codec.codec import RATE, Codec, sizes
+from voicenym.nets.codec.style_encoder import LEAST_SAMPLES
+from voicenym.nets.weight_norm import fold, normalize_weights
+from voicenym.training.codec.codec_dataset import CodecCrops, Taught
+from voicenym.training.codec.codec_losses import Teacher
+from voicenym.training.codec.codec_step import Coding, MusaConfig
+from voicenym.training.run.fit import Limits, Machine, Outcome, fit
+
+JUDGED = 64
+"""Crops in a validation."""
+MOST_VOICES = 2_000
+"""Utterances whose vectors say how speakers lie."""
+VOICE_SAMPLES = 10 * RATE
+"""Of each, at most."""
+
+
+def new(config: MusaConfig) -> Codec:
+    """A new codec, whose weights depend on the seed alone.
+
+    Raises:
+        VoicenymError: sizes of which there is none.
+    """
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(config.seed)
+        return Codec(sizes(config.codec, "codec"))
+
+
+def train(
+    codec: Codec,
+    heard: Sequence[Taught],
+    held_out: Sequence[Taught],
+    config: MusaConfig,
+    folder: Path,
+    *,
+    teacher: Teacher | None = None,
+    seconds: float | None = None,
+    machine: Machine | None = None,
+    say: Callable[[str], None] = lambda text: None,
+) -> Outcome:
+    """Train a codec; afterwards it has the weights of its best validation.
+
+    Args:
+        codec: new, or with weights to go on from.
+        heard: to learn from.
+        held_out: of other speakers, to watch by.
+        config: the recipe.
+        folder: of checkpoints and logs; an interrupted run there is gone on with.
+        teacher: who told of what was heard; None without semantic distillation.
+        seconds: time at most.
+        machine: what to train on.
+        say: told every validation's figures.
+
+    Returns:
+        Its steps are the optimizers': where discriminators play, each step of theirs counts too.
+
+    Raises:
+        CorpusError: nothing to learn from.
+        VoicenymError: a recipe or a teacher that does not fit the codec, and as
+            :func:`voicenym.training.run.fit.fit`.
+    """
+    checked(config, codec, teacher)
+    machine = machine or Machine()
+    crops = CodecCrops(
+        heard, config.seconds, codec.hop, machine.crops(config.every, config.batch), config.seed
+    )
+    kept = CodecCrops(held_out, config.seconds, codec.hop, JUDGED, config.seed + 1)
+    loader: dict[str, Any] = machine.loading
+    classes = 0 if teacher is None else teacher.classes
+    ends = (codec.encoder, codec.decoder)
+    for end in ends:
+        normalize_weights(end)
+    try:
+        outcome = fit(
+            Coding(codec, len(crops.speakers), classes, config),
+            torch.utils.data.DataLoader(crops, config.batch, drop_last=True, **loader),
+            torch.utils.data.DataLoader(kept, min(16, JUDGED)),
+            folder,
+            Limits(config.steps, config.every, seconds),
+            monitor="mel distance",
+            schedule=config.schedule,
+            machine=machine,
+            clip=None,
+            seed=config.seed,
+            say=say,
+        )
+    finally:
+        for end in ends:
+            fold(end)
+    codec.eval()
+    voices(codec, heard, config.seed)
+    return outcome
+
+
+def checked(config: MusaConfig, codec: Codec, teacher: Teacher | None) -> None:
+    """Refuse what could not be trained.
+
+    Raises:
+        VoicenymError: says what to give instead.
+    """
+    least = LEAST_SAMPLES / RATE
+    if config.seconds < least:
+        raise VoicenymError(f"seconds: crops of {config.seconds} s are too short; give {least:g}")
+    if teacher is None and config.weights.semantic:
+        raise VoicenymError(
+            "nobody says what the first codebook is to mean; give units (voicenym train units), "
+            "or leave it out: weights: {semantic: 0}"
+        )
+    if teacher is not None and teacher.hop != codec.hop:
+        raise VoicenymError(
+            f"the teacher's frames are of {teacher.hop} samples, the codec's of {codec.hop}; "
+            f"choose strides whose product is {teacher.hop}, or another teacher"
+        )
+
+
+@torch.inference_mode()
+def voices(codec: Codec, heard: Sequence[Taught], seed: int) -> None:
+    """Let the codec know how speakers' vectors lie: what a rotation turns about and in."""
+    order = np.random.default_rng((seed, 19)).permutation(len(heard))
+    device = codec.voices.mean.device
+    found = []
+    for i in order[:MOST_VOICES]:
+        samples = heard[i].utterance.samples(0, VOICE_SAMPLES)
+        if len(samples) >= LEAST_SAMPLES:
+            found.append(codec.speaker(torch.from_numpy(samples)[None].to(device))[0])
+    codec.voices.learn_statistics(torch.stack(found))

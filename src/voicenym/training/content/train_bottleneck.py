@@ -1,0 +1,201 @@
+"""Training a bottleneck of content: TDNN-F as a recogniser, without its speakers if so wished.
+
+Povey et al. (Interspeech 2018) keep the narrow halves of layers semi-orthogonal by a step after
+every fourth one of training. The bottleneck of B1 (Fang et al., SSW 2019) is trained for words
+alone; M1c1 of the VoicePrivacy Challenge 2020 (Champion, Jouvet, Larcher) hides the speaker as
+well: a branch learns to tell the speakers from the bottleneck, and the network learns to make that
+fail, by a gradient that is turned around (Ganin et al., JMLR 2016). M1's architecture and weight
+are not in the challenge's papers: the branch here hears means and deviations over the utterance,
+and its weight, which grows as Ganin's does, is a setting.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from voicenym.nets.gradient_reversal import reversed_gradient
+from voicenym.nets.masked_batch import valid
+from voicenym.nets.words.character_model import CharacterModel
+from voicenym.nets.words.ctc import Alphabet
+from voicenym.training.run.fit import Machine, Outcome, share_done
+from voicenym.training.speech.augmentation import SpecAugment
+from voicenym.training.speech.speech_cache import Utterance
+from voicenym.training.speech.transcribed_dataset import Batch, Sentences, Transcribed, collated
+from voicenym.training.words import train_recogniser
+from voicenym.training.words.train_recogniser import RecogniserConfig, Recognition
+
+STEEPNESS = 10.0
+"""Of the growth of the adversary's weight: 2 / (1 + exp(-10 p)) - 1 after a share p."""
+LEAST_VARIANCE = 1e-6
+
+Voiced = tuple[*Batch, torch.Tensor]
+"""A batch, and who speaks, ``[batch]``."""
+
+
+@dataclass(frozen=True)
+class BottleneckConfig(RecogniserConfig):
+    """A recipe; the fields of a recogniser's, and these.
+
+    Args:
+        constrain: steps from one toward semi-orthogonality to the next.
+        adversary: weight of the speaker branch; 0 for none.
+        branch: units of its hidden layer.
+        gain: each utterance is up to so many dB louder or quieter: what the network hears is
+            not made equally loud, so that it can work live.
+    """
+
+    net: str = "tdnnf"
+    options: dict[str, Any] = field(default_factory=dict)
+    blanks: SpecAugment = field(default_factory=lambda: SpecAugment(bands=0, stretches=0))
+    rate: float = 1e-3
+    constrain: int = 4
+    adversary: float = 0.0
+    branch: int = 256
+    gain: float = 12.0
+
+
+class SpeakerBranch(torch.nn.Module):
+    """Tells the speakers of utterances by means and deviations of their frames.
+
+    Args:
+        size: elements of a frame.
+        speakers: classes.
+        units: of the hidden layer.
+    """
+
+    def __init__(self, size: int, speakers: int, units: int) -> None:
+        super().__init__()
+        self.hidden = torch.nn.Linear(2 * size, units)
+        self.output = torch.nn.Linear(units, speakers)
+
+    def forward(self, x: torch.Tensor, frames: torch.Tensor) -> torch.Tensor:
+        """Scores ``[batch, speaker]`` of ``[batch, frame, size]``, of which ``frames`` count."""
+        x = x.float()
+        mask = valid(frames, x.shape[1])[..., None]
+        count = frames.clamp_min(1)[:, None]
+        mean = (x * mask).sum(1) / count
+        variance = ((x - mean[:, None]) * mask).square().sum(1) / count
+        heard = torch.cat([mean, (variance + LEAST_VARIANCE).sqrt()], dim=1)
+        return self.output(torch.relu(self.hidden(heard)))
+
+
+class Bottleneck(Recognition):
+    """The training step and the validation of a TDNN-F.
+
+    Args:
+        net: what is trained.
+        alphabet: its tokens.
+        config: the recipe.
+        speakers: names of those in the data.
+    """
+
+    recipe: BottleneckConfig
+
+    def __init__(
+        self,
+        net: torch.nn.Module,
+        alphabet: Alphabet,
+        config: BottleneckConfig,
+        speakers: Sequence[str],
+    ) -> None:
+        super().__init__(net, alphabet, config)
+        self.branch: SpeakerBranch | None = None
+        if config.adversary:
+            self.branch = SpeakerBranch(self.net.config.size, len(speakers), config.branch)
+
+    def training_step(self, batch: Any, index: int) -> torch.Tensor:
+        speech, lengths, texts, sizes, speakers = batch
+        features, frames = self.prepared(speech, lengths)
+        content = self.net.bottleneck(features, frames)
+        logits, kept = self.net.scores(content, frames)
+        loss = self.spelt(logits, kept, texts, sizes)
+        self.log("loss", loss, on_step=True, on_epoch=False, prog_bar=True)
+        if self.branch is not None:
+            growth = 2.0 / (1.0 + math.exp(-STEEPNESS * share_done(self))) - 1.0
+            heard = reversed_gradient(content, self.recipe.adversary * growth)
+            told = self.branch(heard, frames)
+            found = torch.nn.functional.cross_entropy(told.float(), speakers)
+            right = (told.argmax(1) == speakers).float().mean()
+            self.log("speakers told %", 100.0 * right, on_step=True, on_epoch=False)
+            loss = loss + found
+        return loss
+
+    def disturbed(self, speech: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+        samples = super().disturbed(speech, generator)
+        draws = torch.rand(len(samples), 1, generator=generator, device=samples.device)
+        return samples * 10.0 ** (self.recipe.gain * (2.0 * draws - 1.0) / 20.0)
+
+    def on_train_batch_end(self, outputs: Any, batch: Any, batch_idx: int) -> None:
+        if self.global_step % self.recipe.constrain == 0:
+            for part in self.net.content.constrained():
+                part.constrain()
+
+
+class SpokenSentences(Sentences):
+    """Utterances with the numbers of their speakers, in the order of their names."""
+
+    def __init__(self, speech: Sequence[Transcribed], *arguments: Any) -> None:
+        super().__init__(speech, *arguments)
+        self._numbers = numbered(one.speech for one in speech)
+
+    def __getitem__(self, index: int) -> Any:
+        return *super().__getitem__(index), self._numbers[self.at(index).speech.speaker]
+
+
+def numbered(speech: Any) -> dict[str, int]:
+    """Speakers of utterances by name, numbered in the order of their names."""
+    return {name: i for i, name in enumerate(sorted({one.speaker for one in speech}))}
+
+
+def voiced(items: Sequence[Any]) -> Voiced:
+    """Speech, tokens and speakers as a batch."""
+    speakers = torch.tensor([item[2] for item in items])
+    return (*collated([item[:2] for item in items]), speakers)
+
+
+def train(
+    model: CharacterModel,
+    speech: Sequence[Utterance],
+    held_out: Sequence[Utterance],
+    config: BottleneckConfig,
+    folder: Path,
+    *,
+    seconds: float | None = None,
+    machine: Machine | None = None,
+    say: Callable[[str], None] = lambda text: None,
+) -> Outcome:
+    """Train a TDNN-F recogniser; its ``net.content`` is the content encoder.
+
+    Args:
+        model: of kind ``tdnnf``, new or with weights to go on from.
+        speech, held_out, folder, seconds, machine, say: as for
+            :func:`voicenym.training.words.train_recogniser.train`.
+        config: the recipe.
+
+    Raises:
+        ValueError: a model of another kind.
+        CorpusError, VoicenymError: as of :func:`voicenym.training.words.train_recogniser.train`.
+    """
+    if model.kind != "tdnnf":
+        raise ValueError(f"{model.kind} has no bottleneck")
+    names = sorted(numbered(speech))
+    return train_recogniser.train(
+        model,
+        speech,
+        held_out,
+        config,
+        folder,
+        seconds=seconds,
+        machine=machine,
+        say=say,
+        recognition=functools.partial(Bottleneck, speakers=names),
+        sentences=SpokenSentences,
+        collate=voiced,
+    )

@@ -1,0 +1,317 @@
+"""Training HuBERT-soft: a transformer learns to predict discovered units, also where it hears none.
+
+van Niekerk et al. (ICASSP 2022): HuBERT with a new projection, cross-entropy over units at the
+frames that are hidden from it (and, by a share, at the others), AdamW, crops. The same recipe
+trains a HuBERT from nothing on clusters of cepstra, as Hsu et al. (TASLP 2021) begin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import lightning.pytorch as pl
+import numpy as np
+import torch
+
+from voicenym.errors import CorpusError
+from voicenym.nets.content.content_encoder import Content
+from voicenym.nets.content.hubert import HOP, HubertSoft
+from voicenym.nets.content.units import Units
+from voicenym.nets.masked_batch import valid
+from voicenym.training.content.train_units import identity, labels
+from voicenym.training.run.fit import Limits, Machine, Outcome, fit
+from voicenym.training.run.schedule import Cyclical, seeded
+from voicenym.training.speech.epoch_sampling import Epoch
+from voicenym.training.speech.speech_cache import Utterance
+
+LABELS = "labels"
+NONE = -100
+"""In place of a unit where there is no frame."""
+LONGEST = 10.0
+"""Seconds of an utterance that are looked at in validation."""
+
+
+@dataclass(frozen=True)
+class SoftConfig:
+    """A recipe.
+
+    Args:
+        options: of a network from nothing, as of :class:`HubertSoft`; one that goes on from
+            published weights has theirs.
+        size: elements of a soft unit: 256, or 200 in Miao et al.
+        layers: of the transformer that are kept; 0 for all.
+        seconds: length of a crop.
+        batch: crops in a step.
+        hidden: share of frames that begin a hidden span, times the span; 0 hides none, and then
+            every frame counts.
+        span: frames of a hidden span.
+        weight: of hidden frames in the loss; others have the rest.
+        rate: peak of the learning rate.
+        decay: of the weights (AdamW).
+        schedule: of the learning rate.
+        steps: at most.
+        every: steps from one validation to the next.
+        patience: validations without progress; 0 for no limit.
+        held_out: share of the speakers kept out, to watch and to stop by.
+        seed: of everything drawn.
+    """
+
+    options: dict[str, Any] = field(default_factory=dict)
+    size: int = 256
+    layers: int = 0
+    seconds: float = 8.0
+    batch: int = 32
+    hidden: float = 0.8
+    span: int = 10
+    weight: float = 1.0
+    rate: float = 2e-5
+    decay: float = 0.01
+    schedule: Cyclical = field(default_factory=Cyclical)
+    steps: int = 25_000
+    every: int = 500
+    patience: int = 0
+    held_out: float = 0.05
+    seed: int = 0
+
+
+Item = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
+"""Samples ``[time]``, units ``[frame]`` and the number of frames, ``[]``; padded alike."""
+
+
+class UnitCrops(Epoch[Item]):
+    """An epoch of crops with their units.
+
+    Args:
+        speech: to crop; a longer utterance is drawn as often as a shorter one.
+        units: of their frames.
+        seconds: length of a crop; a shorter utterance has zeros behind it.
+        count: crops in an epoch.
+        seed: of the draws.
+
+    Raises:
+        CorpusError: nothing to crop.
+    """
+
+    def __init__(
+        self,
+        speech: Sequence[Utterance],
+        units: Callable[[Utterance], np.ndarray],
+        seconds: float,
+        count: int,
+        seed: int = 0,
+    ) -> None:
+        super().__init__(count, seed, 6)
+        self._speech = [utterance for utterance in speech if utterance.length >= HOP]
+        if not self._speech:
+            raise CorpusError("no utterances to learn from; give a corpus of speech")
+        self._units = units
+        self._frames = max(1, round(seconds * 16_000 / HOP))
+
+    def drawn(self, rng: np.random.Generator) -> Item:
+        utterance = self._speech[int(rng.integers(len(self._speech)))]
+        frames = utterance.length // HOP
+        start = int(rng.integers(max(1, frames - self._frames + 1)))
+        kept = min(frames, self._frames)
+        samples = torch.zeros(self._frames * HOP)
+        samples[: kept * HOP] = torch.from_numpy(utterance.samples(start * HOP, kept * HOP))
+        units = torch.full((self._frames,), NONE)
+        units[:kept] = torch.from_numpy(self._units(utterance)[start : start + kept].astype(int))
+        return samples, units, torch.tensor(kept)
+
+
+class _Whole(torch.utils.data.Dataset[Item]):
+    """The beginnings of utterances, one by one."""
+
+    def __init__(
+        self, speech: Sequence[Utterance], units: Callable[[Utterance], np.ndarray]
+    ) -> None:
+        self._speech = [utterance for utterance in speech if utterance.length >= HOP]
+        self._units = units
+
+    def __len__(self) -> int:
+        return len(self._speech)
+
+    def __getitem__(self, index: int) -> Item:
+        utterance = self._speech[index]
+        frames = min(utterance.length, round(LONGEST * 16_000)) // HOP
+        samples = torch.from_numpy(utterance.samples(0, frames * HOP))
+        units = torch.from_numpy(self._units(utterance)[:frames].astype(int))
+        return samples[None], units[None], torch.tensor([frames])
+
+
+def spans(
+    counts: torch.Tensor, most: int, share: float, span: int, generator: torch.Generator
+) -> torch.Tensor:
+    """Frames to hide, ``[batch, most]``: spans that may overlap, two at least.
+
+    Baevski et al. (NeurIPS 2020, section 3.1): ``share * frames / span`` beginnings, drawn of all
+    that leave the span room.
+
+    Args:
+        counts: frames of each row, ``[batch]``.
+        most: of them all.
+        share, span: as of :class:`SoftConfig`.
+        generator: of the draws.
+    """
+    draws = torch.rand(len(counts), most, generator=generator, device=generator.device)
+    room = (counts - span + 1).clamp_min(1)
+    draws = draws.masked_fill(~valid(room, most), 2.0)
+    number = (share * counts / span).round().clamp_min(2).minimum(room)
+    order = draws.argsort(1).argsort(1)
+    begins = (order < number[:, None]).to(torch.float32)
+    run = torch.nn.functional.pad(begins, (span - 1, 0))[:, None]
+    hidden = torch.nn.functional.max_pool1d(run, span, 1)[:, 0] > 0
+    return hidden & valid(counts, most)
+
+
+class Prediction(pl.LightningModule):
+    """The training step and the validation of HuBERT-soft.
+
+    Args:
+        network: what is trained.
+        config: the recipe.
+    """
+
+    def __init__(self, network: HubertSoft, config: SoftConfig) -> None:
+        super().__init__()
+        self.network = network
+        self.recipe = config
+
+    def configure_optimizers(self) -> torch.optim.Optimizer:
+        recipe = self.recipe
+        return torch.optim.AdamW(
+            self.parameters(), recipe.rate, betas=(0.9, 0.98), eps=1e-6, weight_decay=recipe.decay
+        )
+
+    def training_step(self, batch: Item, index: int) -> torch.Tensor:
+        samples, units, counts = batch
+        hidden = None
+        if self.recipe.hidden:
+            generator = seeded(self.device, self.recipe.seed, self.global_rank, self.global_step)
+            recipe = self.recipe
+            hidden = spans(counts, units.shape[1], recipe.hidden, recipe.span, generator)
+        losses = self._losses(samples, units, counts, hidden)
+        known = units != NONE
+        if hidden is None:
+            loss = losses[known].mean()
+        else:
+            weight = self.recipe.weight
+            loss = weight * losses[known & hidden].mean()
+            heard = known & ~hidden
+            if weight < 1.0 and bool(heard.any()):
+                loss = loss + (1.0 - weight) * losses[heard].mean()
+        self.log("loss", loss, on_step=True, on_epoch=False, prog_bar=True)
+        return loss
+
+    def validation_step(self, batch: Item, index: int) -> None:
+        samples, units, counts = batch
+        soft = self.network.encode(samples)
+        logits = self.network.logits(soft).float()
+        loss = torch.nn.functional.cross_entropy(logits[0], units[0])
+        right = (logits[0].argmax(-1) == units[0]).float().mean()
+        number, among = int(counts), self.trainer.world_size > 1
+        self.log("nats a frame", loss, batch_size=number, sync_dist=among)
+        self.log("units right %", 100.0 * right, batch_size=number, sync_dist=among)
+
+    def _losses(
+        self,
+        samples: torch.Tensor,
+        units: torch.Tensor,
+        counts: torch.Tensor,
+        hidden: torch.Tensor | None,
+    ) -> torch.Tensor:
+        """Cross-entropy ``[batch, frame]`` in nats; 0 where there is no unit."""
+        found = self.network.hidden(samples, counts * HOP, masked=hidden)
+        logits = self.network.logits(self.network.proj(found)).float()
+        return torch.nn.functional.cross_entropy(
+            logits.transpose(1, 2), units, ignore_index=NONE, reduction="none"
+        )
+
+
+def network(config: SoftConfig, units: Units) -> HubertSoft:
+    """A new network, whose weights depend on the seed alone."""
+    options = {**config.options, "size": config.size, "units": len(units)}
+    if config.layers:
+        options["layers"] = config.layers
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(config.seed)
+        return HubertSoft(**options)
+
+
+def train(
+    network: HubertSoft,
+    features: Content,
+    units: Units,
+    speech: Sequence[Utterance],
+    held_out: Sequence[Utterance],
+    config: SoftConfig,
+    folder: Path,
+    *,
+    seconds: float | None = None,
+    machine: Machine | None = None,
+    say: Callable[[str], None] = lambda text: None,
+) -> Outcome:
+    """Train a soft encoder; afterwards it has the weights of its best validation.
+
+    Args:
+        network: new, or HuBERT with a new projection, or with weights to go on from.
+        features: what the units are clusters of.
+        units: to predict.
+        speech: to learn from.
+        held_out: of other speakers, to watch and to stop by.
+        config: the recipe.
+        folder: of checkpoints, logs and units of frames; an interrupted run there is gone on with.
+        seconds: time at most, that of telling the units of frames not counted.
+        machine: what to train on.
+        say: told every validation's figures.
+
+    Raises:
+        ValueError: a network of another number of units.
+        CorpusError: nothing to learn from.
+        VoicenymError: as :func:`voicenym.training.run.fit.fit`, and where units cannot be kept.
+    """
+    if network.units != len(units):
+        raise ValueError(f"the network predicts {network.units} units, not {len(units)}")
+    machine = machine or Machine()
+    place = folder / LABELS / identity({"source": units.source, "units": len(units)})
+
+    def of(utterance: Utterance) -> np.ndarray:
+        return labels(features, units, utterance, place)
+
+    for done, utterance in enumerate([*speech, *held_out], start=1):
+        of(utterance)
+        if done % 500 == 0:
+            say(f"units of {done} of {len(speech) + len(held_out)} utterances are known")
+    count = machine.crops(config.every, config.batch)
+    crops = UnitCrops(speech, _Kept(place), config.seconds, count, config.seed)
+    loader = torch.utils.data.DataLoader(crops, config.batch, **machine.loading)
+    kept = torch.utils.data.DataLoader(_Whole(held_out, _Kept(place)), batch_size=None)
+    outcome = fit(
+        Prediction(network, config),
+        loader,
+        kept,
+        folder,
+        Limits(config.steps, config.every, seconds, config.patience or None),
+        monitor="nats a frame",
+        schedule=config.schedule,
+        machine=machine,
+        clip=10.0,
+        seed=config.seed,
+        say=say,
+    )
+    network.eval()
+    return outcome
+
+
+class _Kept:
+    """Units that are known already; goes to the processes that make crops."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def __call__(self, utterance: Utterance) -> np.ndarray:
+        found: np.ndarray = np.load(self._folder / f"{utterance.path.stem}.npy", allow_pickle=False)
+        return found

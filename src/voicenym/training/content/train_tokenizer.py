@@ -1,0 +1,244 @@
+"""Training a tokenizer: a codebook from which frames of features are rebuilt.
+
+Huang et al. ("RepCodec", arXiv 2309.00169): the squared distance of rebuilt frames, and commitment;
+the codebook follows by moving averages. Frames of every utterance are kept in the folder; they are
+speech in disguise, readable by their owner alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import lightning.pytorch as pl
+import numpy as np
+import torch
+
+from voicenym.errors import CorpusError, VoicenymError
+from voicenym.nets.content.content_encoder import Content
+from voicenym.nets.content.tokenizer import Tokenizer
+from voicenym.training.content.train_units import FRAMES, extracted, identity, keep
+from voicenym.training.run.fit import Limits, Machine, Outcome, fit
+from voicenym.training.run.schedule import Cyclical
+from voicenym.training.speech.speech_cache import Utterance
+
+COUNTED = 200_000
+"""Frames from which mean and deviation are taken."""
+JUDGED = 64
+"""Crops in a validation."""
+
+
+@dataclass(frozen=True)
+class TokenizerConfig:
+    """A recipe.
+
+    Args:
+        options: of :class:`~voicenym.nets.content.tokenizer.Tokenizer`, without ``size``.
+        frames: of a crop.
+        batch: crops in a step.
+        commitment: weight beside the distance of normalised frames.
+        rate: peak of the learning rate (AdamW).
+        decay: of the weights.
+        schedule: of the learning rate.
+        steps: at most.
+        every: steps from one validation to the next.
+        held_out: share of the speakers kept out, to watch by.
+        seed: of everything drawn.
+    """
+
+    options: dict[str, Any] = field(default_factory=dict)
+    frames: int = 96
+    batch: int = 16
+    commitment: float = 0.25
+    rate: float = 1e-3
+    decay: float = 1e-3
+    schedule: Cyclical = field(default_factory=Cyclical)
+    steps: int = 20_000
+    every: int = 500
+    held_out: float = 0.04
+    seed: int = 0
+
+
+class FrameCrops(torch.utils.data.Dataset[torch.Tensor]):
+    """An epoch of crops ``[frame, size]`` of kept frames; the crop of an index depends on the seed,
+    the epoch and the index alone.
+
+    Args:
+        paths: arrays ``[frame, size]``; those that are shorter than a crop are left out.
+        frames: of a crop.
+        count: crops in an epoch.
+        seed: of the draws.
+
+    Raises:
+        CorpusError: none is long enough.
+    """
+
+    def __init__(self, paths: Sequence[Path], frames: int, count: int, seed: int) -> None:
+        lengths = [len(np.load(path, mmap_mode="r", allow_pickle=False)) for path in paths]
+        self._paths = [p for p, n in zip(paths, lengths, strict=True) if n >= frames]
+        if not self._paths:
+            raise CorpusError(f"no recording has {frames} frames; give longer ones, or fewer")
+        self._share = np.cumsum([float(n) for n in lengths if n >= frames])
+        self._share /= self._share[-1]
+        self._frames, self._count, self._seed, self._epoch = frames, count, seed, 0
+
+    def advance(self, epoch: int) -> None:
+        """Go to an epoch."""
+        self._epoch = epoch
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, index: int) -> torch.Tensor:
+        if not 0 <= index < self._count:
+            raise IndexError(index)
+        rng = np.random.default_rng((self._seed, self._epoch, index))
+        which = min(int(np.searchsorted(self._share, rng.random())), len(self._paths) - 1)
+        kept = np.load(self._paths[which], mmap_mode="r", allow_pickle=False)
+        first = int(rng.integers(len(kept) - self._frames + 1))
+        return torch.from_numpy(kept[first : first + self._frames].astype(np.float32))
+
+
+class Tokenizing(pl.LightningModule):
+    """The training step and the validation.
+
+    Args:
+        tokenizer: what is trained.
+        config: the recipe.
+    """
+
+    def __init__(self, tokenizer: Tokenizer, config: TokenizerConfig) -> None:
+        super().__init__()
+        self.tokenizer, self.recipe = tokenizer, config
+
+    def configure_optimizers(self) -> torch.optim.Optimizer:
+        recipe = self.recipe
+        parameters = self.tokenizer.parameters()
+        return torch.optim.AdamW(parameters, lr=recipe.rate, weight_decay=recipe.decay)
+
+    def training_step(self, batch: torch.Tensor, index: int) -> torch.Tensor:
+        frames = self.tokenizer.normalised(batch)
+        told = self.tokenizer.through(frames)
+        lost = (told.rebuilt.float() - frames).square().mean()
+        self.log("lost", lost, prog_bar=True)
+        self.log("perplexity", told.perplexity)
+        return lost + self.recipe.commitment * told.commitment
+
+    def validation_step(self, batch: torch.Tensor, index: int) -> None:
+        frames = self.tokenizer.normalised(batch)
+        told = self.tokenizer.through(frames)
+        lost = (told.rebuilt.float() - frames).square().mean()
+        self.log("share lost", lost, batch_size=len(batch), sync_dist=True)
+        self.log("entries in use", told.perplexity, batch_size=len(batch), sync_dist=True)
+
+
+def train(
+    tokenizer: Tokenizer,
+    heard: Sequence[Path],
+    held_out: Sequence[Path],
+    config: TokenizerConfig,
+    folder: Path,
+    *,
+    seconds: float | None = None,
+    machine: Machine | None = None,
+    say: Callable[[str], None] = lambda text: None,
+) -> Outcome:
+    """Train a tokenizer; afterwards it has the weights of its best validation.
+
+    Args:
+        tokenizer: new, or with weights to go on from.
+        heard, held_out: frames of utterances, of :func:`frames`; others' to watch by.
+        config: the recipe.
+        folder: of checkpoints and logs; an interrupted run there is gone on with.
+        seconds: time at most.
+        machine: what to train on.
+        say: told every validation's figures.
+
+    Raises:
+        CorpusError: nothing to learn from, or fewer frames than entries.
+        VoicenymError: as :func:`voicenym.training.run.fit.fit`.
+    """
+    machine = machine or Machine()
+    crops = FrameCrops(heard, config.frames, machine.crops(config.every, config.batch), config.seed)
+    some = _sample(heard)
+    if len(some) < len(tokenizer):
+        raise CorpusError(
+            f"{len(some)} frames are too few for {len(tokenizer)} entries; give more speech, or "
+            "take fewer entries"
+        )
+    tokenizer.learn_statistics(torch.from_numpy(some))
+    loader = torch.utils.data.DataLoader(crops, config.batch, **machine.loading, drop_last=True)
+    kept = torch.utils.data.DataLoader(
+        FrameCrops(held_out, config.frames, JUDGED, config.seed), config.batch
+    )
+    outcome = fit(
+        Tokenizing(tokenizer, config),
+        loader,
+        kept,
+        folder,
+        Limits(config.steps, config.every, seconds),
+        monitor="share lost",
+        schedule=config.schedule,
+        machine=machine,
+        seed=config.seed,
+        say=say,
+    )
+    tokenizer.eval()
+    return outcome
+
+
+def frames(
+    features: Content,
+    source: Mapping[str, Any],
+    speech: Sequence[Utterance],
+    folder: Path,
+    say: Callable[[str], None] = lambda text: None,
+) -> list[Path]:
+    """Frames ``[frame, size]`` float16 of utterances, kept in a folder: one file each.
+
+    Args:
+        features: what gives frames.
+        source: what they are, fit for JSON; kept frames of another source are not used.
+        speech: to hear; what was heard by an earlier run is not heard again.
+        folder: where frames are kept.
+        say: told how far it is.
+
+    Raises:
+        VoicenymError: they cannot be kept.
+    """
+    place = folder / FRAMES / identity({**source, "each": "whole"})
+    paths = []
+    for done, utterance in enumerate(speech):
+        path = place / f"{utterance.path.stem}.npy"
+        if not path.is_file():
+            keep(path, extracted(features, utterance).cpu().numpy().astype(np.float16))
+        paths.append(path)
+        if (done + 1) % 500 == 0:
+            say(f"{done + 1} of {len(speech)} utterances heard")
+    return paths
+
+
+def _sample(paths: Sequence[Path]) -> np.ndarray:
+    """Some frames of each file, ``[frame, size]``."""
+    each = max(1, COUNTED // max(1, len(paths)))
+    found = []
+    for path in paths:
+        kept = np.load(path, mmap_mode="r", allow_pickle=False)
+        found.append(kept[:: max(1, -(-len(kept) // each))].astype(np.float32))
+    return np.concatenate(found)
+
+
+def new(config: TokenizerConfig, size: int, source: Mapping[str, Any]) -> Tokenizer:
+    """A tokenizer of frames of so many elements, whose weights depend on the seed alone.
+
+    Raises:
+        VoicenymError: options of which there is no tokenizer.
+    """
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(config.seed)
+        try:
+            return Tokenizer(size, **config.options, source=source)
+        except (TypeError, ValueError) as error:
+            raise VoicenymError(f"tokenizer, options: {error}") from None

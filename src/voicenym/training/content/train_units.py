@@ -1,0 +1,211 @@
+"""Discovering units: clusters of frames of features, by mini-batch k-means.
+
+Hsu et al. (TASLP 2021, section IV.B) and van Niekerk et al. (ICASSP 2022): 100 clusters. Some
+frames of every utterance are kept in the folder, so that a run which was interrupted does not hear
+anything twice; they are speech in disguise, readable by their owner alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from voicenym.errors import CorpusError, DependencyError, VoicenymError
+from voicenym.nets.content.content_encoder import Content
+from voicenym.nets.content.units import Units
+from voicenym.private import open_private, private_folder, replacing
+from voicenym.training.speech.speech_cache import Utterance
+
+FRAMES = "frames"
+LEAST_PER_UNIT = 4
+"""Frames for each unit below which nothing is clustered."""
+
+
+@dataclass(frozen=True)
+class UnitsConfig:
+    """A recipe.
+
+    Args:
+        units: clusters.
+        frames: that are clustered at most, as many of each utterance.
+        batch: frames in a step of k-means.
+        restarts: beginnings, of which the best is taken.
+        seed: of everything drawn.
+    """
+
+    units: int = 100
+    frames: int = 400_000
+    batch: int = 10_000
+    restarts: int = 3
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Found:
+    """Units, and how well they fit.
+
+    Args:
+        units: clusters.
+        frames: that they were found in.
+        utterances: that frames are of.
+        explained: share of the variance of these frames, which is between clusters.
+        perplexity: of the clusters' shares: as many units as are in use.
+    """
+
+    units: Units
+    frames: int
+    utterances: int
+    explained: float
+    perplexity: float
+
+
+def train(
+    features: Content,
+    source: Mapping[str, Any],
+    speech: Sequence[Utterance],
+    config: UnitsConfig,
+    folder: Path,
+    *,
+    seconds: float | None = None,
+    say: Callable[[str], None] = lambda text: None,
+    clock: Callable[[], float] = time.monotonic,
+) -> Found:
+    """Find units.
+
+    Args:
+        features: what gives frames.
+        source: what they are, fit for JSON; kept frames of another source are not used.
+        speech: to learn from.
+        config: the recipe.
+        folder: where frames are kept.
+        seconds: time at most for listening; what was heard by then is clustered.
+        say: told how far it is.
+        clock: in seconds.
+
+    Raises:
+        CorpusError: fewer frames than units.
+        DependencyError: scikit-learn is not installed.
+        VoicenymError: frames cannot be kept.
+    """
+    frames, heard = _heard(features, source, speech, config, folder, seconds, say, clock)
+    if len(frames) < LEAST_PER_UNIT * config.units:
+        raise CorpusError(
+            f"{len(frames)} frames are too few for {config.units} units; give more speech, more "
+            "time, or look for fewer units"
+        )
+    say(f"clustering {len(frames)} frames of {heard} utterances")
+    units = Units(_centres(frames, config), source)
+    rows = torch.from_numpy(frames).float()
+    numbers = torch.cat([units(part) for part in rows.split(100_000)])
+    shares = torch.bincount(numbers, minlength=len(units)).double() / len(rows)
+    spread = (rows - rows.mean(0)).square().sum(1).mean()
+    within = sum(float(units.error(part)) * len(part) for part in rows.split(100_000)) / len(rows)
+    return Found(
+        units,
+        len(frames),
+        heard,
+        1.0 - within / max(float(spread), 1e-30),
+        float(torch.special.entr(shares).sum().exp()),
+    )
+
+
+def labels(features: Content, units: Units, utterance: Utterance, folder: Path) -> np.ndarray:
+    """Units of an utterance's frames ``[frame]`` int16, kept in a folder.
+
+    Raises:
+        VoicenymError: they cannot be kept.
+    """
+    if units.size != features.size:
+        raise VoicenymError(
+            f"the units are clusters of {units.size} numbers, and {features.kind} gives "
+            f"{features.size}: give the features that they were found in"
+        )
+    path = folder / f"{utterance.path.stem}.npy"
+    if not path.is_file():
+        with torch.inference_mode():
+            found = units(extracted(features, utterance)).cpu().numpy().astype(np.int16)
+        keep(path, found)
+    return np.load(path, allow_pickle=False)
+
+
+def identity(source: Mapping[str, Any]) -> str:
+    """A short name of features: of equal sources alone it is equal."""
+    told = json.dumps(dict(source), sort_keys=True)
+    return hashlib.sha256(told.encode()).hexdigest()[:16]
+
+
+def _heard(
+    features: Content,
+    source: Mapping[str, Any],
+    speech: Sequence[Utterance],
+    config: UnitsConfig,
+    folder: Path,
+    seconds: float | None,
+    say: Callable[[str], None],
+    clock: Callable[[], float],
+) -> tuple[np.ndarray, int]:
+    """Frames ``[frame, size]`` of utterances, and of how many."""
+    each = max(1, config.frames // max(1, len(speech)))
+    place = folder / FRAMES / identity({**source, "each": each, "seed": config.seed})
+    began, found = clock(), []
+    # In no order, so that a budget that ends listening does not leave out the last speakers.
+    for done, i in enumerate(np.random.default_rng((config.seed, 31)).permutation(len(speech))):
+        path = place / f"{speech[i].path.stem}.npy"
+        if not path.is_file():
+            if seconds is not None and done and clock() - began > seconds:
+                say(f"the time is over: {done} of {len(speech)} utterances were heard")
+                break
+            frames = extracted(features, speech[i]).cpu().numpy()
+            rng = np.random.default_rng((config.seed, 32, int(i)))
+            keep(path, frames[rng.permutation(len(frames))[:each]].astype(np.float16))
+        found.append(np.load(path, allow_pickle=False))
+        if (done + 1) % 500 == 0:
+            say(f"{done + 1} of {len(speech)} utterances heard")
+    if not found:
+        return np.zeros((0, features.size), np.float32), 0
+    return np.concatenate(found).astype(np.float32), len(found)
+
+
+def extracted(features: Content, utterance: Utterance) -> torch.Tensor:
+    """Frames ``[frame, size]`` of an utterance, where the features are."""
+    known = [*features.parameters(), *features.buffers(), torch.zeros(0)]
+    return features.extract(torch.from_numpy(utterance.samples()).to(known[0].device))
+
+
+def keep(path: Path, array: np.ndarray) -> None:
+    """Write an array whole or not at all, into a folder that only its owner can read.
+
+    Raises:
+        VoicenymError: it cannot be written.
+    """
+    private_folder(path.parent, "what was heard of speech")
+    try:
+        with replacing(path) as partial, open_private(partial, "xb") as file:
+            np.save(file, array, allow_pickle=False)
+    except OSError as error:
+        raise VoicenymError(
+            f"{path.parent}: cannot keep what was heard here ({error.strerror}); free some space, "
+            "or choose another folder"
+        ) from error
+
+
+def _centres(frames: np.ndarray, config: UnitsConfig) -> torch.Tensor:
+    try:
+        from sklearn.cluster import MiniBatchKMeans
+    except ImportError as error:
+        raise DependencyError("units: pip install 'voicenym[train]'") from error
+    found = MiniBatchKMeans(
+        config.units,
+        batch_size=min(config.batch, len(frames)),
+        n_init=config.restarts,
+        random_state=config.seed,
+    ).fit(frames)
+    return torch.from_numpy(np.asarray(found.cluster_centers_, dtype=np.float32))

@@ -1,0 +1,349 @@
+"""Training codes of words: a bottleneck before Whisper's frozen decoder.
+
+The loss is that the decoder writes the same: cross-entropy of the words and relative entropy to
+what it makes of the original states, half each; the squared distance of states helps the beginning,
+and commitment keeps the encoder at its entries. The first part of the training goes without
+books. No sound is made; the frozen Whisper is run once over all speech
+(:mod:`voicenym.training.content.word_state_dataset`), so that a step is the bottleneck and the
+decoder.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import lightning.pytorch as pl
+import numpy as np
+import torch
+from torch.nn.functional import cross_entropy, kl_div, log_softmax
+
+from voicenym.errors import CorpusError, VoicenymError
+from voicenym.nets.content.word_codes import WordCodes
+from voicenym.nets.masked_batch import padded, valid
+from voicenym.nets.words.whisper import Whisper
+from voicenym.training.content.word_state_dataset import Cut, Window, kept, text_of
+from voicenym.training.run.fit import Limits, Machine, Outcome, fit, share_done
+from voicenym.training.run.schedule import Cyclical
+from voicenym.training.speech.epoch_sampling import Epoch
+
+NEVER = 99.0
+"""Told of validations before the books have begun, so that none of them is the best."""
+BEGINNING = 16
+"""Steps whose vectors the books begin as clusters of."""
+ALIKE = 1.5
+"""The longest window of a batch is at most so many times the shortest."""
+
+
+@dataclass(frozen=True)
+class WordCodesConfig:
+    """A recipe.
+
+    Args:
+        options: of :class:`~voicenym.nets.content.word_codes.WordCodes`.
+        cut: how windows are made.
+        disguised: rounds in which the input is in another voice or room, and the original's words
+            and states are asked for (:mod:`voicenym.training.speech.voice_augmentation`); 0 for
+            none.
+        seconds: of speech in a step.
+        free: share of the training without books, where they have not begun.
+        words, taught: weights of the cross-entropy of words, and of the relative entropy to what
+            the decoder makes of the original states.
+        states, commitment: weights of the squared distance of states, and of the commitment.
+        rate: peak of the learning rate (AdamW).
+        decay: of the weights.
+        schedule: of the learning rate.
+        steps: at most.
+        every: steps from one validation, and checkpoint, to the next.
+        held_out: share of the speakers kept out, to watch by.
+        judged: windows in a validation.
+        seed: of everything drawn.
+    """
+
+    options: dict[str, Any] = field(default_factory=dict)
+    cut: Cut = field(default_factory=Cut)
+    disguised: int = 0
+    seconds: float = 32.0
+    free: float = 0.25
+    words: float = 0.5
+    taught: float = 0.5
+    states: float = 1.0
+    commitment: float = 0.25
+    rate: float = 1e-3
+    decay: float = 1e-3
+    schedule: Cyclical = field(default_factory=Cyclical)
+    steps: int = 20_000
+    every: int = 100
+    held_out: float = 0.02
+    judged: int = 24
+    seed: int = 0
+
+    def changed(self) -> Cut:
+        """How windows of disguised speech are made."""
+        return dataclasses.replace(self.cut, rounds=self.disguised, seed=self.cut.seed + 1)
+
+
+class Batch(NamedTuple):
+    """Windows of like length.
+
+    Args:
+        heard: ``[batch, state, size]``, zeros behind.
+        states: the same of the original.
+        lengths: ``[batch]``, states.
+        tokens: ``[batch, token]``, the decoder's input.
+        wanted: ``[batch, token]``, what is next; places in :class:`WordCoding`'s pieces, -100 for
+            the prefix and after the end.
+        taught: ``[batch, token, width]``.
+    """
+
+    heard: torch.Tensor
+    states: torch.Tensor
+    lengths: torch.Tensor
+    tokens: torch.Tensor
+    wanted: torch.Tensor
+    taught: torch.Tensor
+
+
+def batch(windows: Sequence[Window], places: torch.Tensor) -> Batch:
+    """Windows padded to a batch.
+
+    Args:
+        windows: of the cache.
+        places: of each token among those that scores are made for.
+    """
+
+    def half(found: Sequence[np.ndarray]) -> list[torch.Tensor]:
+        return [torch.from_numpy(x).float() for x in found]
+
+    heard, lengths = padded(half([w.heard for w in windows]))
+    original = [w.heard if w.states is None else w.states for w in windows]
+    states, _ = padded(half(original))
+    tokens, _ = padded([torch.from_numpy(w.tokens[:-1]).long() for w in windows])
+    wanted = torch.full(tokens.shape, -100)
+    for row, window in enumerate(windows):
+        # the first piece of the text is asked for by the last of the prefix
+        first = window.prefix - 1
+        wanted[row, first : len(window.tokens) - 1] = places[
+            torch.from_numpy(window.tokens[window.prefix :]).long()
+        ]
+    taught, _ = padded(half([w.taught for w in windows]))
+    return Batch(heard, states, lengths, tokens, wanted, taught)
+
+
+class WindowBatches(Epoch[Batch]):
+    """An epoch of batches of windows of like length, with so much speech in each.
+
+    Args:
+        paths: of windows.
+        seconds: of speech in a batch.
+        count: batches in an epoch.
+        places: of tokens, as :func:`batch` needs them.
+        seed: of the draws.
+    """
+
+    def __init__(
+        self, paths: Sequence[Path], seconds: float, count: int, places: torch.Tensor, seed: int
+    ) -> None:
+        super().__init__(count, seed)
+        # a file's size grows with the window
+        order = np.argsort([path.stat().st_size for path in paths], kind="stable")
+        self._paths = [paths[i] for i in order]
+        self._sizes = np.array([path.stat().st_size for path in self._paths], dtype=np.float64)
+        self._share = np.cumsum(self._sizes / self._sizes.sum())
+        self._most, self._places = seconds * 50.0, places
+
+    def drawn(self, rng: np.random.Generator) -> Batch:
+        middle = min(int(np.searchsorted(self._share, rng.random())), len(self._paths) - 1)
+        low = int(np.searchsorted(self._sizes, self._sizes[middle] / ALIKE))
+        high = int(np.searchsorted(self._sizes, self._sizes[middle] * ALIKE, side="right"))
+        found = [kept(self._paths[middle])]
+        longest = len(found[0].heard)
+        while True:
+            one = kept(self._paths[int(rng.integers(low, high))])
+            longest = max(longest, len(one.heard))
+            if (len(found) + 1) * longest > self._most:
+                return batch(found, self._places)
+            found.append(one)
+
+
+class Judged(torch.utils.data.Dataset[Batch]):
+    """Windows to watch by, one to a batch."""
+
+    def __init__(self, paths: Sequence[Path], places: torch.Tensor) -> None:
+        self._paths, self._places = list(paths), places
+
+    def __len__(self) -> int:
+        return len(self._paths)
+
+    def __getitem__(self, index: int) -> Batch:
+        return batch([kept(self._paths[index])], self._places)
+
+
+class WordCoding(pl.LightningModule):
+    """The training step and the validation.
+
+    Args:
+        codes: what is trained.
+        whisper: whose decoder listens; frozen, and not part of checkpoints.
+        pieces: numbers of the tokens that scores are made for.
+        config: the recipe.
+    """
+
+    def __init__(
+        self, codes: WordCodes, whisper: Whisper, pieces: torch.Tensor, config: WordCodesConfig
+    ) -> None:
+        super().__init__()
+        self.codes, self.recipe = codes, config
+        # in a list, so that its weights are not this module's
+        self._listener = [whisper.decoder.requires_grad_(False).eval()]
+        self._pieces = pieces
+        self._lately: deque[torch.Tensor] = deque(maxlen=BEGINNING)
+
+    def configure_optimizers(self) -> torch.optim.Optimizer:
+        recipe = self.recipe
+        return torch.optim.AdamW(self.codes.parameters(), lr=recipe.rate, weight_decay=recipe.decay)
+
+    def losses(self, one: Batch, quantised: bool) -> dict[str, torch.Tensor]:
+        """Means over tokens, and over states."""
+        decoder = self._listener[0].to(one.heard.device)
+        coded = self.codes(one.heard, one.lengths, quantised)
+        if not quantised and self.training:
+            self._lately.append(coded.vectors)
+        known = coded.states.shape[1]
+        blank = decoder.heard(self.codes.blank(known))
+        heard = []
+        for (key, value), (no_key, no_value) in zip(
+            decoder.heard(coded.states), blank, strict=True
+        ):
+            rows = len(key)
+            heard.append(
+                (
+                    torch.cat([key, no_key.expand(rows, -1, -1, -1)], 2),
+                    torch.cat([value, no_value.expand(rows, -1, -1, -1)], 2),
+                )
+            )
+        asked = one.wanted >= 0
+        weight = decoder.tokens.weight[self._pieces.to(asked.device)]
+        scores = (decoder(one.tokens, heard)[asked] @ weight.T).float()
+        with torch.no_grad():
+            wanted = log_softmax((one.taught[asked] @ weight.T).float(), 1)
+        told = log_softmax(scores, 1)
+        length = min(known, one.states.shape[1])
+        inside = valid(one.lengths, one.states.shape[1])[:, :length]
+        apart = (coded.states[:, :length].float() - one.states[:, :length]).square().mean(2)
+        return {
+            "words": cross_entropy(scores, one.wanted[asked]),
+            "taught": kl_div(told, wanted, reduction="batchmean", log_target=True),
+            "states": apart[inside].mean(),
+            "commitment": coded.commitment.float(),
+            "perplexity": coded.perplexity.float(),
+        }
+
+    def training_step(self, one: Batch, index: int) -> torch.Tensor:
+        recipe = self.recipe
+        quantised = self.codes.begun or share_done(self) >= recipe.free
+        if quantised and not self.codes.begun and self._lately:
+            # a single step has few vectors beside the entries
+            self.codes.quantizer.begin([vectors.T[None] for vectors in self._lately])
+        found = self.losses(one, quantised)
+        self.log_dict(found, batch_size=len(one.heard))
+        return (
+            recipe.words * found["words"]
+            + recipe.taught * found["taught"]
+            + recipe.states * found["states"]
+            + recipe.commitment * found["commitment"]
+        )
+
+    def validation_step(self, one: Batch, index: int) -> None:
+        begun = self.codes.begun
+        found = self.losses(one, begun)
+        nats = found["words"] if begun else torch.full_like(found["words"], NEVER)
+        size = len(one.heard)
+        self.log("nats a token", nats, batch_size=size, sync_dist=True)
+        for name in ("words", "taught", "states"):
+            self.log(f"held out: {name}", found[name], batch_size=size, sync_dist=True)
+
+
+def train(
+    codes: WordCodes,
+    whisper: Whisper,
+    heard: Sequence[Path],
+    held_out: Sequence[Path],
+    config: WordCodesConfig,
+    folder: Path,
+    *,
+    seconds: float | None = None,
+    machine: Machine | None = None,
+    say: Callable[[str], None] = lambda text: None,
+) -> Outcome:
+    """Train; afterwards the codes have the weights of their best validation with books.
+
+    Args:
+        codes: new, or with weights to go on from.
+        whisper: whose states and decoder these are.
+        heard, held_out: windows of :class:`~voicenym.training.content.word_state_dataset.Hearing`;
+            others' to watch by.
+        config: the recipe.
+        folder: of checkpoints and logs; an interrupted run there is gone on with, also where more
+            windows have come since.
+        seconds: time at most.
+        machine: what to train on.
+        say: told every validation's figures.
+
+    Raises:
+        CorpusError: nothing to learn from.
+        VoicenymError: as :func:`voicenym.training.run.fit.fit`.
+    """
+    machine = machine or Machine()
+    if not heard or not held_out:
+        raise CorpusError("no windows to learn from, or none to watch by; give more speech")
+    pieces = tokens_of([*heard, *held_out])
+    places = torch.full((whisper.sizes.tokens,), -100)
+    places[pieces] = torch.arange(len(pieces))
+    batches = WindowBatches(heard, config.seconds, config.every, places, config.seed)
+    loader = torch.utils.data.DataLoader(batches, batch_size=None, **machine.loading)
+    some = np.random.default_rng(config.seed).permutation(len(held_out))[: config.judged]
+    judged = Judged([held_out[i] for i in sorted(some)], places)
+    outcome = fit(
+        WordCoding(codes, whisper, pieces, config),
+        loader,
+        torch.utils.data.DataLoader(judged, batch_size=None),
+        folder,
+        Limits(config.steps, config.every, seconds),
+        monitor="nats a token",
+        schedule=config.schedule,
+        machine=machine,
+        seed=config.seed,
+        say=say,
+    )
+    codes.eval()
+    return outcome
+
+
+def tokens_of(paths: Sequence[Path]) -> torch.Tensor:
+    """Numbers of the tokens in the texts of windows, sorted: what scores are made for in training,
+    which is a fifth of the work of making them for all.
+    """
+    found: set[int] = set()
+    for path in paths:
+        found.update(text_of(path).tolist())
+    return torch.tensor(sorted(found))
+
+
+def new(config: WordCodesConfig, whisper: Whisper) -> WordCodes:
+    """Codes of a Whisper's states, whose weights depend on the seed alone.
+
+    Raises:
+        VoicenymError: options of which there are no codes.
+    """
+    fixed = {"states": whisper.sizes.width, "window": whisper.sizes.states}
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(config.seed)
+        try:
+            return WordCodes(**{"seed": config.seed, **config.options, **fixed})
+        except (TypeError, ValueError) as error:
+            raise VoicenymError(f"word codes, options: {error}") from None

@@ -1,0 +1,190 @@
+"""Training the autoencoder of S1 and S2: rebuild speaker vectors, and hide who they are of.
+
+Encoder and decoder minimise MSE - sum_k w_k CE_k, each adversary k its own cross-entropy CE_k, by
+reversed gradients in one step (Espinoza-Cuadros et al. 2020).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import lightning.pytorch as pl
+import torch
+
+from voicenym.errors import CorpusError
+from voicenym.identity.pools.speaker_pool import Pool
+from voicenym.nets.identity.vector_autoencoder import Adversaries, Autoencoder
+from voicenym.training.run.fit import Limits, Machine, Outcome, fit
+
+KEPT = 5
+"""Of each speaker's utterances, every so manieth is kept out, to judge by."""
+
+
+@dataclass(frozen=True)
+class AutoencoderConfig:
+    """A recipe; S2's published difference from S1 is that such settings were optimised.
+
+    Args:
+        code, hidden: of the network.
+        speaker, sex, accent: weights of the adversaries; 0 leaves one out.
+        rate: of learning.
+        batch: vectors in a step.
+        steps: at most.
+        every: steps from one validation to the next.
+        seed: of everything drawn.
+    """
+
+    code: int = 64
+    hidden: int = 256
+    speaker: float = 0.1
+    sex: float = 0.1
+    accent: float = 0.1
+    rate: float = 1e-3
+    batch: int = 128
+    steps: int = 2000
+    every: int = 200
+    seed: int = 0
+
+
+class Hiding(pl.LightningModule):
+    """The training step and the validation.
+
+    Args:
+        network: what is trained.
+        adversaries: against whom.
+        weights: of each adversary.
+        rate: of learning.
+    """
+
+    def __init__(
+        self,
+        network: Autoencoder,
+        adversaries: Adversaries,
+        weights: Mapping[str, float],
+        rate: float,
+    ) -> None:
+        super().__init__()
+        self.network, self.adversaries = network, adversaries
+        self.weights, self.rate = dict(weights), rate
+
+    def configure_optimizers(self) -> torch.optim.Optimizer:
+        return torch.optim.Adam(self.parameters(), self.rate)
+
+    def losses(self, batch: Sequence[torch.Tensor]) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
+        """Mean squared error in standard deviations, and the adversaries' cross-entropies."""
+        vectors, *labels = batch
+        code = self.network.encode(vectors)
+        rebuilt = self.network.standard(self.network.decode(code))
+        error = torch.nn.functional.mse_loss(rebuilt, self.network.standard(vectors))
+        logits = self.adversaries(code, self.weights)
+        entropies = {
+            name: torch.nn.functional.cross_entropy(logits[name], own)
+            for name, own in zip(logits, labels, strict=True)
+        }
+        return error, entropies
+
+    def training_step(self, batch: Sequence[torch.Tensor], index: int) -> torch.Tensor:
+        error, entropies = self.losses(batch)
+        # the weights are in the reversed gradients; the adversaries themselves learn at full rate
+        return error + sum(entropies.values(), torch.zeros_like(error))
+
+    def validation_step(self, batch: Sequence[torch.Tensor], index: int) -> None:
+        error, entropies = self.losses(batch)
+        self.log("MSE", error)
+        objective = error
+        for name, value in entropies.items():
+            self.log(f"CE {name}", value)
+            # no better than a guess is all that can be hidden
+            guess = math.log(self.adversaries.branches[name][-1].out_features)  # type: ignore
+            objective = objective - self.weights[name] * value.clamp_max(guess)
+        self.log("objective", objective)
+
+
+def train(
+    spoken: Pool,
+    config: AutoencoderConfig,
+    folder: Path,
+    *,
+    accents: Sequence[str] | None = None,
+    seconds: float | None = None,
+    machine: Machine | None = None,
+    say: Callable[[str], None] = lambda text: None,
+) -> tuple[Autoencoder, Outcome]:
+    """Train on vectors of utterances; afterwards the network is that of its best validation.
+
+    Args:
+        spoken: utterances, several of each speaker.
+        config: the recipe.
+        folder: of checkpoints and logs; an interrupted run there is gone on with.
+        accents: of each utterance (or languages, or corpora), empty where unknown; None for none.
+        seconds: time at most.
+        machine: what to train on.
+        say: told every validation's figures.
+
+    Raises:
+        CorpusError: speakers with a single utterance, or none to tell apart.
+        VoicenymError: as :func:`voicenym.training.run.fit.fit`.
+    """
+    kept = _kept(spoken.speakers)
+    told = {"speaker": list(spoken.speakers), "sex": list(spoken.sexes)}
+    if accents is not None:
+        told["accent"] = list(accents)
+    weights = {name: float(getattr(config, name)) for name in told}
+    labels: dict[str, torch.Tensor] = {}
+    classes: dict[str, int] = {}
+    for name, values in told.items():
+        known = sorted(set(values) - {""})
+        if weights[name] > 0.0 and len(known) > 1:
+            place = {value: i for i, value in enumerate(known)}
+            labels[name] = torch.tensor([place.get(value, -100) for value in values])  # -100: none
+            classes[name] = len(known)
+    if "speaker" not in labels and config.speaker > 0.0:
+        raise CorpusError("one speaker only: there is nobody to tell from others; add speakers")
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(config.seed)
+        network = Autoencoder(spoken.size, config.code, config.hidden)
+        adversaries = Adversaries(config.code, classes)
+    data = torch.utils.data.TensorDataset(spoken.vectors.float(), *labels.values())
+    network.adapt(spoken.vectors.float()[~kept])
+    learnt = torch.utils.data.Subset(data, (~kept).nonzero().flatten().tolist())
+    judged = torch.utils.data.Subset(data, kept.nonzero().flatten().tolist())
+    sampler = torch.utils.data.RandomSampler(
+        learnt,
+        replacement=True,
+        num_samples=config.every * config.batch,
+        generator=torch.Generator().manual_seed(config.seed),
+    )
+    module = Hiding(network, adversaries, weights, config.rate)
+    outcome = fit(
+        module,
+        torch.utils.data.DataLoader(learnt, config.batch, sampler=sampler),
+        torch.utils.data.DataLoader(judged, len(judged)),
+        folder,
+        Limits(config.steps, config.every, seconds),
+        monitor="objective",
+        machine=machine or Machine("cpu"),
+        seed=config.seed,
+        say=say,
+    )
+    return network.eval().cpu(), outcome
+
+
+def _kept(speakers: Sequence[str]) -> torch.Tensor:
+    """Which utterances are kept out, ``[row]``: the last of every :data:`KEPT` of a speaker.
+
+    Raises:
+        CorpusError: no speaker has two.
+    """
+    count: dict[str, int] = {}
+    kept = []
+    for name in speakers:
+        count[name] = count.get(name, 0) + 1
+        kept.append(count[name] % KEPT == 2)
+    if not any(kept):
+        raise CorpusError(
+            "no speaker has two utterances: build the vectors with voicenym pool build --utterances"
+        )
+    return torch.tensor(kept)

@@ -1,0 +1,367 @@
+"""The step of training a resynthesis system, and its recipe."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import lightning.pytorch as pl
+import torch
+
+from voicenym.nets.content.bottleneck import HIGHEST, LOWEST, RATE
+from voicenym.nets.gradient_reversal import reversed_gradient
+from voicenym.nets.speakers.speaker_encoder import Encoder
+from voicenym.nets.synthesis import synthesis_losses
+from voicenym.nets.words.phone_state_network import FrameNet
+from voicenym.resynthesis.bundled.model_parts import Parts
+from voicenym.training.resynthesis import conversion_loss as conversion
+from voicenym.training.resynthesis.conversion_loss import ConversionConfig
+from voicenym.training.resynthesis.phone_loss import Phones
+from voicenym.training.resynthesis.resynthesis_dataset import Crop
+from voicenym.training.resynthesis.speaker_classifier import SpeakerGuess
+from voicenym.training.run.audio_logging import show
+from voicenym.training.run.fit import share_done
+from voicenym.training.run.schedule import Cyclical, seeded
+from voicenym.training.speech.mel_warping import warped
+from voicenym.training.synthesis.discriminator_setup import judges
+
+SHOWN = 3
+"""Held-out recordings that the log plays and shows."""
+
+
+@dataclass(frozen=True)
+class ResynthesisConfig:
+    """A recipe.
+
+    Args:
+        encoder: verifier whose encoder makes the speaker vectors.
+        content: options of the content encoder.
+        synthesizer: kind.
+        options: of the synthesizer, without ``content`` and ``speaker``.
+        rank: directions in which voices are drawn.
+        seconds: length of a crop.
+        batch: crops in a step.
+        warp: standard deviation of the logarithm of the factor that warps frequencies.
+        bend: of bends of the mel axis beside it, as a share of the axis.
+        reversal: weight of what the encoder loses by telling speakers apart.
+        evened: whether each recording's content is made alike to everybody's
+            (:mod:`voicenym.resynthesis.bundled.content_normalisation`). The content encoder, which
+            must be trained before, then stays as it is, and hears nothing warped.
+        conversion: what speaking in other voices weighs.
+        phones: weight of the relative entropy of the phones heard, where a recogniser listens; half
+            of it for rebuilt crops, half for those in other voices.
+        adversarial: share of the training after which discriminators join; 1 for never.
+        judges: options of the discriminators, by their names in
+            :data:`voicenym.training.synthesis.discriminator_setup.JUDGES`; published sizes unless
+            given.
+        judged: seconds of a crop that they see; 0 for the whole.
+        mel: weight of all else beside them (45 in HiFi-GAN, where features weigh 2).
+        rate: peak of the learning rate.
+        decay: of the weights (AdamW).
+        clip: greatest norm of a gradient.
+        schedule: of the learning rate.
+        steps: at most.
+        every: steps from one validation to the next.
+        patience: validations without progress; 0 for no limit.
+        held_out: share of the speakers kept out, to watch by.
+        seed: of everything drawn.
+    """
+
+    encoder: str = "ecapa-small"
+    content: dict[str, Any] = field(default_factory=dict)
+    synthesizer: str = "istft-vocoder"
+    options: dict[str, Any] = field(default_factory=dict)
+    rank: int = 64
+    seconds: float = 1.5
+    batch: int = 12
+    warp: float = 0.12
+    bend: float = 0.02
+    reversal: float = 0.1
+    evened: bool = False
+    conversion: ConversionConfig = field(default_factory=ConversionConfig)
+    phones: float = 8.0
+    adversarial: float = 1.0
+    judges: dict[str, Any] = field(default_factory=lambda: {"period": {}, "spectral": {}})
+    judged: float = 0.0
+    mel: float = 15.0
+    rate: float = 1.5e-3
+    decay: float = 1e-3
+    clip: float = 1.0
+    schedule: Cyclical = field(default_factory=Cyclical)
+    steps: int = 20_000
+    every: int = 250
+    patience: int = 0
+    held_out: float = 0.04
+    seed: int = 0
+
+
+class Resynthesizing(pl.LightningModule):
+    """The training step and the validation.
+
+    Args:
+        parts: what is trained.
+        speakers: in the training data.
+        config: the recipe.
+        encoder: of the speaker vectors; needed where other voices are spoken in.
+        phones: recogniser that listens to what is spoken.
+    """
+
+    def __init__(
+        self,
+        parts: Parts,
+        speakers: int,
+        config: ResynthesisConfig,
+        encoder: Encoder | None = None,
+        phones: FrameNet | None = None,
+    ) -> None:
+        super().__init__()
+        self.automatic_optimization = False
+        self.parts = parts
+        self.recipe = config
+        if parts.everybody is not None:
+            parts.content.requires_grad_(False)
+        self.guess = SpeakerGuess(parts.content.size, speakers)
+        self.judges = torch.nn.ModuleList()
+        if config.adversarial < 1.0:
+            self.judges.extend(judges(config.judges))
+        self.encoder: Encoder | None = None
+        if config.conversion.share > 0.0:
+            if encoder is None:
+                raise ValueError("speaking in other voices needs the encoder of their vectors")
+            self.encoder = encoder.requires_grad_(False)
+        self.phones = None if phones is None else Phones(phones)
+        self.mels = torch.nn.ModuleList(
+            [synthesis_losses.LogMel(), synthesis_losses.LogMel(fft=512, hop=80, bands=40)]
+        )
+
+    def configure_optimizers(self) -> list[torch.optim.Optimizer]:
+        settings: dict[str, Any] = {"lr": self.recipe.rate, "weight_decay": self.recipe.decay}
+        made: list[torch.optim.Optimizer] = [
+            torch.optim.AdamW([*self.parts.parameters(), *self.guess.parameters()], **settings)
+        ]
+        if len(self.judges):
+            made.append(torch.optim.AdamW(self.judges.parameters(), betas=(0.8, 0.99), **settings))
+        return made
+
+    def on_train_batch_start(self, batch: Any, index: int) -> None:
+        if self.encoder is not None:
+            self.encoder.eval()
+
+    def training_step(self, batch: Sequence[torch.Tensor], index: int) -> torch.Tensor:
+        crop = Crop(*batch)
+        generator = seeded(self.device, self.recipe.seed, self.global_rank, self.global_step)
+        said, numbers, waveform = self.rebuilt(crop, generator)
+        distance = self.distance(crop.samples, waveform)
+        guessed = self.guess(reversed_gradient(numbers, self.recipe.reversal))
+        told = torch.nn.functional.cross_entropy(guessed, crop.speaker)
+        loss = distance + told
+        self.log("distance", distance, prog_bar=True)
+        self.log("speaker entropy", told)
+        converted, lost = self.converted(crop, said, generator)
+        misheard = self.misheard(crop, waveform, converted, generator)
+        loss = loss + self.weighed(lost, misheard)
+        self.log_dict({f"other voices: {name}": value for name, value in lost.items()})
+        self.log_dict(dict(misheard))
+        if self._trainer is None:
+            return loss
+        optimizers = self.optimizers()
+        optimizers = optimizers if isinstance(optimizers, list) else [optimizers]
+        if len(self.judges) and share_done(self) >= self.recipe.adversarial:
+            game = self._game(crop.samples, waveform, converted, optimizers[1], generator)
+            loss = loss * self.recipe.mel + game
+        self._update(optimizers[0], loss)
+        return loss.detach()
+
+    def rebuilt(
+        self, crop: Crop, generator: torch.Generator
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Content ``[batch, frame / 2, size]`` of warped crops, the same with noise, and waveform
+        ``[batch, time]``.
+        """
+        rows = len(crop.f0)
+
+        def normal() -> torch.Tensor:
+            return torch.randn(rows, generator=generator, device=self.device)
+
+        seed = torch.randint(2**62, (rows,), generator=generator, device=self.device)
+        bands = crop.bands
+        if self.parts.everybody is None:
+            factor = (self.recipe.warp * normal()).clamp(-0.3, 0.3).exp()
+            bands = warped(bands, factor, self.recipe.bend * normal(), LOWEST, HIGHEST)
+        said = self.said(bands, crop)
+        numbers = self.parts.content.noisy(said, seed)
+        waveform = speak(self.parts, numbers, crop.power, crop.f0, crop.vector, seed)
+        return said, numbers, waveform
+
+    def said(self, bands: torch.Tensor, crop: Crop) -> torch.Tensor:
+        """Content ``[batch, frame / 2, size]`` without noise, as it is spoken from."""
+        numbers = self.parts.content.encode(bands)
+        everybody = self.parts.everybody
+        if everybody is None:
+            return numbers
+        evened: torch.Tensor = everybody(numbers, everybody.map(crop.content))
+        return evened
+
+    def converted(
+        self, crop: Crop, said: torch.Tensor, generator: torch.Generator
+    ) -> tuple[torch.Tensor | None, dict[str, torch.Tensor]]:
+        """Waveform ``[row, time]`` of the first crops in other voices, and what is lost there."""
+        config = self.recipe.conversion
+        rows = round(config.share * len(crop.f0))
+        if self.encoder is None or rows == 0:
+            return None, {}
+        some, said = Crop(*[value[:rows] for value in crop]), said[:rows]
+        voices = conversion.wanted(self.parts, some, config, generator)
+        seed = torch.randint(2**62, (rows,), generator=generator, device=self.device)
+        numbers = self.parts.content.noisy(said, seed)
+        waveform = speak(self.parts, numbers, some.power, voices.f0, voices.vectors, seed).float()
+        lost = conversion.losses(
+            self.parts, self.encoder, some, said, voices.vectors, waveform, config, generator
+        )
+        return waveform, lost
+
+    def misheard(
+        self,
+        crop: Crop,
+        rebuilt: torch.Tensor,
+        converted: torch.Tensor | None,
+        generator: torch.Generator,
+    ) -> dict[str, torch.Tensor]:
+        """What the recogniser hears otherwise, in nats a frame, by what it listens to.
+
+        Both sides lie under the same noise, so that nothing too faint to be heard can please it.
+
+        Args:
+            crop: what was said.
+            rebuilt: ``[row, time]``, in the speakers' own voices.
+            converted: ``[row, time]``, the first crops in other voices, if any.
+            generator: of the noise.
+        """
+        if self.phones is None:
+            return {}
+        below = self.recipe.conversion.noise
+        spoken = {"phones": rebuilt, "other voices: phones": converted}
+        lost = {}
+        for name, waveform in spoken.items():
+            if waveform is not None:
+                original = crop.samples[: len(waveform)]
+                noise = conversion.noise_below(original, below, generator)
+                lost[name] = self.phones(original + noise, waveform.float() + noise).mean()
+        return lost
+
+    def weighed(
+        self, lost: dict[str, torch.Tensor], misheard: dict[str, torch.Tensor]
+    ) -> torch.Tensor:
+        """What is lost in other voices and what is misheard, by the weights of the recipe."""
+        weight = 0.5 * self.recipe.phones
+        parts = [weight * value for value in misheard.values()]
+        if lost:
+            parts.append(conversion.total(lost, self.recipe.conversion))
+        return torch.stack(parts).sum() if parts else torch.zeros((), device=self.device)
+
+    def distance(self, real: torch.Tensor, fake: torch.Tensor) -> torch.Tensor:
+        """Of spectra."""
+        with torch.autocast(self.device.type, enabled=False):
+            fake = fake.float()
+            parts = [synthesis_losses.mel_distance(real, fake, mel) for mel in self.mels]  # type: ignore[arg-type]
+            parts.append(synthesis_losses.multi_resolution_stft(real, fake, RESOLUTIONS))
+        return torch.stack(parts).sum()
+
+    def _update(self, optimizer: Any, loss: torch.Tensor) -> None:
+        optimizer.zero_grad(set_to_none=True)
+        self.manual_backward(loss)
+        self.clip_gradients(optimizer, self.recipe.clip, "norm")
+        optimizer.step()
+
+    def _game(
+        self,
+        real: torch.Tensor,
+        rebuilt: torch.Tensor,
+        converted: torch.Tensor | None,
+        optimizer: Any,
+        generator: torch.Generator,
+    ) -> torch.Tensor:
+        """A step of the discriminators, and what the synthesizer loses to them.
+
+        Converted crops have nothing that their features could be matched to.
+        """
+        time = round(self.recipe.judged * RATE) or real.shape[1]
+        last = max(0, real.shape[1] - time)
+        first = int(torch.randint(last + 1, (), generator=generator, device=self.device))
+        span = slice(first, first + time)
+        free = 0 if converted is None else len(converted)
+        real, fake = real[:, span], rebuilt[:, span].float()
+        if converted is not None:
+            # The rows that are spoken twice are judged once, in the other voice.
+            fake = torch.cat([converted[:, span], fake[free:]])
+        told = torch.stack(
+            [
+                synthesis_losses.discriminator_hinge(
+                    [j.score for j in judge(real)], [j.score for j in judge(fake.detach())]
+                )
+                for judge in self.judges
+            ]
+        ).sum()
+        self._update(optimizer, told)
+        self.log("discriminators", told)
+        total = fake.new_zeros(())
+        for judge in self.judges:
+            of_fake = judge(fake)
+            total = total + synthesis_losses.generator_hinge([j.score for j in of_fake])
+            if free == len(fake):
+                continue
+            with torch.no_grad():
+                of_real = judge(real[free:])
+            total = total + 2.0 * synthesis_losses.feature_matching(
+                [j.features for j in of_real],
+                [[f[free:] for f in j.features] for j in of_fake],
+                relative=True,
+            )
+        return total
+
+    def validation_step(self, batch: Sequence[torch.Tensor], index: int) -> None:
+        crop = Crop(*batch)
+        seed = torch.arange(len(crop.f0), device=self.device)
+        encoder = self.parts.content
+        said = self.said(crop.bands, crop)
+        numbers = encoder.noisy(said, seed)
+        waveform = speak(self.parts, numbers, crop.power, crop.f0, crop.vector, seed)
+        mel: Any = self.mels[0]
+        distance = synthesis_losses.mel_distance(crop.samples, waveform.float(), mel)
+        self.log("mel distance", distance, batch_size=len(seed), sync_dist=True)
+        generator = seeded(self.device, self.recipe.seed, index)
+        converted, lost = self.converted(crop, said, generator)
+        misheard = self.misheard(crop, waveform, converted, generator)
+        worth = distance + self.weighed(lost, misheard)
+        for name, value in {**lost, **misheard}.items():
+            self.log(f"kept out: {name}", value, batch_size=len(seed), sync_dist=True)
+        self.log("loss kept out", worth, batch_size=len(seed), sync_dist=True)
+        if index == 0:
+            both = {"original": crop.samples[:SHOWN], "rebuilt": waveform[:SHOWN].float()}
+            show(self, both, mel, RATE)
+
+
+RESOLUTIONS = ((512, 80, 320), (1024, 160, 800))
+"""Points, hop and window of the magnitudes that are compared."""
+
+
+def speak(
+    parts: Parts,
+    numbers: torch.Tensor,
+    power: torch.Tensor,
+    f0: torch.Tensor,
+    vector: torch.Tensor,
+    seed: torch.Tensor,
+) -> torch.Tensor:
+    """Content, power and pitch in a voice: ``[row, time]``.
+
+    Args:
+        parts: trained, or in training.
+        numbers: ``[row, frame / 2, size]``, noise included.
+        power: ``[row, frame]``, less the average.
+        f0: ``[row, frame]`` in Hz.
+        vector: ``[row, element]``.
+        seed: ``[row]``.
+    """
+    return parts.synthesizer(parts.conditions(numbers, power), f0, vector, seed)

@@ -1,0 +1,113 @@
+"""Training a resynthesis system: take speech apart and rebuild it from its parts.
+
+Content encoder and synthesizer learn together, from speech alone: the waveform is rebuilt from the
+encoder's few numbers, the power and pitch of frames, and the speaker's vector, and compared by mels
+and magnitudes; later, if wished, by discriminators. So that who speaks reaches the output by the
+vector alone, the encoder hears spectra warped in frequency, and a classifier that tries to tell the
+speakers by its numbers is worked against (gradient reversal, Ganin et al., JMLR 2016). Some crops
+are also spoken in other voices (:mod:`voicenym.training.resynthesis.conversion_loss`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from voicenym.nets.content.bottleneck import Bottleneck
+from voicenym.nets.speakers.speaker_encoder import Encoder
+from voicenym.nets.words.phone_state_network import FrameNet
+from voicenym.resynthesis.bundled.model_parts import Parts
+from voicenym.training.resynthesis.resynthesis_dataset import Take, TakeCrops, content_of, unit
+from voicenym.training.resynthesis.resynthesis_step import ResynthesisConfig, Resynthesizing
+from voicenym.training.run.fit import Limits, Machine, Outcome, fit
+
+
+def train(
+    parts: Parts,
+    heard: Sequence[Take],
+    held_out: Sequence[Take],
+    config: ResynthesisConfig,
+    folder: Path,
+    *,
+    encoder: Encoder | None = None,
+    phones: FrameNet | None = None,
+    seconds: float | None = None,
+    machine: Machine | None = None,
+    say: Callable[[str], None] = lambda text: None,
+) -> Outcome:
+    """Train the parts; afterwards they have the weights of their best validation.
+
+    Args:
+        parts: new, or with weights to go on from.
+        heard: to learn from.
+        held_out: of other speakers, to watch by.
+        config: the recipe.
+        folder: of checkpoints and logs; an interrupted run there is gone on with.
+        encoder: of the takes' vectors; needed where the recipe speaks in other voices.
+        phones: recogniser that listens to what is spoken.
+        seconds: time at most.
+        machine: what to train on.
+        say: told every validation's figures.
+
+    Raises:
+        CorpusError: nothing to learn from.
+        VoicenymError: as :func:`voicenym.training.run.fit.fit`.
+    """
+    machine = machine or Machine()
+    content, kept_content = None, None
+    if parts.everybody is not None:
+        content, kept_content = content_of(parts, heard), content_of(parts, held_out)
+        parts.everybody.learn(content)
+    count = machine.crops(config.every, config.batch)
+    crops = TakeCrops(heard, config.seconds, count, config.seed, content)
+    loader = torch.utils.data.DataLoader(crops, config.batch, **machine.loading, drop_last=True)
+    watched = TakeCrops(held_out, config.seconds, 64, config.seed, kept_content)
+    kept = torch.utils.data.DataLoader(watched, 16)
+    voices(parts, heard)
+    module = Resynthesizing(parts, len(crops.speakers), config, encoder, phones)
+    outcome = fit(
+        module,
+        loader,
+        kept,
+        folder,
+        Limits(config.steps, config.every, seconds, config.patience or None),
+        monitor="loss kept out",
+        schedule=config.schedule,
+        machine=machine,
+        clip=None,
+        seed=config.seed,
+        say=say,
+    )
+    parts.eval()
+    return outcome
+
+
+def voices(parts: Parts, heard: Sequence[Take]) -> None:
+    """Let the parts know the voices of the training data, one a speaker."""
+    by_speaker: dict[str, list[Take]] = {}
+    for take in heard:
+        by_speaker.setdefault(take.utterance.speaker, []).append(take)
+    vectors = np.stack(
+        [unit(np.stack([t.vector for t in own])).mean(0) for own in by_speaker.values()]
+    )
+    pitch = [np.mean([float(t.averages.log_f0[0]) for t in own]) for own in by_speaker.values()]
+    every = [torch.cat([t.averages.power[:, None], t.averages.bands], dim=1) for t in heard]
+    parts.usual.copy_(torch.cat(every).mean(0))
+    parts.voices.learn(torch.from_numpy(unit(vectors)), torch.tensor(np.array(pitch)))
+
+
+def parts(config: ResynthesisConfig, speaker: int) -> Parts:
+    """New parts, whose weights depend on the seed alone.
+
+    Args:
+        config: the recipe.
+        speaker: elements of a speaker vector.
+    """
+    content = Bottleneck(**config.content)
+    options = {**config.options, "content": content.size + 1, "speaker": speaker}
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(config.seed)
+        return Parts(content.config(), config.synthesizer, options, config.rank)

@@ -1,0 +1,103 @@
+"""What an epoch is made of: items that are drawn anew in each, and yet the same in every run.
+
+An item depends on the seed, the epoch and its index alone, whichever process makes it, so that an
+interrupted training goes on with what it would have heard.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Generic, Protocol, TypeVar
+
+import numpy as np
+import torch
+
+from voicenym.errors import CorpusError
+from voicenym.training.speech.speech_cache import Utterance
+
+T = TypeVar("T")
+
+
+class Epoch(torch.utils.data.Dataset[T], ABC):
+    """An epoch of drawn items; :meth:`advance` goes to another one.
+
+    Args:
+        count: items in an epoch.
+        seed: of the draws: one number, or several.
+    """
+
+    def __init__(self, count: int, *seed: int) -> None:
+        self._count, self._seed, self._epoch = count, seed, 0
+
+    def advance(self, epoch: int) -> None:
+        """Go to an epoch."""
+        self._epoch = epoch
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, index: int) -> T:
+        if not 0 <= index < self._count:
+            raise IndexError(index)
+        return self.drawn(np.random.default_rng((*self._seed, self._epoch, index)))
+
+    @abstractmethod
+    def drawn(self, rng: np.random.Generator) -> T:
+        """An item."""
+
+
+class HasUtterance(Protocol):
+    """What is cropped."""
+
+    @property
+    def utterance(self) -> Utterance: ...
+
+
+K = TypeVar("K", bound=HasUtterance)
+
+
+class LongCrops(Epoch[T], Generic[K, T]):
+    """An epoch of crops, each of an utterance drawn in proportion to its length.
+
+    Args:
+        takes: to crop; those shorter than a crop are left out.
+        length: of a take.
+        least: length of a crop, in the same unit.
+        seconds: of a crop, for the error.
+        count: crops in an epoch.
+        seed: of the draws.
+
+    Attributes:
+        takes: those that are long enough.
+        speakers: of these, sorted.
+        labels: number of each take's speaker.
+
+    Raises:
+        CorpusError: nothing is long enough.
+    """
+
+    def __init__(
+        self,
+        takes: Sequence[K],
+        length: Callable[[K], int],
+        least: int,
+        seconds: float,
+        count: int,
+        seed: int,
+    ) -> None:
+        super().__init__(count, seed)
+        self.takes = [take for take in takes if length(take) >= least]
+        if not self.takes:
+            raise CorpusError(
+                f"no recording is {seconds} s long; give longer ones, or take a shorter crop"
+            )
+        self.speakers = sorted({take.utterance.speaker for take in self.takes})
+        number = {name: i for i, name in enumerate(self.speakers)}
+        self.labels = [number[take.utterance.speaker] for take in self.takes]
+        lengths = np.array([length(take) for take in self.takes], dtype=np.float64)
+        self._share = np.cumsum(lengths / lengths.sum())
+
+    def picked(self, rng: np.random.Generator) -> int:
+        """Index of a take."""
+        return min(int(np.searchsorted(self._share, rng.random())), len(self.takes) - 1)

@@ -1,0 +1,79 @@
+"""The step of B1.a's training: an acoustic model, and a source-filter model, each with its loss.
+
+The acoustic model's mels are those of the speech (mean squared error); the source-filter model
+speaks the speech's own mels and is compared with it by spectra in three resolutions (Wang et al.
+2020, equation 8 and table I). They meet when a pipeline speaks, and in the validation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+
+from voicenym.nets.synthesis import synthesis_losses
+from voicenym.nets.synthesis.acoustic_nsf import AcousticNsf
+from voicenym.training.synthesis.synthesis_dataset import SpokenCrop, SpokenCrops
+from voicenym.training.synthesis.synthesizer_step import FFT, Speaking, SynthesizerConfig
+
+STATISTICS = 256
+"""Crops whose mels say where mels lie."""
+LEAST_DEVIATION = 0.1
+"""Of a band, in natural logarithms of magnitude: above a narrow recording's band there is none."""
+
+
+class SourceFilter(Speaking):
+    """The training step.
+
+    Args:
+        network: what is trained.
+        config: the recipe.
+    """
+
+    network: AcousticNsf
+
+    def __init__(self, network: AcousticNsf, config: SynthesizerConfig) -> None:
+        super().__init__(network, config)
+        self.frames = mels_of(network)
+
+    def configure_optimizers(self) -> list[torch.optim.Optimizer]:
+        return [self.optimizer(part) for part in (self.network.acoustic, self.network.vocoder)]
+
+    def training_step(self, batch: Sequence[torch.Tensor], index: int) -> torch.Tensor:
+        crop = SpokenCrop(*batch)
+        acoustic, vocoder = self.network.acoustic, self.network.vocoder
+        real = self.frames(crop.samples)
+        said = acoustic(crop.content, crop.f0, crop.vector).float()
+        # in deviations, so that no band outweighs the others
+        off = ((said - real) / acoustic.standardize.deviation).square().mean()
+        made = vocoder(real, crop.f0, crop.vector, self.seeds(len(crop.f0)))
+        with torch.autocast(self.device.type, enabled=False):
+            apart = synthesis_losses.log_spectral_distance(crop.samples, made.float())
+        self.log("train/mels", off.detach(), prog_bar=True)
+        self.log("train/spectra", apart.detach(), prog_bar=True)
+        if self._trainer is None:
+            return off + apart
+        optimizers = self.optimizers()
+        assert isinstance(optimizers, list)
+        for optimizer, loss in zip(optimizers, (off, apart), strict=True):
+            self.update(optimizer, loss)
+        return (off + apart).detach()
+
+
+def mels_of(network: AcousticNsf) -> synthesis_losses.LogMel:
+    """What the two models meet in."""
+    bands = int(network.config()["mels"])
+    return synthesis_losses.LogMel(network.rate, FFT, network.hop, bands)
+
+
+def standardize(network: AcousticNsf, crops: SpokenCrops) -> None:
+    """Let a network know mean and deviation of mels, unless it does."""
+    if network.acoustic.standardize.mean.any():
+        return
+    mels = mels_of(network)
+    some = [crops[i].samples for i in range(min(STATISTICS, len(crops)))]
+    with torch.no_grad():
+        frames = torch.cat([mels(samples[None])[0] for samples in some])
+    for part in (network.acoustic.standardize, network.vocoder.standardize):
+        part.fit(frames)
+        part.deviation.clamp_min_(LEAST_DEVIATION)

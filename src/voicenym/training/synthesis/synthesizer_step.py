@@ -1,0 +1,199 @@
+"""The step of a synthesizer's training, before discriminators; and how each is watched.
+
+Kong et al., "HiFi-GAN", NeurIPS 2020, equations 1 to 8: the mels of what is spoken are those of the
+original, discriminators of periods and scales cannot tell the two, nor do their layers. Content,
+pitch and the speaker's vector are given and do not learn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import lightning.pytorch as pl
+import torch
+
+from voicenym.nets.synthesis import synthesis_losses
+from voicenym.nets.synthesis.synthesizer import Synthesizer
+from voicenym.resynthesis.pipeline.synthesis_settings import Settings
+from voicenym.training.run.audio_logging import show
+from voicenym.training.run.fit import share_done
+from voicenym.training.run.schedule import Falling, seeded
+from voicenym.training.synthesis.discriminator_setup import judged, judges
+from voicenym.training.synthesis.synthesis_dataset import SpokenCrop
+
+SHOWN = 3
+"""Recordings of speakers kept out that the log plays and shows."""
+FFT, MEL_HOP = 1024, 256
+"""Of the mels that are compared, in samples: HiFi-GAN's, also at 16 kHz."""
+
+
+@dataclass(frozen=True)
+class SynthesizerConfig:
+    """A recipe; the figures are HiFi-GAN's, at the segments of the SSL-based pipeline.
+
+    Args:
+        synthesizer: kind, as of :data:`voicenym.nets.synthesis.synthesizers.KINDS`.
+        options: of the synthesizer, without ``content`` and ``speaker``.
+        settings: tracker of pitch and scale of speaker vectors, which the result keeps.
+        seconds: length of a crop: 8,960 samples in the SSL-based pipeline, 5,120 in B1.b.
+        batch: crops in a step.
+        peak: that every utterance is brought to, as HiFi-GAN's are, since content need not tell how
+            loud it was; a pipeline gives what is spoken the level of the original. 0 for none.
+        adversarial: share of the training after which discriminators join; 1 for never.
+        judges: options of the discriminators, by their names in
+            :data:`voicenym.training.synthesis.discriminator_setup.JUDGES`; published sizes unless
+            given.
+        judged: seconds of a crop that they see; 0 for the whole.
+        mel: weight of the mean absolute difference of log mels.
+        spectra: weight of magnitudes in three resolutions (Yamamoto et al. 2020); 0 in HiFi-GAN.
+        features: weight of the discriminators' layers.
+        game: weight of what they say.
+        rate: peak of the learning rate (AdamW).
+        betas: of the optimizers.
+        decay: of the weights.
+        clip: greatest norm of a gradient; 0 for no limit.
+        schedule: of the learning rate. In 500,000 steps of 32, LibriTTS's train-clean-100, of
+            33,236 utterances, is passed over 481 times.
+        steps: at most.
+        every: steps from one validation to the next.
+        held_out: share of the speakers kept out, to watch by.
+        seed: of everything drawn.
+    """
+
+    synthesizer: str = "hifigan"
+    options: dict[str, Any] = field(default_factory=dict)
+    settings: Settings = field(default_factory=Settings)
+    seconds: float = 0.56
+    batch: int = 32
+    peak: float = 0.95
+    adversarial: float = 0.0
+    judges: dict[str, Any] = field(default_factory=lambda: {"period": {}, "scale": {}})
+    judged: float = 0.0
+    mel: float = 45.0
+    spectra: float = 0.0
+    features: float = 2.0
+    game: float = 1.0
+    rate: float = 2e-4
+    betas: tuple[float, float] = (0.8, 0.99)
+    decay: float = 0.01
+    clip: float = 0.0
+    schedule: Falling = field(default_factory=lambda: Falling(epochs=481.0))
+    steps: int = 500_000
+    every: int = 1000
+    held_out: float = 0.04
+    seed: int = 0
+
+
+class Speaking(pl.LightningModule):
+    """What trainings of synthesizers share: their validation, and their steps.
+
+    Args:
+        network: what is trained.
+        config: the recipe.
+    """
+
+    def __init__(self, network: Synthesizer, config: SynthesizerConfig) -> None:
+        super().__init__()
+        self.automatic_optimization = False
+        self.network = network
+        self.recipe = config
+        self.mel = synthesis_losses.LogMel(network.rate, FFT, MEL_HOP)
+
+    def optimizer(self, *parts: torch.nn.Module) -> torch.optim.Optimizer:
+        """One for parts."""
+        own = [parameter for part in parts for parameter in part.parameters()]
+        recipe = self.recipe
+        return torch.optim.AdamW(own, recipe.rate, recipe.betas, weight_decay=recipe.decay)
+
+    def update(self, optimizer: Any, loss: torch.Tensor) -> None:
+        """A step of an optimizer."""
+        optimizer.zero_grad(set_to_none=True)
+        self.manual_backward(loss)
+        if self.recipe.clip:
+            self.clip_gradients(optimizer, self.recipe.clip, "norm")
+        optimizer.step()
+
+    def seeds(self, rows: int) -> torch.Tensor:
+        """Of the noise of a step's rows, ``[row]`` int64."""
+        generator = seeded(self.device, self.recipe.seed, self.global_rank, self.global_step)
+        return torch.randint(2**62, (rows,), generator=generator, device=self.device)
+
+    def validation_step(self, batch: Sequence[torch.Tensor], index: int) -> None:
+        crop = SpokenCrop(*batch)
+        rows, frames = crop.f0.shape
+        seed = torch.arange(rows, device=self.device) + index
+        made = self.network(crop.content, crop.f0, crop.vector, seed).float()
+        distance = synthesis_losses.mel_distance(crop.samples, made, self.mel)
+        # an utterance counts as much as it is long
+        self.log("mel distance", distance, batch_size=rows * frames, sync_dist=True)
+        if index < SHOWN:
+            both = {"original": crop.samples[:1], "spoken": made[:1]}
+            show(self, both, self.mel, self.network.rate, index)
+
+
+class Adversarial(Speaking):
+    """The training step of a synthesizer that is one network."""
+
+    def __init__(self, network: Synthesizer, config: SynthesizerConfig) -> None:
+        super().__init__(network, config)
+        self.judges = torch.nn.ModuleList()
+        if config.adversarial < 1.0:
+            self.judges.extend(judges(config.judges))
+
+    def configure_optimizers(self) -> list[torch.optim.Optimizer]:
+        parts = [self.network, self.judges] if len(self.judges) else [self.network]
+        return [self.optimizer(part) for part in parts]
+
+    def training_step(self, batch: Sequence[torch.Tensor], index: int) -> torch.Tensor:
+        crop = SpokenCrop(*batch)
+        seed = self.seeds(len(crop.f0))
+        made = self.network(crop.content, crop.f0, crop.vector, seed).float()
+        distance = synthesis_losses.mel_distance(crop.samples, made, self.mel)
+        loss = self.recipe.mel * distance
+        self.log("train/mel distance", distance.detach(), prog_bar=True)
+        if self.recipe.spectra:
+            with torch.autocast(self.device.type, enabled=False):
+                apart = synthesis_losses.multi_resolution_stft(crop.samples, made)
+            self.log("train/spectra", apart.detach())
+            loss = loss + self.recipe.spectra * apart
+        if self._trainer is None:
+            return loss
+        optimizers = self.optimizers()
+        optimizers = optimizers if isinstance(optimizers, list) else [optimizers]
+        if len(self.judges) and share_done(self) >= self.recipe.adversarial:
+            loss = loss + self._game(crop.samples, made, optimizers[1])
+        self.update(optimizers[0], loss)
+        return loss.detach()
+
+    def _game(self, real: torch.Tensor, fake: torch.Tensor, optimizer: Any) -> torch.Tensor:
+        """A step of the discriminators, and what the synthesizer loses to them."""
+        time = round(self.recipe.judged * self.network.rate) or real.shape[1]
+        generator = seeded(self.device, self.recipe.seed, self.global_rank, self.global_step, 1)
+        room = max(0, real.shape[1] - time) + 1
+        first = int(torch.randint(room, (), generator=generator, device=self.device))
+        real, fake = real[:, first : first + time], fake[:, first : first + time]
+        of_real, of_fake = judged(self.judges, real), judged(self.judges, fake.detach())
+        told = synthesis_losses.discriminator_least_squares(
+            [said.score.float() for said in of_real], [said.score.float() for said in of_fake]
+        )
+        self.update(optimizer, told)
+        self.log("discriminators", told.detach())
+        # gradients go through the discriminators, not to them
+        self.judges.requires_grad_(False)
+        try:
+            with torch.no_grad():
+                of_real = judged(self.judges, real)
+            of_fake = judged(self.judges, fake)
+        finally:
+            self.judges.requires_grad_(True)
+        deceiving = synthesis_losses.generator_least_squares(
+            [said.score.float() for said in of_fake]
+        )
+        matching = synthesis_losses.feature_matching(
+            [said.features for said in of_real], [said.features for said in of_fake]
+        )
+        self.log("train/features", matching.detach())
+        self.log("train/deceiving", deceiving.detach())
+        return self.recipe.features * matching + self.recipe.game * deceiving

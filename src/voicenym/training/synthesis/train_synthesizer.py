@@ -1,0 +1,153 @@
+"""Training a synthesizer under content, pitch and speaker vectors that stay as they are.
+
+What the pipelines speak with: HiFi-GAN, HiFi-GAN with an excitation (B1.b), an inverse-STFT
+vocoder, or an acoustic model and a source-filter model (B1.a).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from voicenym.errors import CorpusError, VoicenymError
+from voicenym.nets.content import content_encoders as contents
+from voicenym.nets.speakers import speaker_encoders as encoders
+from voicenym.nets.synthesis import synthesizers
+from voicenym.nets.synthesis.acoustic_nsf import AcousticNsf
+from voicenym.nets.synthesis.hifigan import HifiGan
+from voicenym.nets.synthesis.synthesizer import Synthesizer
+from voicenym.nets.weight_norm import fold, normalize_weights
+from voicenym.resynthesis.pipeline.assembly import Assembly
+from voicenym.resynthesis.pipeline.synthesis_settings import Learnt, names
+from voicenym.training.run.fit import Limits, Machine, Outcome, fit
+from voicenym.training.run.resume_check import begun
+from voicenym.training.synthesis.source_filter_step import SourceFilter, standardize
+from voicenym.training.synthesis.synthesis_dataset import Middles, SpokenCrops, SpokenTake
+from voicenym.training.synthesis.synthesizer_step import (
+    FFT,
+    Adversarial,
+    Speaking,
+    SynthesizerConfig,
+)
+
+JUDGED = 48
+"""Utterances in a validation."""
+
+
+def parts(
+    config: SynthesizerConfig, content: Path, speaker: Path, start: Path | None = None
+) -> tuple[Assembly, Learnt]:
+    """A synthesizer to train, the encoders that it is to hear, and what its folder will say.
+
+    Args:
+        config: the recipe; new weights depend on its seed alone.
+        content, speaker: folders.
+        start: folder of a synthesizer to go on from; None for a new one.
+
+    Raises:
+        DependencyError, VoicenymError: folders of something else, a recipe that cannot be trained,
+            or parts that do not fit each other.
+    """
+    heard, who = contents.load(content), encoders.load(speaker)
+    if start is None:
+        options = {**config.options, "content": heard.size, "speaker": who.size}
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(config.seed)
+            network = synthesizers.make(config.synthesizer, options)
+    else:
+        network = synthesizers.load(start)
+        if network.kind != config.synthesizer:
+            raise VoicenymError(
+                f"{start}: is of the kind {network.kind}, and the configuration asks for "
+                f"{config.synthesizer}"
+            )
+    if round(config.seconds * network.rate) < FFT:
+        raise VoicenymError(f"seconds: crops of {config.seconds} s are too short; give 0.1 or more")
+    if isinstance(network, AcousticNsf) and config.adversarial < 1.0:
+        raise VoicenymError(f"{network.kind} learns without discriminators: give adversarial: 1.0")
+    known = (tuple(sorted(names(place))) for place in (content, speaker))
+    return Assembly(heard, who, network, config.settings), Learnt(config.settings, *known)
+
+
+def resumable(folder: Path, parts: Assembly, learnt: Learnt, config: SynthesizerConfig) -> None:
+    """Refuse to go on with a run that was begun with other parts.
+
+    Raises:
+        VoicenymError: as :func:`voicenym.training.run.resume_check.begun`.
+    """
+    (told,) = learnt.config().values()
+    network = parts.synthesizer
+    judges = config.judges if config.adversarial < 1.0 else {}
+    begun(
+        folder, {**told, "synthesizer": {network.kind: network.config()}, "discriminators": judges}
+    )
+
+
+def train(
+    network: Synthesizer,
+    heard: Sequence[SpokenTake],
+    held_out: Sequence[SpokenTake],
+    config: SynthesizerConfig,
+    folder: Path,
+    *,
+    seconds: float | None = None,
+    machine: Machine | None = None,
+    say: Callable[[str], None] = lambda text: None,
+) -> Outcome:
+    """Train a synthesizer; afterwards it has the weights of its best validation.
+
+    Args:
+        network: new, or with weights to go on from.
+        heard: to learn from.
+        held_out: of other speakers, to watch by.
+        config: the recipe.
+        folder: of checkpoints and logs; an interrupted run there is gone on with.
+        seconds: time at most.
+        machine: what to train on.
+        say: told every validation's figures.
+
+    Returns:
+        Its steps are the optimizers': where discriminators play, or two models learn, each step of
+        theirs counts too.
+
+    Raises:
+        CorpusError: nothing to learn from, or to watch by.
+        VoicenymError: as :func:`voicenym.training.run.fit.fit`.
+    """
+    machine = machine or Machine()
+    count = machine.crops(config.every, config.batch)
+    crops = SpokenCrops(heard, config.seconds, config.peak, count, config.seed)
+    middles = Middles(held_out, config.peak, JUDGED, -(-FFT // network.hop))
+    if not len(middles):
+        raise CorpusError("nothing of the speakers kept out is long enough to watch by; give more")
+    network.requires_grad_(True).train()
+    module: Speaking
+    if isinstance(network, AcousticNsf):
+        standardize(network, crops)
+        module = SourceFilter(network, config)
+    else:
+        if isinstance(network, HifiGan):
+            normalize_weights(network)
+        module = Adversarial(network, config)
+    loader: dict[str, Any] = machine.loading
+    try:
+        outcome = fit(
+            module,
+            torch.utils.data.DataLoader(crops, config.batch, drop_last=True, **loader),
+            torch.utils.data.DataLoader(middles, 1),
+            folder,
+            Limits(config.steps, config.every, seconds),
+            monitor="mel distance",
+            schedule=config.schedule,
+            machine=machine,
+            clip=None,
+            seed=config.seed,
+            say=say,
+        )
+    finally:
+        fold(network)
+    network.eval()
+    return outcome

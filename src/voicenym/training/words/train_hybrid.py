@@ -1,0 +1,162 @@
+"""Training a recogniser of phones frame by frame, from speech whose phones are known in time.
+
+Hybrid in the sense of Bourlard and Morgan (1994): the network tells states of phones, a graph of
+pronunciations and word sequences says which paths of them are texts. Each frame has a target,
+so that minutes of one core suffice where a flat start by CTC takes days. Judged by the
+cross-entropy of speakers that are kept out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from voicenym.nets.words.phone_model import PhoneModel
+from voicenym.nets.words.phones import States
+from voicenym.training.run.fit import Limits, Machine, Outcome, fit
+from voicenym.training.speech.aligned_dataset import (
+    NONE,
+    Aligned,
+    AlignedSentences,
+    Batch,
+    WholeUtterances,
+    collated,
+)
+from voicenym.training.speech.augmentation import SpecAugment
+from voicenym.training.words.train_recogniser import RecogniserConfig, Recognition
+
+MONITOR = "cross-entropy"
+"""In nats a frame, by which checkpoints are chosen."""
+
+
+@dataclass(frozen=True)
+class HybridConfig(RecogniserConfig):
+    """A recipe; the fields of a recogniser's, and these.
+
+    Args:
+        net: ``frames``; there is no other.
+        options: of :class:`~voicenym.nets.words.phone_state_network.FrameNetConfig`.
+        speeds: of which the slowest and the fastest count; any between is played.
+        smoothing: share of a target that is spread over all states.
+    """
+
+    net: str = "frames"
+    options: dict[str, Any] = field(default_factory=dict)
+    speeds: tuple[float, ...] = (0.85, 1.15)
+    blanks: SpecAugment = field(
+        default_factory=lambda: SpecAugment(bands=2, stretches=2, width=8, length=15)
+    )
+    smoothing: float = 0.05
+
+
+class FrameTraining(Recognition):
+    """The training step and the validation of a network of states.
+
+    Args:
+        net: what is trained.
+        states: its outputs.
+        config: the recipe.
+    """
+
+    recipe: HybridConfig
+
+    def __init__(self, net: torch.nn.Module, states: States, config: HybridConfig) -> None:
+        super().__init__(net, None, config)  # type: ignore[arg-type]
+        self.states = states
+        self._seen: list[tuple[float, int, int]] = []
+
+    def training_step(self, batch: Any, index: int) -> torch.Tensor:
+        speech, lengths, labels = batch
+        features, frames = self.prepared(speech, lengths)
+        logits, frames = self.net.logits(features, frames)
+        loss = self.missed(logits, labels, self.recipe.smoothing)
+        self.log("loss", loss, on_step=True, on_epoch=False, prog_bar=True)
+        return loss
+
+    @staticmethod
+    def missed(logits: torch.Tensor, labels: torch.Tensor, smoothing: float = 0.0) -> torch.Tensor:
+        """Cross-entropy of the frames that there are, in nats."""
+        return torch.nn.functional.cross_entropy(
+            logits.float().flatten(0, 1),
+            labels[:, : logits.shape[1]].flatten(),
+            ignore_index=NONE,
+            label_smoothing=smoothing,
+        )
+
+    def validation_step(self, batch: Any, index: int) -> None:
+        speech, lengths, labels = batch
+        logits, _ = self.net(speech, lengths)
+        labels = labels[:, : logits.shape[1]]
+        known = labels != NONE
+        count = int(known.sum())
+        right = int((logits.argmax(-1) == labels)[known].sum())
+        self._seen.append((float(self.missed(logits, labels)) * count, right, count))
+
+    def on_validation_epoch_end(self) -> None:
+        entropy, right, count = (sum(column) for column in zip(*self._seen, strict=True))
+        self._seen = []
+        self.log(MONITOR, entropy / count, sync_dist=True)
+        self.log("frames right %", 100.0 * right / count, sync_dist=True)
+
+
+def train(
+    model: PhoneModel,
+    speech: Sequence[Aligned],
+    held_out: Sequence[Aligned],
+    config: HybridConfig,
+    folder: Path,
+    *,
+    seconds: float | None = None,
+    machine: Machine | None = None,
+    say: Callable[[str], None] = lambda text: None,
+) -> Outcome:
+    """Train a recogniser of phones; afterwards it has the weights of its best validation.
+
+    Args:
+        model: new, or with weights to go on from.
+        speech: to learn from.
+        held_out: of other speakers, to watch and to stop by.
+        config: the recipe.
+        folder: of checkpoints and logs; an interrupted run there is gone on with.
+        seconds: time at most.
+        machine: what to train on.
+        say: told every validation's figures.
+
+    Raises:
+        VoicenymError: as :func:`voicenym.training.run.fit.fit`.
+    """
+    machine = machine or Machine()
+    group = config.batch * machine.devices
+    spoken = AlignedSentences(
+        speech, model.states, group, config.every * group, config.speeds, config.seed
+    )
+    loader = torch.utils.data.DataLoader[Batch](
+        spoken,  # type: ignore[arg-type]
+        config.batch,
+        collate_fn=collated,
+        **machine.loading,
+    )
+    kept = torch.utils.data.DataLoader[Batch](
+        WholeUtterances(held_out, model.states),  # type: ignore[arg-type]
+        config.batch,
+        collate_fn=collated,
+        pin_memory=machine.cuda,
+    )
+    outcome = fit(
+        FrameTraining(model.net, model.states, config),
+        loader,
+        kept,
+        folder,
+        Limits(config.steps, config.every, seconds, config.patience or None),
+        monitor=MONITOR,
+        schedule=config.schedule,
+        machine=machine,
+        seed=config.seed,
+        say=say,
+    )
+    model.net.eval()
+    return outcome

@@ -1,0 +1,233 @@
+"""Training a recogniser: CTC over characters, from any transcribed speech.
+
+The recogniser of an evaluation, twice (paper 1, section II-B): ``ASR_eval`` learns from original
+speech, ``ASR_eval^anon`` from speech that a system anonymized, and both hear what is published.
+Judged by the character error rate of speakers that are kept out, greedily decoded; afterwards a
+bigram of the transcripts is weighed on the same speakers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import lightning.pytorch as pl
+import torch
+
+from voicenym.corpus.recording import Recording
+from voicenym.metrics import word_errors
+from voicenym.nets.masked_batch import valid
+from voicenym.nets.words import ctc
+from voicenym.nets.words.character_model import CharacterModel
+from voicenym.nets.words.ctc import Alphabet
+from voicenym.training.run.fit import Limits, Machine, Outcome, fit
+from voicenym.training.run.schedule import Cyclical, seeded
+from voicenym.training.speech.augmentation import SpecAugment, Surroundings
+from voicenym.training.speech.speaker_split import apart
+from voicenym.training.speech.speech_cache import Utterance
+from voicenym.training.speech.transcribed_dataset import Batch, Sentences, collated, transcribed
+
+
+@dataclass(frozen=True)
+class RecogniserConfig:
+    """A recipe.
+
+    Args:
+        net: ``conformer``, ``deepspeech2`` or ``tdnnf``.
+        options: of its construction; ``size`` names one of the Conformer's sizes.
+        batch: utterances in a step; they are of like length.
+        longest: utterance that is used, in seconds.
+        speeds: at which utterances are played.
+        rate: peak of the learning rate.
+        decay: of the weights (AdamW).
+        schedule: of the learning rate.
+        surroundings: what happens to utterances.
+        blanks: what happens to their features.
+        steps: at most.
+        every: steps from one validation to the next.
+        patience: validations without progress; 0 for no limit.
+        held_out: share of the speakers kept out, to watch and to stop by.
+        order: of the n-gram of words; 0 for none.
+        seed: of everything drawn.
+    """
+
+    net: str = "conformer"
+    options: dict[str, Any] = field(default_factory=lambda: {"size": "laptop"})
+    batch: int = 16
+    longest: float = 20.0
+    speeds: tuple[float, ...] = (0.9, 1.0, 1.1)
+    rate: float = 2e-3
+    decay: float = 1e-3
+    schedule: Cyclical = field(default_factory=Cyclical)
+    surroundings: Surroundings = field(
+        default_factory=lambda: Surroundings(noise=0.2, babble=0.0, room=0.1, band=0.1)
+    )
+    blanks: SpecAugment = field(default_factory=SpecAugment)
+    steps: int = 20_000
+    every: int = 200
+    patience: int = 0
+    held_out: float = 0.05
+    order: int = 2
+    seed: int = 0
+
+
+class Recognition(pl.LightningModule):
+    """The training step and the validation of a CTC net.
+
+    Args:
+        net: what is trained: ``features`` and ``logits``, as of a Conformer.
+        alphabet: its tokens.
+        config: the recipe.
+    """
+
+    def __init__(self, net: torch.nn.Module, alphabet: Alphabet, config: RecogniserConfig) -> None:
+        super().__init__()
+        self.net: Any = net
+        self.alphabet = alphabet
+        self.recipe = config
+        self._heard: list[tuple[str, str]] = []
+
+    def configure_optimizers(self) -> torch.optim.Optimizer:
+        # Biases and the scales of normalisation are not drawn to zero.
+        matrices = [p for p in self.parameters() if p.ndim > 1]
+        others = [p for p in self.parameters() if p.ndim <= 1]
+        groups = [
+            {"params": matrices, "weight_decay": self.recipe.decay},
+            {"params": others, "weight_decay": 0.0},
+        ]
+        return torch.optim.AdamW(groups, self.recipe.rate, betas=(0.9, 0.98))
+
+    def on_train_epoch_start(self) -> None:
+        sentences = self.trainer.train_dataloader.dataset  # type: ignore[union-attr]
+        sentences.advance(self.current_epoch)
+
+    def training_step(self, batch: Batch, index: int) -> torch.Tensor:
+        speech, lengths, texts, sizes = batch
+        features, frames = self.prepared(speech, lengths)
+        logits, frames = self.net.logits(features, frames)
+        loss = self.spelt(logits, frames, texts, sizes)
+        self.log("loss", loss, on_step=True, on_epoch=False, prog_bar=True)
+        return loss
+
+    def prepared(
+        self, speech: torch.Tensor, lengths: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Features of speech, to which something happened on its way, and frames ``[batch]``."""
+        generator = seeded(self.device, self.recipe.seed, self.global_rank, self.global_step)
+        with torch.autocast(self.device.type, enabled=False):
+            # Spectra need single precision.
+            samples = self.disturbed(speech, generator)
+            samples = samples * valid(lengths, samples.shape[1])
+            features, frames = self.net.features(samples, lengths)
+            features = self.recipe.blanks(features, generator)
+            return features * valid(frames, features.shape[1])[..., None], frames
+
+    def disturbed(self, speech: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+        """Speech ``[batch, time]`` after its way through rooms and noise."""
+        return self.recipe.surroundings(speech, generator)
+
+    @staticmethod
+    def spelt(
+        logits: torch.Tensor, frames: torch.Tensor, texts: torch.Tensor, sizes: torch.Tensor
+    ) -> torch.Tensor:
+        """Loss by character, so that long utterances do not count more for being long."""
+        return ctc.loss(logits, frames, texts, sizes).sum() / sizes.sum()
+
+    def validation_step(self, batch: Batch, index: int) -> None:
+        speech, lengths, texts, sizes = batch
+        logits, frames = self.net(speech, lengths)
+        for found, text, size in zip(
+            ctc.greedy(logits, frames), texts.tolist(), sizes.tolist(), strict=True
+        ):
+            self._heard.append((self.alphabet.decode(text[:size]), self.alphabet.decode(found)))
+
+    def on_validation_epoch_end(self) -> None:
+        said, heard = zip(*self._heard, strict=True)
+        self._heard = []
+        for name, characters in (("CER %", True), ("WER %", False)):
+            rate = word_errors(said, heard, characters=characters)
+            errors = torch.tensor(
+                [rate.substitutions + rate.deletions + rate.insertions, rate.length],
+                dtype=torch.float64 if self.device.type != "mps" else torch.float32,
+                device=self.device,
+            )
+            if self.trainer.world_size > 1:
+                errors = self.trainer.strategy.reduce(errors, reduce_op="sum")
+            self.log(name, (100.0 * errors[0] / errors[1]).float())
+
+
+def kept_out(
+    recordings: Sequence[Recording], share: float, seed: int
+) -> tuple[list[Recording], list[Recording]]:
+    """Recordings to train on, and those of speakers who are kept out; of a single one, some.
+
+    Raises:
+        CorpusError: a single recording with text.
+    """
+    spoken = [recording for recording in recordings if recording.text]
+    return apart(spoken, share, seed, "recordings with text")
+
+
+def train(
+    model: CharacterModel,
+    speech: Sequence[Utterance],
+    held_out: Sequence[Utterance],
+    config: RecogniserConfig,
+    folder: Path,
+    *,
+    seconds: float | None = None,
+    machine: Machine | None = None,
+    say: Callable[[str], None] = lambda text: None,
+    recognition: Callable[..., Recognition] = Recognition,
+    sentences: type[Sentences] = Sentences,
+    collate: Callable[[Any], Any] = collated,
+) -> Outcome:
+    """Train a recogniser; afterwards it has the weights of its best validation.
+
+    Args:
+        model: new, or with weights to go on from.
+        speech: to learn from, with text.
+        held_out: of other speakers, to watch and to stop by.
+        config: the recipe.
+        folder: of checkpoints and logs; an interrupted run there is gone on with.
+        seconds: time at most.
+        machine: what to train on.
+        say: told what is left out, and every validation's figures.
+        recognition: makes the training step, of net, alphabet and recipe.
+        sentences, collate: make its batches.
+
+    Raises:
+        CorpusError: nothing to learn from.
+        VoicenymError: as :func:`voicenym.training.run.fit.fit`.
+    """
+    machine = machine or Machine()
+    limits: dict[str, float] = {"longest": config.longest, "frame": model.frame}
+    learnt, left = transcribed(speech, model.alphabet, **limits, fastest=max(config.speeds))
+    judged, _ = transcribed(held_out, model.alphabet, **limits)
+    for reason, count in left.items():
+        say(f"{count} of {len(speech)} utterances are left out: {reason}")
+    count = machine.crops(config.every, config.batch)
+    spoken = sentences(learnt, config.batch * machine.devices, count, config.speeds, config.seed)
+    loader = torch.utils.data.DataLoader(
+        spoken, config.batch, collate_fn=collate, **machine.loading
+    )
+    whole = Sentences(judged, 1, len(judged))  # the shortest first
+    kept = torch.utils.data.DataLoader(
+        whole, config.batch, collate_fn=collated, pin_memory=machine.cuda
+    )
+    outcome = fit(
+        recognition(model.net, model.alphabet, config),
+        loader,
+        kept,
+        folder,
+        Limits(config.steps, config.every, seconds, config.patience or None),
+        monitor="CER %",
+        schedule=config.schedule,
+        machine=machine,
+        seed=config.seed,
+        say=say,
+    )
+    model.net.eval()
+    return outcome

@@ -1,0 +1,1 @@
+"""Speaker verification: encoders, scoring, PLDA, score normalisation, and a store of vectors."""

@@ -1,0 +1,109 @@
+"""Verifiers by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from voicenym.errors import VoicenymError
+from voicenym.nets.hub import is_pulled
+from voicenym.nets.names_and_paths import hint, is_path
+from voicenym.verification.encoder_verifier import RESEMBLYZER, Neural, Resemblyzer, Trained
+from voicenym.verification.published_verifier import TITLES, Published
+from voicenym.verification.verifier import Verifier
+
+if TYPE_CHECKING:
+    from voicenym.nets.speakers.speaker_encoder import Encoder
+
+
+def _bundled() -> Verifier:
+    from voicenym.nets.speakers.speaker_encoders import SMALL
+
+    return Trained(SMALL, "ECAPA-TDNN small")
+
+
+VERIFIERS: dict[str, Callable[[], Verifier]] = {
+    "ecapa-small": _bundled,
+    "resemblyzer": Resemblyzer,
+}
+STATISTICAL = ("gmm-ubm", "ivector")
+"""Verifiers that are named together with their folder."""
+
+
+def installed() -> list[str]:
+    """Names of the verifiers whose weights are here: the bundled one first."""
+    return ["ecapa-small", *([RESEMBLYZER] if is_pulled(RESEMBLYZER) else [])]
+
+
+def unconverted() -> str:
+    """What to say where a verifier is installed and its weights are not converted, else nothing."""
+    if is_pulled(RESEMBLYZER) or find_spec(RESEMBLYZER) is None:
+        return ""
+    return (
+        f"{RESEMBLYZER} is left out: its weights are not converted yet: voicenym models pull "
+        f"{RESEMBLYZER}"
+    )
+
+
+def verifier(name: str) -> Verifier:
+    """A verifier by name, one that was trained here by its folder, or one of others by its place.
+
+    Raises:
+        VoicenymError: with the names there are.
+        DependencyError: if its weights or library are missing.
+    """
+    if name in VERIFIERS:
+        return VERIFIERS[name]()
+    kind, _, place = name.partition(":")
+    if kind in STATISTICAL and place:
+        return _statistical(kind, Path(place))
+    if kind in TITLES and place:
+        return Published(kind, place)
+    if is_path(name) and Path(name).is_dir():
+        return Trained(Path(name))
+    statistical = " and ".join(f"{kind}:FOLDER" for kind in STATISTICAL)
+    others = " and ".join(f"{kind}:PLACE" for kind in TITLES)
+    raise VoicenymError(
+        f"no verifier {name!r}; there are: {', '.join(sorted(VERIFIERS))}, the path of any folder "
+        f"that voicenym train verifier wrote, {statistical} of what train ubm or train ivector "
+        f"wrote, and {others} of what SpeechBrain published (a name that was pulled, or a "
+        f"folder of voicenym models convert){hint(name)}"
+    )
+
+
+def _statistical(kind: str, folder: Path) -> Verifier:
+    from voicenym.verification.gmm_ubm import GMMUBM
+    from voicenym.verification.ivector import IVector
+
+    return {"gmm-ubm": GMMUBM, "ivector": IVector}[kind](folder)
+
+
+def network(name: str) -> Neural:
+    """A verifier that is a network, to go on training from.
+
+    Args:
+        name: ``ecapa-small``, ``resemblyzer``, a folder, or ``ecapa:PLACE`` or ``xvector:PLACE``.
+
+    Raises:
+        VoicenymError: with what there is.
+        DependencyError: if its weights or library are missing.
+    """
+    kind, _, place = name.partition(":")
+    known = (
+        name in VERIFIERS or (kind in TITLES and place) or (is_path(name) and Path(name).is_dir())
+    )
+    found = verifier(name) if known else None
+    if isinstance(found, Neural):
+        return found
+    raise VoicenymError(
+        f"no verifier {name!r} to go on from; there are: ecapa-small, resemblyzer, any folder that "
+        f"voicenym train verifier wrote, and {' and '.join(f'{k}:PLACE' for k in TITLES)} of what "
+        f"SpeechBrain published{hint(name)}"
+    )
+
+
+def encoder_of(name: str) -> Encoder:
+    """The network of :func:`network`: a copy of its own."""
+    return network(name).encoder()

@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+import csv
+
+import numpy as np
+import pytest
+
+from voicenym.audio import read
+from voicenym.dsp.speech_presence import Movement
+
+
+def speechless(samples, rate: int, block: int = 4000) -> bool:
+    movement = Movement(rate)
+    samples = np.atleast_2d(samples).astype(np.float32)
+    for start in range(0, samples.shape[1], block):
+        movement.hear(samples[:, start : start + block])
+    return movement.speechless()
+
+
+@pytest.mark.parametrize("rate", [8000, 16_000, 48_000])
+@pytest.mark.parametrize("level", [1e-4, 0.01, 0.3])
+def test_noise_hum_and_silence_hold_no_speech(rate, level):
+    noise = np.random.default_rng(0).standard_normal(10 * rate)
+    hum = np.sin(2 * np.pi * 50 * np.arange(10 * rate) / rate)
+    for sound in (0.3 * noise, hum, np.zeros(10 * rate), hum + 0.01 * noise):
+        assert speechless(level * sound, rate)
+        assert speechless(level * sound + 0.2, rate)
+
+
+def test_one_word_in_a_minute_of_noise_is_heard_in_either_channel(corpus):
+    word = read(corpus[0].path).samples.numpy()
+    sound = 0.001 * np.random.default_rng(0).standard_normal((2, 60 * 16_000))
+    assert speechless(sound, 16_000)
+    sound[1, 400_000 : 400_000 + len(word)] += word
+    assert not speechless(sound, 16_000)
+    assert not speechless(sound + 0.5, 16_000)
+
+
+def test_of_what_is_very_short_nothing_is_said():
+    assert not speechless(np.zeros(7000), 16_000)
+
+
+def test_people_are_heard(speech_folder):
+    with (speech_folder / "manifest.tsv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))[::100]
+    silent = []
+    for row in rows:
+        audio = read(speech_folder / row["path"])
+        if speechless(audio.samples.numpy(), audio.rate):
+            silent.append(row["path"])
+    assert len(silent) <= len(rows) // 500, silent

@@ -1,0 +1,75 @@
+"""Figures of scores that were drawn: what is in them, and at whose threshold."""
+
+import numpy as np
+import pytest
+
+from voicenym.attack.attackers import Ignorant, LazyInformed, SemiInformed, Unprotected
+from voicenym.attack.key_search import KeySearch, UnprotectedPerTrial, line_up
+from voicenym.attack.normalised_scores import Normalised
+from voicenym.errors import ScoreError
+from voicenym.evaluation import protection
+from voicenym.metrics import eer
+
+
+@pytest.fixture
+def test(found):
+    return found[1].trials
+
+
+def scores(test, distance, seed=0):
+    noise = np.random.default_rng(seed).standard_normal(test.tested.shape)
+    return noise + distance * test.target
+
+
+def test_every_figure_has_an_interval(test):
+    figures = protection.measured(Ignorant(), scores(test, 2.0), test, "v", 50, 1.0).figures.figures
+    assert {"EER", "ROCCH-EER", "min C_llr", "D_ECE", "worst case", "D_sys"} <= set(figures)
+    assert {"MMR", "WMR", "EER f", "EER m"} <= set(figures)
+    for name, m in figures.items():
+        assert m.low is not None, name
+        assert m.low <= m.high, name
+        if name != "worst case":
+            assert m.low <= m.value <= m.high, name
+
+
+def test_rates_are_those_at_the_threshold_of_originals(test):
+    bare = protection.measured(Unprotected(), scores(test, 3.0), test, "v", 20)
+    assert "MMR" not in bare.figures.figures
+    s = scores(test, 3.0)
+    assert bare.threshold == eer(s[test.target], s[test.nontarget]).threshold
+    hidden = scores(test, 0.5, seed=1)
+    figures = protection.measured(Ignorant(), hidden, test, "v", 20, bare.threshold).figures.figures
+    missed = np.mean(hidden[test.target] < bare.threshold)
+    wrong = np.mean(hidden[test.nontarget] >= bare.threshold)
+    assert figures["MMR"].value == pytest.approx(100 * missed)
+    assert figures["WMR"].value == pytest.approx(100 * wrong)
+    assert figures["MMR"].value > 50 > figures["WMR"].value
+
+
+def test_each_attacker_keeps_the_threshold_of_its_own_scale():
+    assert Ignorant().reference == LazyInformed().reference == Unprotected().name
+    assert KeySearch().reference == UnprotectedPerTrial().name
+    assert Normalised(Ignorant()).reference == Normalised(Unprotected()).name
+    assert SemiInformed().reference == Normalised(SemiInformed()).reference == ""
+
+
+def test_a_score_that_is_no_number_names_the_trial(test):
+    broken = scores(test, 1.0)
+    model, trial = np.argwhere(test.nontarget)[3]
+    broken[model, trial] = np.nan
+    names = f"{test.models[model].name} and {test.recordings[trial].name} is NaN"
+    with pytest.raises(ScoreError, match=names):
+        protection.measured(Ignorant(), broken, test, "v", 20)
+    untested = np.where(test.tested, scores(test, 1.0), np.nan)
+    assert protection.measured(Ignorant(), untested, test, "v", 20).figures.eer.value < 50
+
+
+def test_normalised_attackers_are_an_option():
+    plain = line_up("vtln", {}, ["mean"], 2, trains=True)
+    both = line_up("vtln", {}, ["mean"], 2, trains=True, normalise=True)
+    assert [a.name for a in both[: len(plain)]] == [a.name for a in plain]
+    assert {a.name for a in both[len(plain) :]} == {
+        "ignorant + AS-norm", "de-noising (mean) + AS-norm", "key-holder + AS-norm",
+        "lazy-informed + AS-norm", "semi-informed (back end) + AS-norm",
+    }  # fmt: skip
+    assert next(a for a in both if a.name == "key-holder + AS-norm").holds_key

@@ -1,0 +1,262 @@
+"""An evaluation from recordings to a report, by the command, with a verifier without weights."""
+
+import csv
+import json
+import shutil
+
+import pytest
+
+pytest.importorskip("matplotlib")
+pytest.importorskip("jiwer")
+
+from typer.testing import CliRunner
+
+from voicenym.apps.cli import app
+from voicenym.errors import VoicenymError
+from voicenym.evaluation import card_figures, diversity, results
+from voicenym.verification import verifiers as verifiers
+
+OPTIONS = ["--keys", "3", "--replicates", "30", "--enrolment", "2", "--tried", "2", "--sample", "3"]
+OPTIONS += ["--recogniser", "none", "--verifier", "resemblyzer", "-q"]
+
+
+@pytest.fixture
+def desk(corpus, spectrum, tmp_path, monkeypatch):
+    """A manifest of the corpus: four speakers are evaluated, two are the pool."""
+    monkeypatch.setitem(verifiers.VERIFIERS, "resemblyzer", lambda: spectrum)
+    root = tmp_path / "speech"
+    rows = ["utterance\tpath\tspeaker\tgender\tsplit"]
+    for recording in corpus:
+        target = root / recording.speaker / f"{recording.name}.wav"
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(recording.path, target)
+        split = "train" if recording.speaker in ("s4", "s5") else "dev"
+        rows.append(
+            f"{recording.name}\t{recording.speaker}/{recording.name}.wav\t{recording.speaker}\t"
+            f"{recording.sex}\t{split}"
+        )
+    (root / "manifest.tsv").write_text("\n".join(rows) + "\n")
+    return root
+
+
+def run(*arguments):
+    found = CliRunner().invoke(app, [str(a) for a in arguments])
+    if found.exception and not isinstance(found.exception, SystemExit):
+        raise found.exception
+    return found
+
+
+def test_a_system_is_evaluated_resumed_and_reported(desk, spectrum, tmp_path, monkeypatch):
+    monkeypatch.setattr(diversity, "PER_DIMENSION", 2)  # eight recordings are few
+    report = tmp_path / "report"
+    command = ["evaluate", desk, "--split", "dev", "--pool", desk, "--pool-split", "train"]
+    command += ["--system", "mcadams", "-o", report, "--no-denoise", *OPTIONS]
+    command += ["--normalise", "as-norm"]
+    assert run(*command).exit_code == 0
+    found = results.load(report)
+    assert (found.speakers, found.recordings) == (4, 8)
+    names = {a.attacker for a in found.systems[0].attacks}
+    assert names == {
+        "ignorant", "lazy-informed", "key search", "inversion", "key-holder",
+        "semi-informed (back end)", "ignorant + AS-norm", "lazy-informed + AS-norm",
+        "key-holder + AS-norm", "semi-informed (back end) + AS-norm",
+    }  # fmt: skip
+    trivial = [a for a in found.systems[0].attacks if a.verifier == "voice statistics"]
+    assert {a.attacker for a in trivial} == {"ignorant", "lazy-informed"}
+    bare = {"unprotected", "unprotected (per trial)", "unprotected + AS-norm"}
+    assert {a.attacker for a in found.unprotected} == bare
+    assert found.unprotected[0].eer.value < 5.0
+    utility = {"G_VD", "DeID", "D_KS", "rho_F0", "rho_F0 by chance", "SNR", "RTF"}
+    assert utility <= set(found.systems[0].utility)
+    assert any("words were not measured: no recording has a text" in w for w in found.warnings)
+    for attack in found.systems[0].attacks:
+        kept = attack.verifier != "voice statistics" or attack.attacker == "ignorant"
+        kept &= "semi-informed" not in attack.attacker
+        assert ({"MMR", "WMR"} <= set(attack.figures)) == kept, attack.attacker
+    assert (report / "index.html").stat().st_size > 50_000
+    with (report / "results.csv").open() as file:
+        assert {row["system"] for row in csv.DictReader(file)} == {"original", "mcadams"}
+
+    kinds = {"entropy", "effective voices", "M_aa own", "M_aa others"}
+    assert kinds <= set(found.systems[0].utility)
+    assert "entropy" in found.utility
+    said = run("compare", report, report).stdout
+    assert "paired" in said.split(" against ")[1]
+    with pytest.raises(VoicenymError, match="one system only"):
+        run("compare", report)
+
+    heard = spectrum.heard
+    assert run(*command).exit_code == 0
+    assert spectrum.heard == heard, "the second run embeds nothing anew"
+    again = results.load(report)
+    assert again.systems[0].attacks == found.systems[0].attacks
+
+
+def test_files_of_somebody_else_are_evaluated(desk, tmp_path):
+    anonymized = tmp_path / "anon"
+    done = run(
+        "anonymize", desk, "-o", anonymized, "--system", "vtln", "--key", _key(tmp_path), "-q"
+    )
+    assert done.exit_code == 0
+    (anonymized / "manifest.tsv").unlink(missing_ok=True)
+    report = tmp_path / "report"
+    command = ["evaluate", "--original", desk, "--anonymized", anonymized, "--split", "dev"]
+    command += ["--pool", desk, "--pool-split", "train"]  # of whom nothing is anonymized
+    assert run(*command, "-o", report, "--no-denoise", *OPTIONS).exit_code == 0
+    system = results.load(report).systems[0]
+    assert system.name == "files"
+    assert {a.attacker for a in system.attacks} == {"ignorant", "key-holder"}
+    assert any("upper bounds" in note for note in system.notes)
+
+
+def test_statistics_are_trained_on_what_their_attacker_knows(corpus):
+    """The ignorant know originals alone; the informed protect the pool with their own key."""
+    from voicenym.attack.embedder import Embedder
+    from voicenym.attack.scenario import Case, Protection
+    from voicenym.attack.voice_statistics import VoiceStatistics
+    from voicenym.evaluation import protection
+    from voicenym.evaluation.evaluation_plan import key
+    from voicenym.evaluation.trials import build
+
+    heard = []
+
+    class Spying(Embedder):
+        def those(self, verifier, recordings, transform):
+            heard.append((list(recordings), transform.steps))
+            return super().those(verifier, recordings, transform)
+
+    trials = build(corpus[:16], enrolment=2, trials=2)
+    case = Case(
+        trials.models,
+        trials.recordings,
+        Protection.by("vtln", key(0, "user")),
+        key(0, "attacker"),
+        tuple(corpus[16:]),
+    )
+    protection.trivial(case, trials, VoiceStatistics(), Spying(), replicates=20)
+    pool = [steps for recordings, steps in heard if recordings == corpus[16:]]
+    assert pool[0] == ()
+    assert [step.key for step in pool[1]] == [key(0, "attacker")]
+
+
+def _key(folder):
+    run("key", "new", folder / "a.key")
+    return folder / "a.key"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--system", "mcadamz"], "no system 'mcadamz'"),
+        ([], "nothing to evaluate"),
+        (["--system", "vtln", "--pool", "{desk}"], "is also evaluated"),
+        (["--system", "vtln", "--half", "middle"], "tune or report"),
+        (["--system", "vtln", "--anonymized", "{desk}"], "belong together"),
+        (["--system", "vtln", "--trials", "{desk}"], "belong together"),
+        (["--system", "vtln", "--normalise", "z-norm"], "as-norm, not 'z-norm'"),
+        (["--system", "vtln", "--normalise", "as-norm"], "give some with --pool"),
+        (["--system", "vtln", "--transcripts", "words.txt"], "give SYSTEM=FILE"),
+        (["--system", "vtln", "--transcripts", "mcadams=a.txt"], "one of vtln, original"),
+        (["--system", "vtln", "--recogniser", "ears"], ""),
+    ],
+)
+def test_mistakes_are_said(desk, tmp_path, arguments, message):
+    arguments = [a.format(desk=desk) for a in arguments]
+    if message:
+        with pytest.raises(VoicenymError, match=message):
+            run("evaluate", desk, "--split", "dev", "-o", tmp_path / "r", *OPTIONS, *arguments)
+    else:  # without texts nobody listens
+        options = [*OPTIONS[:-3], "-q", "--no-denoise"]
+        done = run("evaluate", desk, "--split", "dev", "-o", tmp_path / "r", *options, *arguments)
+        assert done.exit_code == 0
+
+
+def test_only_the_attackers_that_are_asked_for_are_run(desk, tmp_path):
+    report = tmp_path / "report"
+    command = ["evaluate", desk, "--split", "dev", "--system", "mcadams", "-o", report, *OPTIONS]
+    assert run(*command, "--attacker", "LAZY", "--attacker", "key-").exit_code == 0
+    found = results.load(report).systems[0]
+    assert {a.attacker for a in found.attacks} == {"lazy-informed", "key-holder"}
+    assert "only these were run: LAZY, key-" in found.notes[0]
+    for names in (["--attacker", "psychic"], ["--attacker", "key-holder"]):
+        with pytest.raises(VoicenymError, match=r"no attacker without the key is .* lazy-informed"):
+            run(*command, *names)
+
+
+def test_a_pool_with_one_recording_a_speaker_trains_what_it_can(desk, tmp_path):
+    report = tmp_path / "report"
+    command = ["evaluate", desk, "--split", "dev", "--pool", desk, "--pool-split", "train"]
+    command += ["--pool-size", "2", "--system", "mcadams", "-o", report, "--no-denoise", *OPTIONS]
+    assert run(*command).exit_code == 0
+    names = {a.attacker for a in results.load(report).systems[0].attacks}
+    assert "semi-informed (back end)" in names
+
+
+def test_attackers_who_were_run_later_join_a_card(found, tmp_path):
+    import dataclasses
+
+    evaluation, _ = found
+    file = tmp_path / "figures.json"
+    system = dataclasses.replace(evaluation.systems[0], name="mcadams")
+    lost = [a for a in system.attacks if a.attacker == "ignorant"]
+    others = [a for a in system.attacks if a.attacker != "ignorant"]
+    assert lost
+    first, later = (
+        dataclasses.replace(
+            evaluation, systems=(dataclasses.replace(system, attacks=tuple(attacks)),)
+        )
+        for attacks in (others, [*lost, *others[:1]])
+    )
+    whole = dataclasses.replace(evaluation, systems=(system,))
+    card_figures.write(whole, file)
+    expected = json.loads(file.read_text())["mcadams"]
+    card_figures.write(first, file)
+    assert len(json.loads(file.read_text())["mcadams"]) < len(expected)
+    card_figures.write(later, file, add=True)
+    joined = json.loads(file.read_text())["mcadams"]
+    assert joined[0] == expected[0]
+    key = json.dumps
+    assert sorted(map(key, joined)) == sorted(map(key, expected))
+    foreign = dataclasses.replace(later, data="elsewhere")
+    with pytest.raises(VoicenymError, match="different data"):
+        card_figures.write(foreign, file, add=True)
+
+
+def test_a_card_is_written_from_a_report_and_never_by_hand(found, tmp_path):
+    import dataclasses
+
+    evaluation, _ = found
+    systems = [
+        dataclasses.replace(system, name=name)
+        for system, name in zip(evaluation.systems, ("mcadams", "vtln"), strict=True)
+    ]
+    ours = dataclasses.replace(evaluation, systems=tuple(systems))
+    file = tmp_path / "figures.json"
+    other = {
+        "metric": "EER", "condition": "lazy-informed, x", "value": 60.0, "low": None, "high": None,
+        "unit": "%", "data": "elsewhere", "date": "2026-01-01",
+    }  # fmt: skip
+    same = {**other, "data": f"{evaluation.data}, {evaluation.speakers} speakers"}
+    file.write_text(json.dumps({"recast": [other], "formant": [same]}))
+    card_figures.write(ours, file)
+    rows = json.loads(file.read_text())
+    assert rows["recast"] == [other]
+    first = rows["vtln"][0]
+    assert first["condition"] == "key search, Resemblyzer" or first["metric"] == "EER"
+    assert first["value"] == min(
+        r["value"] for r in rows["vtln"]
+        if r["metric"] == "EER" and not r["condition"].startswith("key-holder")
+    )  # fmt: skip
+    readme = tmp_path / "README.md"
+    readme.write_text(f"before\n{card_figures.BEGIN}\nold\n{card_figures.END}\nafter\n")
+    card_figures.write_readme(readme, ours, file)
+    text = readme.read_text()
+    assert "old" not in text
+    assert text.startswith("before\n")
+    assert text.endswith("after\n")
+    assert text.index("| `formant` | 60.0 | lazy-informed |") < text.index("| `mcadams` |")
+    assert "recast" not in text  # measured on other data
+    card_figures.write_readme(readme, ours, file)
+    assert readme.read_text() == text
+    with pytest.raises(VoicenymError, match="is no system of voicenym"):
+        card_figures.write(evaluation, file)

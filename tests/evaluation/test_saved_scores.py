@@ -1,0 +1,55 @@
+"""What is kept for comparisons comes back, and gives the report's own figures."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+pytest.importorskip("scipy")
+
+from voicenym.errors import VoicenymError
+from voicenym.evaluation import saved_scores
+from voicenym.evaluation.utility import Tally
+from voicenym.metrics import eer
+
+
+def test_scores_come_back_and_give_the_figures_of_the_report(found, tmp_path):
+    evaluation, evidence = found
+    words = {"sturdy": Tally(np.array([2.0, 3.0]), np.array([8.0, 12.0]), ("u", "v"), ("a", "b"))}
+    saved_scores.keep(evaluation, dataclasses.replace(evidence, words=words), tmp_path)
+    for place in (tmp_path, tmp_path / "results.json"):
+        again = saved_scores.load(place)
+        for system in evaluation.systems:
+            figure = again.eer(system.name)
+            assert 100 * figure.value == pytest.approx(system.strongest.eer.value)
+            assert figure.speakers.tolist() == sorted(f"s{i}" for i in range(8))
+        assert again.wer("sturdy").value == 0.25
+        assert again.wer("bent <script>") is None
+        assert again.eer("nobody") is None
+    trials = evidence.trials
+    top = evaluation.systems[1].strongest
+    scores = evidence.scores["sturdy"][f"{top.attacker}, {top.verifier}"]
+    same = again.pairs[:, 0] == again.pairs[:, 1]
+    value = eer(again.scores["sturdy"][same], again.scores["sturdy"][~same]).value
+    assert value == eer(scores[trials.target], scores[trials.nontarget]).value
+
+
+def test_a_system_that_nobody_attacked_has_no_scores(found, tmp_path):
+    evaluation, evidence = found
+    first = evaluation.systems[0]
+    holder = tuple(a for a in first.attacks if a.holds_key)
+    alone = dataclasses.replace(evaluation, systems=(dataclasses.replace(first, attacks=holder),))
+    saved_scores.keep(alone, evidence, tmp_path)
+    assert saved_scores.load(tmp_path).eer(first.name) is None
+
+
+def test_older_reports_have_none_and_broken_ones_are_refused(found, tmp_path):
+    assert saved_scores.load(tmp_path) is None
+    (tmp_path / saved_scores.SCORES).write_bytes(b"nothing")
+    with pytest.raises(VoicenymError, match="is no scores"):
+        saved_scores.load(tmp_path)
+    path = saved_scores.keep(*found, tmp_path)
+    arrays = dict(np.load(path))
+    np.savez(path, **{**arrays, "format": np.array(99)})
+    with pytest.raises(VoicenymError, match="another release"):
+        saved_scores.load(tmp_path)

@@ -1,0 +1,137 @@
+"""What listening by figure says, with a recogniser that hears what it is told."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+pytest.importorskip("jiwer")
+pytest.importorskip("parselmouth")
+
+from voicenym.attack.transforms import ORIGINAL, Transform
+from voicenym.evaluation import utility
+from voicenym.recognition import Transcripts
+
+REPLICATES = {"replicates": 30}
+
+
+class Ears:
+    """Drops the last word of what is said, and adds one of its own to the first recording."""
+
+    name = "ears"
+
+    def __init__(self, texts):
+        self.texts = texts
+
+    def transcribe(self, recordings):
+        heard = [" ".join(text.split()[:-1]) for text in self.texts]
+        heard[0] += " oh well now"
+        return heard
+
+
+@dataclasses.dataclass(frozen=True)
+class Louder:
+    """A change whose noise is known."""
+
+    gain: float
+
+    def identity(self, recording):
+        return f"louder {self.gain}"
+
+    def __call__(self, samples, recording):
+        return np.float32(self.gain) * samples
+
+
+@pytest.fixture
+def speech(corpus, monkeypatch):
+    """Eight recordings of four speakers, each with a text of four words; no DNSMOS."""
+    monkeypatch.setattr(utility, "mean_opinion", _nothing)
+    return [
+        dataclasses.replace(r, text=f"one two three {r.name[-1]}")
+        for r in corpus
+        if r.speaker in ("s0", "s1", "s2", "s3") and r.name[-1] in "01"
+    ]
+
+
+def _nothing(*arguments, **options):
+    raise ValueError("no model here")
+
+
+def test_words_characters_and_each_kind_of_error(speech):
+    heard = utility.hear(speech, ORIGINAL, Ears([r.text for r in speech]), **REPLICATES)
+    figures = heard.figures
+    # 8 times 4 words: the first loses one and gains three (one of them in its place)
+    assert figures["WER deletions"].value == pytest.approx(100 * 7 / 32)
+    assert figures["WER substitutions"].value == pytest.approx(100 * 1 / 32)
+    assert figures["WER insertions"].value == pytest.approx(100 * 2 / 32)
+    for name in ("WER", "CER"):
+        kinds = [figures[f"{name} {kind}"] for kind in utility.KINDS]
+        assert figures[name].value == pytest.approx(sum(kind.value for kind in kinds))
+        assert all(kind.low <= kind.value <= kind.high for kind in kinds)
+    assert {m.unit for m in figures.values()} == {"%"}
+    assert "RTF" not in figures, "nothing was done to originals"
+
+
+def test_transcripts_of_somebody_else_count_instead_of_ears(speech, tmp_path):
+    said = Transcripts(tmp_path / "text", {r.name: r.text for r in speech})
+    deaf = Ears([r.text for r in speech])
+    figures = utility.hear(speech, ORIGINAL, deaf, transcripts=said, **REPLICATES).figures
+    assert figures["WER"].value == figures["CER"].value == 0.0
+    part = Transcripts(tmp_path / "text", {speech[0].name: "one"})
+    heard = utility.hear(speech, ORIGINAL, deaf, transcripts=part, **REPLICATES)
+    assert not heard.figures
+    assert any(
+        "words were not measured" in n and "no transcript of 7 of 8" in n for n in heard.notes
+    )
+
+
+def test_why_words_were_not_measured_is_said(speech):
+    mute = [dataclasses.replace(r, text="") for r in speech]
+    notes = utility.hear(mute, ORIGINAL, Ears([]), **REPLICATES).notes
+    assert any("words were not measured: no recording has a text" in n for n in notes)
+    notes = utility.hear(speech, ORIGINAL, None, **REPLICATES).notes
+    assert any("words were not measured: nobody listened" in n for n in notes)
+
+
+def test_noise_time_and_melody_of_a_known_change(speech, monkeypatch):
+    clock = iter(np.arange(1000) * 0.25)
+    monkeypatch.setattr(utility.time, "process_time", lambda: next(clock))
+    monkeypatch.setattr(utility, "_melody", lambda x: melody(x))
+    figures = utility.hear(speech, Transform((Louder(1.1),)), None, **REPLICATES).figures
+    assert figures["SNR"].value == pytest.approx(20.0, abs=1e-3)
+    assert figures["SNR"].unit == "dB"
+    assert figures["RTF"].value == pytest.approx(0.25), "a quarter of a second each, of 1 s"
+    assert figures["RTF"].low == figures["RTF"].high == pytest.approx(0.25)
+    assert figures["rho_F0"].value == pytest.approx(1.0)
+    assert abs(figures["rho_F0 by chance"].value) < 0.6
+    assert figures["rho_F0 by chance"].low is not None
+
+
+def melody(samples):
+    """A drawn melody that belongs to the recording, whatever its level."""
+    seed = int(np.abs(np.fft.rfft(samples / np.abs(samples).max())[:50]).sum() * 10)
+    return 150 + 5 * np.convolve(
+        np.random.default_rng(seed).standard_normal(430), np.ones(31), "valid"
+    )
+
+
+def test_chance_is_another_sentence_where_texts_are_known(speech):
+    same = [dataclasses.replace(r, text="yes") for r in speech]
+    assert utility._other(same, 0) is None
+    assert utility._other([same[0], same[1], speech[0]], 0) == 2
+    mute = [dataclasses.replace(r, text="") for r in speech]
+    assert utility._other(mute, len(mute) - 1) == 0
+    assert utility._other(mute[:1], 0) is None
+
+
+def test_a_retrained_recogniser_has_figures_of_its_own(speech):
+    texts = [r.text for r in speech]
+    deaf, learnt = Ears(texts), Ears([f"{text} {text}" for text in texts])
+    louder = Transform((Louder(2.0),))
+    plain = utility.hear(speech, louder, deaf, **REPLICATES).figures
+    figures = utility.hear(speech, louder, deaf, retrained=learnt, **REPLICATES).figures
+    assert figures["WER"] == plain["WER"]
+    alone = utility.hear(speech, louder, learnt, **REPLICATES).figures
+    assert figures["WER retrained"] == alone["WER"] != plain["WER"]
+    assert figures["CER retrained"] == alone["CER"]
+    assert not any("retrained" in name for name in plain)

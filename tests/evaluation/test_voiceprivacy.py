@@ -1,0 +1,163 @@
+"""The challenges' lists are followed to the letter, and their parts weighed as published."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from voicenym.corpus.recording import Recording
+from voicenym.errors import CorpusError
+from voicenym.evaluation import protection
+from voicenym.evaluation.voiceprivacy import WEIGHTS, data_set, from_voiceprivacy
+
+
+def corpus(speakers=10, utterances=14, sexes="fm", prefix="s"):
+    return [
+        Recording(f"{prefix}{s:02}-{u:02}", f"{prefix}{s:02}", Path("none"), sexes[s % len(sexes)])
+        for s in range(speakers)
+        for u in range(utterances)
+    ]
+
+
+@pytest.fixture
+def lists(tmp_path):
+    (tmp_path / "enrolls").write_text("s00-00\ns00-01\ns02-00\n")
+    (tmp_path / "trials").write_text("s00 s00-05 target\ns00 s02-05 nontarget\ns02 s02-05 target\n")
+    return tmp_path
+
+
+def test_lists_of_the_challenge_are_followed_to_the_letter(lists):
+    trials = from_voiceprivacy(lists / "enrolls", lists / "trials", corpus())
+    assert [(m.name, len(m.recordings)) for m in trials.models] == [("s00", 2), ("s02", 1)]
+    assert [r.name for r in trials.recordings] == ["s00-05", "s02-05"]
+    np.testing.assert_array_equal(trials.target, [[True, False], [False, True]])
+    np.testing.assert_array_equal(trials.nontarget, [[False, True], [False, False]])
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("s00 s00-05 maybe", "expected SPEAKER UTTERANCE"),
+        ("s00 s99-05 target", "have no recording: s99-05"),
+        ("s04 s04-05 target", "s04 is not enrolled"),
+        ("s00 s02-05 target", "s02-05 is by s02"),
+    ],
+)
+def test_lists_that_do_not_hold_together(lists, line, message):
+    with (lists / "trials").open("a") as file:
+        file.write(line + "\n")
+    with pytest.raises(CorpusError, match=message):
+        from_voiceprivacy(lists / "enrolls", lists / "trials", corpus())
+
+
+def test_few_speakers_are_warned_of(lists):
+    trials = from_voiceprivacy(lists / "enrolls", lists / "trials", corpus())
+    assert any("only 2 speakers" in w for w in trials.warnings)
+
+
+def test_a_list_without_trials_is_refused(lists):
+    (lists / "trials").write_text("\n")
+    with pytest.raises(CorpusError, match="no trials in it"):
+        from_voiceprivacy(lists / "enrolls", lists / "trials", corpus())
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("data/libri_dev_trials_f/trials", "LibriSpeech"),
+        ("data/libri_test_trials_m/trials", "LibriSpeech"),
+        ("vctk_dev_trials_m/trials", "VCTK different"),
+        ("vctk_dev_trials_f_common/trials", "VCTK common"),
+        ("lists/vctk_test_trials_f_common.txt", "VCTK common"),
+        ("data/vctk_dev_trials_f_all/trials", None),
+        ("data/mine/trials", None),
+    ],
+)
+def test_lists_are_told_by_their_names(path, name):
+    assert data_set(Path(path)) == name
+
+
+def test_weights_are_those_of_the_appendix():
+    assert sum(2 * w for w in WEIGHTS.values()) == pytest.approx(1.0)
+    rates = {"LibriSpeech": (47.44, 46.72), "VCTK different": (52.11, 48.04)}
+    rates["VCTK common"] = (47.97, 45.30)  # table V, selection, development set
+    mean = sum(WEIGHTS[name] * rate for name, pair in rates.items() for rate in pair)
+    assert mean == pytest.approx(48.23, abs=0.005)
+
+
+@pytest.fixture
+def challenge(tmp_path):
+    """Both data sets, as the challenges lay them out; VCTK's common sentences have odd numbers."""
+    speech = corpus(6, 8, prefix="l") + corpus(6, 8, prefix="p")
+    speakers = sorted({(r.speaker, r.sex) for r in speech})
+    for name, prefix in (("libri", "l"), ("vctk", "p")):
+        folder = tmp_path / f"{name}_dev_enrolls"
+        folder.mkdir()
+        own = [r.name for r in speech if r.name.startswith(prefix) and r.name[-2:] < "03"]
+        (folder / "enrolls").write_text("\n".join(own) + "\n")
+        for kind in ("", "_common") if name == "vctk" else ("",):
+            for sex in "fm":
+                folder = tmp_path / f"{name}_dev_trials_{sex}{kind}"
+                folder.mkdir()
+                rows = [
+                    f"{s} {r.name} {'target' if r.speaker == s else 'nontarget'}"
+                    for r in speech
+                    for s, other in speakers
+                    if s[0] == prefix == r.name[0] and other == sex == r.sex
+                    if r.name[-2:] >= "03"
+                    and (name == "libri" or int(r.name[-1]) % 2 == bool(kind))
+                ]
+                (folder / "trials").write_text("\n".join(rows) + "\n")
+    return tmp_path, speech
+
+
+def test_all_lists_at_once_have_six_parts_and_the_published_mean(challenge):
+    root, speech = challenge
+    enrolls = sorted(root.glob("*_enrolls/enrolls"))
+    lists = sorted(root.glob("*_trials_*/trials"))
+    trials = from_voiceprivacy(enrolls, lists, speech)
+    assert [(p.name, p.weight) for p in trials.parts] == [
+        ("LibriSpeech f", 0.25), ("LibriSpeech m", 0.25), ("VCTK different f", 0.2),
+        ("VCTK different m", 0.2), ("VCTK common f", 0.05), ("VCTK common m", 0.05),
+    ]  # fmt: skip
+    assert not any("weighted mean" in w for w in trials.warnings)
+    together = np.sum([p.tested for p in trials.parts], axis=0)
+    np.testing.assert_array_equal(together, trials.tested)
+
+    noise = np.random.default_rng(0).standard_normal(trials.tested.shape)
+    scores = noise + 1.5 * trials.target
+    attacker = protection.Ignorant()
+    figures = protection.measured(attacker, scores, trials, "a", 100).figures.figures
+    mean = sum(p.weight * figures[f"EER {p.name}"].value for p in trials.parts)
+    assert figures["weighted EER"].value == pytest.approx(mean)
+    assert figures["weighted EER"].low <= mean <= figures["weighted EER"].high
+
+
+def test_parts_that_are_missing_are_said(challenge):
+    root, speech = challenge
+    one = root / "libri_dev_trials_f" / "trials"
+    trials = from_voiceprivacy(root / "libri_dev_enrolls" / "enrolls", one, speech)
+    assert [p.name for p in trials.parts] == ["LibriSpeech f"]
+    said = next(w for w in trials.warnings if "weighted mean" in w)
+    assert "LibriSpeech, men" in said
+    assert "VCTK common, women" in said
+
+
+def test_lists_of_other_data_have_no_weighted_mean(lists, challenge):
+    trials = from_voiceprivacy(lists / "enrolls", lists / "trials", corpus())
+    assert not trials.parts
+    assert any("is not named after a data set" in w for w in trials.warnings)
+    root, speech = challenge
+    nobody = [Recording(r.name, r.speaker, r.path) for r in speech]
+    one = root / "libri_dev_trials_f" / "trials"
+    trials = from_voiceprivacy(root / "libri_dev_enrolls" / "enrolls", one, nobody)
+    assert any("the sex of l00 is unknown" in w for w in trials.warnings)
+
+
+def test_words_are_averaged_over_corpora(challenge):
+    root, speech = challenge
+    enrolls = sorted(root.glob("*_enrolls/enrolls"))
+    trials = from_voiceprivacy(enrolls, sorted(root.glob("*_trials_*/trials")), speech)
+    assert [(p.name, p.weight) for p in trials.spoken] == [("LibriSpeech", 0.5), ("VCTK", 0.5)]
+    together = np.sum([p.tested for p in trials.spoken], axis=0)
+    np.testing.assert_array_equal(together, trials.tested)

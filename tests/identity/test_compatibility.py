@@ -1,0 +1,73 @@
+"""Which methods a system can use."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from voicenym.errors import UnknownSystemError, VoicenymError
+from voicenym.identity.compatibility import fit, tried, within
+from voicenym.identity.copy import Copy, Half
+from voicenym.identity.distinct import Distinct
+from voicenym.identity.lookup import Lookup
+from voicenym.identity.mixture import Mixture
+from voicenym.identity.spec import parsed
+
+TWO = ("acoustic", "vocoder")
+
+
+def test_halves_need_two_parts():
+    half = Half(Copy())
+    fit(half, "b1a", TWO)
+    with pytest.raises(UnknownSystemError, match=r"^base: half .* b1a has two") as told:
+        fit(half, "base")
+    assert "\n" not in str(told.value)
+
+
+def test_frequencies_and_speaker_vectors_are_told_apart():
+    scaled, nested = parsed("formant-pitch"), parsed("half:of=(formant-pitch)")
+    fit(scaled, "b1b", hertz=True)
+    fit(nested, "b1a", TWO, hertz=True)
+    for method in (scaled, nested):
+        with pytest.raises(UnknownSystemError, match="voicenym models formants"):
+            fit(method, "b1a", TWO)
+    fit(Copy(), "b1a", hertz=True)
+    with pytest.raises(UnknownSystemError, match="blank is for speaker vectors"):
+        fit(parsed("blank"), "b1a", hertz=True)
+
+
+def test_halves_stand_around_other_methods(pool):
+    half = Half(Lookup(pool))
+    for name, within_another in (
+        ("half", lambda: Half(half)),
+        ("distinct", lambda: Distinct(half, pool)),
+        ("autoencoder", lambda: parsed("autoencoder:model=m,of=(half:of=(copy))")),
+    ):
+        with pytest.raises(UnknownSystemError, match=f"{name}: half .* never within"):
+            within_another()
+    assert [some.name for some in within(Half(Distinct(Lookup(pool), pool)))] == [
+        "half", "distinct", "lookup",
+    ]  # fmt: skip
+
+
+def test_what_a_method_lacks_is_found_out_and_bad_luck_is_not(pool, users):
+    from voicenym.training.identity.train_mixture import MixtureConfig, train
+
+    tried(Lookup(pool), users[0])
+    with pytest.raises(VoicenymError):
+        tried(Lookup("no/such/pool"), users[0])
+    with pytest.raises(VoicenymError, match="element"):
+        tried(Lookup(pool), torch.ones(7))
+    model = train(pool, MixtureConfig())
+    picky = Mixture(model, theta=-1.0, retries=1)
+    tried(picky, users[0])  # no draw is the opposite of the speaker; for others it may be
+
+
+def test_what_was_made_of_another_encoders_vectors_is_refused(pool, users):
+    theirs = replace(pool, version="0123456789abcdef")
+    for method in (Lookup(theirs), Half(Lookup(theirs)), Distinct(Lookup(theirs), pool, 5.0, 16)):
+        tried(method, users[0], ["0123456789abcdef"])
+        tried(method, users[0])
+        with pytest.raises(VoicenymError, match=r"another speaker encoder \(0123456789abcdef\)"):
+            tried(method, users[0], ["fedcba9876543210"])
+    tried(Lookup(pool), users[0], ["fedcba9876543210"])  # of which nothing is known

@@ -1,0 +1,103 @@
+"""Networks by name: made, kept, found; and what is no such network refused."""
+
+import dataclasses
+import json
+from collections.abc import Mapping
+
+import pytest
+import torch
+
+from voicenym.errors import VoicenymError
+from voicenym.nets.architectures import Kinds, Network, sizes
+from voicenym.nets.checkpoint import CONFIG, write
+
+
+class Line(Network):
+    kind = "line"
+
+    def __init__(self, size: int = 2):
+        super().__init__()
+        if size < 1:
+            raise ValueError("one element at least")
+        self.size = size
+        self.weight = torch.nn.Parameter(torch.randn(size))
+        self.dropout = torch.nn.Dropout()
+
+    def config(self):
+        return {"size": self.size}
+
+
+def doubled(state: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    return {name: 2.0 * value for name, value in state.items()}
+
+
+LINES = Kinds("line", {"line": f"{__name__}:Line", "absent": "voicenym.nets.no_such:Thing"})
+
+
+def test_a_network_comes_back_from_its_folder(tmp_path):
+    network = LINES.make("line", {"size": 3})
+    LINES.save(network, tmp_path, {"steps": 7}, slope=1.5)
+    again = LINES.load(tmp_path)
+    assert isinstance(again, Line)
+    assert torch.equal(again.weight, network.weight)
+    assert not again.training
+    told = json.loads((tmp_path / CONFIG).read_text())
+    assert list(told) == ["kind", "options", "card", "slope", "sha256"]
+    assert (told["kind"], told["options"]) == ("line", {"size": 3})
+    assert (told["card"], told["slope"]) == ({"steps": 7}, 1.5)
+
+
+def test_half_precision_is_near(tmp_path):
+    network = LINES.make("line", {"size": 50})
+    LINES.save(network, tmp_path, half=True)
+    torch.testing.assert_close(LINES.load(tmp_path).weight, network.weight, atol=0, rtol=2**-11)
+
+
+def test_what_is_stored_may_be_another_state(tmp_path):
+    network = LINES.make("line", {})
+    dataclasses.replace(LINES, stored=doubled).save(network, tmp_path)
+    assert torch.equal(LINES.load(tmp_path).weight, 2.0 * network.weight)
+
+
+def test_mistakes_are_named(tmp_path):
+    with pytest.raises(VoicenymError, match="no line 'curve'; there are: absent, line"):
+        LINES.make("curve", {})
+    with pytest.raises(VoicenymError, match="sise"):
+        LINES.make("line", {"sise": 3})
+    with pytest.raises(VoicenymError, match="line: one element at least"):
+        LINES.make("line", {"size": 0})
+    for config in ({"kind": "curve", "options": {}}, {"kind": "line"}, {}):
+        write(tmp_path, {"weight": torch.zeros(2)}, config)
+        with pytest.raises(VoicenymError, match="holds no line; give one of voicenym train"):
+            LINES.load(tmp_path)
+    write(tmp_path, {"weight": torch.zeros(2)}, {"kind": "line", "options": {"size": 3}})
+    with pytest.raises(VoicenymError, match="of another architecture"):
+        LINES.load(tmp_path)
+
+
+@dataclasses.dataclass(frozen=True)
+class Sizes:
+    widths: tuple[int, ...] = (1,)
+    depth: int = 1
+
+    def __post_init__(self):
+        if self.depth < 1:
+            raise ValueError("a depth of 1 at least")
+
+
+def test_sizes_are_those_given_and_tuples_again():
+    made = sizes(Sizes, json.loads('{"widths": [2, 3]}'), "here", "a net")
+    assert made == Sizes(widths=(2, 3))
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"width": 3}, "here: no size 'width' of a net; there are: widths, depth"),
+        ({"depth": 0}, "here: no sizes of a net: a depth of 1 at least"),
+        ({"depth": "x"}, "here: no sizes of a net: "),
+    ],
+)
+def test_sizes_that_cannot_be_are_refused(options, told):
+    with pytest.raises(VoicenymError, match=told):
+        sizes(Sizes, options, "here", "a net")

@@ -1,0 +1,144 @@
+"""The folder of a pipeline: what fits, and what is said of what does not."""
+
+import json
+import shutil
+
+import pytest
+import torch
+
+from voicenym.errors import VoicenymError, WeightsError
+from voicenym.resynthesis.pipeline import assembly
+from voicenym.resynthesis.pipeline.assembly import assemble, opened
+from voicenym.resynthesis.pipeline.synthesis_settings import Settings
+
+
+@pytest.fixture
+def folder(pipelines, tmp_path):
+    """A folder of a pipeline that a test may spoil."""
+    shutil.copytree(pipelines / "ssl", tmp_path / "ssl")
+    return tmp_path / "ssl"
+
+
+def test_parts_come_back_with_their_settings(small_parts, tmp_path):
+    parts = {name: small_parts["ssl"][name] for name in assembly.NEEDED}
+    assemble(tmp_path / "a", parts, Settings("live", 70.0, 300.0, "root"), {"content": "x"})
+    found = opened(tmp_path / "a")
+    assert (found.content.kind, found.speaker.kind) == ("hubert-soft", "ecapa")
+    assert found.settings == Settings("live", 70.0, 300.0, "root")
+    assert found.tracker.hop == 0.01
+    scaled = found.settings.scaled(torch.rand(2, 12))
+    torch.testing.assert_close(scaled.norm(dim=1), torch.full((2,), 12.0).sqrt())
+
+
+def test_a_part_is_added_to_a_folder_and_others_stay(small_parts, tmp_path):
+    parts = small_parts["ssl"]
+    assemble(tmp_path, {name: parts[name] for name in assembly.NEEDED}, Settings(lowest=50.0))
+    before = assembly.version(tmp_path)
+    with pytest.raises(WeightsError, match="assemble --pool"):
+        assembly.part(tmp_path, "pool")
+    assemble(tmp_path, {"pool": parts["pool"]})
+    assert assembly.part(tmp_path, "pool").is_dir()
+    assert opened(tmp_path).settings.lowest == 50.0
+    assert assembly.version(tmp_path) != before
+    assert assembly.adjusted(tmp_path, {"highest": 350.0}) == Settings(lowest=50.0, highest=350.0)
+
+
+def test_no_weights_and_foreign_folders_are_told_apart(tmp_path):
+    with pytest.raises(WeightsError, match="models assemble"):
+        opened(tmp_path / "nothing")
+    with pytest.raises(WeightsError, match="models assemble"):
+        opened(tmp_path)
+    (tmp_path / "holiday.jpg").write_bytes(b"")
+    with pytest.raises(VoicenymError, match="not the folder of a pipeline"):
+        opened(tmp_path)
+    assert assembly.version(tmp_path) == ""
+
+
+def test_a_single_part_is_no_pipeline(small_parts):
+    with pytest.raises(VoicenymError, match="holds ecapa"):
+        opened(small_parts["ssl"]["speaker"])
+
+
+@pytest.mark.parametrize("name", assembly.NEEDED)
+def test_a_missing_part_names_the_command_that_adds_it(folder, name):
+    shutil.rmtree(folder / name)
+    with pytest.raises(WeightsError, match=f"assemble --{name}"):
+        opened(folder)
+
+
+@pytest.mark.parametrize("name", assembly.NEEDED)
+def test_damaged_weights_are_refused_by_their_path(folder, name):
+    path = folder / name / "model.safetensors"
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(bytes(content))
+    with pytest.raises(VoicenymError, match=rf"{name}/model\.safetensors: damaged"):
+        opened(folder)
+
+
+def test_a_part_that_was_exchanged_by_hand_is_noticed(folder, small_parts):
+    shutil.rmtree(folder / "synthesizer")
+    shutil.copytree(small_parts["b1b"]["synthesizer"], folder / "synthesizer")
+    with pytest.raises(VoicenymError, match="put together"):
+        opened(folder)
+
+
+def test_parts_of_other_sizes_and_kinds_are_named(small_parts, tmp_path):
+    ssl, b1 = small_parts["ssl"], small_parts["b1b"]
+    parts = {name: ssl[name] for name in assembly.NEEDED}
+
+    def told(match, **changed):
+        with pytest.raises(VoicenymError, match=match):
+            assemble(tmp_path / "never", {**parts, **changed})
+        assert not (tmp_path / "never").exists()
+
+    told("content .tdnnf. gives 8 numbers", content=b1["content"])
+    told("speaker .xvector. gives 14 numbers", speaker=b1["speaker"])
+    told("no content encoder", content=ssl["speaker"])
+    told("pool: is of speaker vectors of 14", pool=b1["pool"])
+    told("of the form roh, not loh", loh=ssl["roh"])
+    told("no pool", pool=ssl["roh"])
+    told("no part 'vocoder'", vocoder=ssl["roh"])
+    told("no register", register=ssl["roh"])
+
+
+def test_vectors_of_other_weights_of_the_encoder_are_refused(small_parts, tmp_path):
+    from voicenym.nets.speakers import speaker_encoders
+
+    torch.manual_seed(1)
+    options = {"channels": 16, "size": 12, "attention": 8, "squeeze": 8}
+    speaker_encoders.save(speaker_encoders.make("ecapa", options), tmp_path / "speaker")
+    parts = {**small_parts["ssl"], "speaker": tmp_path / "speaker"}
+    with pytest.raises(VoicenymError, match="other weights of the speaker encoder"):
+        assemble(tmp_path / "a", parts)
+
+
+def test_a_pool_may_name_the_checkpoint_that_the_encoder_was_converted_from(small_parts, tmp_path):
+    from voicenym.identity.pools import speaker_pool
+    from voicenym.nets.speakers import speaker_encoders
+
+    encoder = speaker_encoders.load(small_parts["ssl"]["speaker"])
+    speaker_encoders.save(
+        encoder, tmp_path / "speaker", {"its SHA-256": "0123456789abcdef" + 48 * "0"}
+    )
+    people = speaker_pool.load(small_parts["ssl"]["pool"])
+    from dataclasses import replace
+
+    speaker_pool.save(replace(people, version="0123456789abcdef"), tmp_path / "pool")
+    parts = {name: small_parts["ssl"][name] for name in assembly.NEEDED}
+    assemble(tmp_path / "a", {**parts, "speaker": tmp_path / "speaker", "pool": tmp_path / "pool"})
+
+
+def test_settings_that_mean_nothing_are_refused(folder):
+    for wrong, match in (
+        ({"tracker": "ear"}, "no pitch tracker"),
+        ({"scale": "double"}, "scale is one of"),
+        ({"lowest": 500.0}, "none"),
+    ):
+        with pytest.raises(VoicenymError, match=match):
+            Settings(**wrong)
+        told = json.loads((folder / "config.json").read_text("utf-8"))
+        (folder / "config.json").write_text(json.dumps({**told, **wrong}), "utf-8")
+        with pytest.raises(VoicenymError, match=rf"config\.json: .*{match}"):
+            opened(folder)
+        (folder / "config.json").write_text(json.dumps(told), "utf-8")

@@ -1,0 +1,167 @@
+"""The recipe of recognisers: learns a few sentences by heart, within limits, again and again."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+pytest.importorskip("lightning")
+pytest.importorskip("jiwer")
+
+from voicenym.corpus.recording import Recording
+from voicenym.errors import CorpusError, VoicenymError
+from voicenym.nets.words import ctc
+from voicenym.nets.words.character_model import CharacterModel
+from voicenym.nets.words.ctc import Alphabet
+from voicenym.training.run.config import changed
+from voicenym.training.run.fit import Machine
+from voicenym.training.run.schedule import Cyclical
+from voicenym.training.speech.augmentation import SpecAugment, Surroundings
+from voicenym.training.speech.speech_cache import Shelf, Utterance
+from voicenym.training.words.train_recogniser import RecogniserConfig, kept_out, train
+
+TEXTS = ["ab ba", "b aa", "abab", "a bb a"]
+ALPHABET = Alphabet(" ab")
+HERTZ = {"a": (300.0, 900.0), "b": (500.0, 2_000.0), " ": (0.0, 0.0)}
+STILL = Surroundings(noise=0.0, babble=0.0, room=0.0, band=0.0)
+QUICK = RecogniserConfig(
+    options={"size": 24, "layers": 1, "heads": 2, "kernel": 7, "channels": 8, "dropout": 0.0},
+    batch=4,
+    speeds=(1.0,),
+    rate=1e-2,
+    surroundings=STILL,
+    blanks=SpecAugment(0, 0),
+    schedule=Cyclical(rise=0.1),
+    every=25,
+)
+CPU = Machine("cpu", workers=0)
+
+
+class Tones:
+    """Says a letter as 0.2 s of two tones, with a pause after it, in some noise."""
+
+    def identity(self, recording: Recording) -> str:
+        return recording.name
+
+    def __call__(self, recording: Recording) -> np.ndarray:
+        rng = np.random.default_rng(int(recording.name))
+        time = np.arange(3_200) / 16_000
+        parts = []
+        for letter in recording.text:
+            parts.append(sum(0.2 * np.sin(2 * np.pi * f * time) for f in HERTZ[letter]))
+            parts.append(np.zeros(800))
+        said = np.concatenate(parts)
+        return (said + 0.003 * rng.standard_normal(len(said))).astype(np.float32)
+
+
+@pytest.fixture
+def speech(tmp_path) -> list[Utterance]:
+    recordings = [
+        Recording(str(i), f"s{i}", Path("none.wav"), text=text) for i, text in enumerate(TEXTS)
+    ]
+    return Shelf(tmp_path / "shelf").fill(recordings, Tones())
+
+
+def heard(model: CharacterModel, speech: list[Utterance]) -> list[str]:
+    found = [model.log_probs(torch.from_numpy(u.samples())) for u in speech]
+    return [model.alphabet.decode(ctc.collapse(f.argmax(-1).tolist())) for f in found]
+
+
+@pytest.mark.parametrize(
+    ("net", "options", "rate"),
+    [
+        ("conformer", QUICK.options, 1e-2),
+        ("deepspeech2", {"size": 32, "layers": 1, "cell": "lstm", "channels": 2}, 2e-2),
+    ],
+)
+def test_four_sentences_are_learnt_by_heart(tmp_path, speech, net, options, rate):
+    torch.manual_seed(0)
+    model = CharacterModel.make(net, ALPHABET, options)
+    config = changed(QUICK, net=net, options=options, rate=rate, steps=75)
+    said: list[str] = []
+    outcome = train(model, speech, speech, config, tmp_path / "run", machine=CPU, say=said.append)
+    assert heard(model, speech) == TEXTS
+    assert outcome.best == 0.0
+    assert outcome.finished
+    assert outcome.curve[-1]["CER %"] <= outcome.curve[0]["CER %"]
+    assert "WER %" in said[0]
+
+
+def test_a_run_that_was_cut_short_goes_on(tmp_path, speech):
+    def run(folder: str, steps: int) -> tuple[CharacterModel, int]:
+        torch.manual_seed(0)
+        model = CharacterModel.make("conformer", ALPHABET, QUICK.options)
+        config = changed(QUICK, steps=steps, every=5, schedule=Cyclical(rise=0.0, floor=1.0))
+        return model, train(model, speech, speech, config, tmp_path / folder, machine=CPU).steps
+
+    _, steps = run("parts", 5)
+    assert steps == 5
+    model, steps = run("parts", 10)
+    assert steps == 10
+    assert len((tmp_path / "parts" / "curve.jsonl").read_text().splitlines()) == 2
+    whole, _ = run("whole", 10)
+    for name, value in whole.net.state_dict().items():
+        np.testing.assert_allclose(model.net.state_dict()[name], value, atol=1e-5, err_msg=name)
+
+
+def test_time_is_a_limit(tmp_path, speech):
+    model = CharacterModel.make("conformer", ALPHABET, QUICK.options)
+    config = changed(QUICK, steps=10_000, every=10)
+    outcome = train(model, speech, speech, config, tmp_path / "run", seconds=1e-6, machine=CPU)
+    assert outcome.steps < 10
+
+
+def test_noise_speed_blanks_and_half_precision_leave_the_loss_finite(tmp_path, speech):
+    model = CharacterModel.make("conformer", ALPHABET, QUICK.options)
+    config = dataclasses.replace(
+        QUICK,
+        steps=3,
+        every=3,
+        speeds=(0.9, 1.1),
+        surroundings=Surroundings(noise=1.0, babble=1.0, room=1.0, band=1.0),
+        blanks=SpecAugment(),
+    )
+    silent = dataclasses.replace(speech[0].recording, text="")
+    more = [*speech, dataclasses.replace(speech[0], recording=silent)]
+    said: list[str] = []
+    half = Machine("cpu", precision="bf16-mixed", workers=0)
+    outcome = train(model, more, speech, config, tmp_path / "run", machine=half, say=said.append)
+    assert said[0] == "1 of 5 utterances are left out: without text"
+    assert np.isfinite(outcome.best)
+
+
+def test_speakers_are_kept_out():
+    recordings = [
+        Recording(f"{s}{i}", f"s{s}", Path("x"), text="a" if i else "")
+        for s in range(10)
+        for i in range(4)
+    ]
+    learnt, out = kept_out(recordings, 0.2, seed=1)
+    assert {r.speaker for r in learnt}.isdisjoint({r.speaker for r in out})
+    assert len({r.speaker for r in out}) == 2
+    assert len(learnt) + len(out) == 30  # those without text are in neither
+    assert kept_out(recordings[::-1], 0.2, seed=1)[1] == out
+    assert kept_out(recordings, 0.2, seed=2)[1] != out
+    one, other = kept_out(recordings[:4], 0.5, seed=0)
+    assert {r.speaker for r in one} == {r.speaker for r in other} == {"s0"}
+    with pytest.raises(CorpusError, match="too few"):
+        kept_out(recordings[:2], 0.5, seed=0)
+
+
+@pytest.mark.parametrize(
+    ("net", "options", "said"),
+    [
+        ("whisper", {}, "no net 'whisper'"),
+        ("conformer", {"size": "huge"}, "no size 'huge'"),
+        ("conformer", {"depth": 3}, "depth"),
+        ("deepspeech2", {"size": "small"}, "no size 'small'"),
+        ("deepspeech2", {"cell": "rnn"}, "lstm or gru"),
+    ],
+)
+def test_nets_that_there_are_not(net, options, said):
+    with pytest.raises(VoicenymError, match=said):
+        CharacterModel.make(net, ALPHABET, options)

@@ -1,0 +1,102 @@
+"""Verifiers by name, and the one that comes with the package."""
+
+from __future__ import annotations
+
+import math
+import os
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from voicenym.errors import VoicenymError
+from voicenym.nets.speakers.speaker_encoders import SMALL, make, save
+from voicenym.verification import verifiers as verifiers
+from voicenym.verification.encoder_verifier import Trained
+from voicenym.verification.verifiers import encoder_of, installed, unconverted, verifier
+
+pytest.importorskip("safetensors")
+
+
+def sounds():
+    rng = np.random.default_rng(0)
+    return [0.1 * rng.standard_normal(n).astype(np.float32) for n in (16_000, 9_000, 300)]
+
+
+def test_the_bundled_one_is_whole_and_says_what_its_scores_mean():
+    found = verifier("ecapa-small")
+    vectors = found.embed(sounds())
+    assert vectors.shape == (3, 192)
+    assert np.isfinite(vectors).all()
+    assert all(math.isfinite(x) for x in found.calibration)
+    assert found.calibration[0] > 0
+    assert (SMALL / "README.md").is_file()
+    assert sum(p.stat().st_size for p in SMALL.iterdir()) < 2_000_000
+
+
+def test_it_hears_voices_and_not_words(corpus):
+    """Even of buzzes, which are no speech, takes of one are more alike than those of two."""
+    vectors = verifier("ecapa-small").embed([r.samples() for r in corpus])
+    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    cosine = unit @ unit.T
+    who = np.array([r.speaker for r in corpus])
+    same = (who[:, None] == who) & ~np.eye(len(who), dtype=bool)
+    assert np.median(cosine[same]) > np.median(cosine[who[:, None] != who])
+
+
+@pytest.mark.skipif(
+    not Path(os.environ.get("VOICENYM_SPEECH", "")).joinpath("manifest.tsv").is_file(),
+    reason="VOICENYM_SPEECH names no folder of real speech",
+)
+def test_it_tells_people_apart_that_it_never_heard():
+    """Single sentences, one sex, half of them children: under fifteen errors in a hundred."""
+    from voicenym.corpus.recordings import recordings
+    from voicenym.training.speakers.train_verifier import verify
+
+    speech = recordings(Path(os.environ["VOICENYM_SPEECH"]), "dev", "speechocean762")[::4]
+    vectors = verifier("ecapa-small").embed([r.samples() for r in speech])
+    assert verify(vectors, speech, replicates=0).value < 0.15
+
+
+def test_a_trained_one_goes_to_a_worker_and_changes_its_version_with_its_weights(tmp_path):
+    import torch
+
+    torch.manual_seed(0)
+    small = {"channels": 16, "size": 8, "attention": 8, "squeeze": 8}
+    for name in ("one", "two"):
+        save(make("ecapa", small), tmp_path / name, calibration=(10.0, -4.0))
+    one, two = Trained(tmp_path / "one"), Trained(tmp_path / "two")
+    assert one.version != two.version
+    assert one.name == "one"
+    assert one.calibration == (10.0, -4.0)
+    again = pickle.loads(pickle.dumps(one))
+    np.testing.assert_array_equal(again.embed(sounds()), one.embed(sounds()))
+
+
+def test_names_that_are_none_say_what_there_is(tmp_path):
+    with pytest.raises(VoicenymError, match="ecapa-small, resemblyzer"):
+        verifier("nobody")
+    with pytest.raises(VoicenymError, match="go on from; there are: ecapa-small"):
+        encoder_of("nobody")
+    with pytest.raises(VoicenymError, match=r"config\.json"):
+        verifier(str(tmp_path))
+
+
+def test_what_is_not_converted_is_not_offered_and_said(monkeypatch, tmp_path):
+    monkeypatch.setenv("VOICENYM_WEIGHTS", str(tmp_path))
+    assert installed() == ["ecapa-small"]
+    monkeypatch.setattr(verifiers, "find_spec", lambda name: object())
+    assert "voicenym models pull resemblyzer" in unconverted()
+    monkeypatch.setattr(verifiers, "find_spec", lambda name: None)
+    assert unconverted() == ""
+
+
+def test_going_on_from_a_verifier_leaves_it_as_it_is():
+    import torch
+
+    encoder = encoder_of("ecapa-small")
+    with torch.no_grad():
+        for parameter in encoder.parameters():
+            parameter.zero_()
+    assert np.abs(verifier("ecapa-small").embed(sounds())).max() > 0
