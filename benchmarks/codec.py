@@ -25,6 +25,7 @@ import torch
 from embedding import Clock
 from synthesis import BLOCK_SECONDS, Counter, best, convolution_rate, matrix_rate
 from voicenym.nets.codec.codec import RATE, Codec, CodecConfig, sizes
+from voicenym.nets.codec.codec_stream import CodecStream
 from voicenym.training.codec.train_musa import MusaConfig
 from voicenym.training.run.config import load
 
@@ -57,7 +58,7 @@ def row(name: str, config: CodecConfig, seconds: float, rates: tuple[float, floa
         return codec.convert(speech, codec.speaker(speech), empty)
 
     def stream() -> None:
-        running = codec.stream(empty, empty)
+        running = CodecStream(codec, empty, empty)
         for block in speech.split(round(BLOCK_SECONDS * RATE), dim=1):
             running.push(block)
         running.flush()

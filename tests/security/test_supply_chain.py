@@ -368,11 +368,12 @@ def test_a_torch_that_unpickles_more_than_it_says_is_not_used(tmp_path, monkeypa
 
 def test_resemblyzers_weights_are_known_by_their_digest(tmp_path, monkeypatch):
     from voicenym.nets import hub
+    from voicenym.nets.weight_pull import pull
 
     (tmp_path / "pretrained.pt").write_bytes(b"other")
     monkeypatch.setenv("VOICENYM_WEIGHTS", str(tmp_path / "home"))
     with pytest.raises(VoicenymError, match=r"pretrained\.pt: damaged, or not what"):
-        hub.pull("resemblyzer", fetch=lambda *_: str(tmp_path / "pretrained.pt"))
+        pull("resemblyzer", fetch=lambda *_: str(tmp_path / "pretrained.pt"))
     assert not hub.is_pulled("resemblyzer")
 
 
@@ -511,8 +512,8 @@ def test_nothing_else_in_the_package_unpickles():
 
 
 def test_only_converting_opens_pickles():
-    """``pickles.py`` is imported by ``convert.py``, which ``models`` and ``hub.pull`` import."""
-    importers: dict[str, set[str]] = {"pickles": set(), "convert": set()}
+    """``checkpoint_conversion`` alone imports ``pickles``; ``models`` and ``weight_pull`` import it."""
+    importers: dict[str, set[str]] = {"pickles": set(), "checkpoint_conversion": set()}
     used = set()
     for path in (ROOT / "src").rglob("*.py"):
         name = path.relative_to(ROOT / "src" / "voicenym").as_posix()
@@ -531,7 +532,10 @@ def test_only_converting_opens_pickles():
                 assert getattr(node.value, "value", None) is True
                 used.add(name)
     assert importers["pickles"] == {"nets/checkpoint_conversion.py"}
-    assert importers["convert"] == {"nets/hub.py", "apps/cli/models.py"}
+    assert importers["checkpoint_conversion"] == {
+        "nets/weight_pull.py",
+        "apps/cli/models.py",
+    }
     assert used == {"nets/content/wav2vec.py", "recognition/published_recogniser.py"}
 
 

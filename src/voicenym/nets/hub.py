@@ -42,36 +42,6 @@ def store() -> Path:
     return home() / "published"
 
 
-def pull(
-    name: str,
-    *,
-    offline: bool = False,
-    accept: Callable[[Published], bool] = lambda published: False,
-    fetch: Fetch | None = None,
-) -> Path:
-    """The folder of ours of an entry: fetched and converted, unless it is here already.
-
-    Args:
-        name, offline, accept, fetch: as of :func:`fetched`.
-
-    Raises:
-        DependencyError, VoicenymError: as of :func:`fetched` and
-            :func:`voicenym.nets.checkpoint_conversion.convert`.
-    """
-    from voicenym.nets.checkpoint_conversion import convert
-
-    if is_pulled(name):
-        with suppress(VoicenymError):  # one that was changed is made again
-            return Path(place_of(name))
-    weights = fetched(name, offline=offline, accept=accept, fetch=fetch)
-    folder = store() / name
-    convert(weights, entry(name).convert, folder)
-    kept = _read()
-    kept[name][CONVERTED] = configuration(folder)[DIGEST]
-    _write(kept)
-    return folder
-
-
 def fetched(
     name: str,
     *,
@@ -177,6 +147,17 @@ def place_of(place: str) -> str:
             f"voicenym models pull {place}"
         )
     return str(folder)
+
+
+def record_conversion(name: str, digest: str) -> None:
+    """Keep in the ledger the digest of an entry's converted weights.
+
+    Raises:
+        VoicenymError: the ledger cannot be read or written.
+    """
+    kept = _read()
+    kept[name][CONVERTED] = digest
+    _write(kept)
 
 
 def is_pulled(name: str) -> bool:

@@ -9,6 +9,7 @@ import torch
 from voicenym.errors import VoicenymError
 from voicenym.nets.codec import codec as module
 from voicenym.nets.codec.codec import Codec, CodecConfig, sizes
+from voicenym.nets.codec.codec_stream import CodecStream
 
 TINY = CodecConfig(channels=2, size=8, layers=1, codebooks=3, entries=8, speaker=8)
 
@@ -60,7 +61,7 @@ def test_a_causal_codec_streams_in_blocks_of_any_length(causal):
     speech, own, voice = torch.randn(2, 4001), torch.randn(2, 8), torch.randn(2, 8)
     whole = causal.convert(speech, own, voice)
     for lengths in ([4001], [1, 318, 700, 0, 2982], [320] * 12 + [161]):
-        stream, parts, given = causal.stream(own, voice), [], 0
+        stream, parts, given = CodecStream(causal, own, voice), [], 0
         for block in speech.split(lengths, dim=1):
             parts.append(stream.push(block))
             given += block.shape[1]
@@ -71,7 +72,7 @@ def test_a_causal_codec_streams_in_blocks_of_any_length(causal):
 
 def test_a_codec_that_looks_ahead_does_not_stream(codec):
     with pytest.raises(VoicenymError, match="causal: true"):
-        codec.stream(torch.zeros(1, 8), torch.zeros(1, 8))
+        CodecStream(codec, torch.zeros(1, 8), torch.zeros(1, 8))
 
 
 def test_clips_and_vectors_that_do_not_fit_are_refused(codec):
@@ -100,7 +101,7 @@ def test_with_fewer_codebooks_it_decodes_what_these_say(causal):
         frames = causal.quantizer.looked_up(causal.encode(speech, own).codes[:, :count])
         said = few.convert(speech, own, voice)
         torch.testing.assert_close(said, causal.decode(frames, voice))
-        stream = few.stream(own, voice)
+        stream = CodecStream(few, own, voice)
         parts = [*(stream.push(part) for part in speech.split(700, dim=1)), stream.flush()]
         torch.testing.assert_close(torch.cat(parts, dim=1), said, atol=1e-5, rtol=1e-4)
     assert len(causal.quantizer.books) == causal.sizes.codebooks == 3

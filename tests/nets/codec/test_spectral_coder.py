@@ -7,6 +7,7 @@ import torch
 
 from voicenym.errors import VoicenymError
 from voicenym.nets.codec.codec import Codec, CodecConfig, sizes
+from voicenym.nets.codec.codec_stream import CodecStream
 from voicenym.nets.codec.spectral_coder import (
     HEARD_AHEAD,
     SPOKEN_AHEAD,
@@ -59,7 +60,7 @@ def test_a_causal_end_looks_ahead_by_its_windows_and_its_first_convolution_alone
 def test_it_streams_in_blocks_of_any_length(codec, lengths):
     speech, own, voice = torch.randn(2, 5001), torch.randn(2, 8), torch.randn(2, 8)
     whole = codec.convert(speech, own, voice)
-    stream, parts, given = codec.stream(own, voice), [], 0
+    stream, parts, given = CodecStream(codec, own, voice), [], 0
     for block in speech.split(lengths, dim=1):
         parts.append(stream.push(block))
         given += block.shape[1]
@@ -71,7 +72,7 @@ def test_it_streams_in_blocks_of_any_length(codec, lengths):
 
 def test_what_is_held_back_is_known_beforehand(codec):
     assert codec.ahead == 1600
-    assert codec.stream(torch.zeros(1, 8), torch.zeros(1, 8)).latency == 1919
+    assert CodecStream(codec, torch.zeros(1, 8), torch.zeros(1, 8)).latency == 1919
     assert Codec(CodecConfig(channels=2, size=8, entries=4, speaker=8, causal=True)).ahead == 0
 
 

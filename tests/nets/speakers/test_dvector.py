@@ -6,8 +6,8 @@ import torch
 
 from voicenym.errors import VoicenymError
 from voicenym.nets import pickles
-from voicenym.nets.hub import pull
 from voicenym.nets.speakers.dvector import HOP, PART_FRAMES, DVector, part_starts
+from voicenym.nets.weight_pull import pull
 from voicenym.nets.weights_home import VARIABLE
 
 

@@ -62,7 +62,7 @@ def pull(
 ) -> None:
     """Fetch weights, convert them at once to a folder of ours, and keep the digests of both."""
     from voicenym.nets.catalogue import entry
-    from voicenym.nets.hub import pull as fetched
+    from voicenym.nets.weight_pull import pull as fetched
 
     published = entry(name)
     terms = "" if published.commercial else ", not for commercial use"

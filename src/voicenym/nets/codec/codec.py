@@ -22,7 +22,6 @@ import torch
 from voicenym.errors import VoicenymError
 from voicenym.nets import architectures
 from voicenym.nets.checkpoint import fill, read, write
-from voicenym.nets.codec.codec_stream import CodecStream
 from voicenym.nets.codec.quantizer import Quantized, ResidualQuantizer
 from voicenym.nets.codec.spectral_coder import SpectralDecoder, SpectralEncoder
 from voicenym.nets.codec.style_encoder import LEAST_SAMPLES, SpeakerEncoder
@@ -257,14 +256,6 @@ class Codec(torch.nn.Module):
             made = self.decode(self.encode(piece, own).total, voice)
             parts.append(made[:, start - first : min(step, samples - start) + start - first])
         return torch.cat(parts, dim=1)
-
-    def stream(self, own: torch.Tensor, voice: torch.Tensor) -> CodecStream:
-        """Begin a stream; see :class:`~voicenym.nets.codec.codec_stream.CodecStream`.
-
-        Raises:
-            VoicenymError: vectors of another size, or a codec that looks ahead.
-        """
-        return CodecStream(self, own, voice)
 
     def check(self, *vectors: torch.Tensor) -> None:
         """Refuse vectors that are not this codec's.

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import torch
 
 from voicenym.errors import VoicenymError
+from voicenym.nets.codec.codec import Codec
 from voicenym.nets.streaming import Memory
-
-if TYPE_CHECKING:
-    from voicenym.nets.codec.codec import Codec
 
 
 class CodecStream:

@@ -21,8 +21,9 @@ from voicenym.nets.codec.quantizer import ResidualQuantizer
 from voicenym.nets.convnext import Block
 from voicenym.nets.masked_batch import valid
 from voicenym.nets.streaming import Conv
-from voicenym.nets.words.whisper import RATE, STATE
 
+STATES_PER_SECOND = 50.0
+"""Of Whisper's encoder."""
 SLOWEST = 10_000.0
 """Longest wavelength of the positions, in states over 2 pi."""
 
@@ -134,7 +135,7 @@ class WordCodes(Network):
     @property
     def rate(self) -> float:
         """Codes a second, of each book."""
-        return RATE / STATE / self.sizes.every
+        return STATES_PER_SECOND / self.sizes.every
 
     @property
     def reach(self) -> int:

@@ -9,6 +9,7 @@ import torch
 from voicenym.errors import VoicenymError
 from voicenym.identity import Identity
 from voicenym.nets.codec.codec import CONTEXT, MOST_SAMPLES, RATE, Codec
+from voicenym.nets.codec.codec_stream import CodecStream
 from voicenym.nets.codec.style_encoder import LEAST_SAMPLES
 from voicenym.pseudonym import Pseudonym
 from voicenym.resynthesis.codec.codec_anonymization import voices
@@ -147,7 +148,7 @@ class LiveCodedCore:
         self._codec, self._method, self._strength = codec, method, strength
         self._pseudonyms = list(pseudonyms)
         own = codec.voices.mean.to(device).expand(rows, -1).clone()
-        self._stream = codec.stream(own, self._voices(own))
+        self._stream = CodecStream(codec, own, self._voices(own))
         self._output = Output(rows, low_pass(rate) if rate < RATE else None, device)
         self._past = torch.zeros(rows, 0, device=device)
         self._every = round(EVERY_SECONDS * RATE / codec.hop) * codec.hop
