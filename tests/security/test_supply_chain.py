@@ -512,7 +512,7 @@ def test_nothing_else_in_the_package_unpickles():
 
 
 def test_only_converting_opens_pickles():
-    """``checkpoint_conversion`` alone imports ``pickles``; ``models`` and ``weight_pull`` import it."""
+    """``checkpoint_conversion`` alone imports ``pickles``; only two modules import it."""
     importers: dict[str, set[str]] = {"pickles": set(), "checkpoint_conversion": set()}
     used = set()
     for path in (ROOT / "src").rglob("*.py"):
