@@ -67,3 +67,17 @@ def test_what_is_kept_out_is_prepared_with_the_rest(tmp_path):
     assert [u.length for u in learnt] == [4_000, 8_000]
     assert [u.length for u in kept] == [12_000]
     assert learnt[1].recording == recordings[1]
+
+
+def test_a_recording_that_is_in_both_parts_is_prepared_for_both(tmp_path):
+    """Objects do not say which part an utterance belongs to; places in the list do."""
+    recordings = []
+    for i in range(2):
+        path = tmp_path / f"{i}.wav"
+        soundfile.write(path, np.full(4_000 * (i + 1), 0.1), 16_000)
+        recordings.append(Recording(str(i), f"s{i}", path))
+    learnt, kept = shared.prepared(
+        tmp_path / "shelf", recordings, recordings[1:], lambda text: None
+    )
+    assert [u.length for u in learnt] == [4_000, 8_000]
+    assert [u.length for u in kept] == [8_000]

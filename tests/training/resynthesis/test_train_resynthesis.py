@@ -1,6 +1,8 @@
 """Learning to take speech apart and to rebuild it."""
 
+import dataclasses
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -80,6 +82,22 @@ def test_a_crop_depends_on_its_place_alone(heard):
     assert not torch.equal(crops[5].samples, one.samples)
     with pytest.raises(CorpusError, match="shorter crop"):
         TakeCrops(heard, 9.0, 8, 3)
+
+
+def test_a_pickled_dataset_gives_the_same_crops(heard):
+    """Processes that are spawned get the dataset by pickle."""
+    short = dataclasses.replace(heard[0], f0=heard[0].f0[:9])
+    content = torch.arange(len(heard) + 1, dtype=torch.float64)[:, None]
+    crops = TakeCrops([short, *heard], 0.5, 16, 3, content)
+    copies = pickle.loads(pickle.dumps(crops))
+    speakers = set()
+    for crop, copy in zip(crops, copies, strict=True):
+        assert all(torch.equal(a, b) for a, b in zip(crop, copy, strict=True))
+        assert int(crop.content[0] - 1) // 2 == int(crop.speaker)
+        speakers.add(int(crop.speaker))
+    assert len(speakers) > 1
+    with pytest.raises(ValueError, match="rows of content"):
+        TakeCrops(heard, 0.5, 16, 3, content)
 
 
 def test_it_learns_goes_on_and_is_kept(heard, tmp_path):

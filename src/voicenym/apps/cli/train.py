@@ -139,6 +139,14 @@ def shelved(
     folder: Path, recordings: Sequence[Recording], how: Rendering, say: Callable[[str], None]
 ) -> list[Utterance]:
     """Recordings decoded, or anonymized, into a folder; those that fail are left out and named."""
+    found = _in_places(folder, recordings, how, say)
+    return [utterance for utterance in found if utterance is not None]
+
+
+def _in_places(
+    folder: Path, recordings: Sequence[Recording], how: Rendering, say: Callable[[str], None]
+) -> list[Utterance | None]:
+    """An utterance of each recording; None where it fails."""
     from voicenym.training.speech.speech_cache import Shelf
 
     done = 0
@@ -149,7 +157,7 @@ def shelved(
         if before // 500 != done // 500:
             say(f"{done} of {len(recordings)} recordings prepared")
 
-    return Shelf(folder).fill(recordings, how, cores(), progress, current())
+    return Shelf(folder).in_places(recordings, how, cores(), progress, current())
 
 
 def prepared(
@@ -168,10 +176,9 @@ def prepared(
     """
     from voicenym.attack.transforms import ORIGINAL
 
-    utterances = shelved(folder, [*learnt, *kept], how or ORIGINAL, say)
-    aside = {id(recording) for recording in kept}
-    heard = [utterance for utterance in utterances if id(utterance.recording) not in aside]
-    held_out = [utterance for utterance in utterances if id(utterance.recording) in aside]
+    utterances = _in_places(folder, [*learnt, *kept], how or ORIGINAL, say)
+    heard = [one for one in utterances[: len(learnt)] if one is not None]
+    held_out = [one for one in utterances[len(learnt) :] if one is not None]
     for wanted, found, what in ((learnt, heard, "learn from"), (kept, held_out, "judge by")):
         if wanted and not found:
             raise CorpusError(f"of {len(wanted)} recordings to {what} none can be used; give more")

@@ -170,7 +170,9 @@ class TakeCrops(LongCrops[Take, Crop]):
         super().__init__(takes, lambda take: take.frames, self._frames, seconds, count, seed)
         if content is None:
             content = torch.zeros(len(takes), 0, dtype=torch.float64)
-        self._content = {id(take): sums for take, sums in zip(takes, content, strict=True)}
+        if len(content) != len(takes):
+            raise ValueError(f"{len(content)} rows of content for {len(takes)} takes")
+        self._content = content
         self._vectors = unit(np.stack([take.vector for take in self.takes]))
         means = np.zeros((len(self.speakers), self._vectors.shape[1]), np.float32)
         np.add.at(means, self.labels, self._vectors)
@@ -192,5 +194,5 @@ class TakeCrops(LongCrops[Take, Crop]):
             torch.from_numpy(vector),
             torch.cat([take.averages.log_f0, take.averages.log_f0_std]),
             torch.tensor(label),
-            self._content[id(take)],
+            self._content[self.places[which]],
         )

@@ -70,6 +70,7 @@ class LongCrops(Epoch[T], Generic[K, T]):
 
     Attributes:
         takes: those that are long enough.
+        places: the position of each of these among all that were given.
         speakers: of these, sorted.
         labels: number of each take's speaker.
 
@@ -87,7 +88,8 @@ class LongCrops(Epoch[T], Generic[K, T]):
         seed: int,
     ) -> None:
         super().__init__(count, seed)
-        self.takes = [take for take in takes if length(take) >= least]
+        self.places = [place for place, take in enumerate(takes) if length(take) >= least]
+        self.takes = [takes[place] for place in self.places]
         if not self.takes:
             raise CorpusError(
                 f"no recording is {seconds} s long; give longer ones, or take a shorter crop"

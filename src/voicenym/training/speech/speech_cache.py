@@ -80,15 +80,27 @@ class Shelf:
         progress: Callable[[int], None] = lambda done: None,
         left_out: LeftOut = STRICT,
     ) -> list[Utterance]:
-        """Recordings in their order, rendered where they are not on the shelf yet.
+        """The utterances of :meth:`in_places` without those that cannot be rendered."""
+        found = self.in_places(recordings, rendering, workers, progress, left_out)
+        return [utterance for utterance in found if utterance is not None]
+
+    def in_places(
+        self,
+        recordings: Sequence[Recording],
+        rendering: Rendering,
+        workers: int = 1,
+        progress: Callable[[int], None] = lambda done: None,
+        left_out: LeftOut = STRICT,
+    ) -> list[Utterance | None]:
+        """An utterance of each recording, rendered unless the cache has it; None where that fails.
 
         Args:
             recordings: what to render.
             rendering: how; pickled to the workers.
             workers: processes.
             progress: told how many more are on the shelf.
-            left_out: told of recordings that cannot be rendered, which are not among the result;
-                the default raises at the first one.
+            left_out: collects recordings that cannot be rendered; the default raises at the first
+                one.
 
         Raises:
             VoicenymError: no recording can be rendered, or the disk is full.
@@ -100,9 +112,11 @@ class Shelf:
             left_out.add(recording.name, why, step_of(rendering))
 
         work = []
-        for recording in recordings:
+        paths: list[Path | None] = [None] * len(recordings)
+        for place, recording in enumerate(recordings):
             try:
-                work.append((recording, rendering, self._path(recording, rendering)))
+                paths[place] = path = self._path(recording, rendering)
+                work.append((recording, rendering, path))
             except Exception as error:
                 leave(recording, reason(error, recording.name))
         missing = [item for item in work if not item[2].is_file()]
@@ -115,8 +129,9 @@ class Shelf:
             raise nothing_left(len(recordings), failed)
         return [
             Utterance(recording, path, path.stat().st_size // 2)
-            for recording, _, path in work
-            if path.is_file()
+            if path is not None and path.is_file()
+            else None
+            for recording, path in zip(recordings, paths, strict=True)
         ]
 
     def _path(self, recording: Recording, rendering: Rendering) -> Path:
