@@ -1,0 +1,12 @@
+"""Things by name: one mechanism for systems, identity methods, architectures, metrics and others.
+
+>>> from voicenym.registry import Registry
+>>> SHAPES = Registry("shape", {"fraction": "fractions:Fraction"})
+>>> SHAPES.load("fraction:numerator=3,denominator=4")
+Fraction(3, 4)
+"""
+
+from voicenym.registry.by_name import Description, Registry, split
+from voicenym.registry.parameters import Parameter, parameters, summary
+
+__all__ = ["Description", "Parameter", "Registry", "parameters", "split", "summary"]

@@ -1,0 +1,410 @@
+"""Registry: a set of things by name, made from ``name:field=value,field=value``."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from importlib import import_module
+from importlib.util import find_spec
+from inspect import isclass
+from typing import Any, Generic, TypeVar
+
+from voicenym.errors import VoicenymError, quoted
+from voicenym.registry.entry_points import OURS, entry_points
+from voicenym.registry.parameters import WORDS, Parameter, parameters, summary, takes_any
+
+T = TypeVar("T")
+Maker = Callable[..., T]
+
+
+@dataclass(frozen=True)
+class Description:
+    """What a registered thing is.
+
+    Args:
+        name: in the registry.
+        summary: first paragraph of its docstring, in one line.
+        parameters: its fields, with types, defaults and help.
+        package: that it comes from.
+    """
+
+    name: str
+    summary: str
+    parameters: tuple[Parameter, ...]
+    package: str
+
+
+@dataclass(frozen=True)
+class _Entry:
+    target: Any  # "module:Attribute", or the class or function itself
+    needs: str = ""
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    package: str = OURS
+
+
+class Registry(Generic[T]):
+    """Classes or functions by name.
+
+    What is registered is a class or function, or its place ``"module:Attribute"``, which is
+    imported when it is first asked for. Every message on a name that is not there names the near
+    ones and all there are; one on a parameter names those there are and their types.
+
+    Args:
+        noun: what the things are, in the singular, for messages: ``"metric"``.
+        places: by name; more are added by :meth:`register`.
+        base: class of what is made. A parameter of that type accepts another thing of this
+            registry in parentheses: ``half:of=(copy)``.
+        group: of entry points (:mod:`voicenym.registry.entry_points`), by which this package and
+            others declare things. A name of this package's cannot be taken by another.
+        error: class of the errors that are raised.
+        nested: how messages describe a thing in parentheses.
+        path: gives the text of a path where a parameter takes text.
+
+    Example:
+        >>> from fractions import Fraction
+        >>> NUMBERS = Registry("number", {"fraction": "fractions:Fraction"})
+        >>> @NUMBERS.register("double")
+        ... def double(value: float = 1.0) -> float:
+        ...     '''Twice a value.
+        ...
+        ...     Args:
+        ...         value: any number.
+        ...     '''
+        ...     return 2 * value
+        >>> NUMBERS.names()
+        ['double', 'fraction']
+        >>> NUMBERS.load("double:value=1.5"), NUMBERS.make("double", value=2)
+        (3.0, 4)
+        >>> found = NUMBERS.describe("double")
+        >>> found.summary, [(item.name, item.default, item.help) for item in found.parameters]
+        ('Twice a value.', [('value', 1.0, 'any number.')])
+        >>> NUMBERS.load("duoble")
+        Traceback (most recent call last):
+            ...
+        voicenym.errors.VoicenymError: no number 'duoble' (did you mean double?); there are: ...
+    """
+
+    def __init__(
+        self,
+        noun: str,
+        places: Mapping[str, str | Maker[T]] | None = None,
+        *,
+        base: type[T] | None = None,
+        group: str = "",
+        error: type[VoicenymError] = VoicenymError,
+        nested: str = "",
+        path: Callable[[os.PathLike[str]], str] = os.fspath,
+    ) -> None:
+        self.noun, self.base, self.group, self.error = noun, base, group, error
+        self._entries = {name: _Entry(target) for name, target in (places or {}).items()}
+        self._path = path
+        self._words = dict(WORDS)
+        if base is not None:
+            self._words[base] = nested or f"a {noun} in parentheses"
+
+    def register(
+        self,
+        name: str,
+        target: str | Maker[T] | None = None,
+        /,
+        *,
+        needs: str = "",
+        **defaults: Any,
+    ) -> Any:
+        """Add a thing: a class or function, its place, or what this decorates.
+
+        Args:
+            name: by which it is asked for.
+            target: the thing, or ``"module:Attribute"``; none where this is a decorator.
+            needs: a library that must be installed, for :meth:`installed`.
+            defaults: of parameters, in place of those in the signature.
+
+        Raises:
+            ValueError: the name is taken; a defect of the code that registers.
+        """
+        if name in self._entries:
+            raise ValueError(f"{self.noun} {name!r} is registered twice")
+        if target is None:
+            return lambda decorated: self.register(name, decorated, needs=needs, **defaults)
+        self._entries[name] = _Entry(target, needs, defaults)
+        return target
+
+    def names(self) -> list[str]:
+        """All names, in alphabetical order; imports nothing that is registered by its place."""
+        return sorted(self._all())
+
+    def installed(self) -> list[str]:
+        """The names whose library is installed, in alphabetical order."""
+        entries = self._all()
+        return [name for name in sorted(entries) if _is_there(entries[name].needs)]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names())
+
+    def __len__(self) -> int:
+        return len(self._all())
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._all()
+
+    def get(self, name: str) -> Maker[T]:
+        """The class or function of a name.
+
+        Raises:
+            VoicenymError: there is none, or another package's cannot be imported.
+        """
+        entry = self._entry(name)
+        if not isinstance(entry.target, str):
+            target: Maker[T] = entry.target
+            return target
+        module, _, attribute = entry.target.partition(":")
+        if entry.package == OURS:
+            found: Maker[T] = getattr(import_module(module), attribute)
+            return found
+        try:
+            theirs: Maker[T] = getattr(import_module(module), attribute)
+        except (Exception, SystemExit) as error:  # whatever their code does, ours goes on
+            raise self._broken(name, f"{type(error).__name__}: {quoted(str(error))}") from error
+        if not callable(theirs) or not self._fits(theirs):
+            raise self._broken(name, f"{entry.target} is no {self.noun}")
+        return theirs
+
+    def package(self, name: str) -> str:
+        """The package that declares a name.
+
+        Raises:
+            VoicenymError: as :meth:`get`.
+        """
+        return self._entry(name).package
+
+    def parameters(self, name: str) -> tuple[Parameter, ...]:
+        """The parameters of a name, with the defaults that were registered.
+
+        Raises:
+            VoicenymError: as :meth:`get`.
+        """
+        defaults = self._entry(name).defaults
+        return tuple(
+            Parameter(item.name, item.annotation, defaults.get(item.name, item.default), item.help)
+            for item in parameters(self.get(name))
+        )
+
+    def describe(self, name: str) -> Description:
+        """What a thing is: its summary and its parameters.
+
+        Raises:
+            VoicenymError: as :meth:`get`.
+        """
+        about = summary(self.get(name))
+        return Description(name, about, self.parameters(name), self.package(name))
+
+    def make(self, name: str, /, **options: Any) -> T:
+        """A thing by name and parameters.
+
+        Raises:
+            VoicenymError: no such name or parameter, one that is required and missing, or a value
+                of another type; and what the thing itself raises.
+        """
+        return self.get(name)(**self.checked(name, options))
+
+    def load(self, text: str, /, **options: Any) -> T:
+        """A thing from ``name`` or ``name:field=value,field=value``.
+
+        Args:
+            text: a value in parentheses is a thing again, where the field is one of those:
+                ``distinct:angle=10,of=(selection:pool=P)``.
+            options: more parameters, in place of those in the text.
+
+        Raises:
+            VoicenymError: as :meth:`make`, and for text that is not of this form.
+        """
+        name, given = self.parse(text)
+        return self.make(name, **{**given, **options})
+
+    def parse(self, text: str) -> tuple[str, dict[str, Any]]:
+        """The name and the parameters in ``name:field=value,field=value``.
+
+        Raises:
+            VoicenymError: as :meth:`load`.
+        """
+        try:
+            name, given = split(text)
+        except ValueError as error:
+            self._entry(text.partition(":")[0].strip())
+            raise self.error(f"{self.noun} {text[:80]!r}: {error}") from None
+        return name, self.values(name, given)
+
+    def settings(self, name: str, pairs: Iterable[str], option: str = "--set") -> dict[str, Any]:
+        """Parameters from texts ``field=value``, as of an option that is given several times.
+
+        Args:
+            name: whose parameters.
+            pairs: the texts.
+            option: that they are of, for messages.
+
+        Raises:
+            VoicenymError: as :meth:`load`.
+        """
+        given: dict[str, str] = {}
+        for pair in pairs:
+            key, equals, text = pair.partition("=")
+            if not equals:
+                there = ", ".join(item.name for item in self.parameters(name))
+                raise self.error(
+                    f"{option} {pair[:80]}: expected NAME=VALUE with NAME one of {there}"
+                )
+            given[key.strip()] = text
+        return self.values(name, given)
+
+    def values(self, name: str, given: Mapping[str, str]) -> dict[str, Any]:
+        """Parameters from texts by field.
+
+        Raises:
+            VoicenymError: as :meth:`load`, but for parameters that are missing.
+        """
+        known = {item.name: item for item in self.parameters(name)}
+        self._refuse_unknown(name, given, known)
+        found = {}
+        for key, text in given.items():
+            item = known.get(key, Parameter(key))
+            inside = text.startswith("(") and text.endswith(")")
+            nested = inside and self.base is not None and item.takes(self.base)
+            found[key] = self.load(text[1:-1]) if nested else item.value(text)
+            self._refuse_other_type(name, item, found[key], text)
+        return found
+
+    def checked(self, name: str, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Parameters that fit, with the defaults that were registered.
+
+        Raises:
+            VoicenymError: as :meth:`make`.
+        """
+        known = {item.name: item for item in parameters(self.get(name))}
+        given = {**self._entry(name).defaults, **options}
+        self._refuse_unknown(name, given, known)
+        missing = [key for key, item in known.items() if item.required and key not in given]
+        if missing:
+            raise self.error(f"{name} needs {', '.join(missing)}: {name}:{missing[0]}=...")
+        for key, value in given.items():
+            item = known.get(key, Parameter(key))
+            if isinstance(value, os.PathLike) and item.takes(str) and not item.takes(type(value)):
+                given[key] = value = self._path(value)
+            self._refuse_other_type(name, item, value, value)
+        return given
+
+    def unknown(self, name: str, more: str = "") -> VoicenymError:
+        """The error on a name that is not there.
+
+        Args:
+            name: that was asked for.
+            more: after the names there are.
+        """
+        there = self.names()
+        message = f"no {self.noun} {quoted_name(name)}{_near(name, there)}; there are: "
+        return self.error(f"{message}{', '.join(there) or 'none'}{more}")
+
+    def _all(self) -> dict[str, _Entry]:
+        if not self.group:
+            return self._entries
+        found: dict[str, _Entry] = {}
+        for point in entry_points(self.group):
+            found.setdefault(point.name, _Entry(point.place, package=point.package))
+        return {**found, **self._entries}
+
+    def _entry(self, name: str) -> _Entry:
+        entries = self._all()
+        if name not in entries:
+            raise self.unknown(name)
+        entry = entries[name]
+        if entry.package != OURS:
+            declared = [p for p in entry_points(self.group) if p.name == name]
+            if len(declared) > 1:
+                packages = " and ".join(point.package for point in declared)
+                raise self.error(
+                    f"{self.noun} {name!r} is declared by several packages, {packages}; uninstall "
+                    "all but one"
+                )
+        return entry
+
+    def _fits(self, target: Any) -> bool:
+        return self.base is None or not isclass(target) or issubclass(target, self.base)
+
+    def _broken(self, name: str, why: str) -> VoicenymError:
+        package = self._entry(name).package
+        return self.error(
+            f"{self.noun} {name!r} of the package {package} cannot be used ({why}); update or "
+            f"uninstall {package}"
+        )
+
+    def _refuse_unknown(
+        self, name: str, given: Iterable[str], known: Mapping[str, Parameter]
+    ) -> None:
+        unknown = sorted(set(given) - set(known))
+        if unknown and not takes_any(self.get(name)):
+            raise self.error(
+                f"{name} has no parameter {quoted(', '.join(unknown))}{_near(unknown[0], known)}; "
+                f"it has: {', '.join(known) or 'none'}"
+            )
+
+    def _refuse_other_type(self, name: str, item: Parameter, value: Any, given: Any) -> None:
+        if not item.accepts(value):
+            shown = repr(given)
+            shown = shown if len(shown) <= 80 else f"{shown[:80]}..."
+            raise self.error(
+                f"{name}: {item.name} is {item.describe(self._words)}, which {shown} is not"
+            )
+
+
+def split(text: str) -> tuple[str, dict[str, str]]:
+    """The name and the texts by field of ``name:field=value,field=value``.
+
+    Commas within parentheses separate nothing.
+
+    Raises:
+        ValueError: text that is not of this form.
+
+    Example:
+        >>> split("distinct: angle=10, of=(selection:pool=P,world=5)")
+        ('distinct', {'angle': '10', 'of': '(selection:pool=P,world=5)'})
+    """
+    name, colon, rest = text.strip().partition(":")
+    fields: dict[str, str] = {}
+    for part in _parts(rest) if colon else []:
+        key, equals, value = (word.strip() for word in part.partition("="))
+        if not (equals and key and value):
+            raise ValueError(f"{part[:80]!r} is not FIELD=VALUE; write NAME:FIELD=VALUE,...")
+        if key in fields:
+            raise ValueError(f"{key[:80]} is given twice")
+        fields[key] = value
+    return name.strip(), fields
+
+
+def _parts(text: str) -> list[str]:
+    parts, depth = [""], 0
+    for sign in text:
+        depth += {"(": 1, ")": -1}.get(sign, 0)
+        if depth < 0:
+            break
+        if sign == "," and not depth:
+            parts.append("")
+        else:
+            parts[-1] += sign
+    if depth:
+        raise ValueError("parentheses do not match")
+    return parts
+
+
+def _is_there(library: str) -> bool:
+    return not library or find_spec(library) is not None
+
+
+def _near(name: str, there: Iterable[str]) -> str:
+    near = get_close_matches(name[:80], list(there), n=3)
+    return f" (did you mean {' or '.join(near)}?)" if near else ""
+
+
+def quoted_name(name: str) -> str:
+    """A name for a message; of a long one the beginning."""
+    return repr(name) if len(name) <= 80 else f"{name[:80]!r}..."
