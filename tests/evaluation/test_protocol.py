@@ -113,10 +113,10 @@ def test_statistics_are_trained_on_what_their_attacker_knows(corpus):
     """The ignorant know originals alone; the informed protect the pool with their own key."""
     from voicenym.attack.embedder import Embedder
     from voicenym.attack.scenario import Case, Protection
-    from voicenym.attack.voice_statistics import VoiceStatistics
     from voicenym.evaluation import protection
     from voicenym.evaluation.evaluation_plan import key
     from voicenym.evaluation.trials import build
+    from voicenym.verification.voice_statistics import VoiceStatistics
 
     heard = []
 

@@ -46,9 +46,7 @@ def _plda(normalise: bool) -> tuple[PLDA, Affinity]:
     people = np.repeat(np.arange(40), 5)
     x = 2 * rng.normal(size=(40, 12))[people] + rng.normal(size=(200, 12)) + 1.0
     plda = PLDA.train(x, people, normalise=normalise)
-    basis, psi = plda.model.diagonal
-    parts = plda.centre, plda.projection, plda.model.mean, basis, psi
-    return plda, Affinity(*(torch.from_numpy(np.array(p)) for p in parts), normalise)
+    return plda, Affinity.of(plda)
 
 
 @pytest.fixture(scope="session")

@@ -16,7 +16,6 @@ from voicenym.attack.attackers import enrolled, tried
 from voicenym.attack.embedder import Embedder
 from voicenym.attack.scenario import Case, Model, Protection
 from voicenym.attack.transforms import Anonymize, Transform
-from voicenym.attack.voice_statistics import VoiceStatistics
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.recordings import recordings
 from voicenym.corpus.skipped import LeftOut, reason
@@ -27,6 +26,7 @@ from voicenym.nets.checkpoint import configuration
 from voicenym.pseudonym import Key
 from voicenym.training.speech.speech_cache import Shelf
 from voicenym.verification import verifiers as verifiers
+from voicenym.verification.voice_statistics import VoiceStatistics
 
 RATE = 16_000
 OPTIONS = ["--keys", "2", "--replicates", "20", "--enrolment", "2", "--tried", "2", "--sample", "2"]

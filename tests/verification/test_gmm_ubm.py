@@ -14,9 +14,9 @@ from voicenym.nets.checkpoint import read
 from voicenym.nets.statistics.background_model import Background
 from voicenym.nets.statistics.gaussian_mixture import Mixture
 from voicenym.training.speakers.train_ubm import BackgroundConfig
+from voicenym.training.speakers.verifier_training import TrainingOptions, train_verifier
 from voicenym.verification.gmm_ubm import GMMUBM, LikelihoodRatio
 from voicenym.verification.scoring import Cosine
-from voicenym.verification.verifier import Teaching
 
 CEPSTRA = Cepstra(coefficients=10, bands=20, slopes=0, window=0)
 CONFIG = BackgroundConfig(CEPSTRA, components=8)
@@ -26,7 +26,8 @@ CONFIG = BackgroundConfig(CEPSTRA, components=8)
 def folder(voice, tmp_path_factory):
     place = tmp_path_factory.mktemp("ubm")
     speech = [voice(s, take) for s in range(12) for take in range(2)]
-    assert isinstance(GMMUBM.train(speech, place, how=Teaching(CONFIG)), GMMUBM)
+    found = train_verifier(GMMUBM, speech, place, options=TrainingOptions(CONFIG))
+    assert isinstance(found.verifier, GMMUBM)
     return place
 
 
@@ -95,8 +96,9 @@ def test_is_pickled_and_its_version_follows_its_content(voice, folder, tmp_path)
     assert copy.version == verifier.version == GMMUBM(folder).version
     versions = {verifier.version, GMMUBM(folder, "statistics").version}
     versions.add(GMMUBM(folder, relevance=4.0).version)
-    other = verifier.train([voice(s, 0) for s in range(12)], tmp_path, how=Teaching(CONFIG))
-    versions.add(other.version)
+    speech = [voice(s, 0) for s in range(12)]
+    other = train_verifier(verifier, speech, tmp_path, options=TrainingOptions(CONFIG))
+    versions.add(other.verifier.version)
     assert len(versions) == 4
 
 

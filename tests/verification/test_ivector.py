@@ -12,19 +12,21 @@ from voicenym.dsp.features.cepstra import Cepstra
 from voicenym.errors import VoicenymError
 from voicenym.nets.checkpoint import read, write
 from voicenym.training.speakers.train_ivector import IVectorConfig
+from voicenym.training.speakers.verifier_training import TrainingOptions, train_verifier
 from voicenym.verification.ivector import IVector, SpeakerSpace
 from voicenym.verification.plda import PLDA
 from voicenym.verification.scoring import Cosine, unit
-from voicenym.verification.verifier import Teaching
 
 CEPSTRA = Cepstra(coefficients=10, bands=20, slopes=0, window=0)
-CONFIG = IVectorConfig(CEPSTRA, components=8, rank=12)
+OPTIONS = TrainingOptions(IVectorConfig(CEPSTRA, components=8, rank=12))
 
 
 @pytest.fixture(scope="module")
 def verifier(voice, tmp_path_factory):
     voices = [voice(s, take) for s in range(20) for take in range(4)]
-    return IVector.train(voices, tmp_path_factory.mktemp("ivector"), how=Teaching(CONFIG))
+    return train_verifier(
+        IVector, voices, tmp_path_factory.mktemp("ivector"), options=OPTIONS
+    ).verifier
 
 
 def test_finds_speakers_that_it_was_not_trained_on(verifier, voice):
@@ -81,8 +83,8 @@ def test_the_space_is_plda_s_and_comes_back():
 
 def test_says_what_is_wrong(voice, tmp_path):
     with pytest.raises(VoicenymError, match="one speaker only"):
-        IVector.train([voice(0, take) for take in range(3)], tmp_path, how=Teaching(CONFIG))
+        train_verifier(IVector, [voice(0, take) for take in range(3)], tmp_path, options=OPTIONS)
     with pytest.raises(VoicenymError, match="one of them with two recordings"):
-        IVector.train([voice(s, 0) for s in range(3)], tmp_path, how=Teaching(CONFIG))
+        train_verifier(IVector, [voice(s, 0) for s in range(3)], tmp_path, options=OPTIONS)
     with pytest.raises(VoicenymError, match="cannot be read"):
         IVector(tmp_path / "nowhere")

@@ -1,4 +1,4 @@
-"""What every verifier does: vectors, scores by its own back end, and training."""
+"""The verifier interface: scores by its own back end, and back ends fitted to vectors."""
 
 from __future__ import annotations
 
@@ -7,13 +7,11 @@ import math
 import numpy as np
 import pytest
 
-from voicenym.attack.voice_statistics import VoiceStatistics
 from voicenym.errors import VoicenymError
-from voicenym.training.speakers.train_ubm import BackgroundConfig
 from voicenym.verification.plda import PLDA
 from voicenym.verification.score_normalisation import ASNorm
 from voicenym.verification.scoring import Cosine, DiagonalGaussian
-from voicenym.verification.verifier import Teaching
+from voicenym.verification.voice_statistics import VoiceStatistics
 
 
 def people(seed=0, speakers=30, each=5, dimension=8):
@@ -57,25 +55,6 @@ def test_an_adapted_back_end_learnt_from_the_vectors(spectrum):
         spectrum.adapted(x[:4], who[:4])
 
 
-def test_what_cannot_be_trained_says_what_can(spectrum, tmp_path):
-    with pytest.raises(VoicenymError, match="spectrum cannot be trained; take ecapa-small"):
-        spectrum.train([], tmp_path)
-
-
 def test_what_nobody_measured_is_not_known(spectrum):
     assert all(map(math.isnan, spectrum.calibration))
-    assert len(spectrum.curve) == 0
     assert VoiceStatistics().concentration == 1.0
-
-
-def test_a_recipe_is_given_named_or_usual(tmp_path):
-    pytest.importorskip("yaml")
-    own = BackgroundConfig(components=3)
-    assert Teaching(own).chosen(BackgroundConfig) is own
-    assert Teaching().chosen(BackgroundConfig) == BackgroundConfig()
-    file = tmp_path / "mine.yaml"
-    file.write_text("components: 5\n")
-    assert Teaching(str(file)).chosen(BackgroundConfig).components == 5
-    assert Teaching().chosen(BackgroundConfig, str(file)).components == 5
-    with pytest.raises(VoicenymError, match="no such configuration"):
-        Teaching("nowhere").chosen(BackgroundConfig)

@@ -13,7 +13,7 @@ import pytest
 from voicenym.errors import VoicenymError
 from voicenym.nets.speakers.speaker_encoders import SMALL, make, save
 from voicenym.verification import verifiers as verifiers
-from voicenym.verification.encoder_verifier import Trained
+from voicenym.verification.encoder_verifier import StoredEncoder
 from voicenym.verification.verifiers import encoder_of, installed, unconverted, verifier
 
 pytest.importorskip("safetensors")
@@ -66,7 +66,7 @@ def test_a_trained_one_goes_to_a_worker_and_changes_its_version_with_its_weights
     small = {"channels": 16, "size": 8, "attention": 8, "squeeze": 8}
     for name in ("one", "two"):
         save(make("ecapa", small), tmp_path / name, calibration=(10.0, -4.0))
-    one, two = Trained(tmp_path / "one"), Trained(tmp_path / "two")
+    one, two = StoredEncoder(tmp_path / "one"), StoredEncoder(tmp_path / "two")
     assert one.version != two.version
     assert one.name == "one"
     assert one.calibration == (10.0, -4.0)

@@ -12,7 +12,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,9 +24,17 @@ from voicenym.attack.transforms import Transform
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.skipped import LeftOut
 from voicenym.private import write_private
+from voicenym.training.speakers.verifier_training import (
+    TrainingOptions,
+    UntrainedEncoder,
+    network_recipe,
+    train_verifier,
+)
 from voicenym.training.speech.speaker_split import kept_out
-from voicenym.verification.encoder_verifier import Trained, Untrained, recipes
-from voicenym.verification.verifier import Teaching, Verifier
+from voicenym.verification.encoder_verifier import StoredEncoder
+from voicenym.verification.ivector import IVector
+from voicenym.verification.prosody import METHOD, ProsodyVerifier
+from voicenym.verification.verifier import Verifier
 from voicenym.verification.verifiers import network
 
 if TYPE_CHECKING:
@@ -58,19 +66,6 @@ class Lesson:
     workers: int = 1
 
 
-class Student(Protocol):
-    """A verifier, or a kind of them that begins anew."""
-
-    def train(
-        self,
-        speech: Sequence[Utterance],
-        folder: Path,
-        held_out: Sequence[Utterance],
-        how: Teaching,
-    ) -> Verifier:
-        """As :meth:`voicenym.verification.verifier.Verifier.train`."""
-
-
 @dataclass(frozen=True)
 class Retraining(Attacker):
     """Trains a verifier on protected speech of other people; subclasses say which.
@@ -91,7 +86,7 @@ class Retraining(Attacker):
 
     ear = ""
 
-    def student(self) -> Student:
+    def student(self) -> Verifier | type[Verifier]:
         """What learns from the protected speech."""
         raise NotImplementedError
 
@@ -152,8 +147,10 @@ class Retraining(Attacker):
 
         speech = [u for how in (*voices, by_speaker) for u in rendered(learnt, how)]
         card = {"trained on": case.protection.system or "files"}
-        how = Teaching(self.recipe, self.lesson.seconds, self.lesson.workers, card, self.say)
-        trained = self.student().train(speech, place, rendered(kept, voices[0]), how)
+        options = TrainingOptions(
+            self.recipe, self.lesson.seconds, self.lesson.workers, card, self.say
+        )
+        trained = train_verifier(self.student(), speech, place, rendered(kept, voices[0]), options)
         write_private(place / CURVE, json.dumps(list(trained.curve)))
 
     def split(self, case: Case) -> tuple[list[Recording], list[Recording]]:
@@ -179,18 +176,18 @@ class SemiInformed(Retraining):
     @property
     def recipe(self) -> VerifierConfig:
         """Of the training."""
-        return Teaching(self.lesson.config).chosen(recipes().VerifierConfig)
+        return TrainingOptions(self.lesson.config).config(network_recipe().VerifierConfig)
 
     def split(self, case: Case) -> tuple[list[Recording], list[Recording]]:
         recipe = self.recipe
         return kept_out(case.pool, recipe.held_out, recipe.seed)
 
-    def student(self) -> Student:
+    def student(self) -> Verifier | type[Verifier]:
         start = self.lesson.start
-        return Untrained(self.recipe) if start is None else network(start)
+        return UntrainedEncoder(self.recipe) if start is None else network(start)
 
     def taught(self, place: Path) -> Verifier:
-        return Trained(place, name=self.ear)
+        return StoredEncoder(place, name=self.ear)
 
 
 @dataclass(frozen=True)
@@ -204,20 +201,16 @@ class SemiInformedStatistics(Retraining):
     )
     ear = "i-vectors trained on anonymized speech"
 
-    def student(self) -> Student:
-        from voicenym.verification.ivector import IVector
-
+    def student(self) -> Verifier | type[Verifier]:
         return IVector
 
     def taught(self, place: Path) -> Verifier:
-        from voicenym.verification.ivector import IVector
-
         return IVector(place)
 
 
 @dataclass(frozen=True)
 class SemiInformedCourse(Retraining):
-    """Listens to no voice, only to how level and pitch move (:mod:`voicenym.attack.prosody`)."""
+    """Trains a verifier of prosody trajectories (:mod:`voicenym.verification.prosody`)."""
 
     name = "semi-informed (course trained)"
     knows = (
@@ -227,19 +220,13 @@ class SemiInformedCourse(Retraining):
     ear = "courses of level and pitch of anonymized speech"
 
     def means(self) -> str:
-        from voicenym.attack.prosody import METHOD
-
         return f"{super().means()} {METHOD}"
 
-    def student(self) -> Student:
-        from voicenym.attack.prosody import Course
-
-        return Course
+    def student(self) -> Verifier | type[Verifier]:
+        return ProsodyVerifier
 
     def taught(self, place: Path) -> Verifier:
-        from voicenym.attack.prosody import Course
-
-        return Course(place)
+        return ProsodyVerifier(place)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,6 @@ from voicenym.attack.attackers import Attacker, Comparing, Ignorant, LazyInforme
 from voicenym.attack.embedder import Embedder
 from voicenym.attack.scenario import Case
 from voicenym.attack.transforms import ORIGINAL, Transform
-from voicenym.attack.voice_statistics import VoiceStatistics
 from voicenym.errors import ScoreError
 from voicenym.evaluation.results import AttackFigures, Exposed, Lesson, Measured
 from voicenym.evaluation.trials import Trials
@@ -30,6 +29,7 @@ from voicenym.metrics import (
 )
 from voicenym.verification.scoring import Backend
 from voicenym.verification.verifier import Verifier
+from voicenym.verification.voice_statistics import VoiceStatistics
 
 WEIGHTED = "weighted EER"
 NO_THRESHOLDS: Mapping[str, float] = {}

@@ -21,7 +21,6 @@ from voicenym.attack.trained_attackers import (
     SemiInformedTogether,
 )
 from voicenym.attack.transforms import ORIGINAL, Instead, Transform
-from voicenym.attack.voice_statistics import VoiceStatistics
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.recordings import FILES
 from voicenym.corpus.skipped import STRICT, LeftOut
@@ -34,6 +33,7 @@ from voicenym.evaluation.usable_recordings import Sound, sound
 from voicenym.verification.vector_store import VectorCache
 from voicenym.verification.verifier import Verifier
 from voicenym.verification.verifiers import verifier
+from voicenym.verification.voice_statistics import VoiceStatistics
 
 LEAST_FOR_STATISTICS = 100
 """Recordings of other people below which i-vectors are not trained."""

@@ -1,110 +1,51 @@
-"""Verifiers that are networks: what the package carries, what was trained here, and beginners."""
+"""Verifiers that are speaker encoders: neural networks with cosine scoring."""
 
 from __future__ import annotations
 
-import hashlib
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from functools import cache
 from math import nan
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from voicenym.errors import DependencyError
-from voicenym.verification.verifier import TEACHING, Teaching, Verifier
+from voicenym.verification.verifier import Verifier
 
 if TYPE_CHECKING:
     from voicenym.nets.speakers.speaker_encoder import Encoder
-    from voicenym.training.speakers.train_verifier import VerifierConfig
-    from voicenym.training.speech.speech_cache import Utterance
 
 MARGIN_CONCENTRATION = 30.0
-"""Of encoders trained with an angular margin, unless they say: the scale of their logits."""
+"""Default for encoders trained with an angular margin: the scale of their logits."""
 RESEMBLYZER = "resemblyzer"
-"""In the catalogue of published weights."""
-RECIPE = "attacker"
-"""Of a training that goes on from weights, unless another is chosen."""
-CHECKPOINTS = "run"
-"""Folder of a training's checkpoints and logs, within that of its result."""
+"""Name in the catalogue of published weights."""
 
 
-class Neural(Verifier):
-    """A speaker encoder; subclasses say where its weights are."""
+class EncoderVerifier(Verifier):
+    """A verifier whose vectors come from a speaker encoder; subclasses hold the weights."""
 
     @abstractmethod
     def encoder(self) -> Encoder:
-        """The network, a copy that may be changed."""
+        """A copy of the network that the caller may change."""
 
     @abstractmethod
     def _shared(self) -> Encoder:
-        """The network, once for each process; not to be changed."""
+        """The network, one instance a process; the caller must not change it."""
 
     def embed(self, recordings: Sequence[np.ndarray]) -> np.ndarray:
         import torch
 
         return self._shared().embed([torch.from_numpy(x) for x in recordings]).numpy()
 
-    def train(
-        self,
-        speech: Sequence[Utterance],
-        folder: Path,
-        held_out: Sequence[Utterance] = (),
-        how: Teaching = TEACHING,
-    ) -> Trained:
-        """Learn to tell speakers apart (:mod:`voicenym.training.speakers.train_verifier`), from
-        here on.
 
-        What its scores mean is learnt from ``held_out``, which are also what the best of its
-        checkpoints is chosen by.
-
-        Args:
-            speech, folder, held_out, how: as for every verifier; the recipe is a
-                :class:`~voicenym.training.speakers.train_verifier.VerifierConfig`.
-
-        Raises:
-            DependencyError: without Lightning.
-            VoicenymError: as :func:`voicenym.training.speakers.train_verifier.train`.
-        """
-        from voicenym.nets.speakers.speaker_encoders import save
-
-        recipe = recipes()
-        from voicenym.training.run.fit import Machine, quickest
-
-        config = how.chosen(recipe.VerifierConfig, RECIPE)
-        encoder = self.encoder()
-        with all_cores():
-            outcome = recipe.train(
-                encoder,
-                speech,
-                held_out,
-                config,
-                folder / CHECKPOINTS,
-                seconds=how.seconds,
-                machine=Machine(precision=quickest()),
-                say=how.say,
-            )
-        meaning = recipe.calibrated(encoder, held_out) if held_out else None
-        save(
-            encoder,
-            folder,
-            card=how.card,
-            calibration=None if meaning is None else (meaning.slope, meaning.offset),
-        )
-        found = Trained(folder)
-        found.curve = tuple(outcome.curve)
-        return found
-
-
-class Resemblyzer(Neural):
-    """The d-vector encoder that the Resemblyzer package carries, once it is converted.
+class Resemblyzer(EncoderVerifier):
+    """The d-vector encoder of the Resemblyzer package, from its converted weights.
 
     Raises:
-        DependencyError: it is not.
-        VoicenymError: it was changed since.
+        DependencyError: the weights are not converted.
+        VoicenymError: the converted weights were changed.
     """
 
     name = "Resemblyzer"
@@ -125,20 +66,18 @@ class Resemblyzer(Neural):
         self.version = version(self._folder)
 
     def encoder(self) -> Encoder:
-        from voicenym.nets.speakers.speaker_encoders import load
-
-        return load(self._folder)
+        return stored_encoder(self._folder)
 
     def _shared(self) -> Encoder:
-        return shared(self._folder, self.version)
+        return shared_encoder(self._folder, self.version)
 
 
-class Trained(Neural):
-    """An encoder that ``voicenym train verifier`` or :meth:`Neural.train` wrote.
+class StoredEncoder(EncoderVerifier):
+    """An encoder that ``voicenym train verifier`` or an attacker's training wrote to a folder.
 
     Args:
-        folder: of its ``config.json`` and ``model.safetensors``.
-        name: for reports; None for the folder's.
+        folder: with ``config.json`` and ``model.safetensors``.
+        name: for reports; None for the folder's name.
 
     Raises:
         VoicenymError: no such folder.
@@ -149,72 +88,27 @@ class Trained(Neural):
 
         self.name = name or folder.resolve().name
         self._folder = folder
-        told = configuration(folder)
-        self.version = str(told.get(DIGEST, ""))[:16]
-        slope, offset = told.get("calibration", (nan, nan))
+        config = configuration(folder)
+        self.version = str(config.get(DIGEST, ""))[:16]
+        slope, offset = config.get("calibration", (nan, nan))
         self.calibration = (float(slope), float(offset))
-        self.concentration = float(told.get("concentration", MARGIN_CONCENTRATION))
+        self.concentration = float(config.get("concentration", MARGIN_CONCENTRATION))
 
     def encoder(self) -> Encoder:
-        from voicenym.nets.speakers.speaker_encoders import load
-
-        return load(self._folder)
+        return stored_encoder(self._folder)
 
     def _shared(self) -> Encoder:
-        return shared(self._folder, self.version)
+        return shared_encoder(self._folder, self.version)
 
 
-class Untrained(Neural):
-    """An encoder as a recipe begins it: to be trained, not to be heard by.
-
-    Args:
-        recipe: of the training, whose architecture and seed it takes.
-    """
-
-    name = "untrained"
-
-    def __init__(self, recipe: VerifierConfig) -> None:
-        self._recipe = recipe
-        self.version = hashlib.sha256(repr(recipe).encode()).hexdigest()[:16]
-
-    def encoder(self) -> Encoder:
-        return recipes().encoder(self._recipe)
-
-    def _shared(self) -> Encoder:
-        return self.encoder()
-
-
-@cache
-def shared(folder: Path, version: str) -> Encoder:
-    """The encoder of a folder of ours, once for each process; not to be changed."""
+def stored_encoder(folder: Path) -> Encoder:
+    """A new instance of the encoder in a folder."""
     from voicenym.nets.speakers.speaker_encoders import load
 
     return load(folder)
 
 
-def recipes() -> ModuleType:
-    """How encoders are trained.
-
-    Raises:
-        DependencyError: without Lightning.
-    """
-    try:
-        from voicenym.training.speakers import train_verifier
-    except ImportError as error:
-        raise DependencyError("training a verifier: pip install 'voicenym[train]'") from error
-    return train_verifier
-
-
-@contextmanager
-def all_cores() -> Iterator[None]:
-    """Training may use them: limited by time, it never gives the same weights twice."""
-    import torch
-
-    from voicenym.training.run.cpu_count import cores
-
-    before = torch.get_num_threads()
-    torch.set_num_threads(cores())
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
+@cache
+def shared_encoder(folder: Path, version: str) -> Encoder:
+    """The encoder in a folder, one instance a process; the caller must not change it."""
+    return stored_encoder(folder)

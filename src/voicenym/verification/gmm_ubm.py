@@ -22,13 +22,12 @@ import numpy.typing as npt
 
 from voicenym.errors import VoicenymError
 from voicenym.verification.scoring import COSINE, Array, Backend, checked
-from voicenym.verification.verifier import TEACHING, Teaching, Verifier
+from voicenym.verification.verifier import Verifier
 
 if TYPE_CHECKING:
     import torch
 
     from voicenym.nets.statistics.background_model import Background
-    from voicenym.training.speakers.train_ubm import Spoken
 
 RELEVANCE = 16.0
 """Reynolds's relevance factor, in frames."""
@@ -87,30 +86,6 @@ class GMMUBM(Verifier):
             mixture = background(self.folder, self.version).mixture
             return LikelihoodRatio(mixture.components, self.relevance)
         return COSINE
-
-    @classmethod
-    def train(
-        cls,
-        speech: Sequence[Spoken],
-        folder: Path,
-        held_out: Sequence[Spoken] = (),
-        how: Teaching = TEACHING,
-    ) -> GMMUBM:
-        """Learn a background model (:func:`voicenym.training.speakers.train_ubm.train`).
-
-        Args:
-            speech, folder, how: as for every verifier; the recipe is a
-                :class:`~voicenym.training.speakers.train_ubm.BackgroundConfig`. Who speaks is not
-                asked.
-            held_out: not used.
-
-        Raises:
-            VoicenymError: no speech, too little of it, or a folder that cannot be written.
-        """
-        from voicenym.training.speakers.train_ubm import BackgroundConfig, train
-
-        train(speech, folder, how.chosen(BackgroundConfig), how.say, how.workers)
-        return cls(folder)
 
 
 @dataclass(frozen=True)

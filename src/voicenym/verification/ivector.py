@@ -15,17 +15,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from voicenym.errors import VoicenymError
 from voicenym.verification.gmm_ubm import fingerprint, tensors
 from voicenym.verification.plda import PLDA, TwoCovariance
 from voicenym.verification.scoring import COSINE, Array, Backend, unit
-from voicenym.verification.verifier import CONCENTRATION, TEACHING, Teaching, Verifier
+from voicenym.verification.verifier import CONCENTRATION, Verifier
 
 if TYPE_CHECKING:
     import torch
 
     from voicenym.nets.statistics.background_model import Background
-    from voicenym.training.speakers.train_ubm import Spoken
 
 LDA = 200
 """Dimensions kept at most, as in the VoicePrivacy challenges' attackers."""
@@ -134,42 +132,6 @@ class IVector(Verifier):
         """PLDA as it was trained with the i-vectors; cosines where it was not."""
         _, space = _loaded(self.folder, self.version)
         return COSINE if space is None else space.backend()
-
-    @classmethod
-    def train(
-        cls,
-        speech: Sequence[Spoken],
-        folder: Path,
-        held_out: Sequence[Spoken] = (),
-        how: Teaching = TEACHING,
-    ) -> IVector:
-        """Learn i-vectors (:func:`voicenym.training.speakers.train_ivector.train`), LDA and PLDA.
-
-        Args:
-            speech, folder, how: as for every verifier; the recipe is an
-                :class:`~voicenym.training.speakers.train_ivector.IVectorConfig`.
-            held_out: not used.
-
-        Raises:
-            VoicenymError: fewer than two speakers, none with two recordings, no speech, too little
-                of it, or a folder that cannot be written.
-        """
-        from voicenym.nets.checkpoint import configuration, write
-        from voicenym.training.speakers import train_ivector
-
-        if len({recording.speaker for recording in speech}) < 2:
-            raise VoicenymError(
-                "one speaker only: what tells speakers apart is learnt from several; add others"
-            )
-        config = how.chosen(train_ivector.IVectorConfig)
-        learnt = train_ivector.train(speech, folder, config, how.say, how.workers, how.left_out)
-        space = SpeakerSpace.learn(learnt.vectors, learnt.speakers)
-        # the model was whole and in its place already; now it knows speakers too
-        kept = {**learnt.background.tensors(), **space.tensors()}
-        write(folder, kept, configuration(folder))
-        who = len(set(learnt.speakers))
-        how.say(f"LDA to {len(space.projection)} dimensions and PLDA, from {who} speakers")
-        return cls(folder)
 
 
 @lru_cache(maxsize=2)

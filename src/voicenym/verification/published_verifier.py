@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from voicenym.verification.encoder_verifier import Neural, shared
+from voicenym.verification.encoder_verifier import EncoderVerifier, shared_encoder, stored_encoder
 
 if TYPE_CHECKING:
     from voicenym.nets.speakers.speaker_encoder import Encoder
@@ -14,7 +14,7 @@ TITLES = {"ecapa": "ECAPA-TDNN", "xvector": "x-vector"}
 """Kinds, and what reports call them."""
 
 
-class Published(Neural):
+class Published(EncoderVerifier):
     """A speaker encoder of SpeechBrain's, in a folder of ours.
 
     What its cosines mean was not measured, so that it has no calibration.
@@ -40,9 +40,7 @@ class Published(Neural):
         self._shared()  # what does not fit is said before the work begins
 
     def encoder(self) -> Encoder:
-        from voicenym.nets.speakers.speaker_encoders import load
-
-        return load(self._folder)
+        return stored_encoder(self._folder)
 
     def _shared(self) -> Encoder:
-        return shared(self._folder, self.version)
+        return shared_encoder(self._folder, self.version)

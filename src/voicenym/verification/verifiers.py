@@ -10,7 +10,12 @@ from typing import TYPE_CHECKING
 from voicenym.errors import VoicenymError
 from voicenym.nets.hub import is_pulled
 from voicenym.nets.names_and_paths import hint, is_path
-from voicenym.verification.encoder_verifier import RESEMBLYZER, Neural, Resemblyzer, Trained
+from voicenym.verification.encoder_verifier import (
+    RESEMBLYZER,
+    EncoderVerifier,
+    Resemblyzer,
+    StoredEncoder,
+)
 from voicenym.verification.published_verifier import TITLES, Published
 from voicenym.verification.verifier import Verifier
 
@@ -21,7 +26,7 @@ if TYPE_CHECKING:
 def _bundled() -> Verifier:
     from voicenym.nets.speakers.speaker_encoders import SMALL
 
-    return Trained(SMALL, "ECAPA-TDNN small")
+    return StoredEncoder(SMALL, "ECAPA-TDNN small")
 
 
 VERIFIERS: dict[str, Callable[[], Verifier]] = {
@@ -62,7 +67,7 @@ def verifier(name: str) -> Verifier:
     if kind in TITLES and place:
         return Published(kind, place)
     if is_path(name) and Path(name).is_dir():
-        return Trained(Path(name))
+        return StoredEncoder(Path(name))
     statistical = " and ".join(f"{kind}:FOLDER" for kind in STATISTICAL)
     others = " and ".join(f"{kind}:PLACE" for kind in TITLES)
     raise VoicenymError(
@@ -80,7 +85,7 @@ def _statistical(kind: str, folder: Path) -> Verifier:
     return {"gmm-ubm": GMMUBM, "ivector": IVector}[kind](folder)
 
 
-def network(name: str) -> Neural:
+def network(name: str) -> EncoderVerifier:
     """A verifier that is a network, to go on training from.
 
     Args:
@@ -95,7 +100,7 @@ def network(name: str) -> Neural:
         name in VERIFIERS or (kind in TITLES and place) or (is_path(name) and Path(name).is_dir())
     )
     found = verifier(name) if known else None
-    if isinstance(found, Neural):
+    if isinstance(found, EncoderVerifier):
         return found
     raise VoicenymError(
         f"no verifier {name!r} to go on from; there are: ecapa-small, resemblyzer, any folder that "

@@ -102,16 +102,7 @@ def _first(speech: list[Recording], most: int | None) -> list[Recording]:
 
 def _plda(pool: Pool) -> Affinity:
     """Of a pool of utterances."""
-    import numpy as np
-    import torch
-
     from voicenym.identity.pools.plda_affinity import Affinity
     from voicenym.verification.plda import PLDA
 
-    model = PLDA.train(pool.vectors.double().numpy(), pool.speakers)
-    basis, psi = model.model.diagonal
-    parts = model.centre, model.projection, model.model.mean, basis, psi
-    centre, projection, mean, basis_, psi_ = (
-        torch.from_numpy(np.ascontiguousarray(part)).double() for part in parts
-    )
-    return Affinity(centre, projection, mean, basis_, psi_, model.normalise)
+    return Affinity.of(PLDA.train(pool.vectors.double().numpy(), pool.speakers))

@@ -57,14 +57,14 @@ def ivector(
 ) -> None:
     """Train i-vectors, LDA and PLDA on a corpus of speakers (ivector:FOLDER)."""
     from voicenym.training.speakers.train_ivector import IVectorConfig
+    from voicenym.training.speakers.verifier_training import TrainingOptions, train_verifier
     from voicenym.verification.ivector import IVector
-    from voicenym.verification.verifier import Teaching
 
     chosen, say = _config(config, IVectorConfig), shared.telling(quiet)
     place = shelf or output / "shelf"
     speech = _speech(data, split, corpus, system, per, output, place, say)
-    how = Teaching(chosen, workers=workers or cores(), say=say, left_out=current())
-    found = IVector.train(speech, output, how=how)
+    options = TrainingOptions(chosen, workers=workers or cores(), say=say, left_out=current())
+    found = train_verifier(IVector, speech, output, options=options).verifier
     typer.echo(f"{output}: {found.name}, version {found.version}")
 
 

@@ -11,9 +11,11 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 
+import numpy as np
 import torch
 
 from voicenym.errors import VoicenymError
+from voicenym.verification.plda import PLDA
 
 PREFIX = "plda."
 
@@ -49,6 +51,15 @@ class Affinity:
                 )
         if not all(v.isfinite().all() for v in self.state().values()) or (self.psi < 0).any():
             raise VoicenymError("PLDA's numbers are not finite variances: build the pool again")
+
+    @classmethod
+    def of(cls, plda: PLDA) -> Affinity:
+        """The trained back end, ready to be stored with a pool."""
+        parts = (plda.centre, plda.projection, plda.model.mean, *plda.model.diagonal)
+        centre, projection, mean, basis, psi = (
+            torch.from_numpy(np.ascontiguousarray(part)).double() for part in parts
+        )
+        return cls(centre, projection, mean, basis, psi, plda.normalise)
 
     def latent(self, vectors: torch.Tensor) -> torch.Tensor:
         """Vectors ``[row, element]`` in the model's basis: ``[row, kept]``, double precision."""

@@ -1,8 +1,8 @@
 """Pauses made equally quiet: the noise that a room and a microphone leave there is the recording's.
 
 How far it lies below speech differs more between the sessions of a corpus than within them, so that
-it links recordings (:mod:`voicenym.attack.prosody`). What is hardly louder than a recording's floor
-is therefore moved down, to where all floors lie; speech stays as loud as it was, and what was
+it links recordings (:mod:`voicenym.verification.prosody`). What is hardly louder than a recording's
+floor is therefore moved down, to where all floors lie; speech stays as loud as it was, and what was
 quieter before stays as it was too.
 
 Levels are natural logarithms of power throughout.

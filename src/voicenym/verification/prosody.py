@@ -1,9 +1,9 @@
-"""The attacker who listens to no voice: how level and pitch move, and how quiet the pauses are.
+"""A verifier of prosody trajectories: the movement of level and pitch, and the level of pauses.
 
-Systems keep time and level, and most keep how pitch moves: that is *how* something is said, and is
-meant to stay. It tells who speaks as well, and so does the noise that a room and a microphone leave
-in the pauses. Numbers of nothing else are measured here, so that no change of voice reaches them;
-how they tell speakers apart is learnt from other people.
+Systems keep timing and level, and most keep the shape of the pitch contour, because these carry the
+expression of an utterance. They also identify the speaker, as does the noise of a room and a
+microphone in the pauses. The verifier measures nothing else, so that a change of voice does not
+affect it. PLDA, trained on other speakers, scores the measures.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -22,28 +21,25 @@ from voicenym.errors import VoicenymError
 from voicenym.verification.ivector import SpeakerSpace
 from voicenym.verification.plda import PLDA, TwoCovariance
 from voicenym.verification.scoring import Array
-from voicenym.verification.verifier import TEACHING, Teaching, Verifier
-
-if TYPE_CHECKING:
-    from voicenym.training.speakers.train_ubm import Spoken
+from voicenym.verification.verifier import Verifier
 
 RATE, HOP = 16_000, 160
 FRAMES_A_SECOND = RATE / HOP
 QUANTILES = (0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 """Of the frames' levels."""
 MOVEMENTS = (0.3, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
-"""Hz, corners of the bands in which the level's movements are counted."""
+"""Hz, band edges of the level's modulation spectrum."""
 AUDIBLE, SPEAKING = -25.0, -12.0
-"""dB from the mean level: above the one, the level moves; above the other, somebody speaks."""
+"""dB from the mean level: floor of the level trajectory, and threshold of speech."""
 LEAST_POWER = 1e-9
 SMOOTH = 5
 """Frames over which the level is averaged before its slope is taken."""
 FARTHEST = 0.5
-"""Of ln F0 from its median; farther away are the tracker's octave errors."""
+"""Distance of ln F0 from its median; larger ones are octave errors of the pitch tracker."""
 STEEPEST = 0.1
-"""Of ln F0 between two frames, alike."""
+"""Difference of ln F0 between two frames; larger ones are octave errors as well."""
 LEAST_FRAMES, LEAST_VOICED = 30, 10
-"""Shorter than the one, nothing is measured; with fewer voiced frames than the other, no pitch."""
+"""Frames below which nothing is measured, and voiced frames below which pitch is not."""
 NAMES = (
     *(f"level that {100 * q:.0f} % stay below, dB from the mean" for q in QUANTILES),
     *(
@@ -62,27 +58,29 @@ NAMES = (
     "log ratio of the slope's median and mean",
     "fall of log F0 a second",
 )
-"""What is measured."""
+"""Measures of a recording."""
 OF_PITCH = 8
-"""The last of these."""
+"""Measures of pitch, the last of :data:`NAMES`."""
 KIND = "course"
+"""Kind of model in a folder's configuration; the word of earlier releases."""
 METHOD = 1
-"""Counts the changes to what is measured."""
+"""Version of the measures."""
 
 
-class Course(Verifier):
-    """A verifier of courses.
+class ProsodyVerifier(Verifier):
+    """A verifier of prosody trajectories.
 
     Args:
-        folder: that :meth:`train` wrote.
+        folder: that its training wrote
+            (:func:`voicenym.training.speakers.verifier_training.train_verifier`).
 
     Attributes:
         name: for reports.
-        version: of the method and of what was learnt.
+        version: of the measures and of the trained parameters.
 
     Raises:
-        VoicenymError: a folder whose configuration cannot be read; when it is first used, one that
-            holds no courses.
+        VoicenymError: the folder's configuration cannot be read; at the first use, the folder holds
+            another kind of model.
     """
 
     concentration = 1.0  # scores are log-likelihood ratios
@@ -90,13 +88,13 @@ class Course(Verifier):
     def __init__(self, folder: Path) -> None:
         from voicenym.nets.checkpoint import version
 
-        self.name = "courses of level and pitch"
+        self.name = "prosody trajectories"
         self.folder = folder
         self.version = f"{METHOD} {version(folder)}"
 
     def embed(self, recordings: Sequence[npt.NDArray[np.float32]]) -> npt.NDArray[np.float32]:
-        """Standardised numbers ``[recording, number]``; 0, the mean of the training's, where one
-        cannot be measured.
+        """Standardised measures ``[recording, measure]``; 0, the training's mean, where one is
+        unknown.
 
         Args:
             recordings: ``[time]`` each, mono float32 at 16 kHz.
@@ -105,54 +103,8 @@ class Course(Verifier):
         return np.nan_to_num((measure(recordings) - mean) / scale).astype(np.float32)
 
     def backend(self) -> PLDA:
-        """The two-covariance model of the training's numbers."""
+        """PLDA of the training's measures."""
         return _loaded(self.folder, self.version)[2]
-
-    @classmethod
-    def train(
-        cls,
-        speech: Sequence[Spoken],
-        folder: Path,
-        held_out: Sequence[Spoken] = (),
-        how: Teaching = TEACHING,
-    ) -> Course:
-        """Learn how courses differ between speakers and within them.
-
-        Args:
-            speech, folder, how: as for every verifier; there is no recipe.
-            held_out: not used.
-
-        Raises:
-            VoicenymError: fewer than two speakers, none with two recordings, too little speech, or
-                a folder that cannot be written.
-        """
-        import torch
-
-        from voicenym.nets.checkpoint import write
-
-        numbers = measure([recording.samples() for recording in speech])
-        known = np.isfinite(numbers)
-        heard = known.any(1)
-        if not heard.any():
-            raise VoicenymError("nothing but silence: how speech moves is learnt from speech")
-        speakers = np.array([recording.speaker for recording in speech])[heard]
-        numbers, known = numbers[heard], known[heard]
-        count = known.sum(0).clip(1)
-        mean = np.where(known, numbers, 0.0).sum(0) / count
-        variance = np.where(known, np.square(numbers - mean), 0.0).sum(0) / count
-        scale = np.where(variance > 0.0, np.sqrt(variance), 1.0)
-        plda = PLDA.train(np.nan_to_num((numbers - mean) / scale), speakers, normalise=False)
-        model = plda.model
-        parts = (plda.centre, plda.projection, model.mean, model.within, model.between)
-        kept = {
-            "mean": torch.from_numpy(mean),
-            "scale": torch.from_numpy(scale),
-            **SpeakerSpace(*parts).tensors(),
-        }
-        write(folder, kept, {"kind": KIND, "method": METHOD, "card": dict(how.card)})
-        who = len(set(speakers))
-        how.say(f"courses of level and pitch of {len(speakers)} recordings of {who} speakers")
-        return cls(folder)
 
 
 @lru_cache(maxsize=4)
@@ -162,14 +114,14 @@ def _loaded(folder: Path, version: str) -> tuple[Array, Array, PLDA]:
     _, tensors = read(folder)
     space = SpeakerSpace.of(tensors)
     if space is None or "scale" not in tensors:
-        raise VoicenymError(f"{folder}: holds no courses; it is not what their training wrote")
+        raise VoicenymError(f"{folder}: holds no prosody model; give one that training wrote")
     model = TwoCovariance(space.mean, space.within, space.between)
     plda = PLDA(space.centre, space.projection, model, normalise=False)
     return tensors["mean"].double().numpy(), tensors["scale"].double().numpy(), plda
 
 
 def measure(recordings: Sequence[npt.NDArray[np.float32]]) -> npt.NDArray[np.float64]:
-    """The numbers of :data:`NAMES`, ``[recording, number]``; NaN where one cannot be measured.
+    """Measures of :data:`NAMES`, ``[recording, measure]``; NaN where one cannot be measured.
 
     Args:
         recordings: ``[time]`` each, mono float32 at 16 kHz.
@@ -184,14 +136,14 @@ def measure(recordings: Sequence[npt.NDArray[np.float32]]) -> npt.NDArray[np.flo
         level = levels(samples)
         numbers[row, :-OF_PITCH] = _of_level(level)
         f0 = np.zeros(frames)
-        heard = track(samples, RATE)[:frames]
-        f0[: len(heard)] = heard
+        tracked = track(samples, RATE)[:frames]
+        f0[: len(tracked)] = tracked
         numbers[row, -OF_PITCH:] = _of_pitch(f0, level)
     return numbers
 
 
 def levels(samples: npt.NDArray[np.floating]) -> Array:
-    """Level ``[frame]`` of each 10 ms in dB, less their mean, in which loud frames count more.
+    """Level ``[frame]`` of each 10 ms in dB, minus a mean that weights loud frames more.
 
     Args:
         samples: ``[time]`` at 16 kHz.
@@ -217,7 +169,7 @@ def _of_level(level: Array) -> list[float]:
 
 
 def _movements(level: Array) -> list[float]:
-    """Natural logarithms of the power in bands of the modulation spectrum, by the mean power."""
+    """Log power in bands of the modulation spectrum, relative to its mean power."""
     points = max(1024, len(level))
     power = np.square(np.abs(np.fft.rfft((level - level.mean()) * np.hanning(len(level)), points)))
     hertz = np.fft.rfftfreq(points, 1.0 / FRAMES_A_SECOND)
@@ -227,7 +179,7 @@ def _movements(level: Array) -> list[float]:
 
 
 def _of_pitch(f0: Array, level: Array) -> list[float]:
-    """How voiced stretches and pitch move, whatever the register."""
+    """Measures of voicing and of the pitch trajectory, independent of the mean pitch."""
     voiced = (f0 > 0.0) & (level > AUDIBLE)
     if voiced.sum() < LEAST_VOICED:
         return [math.nan] * OF_PITCH

@@ -10,8 +10,9 @@ import pytest
 import soundfile
 from scipy.signal import lfilter
 
-from voicenym.attack.voice_statistics import NAMES, RATE, Population, VoiceStatistics, measure
 from voicenym.errors import VoicenymError
+from voicenym.training.speakers.verifier_training import train_verifier
+from voicenym.verification.voice_statistics import NAMES, RATE, Population, VoiceStatistics, measure
 
 FORMANTS = (600.0, 1_500.0, 2_500.0, 3_500.0, 4_400.0)
 
@@ -95,14 +96,14 @@ def test_where_there_is_no_voice_all_is_usual(length):
     assert VoiceStatistics().embed([]).shape == (0, len(NAMES))
 
 
-def test_trained_numbers_are_standard_and_tell_voices_apart():
+def test_trained_numbers_are_standard_and_tell_voices_apart(tmp_path):
     voices = [(100.0, 0.95), (115.0, 1.03), (180.0, 1.05), (230.0, 1.0), (140.0, 0.9)]
     x, speakers = [], []
     for who, (f0, scale) in enumerate(voices):
         for take in range(4):
             x.append(vowel(f0 * (1.0 + 0.01 * take), scale, 0.5, swing=0.5 + take, seed=take))
             speakers.append(f"s{who}")
-    verifier = VoiceStatistics().train(list(map(Said, speakers, x)))
+    verifier = train_verifier(VoiceStatistics(), list(map(Said, speakers, x)), tmp_path).verifier
     vectors = verifier.embed(x).astype(float)
     assert np.abs(vectors.mean(0)).max() < 1e-5
     assert ((vectors.std(0) > 0.6) & (vectors.std(0) < 1.2)).all()
@@ -122,11 +123,12 @@ def test_it_travels_to_workers_and_names_its_version():
     assert VoiceStatistics(other).version != verifier.version
 
 
-def test_what_cannot_be_learnt_from_is_refused():
+def test_what_cannot_be_learnt_from_is_refused(tmp_path):
     with pytest.raises(VoicenymError, match="two speakers"):
-        VoiceStatistics.train([Said("a", vowel()), Said("a", vowel())])
+        train_verifier(VoiceStatistics, [Said("a", vowel()), Said("a", vowel())], tmp_path)
+    silent = [Said(who, np.zeros(RATE, np.float32)) for who in "aabb"]
     with pytest.raises(VoicenymError):
-        VoiceStatistics.train([Said(who, np.zeros(RATE, np.float32)) for who in "aabb"])
+        train_verifier(VoiceStatistics, silent, tmp_path)
 
 
 @pytest.mark.slow

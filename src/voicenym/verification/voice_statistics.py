@@ -1,8 +1,7 @@
-"""The attacker that every other must beat: pitch, formants and tilt, and no learnt weights.
+"""A verifier of seven voice statistics: pitch, formants and spectral tilt, without learnt weights.
 
-Seven numbers a recording, all robust averages over voiced frames, which a phonetician could read
-off a screen. A verifier that finds fewer speakers than this is no measure of protection; and where
-this one finds them, nobody needs a neural network.
+The statistics are robust averages over the voiced frames of a recording. The verifier is the
+baseline of every evaluation: one that finds fewer speakers than this measures no protection.
 """
 
 from __future__ import annotations
@@ -18,13 +17,10 @@ import numpy as np
 import numpy.typing as npt
 
 from voicenym.verification.scoring import DiagonalGaussian
-from voicenym.verification.verifier import TEACHING, Teaching, Verifier
+from voicenym.verification.verifier import Verifier
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from voicenym.dsp.voice_measurement import Reading
-    from voicenym.training.speakers.train_ubm import Spoken
 
 RATE = 16_000
 NAMES = (
@@ -36,25 +32,25 @@ NAMES = (
     "log F4",
     "tilt",
 )
-"""What is measured: logarithms of Hz; of semitones; dB an octave."""
+"""Measures of a recording: logarithms of Hz; of semitones; dB an octave."""
 FORMANTS = 4
 LEAST_SPREAD = 0.3
 """Semitones added to the spread of F0, whose logarithm would otherwise have no floor."""
 TILT_FROM, TILT_TO = 100.0, 5_000.0
-"""Hz; the reading ends at 5,500 Hz."""
+"""Hz; the measurement ends at 5,500 Hz."""
 BANDS_PER_OCTAVE = 3
 METHOD = 1
-"""Counts the changes to what is measured."""
+"""Version of the measures."""
 
 
 @dataclass(frozen=True)
 class Population:
-    """How the numbers of :data:`NAMES` are distributed.
+    """Distribution of the measures of :data:`NAMES`.
 
     Args:
         mean: over recordings.
         deviation: over recordings.
-        within: share of the variance that recordings of one speaker have among each other.
+        within: share of the variance that lies within speakers.
     """
 
     mean: tuple[float, ...]
@@ -67,17 +63,17 @@ USUAL = Population(
     deviation=(0.272, 0.532, 0.197, 0.199, 0.094, 0.064, 2.594),
     within=(0.068, 0.676, 0.444, 0.448, 0.485, 0.454, 0.120),
 )
-"""Measured by :meth:`VoiceStatistics.train` on the ``train`` part of speechocean762 (Zhang et al.,
+"""Measured by :meth:`VoiceStatistics.fitted` on the ``train`` part of speechocean762 (Zhang et al.,
 Interspeech 2021), as 30 kbit/s Opus: 2,500 recordings of 4 s, 125 speakers, half of them children,
 English read by natives of Mandarin. Each was recorded in one session, so that the small share of
 the tilt within speakers is in part that of microphones."""
 
 
 class VoiceStatistics(Verifier):
-    """A verifier that measures.
+    """A verifier of voice statistics, scored by log-likelihood ratios.
 
     Args:
-        population: by which the numbers are standardised.
+        population: standardises the measures.
 
     Attributes:
         name: for reports.
@@ -96,26 +92,21 @@ class VoiceStatistics(Verifier):
         self.version = hashlib.sha256(f"{METHOD} {population}".encode()).hexdigest()[:16]
 
     @classmethod
-    def train(
-        cls,
-        speech: Sequence[Spoken],
-        folder: Path | None = None,
-        held_out: Sequence[Spoken] = (),
-        how: Teaching = TEACHING,
+    def fitted(
+        cls, recordings: Sequence[npt.NDArray[np.float32]], speakers: Sequence[str]
     ) -> VoiceStatistics:
-        """With the population of this speech, such as anonymized speech.
+        """A verifier with the population of this speech, such as anonymized speech.
 
         Args:
-            speech: to measure.
-            folder, held_out, how: not used: seven means need no file.
+            recordings: ``[time]`` each, mono float32 at 16 kHz.
+            speakers: of each recording.
 
         Raises:
             VoicenymError: fewer than two voiced speakers, or none with two voiced recordings.
         """
-        numbers = measure([recording.samples() for recording in speech])
+        numbers = measure(recordings)
         voiced = np.isfinite(numbers).all(1)
-        speakers = np.array([recording.speaker for recording in speech])
-        model = DiagonalGaussian.train(numbers[voiced], speakers[voiced])
+        model = DiagonalGaussian.train(numbers[voiced], np.array(speakers)[voiced])
         variance = np.maximum(model.within + model.between, 1e-12)
         return cls(
             Population(
@@ -126,7 +117,8 @@ class VoiceStatistics(Verifier):
         )
 
     def embed(self, recordings: Sequence[npt.NDArray[np.float32]]) -> npt.NDArray[np.float32]:
-        """Standardised numbers ``[recording, 7]``; 0, the population's mean, where no voice is.
+        """Standardised measures ``[recording, 7]``; 0, the population's mean, where nothing is
+        voiced.
 
         Args:
             recordings: ``[time]`` each, mono float32 at 16 kHz.
@@ -136,17 +128,18 @@ class VoiceStatistics(Verifier):
         return np.nan_to_num(standard).astype(np.float32)
 
     def backend(self) -> DiagonalGaussian:
-        """What scores these vectors where nothing better was trained: LLR in the population."""
+        """Log-likelihood ratios in the population."""
         within = np.array(self.population.within)
         return DiagonalGaussian(np.zeros(len(NAMES)), within, 1.0 - within)
 
     def adapted(
         self, vectors: npt.NDArray[np.floating], speakers: Sequence[str]
     ) -> DiagonalGaussian:
-        """The same with the variances of such vectors; a few dozen speakers suffice.
+        """Log-likelihood ratios with the variances of these vectors; a few dozen speakers suffice.
 
         Args:
-            vectors, speakers: as for every verifier.
+            vectors: ``[recording, 7]``.
+            speakers: of each vector.
 
         Raises:
             VoicenymError: fewer than two speakers, or none with two recordings.
@@ -155,10 +148,11 @@ class VoiceStatistics(Verifier):
 
 
 def measure(recordings: Sequence[npt.NDArray[np.float32]]) -> npt.NDArray[np.float64]:
-    """The numbers of :data:`NAMES`, ``[recording, 7]``; NaN where hardly anything is voiced.
+    """Measures of :data:`NAMES`, ``[recording, 7]``; NaN where hardly anything is voiced.
 
-    By :class:`voicenym.dsp.voice_measurement.Reader`, which puts a neutral tube's formants where it
-    finds five below 5.5 kHz in fewer than 20 frames (some children: 1.3 % of speechocean762).
+    :class:`voicenym.dsp.voice_measurement.Reader` measures them; it substitutes a neutral tube's
+    formants where it finds five below 5.5 kHz in fewer than 20 frames (some children: 1.3 % of
+    speechocean762).
 
     Args:
         recordings: ``[time]`` each, mono float32 at 16 kHz.

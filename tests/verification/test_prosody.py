@@ -1,4 +1,4 @@
-"""Courses of level and pitch: what is measured, no voice in it, and that it finds people."""
+"""Prosody trajectories: the measures, their independence of the voice, and speakers found."""
 
 from __future__ import annotations
 
@@ -10,10 +10,18 @@ import pytest
 
 from voicenym import Key, read
 from voicenym.anonymizer import load
-from voicenym.attack.prosody import NAMES, OF_PITCH, Course, _of_pitch, levels, measure
 from voicenym.errors import VoicenymError
 from voicenym.nets.checkpoint import read as read_folder
 from voicenym.nets.checkpoint import write
+from voicenym.training.speakers.verifier_training import train_verifier
+from voicenym.verification.prosody import (
+    NAMES,
+    OF_PITCH,
+    ProsodyVerifier,
+    _of_pitch,
+    levels,
+    measure,
+)
 
 RATE = 16_000
 NUMBER = {name: place for place, name in enumerate(NAMES)}
@@ -98,8 +106,8 @@ def test_a_tracker_that_jumps_between_two_registers_is_not_believed():
 def test_weights_of_another_kind_are_refused(verifier, tmp_path):
     config, tensors = read_folder(verifier.folder)
     write(tmp_path, {"scale": tensors["scale"]}, config)
-    with pytest.raises(VoicenymError, match="holds no courses"):
-        Course(tmp_path).backend()
+    with pytest.raises(VoicenymError, match="holds no prosody model"):
+        ProsodyVerifier(tmp_path).backend()
 
 
 @dataclass(frozen=True)
@@ -124,7 +132,7 @@ class Knocking:
 @pytest.fixture(scope="module")
 def verifier(tmp_path_factory):
     people = [Knocking(s, take) for s in range(30) for take in range(5)]
-    return Course.train(people, tmp_path_factory.mktemp("course"))
+    return train_verifier(ProsodyVerifier, people, tmp_path_factory.mktemp("prosody")).verifier
 
 
 def test_finds_people_that_it_did_not_learn_from(verifier):
@@ -144,7 +152,7 @@ def test_silence_is_the_mean(verifier):
 
 def test_is_pickled_and_read_again(verifier):
     samples = [Knocking(3, 9).samples()]
-    for other in (pickle.loads(pickle.dumps(verifier)), Course(verifier.folder)):
+    for other in (pickle.loads(pickle.dumps(verifier)), ProsodyVerifier(verifier.folder)):
         assert other.version == verifier.version
         np.testing.assert_array_equal(other.embed(samples), verifier.embed(samples))
 
@@ -159,6 +167,6 @@ class Nothing:
 
 def test_silence_and_one_speaker_teach_nothing(tmp_path):
     with pytest.raises(VoicenymError, match="silence"):
-        Course.train([Nothing(), Nothing("m")], tmp_path)
+        train_verifier(ProsodyVerifier, [Nothing(), Nothing("m")], tmp_path)
     with pytest.raises(VoicenymError, match="speaker"):
-        Course.train([Knocking(0, take) for take in range(4)], tmp_path)
+        train_verifier(ProsodyVerifier, [Knocking(0, take) for take in range(4)], tmp_path)

@@ -1,0 +1,320 @@
+"""Training of verifiers: one function for every kind of verifier, and its options.
+
+Networks continue from their weights; statistical models are estimated anew. A kind of verifier
+registers its training with ``training_of.register``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import singledispatch
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from voicenym.corpus.skipped import STRICT, LeftOut
+from voicenym.errors import DependencyError, VoicenymError
+from voicenym.verification.encoder_verifier import EncoderVerifier, StoredEncoder
+from voicenym.verification.gmm_ubm import GMMUBM
+from voicenym.verification.ivector import IVector, SpeakerSpace
+from voicenym.verification.plda import PLDA
+from voicenym.verification.prosody import KIND, METHOD, ProsodyVerifier, measure
+from voicenym.verification.verifier import Verifier
+from voicenym.verification.voice_statistics import VoiceStatistics
+
+if TYPE_CHECKING:
+    from voicenym.nets.speakers.speaker_encoder import Encoder
+    from voicenym.training.speakers.train_ubm import Spoken
+    from voicenym.training.speakers.train_verifier import VerifierConfig
+    from voicenym.training.speech.speech_cache import Utterance
+
+T = TypeVar("T")
+RECIPE = "attacker"
+"""Recipe of a network's training unless the options name another."""
+CHECKPOINTS = "run"
+"""Subfolder of a network's checkpoints and logs."""
+
+
+@dataclass(frozen=True)
+class TrainingOptions:
+    """Options of a verifier's training.
+
+    Args:
+        recipe: the verifier kind's configuration, the name of one that comes with the package, or
+            a YAML file; None for the kind's default.
+        seconds: time limit of an iterative training; None for no limit.
+        workers: processes that read recordings.
+        card: description of the training, stored beside the weights.
+        say: receives progress messages.
+        left_out: receives unreadable recordings; the default raises at the first one.
+    """
+
+    recipe: Any = None
+    seconds: float | None = None
+    workers: int = 1
+    card: Mapping[str, Any] = field(default_factory=dict)
+    say: Callable[[str], None] = field(default=lambda text: None, compare=False)
+    left_out: LeftOut = field(default=STRICT, compare=False)
+
+    def config(self, kind: type[T], default: str | None = None) -> T:
+        """The configuration that the recipe names.
+
+        Args:
+            kind: dataclass of the configuration.
+            default: name or file of the configuration where the options hold no recipe; None for
+                the dataclass's defaults.
+
+        Raises:
+            VoicenymError: no such recipe.
+        """
+        chosen = default if self.recipe is None else self.recipe
+        if chosen is None:
+            return kind()
+        if isinstance(chosen, kind):
+            return chosen
+        from voicenym.training.run.config import load
+
+        return load(str(chosen), kind)
+
+
+DEFAULTS = TrainingOptions()
+
+
+@dataclass(frozen=True)
+class TrainedVerifier:
+    """Result of a verifier's training.
+
+    Args:
+        verifier: the trained one.
+        curve: ``step``, ``seconds`` and ``EER %`` of each validation; empty where the training has
+            none.
+    """
+
+    verifier: Verifier
+    curve: tuple[Mapping[str, float], ...] = ()
+
+
+def train_verifier(
+    start: Verifier | type[Verifier],
+    speech: Sequence[Any],
+    folder: Path,
+    held_out: Sequence[Any] = (),
+    options: TrainingOptions = DEFAULTS,
+) -> TrainedVerifier:
+    """Train a verifier; ``start`` itself does not change.
+
+    Args:
+        start: a network, whose training continues from its weights; or a verifier, or class of
+            verifiers, that is estimated anew.
+        speech: recordings of speakers that take part in no trial:
+            :class:`~voicenym.training.speech.speech_cache.Utterance` for networks, anything with
+            ``speaker`` and ``samples()`` for the others.
+        folder: for the trained verifier.
+        held_out: recordings of further speakers, for validation; only networks use them.
+        options: see :class:`TrainingOptions`.
+
+    Raises:
+        VoicenymError: this kind of verifier cannot be trained, or not on this speech.
+        DependencyError: a network without Lightning.
+    """
+    kind = start if isinstance(start, type) else type(start)
+    return training_of.dispatch(kind)(start, speech, folder, held_out, options)
+
+
+@singledispatch
+def training_of(
+    start: Any,
+    speech: Sequence[Any],
+    folder: Path,
+    held_out: Sequence[Any],
+    options: TrainingOptions,
+) -> TrainedVerifier:
+    """The training of one kind of verifier, with the arguments of :func:`train_verifier`."""
+    raise VoicenymError(
+        f"{start.name} cannot be trained; take ecapa-small, resemblyzer, ecapa:PLACE, "
+        "xvector:PLACE, gmm-ubm:FOLDER or ivector:FOLDER"
+    )
+
+
+@training_of.register(EncoderVerifier)
+def _encoder(
+    start: EncoderVerifier,
+    speech: Sequence[Utterance],
+    folder: Path,
+    held_out: Sequence[Utterance],
+    options: TrainingOptions,
+) -> TrainedVerifier:
+    """AAM-softmax training; ``held_out`` chooses the best checkpoint and calibrates its scores."""
+    from voicenym.nets.speakers.speaker_encoders import save
+
+    recipe = network_recipe()
+    from voicenym.training.run.fit import Machine, quickest
+
+    config = options.config(recipe.VerifierConfig, RECIPE)
+    encoder = start.encoder()
+    with _all_cores():
+        outcome = recipe.train(
+            encoder,
+            speech,
+            held_out,
+            config,
+            folder / CHECKPOINTS,
+            seconds=options.seconds,
+            machine=Machine(precision=quickest()),
+            say=options.say,
+        )
+    line = recipe.calibrated(encoder, held_out) if held_out else None
+    save(
+        encoder,
+        folder,
+        card=options.card,
+        calibration=None if line is None else (line.slope, line.offset),
+    )
+    return TrainedVerifier(StoredEncoder(folder), tuple(outcome.curve))
+
+
+@training_of.register(GMMUBM)
+def _gmm_ubm(
+    start: GMMUBM | type[GMMUBM],
+    speech: Sequence[Spoken],
+    folder: Path,
+    held_out: Sequence[Spoken],
+    options: TrainingOptions,
+) -> TrainedVerifier:
+    """Expectation maximisation of a background model; speaker labels are not used."""
+    from voicenym.training.speakers.train_ubm import BackgroundConfig, train
+
+    train(speech, folder, options.config(BackgroundConfig), options.say, options.workers)
+    return TrainedVerifier(GMMUBM(folder))
+
+
+@training_of.register(IVector)
+def _ivector(
+    start: IVector | type[IVector],
+    speech: Sequence[Spoken],
+    folder: Path,
+    held_out: Sequence[Spoken],
+    options: TrainingOptions,
+) -> TrainedVerifier:
+    """Expectation maximisation of an i-vector extractor, then LDA and PLDA on its i-vectors."""
+    from voicenym.nets.checkpoint import configuration, write
+    from voicenym.training.speakers import train_ivector
+
+    if len({recording.speaker for recording in speech}) < 2:
+        raise VoicenymError("one speaker only: LDA and PLDA need several speakers; add others")
+    config = options.config(train_ivector.IVectorConfig)
+    found = train_ivector.train(
+        speech, folder, config, options.say, options.workers, options.left_out
+    )
+    space = SpeakerSpace.learn(found.vectors, found.speakers)
+    # the extractor is complete in its folder already; the speaker space joins it there
+    tensors = {**found.background.tensors(), **space.tensors()}
+    write(folder, tensors, configuration(folder))
+    count = len(set(found.speakers))
+    options.say(f"LDA to {len(space.projection)} dimensions and PLDA, from {count} speakers")
+    return TrainedVerifier(IVector(folder))
+
+
+@training_of.register(ProsodyVerifier)
+def _prosody(
+    start: ProsodyVerifier | type[ProsodyVerifier],
+    speech: Sequence[Spoken],
+    folder: Path,
+    held_out: Sequence[Spoken],
+    options: TrainingOptions,
+) -> TrainedVerifier:
+    """Standardisation and PLDA of prosody measures; there is no recipe."""
+    import torch
+
+    from voicenym.nets.checkpoint import write
+
+    numbers = measure([recording.samples() for recording in speech])
+    known = np.isfinite(numbers)
+    measured = known.any(1)
+    if not measured.any():
+        raise VoicenymError("nothing but silence: prosody is estimated from speech")
+    speakers = np.array([recording.speaker for recording in speech])[measured]
+    numbers, known = numbers[measured], known[measured]
+    count = known.sum(0).clip(1)
+    mean = np.where(known, numbers, 0.0).sum(0) / count
+    variance = np.where(known, np.square(numbers - mean), 0.0).sum(0) / count
+    scale = np.where(variance > 0.0, np.sqrt(variance), 1.0)
+    plda = PLDA.train(np.nan_to_num((numbers - mean) / scale), speakers, normalise=False)
+    model = plda.model
+    parts = (plda.centre, plda.projection, model.mean, model.within, model.between)
+    tensors = {
+        "mean": torch.from_numpy(mean),
+        "scale": torch.from_numpy(scale),
+        **SpeakerSpace(*parts).tensors(),
+    }
+    write(folder, tensors, {"kind": KIND, "method": METHOD, "card": dict(options.card)})
+    count_speakers = len(set(speakers))
+    options.say(f"prosody of {len(speakers)} recordings of {count_speakers} speakers")
+    return TrainedVerifier(ProsodyVerifier(folder))
+
+
+@training_of.register(VoiceStatistics)
+def _voice_statistics(
+    start: VoiceStatistics | type[VoiceStatistics],
+    speech: Sequence[Spoken],
+    folder: Path,
+    held_out: Sequence[Spoken],
+    options: TrainingOptions,
+) -> TrainedVerifier:
+    """Means and variances of this speech; the verifier holds them itself and writes no file."""
+    samples = [recording.samples() for recording in speech]
+    speakers = [recording.speaker for recording in speech]
+    return TrainedVerifier(VoiceStatistics.fitted(samples, speakers))
+
+
+class UntrainedEncoder(EncoderVerifier):
+    """An encoder with a recipe's random initial weights, from which a training starts.
+
+    Args:
+        config: of the training; it names the architecture and the seed.
+    """
+
+    name = "untrained"
+
+    def __init__(self, config: VerifierConfig) -> None:
+        self._config = config
+        self.version = hashlib.sha256(repr(config).encode()).hexdigest()[:16]
+
+    def encoder(self) -> Encoder:
+        return network_recipe().encoder(self._config)
+
+    def _shared(self) -> Encoder:
+        return self.encoder()
+
+
+def network_recipe() -> ModuleType:
+    """The recipe of speaker encoders, :mod:`voicenym.training.speakers.train_verifier`.
+
+    Raises:
+        DependencyError: without Lightning.
+    """
+    try:
+        from voicenym.training.speakers import train_verifier
+    except ImportError as error:
+        raise DependencyError("training a verifier: pip install 'voicenym[train]'") from error
+    return train_verifier
+
+
+@contextmanager
+def _all_cores() -> Iterator[None]:
+    """All CPU cores; under a time limit the thread count need not fix the weights."""
+    import torch
+
+    from voicenym.training.run.cpu_count import cores
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(cores())
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
