@@ -35,7 +35,7 @@ def _opinion():
 
 def _words():
     pytest.importorskip("jiwer")
-    return metrics.word_error_rate(["a b", "c d"], ["a", "c d"], ["p", "q"])
+    return metrics.word_errors(["a b", "c d"], ["a", "c d"], ["p", "q"])
 
 
 FIGURES = {

@@ -24,7 +24,7 @@ def test_importing_the_room_imports_no_heavy_library():
 
 def test_an_unknown_name_lists_those_there_are():
     with pytest.raises(VoicenymError, match="'kaldi'; there are: ctc, hybrid, sphinx"):
-        recognition.interface("kaldi")
+        recognition.recogniser("kaldi")
 
 
 @pytest.mark.parametrize(
@@ -36,12 +36,12 @@ def test_an_unknown_name_lists_those_there_are():
     ],
 )
 def test_a_missing_library_names_the_extra(monkeypatch, name, library, extra):
-    for module in ("sphinx", "pretrained"):
+    for module in ("sphinx", "published_recogniser"):
         monkeypatch.setattr(f"voicenym.recognition.{module}.find_spec", lambda _: None)
     monkeypatch.setattr("voicenym.recognition.find_spec", lambda _: None)
     assert recognition.available() == []
     with pytest.raises(DependencyError, match=rf"{library} .*pip install voicenym\[{extra}\]"):
-        recognition.interface(name)
+        recognition.recogniser(name)
 
 
 def test_the_face_of_the_room_is_there():
