@@ -5,11 +5,15 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import hypothesis
 import numpy as np
 import pytest
+from in_process import Finished
+from in_process import run as run_in_process
 from scipy.signal import lfilter
 
 from voicenym.verification.verifier import Verifier
@@ -37,6 +41,35 @@ def root() -> Path:
 def sample() -> Path:
     """A few seconds of synthetic speech, 16 kHz mono wav; never to be written to."""
     return ROOT / "samples" / "sample.wav"
+
+
+@pytest.fixture
+def command(tmp_path: Path) -> Callable[..., Finished]:
+    """``command("anonymize", ...)`` in a folder of its own, in this process; what is left of it."""
+
+    def run(*arguments: object, input: bytes | None = None, **environment: str) -> Finished:
+        variables = {"VOICENYM_KEY_FILE": "", **environment}
+        return run_in_process([str(argument) for argument in arguments], tmp_path, variables, input)
+
+    return run
+
+
+@pytest.fixture
+def process(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[bytes]]:
+    """As ``command``, in a process of its own: for what concerns processes."""
+
+    def run(*arguments: object, input: bytes | None = None, **environment: str):
+        return subprocess.run(
+            [sys.executable, "-m", "voicenym", *map(str, arguments)],
+            cwd=tmp_path,
+            input=input,
+            capture_output=True,
+            env={**os.environ, "VOICENYM_KEY_FILE": "", **environment},
+            timeout=300,
+            check=False,
+        )
+
+    return run
 
 
 @pytest.fixture(scope="session")

@@ -1,34 +1,13 @@
-"""A command to run, and recordings to run it on."""
+"""Recordings to run commands on."""
 
 from __future__ import annotations
 
 import math
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 import soundfile
-
-
-@pytest.fixture
-def command(tmp_path):
-    """``command("anonymize", ...)`` in a folder of its own; returns the finished process."""
-
-    def run(*arguments: object, input: bytes | None = None, **environment: str):
-        return subprocess.run(
-            [sys.executable, "-m", "voicenym", *map(str, arguments)],
-            cwd=tmp_path,
-            input=input,
-            capture_output=True,
-            env={**os.environ, "VOICENYM_KEY_FILE": "", **environment},
-            timeout=300,
-            check=False,
-        )
-
-    return run
 
 
 @pytest.fixture

@@ -46,13 +46,13 @@ def assembled(inside, small_parts, tmp_path):
 
 
 def test_a_file_is_anonymized_offline_by_any_way_to_name_the_weights(
-    command, inside, assembled, speech
+    process, inside, assembled, speech
 ):
     recording = speech("talk.wav", 1.3)
     key = recording.parent / "k.key"
     assert inside("key", "new", key)[0] == 0
     base = ("anonymize", recording, "--system", "ssl-loh", "-k", key)
-    done = command(
+    done = process(
         *base, "--set", f"weights={assembled}", "-o", recording.parent / "0.wav", **OFFLINE
     )
     assert done.returncode == 0, done.stderr.decode()
@@ -139,9 +139,9 @@ def test_parts_that_do_not_fit_are_named_by_the_command(inside, small_parts, tmp
     assert not (tmp_path / "w").exists()
 
 
-def test_what_is_not_here_is_not_fetched(command, small_parts, tmp_path):
+def test_what_is_not_here_is_not_fetched(process, small_parts, tmp_path):
     ssl = small_parts["ssl"]
-    done = command(
+    done = process(
         "models", "assemble", "-o", tmp_path / "w", "--speaker", "ecapa-voxceleb",
         "--content", ssl["content"], "--synthesizer", ssl["synthesizer"],
         HF_HOME=str(tmp_path / "hub"), **OFFLINE,

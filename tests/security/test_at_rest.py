@@ -6,8 +6,6 @@ import json
 import os
 import sqlite3
 import stat
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -312,21 +310,24 @@ def people(tmp_path):
     return root
 
 
-def run(mask: int, *arguments: object) -> subprocess.CompletedProcess[str]:
-    """A command in a process of its own, under a umask."""
-    code = f"import os; os.umask({mask}); from voicenym.apps.cli import main; main()"
-    command = [sys.executable, "-c", code, *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return done
+@pytest.fixture
+def run(command, umask):
+    """``run(mask, ...)``: a command under a umask."""
+
+    def call(mask: int, *arguments: object) -> None:
+        umask(mask)
+        done = command(*arguments)
+        assert done.returncode == 0, done.stderr.decode()
+
+    return call
 
 
-def test_a_pool_by_the_command(tmp_path, people):
+def test_a_pool_by_the_command(run, tmp_path, people):
     run(0, "pool", "build", people, "-o", tmp_path / "pool", "-q")
     assert_private(tmp_path / "pool")
 
 
-def test_a_training_with_its_logs_checkpoints_and_speech(tmp_path, people):
+def test_a_training_with_its_logs_checkpoints_and_speech(run, tmp_path, people):
     pytest.importorskip("lightning")
     pytest.importorskip("tensorboard")
     config = tmp_path / "small.yaml"
@@ -340,7 +341,7 @@ def test_a_training_with_its_logs_checkpoints_and_speech(tmp_path, people):
     assert any(name.startswith("events.out.tfevents") for name in names)
 
 
-def test_an_evaluation(tmp_path, people):
+def test_an_evaluation(run, tmp_path, people):
     pytest.importorskip("scipy")
     pytest.importorskip("matplotlib")
     out = tmp_path / "reports" / "one"
@@ -351,7 +352,7 @@ def test_an_evaluation(tmp_path, people):
     assert {"cache.sqlite", "scores.npz", "index.html"} <= {p.name for p in out.iterdir()}
 
 
-def test_anonymized_speech_keeps_the_umask_of_its_user(tmp_path, sample):
+def test_anonymized_speech_keeps_the_umask_of_its_user(run, tmp_path, sample):
     for mask, expected in ((0o022, 0o644), (0o002, 0o664), (0o077, 0o600)):
         out = tmp_path / f"{mask:o}.wav"
         run(mask, "anonymize", sample, "-o", out, "-q")

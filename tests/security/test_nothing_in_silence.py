@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import av
@@ -176,24 +174,17 @@ def test_few_of_many_other_files_are_named_and_all_when_asked(tmp_path):
     assert all(f"{i:02}.txt" in folder_walk.report(parts, every=True)[0] for i in range(30))
 
 
-def test_the_command_says_all_of_it(folder, tmp_path):
-    def run(*more):
-        return subprocess.run(
-            [sys.executable, "-m", "voicenym", "anonymize", folder, "-o", tmp_path / "out", *more],
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=600,
-        )
-
-    for process in (run("--dry-run"), run()):
-        assert process.returncode == 0, process.stderr
+def test_the_command_says_all_of_it(command, folder, tmp_path):
+    for more in (["--dry-run"], []):
+        done = command("anonymize", folder, "-o", tmp_path / "out", *more)
+        messages = done.stderr.decode()
+        assert done.returncode == 0, messages
         for name in [name for names in LEFT.values() for name in names]:
-            assert name in process.stderr
-        assert "become .wav" in process.stderr
-        assert "call.amr" in process.stderr
-    assert "noise.wav: no speech was heard" in process.stderr
-    assert "good.wav: no speech" not in process.stderr
+            assert name in messages
+        assert "become .wav" in messages
+        assert "call.amr" in messages
+    assert "noise.wav: no speech was heard" in messages
+    assert "good.wav: no speech" not in messages
     assert sorted(p.name for p in (tmp_path / "out/ann").iterdir()) == [
         "call.wav", "good.wav", "inside.wav", "noise.wav",
     ]  # fmt: skip

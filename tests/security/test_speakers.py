@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -35,22 +33,6 @@ def talk(tmp_path):
         return path
 
     return make
-
-
-@pytest.fixture
-def command(tmp_path):
-    def call(*arguments, input=None):
-        return subprocess.run(
-            [sys.executable, "-m", "voicenym", *map(str, arguments)],
-            cwd=tmp_path,
-            input=input,
-            capture_output=True,
-            env={**os.environ, "VOICENYM_KEY_FILE": ""},
-            timeout=300,
-            check=False,
-        )
-
-    return call
 
 
 def job(output, **options):
