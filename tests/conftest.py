@@ -72,6 +72,12 @@ def process(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[bytes]]
     return run
 
 
+@pytest.fixture
+def one_processor(monkeypatch) -> None:
+    """The system grants one processor, so that caches are filled without worker processes."""
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: {0}, raising=False)
+
+
 @pytest.fixture(scope="session")
 def speech_folder() -> Path:
     """Real speech, where the environment variable VOICENYM_SPEECH says that there is some."""

@@ -10,6 +10,11 @@ import pytest
 import soundfile
 
 
+@pytest.fixture(autouse=True)
+def _one_processor(one_processor):
+    """Worker processes are tested where they are: in ``corpus`` and ``training``."""
+
+
 @pytest.fixture
 def speech(tmp_path):
     """``speech("a/b.wav", seconds=1)`` writes a speech-like recording."""

@@ -224,8 +224,7 @@ class Plain:
         return np.zeros(1600, np.float32)
 
 
-@MASKS
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize(("mask", "workers"), [(0, 1), (0o022, 1), (0, 2)])
 def test_decoded_speech(tmp_path, sample, umask, mask, workers):
     from voicenym.attack.transforms import ORIGINAL
     from voicenym.training.speech.speech_cache import Shelf
@@ -311,7 +310,7 @@ def people(tmp_path):
 
 
 @pytest.fixture
-def run(command, umask):
+def run(command, umask, one_processor):
     """``run(mask, ...)``: a command under a umask."""
 
     def call(mask: int, *arguments: object) -> None:

@@ -133,7 +133,7 @@ def test_a_hostile_folders_name_cannot_write_to_the_terminal(talk, tmp_path, com
     assert rb"\x1b[2Janna\nbob" in done.stdout
 
 
-def test_training_and_evaluation_ask_as_well(talk, tmp_path, command):
+def test_training_and_evaluation_ask_as_well(talk, tmp_path, command, one_processor):
     for name in ("train/anna/1.wav", "dev/bob/1.wav"):
         talk(f"c/{name}").write_bytes(b"RIFF")  # nothing to train on for long
     ubm = ("ubm", "-d", "c", "-o", "o")
