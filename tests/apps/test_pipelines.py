@@ -120,7 +120,7 @@ def test_damaged_weights_end_with_one_line_and_a_status(command, inside, assembl
 def test_a_system_without_weights_of_its_own_has_no_such_option(inside, speech):
     status, told = inside("anonymize", speech("talk.wav", 0.5), "-s", "mcadams", "--weights", "x")
     assert status == 1
-    assert "mcadams has no parameter weights; there are: device" in told
+    assert "mcadams has no parameter weights; it has: device" in told
 
 
 def test_parts_that_do_not_fit_are_named_by_the_command(inside, small_parts, tmp_path):

@@ -117,3 +117,9 @@ def test_the_package_that_is_imported_is_the_one_that_declares(install, monkeypa
     install("their-things", "new = their_things:made")
     monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path / "older")])
     assert [point.name for point in entry_points(GROUP)] == ["new"]
+
+
+def test_names_that_no_text_can_hold_are_left_out(install):
+    install("their-things", "a name = their_things:made\nfine = their_things:made", "made = list")
+    with pytest.warns(RuntimeWarning, match="no name: 'a name'"):
+        assert things().names() == ["fine", "ours"]

@@ -1,17 +1,25 @@
 """What a system is: Anonymizer, Card, Stream, the registry and :func:`load`.
 
-A system is one module in :mod:`voicenym.systems` that holds one subclass of :class:`Anonymizer`.
-Its module name is its name (``pv_tsm.py`` is ``pv-tsm``); nothing else has to be registered.
+A system is a subclass of :class:`Anonymizer` that a package declares as an entry point of the group
+``voicenym.systems``: this package in its ``pyproject.toml``, others in theirs.
 
-A subclass says how one *core* is made: an object that eats blocks ``[row, time]`` at the working
-rate and gives back blocks of the same rows, in total as long as the input. A row is one channel of
-one recording, with its own pseudonym, so that channels and utterances are batched alike. All that
+A subclass makes a *core*: an object that receives blocks ``[row, time]`` at the working rate and
+returns blocks of the same rows, in total as long as the input. A row is one channel of one
+recording, with its own pseudonym, so that channels and utterances are batched alike. All that
 surrounds the core (sample rates, channels, exact length, range, chunking) is done here, once.
 """
 
 from voicenym.anonymizer.anonymizer import BLOCK_SECONDS, JUDGES, SIGNAL, VERIFIERS, Anonymizer
 from voicenym.anonymizer.card import Card, Figure
-from voicenym.anonymizer.registry import available, load, revisions, system_class, usable
+from voicenym.anonymizer.registry import (
+    SYSTEMS,
+    available,
+    load,
+    revisions,
+    system_class,
+    system_classes,
+    usable,
+)
 from voicenym.anonymizer.stream import (
     MAX_WORKING_RATE,
     MIN_WORKING_RATE,
@@ -28,6 +36,7 @@ __all__ = [
     "MAX_WORKING_RATE",
     "MIN_WORKING_RATE",
     "SIGNAL",
+    "SYSTEMS",
     "VERIFIERS",
     "Anonymizer",
     "Card",
@@ -40,6 +49,7 @@ __all__ = [
     "load",
     "revisions",
     "system_class",
+    "system_classes",
     "usable",
     "working_rate",
 ]

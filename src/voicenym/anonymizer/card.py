@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -50,15 +51,25 @@ class Card:
     fails: tuple[str, ...]
     approximations: tuple[str, ...] = ()
 
+    def __set_name__(self, owner: type, name: str) -> None:
+        """Python calls this when the card becomes an attribute of a system's class."""
+        package = getattr(sys.modules.get(owner.__module__), "__package__", None)
+        object.__setattr__(self, "_package", package or "")
+
     @property
     def figures(self) -> tuple[Figure, ...]:
-        """Figures measured by ``benchmarks/``; empty if none was measured."""
-        return _figures().get(self.name, ())
+        """Figures measured by ``voicenym evaluate``; empty if none was measured.
+
+        They are read from ``figures.json`` in the package that holds the system's module.
+        """
+        return _figures(getattr(self, "_package", "")).get(self.name, ())
 
 
 @cache
-def _figures() -> dict[str, tuple[Figure, ...]]:
-    file = resources.files("voicenym.systems") / "figures.json"
+def _figures(package: str) -> dict[str, tuple[Figure, ...]]:
+    if not package:
+        return {}
+    file = resources.files(package) / "figures.json"
     if not file.is_file():
         return {}
     rows = json.loads(file.read_text("utf-8"))

@@ -1,34 +1,82 @@
-"""Systems by name: :func:`load`."""
+"""Systems by name: :func:`load`.
+
+A system is a subclass of :class:`Anonymizer` that a package declares as an entry point of the group
+``voicenym.systems``, this package and any other alike.
+"""
 
 from __future__ import annotations
 
-import dataclasses
+import warnings
 from collections.abc import Callable
-from importlib import import_module
-from pkgutil import iter_modules
-from typing import Any
+from typing import Any, cast
 
 from voicenym.anonymizer.anonymizer import Anonymizer, listed
-from voicenym.errors import UnknownSystemError, WeightsError, quoted
+from voicenym.errors import UnknownSystemError, WeightsError
+from voicenym.nets.names_and_paths import as_path
+from voicenym.registry import Registry
+
+GROUP = "voicenym.systems"
+"""The group of entry points that declares systems."""
+SYSTEMS: Registry[Anonymizer] = Registry(
+    "system",
+    base=Anonymizer,
+    group=GROUP,
+    error=UnknownSystemError,
+    path=as_path,
+)
+
+
+def _warn(name: str, why: str) -> None:
+    warnings.warn(f"{name} is left out: {why}", RuntimeWarning, stacklevel=3)
 
 
 def available() -> list[str]:
     """Names of all systems, in alphabetical order; imports none of them."""
-    package = import_module("voicenym.systems")
-    return sorted(module.name.replace("_", "-") for module in iter_modules(package.__path__))
+    return SYSTEMS.names()
+
+
+def system_class(name: str) -> type[Anonymizer]:
+    """The class of a system.
+
+    Raises:
+        UnknownSystemError: no such system, or another package's that cannot be used.
+    """
+    cls = cast("type[Anonymizer]", SYSTEMS.get(name))
+    card = getattr(cls, "card", None)
+    if getattr(card, "name", None) != name:
+        raise SYSTEMS.broken(name, f"a card with the name {name!r} is missing")
+    return cls
+
+
+def system_classes(
+    left_out: Callable[[str, str], None] = _warn,
+) -> dict[str, type[Anonymizer]]:
+    """The classes of all systems by name, in alphabetical order.
+
+    Args:
+        left_out: called with the name of each system of another package that cannot be used, and
+            the reason; warns unless given.
+    """
+    found = {}
+    for name in available():
+        try:
+            found[name] = system_class(name)
+        except UnknownSystemError as error:
+            left_out(name, str(error))
+    return found
 
 
 def usable(left_out: Callable[[str, str], None] = lambda name, why: None) -> list[str]:
     """Names of the systems that have the weights they need, in alphabetical order.
 
     Args:
-        left_out: told the name of each other one, and what it lacks.
+        left_out: called with the name of each other system, and what it lacks.
 
     Raises:
         VoicenymError: weights are there, and damaged or do not fit.
     """
     found = []
-    for name in available():
+    for name in system_classes(left_out):
         try:
             load(name).check()
         except WeightsError as error:
@@ -38,55 +86,33 @@ def usable(left_out: Callable[[str, str], None] = lambda name, why: None) -> lis
     return found
 
 
-def system_class(name: str) -> type[Anonymizer]:
-    """The class of a system.
-
-    Raises:
-        UnknownSystemError: with the names there are.
-    """
-    if name not in available():
-        raise UnknownSystemError(f"no system {name!r}; there are: {', '.join(available())}")
-    module = import_module(f"voicenym.systems.{name.replace('-', '_')}")
-    for value in vars(module).values():
-        if (
-            isinstance(value, type)
-            and issubclass(value, Anonymizer)
-            and value.__module__ == module.__name__
-        ):
-            return value
-    raise TypeError(f"{module.__name__} holds no Anonymizer")
-
-
 def revisions() -> dict[str, int]:
     """The latest revision of every system, by name."""
-    return {name: system_class(name).revisions[-1] for name in available()}
+    return {name: cls.revisions[-1] for name, cls in system_classes().items()}
 
 
-def load(name: str, **parameters: Any) -> Anonymizer:
+def load(system: str, /, **parameters: Any) -> Anonymizer:
     """A system by name.
 
     Args:
-        name: one of :func:`available`.
+        system: one of :func:`available`; parameters may follow it: ``name:field=value,...``.
         parameters: fields of the system, such as ``order=20`` or ``device="cuda"``.
 
     Raises:
-        UnknownSystemError: for an unknown name or parameter, or a value out of range.
+        UnknownSystemError: an unknown name or parameter, a value of another type or out of range,
+            or a system of another package that cannot be used.
 
     Example:
         >>> load("mcadams", low=0.7, high=0.9).low
         0.7
+        >>> load("mcadams:low=0.7,high=0.9").low
+        0.7
     """
-    cls = system_class(name)
-    known = [item.name for item in dataclasses.fields(cls)]
-    unknown = sorted(set(parameters) - set(known))
-    if unknown:
-        raise UnknownSystemError(
-            f"{name} has no parameter {quoted(', '.join(unknown))}; "
-            f"it has: {', '.join(sorted(known))}"
-        )
-    revision = parameters.get("revision", 0)
+    name, given = SYSTEMS.parse(system)
+    cls, given = system_class(name), {**given, **parameters}
+    revision = given.get("revision", 0)
     if revision and revision not in cls.revisions:
         raise UnknownSystemError(
             f"{name} has no revision {revision}; it has: {listed(cls.revisions)}"
         )
-    return cls(**parameters)
+    return SYSTEMS.make(name, **given)

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import voicenym.systems
-from voicenym.anonymizer import available
+from voicenym.anonymizer import SYSTEMS
 from voicenym.attack.attackers import KeyHolder
 from voicenym.errors import VoicenymError
 from voicenym.evaluation.results import Evaluation, Measured, SystemResults
+from voicenym.registry import OURS
 
 FIGURES = Path(next(iter(voicenym.systems.__path__))) / "figures.json"
 BEGIN, END = "<!-- figures: voicenym cards --update -->", "<!-- end of figures -->"
@@ -44,7 +45,7 @@ def write(evaluation: Evaluation, file: Path = FIGURES, add: bool = False) -> Pa
         VoicenymError: the report is of systems that are not ours.
     """
     names = [system.name for system in evaluation.systems]
-    foreign = sorted(set(names) - set(available()))
+    foreign = [n for n in names if n not in SYSTEMS or SYSTEMS.package(n) != OURS]
     if foreign:
         raise VoicenymError(f"{foreign[0]} is no system of voicenym and has no card")
     cards: dict[str, list[dict[str, Any]]] = {}

@@ -7,6 +7,7 @@ Fraction(3, 4)
 """
 
 from voicenym.registry.by_name import Description, Registry, split
+from voicenym.registry.entry_points import OURS
 from voicenym.registry.parameters import Parameter, parameters, summary
 
-__all__ = ["Description", "Parameter", "Registry", "parameters", "split", "summary"]
+__all__ = ["OURS", "Description", "Parameter", "Registry", "parameters", "split", "summary"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from importlib import import_module
 from importlib.util import find_spec
 from inspect import isclass
@@ -166,9 +165,9 @@ class Registry(Generic[T]):
         try:
             theirs: Maker[T] = getattr(import_module(module), attribute)
         except (Exception, SystemExit) as error:  # whatever their code does, ours goes on
-            raise self._broken(name, f"{type(error).__name__}: {quoted(str(error))}") from error
+            raise self.broken(name, f"{type(error).__name__}: {quoted(str(error))}") from error
         if not callable(theirs) or not self._fits(theirs):
-            raise self._broken(name, f"{entry.target} is no {self.noun}")
+            raise self.broken(name, f"{entry.target} is no {self.noun}")
         return theirs
 
     def package(self, name: str) -> str:
@@ -302,6 +301,8 @@ class Registry(Generic[T]):
             more: after the names there are.
         """
         there = self.names()
+        if self.group and not there:
+            more = f"; the metadata of {OURS} is missing: install {OURS} with pip"
         message = f"no {self.noun} {quoted_name(name)}{_near(name, there)}; there are: "
         return self.error(f"{message}{', '.join(there) or 'none'}{more}")
 
@@ -331,7 +332,13 @@ class Registry(Generic[T]):
     def _fits(self, target: Any) -> bool:
         return self.base is None or not isclass(target) or issubclass(target, self.base)
 
-    def _broken(self, name: str, why: str) -> VoicenymError:
+    def broken(self, name: str, why: str) -> VoicenymError:
+        """The error on a thing that is declared and cannot be used.
+
+        Args:
+            name: of the thing.
+            why: it cannot be used.
+        """
         package = self._entry(name).package
         return self.error(
             f"{self.noun} {name!r} of the package {package} cannot be used ({why}); update or "
@@ -401,6 +408,8 @@ def _is_there(library: str) -> bool:
 
 
 def _near(name: str, there: Iterable[str]) -> str:
+    from difflib import get_close_matches
+
     near = get_close_matches(name[:80], list(there), n=3)
     return f" (did you mean {' or '.join(near)}?)" if near else ""
 

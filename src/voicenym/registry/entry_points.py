@@ -12,8 +12,8 @@ that was never installed.
 from __future__ import annotations
 
 import os
+import re
 import sys
-import tomllib
 import warnings
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -23,6 +23,8 @@ from voicenym.isolation import ROOT, search_path
 
 OURS = "voicenym"
 """The name of this package."""
+NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
+"""Names that can stand in ``name:field=value`` and in key files."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,8 @@ def _own(group: str) -> tuple[EntryPoint, ...]:
 
     The metadata of an editable installation is as old as the installation; the checkout is not.
     """
+    import tomllib
+
     project = Path(ROOT).parent / "pyproject.toml"
     if Path(ROOT).name == "src" and project.is_file():
         found = tomllib.loads(project.read_text("utf-8")).get("project", {})
@@ -100,14 +104,25 @@ def _others(group: str, folders: tuple[str, ...]) -> tuple[EntryPoint, ...]:
             except (OSError, ValueError) as error:
                 _warn(package, error)
                 break
-            found += [EntryPoint(name, place, package) for name, place in sorted(declared.items())]
+            found += [
+                EntryPoint(name, place, package)
+                for name, place in sorted(declared.items())
+                if _is_name(name, package)
+            ]
             break
     return tuple(found)
 
 
-def _warn(package: str, error: Exception) -> None:
+def _is_name(text: str, package: str) -> bool:
+    fits = NAME.fullmatch(text) is not None
+    if not fits:
+        _warn(package, f"no name: {text[:80]!r}")
+    return fits
+
+
+def _warn(package: str, why: object) -> None:
     warnings.warn(
-        f"{package}: the entry points cannot be read ({error}); it is left out: install it anew",
+        f"{package}: an entry point cannot be read ({why}) and is left out: update {package}",
         RuntimeWarning,
         stacklevel=2,
     )

@@ -311,8 +311,7 @@ def make_settings(folder: Path) -> list[str]:
 
 
 def read_settings(folder: Path, path: Path) -> None:
-    from voicenym.anonymizer import load
-    from voicenym.apps.cli.anonymize import _parameters
+    from voicenym.anonymizer import SYSTEMS, load
     from voicenym.identity.spec import parsed
 
     text = path.read_bytes().decode("utf-8", "surrogateescape")
@@ -320,7 +319,7 @@ def read_settings(folder: Path, path: Path) -> None:
         parsed(text)
         return
     for system in ("mcadams", "vtln", "formant"):
-        _each(lambda name=system: load(name, **_parameters(name, text.split("\n"))))
+        _each(lambda name=system: load(name, **SYSTEMS.settings(name, text.split("\n"))))
 
 
 def make_log(folder: Path) -> list[str]:

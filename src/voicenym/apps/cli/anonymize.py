@@ -110,9 +110,10 @@ def anonymize(
     say = Messages(quiet)
     short = {"weights": weights, "strength": strength, "epsilon": epsilon, "target": target}
     given = [f"{name}={value}" for name, value in short.items() if value is not None]
-    parameters = {**_parameters(system, [*settings, *given]), "device": device}
-    from voicenym.anonymizer import load
+    from voicenym.anonymizer import SYSTEMS, load
 
+    system, written = SYSTEMS.parse(system)
+    parameters = {**written, **SYSTEMS.settings(system, [*settings, *given]), "device": device}
     anonymizer = load(system, **parameters)
     if not dry_run:
         anonymizer.check()
@@ -205,40 +206,6 @@ def anonymize(
         conclude(anonymizer.card, stored, say)
     if summary.failures:
         raise typer.Exit(1)
-
-
-WORDS = {bool: "true or false", int: "a whole number", float: "a number"}
-"""Kinds of parameters, as people call them."""
-
-
-def _parameters(system: str, settings: list[str]) -> dict[str, Any]:
-    """``low=0.7`` to ``{"low": 0.7}``, by the type of the system's field."""
-    import dataclasses
-
-    from voicenym.anonymizer import system_class
-
-    fields = {f.name: f for f in dataclasses.fields(system_class(system))}
-    parameters: dict[str, Any] = {}
-    for setting in settings:
-        name, equals, text = setting.partition("=")
-        there = ", ".join(sorted(fields))
-        if not equals:
-            raise UnknownSystemError(
-                f"--set {setting[:80]}: expected NAME=VALUE with NAME one of {there}"
-            )
-        if name not in fields:
-            raise UnknownSystemError(f"{system} has no parameter {name[:80]}; there are: {there}")
-        kind: Any = type(fields[name].default)
-        try:
-            if kind is bool:
-                parameters[name] = {"true": True, "false": False}[text.lower()]
-            else:
-                parameters[name] = kind(text)
-        except (ValueError, KeyError):
-            raise UnknownSystemError(
-                f"{system}: {name} is {WORDS.get(kind, kind.__name__)}, which {text[:80]!r} is not"
-            ) from None
-    return parameters
 
 
 def _key(path: Path | None, say: Messages) -> tuple[Key, bool]:

@@ -1,0 +1,240 @@
+"""Systems by name, ours and those of another package, which adds one exactly as we do."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from importlib import metadata
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+
+import voicenym
+from voicenym.anonymizer import (
+    available,
+    card,
+    load,
+    registry,
+    system_class,
+    system_classes,
+    usable,
+)
+from voicenym.errors import UnknownSystemError
+from voicenym.registry import entry_points as points
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLE = ROOT / "tests" / "example_plugin"
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    """The folder that the example package is installed in, as pip does, without a network."""
+    folder = tmp_path_factory.mktemp("site")
+    pytest.importorskip("hatchling")
+    pip = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-index"]
+    pip += ["--no-build-isolation", "--disable-pip-version-check", "--target", str(folder)]
+    done = subprocess.run([*pip, str(EXAMPLE)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.fixture
+def plugged(installed, monkeypatch):
+    monkeypatch.syspath_prepend(str(installed))
+    yield installed
+    for name in [name for name in sys.modules if name.split(".")[0] == "whispered_voice"]:
+        del sys.modules[name]
+
+
+@pytest.fixture
+def broken(tmp_path, monkeypatch):
+    """``broken("code")``: an installed package whose system ``ruined`` comes from that code."""
+    monkeypatch.syspath_prepend(str(tmp_path / "site"))
+
+    def make(code: str) -> None:
+        about = tmp_path / "site" / "ruin-1.0.dist-info"
+        about.mkdir(parents=True)
+        (about / "METADATA").write_text("Metadata-Version: 2.1\nName: ruin\nVersion: 1.0\n")
+        (about / "entry_points.txt").write_text(f"[{registry.GROUP}]\nruined = ruin:Ruined\n")
+        (tmp_path / "site" / "ruin.py").write_text(code)
+
+    yield make
+    sys.modules.pop("ruin", None)
+
+
+def test_every_module_of_systems_is_declared_by_its_name():
+    modules = {
+        path.stem.replace("_", "-")
+        for path in (ROOT / "src" / "voicenym" / "systems").glob("*.py")
+        if path.stem != "__init__"
+    }
+    assert modules == set(available())
+    for name, cls in system_classes().items():
+        assert cls.__module__ == f"voicenym.systems.{name.replace('-', '_')}"
+
+
+def test_an_unknown_system_names_the_near_ones():
+    with pytest.raises(UnknownSystemError, match=r"no system 'mcadam' \(did you mean mcadams or "):
+        load("mcadam")
+    with pytest.raises(UnknownSystemError, match=r"no parameter wide; it has: .*radius"):
+        load("mcadams", wide=1)
+    with pytest.raises(UnknownSystemError, match="order is a whole number, which '20' is not"):
+        load("mcadams", order="20")
+    with pytest.raises(UnknownSystemError, match="mcadams has no revision 7; it has: 1"):
+        load("mcadams", revision=7)
+
+
+def test_parameters_may_follow_the_name():
+    assert load("mcadams:low=0.7,high=0.8") == load("mcadams", low=0.7, high=0.8)
+    assert load("mcadams:low=0.7,high=0.8", low=0.6).low == 0.6
+
+
+def test_an_installed_release_reads_its_own_metadata(tmp_path, monkeypatch):
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    about = tmp_path / "voicenym-9.9.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: voicenym\nVersion: 9.9\n")
+    lines = declared["project"]["entry-points"][registry.GROUP].items()
+    text = "\n".join(f"{name} = {place}" for name, place in lines)
+    (about / "entry_points.txt").write_text(f"[{registry.GROUP}]\n{text}\n")
+    before = available()
+    monkeypatch.setattr(points, "ROOT", str(tmp_path))
+    points._own.cache_clear()
+    try:
+        assert available() == before
+        (about / "entry_points.txt").unlink()
+        points._own.cache_clear()
+        with pytest.raises(UnknownSystemError, match="metadata of voicenym is missing: install"):
+            load("mcadams")
+    finally:
+        monkeypatch.undo()
+        points._own.cache_clear()
+
+
+def test_what_an_installer_writes_is_what_the_checkout_declares():
+    try:
+        found = metadata.distribution("voicenym").entry_points.select(group=registry.GROUP)
+    except metadata.PackageNotFoundError:
+        pytest.skip("voicenym is not installed")
+    if not found:
+        pytest.skip("the metadata of the editable installation is older than the declaration")
+    ours = points._own(registry.GROUP)
+    assert {(item.name, item.value) for item in found} >= {(p.name, p.place) for p in ours}
+
+
+def test_a_package_adds_a_system_as_ours_are_added(plugged):
+    assert "whispered" in available()
+    assert "whispered" in usable()
+    system = load("whispered:low=1.2", high=1.25)
+    assert (system.low, system.high) == (1.2, 1.25)
+    assert system_class("whispered").__module__ == "whispered_voice.whispered"
+    assert voicenym.revisions()["whispered"] == 1
+    assert system.card.figures == ()
+    with pytest.raises(UnknownSystemError, match=r"\(did you mean whispered\?\)"):
+        load("whisper")
+
+
+def test_figures_of_another_package_lie_beside_its_system(plugged):
+    row = {"metric": "EER", "condition": "ignorant", "value": 30.0, "low": None, "high": None}
+    row |= {"unit": "%", "data": "made", "date": "2026-01-01"}
+    card._figures.cache_clear()
+    file = plugged / "whispered_voice" / "figures.json"
+    file.write_text(json.dumps({"whispered": [row]}))
+    try:
+        assert [f.value for f in system_class("whispered").card.figures] == [30.0]
+        assert system_class("mcadams").card.figures
+    finally:
+        file.unlink()
+        card._figures.cache_clear()
+
+
+@pytest.mark.slow
+def test_the_command_lists_and_runs_it(installed, tmp_path):
+    time = np.arange(32_000) / 16_000
+    for name, pitch in (("a", 110.0), ("b", 190.0)):
+        phase = 2 * np.pi * pitch * time + 3 * np.sin(2 * np.pi * 2 * time)
+        buzz = sum(np.cos(k * phase) / k for k in range(1, 30)) * (1 + np.sin(2 * np.pi * 3 * time))
+        soundfile.write(tmp_path / f"{name}.wav", 0.1 * buzz, 16_000)
+
+    def command(*arguments):
+        return subprocess.run(
+            [sys.executable, "-m", "voicenym", *arguments],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            env={**os.environ, "PYTHONPATH": str(installed), "VOICENYM_KEY_FILE": ""},
+            check=False,
+        )
+
+    listed = command("systems", "--json")
+    assert '"name": "whispered"' in listed.stdout, listed.stderr
+    arguments = ["a.wav", "b.wav", "-o", "out", "--system", "whispered", "--set", "low=1.2"]
+    done = command("anonymize", *arguments, "--workers", "2")
+    assert done.returncode == 0, done.stderr
+    assert len(list((tmp_path / "out").glob("*.wav"))) == 2
+
+
+@pytest.mark.parametrize(
+    ("code", "why"),
+    [
+        ("import no_such_library", "No module named 'no_such_library'"),
+        ("class Ruined: pass", "ruin:Ruined is no system"),
+        (
+            "from voicenym.systems.mcadams import McAdams\nclass Ruined(McAdams): pass",
+            "a card with the name 'ruined' is missing",
+        ),
+    ],
+)
+def test_a_broken_package_is_named_and_stops_no_other_system(broken, tmp_path, code, why):
+    broken(code)
+    assert "ruined" in available()
+    assert load("mcadams").card.name == "mcadams"
+    for ask in (load, system_class):
+        with pytest.raises(UnknownSystemError, match="'ruined' of the package ruin cannot") as told:
+            ask("ruined")
+        assert why in str(told.value)
+    with pytest.warns(RuntimeWarning, match="ruined is left out: system 'ruined' of the package"):
+        assert "ruined" not in voicenym.revisions()
+    left: dict[str, str] = {}
+    assert "mcadams" in usable(left.__setitem__)
+    assert why in left["ruined"]
+    with pytest.warns(RuntimeWarning, match="ruined is left out"):
+        voicenym.Key.generate().save(tmp_path / "key")
+    assert voicenym.Key.load(tmp_path / "key").revisions["mcadams"] == 1
+
+
+def test_a_key_notes_the_revision_of_another_package_s_system(plugged, tmp_path):
+    voicenym.Key.generate().save(tmp_path / "key")
+    assert voicenym.Key.load(tmp_path / "key").revisions["whispered"] == 1
+
+
+@pytest.mark.slow
+def test_the_laws_hold_for_it(installed):
+    """They run over every system there is, and so over an installed package's."""
+    laws = ROOT / "tests" / "laws" / "test_laws.py"
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            str(laws),
+            "-k",
+            "whispered",
+        ],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(installed)},
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-3000:]
+    assert re.search(r"\b[3-9]\d passed", done.stdout), done.stdout[-500:]

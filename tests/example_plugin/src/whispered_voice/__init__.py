@@ -1,0 +1,1 @@
+"""Whispered speech as a system of voicenym."""
