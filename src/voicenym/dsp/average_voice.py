@@ -1,6 +1,6 @@
-"""What a recording sounds like on average: its mean spectral envelope, its mean F0 and F0's spread.
+"""Long-term averages of a recording: mean spectral envelope, mean and deviation of ln F0.
 
-Gathered block by block, before a recording is changed, in memory that does not grow.
+They are accumulated block by block in a first pass over the recording, in constant memory.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ENVELOPE_QUEFRENCY = 0.0018
 
 @dataclass(frozen=True)
 class AverageVoice:
-    """What each row of a recording sounds like on average.
+    """Long-term averages of each row of a recording.
 
     Args:
         log_envelope: ``[row, bin]``, mean natural-log envelope.
@@ -36,7 +36,7 @@ class AverageVoice:
 
 
 class EnvelopeFrames:
-    """Sizes at a rate, and the envelope of windowed frames."""
+    """Frame sizes at a sample rate, and the spectral envelope of windowed frames."""
 
     def __init__(self, rate: int, device: str) -> None:
         self.hop = round(FRAME_HOP * rate)
@@ -46,19 +46,21 @@ class EnvelopeFrames:
         self._coefficients = round(ENVELOPE_QUEFRENCY * rate)
 
     def envelope(self, windowed: torch.Tensor) -> torch.Tensor:
-        """``[..., length]`` to natural-log envelope ``[..., bin]``."""
+        """Natural-log envelopes ``[..., bin]`` of windowed frames ``[..., length]``."""
         log_spectrum = envelope.log_magnitude(torch.fft.rfft(windowed))
         cepstrum = envelope.cepstral_envelope(log_spectrum, self._coefficients)
         return envelope.log_envelope(cepstrum, self.length)
 
     @staticmethod
     def weight(windowed: torch.Tensor) -> torch.Tensor:
-        """``[row, frame]``: loud frames tell more of the voice than faint ones."""
+        """Frame weights ``[row, frame]``; louder frames weigh more."""
         return windowed.square().mean(-1).pow(0.25)
 
 
 class AverageVoiceReader:
-    """Means over a recording; a recording without voiced frames is a typical voice."""
+    """Accumulates the averages of a recording; without voiced frames, F0 statistics are typical
+    ones.
+    """
 
     def __init__(self, rows: int, rate: int, lengths: Sequence[int] | None, device: str) -> None:
         self._frames = EnvelopeFrames(rate, device)

@@ -20,7 +20,7 @@ def log_magnitude(spectrum: torch.Tensor) -> torch.Tensor:
 def cepstral_envelope(
     log_spectrum: torch.Tensor, coefficients: int, steps: int = 2
 ) -> torch.Tensor:
-    """Cepstrum of the "true envelope", which runs over the harmonics instead of between them.
+    """Cepstrum of the "true envelope", which follows the harmonic peaks.
 
     Imai and Abe's iteration as described by Röbel and Rodet (DAFx 2005): smooth the spectrum, take
     the larger of the spectrum and its smoothed form, smooth again.
@@ -28,7 +28,7 @@ def cepstral_envelope(
     Args:
         log_spectrum: ``[..., n / 2 + 1]``, natural log of magnitudes.
         coefficients: cepstral coefficients kept (c_0 ... c_(coefficients - 1)).
-        steps: smoothings; 1 is the ordinary cepstrum.
+        steps: iterations of smoothing; 1 gives the ordinary cepstrum.
 
     Returns:
         ``[..., coefficients]``: the real cepstrum; :func:`log_envelope` gives the envelope back.
@@ -43,14 +43,14 @@ def cepstral_envelope(
 
 
 def log_envelope(cepstrum: torch.Tensor, size: int) -> torch.Tensor:
-    """Log-magnitude ``[..., size / 2 + 1]`` of a real cepstrum ``[..., coefficient]``."""
+    """Log-magnitude envelope ``[..., size / 2 + 1]`` of a real cepstrum ``[..., coefficient]``."""
     # an even real sequence: its spectrum is c_0 + 2 sum_q c_q cos(q w)
     folded = torch.cat([cepstrum[..., :1], 2.0 * cepstrum[..., 1:]], dim=-1)
     return torch.fft.rfft(folded, n=size).real
 
 
 def warp_bins(values: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
-    """Values read at fractional bins: S'(k) = S(positions(k)), linear interpolation.
+    """Resampling along the frequency axis: S'(k) = S(positions(k)), with linear interpolation.
 
     Args:
         values: ``[row, frame, bin]``.
@@ -69,7 +69,7 @@ def warp_bins(values: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
 
 
 def keep_energy(changed: torch.Tensor, original: torch.Tensor) -> torch.Tensor:
-    """Scale frames ``[..., time]`` to the energy of the original ones; silence gives silence."""
+    """Scales frames ``[..., time]`` to the energy of the original ones; silence stays silent."""
     energy_in = original.square().sum(-1, keepdim=True)
     energy_out = changed.square().sum(-1, keepdim=True)
     gain = torch.where(energy_out > 0, energy_in / energy_out.clamp_min(1e-30), 0.0).sqrt()

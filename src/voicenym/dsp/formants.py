@@ -1,4 +1,4 @@
-"""Formants of voiced frames: the resonances of an all-pole model of each frame.
+"""Formant frequencies of voiced frames by linear prediction.
 
 Markel and Gray, "Linear Prediction of Speech", 1976, section 7; window, ceiling and number of poles
 are those that Praat has become known for. High voices have harmonics where a formant should be
@@ -32,20 +32,20 @@ NEUTRAL = 545.0
 
 
 def window(rate: int) -> torch.Tensor:
-    """The Hann window of a frame, ``[time]`` float64, of even length."""
+    """Hann window of a frame, ``[time]`` float64, of even length."""
     half = round(WINDOW_SECONDS * rate / 2)
     return torch.hann_window(2 * half, periodic=False, dtype=torch.float64)
 
 
 def order(rate: int) -> int:
-    """Poles of the model: a pair for each formant, fewer at rates below :data:`RATE`."""
+    """Order of the all-pole model: two poles per formant, fewer at rates below :data:`RATE`."""
     return 2 * round(MOST * rate / RATE)
 
 
 def formants(
     frames: torch.Tensor, rate: int, poles: int = 0, widest: float = math.inf
 ) -> torch.Tensor:
-    """Formants of frames.
+    """Formant frequencies of frames.
 
     Args:
         frames: ``[frame, time]`` float64, windowed by :func:`window`.

@@ -1,4 +1,4 @@
-"""Linear prediction of many frames at once.
+"""Linear prediction, vectorised over frames.
 
 Arrays are laid out ``[lag or time, frame]``: the recursions run over the first axis and every step
 of them is one vector operation over all frames.
@@ -104,7 +104,7 @@ def synthesize(residual: torch.Tensor, a: torch.Tensor) -> torch.Tensor:
 
 
 def synthesize_(residual: torch.Tensor, a: torch.Tensor) -> torch.Tensor:
-    """:func:`synthesize` in place."""
+    """In-place form of :func:`synthesize`."""
     # Forward substitution: once a sample is known, its share of the next ones is taken away. One
     # operation over all frames a sample, where summing up the past would take three.
     length, order = residual.shape[0], a.shape[0] - 1

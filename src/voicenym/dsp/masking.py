@@ -1,4 +1,4 @@
-"""What one sound hides of another: the masking threshold of psychoacoustic model 1.
+"""Simultaneous masking: the masking threshold of MPEG-1's psychoacoustic model 1.
 
 Spectral masking as in MPEG-1's first psychoacoustic model (ISO/IEC 11172-3, annex D.1; Painter and
 Spanias, "Perceptual coding of digital audio", Proc. IEEE 88(4), 2000, section II), with the slopes
@@ -52,7 +52,8 @@ def hearing_threshold(hertz: torch.Tensor) -> torch.Tensor:
 
 
 def tonal_offset(z: torch.Tensor) -> torch.Tensor:
-    """DB by which a tone's threshold lies under it in its own band, negative: ``-6.025 - 0.275 z``.
+    """Offset in dB from the level of a tonal masker to its threshold in its own band, negative:
+    ``-6.025 - 0.275 z``.
 
     Args:
         z: its place in Bark.
@@ -61,12 +62,12 @@ def tonal_offset(z: torch.Tensor) -> torch.Tensor:
 
 
 def noise_offset(z: torch.Tensor) -> torch.Tensor:
-    """As :func:`tonal_offset` of noise, which masks better: ``-2.025 - 0.175 z``."""
+    """As :func:`tonal_offset`, for noise maskers, which mask better: ``-2.025 - 0.175 z``."""
     return -2.025 - 0.175 * z
 
 
 def spreading(distance: torch.Tensor, level: torch.Tensor) -> torch.Tensor:
-    """DB that a masker loses, 0 or negative.
+    """Spreading function: attenuation of a masker in dB, 0 or negative.
 
     27 dB per Bark below it; above, 27 less 0.37 for each dB over 40.
 
@@ -80,7 +81,7 @@ def spreading(distance: torch.Tensor, level: torch.Tensor) -> torch.Tensor:
 
 @dataclass(frozen=True)
 class Maskers:
-    """What hides: ``[..., masker]`` each.
+    """Maskers of a frame: ``[..., masker]`` each.
 
     Args:
         bins: where, as whole bins of the transform.
@@ -94,7 +95,7 @@ class Maskers:
 
 
 class Masking(torch.nn.Module):
-    """Thresholds of recordings, and how far others go beyond them.
+    """Masking thresholds of recordings, and the excess of perturbations over them.
 
     Args:
         hop: samples from frame to frame.
@@ -145,7 +146,7 @@ class Masking(torch.nn.Module):
         return (spectra.real.square() + spectra.imag.square()) * (8.0 / 3.0 / FFT**2)
 
     def threshold(self, masker: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Of recordings; no gradient.
+        """Masking thresholds of recordings; no gradient.
 
         Args:
             masker: ``[batch, time]`` at 16 kHz.
@@ -164,7 +165,7 @@ class Masking(torch.nn.Module):
             return self.spread(self.maskers(levels)), scale
 
     def maskers(self, levels: torch.Tensor) -> Maskers:
-        """Of spectra in dB, ``[..., 1025]``.
+        """Maskers in spectra in dB, ``[..., 1025]``.
 
         A tone is a local maximum that stands out of the bins around it; its level is that of
         its three bins. The power that is no tone's makes a noise in each critical band, at the
@@ -186,7 +187,8 @@ class Masking(torch.nn.Module):
         )
 
     def spread(self, maskers: Maskers) -> torch.Tensor:
-        """Powers ``[..., 1025]`` that maskers ``[..., masker]`` and the ear's threshold hide.
+        """Masked powers ``[..., 1025]`` of maskers ``[..., masker]`` and the absolute threshold of
+        hearing.
 
         What a noise hides is a level within a critical band, which what is hidden may fill: a bin
         gets its share of it. Model 1's bins are about as wide as its bands are, and need none.
@@ -209,7 +211,7 @@ class Masking(torch.nn.Module):
         scale: torch.Tensor,
         unit: str = "decibel",
     ) -> torch.Tensor:
-        """How far a perturbation is beyond what is hidden, differentiable: ``[batch]``.
+        """Excess of a perturbation over the masking threshold, differentiable: ``[batch]``.
 
         (1 / F) max{0, PSD(x~ - x) - M(x)} of V-Cloak's equation 3, over frames and bins.
 
@@ -230,7 +232,9 @@ class Masking(torch.nn.Module):
         raise ValueError(f"unit is decibel or power, not {unit!r}")
 
     def _tones(self, levels: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Levels of tones at their bins, and which bins are theirs: both ``[..., 1025]``."""
+        """Levels of tonal maskers at their bins, and a mask of the bins they occupy: both ``[...,
+        1025]``.
+        """
         peak = torch.zeros_like(levels, dtype=torch.bool)
         inner = levels[..., 1:-1]
         peak[..., 1:-1] = (inner > levels[..., :-2]) & (inner >= levels[..., 2:])
@@ -252,7 +256,7 @@ class Masking(torch.nn.Module):
         return tones, taken
 
     def _alone(self, places: torch.Tensor, heights: torch.Tensor) -> torch.Tensor:
-        """Levels of tones, the strongest first; those that do not count are at the least."""
+        """Levels of tonal maskers, strongest first; discarded ones have the lowest level."""
         heights = torch.where(heights > self._quiet[places], heights, LEAST_DB)
         z = self._bark[places]
         near = (z[..., :, None] - z[..., None, :]).abs() < SAME_BARK
@@ -262,5 +266,5 @@ class Masking(torch.nn.Module):
 
 
 def decibels(power: torch.Tensor) -> torch.Tensor:
-    """10 log10, at least :data:`LEAST_DB`."""
+    """Power in dB, 10 log10, at least :data:`LEAST_DB`."""
     return 10.0 * power.clamp_min(10.0 ** (LEAST_DB / 10.0)).log10()

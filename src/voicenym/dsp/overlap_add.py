@@ -14,14 +14,14 @@ FrameProcess = Callable[[torch.Tensor], torch.Tensor]
 
 
 def root_hann(length: int) -> torch.Tensor:
-    """Square root of the periodic Hann window, ``[length]``: applied twice at a hop of half its
-    length it adds up to one.
+    """Square root of the periodic Hann window, ``[length]``; applied twice at a hop of half its
+    length, it adds up to one.
     """
     return torch.hann_window(length, periodic=True, dtype=torch.float64).sqrt().float()
 
 
 class OverlapAdd:
-    """A core that cuts the signal into frames, processes them, and adds them up again.
+    """Streaming overlap-add: cuts a signal into frames, processes them, and adds them up.
 
     Frame k covers the samples ``[k hop - (length - hop), k hop + hop)``; every sample is in
     ``length / hop`` frames, the first ones too, and the end is padded with zeros.
@@ -72,7 +72,9 @@ class OverlapAdd:
         return self.push(padding)[:, : pushed - returned]
 
     def _add(self, signal: torch.Tensor) -> torch.Tensor:
-        """Process ``[row, frames * hop + overlap]``; returns ``[row, frames * hop]``, finished."""
+        """Processes ``[row, frames * hop + overlap]``; returns the finished ``[row, frames *
+        hop]``.
+        """
         processed = self._process(signal.unfold(1, self.length, self.hop))
         rows, frames, _ = processed.shape
         parts = processed.unflatten(2, (-1, self.hop))

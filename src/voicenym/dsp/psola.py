@@ -1,9 +1,9 @@
-"""Pitch and duration by TD-PSOLA, block by block: grains of two periods, put down at new distances.
+"""TD-PSOLA: streaming modification of pitch and duration by pitch-synchronous overlap-add.
 
 Moulines and Charpentier, "Pitch-synchronous waveform processing techniques for text-to-speech
-synthesis using diphones", Speech Communication 9 (1990). Marks follow each other by the best
-correlation near one period; unvoiced speech is copied as it is. Where grains move together, their
-windows shrink with the new period and so always add up to one.
+synthesis using diphones", Speech Communication 9 (1990). Each pitch mark maximises the correlation
+near one period after the last; unvoiced speech is copied. Grains span two periods; where they move
+closer, their windows shrink with the new period and so always add up to one.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ HELD_SECONDS = 0.11
 
 @dataclass(frozen=True)
 class Retuning:
-    """How the pitch of a row changes: f' = target (f / median)^spread, within a factor of ``cap``.
+    """F0 transformation of a row: f' = target (f / median)^spread, within a factor of ``cap``.
 
     Args:
         median: of the speaker, in Hz.
@@ -44,14 +44,14 @@ class Retuning:
     tempo: float = 1.0
 
     def ratio(self, f0: float) -> float:
-        """The factor on a pitch of ``f0`` Hz."""
+        """Factor on a pitch of ``f0`` Hz."""
         wanted = self.target * (f0 / self.median) ** self.spread / f0
         return min(max(wanted, 1.0 / self.cap), self.cap)
 
 
 @lru_cache(maxsize=4096)
 def _rise(length: int) -> numpy.ndarray:
-    """Rising half of a Hann window; mirrored, it adds up to one with itself."""
+    """Rising half of a Hann window, which adds up to one with its mirror image."""
     n = numpy.arange(length)
     return (0.5 - 0.5 * numpy.cos(numpy.pi * n / max(1, length))).astype(numpy.float32)
 
@@ -63,7 +63,7 @@ def _fall(length: int) -> numpy.ndarray:
 
 @dataclass
 class _Row:
-    """One row: samples, pitch marks in them, and the grains put down so far."""
+    """State of one row: samples, pitch marks, and the grains overlap-added so far."""
 
     rate: int
     hop: int
@@ -86,7 +86,7 @@ class _Row:
         return float(self.f0[min(max(k, 0), len(self.f0) - 1)])
 
     def advance(self, x: numpy.ndarray, f0: numpy.ndarray) -> None:
-        """Take samples and frames of pitch; mark and put down what they allow."""
+        """Adds samples and pitch frames; places the marks and grains that they allow."""
         self.x = numpy.concatenate([self.x, x])
         self.f0 = numpy.concatenate([self.f0, f0])
         self._mark()
@@ -176,7 +176,7 @@ class _Row:
         self.y[first : first + len(grain)] += grain
 
     def ready(self) -> int:
-        """Samples at the head of ``y`` that no later grain reaches."""
+        """Number of finished samples at the head of ``y``, which no later grain reaches."""
         return max(0, round(self.u) - self.left - self.done)
 
     def take(self, count: int) -> numpy.ndarray:
@@ -188,7 +188,7 @@ class _Row:
 
 
 class Psola:
-    """Retunes the rows of a signal; the result does not depend on how it is cut into blocks.
+    """TD-PSOLA of the rows of a signal; the result does not depend on the block sizes.
 
     Args:
         rate: in Hz.
@@ -215,17 +215,17 @@ class Psola:
         self._pushed = 0
 
     def lengths(self, samples: int) -> list[int]:
-        """Samples that each row gives for so many."""
+        """Output length of each row in samples, for input lengths."""
         return [round(samples / row.retuning.tempo) for row in self._rows]
 
     def push(self, block: torch.Tensor) -> torch.Tensor:
-        """``[row, time]`` float32 in; what all rows have ready out."""
+        """Adds ``[row, time]`` float32; returns the samples that all rows have finished."""
         self._pushed += block.shape[1]
         self._advance(block, self._pitch.push(block).f0)
         return self._take(min(row.ready() for row in self._rows))
 
     def flush(self, extra: int = 0) -> torch.Tensor:
-        """The rest, and ``extra`` samples of what rings after it; rows of a higher tempo end in
+        """The remaining samples, and ``extra`` samples after the end; rows of a higher tempo end in
         zeros.
         """
         # silence follows, as it would in a batch with longer rows

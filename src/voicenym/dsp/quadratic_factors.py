@@ -1,4 +1,4 @@
-"""Real polynomials as products of real quadratics: the poles of many LP filters at once.
+"""Factorisation of real polynomials into real quadratics: the poles of many LP filters at once.
 
 A real polynomial of even degree 2m is a product of m real factors z^2 + b z + c, each a conjugate
 pair or two real roots. All factors are refined together by Weierstrass' simultaneous iteration
@@ -38,7 +38,7 @@ COARSE_STEPS = 9
 
 
 def multiply_out(b: torch.Tensor, c: torch.Tensor) -> torch.Tensor:
-    """Coefficients of prod_k (z^2 + b_k z + c_k).
+    """Product of quadratics: coefficients of prod_k (z^2 + b_k z + c_k).
 
     Args:
         b, c: ``[factor, polynomial]``.
@@ -64,7 +64,7 @@ def multiply_out(b: torch.Tensor, c: torch.Tensor) -> torch.Tensor:
 
 
 def factor(a: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Factor polynomials whose roots lie within the unit circle.
+    """Factorises polynomials whose roots lie within the unit circle.
 
     Args:
         a: ``[degree + 1, polynomial]`` float64, highest power first, a_0 = 1, even degree.
@@ -112,7 +112,7 @@ def _on_circle(
 
 
 def _coarse(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """The first steps, in single precision."""
+    """First iterations, in single precision."""
     coarse = a.float()
     b, c = b.float(), c.float()
     for _ in range(COARSE_STEPS):
@@ -121,7 +121,7 @@ def _coarse(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> tuple[torch.Te
 
 
 def _iterate(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> torch.Tensor:
-    """Refine ``b`` and ``c`` in place; returns the columns that have not converged."""
+    """Refines ``b`` and ``c`` in place; returns the columns that have not converged."""
     todo = torch.arange(a.shape[1], device=a.device)
     part_a, part_b, part_c = a, b, c
     for _ in range(STEPS):
@@ -140,7 +140,7 @@ def _iterate(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> torch.Tensor:
 def _step(
     a: torch.Tensor, b: torch.Tensor, c: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """``b`` and ``c`` after a step, and how far it would have gone, ``[polynomial]``."""
+    """Next ``b`` and ``c``, and the size of the full step, ``[polynomial]``."""
     db, dc = _weierstrass(a, b, c)
     moved = torch.maximum(db.abs().amax(0), dc.abs().amax(0))
     shorten = (LONGEST_STEP / moved).clamp_max_(1.0)

@@ -1,4 +1,4 @@
-"""Change of sample rate, block by block, aligned in time (soxr)."""
+"""Streaming sample rate conversion without delay (soxr)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ QUALITY = "HQ"
 
 @cache
 def _latency(rate_in: int, rate_out: int) -> int:
-    """Largest number of input samples that soxr holds back, found by pushing one at a time."""
+    """Largest number of input samples that soxr buffers, measured by pushing one at a time."""
     changer = soxr.ResampleStream(rate_in, rate_out, 1, dtype="float32", quality=QUALITY)
     step = max(1, rate_in // 4000)
     given, worst = 0, 0.0
@@ -24,7 +24,7 @@ def _latency(rate_in: int, rate_out: int) -> int:
 
 
 class RateChanger:
-    """``[row, time]`` at one rate in, at another out; the identity where both are the same.
+    """Streaming resampler of ``[row, time]``; the identity for equal rates.
 
     soxr's stream gives the same samples for any chunking. In total ``round(n * out / in)`` samples
     come out for ``n`` that went in, without delay between the two.

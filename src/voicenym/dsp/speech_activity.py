@@ -1,8 +1,7 @@
-"""Which frames hold speech, by their energy.
+"""Energy-based speech activity detection.
 
-Kaldi's rule, as the recipes for i-vectors and x-vectors use it: a frame is loud that lies above a
-threshold which rises with the mean of the recording, and a frame is kept of whose neighbours
-enough are loud.
+The rule of Kaldi's recipes for i-vectors and x-vectors: a frame is loud if it exceeds a threshold
+that rises with the mean of the recording; a frame is speech if enough of its neighbours are loud.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ def speech_frames(
     context: int = CONTEXT,
     proportion: float = PROPORTION,
 ) -> torch.Tensor:
-    """Frames that hold speech.
+    """Mask of frames that hold speech.
 
     Args:
         log_energy: ``[..., frame]``, natural logarithm of a 25 ms frame's energy, samples being on
@@ -55,7 +54,7 @@ def speech_frames(
 
 
 def levelled(signal: torch.Tensor, level: float = LEVEL_DB) -> torch.Tensor:
-    """A recording at a level, so that a quiet one is not taken for silence; silence stays silent.
+    """Signal scaled to a mean level, so that a quiet recording is not taken for silence.
 
     Args:
         signal: ``[..., time]``, full scale being 1.

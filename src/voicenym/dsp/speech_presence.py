@@ -1,7 +1,8 @@
-"""Whether there may be speech in a recording, by how its level moves: light enough for every file.
+"""Test for the presence of speech in a recording by its level modulation.
 
-Speech rises and falls by tens of decibels with its syllables; the noise of an empty room, a hum and
-silence do not. Music, wind and traffic move as speech does and are not told from it.
+The level of speech changes by tens of decibels with its syllables; that of room noise, hum and
+silence does not. Music, wind and traffic fluctuate as speech does and count as speech. The test
+costs little enough to run on every file.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _FLOOR = 1e-12
 
 
 class Movement:
-    """Levels of a recording's frames, gathered block by block.
+    """Level histogram of a recording's frames, accumulated block by block.
 
     Args:
         rate: in Hz.
@@ -42,7 +43,7 @@ class Movement:
         self._levels: list[npt.NDArray[np.float32]] = []
 
     def hear(self, block: npt.NDArray[np.float32]) -> None:
-        """Add ``[channel, time]``; of each frame the loudest channel counts."""
+        """Adds ``[channel, time]``; the loudest channel of each frame counts."""
         count = block.shape[1] // self._frame
         if count < 1:
             return
@@ -52,7 +53,7 @@ class Movement:
         self._levels.append(power.astype(np.float32))
 
     def speechless(self) -> bool:
-        """Whether nothing was heard that could be speech."""
+        """Whether the recording holds nothing that can be speech."""
         if not self._levels:
             return False
         power = np.sort(np.concatenate(self._levels))

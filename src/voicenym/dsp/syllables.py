@@ -1,4 +1,4 @@
-"""Syllable nuclei counted as voiced peaks of intensity.
+"""Syllable nuclei: voiced peaks of intensity, and the articulation rate.
 
 After de Jong and Wempe, "Praat script to detect syllable nuclei and measure speech rate
 automatically", Behavior Research Methods 41 (2009).
@@ -17,7 +17,7 @@ DIP_DB = 2.0
 def articulation_rate(
     level: numpy.ndarray, voiced: numpy.ndarray, frame_rate: float
 ) -> float | None:
-    """Syllables per second of speech, pauses left out.
+    """Articulation rate: syllables per second of speech, without pauses.
 
     Args:
         level: intensity of each frame in dB.

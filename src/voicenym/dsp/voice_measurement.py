@@ -1,7 +1,7 @@
-"""What a recording tells of its speaker: pitch, formants, band levels, speaking rate.
+"""Voice measurements of a speaker: F0, formants, band levels, speaking rate.
 
-Gathered block by block in histograms, so that memory grows only by the five bytes that each 10 ms
-need for the syllables.
+They are accumulated block by block in histograms; memory grows by five bytes per 10 ms, for the
+syllables.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ FULL_SCALE_DB = 100.0
 
 @dataclass(frozen=True)
 class Reading:
-    """A recording's speaker, row by row.
+    """Voice measurements of one row of a recording.
 
     Args:
         pitch: median F0 in Hz; None where hardly anything is voiced.
@@ -38,7 +38,7 @@ class Reading:
         formants: medians of F1 ... F5 in Hz; fewer where the rate allows fewer.
         spectrum: mean power spectrum of voiced frames, of ``FFT / 2 + 1`` bins up to ``nyquist``.
         nyquist: in Hz.
-        syllables: per second of speech; None where it cannot be told.
+        syllables: per second of speech; None where it cannot be measured.
     """
 
     pitch: float | None
@@ -50,18 +50,18 @@ class Reading:
 
     @property
     def neutral_formants(self) -> tuple[float, ...]:
-        """The phi_i = F_i / (2 i - 1): F1 of the neutral tube that has this F_i."""
+        """phi_i = F_i / (2 i - 1): first resonance of the uniform tube that has this F_i."""
         return tuple(f / (2 * i + 1) for i, f in enumerate(self.formants))
 
     @property
     def neutral(self) -> float:
-        """The phi of all formants; higher ones, which vowels move less, weigh more."""
+        """Mean phi over all formants; higher ones, which vary less with vowels, weigh more."""
         weights = range(1, len(self.formants) + 1)
         weighted = sum(w * p for w, p in zip(weights, self.neutral_formants, strict=True))
         return weighted / sum(weights)
 
     def band_level(self, low: float, high: float) -> float:
-        """Level of a band in dB, the whole being 70 dB."""
+        """Level of a band in dB, relative to 70 dB for the whole spectrum."""
         power = numpy.array(self.spectrum)
         hertz = numpy.linspace(0.0, self.nyquist, len(power))
         inside = power[(hertz >= low) & (hertz < high)].sum()
@@ -69,7 +69,7 @@ class Reading:
 
 
 class _Track:
-    """An array ``[row, frame]`` that grows at its end, in large pieces.
+    """Array ``[row, frame]`` that grows at its end in large chunks.
 
     Many small arrays kept between the large ones that come and go would split the heap up, and a
     recording of ten hours would take a gigabyte.
@@ -93,7 +93,7 @@ class _Track:
 
 
 class Reader:
-    """First pass over a recording, block by block: ``push`` it all, then ask for the ``result``.
+    """First pass over a recording: measures blocks (``push``), then summarises them (``result``).
 
     Args:
         rows: rows of the signal.
@@ -127,12 +127,12 @@ class Reader:
         self._voiced = _Track(rows, numpy.bool_)
 
     def push(self, block: torch.Tensor) -> None:
-        """``[row, time]`` float32."""
+        """Adds a block ``[row, time]`` float32."""
         block = block.cpu()
         self._take(self._down.push(block), self._pitch.push(block).f0)
 
     def result(self) -> list[Reading]:
-        """A reading for each row."""
+        """Measurements of each row."""
         f0 = self._pitch.flush().f0
         padding = torch.zeros(len(self._signal), len(self._window) + self._hop)
         self._take(torch.cat([self._down.flush(), padding], dim=1), f0)
@@ -205,7 +205,7 @@ class Reader:
 
 
 def _quantile(histogram: torch.Tensor, share: float) -> float:
-    """In bins, interpolated within a bin."""
+    """Quantile of a histogram in bins, interpolated within a bin."""
     below = histogram.double().cumsum(0)
     wanted = share * float(below[-1])
     index = int(torch.searchsorted(below, torch.tensor(wanted, dtype=torch.float64)))

@@ -1,4 +1,4 @@
-"""Voice source made anew: a band-limited pulse train and noise, sample-exact in blocks."""
+"""Synthetic voice source: a band-limited pulse train and noise, sample-exact across blocks."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def pulses(phase: torch.Tensor, f0: torch.Tensor, rate: int) -> torch.Tensor:
 
 
 class PulseTrain:
-    """Harmonics of a moving F0, see :func:`pulses`, sample by sample.
+    """Band-limited pulse train of a time-varying F0, see :func:`pulses`.
 
     Args:
         rows: rows of the signal.
@@ -48,7 +48,7 @@ class PulseTrain:
         self._phase = torch.zeros(rows, 1, dtype=torch.float64, device=device)
 
     def next(self, f0: torch.Tensor) -> torch.Tensor:
-        """``[row, time]`` F0 in Hz, positive everywhere, to ``[row, time]`` samples."""
+        """Samples ``[row, time]`` for F0 ``[row, time]`` in Hz, positive everywhere."""
         if f0.shape[1] == 0:
             return f0
         step = 2.0 * math.pi * f0.double() / self._rate
@@ -58,7 +58,7 @@ class PulseTrain:
 
 
 class Noise:
-    """White Gaussian noise of unit power, the same for every chunking.
+    """White Gaussian noise of unit power; the samples do not depend on the block sizes.
 
     Args:
         pseudonyms: one per row.
@@ -70,6 +70,6 @@ class Noise:
         self._device = device
 
     def next(self, length: int) -> torch.Tensor:
-        """``[row, length]``."""
+        """Samples ``[row, length]``."""
         rows = [g.standard_normal(length, dtype=numpy.float32) for g in self._generators]
         return torch.from_numpy(numpy.stack(rows)).to(self._device)

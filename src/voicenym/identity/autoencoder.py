@@ -42,14 +42,14 @@ class Autoencoded(Identity):
 
     Source: Espinoza-Cuadros, Perero-Codosero, Antón-Martín and Hernández-Gómez, arXiv 2011.04696,
     2020; Perero-Codosero et al., Computer Speech & Language, 2022; labels and figures: the
-    challenge's survey (paper 4, table 1).
+    challenge's survey (Tomashenko et al. 2022, table 1).
     """
 
     model: str
     of: Identity | None = None
 
     name: ClassVar[str] = "autoencoder"
-    source: ClassVar[str] = "Espinoza-Cuadros et al. 2020 (S1, S2 of paper 4, table 1)"
+    source: ClassVar[str] = "Espinoza-Cuadros et al. 2020 (S1, S2 in Tomashenko et al. 2022)"
 
     def __post_init__(self) -> None:
         if self.of is not None:

@@ -24,13 +24,13 @@ class Blank(Identity):
     Args:
         strength: 1 is the empty vector, 0 the speaker's own.
 
-    Source: Yao et al., MUSA (paper 2), the anonymization strategy and its linear blend.
+    Source: Yao et al., MUSA (2024), the anonymization strategy and its linear blend.
     """
 
     strength: float = 1.0
 
     name: ClassVar[str] = "blank"
-    source: ClassVar[str] = "MUSA (paper 2): empty speaker embedding, linear blend"
+    source: ClassVar[str] = "MUSA (Yao et al. 2024): empty speaker embedding, linear blend"
     hertz: ClassVar[bool] = False  # 0 Hz is nobody's frequency
 
     def __post_init__(self) -> None:

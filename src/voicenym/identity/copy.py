@@ -21,11 +21,12 @@ class Copy(Identity):
 
     It shows what resynthesis alone does to a voice (the challenge's M1c2).
 
-    Source: Champion, Jouvet and Larcher, VoicePrivacy Challenge 2020 (M1c2 of paper 4, table 1).
+    Source: Champion, Jouvet and Larcher, VoicePrivacy Challenge 2020 (M1c2 of Tomashenko
+    et al. 2022, table 1).
     """
 
     name: ClassVar[str] = "copy"
-    source: ClassVar[str] = "Champion et al. 2020 (M1c2 of paper 4, table 1)"
+    source: ClassVar[str] = "Champion et al. 2020 (M1c2 in Tomashenko et al. 2022)"
 
     def become(
         self,
@@ -53,14 +54,15 @@ class Half(Identity):
     Raises:
         UnknownSystemError: another part, or a method that is one of halves itself.
 
-    Source: Champion, Jouvet and Larcher, VoicePrivacy Challenge 2020 (paper 4, table 1).
+    Source: Champion, Jouvet and Larcher, VoicePrivacy Challenge 2020 (Tomashenko et al.
+    2022, table 1).
     """
 
     of: Identity
     part: Part = "acoustic"
 
     name: ClassVar[str] = "half"
-    source: ClassVar[str] = "Champion et al. 2020 (M1c3 and M1c4 of paper 4, table 1)"
+    source: ClassVar[str] = "Champion et al. 2020 (M1c3 and M1c4 in Tomashenko et al. 2022)"
     whole: ClassVar[bool] = False
 
     def __post_init__(self) -> None:

@@ -30,14 +30,14 @@ class FormantPitch(Identity):
         formants: the same of all formants.
 
     Source: Yao et al., "Distinguishable speaker anonymization based on formant and fundamental
-    frequency scaling", ICASSP 2023 (Formant of paper 2).
+    frequency scaling", ICASSP 2023 (Formant of Yao et al. 2024).
     """
 
     pitch: tuple[float, float] = (1.1, 1.35)
     formants: tuple[float, float] = (1.06, 1.2)
 
     name: ClassVar[str] = "formant-pitch"
-    source: ClassVar[str] = "Yao et al. 2023 (Formant of paper 2), factors approximated"
+    source: ClassVar[str] = "Yao et al. 2023 (Formant of Yao et al. 2024), factors approximated"
     hertz: ClassVar[bool] = True
 
     def __post_init__(self) -> None:

@@ -49,7 +49,7 @@ class Householder(Identity):
             under it have one. Not with ``turns="model"``.
 
     Source: Miao et al., "Speaker anonymization using orthogonal Householder neural network"
-    (paper 0), equations 7 to 11. Uniform matrices by reflections: Stewart, "The efficient
+    (2023), equations 7 to 11. Uniform matrices by reflections: Stewart, "The efficient
     generation of random orthogonal matrices" (SIAM J. Numer. Anal. 17, 1980).
     """
 
@@ -58,7 +58,7 @@ class Householder(Identity):
     radius: Literal["kept", "drawn"] = "drawn"
 
     name: ClassVar[str] = "householder"
-    source: ClassVar[str] = "Miao et al. (paper 0), equations 7 to 11; the key's rotation is ours"
+    source: ClassVar[str] = "Miao et al. 2023, equations 7 to 11; the key's rotation is ours"
 
     def __post_init__(self) -> None:
         if self.turns not in get_args(Turns):

@@ -31,7 +31,8 @@ class Lookup(Identity):
         nobody: that vector, as numbers; empty for the centre of the pool.
         sex: ``any``; ``same`` and ``opposite`` need the speaker's sex told.
 
-    Source: Yao et al., the VoicePrivacy Challenge 2022's ASV-Free, a baseline of MUSA (paper 2).
+    Source: Yao et al., the VoicePrivacy Challenge 2022's ASV-Free, a baseline of MUSA
+    (Yao et al. 2024).
     """
 
     pool: Pool | str
@@ -41,7 +42,7 @@ class Lookup(Identity):
     sex: Rule = "any"
 
     name: ClassVar[str] = "lookup"
-    source: ClassVar[str] = "Yao et al. 2022 (ASV-Free of paper 2), weights approximated"
+    source: ClassVar[str] = "Yao et al. 2022 (ASV-Free of Yao et al. 2024), weights approximated"
     hears: ClassVar[bool] = False
 
     def __post_init__(self) -> None:

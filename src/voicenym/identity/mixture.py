@@ -33,7 +33,7 @@ class Mixture(Identity):
         VoicenymError: from a call: no draw was dissimilar enough, and how near the best one came.
 
     Source: Turner, Lovisotto and Martinovic, "Generating identities with mixture models for speaker
-    anonymization" (paper 1), sections 3.3 and 3.5; the challenge's O1 and O1c1.
+    anonymization" (2022), sections 3.3 and 3.5; the challenge's O1 and O1c1.
     """
 
     model: Mixtures | str
@@ -42,7 +42,7 @@ class Mixture(Identity):
     sex: Rule = "same"
 
     name: ClassVar[str] = "mixture"
-    source: ClassVar[str] = "Turner et al. (paper 1), sections 3.3 and 3.5"
+    source: ClassVar[str] = "Turner et al. 2022, sections 3.3 and 3.5"
 
     def __post_init__(self) -> None:
         checked_rule(self.name, self.sex)

@@ -44,7 +44,7 @@ class Regression(Identity):
 
     Source: Mawalim, Galajit, Karnjana and Unoki, "X-vector singular value modification and
     statistical-based decomposition with ensemble regression modeling for speaker anonymization
-    system", Interspeech 2020; label and figures: the challenge's survey (paper 4, table 1).
+    system", Interspeech 2020; label and figures: Tomashenko et al. (2022), table 1.
     """
 
     pool: Pool | str
@@ -55,7 +55,7 @@ class Regression(Identity):
     sex: Rule = "same"
 
     name: ClassVar[str] = "regression"
-    source: ClassVar[str] = "Mawalim et al. 2020 (A1 of paper 4, table 1), approximated"
+    source: ClassVar[str] = "Mawalim et al. 2020 (A1 in Tomashenko et al. 2022), approximated"
 
     def __post_init__(self) -> None:
         checked_rule(self.name, self.sex)

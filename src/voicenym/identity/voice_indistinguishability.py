@@ -38,7 +38,7 @@ class Indistinguishable(Identity):
         sex: ``any``, ``same`` or ``opposite``.
 
     Source: Han, Li, Cao, Ma and Yoshikawa, "Voice-indistinguishability", ICME 2020; the challenge's
-    K2 (paper 4, table 1), whose epsilon and pool are not known.
+    K2 (Tomashenko et al. 2022, table 1), whose epsilon and pool are not known.
     """
 
     pool: Pool | str
@@ -47,7 +47,7 @@ class Indistinguishable(Identity):
     sex: Rule = "any"
 
     name: ClassVar[str] = "indistinguishable"
-    source: ClassVar[str] = "Han et al. 2020 (K2 of paper 4, table 1)"
+    source: ClassVar[str] = "Han et al. 2020 (K2 in Tomashenko et al. 2022)"
 
     def __post_init__(self) -> None:
         checked_rule(self.name, self.sex)

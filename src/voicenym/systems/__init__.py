@@ -1,1 +1,1 @@
-"""Systems: waveform in, waveform of another voice out; one file per system."""
+"""Anonymization systems: one file per published system, each a map from waveform to waveform."""

@@ -1,4 +1,4 @@
-"""B1.a of the VoicePrivacy Challenges: bottleneck, x-vector, acoustic model and NSF."""
+"""VoicePrivacy baseline B1.a: bottleneck features, x-vector, acoustic model and NSF vocoder."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from voicenym.resynthesis.pipeline.voice_choice import Selecting
 
 @dataclass(frozen=True)
 class B1a(Selecting):
-    """B1.a: a recogniser's bottleneck, YAAPT, an acoustic model and a neural source-filter model.
+    """B1.a: ASR bottleneck features, YAAPT F0, an acoustic model and a neural source-filter
+    vocoder.
 
     Parameters are those of :class:`~voicenym.resynthesis.pipeline.voice_choice.Selecting`.
     """
@@ -40,7 +41,8 @@ class B1a(Selecting):
         ),
         approximations=(
             *B1_UNLIKE,
-            "the acoustic model does not hear its own output; sizes of its layers are ours",
+            "the acoustic model is not autoregressive: it has no feedback of its own output; sizes "
+            "of its layers are ours",
             "long recordings: windows of 10 s meet at unvoiced frames",
         ),
     )

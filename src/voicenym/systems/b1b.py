@@ -1,4 +1,4 @@
-"""B1.b of the VoicePrivacy Challenges: bottleneck, x-vector, and HiFi-GAN on an NSF source."""
+"""VoicePrivacy baseline B1.b: bottleneck features, x-vector and HiFi-GAN with an NSF source."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from voicenym.resynthesis.pipeline.voice_choice import Selecting
 
 @dataclass(frozen=True)
 class B1b(Selecting):
-    """B1.b: a recogniser's bottleneck, YAAPT, and HiFi-GAN with the source of an NSF model.
+    """B1.b: ASR bottleneck features, YAAPT F0, and HiFi-GAN with the source module of an NSF
+    vocoder.
 
     Parameters are those of :class:`~voicenym.resynthesis.pipeline.voice_choice.Selecting`.
     """

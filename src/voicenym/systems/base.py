@@ -1,4 +1,4 @@
-"""The bundled resynthesis system: a small model, offline, on a laptop's processor."""
+"""``base``, the bundled resynthesis system: a small model that runs offline on a laptop CPU."""
 
 from __future__ import annotations
 
@@ -27,23 +27,22 @@ BUNDLED = Path(__file__).parents[1] / "resynthesis" / "bundled" / "base"
 
 @dataclass(frozen=True)
 class Base(Anonymizer):
-    """Takes speech apart into content, pitch and power, and speaks them in a drawn voice.
+    """Decomposes speech into content, pitch and power, and resynthesises it in a drawn voice.
 
-    1. Content: a self-supervised network's few noisy numbers, fifty times a second.
-    2. Pitch: ln F0 moved to the drawn voice's register and range.
-    3. The voice: a speaker vector and a register that are drawn from what the training's speakers
-       look like; the pseudonym alone decides.
-    4. An inverse-STFT synthesizer speaks; frame by frame its power is made that of the input,
-       and pauses are made equally quiet.
+    1. Content: a narrow, noisy bottleneck of a self-supervised network, 50 frames a second.
+    2. Pitch: ln F0, transformed to the mean and deviation of the drawn voice.
+    3. Voice: a speaker vector and a mean ln F0 drawn from the distribution of the training
+       speakers; they depend on the pseudonym alone.
+    4. Synthesis: an inverse-STFT synthesizer. Each frame gets the power of the input frame, and
+       pauses are attenuated to a common level.
 
-    A file is heard once before it is changed, for its averages; a live stream uses the averages of
-    what it has heard so far.
+    A first pass over a file computes its averages; a live stream uses running averages.
 
     Args:
-        weights: folder of ``voicenym train resynthesis``; the bundled ones unless given.
-        identity: how the voice is chosen, as of :func:`voicenym.identity.spec.parsed`; drawn as
-            above unless given. A method that goes by the speaker's own vector hears the whole
-            recording first.
+        weights: folder written by ``voicenym train resynthesis``; default: the bundled weights.
+        identity: identity method that chooses the voice, see :func:`voicenym.identity.spec.parsed`;
+            default: the draw above. A method that depends on the speaker's own vector needs the
+            whole recording.
     """
 
     weights: str = ""
@@ -51,7 +50,7 @@ class Base(Anonymizer):
 
     card: ClassVar[Card] = Card(
         name="base",
-        title="Speech taken apart and spoken by a drawn voice: the bundled small model",
+        title="Bundled small model: content, pitch and power resynthesised in a drawn voice",
         paper="after the pipeline of Fang et al., SSW 2019 (B1), and Miao et al., Odyssey 2022 "
         "(SSL-SAS); content by a bottleneck as in Qian et al., 'AutoVC', ICML 2019, and Choi et "
         "al., 'NANSY', NeurIPS 2021; synthesis after Siuzdak, 'Vocos', ICLR 2024",
@@ -62,32 +61,33 @@ class Base(Anonymizer):
             "voice v = m + sum_k n_k s_k u_k, n_k ~ N(0, 1); mu' = a v + b + N(0, r)",
             "waveform = iSTFT(filter(c, p, F0', v) pulses + |noise filter| noise)",
         ),
-        needs="bundled weights (9 MB); 8 kHz or more; CPU or GPU; hears a file first, adapts when "
-        "live",
+        needs="bundled weights (9 MB); 8 kHz or more; CPU or GPU; two passes over a file, running "
+        "averages when live",
         protects="ignorant verifiers in part, and weakly those who know the system but not the key",
         promises=(
             "length, channels, level contour, rhythm and the direction of intonation are kept; "
-            "pauses become equally quiet",
-            "no sample, phase or spectrum of the original reaches the output, only 1,700 bits a "
-            "second, pitch and power",
+            "pauses are attenuated to a common level",
+            "no sample, phase or spectrum of the original reaches the output; the content code "
+            "carries 1,700 bits a second, beside it pitch and power are passed on",
         ),
         fails=(
-            "an attacker who trains on its output finds many of the voices again: accent, rhythm, "
-            "intonation and what passes through the bottleneck remain the speaker's",
-            "words suffer: consonants are blurred, more so in languages, accents and noise that "
-            "the training did not hold",
-            "sounds like a vocoder; music, whispering and overlapping talkers suffer",
-            "live, the first seconds of a stream are anonymized with ordinary averages",
+            "an attacker who trains on its output re-identifies many speakers: accent, rhythm, "
+            "intonation and the speaker information in the bottleneck remain",
+            "the word error rate rises: consonants blur, more so in languages, accents and noise "
+            "that are absent from the training data",
+            "the output sounds vocoded; music, whispering and overlapping talkers are reproduced "
+            "badly",
+            "live, the first seconds of a stream are anonymized with typical averages",
         ),
         approximations=(
-            "where the papers use a content encoder trained on a thousand hours, this one is "
-            "trained on four, by rebuilding, and by speaking in other voices, which a speaker "
-            "encoder judges",
+            "the papers use a content encoder trained on a thousand hours; this one is trained on "
+            "four, with a reconstruction loss and with a voice conversion loss of a speaker "
+            "encoder",
         ),
     )
 
     def __post_init__(self) -> None:
-        if self._method is not None:  # a fault in the text is told at once
+        if self._method is not None:  # a malformed specification fails at construction
             compatibility.fit(self._method, self.card.name)
 
     @property
@@ -124,12 +124,12 @@ class Base(Anonymizer):
         vectors = profile.vectors if profile is not None else None
         return ResynthesisCore(self.parts, self.voice(pseudonyms, vectors), averages, self.device)
 
-    def voice(self, pseudonyms: Sequence[Pseudonym], heard: torch.Tensor | None = None) -> Voice:
-        """The voices of pseudonyms.
+    def voice(self, pseudonyms: Sequence[Pseudonym], own: torch.Tensor | None = None) -> Voice:
+        """Target voices of pseudonyms.
 
         Args:
             pseudonyms: one a row.
-            heard: ``[row, element]``, the speakers' own vectors, where the identity goes by them.
+            own: ``[row, element]``, the speakers' own vectors, for identity methods that use them.
         """
         parts, method = self.parts, self._method
 
@@ -141,8 +141,8 @@ class Base(Anonymizer):
             vectors = parts.voices.vectors(normals("voice", parts.voices.rank))
         else:
             given = parts.voices.mean.expand(len(pseudonyms), -1)
-            if heard is not None:  # of a recording of no length there is nobody
-                given = torch.where(heard.any(1, keepdim=True), heard.to(given), given)
+            if own is not None:  # an empty recording has no speaker vector
+                given = torch.where(own.any(1, keepdim=True), own.to(given), given)
             vectors = scaled(method.batch(given.cpu(), pseudonyms)).to(self.device)
         ranges = [p.uniform("base.range", LOWEST_RANGE, HIGHEST_RANGE) for p in pseudonyms]
         seeds = [p.index("base.noise", 2**62) for p in pseudonyms]
@@ -155,7 +155,7 @@ class Base(Anonymizer):
 
     @property
     def parts(self) -> Parts:
-        """Content encoder, synthesizer and voices, on the device."""
+        """Content encoder, synthesizer and voice model, on the device."""
         return _loaded(self.weights or str(BUNDLED), self.device)
 
     @functools.cached_property
@@ -170,5 +170,5 @@ def _loaded(folder: str, device: str) -> Parts:
 
 @functools.lru_cache(maxsize=2)
 def speaker_encoder(device: str) -> Encoder:
-    """The encoder whose vectors the bundled parts know."""
+    """The speaker encoder whose vectors the bundled model is trained on."""
     return load(SMALL).to(device)

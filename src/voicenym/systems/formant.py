@@ -1,4 +1,4 @@
-"""Formants, pitch and speaking rate moved to those of a drawn voice (Idiap-NKI, I1)."""
+"""Formant, F0 and speaking-rate modification toward a drawn voice (Idiap-NKI, I1)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ LEAST_RANGE = 1.06
 
 @dataclass(frozen=True)
 class Voice:
-    """The drawn voice: what formants, bands, pitch and rate are moved to."""
+    """Target voice: the formants, band levels, pitch and rate that speech is moved to."""
 
     phi: float
     phis: tuple[float, ...]
@@ -48,15 +48,15 @@ class Voice:
 
 @dataclass(frozen=True)
 class Formant(Anonymizer):
-    """Gives the voice other formants, another pitch and, if asked, another speaking rate.
+    """Moves formants, F0 and optionally the speaking rate to those of a drawn voice.
 
-    A first pass reads the speaker's median pitch, formants, band levels and syllable rate; a target
-    voice is drawn from the pseudonym; the second pass moves the one to the other.
+    A first pass measures the speaker's median F0, formants, band levels and syllable rate; the
+    pseudonym draws a target voice; a second pass moves the measured values to the target.
 
-    Revision 2 keeps the target's phi away from the speaker's own: the pseudonym alone decides on
-    which side it lies, above or below the middle of the limits, and it is drawn from the part of
-    that side that is farther from the speaker than a factor of 1.08. Revision 1 draws it from
-    all between the limits, so that some speakers keep their own formants.
+    Revision 2 keeps the target's phi away from the speaker's own: the pseudonym alone chooses the
+    side, above or below the middle of the limits, and draws phi from the part of that side that
+    differs from the speaker's phi by more than a factor of 1.08. Revision 1 draws phi between the
+    limits, so that some speakers keep their own formants.
 
     Args:
         phi_low, phi_high: limits of the target's phi (neutral F1), in Hz.
@@ -94,25 +94,25 @@ class Formant(Anonymizer):
             "drawn about 64, 50, 47, 45 dB, against 70 dB for the whole",
             "median F0 moved by PSOLA; pitch and rate by at most a factor of 1.5",
         ),
-        needs="no weights; the whole recording, twice; 8 kHz or more",
+        needs="no weights; two passes over the recording; 8 kHz or more",
         protects="casual listeners and ignorant verifiers, in part",
         promises=(
             "length, channels and level are kept (but for the length with rate=True)",
-            "words and the course of the intonation are those of the speaker",
-            "F1 and F2 move by 8 % or more, as far as they are measured right (revision 2)",
+            "words and the shape of the intonation contour are those of the speaker",
+            "F1 and F2 move by 8 % or more if they are measured correctly (revision 2)",
         ),
         fails=(
             "does not stop an attacker who knows the system: about ten numbers describe the "
             "change, and most of it can be estimated from a few recordings and undone",
-            "in revision 1 a drawn voice may lie near the speaker's own, and then little changes; "
-            "in revision 2 its pitch may",
+            "a drawn voice can lie near the speaker's own, and then little changes: in revision 1 "
+            "its formants and pitch, in revision 2 its pitch",
             "rhythm, pronunciation and the shape of the intonation still tell people apart",
             "profiles from a few seconds of speech, or of several speakers at once, are unreliable",
-            "creaky or noisy voices, and music, are not tracked well and sound rough",
-            "a verifier that trains on its output errs in 11.4 % (9.0 to 13.2)",
+            "F0 tracking fails on creaky or noisy voices and on music; the output sounds rough",
+            "a verifier trained on the output has an EER of 11.4 % (9.0 to 13.2)",
         ),
         approximations=(
-            "which targets the published submission used is not known: they are drawn uniformly",
+            "the targets of the published submission are not known; here they are drawn uniformly",
             "phi is the mean of phi_i weighted by i, instead of Lammert and Narayanan's weights",
             "one piecewise-linear warp of the spectral envelope through the formants, and PSOLA, "
             "instead of Praat's 'Change gender' once per band; changes of level are capped at 9 dB "
@@ -150,7 +150,7 @@ class Formant(Anonymizer):
         return Reader(rows, rate, lengths)
 
     def voice(self, pseudonym: Pseudonym) -> Voice:
-        """The target voice of a pseudonym."""
+        """Target voice of a pseudonym."""
         phi = pseudonym.uniform("formant.phi", self.phi_low, self.phi_high)
         jitter = pseudonym.uniforms("formant.phis", 3, -PHI_JITTER, PHI_JITTER)
         shares = pseudonym.uniforms("formant.levels", len(LEVELS), -1.0, 1.0)
@@ -167,7 +167,7 @@ class Formant(Anonymizer):
         )
 
     def voice_for(self, reading: Reading, pseudonym: Pseudonym) -> Voice:
-        """The target voice of a pseudonym for a speaker, away from the speaker's own."""
+        """Target voice of a pseudonym for a measured speaker; its phi is not the speaker's."""
         voice = self.voice(pseudonym)
         if self.revision_for(pseudonym) == 1:
             return voice
@@ -177,8 +177,8 @@ class Formant(Anonymizer):
     def _away(self, phi: float, own: float) -> float:
         """A drawn phi, moved within its side of the middle to what is far from the speaker's own.
 
-        It follows the speaker's own without a jump, so that recordings of one speaker, in which
-        phi is read a little differently, get one voice.
+        It is continuous in the speaker's phi, so that recordings of one speaker with slightly
+        different measured phi get one voice.
         """
         middle = 0.5 * (self.phi_low + self.phi_high)
         if phi >= middle:
@@ -250,7 +250,7 @@ def _band(band: int, phi: float) -> tuple[float, float]:
 
 
 class _Core:
-    """PSOLA, then the warp of the envelope, at the level of the original from frame to frame."""
+    """TD-PSOLA, then a warp of the spectral envelope; frame energies are those of the original."""
 
     def __init__(
         self,
@@ -284,7 +284,7 @@ class _Core:
         self.latency = psola.latency + self._overlap.latency
 
     def lengths(self, samples: int) -> list[int]:
-        """Samples that each row gives for so many: others only where the tempo changes."""
+        """Output lengths in samples for input lengths; they differ where the tempo changes."""
         return self._psola.lengths(samples)
 
     def push(self, block: torch.Tensor) -> torch.Tensor:

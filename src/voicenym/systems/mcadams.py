@@ -1,4 +1,4 @@
-"""VoicePrivacy baseline B2: the angles of the LP poles bent by the McAdams coefficient."""
+"""VoicePrivacy baseline B2: LP pole angles raised to the power of the McAdams coefficient."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ BLOCK_FRAMES = 1024
 
 @dataclass(frozen=True)
 class McAdams(Anonymizer):
-    """Moves formants by raising the angle of every complex LP pole to the power alpha.
+    """Moves formants: the angle of every complex LP pole is raised to the power alpha.
 
-    Per 20 ms frame: A(z) of order 20; each complex pole r e^(j phi) becomes r e^(j phi^alpha);
-    the residual of A is filtered by the new 1/A'. alpha is drawn once per pseudonym. Poles below
-    1 rad (2546 Hz) rise for alpha < 1, poles above it fall. Where the baseline normalises the peak
-    of the file, here every frame keeps its energy, so that the level is kept and it streams.
+    Per 20 ms frame: A(z) of order 20; each complex pole r e^(j phi) becomes r e^(j phi^alpha); the
+    residual of A is filtered by the new 1/A'. alpha is drawn once per pseudonym. Poles below 1 rad
+    (2546 Hz) rise for alpha < 1, poles above it fall. The baseline normalises the peak of the file;
+    here every frame keeps its energy, so that the level is kept and the system streams.
 
     Args:
         low, high: alpha ~ U(low, high), 0.5 to 0.9 as published; equal for a fixed coefficient.
@@ -59,7 +59,7 @@ class McAdams(Anonymizer):
         needs="no weights; 8 kHz or more; CPU or GPU",
         protects="casual listeners and ignorant verifiers, in part",
         promises=(
-            "length, channels and level are kept; it works live, 20 ms behind",
+            "length, channels and level are kept; live latency is 20 ms",
             "the pitch, rhythm and words are those of the speaker",
         ),
         fails=(
@@ -127,7 +127,7 @@ class McAdams(Anonymizer):
     def _moved(
         self, b: torch.Tensor, c: torch.Tensor, alpha: torch.Tensor, to_reference: float
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """The factors z^2 + b z + c with the poles of their conjugate pairs moved."""
+        """Factors z^2 + b z + c with the angles of their conjugate pole pairs moved."""
         pair = b * b < 4.0 * c
         r = c.clamp_min(1e-12).sqrt()
         phi = torch.acos((-b / (2.0 * r)).clamp(-1.0, 1.0))

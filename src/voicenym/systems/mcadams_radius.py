@@ -1,4 +1,4 @@
-"""Challenge system D1: McAdams with smaller pole radii, so that formant peaks widen as well."""
+"""VoicePrivacy 2020 system D1: McAdams coefficient with reduced pole radii (wider formants)."""
 
 from __future__ import annotations
 
@@ -42,7 +42,8 @@ class McAdamsRadius(McAdams):
             "pitch and intonation still tell people apart",
         ),
         approximations=(
-            "the published radius factor is not known for sure: 0.975 is a parameter",
+            "the published radius factor is uncertain; it is the parameter radius, 0.975 by "
+            "default",
             "the submission has a fixed alpha of 0.8; here alpha is drawn per pseudonym, so that "
             "different keys give different voices",
             "real poles are left as they are",

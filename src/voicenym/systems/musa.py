@@ -1,4 +1,4 @@
-"""MUSA: a codec takes the speaker away first, and speech comes back in an empty or turned voice."""
+"""MUSA: a codec that removes the speaker before quantisation and decodes in another voice."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ HOW = "voicenym train musa --data CORPUS --config musa-small -o FOLDER"
 
 @dataclass(frozen=True)
 class Profile:
-    """A recording as a whole.
+    """Speaker vectors and lengths of whole recordings.
 
     Args:
-        own: ``[row, size]`` of its speakers.
+        own: ``[row, size]``, the speakers' vectors.
         lengths: samples of each row, where rows are padded.
     """
 
@@ -41,23 +41,26 @@ class Profile:
 
 @dataclass(frozen=True)
 class Musa(Anonymizer):
-    """Codes speech with the speaker taken away first, and decodes it in another voice.
+    """Encodes speech without its speaker vector and decodes it with another one.
 
-    1. A speech encoder makes frames of 20 ms; the speaker's vector, heard in the whole recording,
-       is subtracted from them.
-    2. Eight codebooks quantise what is left: content first, then prosody.
-    3. A voice is added, and a decoder speaks; over a tenth of a second its power becomes that of
+    1. A speech encoder computes frames of 20 ms; the speaker vector of the whole recording is
+       subtracted from them.
+    2. A residual quantiser with eight codebooks quantises the difference: content first, then
+       prosody.
+    3. The target voice is added, and a decoder synthesises; its power over 0.1 s is set to that of
        the input.
 
     Args:
-        strength: 1 for the other voice alone, 0 for the speaker's own; between, a linear blend.
-        codebooks: that frames are decoded from, the first ones; 0 for all. Few hide more, of the
-            voice first, and lose more. The paper uses all.
-        voice: ``turned``, the speaker's vector turned by the key, so that voices stay distinct; or
-            ``empty``, the paper's: nobody's voice, one for all, which no key changes.
-        identity: another method than these, as of :func:`voicenym.identity.spec.parsed`.
-        weights: folder of ``voicenym train musa``; ``musa`` in
-            :func:`voicenym.nets.weights_home.home` unless given.
+        strength: weight of the target voice in a linear blend with the speaker's own: 1 for the
+            target alone, 0 for the speaker's own.
+        codebooks: number of first codebooks that frames are decoded from; 0 for all, as in the
+            paper. Fewer codebooks remove more speaker information and more content.
+        voice: ``turned``, the speaker's vector under a rotation drawn by the pseudonym, which keeps
+            voices distinct; or ``empty``, the paper's zero vector: one voice for all speakers,
+            independent of the key.
+        identity: another identity method, see :func:`voicenym.identity.spec.parsed`.
+        weights: folder written by ``voicenym train musa``; default: ``musa`` in
+            :func:`voicenym.nets.weights_home.home`.
     """
 
     strength: float = 1.0
@@ -68,7 +71,7 @@ class Musa(Anonymizer):
 
     card: ClassVar[Card] = Card(
         name="musa",
-        title="A codec takes the speaker away, then quantises content and prosody in turn",
+        title="Codec that removes the speaker, then quantises content and prosody in turn",
         paper="Yao et al., 'MUSA: multi-lingual speaker anonymization via serial disentanglement', "
         "2024",
         year=2024,
@@ -78,30 +81,30 @@ class Musa(Anonymizer):
             "waveform = decoder(q + v), v = (1 - strength) s + strength v'; v' = 0, or s turned "
             "about the speakers' mean by an orthogonal matrix that the pseudonym draws",
         ),
-        needs="weights that do not come along (voicenym train musa); 16 kHz, CPU or GPU; hears a "
-        "file first, adapts when live with a causal codec",
-        protects="no verifier that was tried, with all codebooks (docs/codec.md); ignorant ones in "
-        "part, with two of them",
+        needs="weights, not bundled (voicenym train musa); 16 kHz, CPU or GPU; two passes over a "
+        "file, live with a causal codec",
+        protects="none of the tested verifiers with all codebooks (docs/codec.md); ignorant "
+        "verifiers in part with two codebooks",
         promises=(
-            "length, channels, rhythm and the level over a tenth of a second are kept; silence is "
-            "silent",
-            "no sample of the original reaches the output, only 8 numbers of 10 bits every 20 ms",
-            "the same in any language: nothing is transcribed",
+            "length, channels, rhythm and the level over 0.1 s are kept; silence stays silent",
+            "no sample of the original reaches the output, only 8 codes of 10 bits every 20 ms",
+            "independent of the language: nothing is transcribed",
         ),
         fails=(
-            "the codes after the first keep prosody and whatever the first leaves: of all eight, a "
-            "verifier that trains nothing finds most speakers (12.8 % equal error rate), with "
-            "weights of an hour of one core",
-            "with voice=empty all speakers have one voice, whatever the key",
-            "below a strength of 1, what is left of the speaker's vector is left to every attacker",
-            "live, the first second is anonymized with an ordinary speaker's vector",
+            "the codebooks after the first keep prosody and the residue of the first: with all "
+            "eight, a verifier without training on the output re-identifies most speakers (12.8 % "
+            "equal error rate; weights trained for an hour on one core)",
+            "with voice=empty all speakers get the same voice, whatever the key",
+            "below a strength of 1, the rest of the speaker's vector is available to every "
+            "attacker",
+            "live, the first second is anonymized with the mean speaker vector of the training "
+            "data",
             "music and overlapping talkers are coded as if they were one voice",
         ),
         approximations=(
             "the turned voice is ours; the paper's is voice=empty",
-            "recordings are heard in windows of 30 s, of which the middle 26 s are kept",
-            "the level over a tenth of a second is made that of the input, which the paper does "
-            "not do",
+            "recordings are processed in windows of 30 s, of which the middle 26 s are kept",
+            "the level over 0.1 s is set to that of the input; the paper does not do this",
         ),
     )
 
@@ -119,12 +122,12 @@ class Musa(Anonymizer):
         if self.voice not in ("turned", "empty"):
             raise UnknownSystemError(f"musa: voice is turned or empty, not {self.voice!r}")
         if self.identity:
-            # a fault in the text is told at once
+            # a malformed specification fails at construction
             compatibility.fit(parsed(self.identity), self.card.name)
 
     @property
     def folder(self) -> Path:
-        """Of the weights."""
+        """Folder of the weights."""
         return Path(self.weights) if self.weights else home() / "musa"
 
     @property
@@ -143,7 +146,7 @@ class Musa(Anonymizer):
 
     @property
     def profile_optional(self) -> bool:
-        # weights that are missing are missed where they are used
+        # missing weights raise an error where they are used
         there = (self.folder / CONFIG).is_file()
         return not there or self._codec().sizes.causal
 
@@ -182,18 +185,18 @@ class Musa(Anonymizer):
 
 
 class _Reader:
-    """First pass over a recording."""
+    """First pass over a recording: speaker vectors."""
 
     def __init__(self, codec: Codec, rows: int, lengths: Sequence[int] | None) -> None:
         self._vectors = VectorReader(CodecSpeakers(codec), rows, lengths)
         self._lengths = None if lengths is None else tuple(lengths)
 
     def push(self, block: torch.Tensor) -> None:
-        """``[row, time]``."""
+        """Adds a block ``[row, time]``."""
         self._vectors.push(block)
 
     def result(self) -> Profile:
-        """Of all that was pushed."""
+        """Speaker vectors and lengths of everything pushed."""
         return Profile(self._vectors.result(), self._lengths)
 
 

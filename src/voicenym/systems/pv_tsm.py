@@ -1,4 +1,4 @@
-"""Pitch shifting through time-scale modification with a phase vocoder (T32)."""
+"""Pitch shifting by time-scale modification with a phase vocoder (T32)."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from voicenym.errors import UnknownSystemError
 from voicenym.pseudonym import Pseudonym
 
 HOP_SECONDS = 0.008
-"""Analysis hop; the window is 64 ms, which parts harmonics 62 Hz apart."""
+"""Analysis hop; the window is 64 ms, which resolves harmonics 62 Hz apart."""
 
 
 @dataclass(frozen=True)
 class PvTsm(Anonymizer):
-    """Raises or lowers the whole voice: pitch and formants by one ratio rho = 2^(n / 12).
+    """Shifts pitch and formants together by one ratio rho = 2^(n / 12).
 
     The signal is stretched by rho with a phase vocoder and resampled to its original length. n is
     drawn once per pseudonym, up or down. Phases are locked to spectral peaks (Laroche and Dolson
-    1999): without, speech sounds hollow and loses 3 dB.
+    1999): without phase locking, speech sounds hollow and loses 3 dB.
 
     Args:
         low, high: limits of the magnitude of n, in semitones.
@@ -49,15 +49,15 @@ class PvTsm(Anonymizer):
         needs="no weights; 8 kHz or more; CPU or GPU",
         protects="casual listeners and ignorant verifiers, in part",
         promises=(
-            "length, channels and level are kept, without drift; it works live, 88 ms behind",
+            "length, channels and level are kept, without drift; live latency is 88 ms",
             "rhythm, words and the shape of the intonation are those of the speaker",
         ),
         fails=(
             "does not stop an attacker who knows the system: one number describes the change, and "
-            "shifting back by it gives the speaker's voice again",
+            "the inverse shift restores the speaker's voice",
             "the ratios between formants, and between them and the pitch, are the speaker's own",
             "speaking rate, rhythm and intonation still tell people apart",
-            "a shift down leaves the top of the band empty, a shift up loses it: both show the "
+            "a shift down leaves the top of the band empty, a shift up removes it: both reveal the "
             "direction, and nearly the size, of n",
             "large shifts sound unnatural; sharp onsets are smeared over the 64 ms window",
         ),
@@ -78,7 +78,7 @@ class PvTsm(Anonymizer):
             )
 
     def semitones(self, pseudonym: Pseudonym) -> float:
-        """The shift n of a pseudonym."""
+        """Shift n of a pseudonym, in semitones."""
         magnitude = pseudonym.uniform("pv-tsm.semitones", self.low, self.high)
         return magnitude if pseudonym.uniform("pv-tsm.sign") < 0.5 else -magnitude
 

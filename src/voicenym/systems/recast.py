@@ -1,4 +1,6 @@
-"""Our own composition: average voice removed, a drawn one put on, the voice source made anew."""
+"""``recast``, voicenym's own classical system: mean envelope, F0 statistics and voice source
+replaced.
+"""
 
 from __future__ import annotations
 
@@ -28,8 +30,7 @@ from voicenym.pseudonym import Pseudonym
 REFERENCE_RATE = 16_000
 
 # Mean and standard deviation over 376 training speakers of the speakers' mean envelope (natural
-# log, as cepstrum at 16 kHz, c_0 left out): what an average recording sounds like, and how far
-# recordings of different people lie apart.
+# log, as cepstrum at 16 kHz, without c_0): the average recording, and the spread between people.
 MEAN_CEPSTRUM = (
     0.809, 0.143, 0.136, 0.123, 0.116, 0.048, 0.057, 0.008, 0.017, -0.007, 0.004, -0.018,
 )  # fmt: skip
@@ -48,25 +49,25 @@ PRIOR_SECONDS = 1.0
 
 @dataclass(frozen=True)
 class Recast(Anonymizer):
-    """Takes away what is constant in a voice and puts a drawn constant in its place.
+    """Replaces the speaker's constant properties by drawn ones and resynthesises the voice source.
 
-    1. The mean log-envelope of the recording is subtracted and a drawn one is added.
-    2. The envelope's frequency axis is warped: a length that fits the drawn pitch, a random
-       difference, and random smooth bends.
-    3. ln F0 is moved to a drawn register and range.
+    1. The mean log spectral envelope of the recording is subtracted and a drawn one is added.
+    2. The frequency axis of the envelope is warped: a vocal-tract length that fits the drawn pitch,
+       a random deviation from it, and random smooth bends.
+    3. ln F0 is transformed to a drawn mean and deviation.
     4. The voice source is synthesized: pulses below a drawn frequency, noise above it, minimum
-       phase. No sample, phase or harmonic of the original reaches the output; 1.8 ms of cepstrum
-       and the frame energies do.
+       phase. Only 1.8 ms of cepstrum and the frame energies of the original reach the output; no
+       sample, phase or harmonic does.
 
-    A file is heard once before it is changed, for its averages; a live stream uses the averages
-    of what it has heard so far.
+    A first pass over a file computes its averages; a live stream uses running averages.
 
     Args:
         register_low, register_high: limits of the drawn mean F0 in Hz.
-        length: largest random change of log formant frequency beside the one that fits the pitch.
+        length: largest random change of log formant frequency, added to the change that fits the
+            pitch.
         bend: size of the random bends of the frequency axis, in radians.
-        colour: size of the drawn mean envelope's departure from the average one, in standard
-            deviations of real speakers.
+        colour: deviation of the drawn mean envelope from the average one, in standard deviations of
+            real speakers.
     """
 
     register_low: float = 90.0
@@ -77,7 +78,7 @@ class Recast(Anonymizer):
 
     card: ClassVar[Card] = Card(
         name="recast",
-        title="Average voice removed, drawn voice put on, source synthesized",
+        title="Mean envelope and F0 statistics replaced by drawn ones, voice source synthesized",
         paper="voicenym's own composition of known parts: cepstral mean normalisation, vocal-tract "
         "length warping, F0 statistics transfer, source-filter synthesis; true envelope: "
         "Röbel and Rodet, DAFx 2005",
@@ -88,18 +89,19 @@ class Recast(Anonymizer):
             "ln F0' = mu' + s (ln F0 - mu)",
             "source: sum_k cos(k phi) below a drawn frequency, white noise above; minimum phase",
         ),
-        needs="no weights; 8 kHz or more; CPU or GPU; hears a file first, adapts when live",
+        needs="no weights; 8 kHz or more; CPU or GPU; two passes over a file, running averages "
+        "when live",
         protects="ignorant verifiers in part, and weakly those who know the system but not the key",
         promises=(
             "length, channels, level contour, rhythm and the direction of intonation are kept",
             "neither the fine structure of the voice source nor its phase is in the output",
         ),
         fails=(
-            "an attacker who has other recordings of a speaker and tries many keys finds most "
-            "voices",
-            "how formants move, accent, rhythm and words remain the speaker's: an attacker who "
+            "an attacker who has other recordings of a speaker and tries many keys re-identifies "
+            "most speakers",
+            "formant movements, accent, rhythm and words remain the speaker's: an attacker who "
             "trains on its output is not stopped",
-            "sounds like a vocoder; music and overlapping talkers suffer",
+            "the output sounds vocoded; music and overlapping talkers are reproduced badly",
             "live, the first seconds of a stream are anonymized with a typical voice's averages",
         ),
     )
@@ -132,14 +134,16 @@ class Recast(Anonymizer):
 
 
 def _reference_envelope(cepstrum: torch.Tensor, bins: int, rate: int) -> torch.Tensor:
-    """``[row, coefficient]`` (c_1 ...) at 16 kHz to ``[row, bin]`` up to half of ``rate``."""
+    """Log envelopes ``[row, bin]`` up to half of ``rate`` from cepstra ``[row, coefficient]`` (c_1
+    ...) at 16 kHz.
+    """
     omega = torch.linspace(0.0, math.pi * rate / REFERENCE_RATE, bins)
     order = torch.arange(1, cepstrum.shape[1] + 1)
     return 2.0 * cepstrum @ torch.cos(order[:, None] * omega)
 
 
 class _Core:
-    """Analysis, change and synthesis; the source runs on the pitch tracker's clock."""
+    """Analysis, modification and synthesis; the source follows the pitch tracker's frames."""
 
     def __init__(
         self,
@@ -183,7 +187,7 @@ class _Core:
         average = torch.tensor([MEAN_CEPSTRUM]).expand(rows, -1)
         self._prior = _reference_envelope(average, self._frames.bins, rate).to(device)
 
-        # running averages for live use, begun with a typical voice
+        # running averages for live use, initialised with a typical voice
         frames_per_second = rate / self._frames.hop
         weight = PRIOR_SECONDS * frames_per_second * TYPICAL_LEVEL**0.5
         self._mean = (weight * self._prior).double()
@@ -216,7 +220,7 @@ class _Core:
         ]
 
     def _contour(self, pitch: Pitch) -> None:
-        """Source F0 frames to target F0 frames, held over unvoiced ones."""
+        """Target F0 frames from source F0 frames; unvoiced frames hold the last voiced value."""
         f0 = pitch.f0
         if f0.shape[1] == 0:
             return
@@ -239,7 +243,7 @@ class _Core:
         self._voiced = torch.cat([self._voiced, voiced.float()], dim=1)
 
     def _synthesize(self) -> torch.Tensor:
-        """As many pending samples as lie between known pitch frames."""
+        """Synthesises the pending samples that lie between known pitch frames."""
         hop = self._pitch_hop
         ready = min(max(0, self._f0.shape[1] - 1) * hop, self._pending.shape[1])
         steps = -(-ready // hop)
@@ -262,7 +266,9 @@ class _Core:
         return self._overlap.push(torch.cat(stacked))[: self._rows]
 
     def _process(self, stacked: torch.Tensor) -> torch.Tensor:
-        """``[group row, frame, length]``, the signal first; answers in its place."""
+        """Modifies frames ``[group row, frame, length]``; the output takes the place of the first
+        group, the signal.
+        """
         sizes, rows = self._frames, self._rows
         signal, pulses, noise, voicing, *means = stacked.unflatten(0, (self._groups, rows))
         windowed = signal * sizes.window
@@ -291,7 +297,9 @@ class _Core:
         return torch.cat([out, out.new_zeros((self._groups - 1) * rows, *out.shape[1:])])
 
     def _average(self, log_envelope: torch.Tensor, windowed: torch.Tensor) -> torch.Tensor:
-        """``[row, frame or 1, bin]``: of the recording, or of what a live stream has heard."""
+        """Mean log envelope ``[row, frame or 1, bin]``: of the recording, or of a live stream so
+        far.
+        """
         if self._profile is not None:
             return self._profile.log_envelope[:, None]
         weight = self._frames.weight(windowed)[..., None].double()
@@ -301,8 +309,8 @@ class _Core:
         return (sums / weights).float()
 
     def _positions(self, log_f0: torch.Tensor) -> torch.Tensor:
-        """``[row, frame or 1]`` average ln F0 to ``[row, frame or 1, bin]``: where in the source's
-        envelope each bin is read.
+        """Source bin that each output bin is read from, ``[row, frame or 1, bin]``, for mean ln F0
+        ``[row, frame or 1]``.
         """
         bins = self._frames.bins
         top = math.pi * self._rate / REFERENCE_RATE

@@ -1,4 +1,4 @@
-"""The SSL-based pipeline with a pseudo-speaker drawn from a mixture of Gaussians."""
+"""SSL-based pipeline with pseudo-speakers drawn from a Gaussian mixture (Turner et al. 2022)."""
 
 from __future__ import annotations
 
@@ -25,11 +25,12 @@ UNFORCED = 1.0
 
 @dataclass(frozen=True)
 class SslGmm(Pipeline):
-    """HuBERT-soft, YAAPT and HiFi-GAN; a draw from Gaussians in principal components is heard.
+    """HuBERT-soft, YAAPT and HiFi-GAN with a speaker vector drawn from a mixture in PCA space.
 
     Args:
-        theta: forced dissimilarity: cosine with the speaker above which is drawn again; 1 for none.
-        retries: draws at most.
+        theta: forced dissimilarity: a draw whose cosine with the speaker exceeds it is rejected; 1
+            for none.
+        retries: largest number of draws.
         sex: ``same``, ``opposite`` or ``any``.
     """
 
@@ -40,7 +41,7 @@ class SslGmm(Pipeline):
     shelf: ClassVar[str] = "ssl"
     card: ClassVar[Card] = Card(
         name="ssl-gmm",
-        title="HuBERT-soft, YAAPT and HiFi-GAN; a speaker drawn from a mixture is heard",
+        title="HuBERT-soft, YAAPT and HiFi-GAN; pseudo-speaker drawn from a Gaussian mixture",
         paper="identities of Turner et al., 'Generating identities with mixture models for speaker "
         "anonymization', Computer Speech & Language 2022; pipeline of Miao et al., Odyssey 2022",
         year=2022,
@@ -54,7 +55,7 @@ class SslGmm(Pipeline):
         protects="unknown: no figures; no weights were at hand to measure with",
         promises=PROMISES,
         fails=(
-            "with theta, an attacker learns from each pseudo-speaker who it cannot be",
+            "with theta, each pseudo-speaker tells an attacker which speakers it cannot be",
             *FAILS,
         ),
         approximations=(

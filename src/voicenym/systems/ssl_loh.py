@@ -1,4 +1,4 @@
-"""The SSL-based pipeline with a learned orthogonal Householder anonymizer: S-LOH."""
+"""SSL-based pipeline with a learned orthogonal Householder anonymizer: S-LOH (Miao et al. 2023)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ from voicenym.resynthesis.pipeline.voice_choice import Turning
 
 @dataclass(frozen=True)
 class SslLoh(Turning):
-    """S-LOH: HuBERT-soft, YAAPT and HiFi-GAN; the speaker's vector is turned, as it asks for.
+    """S-LOH: HuBERT-soft, YAAPT and HiFi-GAN; a learned Householder network rotates the speaker
+    vector.
 
     Parameters are those of :class:`~voicenym.resynthesis.pipeline.voice_choice.Turning`.
     """

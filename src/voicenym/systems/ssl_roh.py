@@ -1,4 +1,4 @@
-"""The SSL-based pipeline with a random orthogonal Householder anonymizer: S-ROH."""
+"""SSL-based pipeline with a random orthogonal Householder anonymizer: S-ROH (Miao et al. 2023)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ from voicenym.resynthesis.pipeline.voice_choice import Turning
 
 @dataclass(frozen=True)
 class SslRoh(Turning):
-    """S-ROH: HuBERT-soft, YAAPT and HiFi-GAN; the speaker's vector is turned, everybody alike.
+    """S-ROH: HuBERT-soft, YAAPT and HiFi-GAN; a random Householder network rotates the speaker
+    vector.
 
     Parameters are those of :class:`~voicenym.resynthesis.pipeline.voice_choice.Turning`.
     """

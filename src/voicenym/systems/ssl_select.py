@@ -1,4 +1,4 @@
-"""The SSL-based pipeline with a pseudo-speaker selected from a pool: S-Select."""
+"""SSL-based pipeline with a pseudo-speaker selected from a pool: S-Select."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from voicenym.resynthesis.pipeline.voice_choice import Selecting
 
 @dataclass(frozen=True)
 class SslSelect(Selecting):
-    """S-Select: HuBERT-soft, YAAPT and HiFi-GAN; the mean of speakers of a pool is heard.
+    """S-Select: HuBERT-soft, YAAPT and HiFi-GAN with the mean vector of speakers of a pool.
 
     Parameters are those of :class:`~voicenym.resynthesis.pipeline.voice_choice.Selecting`.
     """

@@ -1,4 +1,4 @@
-"""VoiceMask and HideBehind: the frequency axis warped by a bilinear and a quadratic function."""
+"""VoiceMask and HideBehind: bilinear and quadratic warping of the frequency axis."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ ENVELOPE_QUEFRENCY = 0.0018
 BETA_GRID = [i / 1000.0 for i in range(-2000, 2000)]
 INTEGRATION_POINTS = 513
 SPEECH_BAND = (300.0, 3500.0)
-"""Where formants lie that tell speakers apart, in Hz."""
+"""Band of the formants that distinguish speakers, in Hz."""
 LEAST_SHIFT, MOST_SHIFT = 0.17, 0.30
-"""Limits of the mean change of ln frequency over the speech band, of octaves alike (revision 2)."""
+"""Limits of the mean change of ln frequency over the speech band (revision 2)."""
 WIDER = 1.2
-"""Factor on the greatest distortion, so that enough warps are left between these (revision 2)."""
+"""Factor on the largest distortion, which leaves enough warps between these limits (revision 2)."""
 
 
 def bilinear(omega: torch.Tensor, alpha: float) -> torch.Tensor:
-    """f_alpha(w) = w + 2 atan(alpha sin w / (1 - alpha cos w)), on [0, pi]."""
+    """Bilinear warp f_alpha(w) = w + 2 atan(alpha sin w / (1 - alpha cos w)), on [0, pi]."""
     return omega + 2.0 * torch.atan2(alpha * omega.sin(), 1.0 - alpha * omega.cos())
 
 
 def quadratic(omega: torch.Tensor, beta: float) -> torch.Tensor:
-    """g_beta(w) = w + beta (w / pi - (w / pi)^2), on [0, pi]."""
+    """Quadratic warp g_beta(w) = w + beta (w / pi - (w / pi)^2), on [0, pi]."""
     x = omega / math.pi
     return omega + beta * (x - x * x)
 
 
 def distortion(warped: torch.Tensor, omega: torch.Tensor) -> torch.Tensor:
-    """dist(h) = integral over [0, pi] of |h(w) - w| dw, along the last axis."""
+    """Distortion dist(h) = integral over [0, pi] of |h(w) - w| dw, along the last axis."""
     return torch.trapezoid((warped - omega).abs(), omega)
 
 
@@ -62,7 +62,7 @@ class Vtln(Anonymizer):
     [-2, 2) for which the composed warp is monotonic and its distortion lies within the published
     limits [0.32, 0.40]. The warp acts on the envelope of 32 ms frames; harmonics stay in place.
 
-    The distortion weighs high frequencies most, and below 4 kHz some of these warps move little.
+    The distortion weighs high frequencies most; some of these warps change little below 4 kHz.
     Revision 2 draws beta among those that move formants from 300 to 3500 Hz by 0.17 to 0.30 of ln
     frequency in the mean (19 to 35 %), within a distortion of 0.32 to 0.48; with
     ``warp="bilinear"`` there is no beta, and no such limit.
@@ -96,20 +96,20 @@ class Vtln(Anonymizer):
         needs="no weights; 8 kHz or more; CPU or GPU",
         protects="casual listeners and ignorant verifiers, in part",
         promises=(
-            "length, channels and level are kept; it works live, 32 ms behind",
+            "length, channels and level are kept; live latency is 32 ms",
             "pitch, rhythm and words are those of the speaker",
             "the warp moves 300 to 3500 Hz by 0.17 to 0.30 of ln frequency (19 to 35 %) in the "
             "mean (revision 2; not with warp=bilinear)",
         ),
         fails=(
-            "does not stop an attacker who knows the system: two numbers describe the warp and "
-            "can be searched and undone",
+            "does not stop an attacker who knows the system: two numbers describe the warp; an "
+            "attacker can search for them and invert it",
             "pitch and intonation still tell people apart",
-            "a verifier that trains on its output errs in 8.5 % (5.6 to 10.6)",
+            "a verifier trained on the output has an EER of 8.5 % (5.6 to 10.6)",
         ),
         approximations=(
-            "the warped envelope is put on by a filter instead of WORLD's vocoder, so pitch and "
-            "voice source are the speaker's own; the optional transfer of F0 is left out",
+            "a filter applies the warped envelope instead of WORLD's vocoder, so pitch and voice "
+            "source are the speaker's own; the optional F0 transfer is left out",
             "revision 2 allows a distortion of 0.48 (published: 0.40) and draws among the warps "
             "that move the speech band; revision 1 draws among all within the published limits",
             "values of alpha and the limits are those of a published reimplementation",
@@ -131,7 +131,7 @@ class Vtln(Anonymizer):
             )
 
     def warped(self, pseudonym: Pseudonym, omega: torch.Tensor) -> torch.Tensor:
-        """h(w) of a pseudonym at ``omega`` in [0, pi], float64."""
+        """Warp h(w) of a pseudonym at ``omega`` in [0, pi], float64."""
         alpha = pseudonym.uniform("vtln.alpha", self.low, self.high)
         if pseudonym.uniform("vtln.sign") < 0.5:
             alpha = -alpha

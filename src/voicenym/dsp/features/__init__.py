@@ -1,1 +1,1 @@
-"""Spectra as recognisers and verifiers hear them: mel bands, filterbanks, cepstra."""
+"""Acoustic features of recognisers and verifiers: mel bands, filterbanks, cepstra."""

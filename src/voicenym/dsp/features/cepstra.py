@@ -1,4 +1,4 @@
-"""What statistical speaker verifiers hear: normalised cepstra of the frames that hold speech."""
+"""Normalised cepstra of speech frames, the features of statistical speaker verifiers."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from voicenym.dsp.speech_activity import levelled, speech_frames
 
 @dataclass(frozen=True)
 class Cepstra:
-    """Coefficients with slopes, their sliding mean taken out, then the frames without speech.
+    """MFCCs with deltas, sliding mean normalisation, and removal of non-speech frames.
 
-    In the order of Kaldi's i-vector recipes. The defaults are those of the verifier with which
-    Turner et al. (paper 1) repeat their tests: 24 coefficients of 25 ms; the rest is Kaldi's.
+    The order is that of Kaldi's i-vector recipes. The defaults are those of the verifier with which
+    Turner et al. (2022) repeat their tests: 24 coefficients of 25 ms; the rest is Kaldi's.
 
     Args:
         coefficients: cepstral coefficients, log energy among them.
         bands: of the filterbank.
         low, high: its limits in Hz.
-        slopes: 2 adds slopes and slopes of slopes.
+        slopes: order of the deltas; 2 adds deltas and delta-deltas.
         window: frames of the sliding mean; 0 for the utterance's mean.
-        variance: whether deviations are made equal too.
+        variance: whether variances are normalised too.
     """
 
     coefficients: int = 24
@@ -38,16 +38,18 @@ class Cepstra:
 
     @property
     def dimension(self) -> int:
-        """Numbers in a frame."""
+        """Elements of a frame."""
         return self.coefficients * (1 + self.slopes)
 
     def settings(self) -> dict[str, Any]:
-        """Fields, fit for JSON."""
+        """Fields as a dictionary, fit for JSON."""
         return asdict(self)
 
     @torch.inference_mode()
     def __call__(self, signal: torch.Tensor) -> torch.Tensor:
-        """``[time]`` at 16 kHz to ``[frame, dimension]``; no frame where nothing is speech."""
+        """Features ``[frame, dimension]`` of ``[time]`` at 16 kHz; no frames where there is no
+        speech.
+        """
         mfcc = _mfcc(self.coefficients, self.bands, self.low, self.high)
         cepstra = mfcc(levelled(signal))
         features = normalised(with_slopes(cepstra, self.slopes), self.window or None, self.variance)

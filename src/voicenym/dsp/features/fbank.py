@@ -1,4 +1,4 @@
-"""Log-mel filterbank energies as the published speaker encoders hear them.
+"""Log-mel filterbank energies of published speaker encoders.
 
 The settings are those of SpeechBrain's checkpoints (Ravanelli et al., arXiv 2106.04624): 25 ms of a
 periodic Hamming window every 10 ms, zeros outside the signal, power, triangles in HTK's mels, and
@@ -23,17 +23,17 @@ RANGE_DB = 80.0
 
 
 def htk(hertz: float) -> float:
-    """Mel of O'Shaughnessy's formula, which HTK made common: 2595 log10(1 + f / 700)."""
+    """Mel scale of O'Shaughnessy, as in HTK: 2595 log10(1 + f / 700)."""
     return 2595.0 * math.log10(1.0 + hertz / 700.0)
 
 
 def htk_inverse(mel: torch.Tensor) -> torch.Tensor:
-    """The Hz of :func:`htk`'s mels."""
+    """Frequency in Hz of mels of :func:`htk`."""
     return 700.0 * (10.0 ** (mel / 2595.0) - 1.0)
 
 
 def triangles(bands: int, low: float = 0.0, high: float = RATE / 2) -> torch.Tensor:
-    """Triangles of height one, evenly spaced in HTK's mels, on the bins of the transform.
+    """Triangular filters of height one, evenly spaced in HTK's mels, on the bins of the transform.
 
     They are symmetric in Hz: the half width on both sides is the distance to the lower neighbour,
     as in the published encoders; triangles that reach to both neighbours would not be.
@@ -53,7 +53,7 @@ def triangles(bands: int, low: float = 0.0, high: float = RATE / 2) -> torch.Ten
 
 
 def frames_of(samples: torch.Tensor) -> torch.Tensor:
-    """Frames, of any shape, that recordings of so many samples have."""
+    """Number of frames of recordings of so many samples, of any shape."""
     return samples // HOP + 1
 
 

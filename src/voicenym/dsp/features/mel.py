@@ -8,7 +8,7 @@ import torch
 
 
 def slaney(hertz: torch.Tensor) -> torch.Tensor:
-    """Mel of Slaney's Auditory Toolbox: linear below 1 kHz, logarithmic above.
+    """Mel scale of Slaney's Auditory Toolbox: linear below 1 kHz, logarithmic above.
 
     Args:
         hertz: any shape, in Hz.
@@ -19,13 +19,13 @@ def slaney(hertz: torch.Tensor) -> torch.Tensor:
 
 
 def slaney_inverse(mel: torch.Tensor) -> torch.Tensor:
-    """The Hz of :func:`slaney`'s mels."""
+    """Frequency in Hz of mels of :func:`slaney`."""
     logarithmic = 1000.0 * torch.exp((mel - 15.0) * math.log(6.4) / 27.0)
     return torch.where(mel < 15.0, mel * (200.0 / 3.0), logarithmic)
 
 
 def filterbank(rate: int, fft: int, bands: int, low: float, high: float) -> torch.Tensor:
-    """Triangles of equal area, evenly spaced in Slaney's mels, on the bins of a real FFT.
+    """Triangular filters of equal area, evenly spaced in Slaney's mels, on the bins of a real FFT.
 
     Args:
         rate: in Hz.
@@ -85,5 +85,5 @@ class MelSpectrum(torch.nn.Module):
         )
 
     def forward(self, signal: torch.Tensor) -> torch.Tensor:
-        """``[..., time]`` to ``[..., 1 + time / hop, band]``."""
+        """Mel power spectra ``[..., 1 + time / hop, band]`` of ``[..., time]``."""
         return power_frames(signal, self.window, self.hop) @ self.bank.T

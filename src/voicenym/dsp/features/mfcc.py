@@ -1,6 +1,6 @@
-"""Mel-frequency cepstral coefficients, their slopes, and their means taken out.
+"""Mel-frequency cepstral coefficients, deltas, and mean normalisation, as Kaldi computes them.
 
-What Kaldi's recipes for speaker verification compute (Povey et al., "The Kaldi speech recognition
+The steps of Kaldi's recipes for speaker verification (Povey et al., "The Kaldi speech recognition
 toolkit", ASRU 2011): frames without their mean, pre-emphasis, Povey's window, a filterbank in mels,
 logarithm, cosine transform, lifter; the first coefficient is the frame's log energy. No dither is
 added: a recording has the same coefficients every time.
@@ -33,12 +33,12 @@ BLOCK_FRAMES = 8_192
 
 
 def mel(hertz: torch.Tensor) -> torch.Tensor:
-    """1127 ln(1 + f / 700)."""
+    """Mel scale of Kaldi: 1127 ln(1 + f / 700)."""
     return 1127.0 * torch.log1p(hertz / 700.0)
 
 
 def triangles(bands: int, low: float, high: float) -> torch.Tensor:
-    """Triangles of height one, straight in mels, each ending at its neighbours' centres.
+    """Triangular filters of height one, linear in mels, each ending at its neighbours' centres.
 
     Args:
         bands: number of triangles.
@@ -57,7 +57,7 @@ def triangles(bands: int, low: float, high: float) -> torch.Tensor:
 
 
 class MFCC(torch.nn.Module):
-    """Cepstral coefficients, of which the first is the logarithm of the frame's energy.
+    """Mel-frequency cepstral coefficients; the first is the logarithm of the frame's energy.
 
     Args:
         coefficients: number of them; at most ``bands``.
@@ -129,7 +129,7 @@ def _frames(signal: torch.Tensor) -> torch.Tensor:
 
 
 def with_slopes(features: torch.Tensor, order: int = 2, reach: int = SLOPE_REACH) -> torch.Tensor:
-    """Features and their slopes by linear regression, and the slopes' slopes.
+    """Features with deltas by linear regression, and delta-deltas.
 
     d_t = sum_j j x_(t+j) / sum_j j^2, j from -reach to reach; beyond the ends the features stay
     what they are there.
@@ -162,15 +162,15 @@ def with_slopes(features: torch.Tensor, order: int = 2, reach: int = SLOPE_REACH
 def normalised(
     features: torch.Tensor, window: int | None = MEAN_WINDOW, variance: bool = False
 ) -> torch.Tensor:
-    """Features without their mean, over a sliding window or the whole utterance.
+    """Mean normalisation of features, over a sliding window or the whole utterance.
 
-    The mean of a long stretch of speech is mostly the channel's. The window is centred on the
-    frame; at the ends it is moved inward and keeps its length, where the utterance is so long.
+    The long-term mean is mostly an effect of the channel. The window is centred on the frame; at
+    the ends it shifts inward and keeps its length if the utterance is long enough.
 
     Args:
         features: ``[..., frame, d]``.
         window: in frames; None for the utterance.
-        variance: whether to divide by the deviation too.
+        variance: whether to divide by the standard deviation too.
     """
     frames = features.shape[-2]
     if not frames:

@@ -1,1 +1,1 @@
-"""Fundamental frequency: trackers behind one interface, and one that works block by block."""
+"""Fundamental frequency: trackers behind one interface, offline and streaming."""

@@ -1,8 +1,8 @@
-"""What systems do to a pitch contour before another voice speaks it.
+"""Transformations of an F0 contour before synthesis in another voice.
 
 All work on ln F0 of voiced frames; unvoiced ones stay unvoiced. Published systems keep the contour
-(B1 of the VoicePrivacy Challenges; Miao et al., paper 0), move it to the other speaker's mean and
-deviation (Champion et al., arXiv 2101.08478), round it to sixteenths of its deviation, or add
+(B1 of the VoicePrivacy Challenges; Miao et al. 2023), transform it to the mean and deviation of the
+target speaker (Champion et al., arXiv 2101.08478), round it to sixteenths of its deviation, or add
 noise.
 """
 
@@ -19,7 +19,7 @@ STEPS = 16
 
 
 class Moments:
-    """Mean and deviation of ln F0, gathered part by part; every voiced frame counts the same.
+    """Running mean and standard deviation of ln F0; every voiced frame has the same weight.
 
     Args:
         rows: of the contours.
@@ -30,11 +30,11 @@ class Moments:
         self._sums = torch.zeros(rows, 3, dtype=torch.float64, device=device)
 
     def add(self, f0: torch.Tensor) -> None:
-        """Count ``[row, frame]`` in Hz, 0 where unvoiced."""
+        """Adds frames ``[row, frame]`` in Hz, 0 where unvoiced."""
         self._sums += moments(f0, torch.ones_like(f0)).sum(1)
 
     def result(self) -> tuple[torch.Tensor, torch.Tensor]:
-        """Mean and standard deviation ``[row]``; a row without voiced frames has typical ones."""
+        """Mean and standard deviation ``[row]``; typical values for a row without voiced frames."""
         mean, std = register(self._sums)
         return mean.float(), std.float()
 
@@ -46,7 +46,7 @@ def moved(
     to_mean: torch.Tensor,
     to_std: torch.Tensor,
 ) -> torch.Tensor:
-    """Another speaker's register and range: ``ln F0' = (ln F0 - mean) / std * to_std + to_mean``.
+    """Mean and variance transformation: ``ln F0' = (ln F0 - mean) / std * to_std + to_mean``.
 
     Args:
         f0: ``[row, frame]`` in Hz, 0 where unvoiced.
@@ -60,8 +60,8 @@ def moved(
 def quantised(
     f0: torch.Tensor, mean: torch.Tensor, std: torch.Tensor, steps: int = STEPS
 ) -> torch.Tensor:
-    """``ln F0`` rounded to a share of its deviation: ``round(steps z) / steps``, z of mean 0 and
-    deviation 1.
+    """Quantised ``ln F0``, in fractions of its deviation: ``round(steps z) / steps``, z of mean 0
+    and deviation 1.
 
     Args:
         f0: ``[row, frame]`` in Hz, 0 where unvoiced.
@@ -74,7 +74,7 @@ def quantised(
 
 
 def noisy(f0: torch.Tensor, std: torch.Tensor, noise: torch.Tensor, share: float) -> torch.Tensor:
-    """Noise on ``ln F0``.
+    """Additive noise on ``ln F0``.
 
     Args:
         f0: ``[row, frame]`` in Hz, 0 where unvoiced.

@@ -1,6 +1,7 @@
-"""A speaker's register and range: mean and standard deviation of ln F0, heard and put on.
+"""F0 statistics of a speaker: mean and standard deviation of ln F0, and transformation to others.
 
-They come from moments, which add up over frames, so that recordings are heard block by block.
+They are computed from moments, which add up over frames, so that recordings can be read block by
+block.
 """
 
 from __future__ import annotations
@@ -23,12 +24,13 @@ FARTHEST = 0.7
 
 
 def moments(f0: torch.Tensor, level: torch.Tensor) -> torch.Tensor:
-    """``[..., 3]`` in double precision: weight, and ln F0 and its square times the weight.
+    """Weighted moments of ln F0 ``[..., 3]`` in double precision: weight, ln F0 and its square
+    times the weight.
 
     Args:
         f0: ``[...]`` in Hz, 0 where unvoiced.
-        level: ``[...]``, what a voiced frame counts: a loud one more, so that the hum of the mains
-            in a pause, which has a pitch too, does not pass for the speaker's.
+        level: ``[...]``, weight of voiced frames; loud frames weigh more, so that periodic mains
+            hum in a pause contributes little.
     """
     log_f0 = f0.double().clamp_min(1.0).log()
     weight = level.double() * (f0 > 0)
@@ -36,15 +38,15 @@ def moments(f0: torch.Tensor, level: torch.Tensor) -> torch.Tensor:
 
 
 def typical(weight: float) -> torch.Tensor:
-    """Moments ``[3]`` of typical frames of so much weight."""
+    """Moments ``[3]`` of a typical voice with a given weight."""
     squares = TYPICAL_LOG_F0**2 + TYPICAL_LOG_F0_STD**2
     return weight * torch.tensor([1.0, TYPICAL_LOG_F0, squares], dtype=torch.float64)
 
 
 def register(sums: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Mean and standard deviation ``[...]`` of ln F0, of moments ``[..., 3]`` that were added up.
+    """Mean and standard deviation ``[...]`` of ln F0 from summed moments ``[..., 3]``.
 
-    Where nothing was voiced, they are typical ones.
+    Without voiced frames they are typical values.
     """
     weight, total, squares = sums.unbind(-1)
     known = weight > 0
@@ -62,7 +64,7 @@ def moved_within(
     to_mean: torch.Tensor,
     to_std: torch.Tensor,
 ) -> torch.Tensor:
-    """Another register and range, within limits that a tracker's errors do not pass.
+    """Mean and variance transformation of F0 with limits that bound the effect of tracking errors.
 
     (:func:`voicenym.dsp.pitch.contour_changes.moved` has none.)
 

@@ -1,10 +1,10 @@
-"""Fundamental frequency, block by block: autocorrelation and a path of bounded look-ahead.
+"""Streaming F0 tracker: autocorrelation and a path search with bounded look-ahead.
 
-After Boersma, "Accurate short-term analysis of the fundamental frequency and the
-harmonics-to-noise ratio of a sampled sound", IFA Proceedings 17 (1993), the method of Praat. Two
-things differ, so that it works live: loudness is judged against the loudest frame so far (which
-fades in seconds) instead of the whole file's, and the path is the best one within a few frames on
-either side instead of the best over the whole file.
+After Boersma, "Accurate short-term analysis of the fundamental frequency and the harmonics-to-noise
+ratio of a sampled sound", IFA Proceedings 17 (1993), the method of Praat. Two steps differ, so that
+it works live: loudness is relative to the loudest frame so far (which decays within seconds)
+instead of the loudest of the whole file, and the path is optimal within a few frames on either side
+instead of over the whole file.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ IMPOSSIBLE = -1e4
 
 
 class Pitch(NamedTuple):
-    """A track of pitch: frame k is centred at sample ``k * hop``."""
+    """F0 track: frame k is centred at sample ``k * hop``."""
 
     f0: torch.Tensor
     """``[row, frame]`` in Hz, 0 where unvoiced."""
@@ -50,7 +50,7 @@ class Pitch(NamedTuple):
 
 
 def hop_of(rate: int) -> int:
-    """Samples between two frames: 10 ms."""
+    """Hop in samples: 10 ms."""
     return round(HOP_SECONDS * rate)
 
 
@@ -62,7 +62,7 @@ def track(samples: numpy.ndarray, rate: int) -> numpy.ndarray:
 
 
 class PitchStream:
-    """F0 of the rows of a signal; the result does not depend on how the signal is cut into blocks.
+    """Streaming F0 of the rows of a signal; the result does not depend on the block sizes.
 
     Args:
         rows: rows of the signal.
@@ -133,12 +133,12 @@ class PitchStream:
         self.latency = self._reach + (self._half - 1) * self._step + lookahead * self.hop + 1
 
     def push(self, block: torch.Tensor) -> Pitch:
-        """``[row, time]`` in; the frames that are ready out."""
+        """Adds ``[row, time]``; returns the finished frames."""
         self._pushed += block.shape[1]
         return self._advance(block)
 
     def flush(self) -> Pitch:
-        """The rest: in total ``ceil(time / hop)`` frames."""
+        """The remaining frames: in total ``ceil(time / hop)``."""
         missing = -(-self._pushed // self.hop) - self._given
         padding = self._input.new_zeros(self._input.shape[0], self.latency + self.hop)
         rest = self._advance(padding)
@@ -219,7 +219,7 @@ class PitchStream:
     def _decide(
         self, scores: torch.Tensor, hertz: torch.Tensor, peaks: torch.Tensor, levels: torch.Tensor
     ) -> Pitch:
-        """The best path through each frame, of those that reach ``lookahead`` frames either way."""
+        """Best path through each frame, among paths that reach ``lookahead`` frames either way."""
         reach = self._lookahead
         scores = torch.cat([self._scores, scores], dim=1)
         hertz = torch.cat([self._hertz, hertz], dim=1)

@@ -1,4 +1,4 @@
-"""What pitch trackers are made of: peaks between places, medians, gaps, the cheapest path."""
+"""Building blocks of pitch trackers: peak picking, median filter, gap filling, Viterbi search."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ FRAMES_AT_ONCE = 2048
 
 
 def best_path(local: torch.Tensor, change: torch.Tensor) -> torch.Tensor:
-    """Candidates on the cheapest path.
+    """Viterbi search: candidates on the path of least cost.
 
     Args:
         local: costs ``[row, frame, candidate]``.
@@ -42,7 +42,7 @@ def median(track: torch.Tensor, width: int) -> torch.Tensor:
 def peaks(
     values: torch.Tensor, width: int, count: int, least: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """The highest local maxima.
+    """Highest local maxima.
 
     Args:
         values: ``[..., place]``.
@@ -68,15 +68,15 @@ def peaks(
 
 
 def by_frames(function: Callable[..., tuple[torch.Tensor, ...]], *inputs: torch.Tensor) -> Any:
-    """A function of ``[row, frame, ...]`` over some frames at a time, so that memory is bounded."""
+    """Applies a function of ``[row, frame, ...]`` to chunks of frames, in bounded memory."""
     size = max(1, FRAMES_AT_ONCE // max(1, len(inputs[0])))
     parts = [function(*some) for some in zip(*(x.split(size, 1) for x in inputs), strict=True)]
     return tuple(torch.cat(part, 1) for part in zip(*parts, strict=True))
 
 
 def filled(track: torch.Tensor, known: torch.Tensor, outside: torch.Tensor) -> torch.Tensor:
-    """``[row, frame]`` on straight lines between known frames; ``outside`` ``[row, 1]`` at the ends
-    where these are not known.
+    """Linear interpolation of ``[row, frame]`` between known frames; ``outside`` ``[row, 1]`` where
+    the ends are not known.
     """
     ends = torch.zeros_like(known)
     ends[:, [0, -1]] = True

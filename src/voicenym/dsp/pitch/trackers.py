@@ -1,4 +1,4 @@
-"""Trackers of F0 behind one interface: samples in, Hz and confidence at even steps out.
+"""F0 trackers behind one interface: from samples to F0 in Hz and confidence at regular frames.
 
 A tracker is called with ``(signal [row, time], rate)`` and gives a :class:`Track`. Frame ``k`` is
 centred at ``k * hop`` seconds, and there are ``ceil(time / hop)`` frames, whichever tracker it is.
@@ -21,7 +21,7 @@ from voicenym.errors import DependencyError, VoicenymError
 
 
 class Track(NamedTuple):
-    """Pitch over time."""
+    """F0 track with confidence."""
 
     f0: torch.Tensor
     """``[row, frame]`` in Hz, 0 where unvoiced."""
@@ -30,20 +30,20 @@ class Track(NamedTuple):
 
     @property
     def voiced(self) -> torch.Tensor:
-        """``[row, frame]``."""
+        """Voicing ``[row, frame]``."""
         return self.f0 > 0
 
 
 class Tracker(Protocol):
-    """What finds pitch."""
+    """Interface of an F0 tracker."""
 
     @property
     def hop(self) -> float:
-        """In seconds."""
+        """Hop in seconds."""
         ...
 
     def __call__(self, signal: torch.Tensor, rate: int) -> Track:
-        """Track the rows of ``[row, time]``."""
+        """Tracks the rows of ``[row, time]``."""
         ...
 
 
@@ -132,7 +132,7 @@ class PraatTracker:
 class WorldTracker:
     """DIO with StoneMask, or Harvest, of WORLD (Morise 2009, 2017), through pyworld.
 
-    Neither says how sure it is: confidence is 1 where voiced and 0 elsewhere.
+    Neither gives a confidence: it is set to 1 where voiced and 0 elsewhere.
 
     Args:
         hop: in seconds.
@@ -177,7 +177,7 @@ TRACKERS: dict[str, Callable[..., Tracker]] = {
 
 
 def tracker(name: str = "yaapt", **settings: Any) -> Tracker:
-    """A tracker by name.
+    """Tracker by name.
 
     Args:
         name: one of ``TRACKERS``.
@@ -192,12 +192,12 @@ def tracker(name: str = "yaapt", **settings: Any) -> Tracker:
 
 
 def frames_of(samples: int, rate: int, hop: float) -> int:
-    """Frames of so many samples."""
+    """Number of frames of so many samples."""
     return -(-samples // round(hop * rate))
 
 
 def _by_rows(one: Callable[[np.ndarray], np.ndarray], signal: torch.Tensor, frames: int) -> Track:
-    """A tracker of single rows over all of them."""
+    """Applies a tracker of single rows to all rows."""
     found = np.zeros((len(signal), 2, frames), dtype=np.float32)
     for i, row in enumerate(signal.detach().cpu().numpy() if frames else []):
         if row.any():

@@ -1,17 +1,17 @@
-"""YAAPT: pitch from spectrum and correlation together, chosen by the cheapest path.
+"""YAAPT: two-pass F0 tracker with dynamic programming over spectral and temporal candidates.
 
 Zahorian and Hu, "A spectral/temporal method for robust fundamental frequency tracking", JASA 123(6)
-(2008). A rough track comes from products of harmonics in the spectrum of the squared signal, which
-has a fundamental even where the telephone has cut it off; it tells the normalised correlation of
-the signal and of its square where to look; a dynamic program chooses among what they found, the
-rough track and silence. Sections below are the paper's II.
-
-Where the widely used implementation departs from this (a period one sample too long, the filter's
-delay left in), we do not. Ours are: parabolas through peaks; straight lines instead of cubic ones
-where the rough track has gaps; a rough track that correlation contradicts is tried an octave lower,
-because a very steady voice can double it; and where correlation finds nothing, energy counts for
-voicing only as far as it finds something nearby, so that noise stays unvoiced. All rows are worked
-on at once; the whole recording is needed.
+(2008). The first pass takes a rough track from the spectral harmonics correlation of the squared
+signal, which has a fundamental even if a telephone channel removes it. The second pass computes the
+normalised cross-correlation of the signal and of its square near the rough track; dynamic
+programming chooses among these candidates, the rough track and unvoiced. Section letters below are
+those of the paper's section II. Two deviations of the widely used implementation (a period one
+sample too long, uncompensated filter delay) are not followed. Deviations of this implementation:
+parabolic interpolation of peaks; linear instead of cubic interpolation of gaps in the rough track;
+a rough track that the correlation contradicts is retried an octave lower, because a very steady
+voice can double it; and where the correlation has no candidate, energy counts for voicing only if
+there are candidates nearby, so that noise stays unvoiced. Rows are processed in parallel; the whole
+recording is needed.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ SILENCE = 1e-7
 
 @dataclass(frozen=True)
 class Yaapt:
-    """The tracker; the defaults are the published ones.
+    """YAAPT with the published default parameters.
 
     Args:
         lowest, highest: limits of F0 in Hz.
         frame: in seconds.
         hop: from frame to frame, in seconds.
-        band: in Hz, which both signals are limited to.
-        order: of the filter that does it.
+        band: limits in Hz of the band-pass filter of both signals.
+        order: of this filter.
         points: of the Fourier transform at 16 kHz; fewer at a lower rate.
         voiced_energy: share of the mean low-frequency energy above which a frame counts for the
             rough track.
@@ -46,20 +46,20 @@ class Yaapt:
         harmonics: in the product, beyond the fundamental.
         harmonic_window: in Hz, over which products are summed.
         spectral_peaks: candidates of a frame for the rough track.
-        spectral_width: in Hz, within which there is one peak.
+        spectral_width: in Hz; window with one peak at most.
         flatness: no candidates where the mean exceeds the largest product over this.
         prominence: least peak, in means.
         rough_change: weight of changes of the rough track.
         least_deviation: of the rough track, relative to its mean.
-        correlated: in seconds, how long the stretches are that are compared a period apart.
-        least_share: of frames with energy for which correlation must find something along the rough
-            track; else it is tried an octave lower.
+        correlated: window of the cross-correlation, in seconds.
+        least_share: least share of frames with energy that have a correlation candidate along the
+            rough track; below it, the track is retried an octave lower.
         least_correlation: of a candidate.
-        enough_correlation: where a candidate correlates so much, there are no others.
+        enough_correlation: a candidate of this correlation excludes all others.
         correlation_peaks: candidates of a frame from each signal.
-        correlation_width: in samples at 16 kHz, within which there is one peak.
+        correlation_width: in samples at 16 kHz; window with one peak at most.
         boost: of candidates near the rough track.
-        pivot: merit of silence where there is no energy.
+        pivot: merit of the unvoiced candidate without energy.
         smoothing: frames of the median.
         voiced_change, onset, unvoiced: costs of a change of pitch relative to the mean, of a change
             of voicing, and of staying unvoiced.
@@ -108,7 +108,7 @@ class Yaapt:
 
 
 class _Tracking:
-    """One run of the tracker."""
+    """Intermediate results of one call of the tracker."""
 
     def __init__(self, settings: Yaapt, signal: torch.Tensor, rate: int) -> None:
         self.set = settings
@@ -154,7 +154,7 @@ class _Tracking:
         return hertz, merit, some.sum(1, keepdim=True) / counts.sum(1, keepdim=True).clamp_min(1)
 
     def _limited(self, signal: torch.Tensor) -> torch.Tensor:
-        """A. The signal within the band, without delay."""
+        """A. Band-limited signal, with zero delay."""
         low, high = (2.0 * f / self.rate for f in self.set.band)
         side = round(self.set.order * self.rate / 16_000) // 2
         n = torch.arange(-side, side + 1, dtype=torch.float64)
@@ -197,7 +197,7 @@ class _Tracking:
         return torch.where(sounding, energy / mean.clamp_min(1e-30), 0.0)
 
     def _rough(self, counts: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """C. The spectral track ``[row, frame]`` and its deviation ``[row, 1]``, both in Hz.
+        """C. Spectral F0 track ``[row, frame]`` and its deviation ``[row, 1]``, both in Hz.
 
         Args:
             counts: ``[row, frame]``: frames with energy.
@@ -322,8 +322,8 @@ class _Tracking:
     def _choose(
         self, hertz: torch.Tensor, merit: torch.Tensor, rough: torch.Tensor, energy: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """E. The cheapest path through the best of the correlations' candidates, their median, the
-        rough track, and silence.
+        """E. Path of least cost through the best correlation candidates, their median, the rough
+        track, and unvoiced.
         """
         set_ = self.set
         order = merit.argsort(dim=-1, descending=True, stable=True)[..., : set_.correlation_peaks]

@@ -1,1 +1,1 @@
-"""A codec that parts who speaks from what is said, one after the other (MUSA, paper 2)."""
+"""Neural codec that separates speaker, content and prosody serially (MUSA, Yao et al. 2024)."""

@@ -1,6 +1,6 @@
 """The codec: speech to frames, who speaks taken away, what is left quantised, and all of it back.
 
-Yao et al., "MUSA" (paper 2), section III. Frames x of the speech encoder and the speaker's vector s
+Yao et al., "MUSA" (2024), section III. Frames x of the speech encoder and the speaker's vector s
 have the same size; r = x - s (equation 3) goes through the residual quantiser, and a voice is added
 to what comes out: s itself, an empty one, or any other. (The paper says "concatenated" in its
 overview and "added" where it describes the step; sizes are those of a sum.)

@@ -1,7 +1,7 @@
 """Layers of the codec: residual units, recurrence, and steps up, whole or block by block.
 
 The layout is that of SEANet and EnCodec (Tagliasacchi et al. 2020, Défossez et al. 2022), which
-paper 2 describes in section IV.B.
+Yao et al. (2024) describe in section IV.B.
 """
 
 from __future__ import annotations

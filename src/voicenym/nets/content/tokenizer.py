@@ -1,8 +1,8 @@
 """A tokenizer of frames: a small codec of features with a single codebook.
 
-Huang, Meng and Ko, "RepCodec", arXiv 2309.00169, which MUSA (paper 2, section III.C) puts over the
-last layer of XLS-R: clusters of single frames lose what their neighbours would tell; convolutions
-around one codebook, trained to give the frames back, keep more of it.
+Huang, Meng and Ko, "RepCodec", arXiv 2309.00169, which MUSA (Yao et al. 2024, section III.C)
+applies to the last layer of XLS-R: clusters of single frames lose what their neighbours would tell;
+convolutions around one codebook, trained to give the frames back, keep more of it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Orthogonal Householder network: a rotation of speaker vectors, learnt, or drawn for each vector.
 
-Miao et al., "Speaker anonymization using orthogonal Householder neural network" (paper 0),
+Miao et al., "Speaker anonymization using orthogonal Householder neural network" (2023),
 equations 7 to 11. A vector x becomes ``L^-1 W L (x - mean) + mean`` with an orthogonal W of
 ``layers`` times ``reflections`` Householder reflections; no non-linearity stands between the
 layers, or W would not be orthogonal. In ``roh`` the reflections' vectors are parameters, one W for

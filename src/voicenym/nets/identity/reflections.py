@@ -1,8 +1,8 @@
 """Products of Householder reflections as matrix products: the compact WY form.
 
-With unit vectors ``u_1 ... u_q``, rows of U, and ``H_j = I - 2 u_j u_j'`` (paper 0, equation 11),
-the product is ``H_q ... H_1 = I - U' M^-1 U``, where M is ``U U'`` below its diagonal and 1/2 on
-it: row j of ``M s = U x`` says that ``s_j`` is twice the cosine of ``u_j`` with what the
+With unit vectors ``u_1 ... u_q``, rows of U, and ``H_j = I - 2 u_j u_j'`` (Miao et al. 2023,
+equation 11), the product is ``H_q ... H_1 = I - U' M^-1 U``, where M is ``U U'`` below its diagonal
+and 1/2 on it: row j of ``M s = U x`` says that ``s_j`` is twice the cosine of ``u_j`` with what the
 reflections before it have made of x. One triangular system stands for q reflections in sequence.
 After Schreiber and Van Loan, "A storage-efficient WY representation for products of Householder
 transformations" (SIAM J. Sci. Stat. Comput. 10, 1989), and Joffrain et al., "Accumulating

@@ -1,1 +1,1 @@
-"""The machine of ``base``: a small model that comes with the package."""
+"""Analysis, model and core of ``base``, whose small model is bundled with the package."""

@@ -1,4 +1,4 @@
-"""What resynthesis learns of a recording before it changes it, block by block."""
+"""First pass over a recording: long-term averages and speaker vectors, block by block."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ ENCODED_FRAMES = 3000
 
 @dataclass(frozen=True)
 class Profile:
-    """A recording as a whole.
+    """First-pass measurements of a recording.
 
     Args:
         averages: of its rows.
-        vectors: ``[row, element]`` of its speakers; None where nobody asks for them.
+        vectors: ``[row, element]``, speaker vectors; None if not requested.
     """
 
     averages: Averages
@@ -38,10 +38,10 @@ class Profile:
 
 
 class AveragesReader:
-    """First pass over a recording: its averages, block by block.
+    """First pass over a recording: long-term averages.
 
     Args:
-        parts: whose ear hears.
+        parts: with the feature extractor.
         rows: of the signal.
         lengths: samples of each row, where rows are padded; None for all.
         device: where to compute.
@@ -65,7 +65,7 @@ class AveragesReader:
 
     @torch.inference_mode()
     def push(self, block: torch.Tensor) -> None:
-        """``[row, time]``."""
+        """Adds a block ``[row, time]``."""
         signal = torch.cat([self._input, block], dim=1)
         ready = signal.shape[1] // HOP * HOP
         self._input = signal[:, ready:].clone()
@@ -75,7 +75,7 @@ class AveragesReader:
 
     @torch.inference_mode()
     def result(self) -> Averages:
-        """Of all that was pushed."""
+        """Averages of everything pushed."""
         self._listen(torch.nn.functional.pad(self._input, (0, 2 * HOP))[:, : 2 * HOP])
         self._count(self._pitch.flush())
         averages = self._sums.averages()
@@ -101,7 +101,7 @@ class AveragesReader:
                     self._encode()
 
     def _encode(self) -> None:
-        """Count the content of what waits."""
+        """Adds the content of the pending samples to the sums."""
         if not self._waiting:
             return
         frames = sum(part.power.shape[1] for part, _ in self._waiting) // EVERY * EVERY
@@ -123,8 +123,7 @@ class AveragesReader:
 
 
 class Listener(Protocol):
-    """What makes speaker vectors: an :class:`~voicenym.nets.speakers.speaker_encoder.Encoder`, or
-    alike.
+    """Interface of a speaker encoder, as :class:`~voicenym.nets.speakers.speaker_encoder.Encoder`.
 
     Attributes:
         size: elements of a vector.
@@ -133,15 +132,15 @@ class Listener(Protocol):
     size: int
 
     def embed(self, recordings: Sequence[torch.Tensor]) -> torch.Tensor:
-        """``[recording, size]`` of recordings ``[time]`` each."""
+        """Speaker vectors ``[recording, size]`` of recordings ``[time]`` each."""
 
 
 class VectorReader:
-    """First pass over a recording: its speakers' vectors, means of those of its parts, as long as
-    the vectors of a pool.
+    """First pass over a recording: speaker vectors, means over segments of the length used for
+    pools.
 
     Args:
-        encoder: makes them.
+        encoder: speaker encoder.
         rows: of the signal.
         lengths: samples of each row, where rows are padded; None for all.
     """
@@ -155,7 +154,7 @@ class VectorReader:
         self._sums: list[torch.Tensor | None] = [None] * rows
 
     def push(self, block: torch.Tensor) -> None:
-        """``[row, time]``."""
+        """Adds a block ``[row, time]``."""
         whole = round(PART_SECONDS * RATE)
         while block.shape[1]:
             some = block[:, : whole - self._size]
@@ -166,7 +165,7 @@ class VectorReader:
                 self._take()
 
     def result(self) -> torch.Tensor:
-        """``[row, element]``; zeros for a row of nothing."""
+        """Speaker vectors ``[row, element]``; zeros for an empty row."""
         self._take()
         size = self._encoder.size
         found = [torch.zeros(size) if total is None else total for total in self._sums]
@@ -192,7 +191,7 @@ class VectorReader:
 
 
 class RecordingReader:
-    """Both, where an encoder is given.
+    """First pass over a recording: averages and, with an encoder, speaker vectors.
 
     Args:
         parts, rows, lengths, device: of :class:`AveragesReader`.
@@ -211,12 +210,12 @@ class RecordingReader:
         self._vectors = None if encoder is None else VectorReader(encoder, rows, lengths)
 
     def push(self, block: torch.Tensor) -> None:
-        """``[row, time]``."""
+        """Adds a block ``[row, time]``."""
         self._averages.push(block)
         if self._vectors is not None:
             self._vectors.push(block)
 
     def result(self) -> Profile:
-        """Of all that was pushed."""
+        """Measurements of everything pushed."""
         vectors = None if self._vectors is None else self._vectors.result()
         return Profile(self._averages.result(), vectors)

@@ -1,4 +1,6 @@
-"""What ``base`` hears of content, as frames for others: to find units in, or to teach a codec."""
+"""Content features of ``base`` for other trainings: clustering into units, or distillation into a
+codec.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +14,10 @@ from voicenym.resynthesis.common.averages import Sums
 
 
 class NarrowContent(Content):
-    """The numbers of a bottleneck, known exactly: 50 frames a second, each within -1 and 1.
+    """Bottleneck features without noise: 50 frames a second, each element within -1 and 1.
 
-    What :class:`~voicenym.nets.content.bottleneck.Bottleneck` gives without its noise, of bands
-    less their average over the recording, in which loud frames count more.
+    Output of :class:`~voicenym.nets.content.bottleneck.Bottleneck` without its noise, for mel bands
+    less their average over the recording, in which louder frames weigh more.
 
     Args:
         bottleneck: such as that of ``base``.

@@ -1,4 +1,4 @@
-"""Speech taken apart and put together as somebody else, block by block."""
+"""Streaming core of ``base``: analysis into content, power and F0; synthesis in another voice."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ AROUND = 2
 
 @dataclass(frozen=True)
 class Voice:
-    """Who the rows of a signal become.
+    """Target voices of the rows of a signal.
 
     Args:
         vectors: ``[row, element]``; the norm of each is the root of its size.
@@ -49,30 +49,30 @@ class Voice:
 
 
 def scaled(vectors: torch.Tensor) -> torch.Tensor:
-    """Vectors ``[row, element]`` whose norm is the root of their size; zero stays zero."""
+    """Vectors ``[row, element]`` scaled to a norm of the root of their size; zero stays zero."""
     return torch.nn.functional.normalize(vectors, dim=1) * math.sqrt(vectors.shape[1])
 
 
 def windows(signal: torch.Tensor) -> torch.Tensor:
-    """``[row, frame * 160]`` to the frames' mean squares ``[row, frame]``."""
+    """Mean squares ``[row, frame]`` of the frames of ``[row, frame * 160]``."""
     frames: torch.Tensor = signal.unflatten(1, (-1, HOP))
     return frames.square().mean(2)
 
 
 class ResynthesisCore:
-    """The machine, at 16 kHz.
+    """Core of ``base``, at 16 kHz.
 
-    Analysis, in steps of 20 ms, gives content, power and pitch; without averages of the whole
-    recording, those of what was heard so far serve. The synthesizer speaks them in the given voice;
-    what it made is brought to the power of what was said, frame by frame, so that level and silence
-    stay; pauses become equally quiet (:mod:`voicenym.resynthesis.common.pauses`), and content alike
-    in everybody, where the parts are for that
+    Analysis, in steps of 20 ms, computes content, power and F0; without averages of the whole
+    recording, running averages are used. The synthesizer generates speech in the given voice from
+    them; each frame of its output gets the power of the input frame, so that level and silence are
+    kept; pauses are attenuated to a common level (:mod:`voicenym.resynthesis.common.pauses`), and
+    content is normalised if the model was trained for it
     (:mod:`voicenym.resynthesis.bundled.content_normalisation`).
 
     Args:
         parts: trained; on the device.
         voice: on the device.
-        averages: of the recording, on the device; None to work live.
+        averages: of the recording, on the device; None for live use.
         device: where to compute.
     """
 
@@ -118,7 +118,7 @@ class ResynthesisCore:
 
     @torch.inference_mode()
     def push(self, block: torch.Tensor) -> torch.Tensor:
-        """``[row, time]`` in, as much as is ready out."""
+        """Adds ``[row, time]``; returns the finished samples."""
         self._owed += block.shape[1]
         out = self._level(self._speak(self._hear(block)))
         self._owed -= out.shape[1]
@@ -126,12 +126,12 @@ class ResynthesisCore:
 
     @torch.inference_mode()
     def flush(self) -> torch.Tensor:
-        """The rest."""
+        """The remaining samples."""
         owed = self._owed
         return self.push(self._input.new_zeros(self._rows, self.latency + 2 * STEP))[:, :owed]
 
     def _hear(self, block: torch.Tensor) -> int:
-        """Put what a block says into the queues; the number of frames that are complete."""
+        """Analyses a block into the queues; returns the number of complete frames."""
         pitch = self._pitch.push(block)
         signal = torch.cat([self._input, block], dim=1)
         ready = signal.shape[1] // STEP * STEP
@@ -176,7 +176,7 @@ class ResynthesisCore:
             self._numbers = torch.cat([self._numbers, numbers], dim=1)
 
     def _evened(self, numbers: torch.Tensor) -> torch.Tensor:
-        """Content as everybody's; of a live stream, by what was said so far."""
+        """Normalised content; in a live stream, by its statistics so far."""
         frames = EVERY * numbers.shape[1]
         level, self._levels = self._levels[:, :frames], self._levels[:, frames:]
         everybody = self._parts.everybody
@@ -193,7 +193,7 @@ class ResynthesisCore:
         return evened
 
     def _contour(self, pitch: Pitch) -> None:
-        """F0 of the voice: its own register and range, the speaker's movements."""
+        """Target F0: mean and range of the target voice, movements of the speaker."""
         if pitch.f0.shape[1] == 0:
             return
         if self._averages is not None:
@@ -208,7 +208,7 @@ class ResynthesisCore:
         self._f0 = torch.cat([self._f0, target.float()], dim=1)
 
     def _speak(self, frames: int) -> torch.Tensor:
-        """So many frames from the queues to a waveform, which lags behind them."""
+        """Synthesises so many frames from the queues; the waveform lags behind them."""
         if not frames:
             return self._made.new_zeros(self._rows, 0)
         content = self._parts.conditions(
@@ -222,7 +222,7 @@ class ResynthesisCore:
         )
 
     def _level(self, made: torch.Tensor) -> torch.Tensor:
-        """The power of what was said for what was made, as far as both are known."""
+        """Sets the power of the output to that of the input, as far as both are known."""
         if made.shape[1]:
             self._made = torch.cat([self._made, made], dim=1)
             self._sounding = torch.cat([self._sounding, windows(made)], dim=1)
@@ -238,7 +238,7 @@ class ResynthesisCore:
 
 
 def _gains(said: torch.Tensor, sounding: torch.Tensor) -> torch.Tensor:
-    """Amplitude factors of frames, ``[row, frame - 2]``, from the mean squares around them."""
+    """Amplitude gains of frames, ``[row, frame - 2]``, from the mean squares around them."""
 
     def smooth(power: torch.Tensor) -> torch.Tensor:
         return power[:, :-2] + 2.0 * power[:, 1:-1] + power[:, 2:]
@@ -247,7 +247,7 @@ def _gains(said: torch.Tensor, sounding: torch.Tensor) -> torch.Tensor:
 
 
 def _lines(gains: torch.Tensor) -> torch.Tensor:
-    """Straight lines from the middle of a frame to the next: ``[row, frame]`` to samples of all
+    """Linear interpolation from frame centre to frame centre: ``[row, frame]`` to samples of all
     frames but the outer two.
     """
     place = (torch.arange(HOP, device=gains.device) + 0.5) / HOP + 0.5
@@ -258,7 +258,7 @@ def _lines(gains: torch.Tensor) -> torch.Tensor:
 
 
 def usual(parts: Parts, rows: int, device: str) -> Sums:
-    """Averages of ordinary speech, as if a little of it had been heard."""
+    """Averages of typical speech with a small weight, the initial state of running averages."""
     sums = Sums(rows, parts.content.ear.bands, device)
     frames = PRIOR_SECONDS * RATE / HOP
     weight = frames * math.exp(0.25 * ORDINARY_POWER)

@@ -1,16 +1,16 @@
-"""Content made alike in everybody: its mean and its covariance over a recording tell who speaks.
+"""Content normalisation: mean and covariance of content features are matched to global ones.
 
-What is said takes its turns in a recording, who says it and where does not: a vocal tract, an
-accent's vowels, a room's noise and a microphone shift and stretch content as a whole. So each
-recording's content is moved to the mean and the covariance that content has in everybody's, by the
-linear map that moves it least (Olkin and Pukelsheim, Linear Algebra and its Applications 48, 1982:
-between Gaussians of covariances K and L it is ``K^-1/2 (K^1/2 L K^1/2)^1/2 K^-1/2``). Subtracting
-a recording's mean from its features and dividing by their deviation is as old as recognisers;
+Words change within a recording, the speaker and the channel do not: vocal tract, accent, room noise
+and microphone shift and stretch the content features as a whole. The mean and covariance of a
+recording's content are therefore mapped to those of the training data by the linear map of least
+displacement, the optimal transport map between Gaussians (Olkin and Pukelsheim, Linear Algebra and
+its Applications 48, 1982: between Gaussians of covariances K and L it is ``K^-1/2 (K^1/2 L
+K^1/2)^1/2 K^-1/2``). Mean and variance normalisation of features is standard in speech recognition;
 instance normalisation does it within a network (Chou et al., "One-shot voice conversion by
 separating speaker and content representations with instance normalization", Interspeech 2019).
 
-Only frames in which somebody speaks count. A short recording says little about itself: some frames
-of everybody's content are added to its own, so that one of no length stays as it is.
+Only speech frames count. The statistics of a short recording are unreliable: some frames with
+global statistics are added to them, so that an empty recording is left unchanged.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ LEAST_VARIANCE = 1e-7
 
 
 class Map(NamedTuple):
-    """How content is moved: from a mean, by a matrix, to another mean."""
+    """Affine map of content features: from a mean, by a matrix, to another mean."""
 
     mean: torch.Tensor
     """``[..., size]``."""
@@ -40,7 +40,7 @@ class Map(NamedTuple):
 
 
 class Everybody(torch.nn.Module):
-    """The content of everybody in the training data.
+    """Global statistics of content features in the training data.
 
     Args:
         size: numbers of a content frame.
@@ -59,7 +59,7 @@ class Everybody(torch.nn.Module):
         self.register_buffer("covariance", torch.eye(size))
 
     def learn(self, sums: torch.Tensor) -> None:
-        """Set by example.
+        """Estimates the statistics.
 
         Args:
             sums: ``[recording, 1 + size + size * size]`` of :func:`counted`.
@@ -70,7 +70,7 @@ class Everybody(torch.nn.Module):
         self.covariance.copy_(second / weight - mean[:, None] * mean)
 
     def map(self, sums: torch.Tensor) -> Map:
-        """How a recording's content is made alike.
+        """Normalising map of recordings.
 
         Args:
             sums: ``[..., 1 + size + size * size]`` float64, of :func:`counted`; of one recording
@@ -89,7 +89,7 @@ class Everybody(torch.nn.Module):
         return Map(moved_from, inverse @ between @ inverse)
 
     def forward(self, numbers: torch.Tensor, way: Map) -> torch.Tensor:
-        """Content alike: ``[row, frame, size]``, within -1 and 1 as it was.
+        """Normalised content ``[row, frame, size]``, within -1 and 1.
 
         Args:
             numbers: ``[row, frame, size]``, noise not yet added.
@@ -103,7 +103,8 @@ class Everybody(torch.nn.Module):
 
 
 def counted(numbers: torch.Tensor, level: torch.Tensor) -> torch.Tensor:
-    """What each frame adds to a recording's sums: weight, numbers and their products times it.
+    """Contributions of each frame to a recording's sums: weight, weighted features and weighted
+    products.
 
     Args:
         numbers: ``[row, frame, size]``, without noise.
@@ -120,18 +121,20 @@ def counted(numbers: torch.Tensor, level: torch.Tensor) -> torch.Tensor:
 
 
 def width(size: int) -> int:
-    """Elements of the sums of content of so many numbers."""
+    """Number of elements of the sums for content of a given size."""
     return 1 + size + size * size
 
 
 def parted(sums: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Weight ``[...]``, weighted numbers ``[..., size]`` and products ``[..., size, size]``."""
+    """Sums split into weight ``[...]``, weighted features ``[..., size]`` and products ``[...,
+    size, size]``.
+    """
     size = round((sums.shape[-1] - 0.75) ** 0.5 - 0.5)
     return sums[..., 0], sums[..., 1 : 1 + size], sums[..., 1 + size :].unflatten(-1, (size, size))
 
 
 def _roots(matrix: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Of positive matrices ``[..., size, size]``: square root, and its inverse."""
+    """Square root and inverse square root of positive definite matrices ``[..., size, size]``."""
     values, vectors = torch.linalg.eigh(matrix)
     scale = values.clamp_min(LEAST_VARIANCE).sqrt()[..., None, :]
     return (vectors * scale) @ vectors.mT, (vectors / scale) @ vectors.mT

@@ -1,4 +1,4 @@
-"""The trained parts of a resynthesis system, in one folder."""
+"""Trained modules of ``base`` in one folder."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ FARTHEST = 2.0
 
 
 class Voices(torch.nn.Module):
-    """What speakers' vectors look like, and which pitch goes with them.
+    """Distribution of speaker vectors, and the regression of mean ln F0 on them.
 
     Vectors are modelled as a Gaussian along their principal directions; mean ln F0 as a linear
     function of the vector, with a remainder.
 
     Args:
         size: elements of a vector.
-        rank: directions that are kept.
+        rank: number of principal directions.
     """
 
     mean: torch.Tensor
@@ -51,7 +51,8 @@ class Voices(torch.nn.Module):
         return len(self.directions)
 
     def learn(self, vectors: torch.Tensor, log_f0: torch.Tensor, penalty: float = 1.0) -> None:
-        """Set by example; fewer speakers than directions leave the rest of these at zero.
+        """Fits the distribution; with fewer speakers than directions, the remaining directions are
+        zero.
 
         Args:
             vectors: ``[speaker, element]``.
@@ -74,32 +75,33 @@ class Voices(torch.nn.Module):
         self.rest.copy_((log_f0 - level - centred @ slope).std())
 
     def vectors(self, normals: torch.Tensor) -> torch.Tensor:
-        """``[row, rank]`` independent N(0, 1) to speakers ``[row, element]``, whose norm is the
-        root of their size.
+        """Speaker vectors ``[row, element]`` from ``[row, rank]`` independent N(0, 1); their norm
+        is the root of their size.
         """
         drawn = self.mean + normals @ self.directions
         return torch.nn.functional.normalize(drawn, dim=1) * math.sqrt(drawn.shape[1])
 
     def log_f0(self, vectors: torch.Tensor, normals: torch.Tensor) -> torch.Tensor:
-        """Mean ln F0 ``[row]`` of speakers ``[row, element]``, with a remainder drawn by ``[row]``
-        N(0, 1).
+        """Mean ln F0 ``[row]`` of speaker vectors ``[row, element]``, with a residual drawn by
+        ``[row]`` N(0, 1).
         """
         return vectors @ self.slope[:-1] + self.slope[-1] + self.rest * normals
 
 
 class Parts(torch.nn.Module):
-    """Content encoder, synthesizer and voices that were trained together.
+    """Content encoder, synthesizer and voice distribution that were trained together.
 
     Args:
         content: options of :class:`~voicenym.nets.content.bottleneck.Bottleneck`.
         synthesizer: kind.
         options: of the synthesizer; its content has one element more, the power of a frame.
         rank: see :class:`Voices`.
-        evened: whether the synthesizer speaks content that is alike in everybody.
+        evened: whether content is normalised
+            (:class:`~voicenym.resynthesis.bundled.content_normalisation.Everybody`).
 
     Attributes:
-        usual: power and bands of an ordinary recording's average, ``[1 + band]``.
-        everybody: whose content a recording's is made alike to; None where it is left as it is.
+        usual: power and bands of a typical recording's average, ``[1 + band]``.
+        everybody: global content statistics; None without normalisation.
     """
 
     usual: torch.Tensor
@@ -121,7 +123,7 @@ class Parts(torch.nn.Module):
         self.eval()
 
     def conditions(self, numbers: torch.Tensor, power: torch.Tensor) -> torch.Tensor:
-        """What the synthesizer hears of content: ``[row, frame, size + 1]``.
+        """Content input of the synthesizer: ``[row, frame, size + 1]``.
 
         Args:
             numbers: ``[row, frame / 2, size]``.
@@ -132,13 +134,13 @@ class Parts(torch.nn.Module):
 
     @torch.no_grad()
     def blend(self, other: Parts, share: float) -> None:
-        """Take a share of each trained weight from other parts; what was counted stays.
+        """Weight averaging with another model; statistics are not averaged.
 
-        Between weights and what they were trained on from lie others that are often better than
-        either (Wortsman et al., "Robust fine-tuning of zero-shot models", CVPR 2022).
+        Interpolating fine-tuned weights with their initial ones is often better than either
+        (Wortsman et al., "Robust fine-tuning of zero-shot models", CVPR 2022).
 
         Args:
-            other: what these went on from.
+            other: model that these weights were fine-tuned from.
             share: 0 to 1, of the other's.
 
         Raises:
@@ -153,7 +155,7 @@ class Parts(torch.nn.Module):
             value.lerp_(theirs[name].to(value), share)
 
     def save(self, folder: Path, card: Mapping[str, Any], *, half: bool = False) -> None:
-        """Keep the parts.
+        """Writes the modules to a folder.
 
         Args:
             folder: made where there is none.
@@ -173,7 +175,7 @@ class Parts(torch.nn.Module):
 
     @classmethod
     def load(cls, folder: Path) -> Parts:
-        """Parts that :meth:`save` kept.
+        """Reads modules written by :meth:`save`.
 
         Raises:
             VoicenymError: as :func:`voicenym.nets.checkpoint.read`, and where the folder holds
@@ -191,7 +193,7 @@ class Parts(torch.nn.Module):
         return parts.eval()
 
     def evening(self) -> Parts:
-        """The same weights, in parts whose content is made alike; by whose, is to be learnt."""
+        """Copy of the model with content normalisation, whose statistics are to be estimated."""
         made = (self.content.config(), self.synthesizer.kind, self.synthesizer.config())
         parts = Parts(*made, self.voices.rank, evened=True)
         parts.load_state_dict(self.state_dict(), strict=False)

@@ -1,1 +1,1 @@
-"""The machine of MUSA: a codec that separates the speaker from the content."""
+"""Anonymization with the MUSA codec, which separates the speaker from the content."""

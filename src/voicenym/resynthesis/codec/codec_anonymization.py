@@ -1,9 +1,9 @@
-"""MUSA's anonymization: speech coded without its speaker, and decoded in another voice, or none.
+"""MUSA anonymization: encoding without the speaker vector, decoding with another or an empty one.
 
-Yao et al. (paper 2), section III.D: the speaker's vector s is taken away before quantisation, and
-an empty one is added after it; a linear blend of both trades privacy for likeness. With the empty
-one everybody has the same voice, whatever the key. Instead of it any :class:`Identity` may say who
-is heard: :func:`rotation` is the key's own, so that voices stay distinct.
+Yao et al. (2024), section III.D: the speaker vector s is subtracted before quantisation, and an
+empty vector is added after it; a linear blend of both trades privacy for similarity. With the empty
+vector all speakers get the same voice, whatever the key. Any :class:`Identity` can replace it:
+:func:`rotation` depends on the key, so that voices stay distinct.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ def anonymized(
     method: Identity | None = None,
     strength: float = 1.0,
 ) -> torch.Tensor:
-    """Recordings in other voices, as long: ``[row, time]`` at 16 kHz.
+    """Recordings in other voices, of the same length: ``[row, time]`` at 16 kHz.
 
     Args:
         codec: trained, in evaluation mode.
         speech: ``[row, time]`` at 16 kHz.
         pseudonyms: one a row.
-        method: who is heard; :class:`Blank`, an empty vector, unless given.
+        method: identity method of the target voice; default: :class:`Blank`, an empty vector.
         strength: 1 for that voice alone, 0 for the speaker's own.
 
     Raises:
@@ -56,10 +56,10 @@ def voices(
     method: Identity | None = None,
     strength: float = 1.0,
 ) -> torch.Tensor:
-    """Who is heard: ``(1 - strength) s + strength method(s)``, ``[row, size]``.
+    """Target speaker vectors: ``(1 - strength) s + strength method(s)``, ``[row, size]``.
 
-    What is left of s below a strength of 1 is left to every attacker. Where nobody was heard, s
-    being zero, nobody is.
+    Below a strength of 1, the rest of s is available to every attacker. A zero vector, of an empty
+    recording, stays zero.
 
     Args:
         own: s, ``[row, size]`` of the codec's speaker encoder.
@@ -78,7 +78,7 @@ def voices(
 
 
 def checked(strength: float) -> float:
-    """The strength.
+    """The strength, validated.
 
     Raises:
         VoicenymError: beyond 0 to 1.
@@ -91,11 +91,11 @@ def checked(strength: float) -> float:
 
 
 def rotation(codec: Codec) -> Householder:
-    """The voice that a pseudonym turns the speaker's into.
+    """Identity method that rotates the speaker vector by the pseudonym.
 
-    Vectors turn about the mean of the speakers whom the codec learnt from, in coordinates where
-    those have covariance I, by a matrix that the pseudonym draws uniformly; the distance from the
-    mean is drawn too. Who does not know the pseudonym sees a voice that is as likely as any other.
+    Vectors are rotated about the mean of the training speakers, in coordinates with covariance I,
+    by an orthogonal matrix that the pseudonym draws uniformly; the distance from the mean is drawn
+    too. Without the pseudonym, all voices are equally likely.
 
     Args:
         codec: one whose ``voices`` were learnt, as ``voicenym train musa`` does.

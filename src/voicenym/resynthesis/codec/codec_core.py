@@ -1,4 +1,4 @@
-"""The machine of MUSA's codec: windows of a recording, or a live stream, in other voices."""
+"""Streaming cores of the MUSA codec: windows of a recording, or a live stream."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ MOST_HEARD = 10 * RATE
 
 
 class CodecSpeakers:
-    """The codec's speaker encoder as readers of recordings know encoders.
+    """Speaker encoder of the codec behind the interface of first-pass readers.
 
     Args:
-        codec: whose it is.
+        codec: with the encoder.
 
     Attributes:
         size: elements of a vector.
@@ -38,7 +38,7 @@ class CodecSpeakers:
 
     @torch.inference_mode()
     def embed(self, recordings: Sequence[torch.Tensor]) -> torch.Tensor:
-        """``[recording, size]`` of ``[time]`` each; what is too short is repeated."""
+        """Speaker vectors ``[recording, size]`` of ``[time]`` each; short ones are repeated."""
         found = []
         for samples in recordings:
             times = -(-LEAST_SAMPLES // max(1, len(samples)))
@@ -48,12 +48,12 @@ class CodecSpeakers:
 
 
 class CodedCore(Grouped):
-    """Recordings whose speakers are known, in windows that overlap.
+    """Core for recordings with known speaker vectors, in overlapping windows.
 
     Args:
         codec: trained, on the device.
         own: ``[row, size]`` of the speakers.
-        voice: ``[row, size]`` of who is to be heard.
+        voice: ``[row, size]`` of the target voices.
         lengths: samples of each row where rows are padded; None where they end together.
         rate: of the recording, in Hz.
         device: where to compute.
@@ -113,15 +113,15 @@ class _Row(Group):
 
 
 class LiveCodedCore:
-    """A live stream through a causal codec: who speaks is heard as it goes.
+    """Core for live streams with a causal codec and running speaker vectors.
 
-    Every second the speaker's vector is taken anew from what was heard last; until then it is the
-    mean of those whom the codec learnt from.
+    The speaker vector is updated every second from the latest speech; before that it is the mean of
+    the training speakers.
 
     Args:
         codec: trained, causal, on the device.
         pseudonyms: one a row.
-        method: who is heard, as of :func:`voicenym.resynthesis.codec.codec_anonymization.voices`.
+        method: identity method, see :func:`voicenym.resynthesis.codec.codec_anonymization.voices`.
         strength: as there.
         rate: of the recording, in Hz.
         device: where to compute.
@@ -158,7 +158,7 @@ class LiveCodedCore:
 
     @torch.inference_mode()
     def push(self, block: torch.Tensor) -> torch.Tensor:
-        """``[row, time]`` in, as much as is ready out."""
+        """Adds ``[row, time]``; returns the finished samples."""
         self._owed += block.shape[1]
         parts = [block[:, :0]]
         while block.shape[1]:
@@ -175,13 +175,13 @@ class LiveCodedCore:
 
     @torch.inference_mode()
     def flush(self) -> torch.Tensor:
-        """The rest."""
+        """The remaining samples."""
         nothing = self._past[:, :0]
         parts = [self._output.push(nothing, self._stream.flush()), self._output.flush(nothing)]
         return torch.cat(parts, dim=1)[:, : self._owed]
 
     def _listen(self) -> None:
-        """Who speaks, of the rows in which anybody does."""
+        """Updates the speaker vectors of rows that hold speech."""
         own = self._codec.speaker(self._past)
         sounding = self._past.any(1)[:, None]
         own = torch.where(sounding, own, self._stream.own)

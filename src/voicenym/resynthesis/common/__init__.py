@@ -1,1 +1,1 @@
-"""Parts that every resynthesis machine shares: windows, batches of rows, levels, averages."""
+"""Parts shared by the resynthesis systems: windows, row groups, output level, averages."""

@@ -1,4 +1,4 @@
-"""What resynthesis takes from a recording as a whole: its averages."""
+"""Long-term averages of a recording for resynthesis: mel bands, power, F0, noise floor, content."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from voicenym.resynthesis.common import pauses
 
 @dataclass(frozen=True)
 class Averages:
-    """Of each row of a recording, over its louder frames.
+    """Averages of each row of a recording; louder frames weigh more.
 
     Args:
         bands: ``[row, band]``, natural logarithm of power.
@@ -22,8 +22,8 @@ class Averages:
         log_f0_std: ``[row]``, its standard deviation.
         floor: ``[row]``, natural logarithm of the mean square of its pauses.
         content: ``[row, 1 + size + size * size]``, sums of its content
-            (:func:`voicenym.resynthesis.bundled.content_normalisation.counted`); None where nobody
-            asks for them.
+            (:func:`voicenym.resynthesis.bundled.content_normalisation.counted`); None if not
+            requested.
     """
 
     bands: torch.Tensor
@@ -35,7 +35,7 @@ class Averages:
 
     @classmethod
     def of(cls, heard: Heard, f0: torch.Tensor, level: torch.Tensor) -> Averages:
-        """The averages of whole rows.
+        """Averages of whole rows.
 
         Args:
             heard: their frames.
@@ -49,12 +49,12 @@ class Averages:
 
 
 def weights(power: torch.Tensor) -> torch.Tensor:
-    """What frames count: loud ones tell more of the voice than faint ones. Any shape."""
+    """Frame weights of any shape; louder frames weigh more."""
     return (0.25 * power.double()).exp()
 
 
 class Sums:
-    """Averages in the making.
+    """Accumulator of averages.
 
     Args:
         rows, bands: sizes.
@@ -70,23 +70,23 @@ class Sums:
         """Of :func:`~voicenym.dsp.pitch.f0_statistics.moments`."""
 
     def add_frames(self, heard: Heard, inside: torch.Tensor) -> None:
-        """Count frames; ``inside`` ``[row, frame]`` is 0 for those that are padding."""
+        """Adds frames; ``inside`` ``[row, frame]`` is 0 for padding."""
         self.frames = self.frames + self.of_frames(heard, inside).sum(1)
         self.levels = self.levels + (pauses.counted(heard.power) * inside[..., None]).sum(1)
 
     @staticmethod
     def of_frames(heard: Heard, inside: torch.Tensor) -> torch.Tensor:
-        """``[row, frame, 2 + band]``: what each frame adds."""
+        """Contributions of each frame, ``[row, frame, 2 + band]``."""
         weight = (weights(heard.power) * inside)[..., None]
         values = torch.cat([heard.power[..., None], heard.bands], dim=2).double()
         return torch.cat([weight, weight * values], dim=2)
 
     def add_pitch(self, f0: torch.Tensor, level: torch.Tensor) -> None:
-        """Count pitch ``[row, frame]``, in Hz and 0 where unvoiced, by its level."""
+        """Adds F0 ``[row, frame]`` in Hz, 0 where unvoiced, weighted by level."""
         self.pitch = self.pitch + moments(f0, level).sum(1)
 
     def averages(self) -> Averages:
-        """Of what was counted; a recording without voiced frames has a typical pitch."""
+        """Averages of the frames added so far; without voiced frames, F0 statistics are typical."""
         means = self.frames[:, 1:] / self.frames[:, :1].clamp_min(1e-12)
         log_f0, std = register(self.pitch)
         floor = pauses.floor(self.levels)
@@ -95,10 +95,10 @@ class Sums:
 
 
 def between(f0: torch.Tensor) -> torch.Tensor:
-    """Pitch in the middle between frames: ``[row, frame + 1]`` to ``[row, frame]``, in Hz.
+    """F0 at the midpoints of frames: ``[row, frame + 1]`` to ``[row, frame]``, in Hz.
 
-    Trackers centre frames on multiples of the hop, synthesizers on the middles between. Where one
-    side is unvoiced, the other's pitch holds.
+    Trackers centre frames on multiples of the hop, synthesizers on the midpoints between. If one
+    side is unvoiced, the other side's F0 is used.
     """
     left, right = f0[:, :-1], f0[:, 1:]
     both = (left > 0) & (right > 0)

@@ -1,8 +1,8 @@
-"""What was made, brought to the level of what was said.
+"""Level control of synthetic speech: its short-time power follows that of the input.
 
-A synthesizer that hears content, pitch and speaker alone decides how loud it speaks, and hisses
-where nothing is said. Over a tenth of a second around each frame, its power becomes that of the
-input: syllables keep their own course, and silence is silent.
+A synthesizer conditioned on content, F0 and speaker alone chooses its own level, and produces noise
+in silence. The power of its output over 0.1 s around each frame is set to that of the input: the
+shape of syllables is kept, and silence stays silent.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ LEAST_POWER = 1e-12
 
 
 class Level:
-    """Gains, block by block.
+    """Streaming gain control.
 
     Args:
         rows: of the signals.
         device: of the signals.
 
     Attributes:
-        latency: samples that are held back beside what is made later than it was said.
+        latency: samples that are held back, beside the delay of the synthetic signal.
     """
 
     latency = (AROUND + 2) * HOP
@@ -42,7 +42,7 @@ class Level:
         self._of_said, self._of_made = empty(AROUND + 1), empty(AROUND + 1)
 
     def push(self, said: torch.Tensor, made: torch.Tensor) -> torch.Tensor:
-        """The next samples of both ``[row, time]``, of any lengths, to those that are ready."""
+        """Adds samples of both signals ``[row, time]``, of any lengths; returns finished ones."""
         self._said, power = _taken(self._said, said)
         self._of_said = torch.cat([self._of_said, power], dim=1)
         before = torch.cat([self._made, made], dim=1)
@@ -66,14 +66,14 @@ class Level:
         return out
 
     def flush(self) -> torch.Tensor:
-        """The rest, up to a whole frame; both signals are over."""
+        """The remaining samples, up to a whole frame; both signals end here."""
         zeros = self._waiting.new_zeros(len(self._waiting), (AROUND + 2) * HOP)
         held = self._waiting.shape[1] + -(-self._made.shape[1] // HOP) * HOP
         return self.push(zeros, zeros)[:, :held]
 
 
 def between_middles(gains: torch.Tensor) -> torch.Tensor:
-    """Straight lines from the middle of a frame to the next: ``[row, frame + 2]`` to the samples
+    """Linear interpolation from frame centre to frame centre: ``[row, frame + 2]`` to the samples
     of all frames but the outer two.
     """
     place = (torch.arange(HOP, device=gains.device) + 0.5) / HOP + 0.5
@@ -84,8 +84,8 @@ def between_middles(gains: torch.Tensor) -> torch.Tensor:
 
 
 def _taken(held: torch.Tensor, block: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """What is left of samples ``[row, time]`` behind their last whole frame, and the mean squares
-    ``[row, frame]`` of those that are whole.
+    """Samples ``[row, time]`` after the last whole frame, and mean squares ``[row, frame]`` of
+    whole frames.
     """
     signal = torch.cat([held, block], dim=1)
     ready = signal.shape[1] // HOP * HOP

@@ -1,9 +1,9 @@
-"""Pauses made equally quiet: the noise that a room and a microphone leave there is the recording's.
+"""Noise floor normalisation: pauses are attenuated to a common level.
 
-How far it lies below speech differs more between the sessions of a corpus than within them, so that
-it links recordings (:mod:`voicenym.verification.prosody`). What is hardly louder than a recording's
-floor is therefore moved down, to where all floors lie; speech stays as loud as it was, and what was
-quieter before stays as it was too.
+The noise of the room and the microphone in pauses, relative to speech, differs more between the
+sessions of a corpus than within them, so that it links recordings
+(:mod:`voicenym.verification.prosody`). Frames little above a recording's noise floor are therefore
+attenuated to a common floor; the level of speech is kept, and so are frames below the common floor.
 
 Levels are natural logarithms of power throughout.
 """
@@ -28,16 +28,17 @@ STEEPEST = 4.0
 
 
 def counted(power: torch.Tensor) -> torch.Tensor:
-    """Which bin levels ``[...]`` lie in: ``[..., bin]`` float64, 1 there and 0 elsewhere."""
+    """One-hot level histogram: levels ``[...]`` to ``[..., bin]`` float64."""
     place = ((power - LOWEST) / WIDTH).floor().clamp(0, BINS - 1).long()
     return torch.nn.functional.one_hot(place, BINS).double()
 
 
 def floor(counts: torch.Tensor) -> torch.Tensor:
-    """The level that :data:`SHARE` of the frames lie below, of counts ``[..., bin]``: ``[...]``.
+    """Noise floor: the level that a share :data:`SHARE` of the frames lie below, ``[...]``, from a
+    histogram ``[..., bin]``.
 
-    Straight lines within a bin; the highest level where nothing was counted, for which no pause is
-    known.
+    Linear interpolation within a bin; an empty histogram gives the highest level, because no pause
+    is known.
     """
     total = counts.sum(-1, keepdim=True)
     below = counts.cumsum(-1)
@@ -51,7 +52,7 @@ def floor(counts: torch.Tensor) -> torch.Tensor:
 
 
 def quieted(level: torch.Tensor, lowest: torch.Tensor) -> torch.Tensor:
-    """Levels with pauses where they belong; what is louder than a pause stays.
+    """Levels with attenuated pauses; levels of speech are unchanged.
 
     Args:
         level: ``[row, frame]``, less the recording's average.

@@ -1,4 +1,4 @@
-"""Rows that are worked on in groups, each as long as it is, and come out side by side."""
+"""Batches of rows of different lengths: rows of equal length are processed together."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from voicenym.resynthesis.common.windows import Window, Windows
 
 
 class Output:
-    """What was made, within the band of the recording and at the level of what was said.
+    """Post-processing of a synthetic signal: low-pass filter and level control.
 
     Args:
         rows: of the signals.
-        taps: a filter that what is made goes through, of :func:`low_pass`; None for none.
+        taps: low-pass filter of the synthetic signal, of :func:`low_pass`; None for none.
         device: of the signals.
 
     Attributes:
-        latency: samples by which what is ready lags behind what was made.
+        latency: delay of the output relative to the synthetic signal, in samples.
     """
 
     def __init__(self, rows: int, taps: torch.Tensor | None, device: str) -> None:
@@ -32,7 +32,9 @@ class Output:
         self.latency = self._level.latency + (0 if taps is None else len(taps) // 2)
 
     def push(self, said: torch.Tensor, made: torch.Tensor) -> torch.Tensor:
-        """The next samples of both ``[row, time]``, of any lengths, to those that are ready."""
+        """Adds input and synthetic samples ``[row, time]``, of any lengths; returns the finished
+        ones.
+        """
         if self._taps is not None:
             side = len(self._taps) // 2
             around = extend(made, side, side, self._filtering, "band")
@@ -42,24 +44,26 @@ class Output:
         return self._level.push(said, made)
 
     def flush(self, made: torch.Tensor) -> torch.Tensor:
-        """The rest, with the last that was made, up to a whole frame; both signals are over."""
+        """The remaining samples, with the last synthetic ones, up to a whole frame; both signals
+        end here.
+        """
         self._filtering.last = True
         return torch.cat([self.push(made[:, :0], made), self._level.flush()], dim=1)
 
 
 class Group(ABC):
-    """Rows that end together.
+    """Rows of equal length, processed together.
 
     Args:
-        rows: their numbers in the signal.
-        end: samples that they have.
+        rows: indices of the rows in the signal.
+        end: length of the rows in samples.
         taps: see :class:`Output`.
         device: of the signal.
 
     Attributes:
-        given: samples that were taken.
-        finished: whether nothing more will be heard.
-        latency: samples by which what is ready lags behind what was heard.
+        given: samples returned so far.
+        finished: whether the rows have ended.
+        latency: delay of the output relative to the input, in samples.
     """
 
     def __init__(self, rows: list[int], end: int, taps: torch.Tensor | None, device: str) -> None:
@@ -71,45 +75,45 @@ class Group(ABC):
 
     @abstractmethod
     def hear(self, window: Window) -> None:
-        """Work on a window, up to where the rows end; what was said and made is :meth:`put`."""
+        """Processes a window up to the end of the rows; passes input and output to :meth:`put`."""
 
     @abstractmethod
     def rest(self) -> torch.Tensor:
-        """What is still to be made, ``[row, time]``, when the rows are over."""
+        """Remaining synthetic samples ``[row, time]`` after the end of the rows."""
 
     @property
     def ready(self) -> int:
-        """Samples that wait to be taken."""
+        """Number of finished samples that wait to be returned."""
         return self._waiting.shape[1]
 
     def put(self, said: torch.Tensor, made: torch.Tensor) -> None:
-        """The next samples of what was said and of what was made, of any lengths."""
+        """Adds input and synthetic samples, of any lengths."""
         self._waiting = torch.cat([self._waiting, self._output.push(said, made)], dim=1)
 
     def finish(self) -> None:
-        """Nothing more will be heard of these rows."""
+        """Ends the rows."""
         if not self.finished:
             self._waiting = torch.cat([self._waiting, self._output.flush(self.rest())], dim=1)
             self.finished = True
 
     def take(self, count: int) -> torch.Tensor:
-        """So many of the samples that wait; zeros behind the end."""
+        """The next ``count`` finished samples; zeros after the end."""
         some, self._waiting = self._waiting[:, :count], self._waiting[:, count:].clone()
         self.given += count
         return torch.nn.functional.pad(some, (0, count - some.shape[1]))
 
 
 class Grouped:
-    """A system's machine over groups of rows, in windows.
+    """Core of a system that processes groups of rows in overlapping windows.
 
     Args:
         groups: of all rows.
-        windows: in which they hear the signal.
+        windows: segmentation of the signal.
         rows: of the signal.
         device: of the signal.
 
     Attributes:
-        latency: samples that are held back at most.
+        latency: largest number of samples held back.
     """
 
     def __init__(
@@ -122,13 +126,13 @@ class Grouped:
 
     @torch.inference_mode()
     def push(self, block: torch.Tensor) -> torch.Tensor:
-        """``[row, time]`` in, as much as is ready out."""
+        """Adds ``[row, time]``; returns the finished samples."""
         self._pushed += block.shape[1]
         return self._worked(self._windows.push(block), last=False)
 
     @torch.inference_mode()
     def flush(self) -> torch.Tensor:
-        """The rest."""
+        """The remaining samples."""
         return self._worked(self._windows.flush(), last=True)
 
     def _worked(self, windows: Sequence[Window], last: bool) -> torch.Tensor:
@@ -148,7 +152,7 @@ class Grouped:
 
 
 def low_pass(rate: int, taps: int = 127) -> torch.Tensor:
-    """A windowed sinc at 16 kHz that keeps what recordings of ``rate`` Hz can hold, ``[tap]``."""
+    """Windowed-sinc low-pass filter ``[tap]`` at 16 kHz for recordings at ``rate`` Hz."""
     n = torch.arange(taps) - taps // 2
     share = 0.97 * rate / RATE
     found = share * torch.sinc(share * n) * torch.hamming_window(taps, periodic=False)

@@ -1,8 +1,8 @@
-"""A long recording in windows that overlap, always cut at the same places.
+"""Segmentation of long recordings into overlapping windows at fixed positions.
 
-Networks with attention, and trackers that compare a frame with the whole, need a stretch of speech
-around what they are asked for. Where the cuts lie depends on the samples before them alone and
-never on the blocks that a recording comes in, so that blocks of any size give the same.
+Networks with attention, and trackers that normalise over a recording, need context around the
+frames they compute. The positions of the windows do not depend on the blocks that a recording
+arrives in, so that blocks of any size give the same result.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from voicenym.nets.synthesis.synthesizer import SynthesisStream, Synthesizer
 
 @dataclass(frozen=True)
 class Window:
-    """A stretch of a signal.
+    """Segment of a signal with context.
 
     Args:
         samples: ``[row, time]``, context included.
-        start: of the samples, counted from the signal's beginning.
-        before: samples at their beginning that are context.
-        kept: samples after these that the window stands for.
+        start: position of the first sample in the signal.
+        before: number of context samples at the beginning.
+        kept: number of samples after these that the window is responsible for.
     """
 
     samples: torch.Tensor
@@ -32,7 +32,8 @@ class Window:
 
 
 class Windows:
-    """Cuts a signal: a window stands for ``step`` samples and has up to ``context`` on either side.
+    """Streaming segmentation into windows of ``step`` samples with up to ``context`` on either
+    side.
 
     Args:
         rows: of the signal.
@@ -40,7 +41,7 @@ class Windows:
         device: of the signal.
 
     Raises:
-        ValueError: a step of nothing, or a context below nothing.
+        ValueError: step below 1, or negative context.
     """
 
     def __init__(self, rows: int, step: int, context: int, device: str = "cpu") -> None:
@@ -53,16 +54,16 @@ class Windows:
 
     @property
     def end(self) -> int:
-        """Samples that were pushed."""
+        """Number of samples pushed so far."""
         return self._first + self._held.shape[1]
 
     @property
     def start(self) -> int:
-        """The sample at which the next window's own begin."""
+        """Position at which the next window's own samples begin."""
         return self._next
 
     def push(self, block: torch.Tensor) -> list[Window]:
-        """``[row, time]`` to the windows that are complete."""
+        """Adds ``[row, time]``; returns the complete windows."""
         self._held = torch.cat([self._held, block], dim=1)
         found = []
         while self.end >= self._next + self.step + self.context:
@@ -70,7 +71,7 @@ class Windows:
         return found
 
     def flush(self) -> list[Window]:
-        """What is left; the signal is over."""
+        """The remaining windows; the signal ends here."""
         found = []
         while self._next < self.end:
             found.append(self._window(min(self._next + self.step, self.end)))
@@ -89,21 +90,22 @@ class Windows:
 
 
 class WindowedSynthesis:
-    """A waveform by a network that needs the whole, in windows that meet where nothing is voiced.
+    """Synthesis in overlapping windows that join at unvoiced frames, for networks that do not
+    stream.
 
-    A window begins its sines anew, so that two of them would beat if they met within a vowel: they
-    meet at the unvoiced frame that is nearest to where they should, over which one fades into the
-    other. It has the interface of :class:`~voicenym.nets.synthesis.synthesizer.SynthesisStream`.
+    Each window restarts the phase of the excitation, so that two windows would interfere within a
+    vowel: they are cross-faded at the nearest unvoiced frame. It has the interface of
+    :class:`~voicenym.nets.synthesis.synthesizer.SynthesisStream`.
 
     Args:
-        network: any.
-        speaker: ``[1, element]``: rows are voiced at different times, so that each has its own.
+        network: the synthesizer.
+        speaker: ``[1, element]``; one row, because rows are unvoiced at different times.
         seed: ``[1]`` int64.
-        step, context: frames that a window stands for, and hears on either side.
-        slack: frames by which a meeting may move.
+        step, context: frames of a window, and context frames on either side.
+        slack: largest shift of a join, in frames.
 
     Raises:
-        ValueError: several rows, or a context that the slack uses up.
+        ValueError: several rows, slack outside 0 to step, or no context.
     """
 
     def __init__(
@@ -131,7 +133,9 @@ class WindowedSynthesis:
 
     @torch.inference_mode()
     def push(self, content: torch.Tensor, f0: torch.Tensor) -> torch.Tensor:
-        """``[1, frame, element]`` and ``[1, frame]`` to what is ready, ``[1, time]``."""
+        """Adds content ``[1, frame, element]`` and F0 ``[1, frame]``; returns the finished ``[1,
+        time]``.
+        """
         self._content = torch.cat([self._content, content], dim=1)
         self._f0 = torch.cat([self._f0, f0], dim=1)
         parts = [self._speaker.new_zeros(1, 0)]
@@ -141,7 +145,7 @@ class WindowedSynthesis:
 
     @torch.inference_mode()
     def flush(self) -> torch.Tensor:
-        """The rest, ``[1, time]``; the stream is over."""
+        """The remaining samples, ``[1, time]``; the stream ends here."""
         parts = [self._speaker.new_zeros(1, 0)]
         while self._begun < self._end:
             over = (self._count + 1) * self._step >= self._end
@@ -153,7 +157,7 @@ class WindowedSynthesis:
         return self._first + self._f0.shape[1]
 
     def _meeting(self) -> int:
-        """The frame at which the next window ends and another begins."""
+        """Frame at which the next two windows join."""
         wanted = (self._count + 1) * self._step
         low = max(wanted - self._slack, self._begun + 1)
         near = self._f0[0, low - self._first : wanted + self._slack + 1 - self._first]
@@ -187,7 +191,7 @@ class WindowedSynthesis:
 def spoken(
     network: Synthesizer, speaker: torch.Tensor, seed: torch.Tensor
 ) -> SynthesisStream | WindowedSynthesis:
-    """A network that is given its frames part by part, in the best way it has."""
+    """Stream of a synthesizer: its own if it streams, else :class:`WindowedSynthesis`."""
     if network.streams:
         return network.stream(speaker, seed)
     return WindowedSynthesis(network, speaker, seed)

@@ -1,1 +1,1 @@
-"""The machine of systems whose parts are trained apart: content, F0, speaker, synthesizer."""
+"""Modular resynthesis pipeline: content encoder, F0 tracker, speaker encoder, synthesizer."""

@@ -1,4 +1,4 @@
-"""The folder of a pipeline: parts that were trained elsewhere, put together and found to fit.
+"""Pipeline folders: separately trained modules, assembled and checked for compatibility.
 
 ::
 
@@ -47,14 +47,14 @@ ASSEMBLE = (
 
 @dataclass(frozen=True, eq=False)
 class Assembly:
-    """The parts of a pipeline.
+    """Modules of a pipeline.
 
     Args:
         content, speaker, synthesizer: networks, ready for use.
-        settings: that they are used with.
+        settings: conditioning settings of the synthesizer.
 
     Raises:
-        VoicenymError: parts that do not fit each other; the first misfit is named.
+        VoicenymError: incompatible modules; the first mismatch is named.
     """
 
     content: Content
@@ -92,7 +92,7 @@ class Assembly:
 
     @property
     def tracker(self) -> Tracker:
-        """Of pitch, a frame for each of the synthesizer's."""
+        """F0 tracker with the frame rate of the synthesizer."""
         chosen = self.settings
         return tracker(
             chosen.tracker,
@@ -102,7 +102,7 @@ class Assembly:
         )
 
     def to(self, device: str) -> Assembly:
-        """On a device."""
+        """The modules on a device."""
         for network in (self.content, self.speaker, self.synthesizer):
             network.to(device).requires_grad_(False)
         return self
@@ -114,9 +114,9 @@ def assemble(
     settings: Settings | None = None,
     card: Mapping[str, Any] | None = None,
 ) -> None:
-    """Copy parts into a folder and say how they are used, once they were found to fit.
+    """Copies modules into a folder and writes their settings, after a compatibility check.
 
-    Parts that lie in the folder already stay, unless they are given anew.
+    Modules already in the folder stay unless they are given again.
 
     Args:
         folder: made where there is none.
@@ -161,7 +161,7 @@ def assemble(
 
 
 def adjusted(folder: Path, told: Mapping[str, Any], synthesizer: Path | None = None) -> Settings:
-    """Those that are told, and the rest as the synthesizer was trained.
+    """Given settings, completed by those that the synthesizer was trained with.
 
     Args:
         folder: of a pipeline, whose settings stay where a synthesizer says nothing; or none yet.
@@ -179,7 +179,7 @@ def adjusted(folder: Path, told: Mapping[str, Any], synthesizer: Path | None = N
 
 
 def check(places: Mapping[str, Path], settings: Settings) -> None:
-    """Load parts from their folders, and find that they fit.
+    """Loads the modules from their folders and checks their compatibility.
 
     Raises:
         DependencyError, VoicenymError: as of :func:`assemble`.
@@ -220,7 +220,7 @@ def check(places: Mapping[str, Path], settings: Settings) -> None:
 
 
 def opened(folder: Path, device: str = "cpu") -> Assembly:
-    """The parts in a folder; read once while its configuration does not change.
+    """The modules in a folder, cached while its configuration does not change.
 
     Raises:
         WeightsError: there is no such folder, or a part of it is not there.
@@ -246,11 +246,11 @@ def _opened(folder: Path, device: str, stamp: int) -> Assembly:
 
 
 def part(folder: Path, name: str) -> Path:
-    """The folder of a part.
+    """Folder of a module.
 
     Raises:
         WeightsError: it is not there.
-        VoicenymError: it is not the one that the folder was put together with.
+        VoicenymError: its digest differs from the one recorded at assembly.
     """
     place = folder / name
     if not place.is_dir():
@@ -267,7 +267,7 @@ def part(folder: Path, name: str) -> Path:
 
 
 def version(folder: Path) -> str:
-    """Of all parts together; equal for equal weights and settings, empty where there are none."""
+    """Version of all modules together; equal for equal weights and settings, empty without weights."""
     if not (folder / CONFIG).is_file():
         return ""
     _told(folder)  # of another kind: refused
@@ -302,9 +302,9 @@ def _digest(place: Path) -> str:
 
 
 def _copy(source: Path, target: Path) -> None:
-    """The two files of a part; the configuration comes last, so that half a copy is no part.
+    """Copies the two files of a module, the configuration last: an interrupted copy is invalid.
 
-    What is closed to others, such as a pool, stays so.
+    File permissions are kept, such as those of a private pool.
     """
     if is_closed(source):
         private_folder(target)

@@ -1,4 +1,4 @@
-"""What the cards of pipelines have in common."""
+"""Card texts that pipeline systems share."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What a synthesizer is told of a recording: content and pitch, frame by frame, and who speaks.
+"""Conditioning features of a synthesizer: content and F0 per frame, and the speaker vector.
 
-A pipeline asks here when it anonymizes, and a training when it prepares what is learnt from, so
-that a synthesizer hears the same numbers in both.
+Anonymization and training compute them with the same functions, so that a synthesizer gets the same
+features in both.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from voicenym.resynthesis.pipeline.assembly import Assembly
 
 
 def windows_of(parts: Assembly, rows: int, device: str) -> Windows:
-    """The windows in which parts hear a signal."""
+    """Segmentation of a signal for the modules of a pipeline."""
     content = parts.content
     whole = math.lcm(content.hop, parts.synthesizer.hop)
     context = -(-content.context // whole) * whole
@@ -27,10 +27,10 @@ def windows_of(parts: Assembly, rows: int, device: str) -> Windows:
 
 
 def content_of(parts: Assembly, samples: torch.Tensor, before: int, kept: int) -> torch.Tensor:
-    """Content at the encoder's own frames, ``[row, ceil(kept / content.hop), element]``.
+    """Content features at the encoder's frame rate, ``[row, ceil(kept / content.hop), element]``.
 
     Args:
-        parts: whose content encoder listens.
+        parts: with the content encoder.
         samples: ``[row, time]``.
         before: samples at the beginning, a multiple of the frame, that are context.
         kept: samples after them whose frames are wanted.
@@ -42,16 +42,16 @@ def content_of(parts: Assembly, samples: torch.Tensor, before: int, kept: int) -
 
 
 def held(parts: Assembly, content: torch.Tensor, samples: int) -> torch.Tensor:
-    """:func:`content_of`, repeated for every frame of the synthesizer within so many samples."""
+    """Content features repeated to the synthesizer's frame rate, for so many samples."""
     every = parts.content.hop // parts.synthesizer.hop
     return content.repeat_interleave(every, 1)[:, : frames_of(parts, samples)]
 
 
 def pitch_of(parts: Assembly, samples: torch.Tensor, before: int, kept: int) -> torch.Tensor:
-    """F0 in the middles of the synthesizer's frames, ``[row, frame]`` in Hz, 0 where unvoiced.
+    """F0 at the centres of the synthesizer's frames, ``[row, frame]`` in Hz, 0 where unvoiced.
 
     Args:
-        parts: whose tracker listens.
+        parts: with the tracker.
         samples: ``[row, time]``.
         before: samples at the beginning, a multiple of the frame, that are context.
         kept: samples after them whose frames are wanted.
@@ -64,13 +64,15 @@ def pitch_of(parts: Assembly, samples: torch.Tensor, before: int, kept: int) -> 
 
 
 def frames_of(parts: Assembly, samples: int) -> int:
-    """Frames of the synthesizer for so many samples."""
+    """Number of synthesizer frames of so many samples."""
     return -(-samples // parts.synthesizer.hop)
 
 
 @torch.inference_mode()
 def whole_content(parts: Assembly, samples: torch.Tensor) -> torch.Tensor:
-    """Of a recording ``[time]`` on the parts' device: :func:`content_of`, window by window."""
+    """Content features of a recording ``[time]`` on the parts' device: :func:`content_of`, window
+    by window.
+    """
     windows = windows_of(parts, 1, str(samples.device))
     found = [
         content_of(parts, window.samples, window.before, window.kept)
@@ -81,7 +83,7 @@ def whole_content(parts: Assembly, samples: torch.Tensor) -> torch.Tensor:
 
 @torch.inference_mode()
 def whole_pitch(parts: Assembly, samples: torch.Tensor) -> torch.Tensor:
-    """Of a recording ``[time]``: :func:`pitch_of`, window by window."""
+    """F0 of a recording ``[time]``: :func:`pitch_of`, window by window."""
     windows = windows_of(parts, 1, str(samples.device))
     found = [
         pitch_of(parts, window.samples, window.before, window.kept)
@@ -92,7 +94,7 @@ def whole_pitch(parts: Assembly, samples: torch.Tensor) -> torch.Tensor:
 
 @torch.inference_mode()
 def whole_vector(parts: Assembly, samples: torch.Tensor) -> torch.Tensor:
-    """The speaker's vector of a recording ``[time]``, ``[element]``, not scaled."""
+    """Speaker vector ``[element]`` of a recording ``[time]``, not scaled."""
     reader = VectorReader(parts.speaker, 1, None)
     reader.push(samples[None])
     return reader.result()[0]

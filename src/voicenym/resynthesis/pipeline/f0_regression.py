@@ -1,4 +1,4 @@
-"""Which pitch goes with a speaker vector: mean and deviation of ln F0, by linear regression."""
+"""Linear regression from speaker vectors to F0 statistics: mean and deviation of ln F0."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ KIND = "register"
 
 
 class Register(torch.nn.Module):
-    """A linear map from vectors of unit length to mean and deviation of ln F0.
+    """Linear map from unit-length speaker vectors to mean and deviation of ln F0.
 
     Args:
         size: elements of a vector.
-        encoder: name of what made the vectors that it learnt from.
+        encoder: name of the speaker encoder of the training vectors.
         version: of its weights, empty where unknown.
     """
 
@@ -34,7 +34,7 @@ class Register(torch.nn.Module):
         self.register_buffer("level", torch.zeros(2))
 
     def learn(self, vectors: torch.Tensor, moments: torch.Tensor, penalty: float = 1e-3) -> None:
-        """Set by example: ridge regression.
+        """Fits the map by ridge regression.
 
         Args:
             vectors: ``[speaker, element]``.
@@ -50,13 +50,13 @@ class Register(torch.nn.Module):
         self.level.copy_(y.mean(0) - slope @ x.mean(0))
 
     def forward(self, vectors: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """``[row, element]`` to mean and deviation of ln F0, ``[row]`` each."""
+        """Mean and deviation of ln F0, ``[row]`` each, of vectors ``[row, element]``."""
         unit = torch.nn.functional.normalize(vectors, dim=1)
         mean, deviation = (unit @ self.slope.T + self.level).unbind(1)
         return mean, deviation.clamp(LEAST_STD, MOST_STD)
 
     def save(self, folder: Path, card: Mapping[str, Any] | None = None) -> None:
-        """Keep it in a folder.
+        """Writes the map to a folder.
 
         Raises:
             DependencyError, VoicenymError: as :func:`voicenym.nets.checkpoint.write`.
@@ -66,7 +66,7 @@ class Register(torch.nn.Module):
 
     @classmethod
     def load(cls, folder: Path) -> Register:
-        """What :meth:`save` kept.
+        """Reads a map written by :meth:`save`.
 
         Raises:
             DependencyError, VoicenymError: as :func:`voicenym.nets.checkpoint.read`, and where the

@@ -1,6 +1,6 @@
-"""The machine of a pipeline: windows of speech to content and pitch, and these to another's speech.
+"""Core of the pipeline: content and F0 analysis in windows, and synthesis in the target voice.
 
-Rows that are equally long are worked on together; a row's samples do not depend on the others.
+Rows of equal length are processed as a batch; the output of a row does not depend on the others.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ ENDLESS = 2**62
 
 @dataclass(frozen=True)
 class Profile:
-    """A recording as a whole.
+    """First-pass measurements of a recording.
 
     Args:
-        vectors: ``[row, element]``, the speakers' own; zeros where nobody asks for them.
+        vectors: ``[row, element]``, the speakers' own; zeros if not requested.
         sounding: ``[row]`` bool: whether there is anything but zeros.
-        log_f0, log_f0_std: ``[row]``, moments of ln F0 in Hz; typical where nobody asks for them.
+        log_f0, log_f0_std: ``[row]``, moments of ln F0 in Hz; typical values if not requested.
         lengths: samples of each row where they are known; shorter ones are padded.
     """
 
@@ -51,12 +51,12 @@ class Profile:
 
 @dataclass(frozen=True)
 class Voice:
-    """Who the rows of a signal become.
+    """Target voices of the rows of a signal.
 
     Args:
-        vectors: ``[row, element]``, as the synthesizer hears them; ``[row, part, element]`` where
-            its parts hear different ones.
-        log_f0, log_f0_std: ``[row]``, where pitch is moved to.
+        vectors: ``[row, element]``, scaled for the synthesizer; ``[row, part, element]`` if its
+            parts are conditioned on different vectors.
+        log_f0, log_f0_std: ``[row]``, target moments of ln F0.
         seeds: ``[row]`` int64, of all noise.
     """
 
@@ -66,19 +66,19 @@ class Voice:
     seeds: torch.Tensor
 
     def of(self, rows: list[int]) -> Voice:
-        """Some rows."""
+        """The voices of some rows."""
         return Voice(self.vectors[rows], self.log_f0[rows], self.log_f0_std[rows], self.seeds[rows])
 
 
 class ProfileReader:
-    """First pass over a recording.
+    """First pass over a recording: speaker vectors and F0 statistics.
 
     Args:
         parts: on the device.
         rows: of the signal.
         lengths: samples of each row, where rows are padded; None for all.
         device: where to compute.
-        vectors, pitch: what is asked for.
+        vectors, pitch: whether to compute them.
     """
 
     def __init__(
@@ -102,7 +102,7 @@ class ProfileReader:
 
     @torch.inference_mode()
     def push(self, block: torch.Tensor) -> None:
-        """``[row, time]``."""
+        """Adds a block ``[row, time]``."""
         place = self._heard + torch.arange(block.shape[1])
         inside = (place < self._ends[:, None]).to(block.device)
         self._sounding |= ((block != 0) & inside).any(1).cpu()
@@ -115,7 +115,7 @@ class ProfileReader:
 
     @torch.inference_mode()
     def result(self) -> Profile:
-        """Of all that was pushed."""
+        """Measurements of everything pushed."""
         if self._windows is not None:
             for window in self._windows.flush():
                 self._track(window)
@@ -126,7 +126,7 @@ class ProfileReader:
         return Profile(vectors, self._sounding, *self._moments.result(), self._lengths)
 
     def _track(self, window: Window) -> None:
-        """Count the pitch of what a window stands for, row by row, each as long as it is."""
+        """Adds the F0 of a window's own samples, row by row, each up to its length."""
         found = []
         for row, end in enumerate(self._ends.tolist()):
             samples = window.samples[row : row + 1, : max(0, end - window.start)]
@@ -139,16 +139,16 @@ class ProfileReader:
 
 
 class SpokenCore(Grouped):
-    """The machine, at 16 kHz.
+    """Core of the pipeline, at 16 kHz.
 
     Args:
         parts: on the device.
         voice: on the device.
         profile: of the recording.
-        changes: of pitch, in order.
-        noise: of the change ``noisy``.
-        rate: of the recording, in Hz: what a synthesizer says above half of it will not be heard,
-            and is no part of its level.
+        changes: F0 transformations, in order.
+        noise: deviation of the transformation ``noisy``.
+        rate: of the recording, in Hz; output of the synthesizer above half of it is removed before
+            the level is set.
         device: where to compute.
     """
 
@@ -189,7 +189,7 @@ class SpokenCore(Grouped):
 
 
 class _Group(Group):
-    """Rows that end together."""
+    """Rows of equal length."""
 
     def __init__(
         self,
@@ -211,7 +211,7 @@ class _Group(Group):
         self.latency += self._synthesis.latency
 
     def hear(self, window: Window) -> None:
-        """Work on a window, up to where the rows end."""
+        """Processes a window up to the end of the rows."""
         parts = self._parts
         kept = min(window.kept, max(0, self.end - window.start - window.before))
         if not kept:
@@ -229,7 +229,7 @@ class _Group(Group):
         return self._synthesis.flush()
 
     def _changed(self, f0: torch.Tensor) -> torch.Tensor:
-        """Pitch ``[row, frame]`` as it will be spoken."""
+        """Transformed F0 ``[row, frame]``."""
         mean, std = self._mean, self._std
         for change in self._changes:
             if change == "moved":

@@ -1,4 +1,4 @@
-"""A system of parts that were trained apart: content, pitch and speaker to another's speech."""
+"""Base class of pipeline systems: content, F0 and speaker vector, resynthesised in another voice."""
 
 from __future__ import annotations
 
@@ -31,29 +31,30 @@ FARTHEST = 2.0
 
 @dataclass(frozen=True)
 class Pipeline(Anonymizer):
-    """Speech taken apart by published networks, and spoken by another voice.
+    """Resynthesis by published networks: content, F0, speaker vector, synthesizer.
 
-    1. Content: frames of an encoder, in overlapping windows.
-    2. Pitch: F0 of a tracker, kept, or moved to the other voice.
-    3. Who speaks: the mean of the speaker vectors of the recording's parts, of which an identity
-       method makes another speaker's.
-    4. A synthesizer speaks; over a tenth of a second its power becomes that of the input.
+    1. Content: frames of a content encoder, in overlapping windows.
+    2. Pitch: F0 of a tracker, kept or transformed to the target voice.
+    3. Speaker: the mean of the speaker vectors of the recording's segments, which an identity
+       method maps to a pseudo-speaker's vector.
+    4. Synthesis: a waveform synthesizer; its power over 0.1 s is set to that of the input.
 
-    A recording is heard once before it is changed. Its profile may be made of several recordings
-    of one speaker, pushed one after the other: the vector is then the speaker's, and not an
-    utterance's.
+    A first pass over the recording computes its profile. A profile of several recordings of one
+    speaker, pushed one after the other, gives a speaker-level vector instead of an utterance-level
+    one.
 
     Args:
-        weights: folder of ``voicenym models assemble``; that of the system's name in
-            :func:`voicenym.nets.weights_home.home` unless given.
-        identity: another method than the system's own, as of :func:`voicenym.identity.spec.parsed`.
-        f0: ``kept``, as published; or changes, ``+`` between them: ``moved`` to mean and deviation
-            of ln F0 that go with the other voice's vector, ``quantised``, ``noisy``. Of voices
-            whose vectors are frequencies, ``moved`` scales F0 as the vector's F0 was scaled.
+        weights: folder written by ``voicenym models assemble``; default: the folder of that name in
+            :func:`voicenym.nets.weights_home.home`.
+        identity: identity method instead of the system's own, see
+            :func:`voicenym.identity.spec.parsed`.
+        f0: ``kept``, as published; or changes, ``+`` between them: ``moved`` to the mean and
+            deviation of ln F0 predicted from the target vector, ``quantised``, ``noisy``. For
+            vectors of frequencies, ``moved`` scales F0 by the same factor as the F0 in the vector.
         noise: of ``noisy``, in deviations of ln F0.
 
     Attributes:
-        shelf: name of its folder, which systems of the same networks share.
+        folder_name: name of the weights folder, shared by systems of the same networks.
     """
 
     weights: str = ""
@@ -79,7 +80,7 @@ class Pipeline(Anonymizer):
             parsed(self.identity)  # a fault in the text is told at once
 
     def own(self, folder: Path) -> Identity:
-        """The published method, with what it needs of a folder."""
+        """The published identity method, with its files from the weights folder."""
         raise NotImplementedError
 
     @property
@@ -93,11 +94,11 @@ class Pipeline(Anonymizer):
 
     @property
     def folder(self) -> Path:
-        """Of the weights."""
+        """Folder of the weights."""
         return Path(self.weights) if self.weights else home() / self.shelf
 
     def check(self) -> None:
-        """Load everything.
+        """Loads all modules.
 
         Raises:
             WeightsError, VoicenymError: as of
@@ -114,12 +115,12 @@ class Pipeline(Anonymizer):
 
     @property
     def changes(self) -> tuple[str, ...]:
-        """Of pitch, in order."""
+        """F0 transformations, in order."""
         chosen = self.f0.split("+")
         return tuple(change for change in CHANGES if change in chosen)
 
     def method(self) -> Identity:
-        """Who says whose voice is put in.
+        """Identity method that chooses the voice.
 
         Raises:
             UnknownSystemError: a method that is not for these parts.
@@ -154,7 +155,7 @@ class Pipeline(Anonymizer):
         return self.core_for(pseudonyms, rate, profile)
 
     def voice(self, pseudonyms: Sequence[Pseudonym], profile: Profile) -> Voice:
-        """The voices of pseudonyms, one a row, for what a profile says of the rows' speakers."""
+        """Target voices of pseudonyms, one a row, for the profile of the rows' speakers."""
         parts, method = assembly.opened(self.folder, self.device), self.method()
         vectors = torch.zeros(2, len(pseudonyms), parts.speaker.size)
         to_mean, to_std = profile.log_f0.clone(), profile.log_f0_std

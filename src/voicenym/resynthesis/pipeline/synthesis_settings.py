@@ -1,4 +1,4 @@
-"""How a synthesizer is used: as it was trained, which its folder may say."""
+"""Conditioning settings of a synthesizer, as recorded in its training."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ LEARNT = "learnt_with"
 
 @dataclass(frozen=True)
 class Settings:
-    """What a synthesizer was trained on beside its parts.
+    """F0 tracker and vector scale that a synthesizer was trained with.
 
     Args:
-        tracker: of pitch, by name.
+        tracker: name of the F0 tracker.
         lowest, highest: its limits in Hz.
-        scale: of speaker vectors, as the synthesizer hears them: ``none``; ``unit`` length;
+        scale: of the speaker vectors at the synthesizer's input: ``none``; ``unit`` length;
             ``root``, the root of their size; or ``octaves``, of frequencies in Hz
             (:func:`voicenym.nets.speakers.formant_pitch_encoder.octaves`).
 
@@ -48,7 +48,7 @@ class Settings:
             raise VoicenymError(f"pitch between {self.lowest} and {self.highest} Hz is none")
 
     def scaled(self, vectors: torch.Tensor) -> torch.Tensor:
-        """Speaker vectors ``[..., element]`` as the synthesizer hears them."""
+        """Speaker vectors ``[..., element]`` in the scale of the synthesizer."""
         if self.scale == "none":
             return vectors
         if self.scale == "octaves":
@@ -58,7 +58,7 @@ class Settings:
 
     @classmethod
     def told(cls, config: Mapping[str, Any], where: Path) -> Settings:
-        """Those in a configuration; the usual where it says nothing.
+        """Settings of a configuration; defaults for missing ones.
 
         Args:
             config: read.
@@ -75,11 +75,11 @@ class Settings:
 
 @dataclass(frozen=True)
 class Learnt:
-    """What a synthesizer of ``voicenym train synthesizer`` was trained with.
+    """Record of the training of a synthesizer by ``voicenym train synthesizer``.
 
     Args:
-        settings: that it is to be used with.
-        content, speaker: what their weights may be called, as of :func:`names`.
+        settings: conditioning settings.
+        content, speaker: names of the encoders' weights, see :func:`names`.
     """
 
     settings: Settings
@@ -87,13 +87,13 @@ class Learnt:
     speaker: tuple[str, ...]
 
     def config(self) -> dict[str, Any]:
-        """For the synthesizer's configuration, fit for JSON."""
+        """Entries of the synthesizer's configuration, fit for JSON."""
         told = {"content": list(self.content), "speaker": list(self.speaker)}
         return {LEARNT: {**asdict(self.settings), **told}}
 
     @classmethod
     def of(cls, folder: Path) -> Learnt | None:
-        """What a synthesizer's folder says; None where it says nothing, as after a conversion.
+        """Record in a synthesizer's folder; None if there is none, as after a conversion.
 
         Raises:
             VoicenymError: no configuration, or one that means nothing.
@@ -105,7 +105,7 @@ class Learnt:
         return cls(Settings.told(told, folder / CONFIG), *parts)
 
     def check(self, places: Mapping[str, Path]) -> None:
-        """Refuse content and speaker encoders that the synthesizer does not know.
+        """Rejects content and speaker encoders that the synthesizer was not trained with.
 
         Args:
             places: folders, ``content`` and ``speaker``.
@@ -123,7 +123,9 @@ class Learnt:
 
 
 def names(place: Path) -> set[str]:
-    """What weights may be called: our digest of them, or that of the checkpoint behind them."""
+    """Identifiers of weights: our digest of them, or that of the checkpoint they were converted
+    from.
+    """
     told = configuration(place)
     card = told.get("card", {})
     return {str(told.get(DIGEST, ""))[:16], str(card.get("its SHA-256", ""))[:16]} - {""}

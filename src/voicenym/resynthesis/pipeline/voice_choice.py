@@ -1,4 +1,4 @@
-"""Pipelines by how they choose a voice: selected from a pool, or the speaker's own, turned."""
+"""Pipelines by their identity method: selection from a pool, or rotation of the speaker vector."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from voicenym.resynthesis.pipeline.pipeline_system import Pipeline
 
 @dataclass(frozen=True)
 class Selecting(Pipeline):
-    """A pipeline whose voice is the mean of some speakers of a pool.
+    """Pipeline whose target voice is the mean of selected pool speakers.
 
     Args:
         choice, affinity, world, region, sex: of
@@ -43,14 +43,15 @@ class Selecting(Pipeline):
 
 @dataclass(frozen=True)
 class Turning(Pipeline):
-    """A pipeline whose voice is the speaker's own, turned by a Householder network and the key.
+    """Pipeline whose target voice is the speaker's vector, rotated by a Householder network and the
+    key.
 
     Args:
         turns, radius: of :class:`voicenym.identity.householder.Householder`; ``turns="model"`` is
             the paper's, in which the key changes nothing.
 
     Attributes:
-        form: of the network, and name of its part of the folder: ``roh`` or ``loh``.
+        form: kind of the network, and name of its module: ``roh`` or ``loh``.
     """
 
     turns: Turns = "both"
