@@ -32,7 +32,7 @@ from sklearn.mixture import GaussianMixture
 from voicenym.metrics.eer import EER, eer
 from voicenym.metrics.scores import Speakers
 from voicenym.nets.content.bottleneck import EVERY, HOP
-from voicenym.resynthesis.bundled.content_normalisation import Everybody, counted
+from voicenym.resynthesis.bundled.content_normalisation import ContentStatistics, counted
 from voicenym.resynthesis.bundled.model_parts import Parts
 from voicenym.resynthesis.common.averages import Sums
 from voicenym.systems.base import BUNDLED
@@ -162,7 +162,7 @@ def main() -> None:
     parts = Parts.load(options.weights)
     found = heard(options.speech, parts, options.half)
     sums = torch.stack([one.sums.sum(1)[0] for one in found])
-    everybody = Everybody(parts.content.size)
+    everybody = ContentStatistics(parts.content.size)
     everybody.learn(sums[[not one.tried for one in found]])
     features = ("mean", "mean and covariance", "supervectors")
     print(f"{'content':28s} " + " ".join(f"{name:>20s}" for name in features))

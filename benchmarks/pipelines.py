@@ -26,7 +26,7 @@ from voicenym.nets.speakers.ecapa import Ecapa
 from voicenym.nets.synthesis import synthesizers
 from voicenym.resynthesis.pipeline.assembly import Assembly
 from voicenym.resynthesis.pipeline.conditioning import pitch_of
-from voicenym.resynthesis.pipeline.pipeline_core import ProfileReader, SpokenCore, Voice
+from voicenym.resynthesis.pipeline.pipeline_core import PipelineCore, ProfileReader, Voice
 from voicenym.resynthesis.pipeline.synthesis_settings import Settings
 
 RATE = 16_000
@@ -111,7 +111,7 @@ def main() -> None:
 
     def whole() -> None:
         found = first_pass().result()
-        core = SpokenCore(parts, voice, found, device=device)
+        core = PipelineCore(parts, voice, found, device=device)
         for block in signal.split(40 * RATE, dim=1):
             core.push(block)
         core.flush()

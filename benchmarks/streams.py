@@ -61,11 +61,11 @@ def kept(level: torch.Tensor, lowest: torch.Tensor) -> torch.Tensor:
 
 
 def said(
-    everybody: content_normalisation.Everybody,
+    everybody: content_normalisation.ContentStatistics,
     numbers: torch.Tensor,
     way: content_normalisation.Map,
 ) -> torch.Tensor:
-    """In place of :meth:`voicenym.resynthesis.bundled.content_normalisation.Everybody.forward`."""
+    """Stands in for the normalisation of content: it returns the features unchanged."""
     return numbers
 
 
@@ -115,7 +115,7 @@ CHANGES = {
     "monotone": lambda: setattr(base_core, "moved_within", monotone),
     "pauses": lambda: setattr(pauses, "quieted", kept),
     "levels": spread_alike,
-    "content": lambda: setattr(content_normalisation.Everybody, "forward", said),
+    "content": lambda: setattr(content_normalisation.ContentStatistics, "forward", said),
 }
 OURS = ("--cache", "--workers", "--system", "--all")
 

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from voicenym.audio import read
-from voicenym.dsp.speech_presence import Movement
+from voicenym.dsp.speech_presence import LevelModulation
 
 
 def speechless(samples, rate: int, block: int = 4000) -> bool:
-    movement = Movement(rate)
+    movement = LevelModulation(rate)
     samples = np.atleast_2d(samples).astype(np.float32)
     for start in range(0, samples.shape[1], block):
-        movement.hear(samples[:, start : start + block])
+        movement.push(samples[:, start : start + block])
     return movement.speechless()
 
 

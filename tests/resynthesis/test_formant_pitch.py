@@ -29,8 +29,8 @@ def resonant(pulses: torch.Tensor, formants: list[float]) -> torch.Tensor:
         pole = math.exp(-math.pi * (60 + 0.04 * formant) / RATE)
         turn = math.cos(2 * math.pi * formant / RATE)
         response = response / (1 - 2 * pole * turn * z + pole**2 * z * z)
-    spoken = torch.fft.irfft(torch.fft.rfft(pulses.double(), size) * response, size)
-    return (spoken[:, : pulses.shape[1]] / 30.0).float()
+    synthesis_stream = torch.fft.irfft(torch.fft.rfft(pulses.double(), size) * response, size)
+    return (synthesis_stream[:, : pulses.shape[1]] / 30.0).float()
 
 
 def pulses(f0: torch.Tensor) -> torch.Tensor:

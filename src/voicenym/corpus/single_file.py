@@ -15,7 +15,7 @@ import numpy as np
 from voicenym.anonymizer import BLOCK_SECONDS, Anonymizer
 from voicenym.audio import Reader, Writer, open_reader, open_writer
 from voicenym.corpus.near_original import Judgement
-from voicenym.dsp.speech_presence import Movement
+from voicenym.dsp.speech_presence import LevelModulation
 from voicenym.errors import AudioError
 from voicenym.pseudonym import Pseudonym
 
@@ -62,11 +62,11 @@ class _Level:
     clipped: int = 0
     loudest: float = 0.0
     frames: int = 0
-    movement: Movement | None = None
+    movement: LevelModulation | None = None
 
     def hear(self, block: np.ndarray) -> None:
         if self.movement is not None:
-            self.movement.hear(block)
+            self.movement.push(block)
         magnitude = np.abs(block)
         self.samples += block.size
         self.frames += block.shape[1]
@@ -129,7 +129,7 @@ def anonymize_file(
         source.seek(0)
     with open_reader(source, lenient=lenient) as reader:
         rate, channels = reader.rate, reader.channels
-        level.movement = Movement(rate)
+        level.movement = LevelModulation(rate)
         picture = _again(source) if reader.has_picture else None
         stream = system.stream(pseudonym, rate, channels, profile)
         hour = [rate * HOUR] * channels

@@ -25,15 +25,15 @@ _QUIETER = 10
 _FLOOR = 1e-12
 
 
-class Movement:
+class LevelModulation:
     """Level histogram of a recording's frames, accumulated block by block.
 
     Args:
         rate: in Hz.
 
     Example:
-        >>> movement = Movement(8000)
-        >>> movement.hear(np.random.default_rng(0).standard_normal((1, 16000)).astype(np.float32))
+        >>> movement = LevelModulation(8000)
+        >>> movement.push(np.random.default_rng(0).standard_normal((1, 16000)).astype(np.float32))
         >>> movement.speechless()
         True
     """
@@ -42,7 +42,7 @@ class Movement:
         self._frame = max(1, round(FRAME_SECONDS * rate))
         self._levels: list[npt.NDArray[np.float32]] = []
 
-    def hear(self, block: npt.NDArray[np.float32]) -> None:
+    def push(self, block: npt.NDArray[np.float32]) -> None:
         """Adds ``[channel, time]``; the loudest channel of each frame counts."""
         count = block.shape[1] // self._frame
         if count < 1:

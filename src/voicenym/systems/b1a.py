@@ -7,18 +7,18 @@ from typing import ClassVar
 
 from voicenym.anonymizer import Card
 from voicenym.resynthesis.pipeline.card_text import B1_NEEDS, B1_STEPS, B1_UNLIKE, FAILS, PROMISES
-from voicenym.resynthesis.pipeline.voice_choice import Selecting
+from voicenym.resynthesis.pipeline.voice_choice import SelectionPipeline
 
 
 @dataclass(frozen=True)
-class B1a(Selecting):
+class B1a(SelectionPipeline):
     """B1.a: ASR bottleneck features, YAAPT F0, an acoustic model and a neural source-filter
     vocoder.
 
-    Parameters are those of :class:`~voicenym.resynthesis.pipeline.voice_choice.Selecting`.
+    Parameters are those of :class:`~voicenym.resynthesis.pipeline.voice_choice.SelectionPipeline`.
     """
 
-    shelf: ClassVar[str] = "b1a"
+    folder_name: ClassVar[str] = "b1a"
     card: ClassVar[Card] = Card(
         name="b1a",
         title="VoicePrivacy baseline B1.a: bottleneck, x-vector selection, acoustic model, NSF",

@@ -7,18 +7,18 @@ from typing import ClassVar
 
 from voicenym.anonymizer import Card
 from voicenym.resynthesis.pipeline.card_text import B1_NEEDS, B1_STEPS, B1_UNLIKE, FAILS, PROMISES
-from voicenym.resynthesis.pipeline.voice_choice import Selecting
+from voicenym.resynthesis.pipeline.voice_choice import SelectionPipeline
 
 
 @dataclass(frozen=True)
-class B1b(Selecting):
+class B1b(SelectionPipeline):
     """B1.b: ASR bottleneck features, YAAPT F0, and HiFi-GAN with the source module of an NSF
     vocoder.
 
-    Parameters are those of :class:`~voicenym.resynthesis.pipeline.voice_choice.Selecting`.
+    Parameters are those of :class:`~voicenym.resynthesis.pipeline.voice_choice.SelectionPipeline`.
     """
 
-    shelf: ClassVar[str] = "b1b"
+    folder_name: ClassVar[str] = "b1b"
     card: ClassVar[Card] = Card(
         name="b1b",
         title="VoicePrivacy baseline B1.b: bottleneck, x-vector selection, HiFi-GAN and NSF",

@@ -38,7 +38,7 @@ class SslGmm(Pipeline):
     retries: int = RETRIES
     sex: Rule = "same"
 
-    shelf: ClassVar[str] = "ssl"
+    folder_name: ClassVar[str] = "ssl"
     card: ClassVar[Card] = Card(
         name="ssl-gmm",
         title="HuBERT-soft, YAAPT and HiFi-GAN; pseudo-speaker drawn from a Gaussian mixture",

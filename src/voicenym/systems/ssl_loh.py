@@ -15,18 +15,18 @@ from voicenym.resynthesis.pipeline.card_text import (
     SSL_STEPS,
     SSL_UNLIKE,
 )
-from voicenym.resynthesis.pipeline.voice_choice import Turning
+from voicenym.resynthesis.pipeline.voice_choice import RotationPipeline
 
 
 @dataclass(frozen=True)
-class SslLoh(Turning):
+class SslLoh(RotationPipeline):
     """S-LOH: HuBERT-soft, YAAPT and HiFi-GAN; a learned Householder network rotates the speaker
     vector.
 
-    Parameters are those of :class:`~voicenym.resynthesis.pipeline.voice_choice.Turning`.
+    Parameters are those of :class:`~voicenym.resynthesis.pipeline.voice_choice.RotationPipeline`.
     """
 
-    shelf: ClassVar[str] = "ssl"
+    folder_name: ClassVar[str] = "ssl"
     form: ClassVar[str] = "loh"
     card: ClassVar[Card] = Card(
         name="ssl-loh",

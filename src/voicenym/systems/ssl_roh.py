@@ -15,18 +15,18 @@ from voicenym.resynthesis.pipeline.card_text import (
     SSL_STEPS,
     SSL_UNLIKE,
 )
-from voicenym.resynthesis.pipeline.voice_choice import Turning
+from voicenym.resynthesis.pipeline.voice_choice import RotationPipeline
 
 
 @dataclass(frozen=True)
-class SslRoh(Turning):
+class SslRoh(RotationPipeline):
     """S-ROH: HuBERT-soft, YAAPT and HiFi-GAN; a random Householder network rotates the speaker
     vector.
 
-    Parameters are those of :class:`~voicenym.resynthesis.pipeline.voice_choice.Turning`.
+    Parameters are those of :class:`~voicenym.resynthesis.pipeline.voice_choice.RotationPipeline`.
     """
 
-    shelf: ClassVar[str] = "ssl"
+    folder_name: ClassVar[str] = "ssl"
     form: ClassVar[str] = "roh"
     card: ClassVar[Card] = Card(
         name="ssl-roh",

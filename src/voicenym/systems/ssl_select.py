@@ -14,19 +14,19 @@ from voicenym.resynthesis.pipeline.card_text import (
     SSL_STEPS,
     SSL_UNLIKE,
 )
-from voicenym.resynthesis.pipeline.voice_choice import Selecting
+from voicenym.resynthesis.pipeline.voice_choice import SelectionPipeline
 
 
 @dataclass(frozen=True)
-class SslSelect(Selecting):
+class SslSelect(SelectionPipeline):
     """S-Select: HuBERT-soft, YAAPT and HiFi-GAN with the mean vector of speakers of a pool.
 
-    Parameters are those of :class:`~voicenym.resynthesis.pipeline.voice_choice.Selecting`.
+    Parameters are those of :class:`~voicenym.resynthesis.pipeline.voice_choice.SelectionPipeline`.
     """
 
     affinity: Likeness = "cosine"
 
-    shelf: ClassVar[str] = "ssl"
+    folder_name: ClassVar[str] = "ssl"
     card: ClassVar[Card] = Card(
         name="ssl-select",
         title="HuBERT-soft, YAAPT and HiFi-GAN; the mean of unlike speakers is heard",

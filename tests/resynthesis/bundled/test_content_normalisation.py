@@ -7,7 +7,12 @@ from voicenym.nets.content.bottleneck import EVERY, RATE
 from voicenym.resynthesis.bundled import analysis, content_normalisation
 from voicenym.resynthesis.bundled.analysis import AveragesReader
 from voicenym.resynthesis.bundled.base_core import ResynthesisCore, Voice
-from voicenym.resynthesis.bundled.content_normalisation import Everybody, counted, parted, width
+from voicenym.resynthesis.bundled.content_normalisation import (
+    ContentStatistics,
+    counted,
+    unpacked,
+    width,
+)
 from voicenym.resynthesis.bundled.model_parts import Parts
 
 SIZE = 4
@@ -18,7 +23,7 @@ OPTIONS = {"content": 5, "speaker": 8, "width": 16, "inner": 24, "blocks": 2, "l
 def everybody(seed=0):
     generator = torch.Generator().manual_seed(seed)
     mixed = 0.1 * torch.randn(SIZE, SIZE, generator=generator)
-    made = Everybody(SIZE)
+    made = ContentStatistics(SIZE)
     made.mean.copy_(0.1 * torch.randn(SIZE, generator=generator))
     made.covariance.copy_(mixed @ mixed.T + 0.01 * torch.eye(SIZE))
     return made
@@ -55,7 +60,7 @@ def test_the_map_is_symmetric_and_positive_so_that_nothing_moves_farther_than_it
 
 
 def test_independent_numbers_are_stretched_by_the_ratio_of_their_deviations():
-    who = Everybody(2)
+    who = ContentStatistics(2)
     who.covariance.copy_(torch.diag(torch.tensor([0.04, 0.01])))
     weight = 1e6
     sums = torch.tensor([weight, 0.0, 0.0, 0.01 * weight, 0.0, 0.0, 0.04 * weight]).double()
@@ -82,7 +87,7 @@ def test_what_shifts_a_recording_as_a_whole_is_gone(monkeypatch):
 def test_pauses_do_not_count_and_speech_does():
     numbers = said(30)
     level = torch.cat([torch.full((1, 30), -7.0), torch.zeros(1, 30)], dim=1)
-    weight, first, second = parted(counted(numbers, level))
+    weight, first, second = unpacked(counted(numbers, level))
     assert weight[0, :15].max() < 1e-3
     assert weight[0, 15:].min() > 0.99
     torch.testing.assert_close(first[0, 20], weight[0, 20] * numbers[0, 20].double())
@@ -94,7 +99,7 @@ def test_everybody_is_learnt_frame_by_frame():
     level = loud(numbers)
     whole = counted(numbers, level).sum(1)
     halves = torch.cat([counted(n, loud(n)).sum(1) for n in numbers.split(700, dim=1)])
-    one, other = Everybody(SIZE), Everybody(SIZE)
+    one, other = ContentStatistics(SIZE), ContentStatistics(SIZE)
     one.learn(whole)
     other.learn(halves)
     torch.testing.assert_close(one.mean, numbers.mean(1)[0], atol=1e-5, rtol=0)
@@ -163,7 +168,7 @@ def test_parts_that_leave_content_as_it_is_know_nobody(tmp_path):
     plain.save(tmp_path / "plain", {})
     again = Parts.load(tmp_path / "plain")
     assert again.everybody is None
-    made = again.evening()
+    made = again.with_normalisation()
     for name, value in plain.state_dict().items():
         assert torch.equal(made.state_dict()[name], value), name
     made.save(tmp_path / "evened", {})

@@ -9,7 +9,7 @@ import pytest
 from voicenym.errors import VoicenymError
 from voicenym.nets.synthesis import synthesizers
 from voicenym.resynthesis.pipeline import assembly
-from voicenym.resynthesis.pipeline.synthesis_settings import Learnt, Settings, names
+from voicenym.resynthesis.pipeline.synthesis_settings import Settings, TrainingRecord, names
 
 USED = Settings("live", 70.0, 300.0, "root")
 
@@ -20,7 +20,7 @@ def trained(small_parts, tmp_path):
     parts = {name: small_parts["ssl"][name] for name in assembly.NEEDED}
     known = (tuple(sorted(names(parts[name]))) for name in ("content", "speaker"))
     network = synthesizers.load(parts["synthesizer"])
-    synthesizers.save(network, tmp_path / "trained", None, **Learnt(USED, *known).config())
+    synthesizers.save(network, tmp_path / "trained", None, **TrainingRecord(USED, *known).config())
     return {**parts, "synthesizer": tmp_path / "trained"}
 
 
@@ -28,11 +28,11 @@ def test_a_folder_is_used_as_its_synthesizer_was_trained(trained, small_parts, t
     place = tmp_path / "a"
     before = {**trained, "synthesizer": small_parts["ssl"]["synthesizer"]}
     assembly.assemble(place, before, Settings(lowest=50.0))
-    assert Learnt.of(place / "synthesizer") is None
+    assert TrainingRecord.of(place / "synthesizer") is None
     assembly.assemble(place, {"synthesizer": trained["synthesizer"]})
     assert assembly.opened(place).settings == USED
-    told = assembly.adjusted(place, {"tracker": "yaapt"}, trained["synthesizer"])
-    assert told == Settings("yaapt", 70.0, 300.0, "root")
+    adjusted = assembly.adjusted(place, {"tracker": "yaapt"}, trained["synthesizer"])
+    assert adjusted == Settings("yaapt", 70.0, 300.0, "root")
     assembly.assemble(place, {"pool": small_parts["ssl"]["pool"]})
     assert assembly.opened(place).settings == USED
 
@@ -53,8 +53,8 @@ def test_other_weights_of_the_same_size_are_refused(name, trained, tmp_path):
 
 def test_settings_that_mean_nothing_are_refused(trained):
     path = trained["synthesizer"] / "config.json"
-    told = json.loads(path.read_text("utf-8"))
-    told["learnt_with"]["scale"] = "double"
-    path.write_text(json.dumps(told), "utf-8")
+    adjusted = json.loads(path.read_text("utf-8"))
+    adjusted["learnt_with"]["scale"] = "double"
+    path.write_text(json.dumps(adjusted), "utf-8")
     with pytest.raises(VoicenymError, match=r"config\.json: scale is one of"):
-        Learnt.of(trained["synthesizer"])
+        TrainingRecord.of(trained["synthesizer"])

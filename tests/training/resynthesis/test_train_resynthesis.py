@@ -144,7 +144,7 @@ def test_weights_blend_with_what_they_went_on_from():
 def test_content_is_made_alike_by_an_encoder_that_stays(heard, tmp_path):
     config = changed(CONFIG, evened=True, steps=20)
     known = recipe.parts(config, 192)
-    made = known.evening()
+    made = known.with_normalisation()
     before = {name: value.clone() for name, value in made.state_dict().items()}
     machine = Machine(accelerator="cpu", workers=0)
     recipe.train(made, heard[:6], heard[6:], config, tmp_path, machine=machine)
@@ -165,7 +165,7 @@ def test_content_is_made_alike_by_an_encoder_that_stays(heard, tmp_path):
 
 
 def test_crops_bring_what_their_recordings_say(heard):
-    parts = recipe.parts(CONFIG, 192).evening()
+    parts = recipe.parts(CONFIG, 192).with_normalisation()
     sums = content_of(parts, heard)
     crops = TakeCrops(heard, 0.5, 16, 0, sums)
     for crop in crops:

@@ -63,7 +63,7 @@ def resynthesis(
     encoder = encoder_of(chosen.encoder)
     made = recipe.parts(chosen, encoder.size) if start is None else Parts.load(start)
     if chosen.evened and made.everybody is None:
-        made = made.evening()
+        made = made.with_normalisation()
     means = common.means(budget, quiet, accelerator, devices, precision, workers)
     spoken, aside = common.prepared(shelf or output / "shelf", learnt, kept, means["say"])
     bands = made.content.config()["bands"]

@@ -122,7 +122,7 @@ class AveragesReader:
         self._sums.add_pitch(pitch.f0 * inside, pitch.level)
 
 
-class Listener(Protocol):
+class VectorEncoder(Protocol):
     """Interface of a speaker encoder, as :class:`~voicenym.nets.speakers.speaker_encoder.Encoder`.
 
     Attributes:
@@ -145,7 +145,7 @@ class VectorReader:
         lengths: samples of each row, where rows are padded; None for all.
     """
 
-    def __init__(self, encoder: Listener, rows: int, lengths: Sequence[int] | None) -> None:
+    def __init__(self, encoder: VectorEncoder, rows: int, lengths: Sequence[int] | None) -> None:
         self._encoder = encoder
         self._weights = [0.0] * rows
         self._left = [2**62] * rows if lengths is None else list(lengths)

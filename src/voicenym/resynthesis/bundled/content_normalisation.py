@@ -39,7 +39,7 @@ class Map(NamedTuple):
     """``[..., size, size]``."""
 
 
-class Everybody(torch.nn.Module):
+class ContentStatistics(torch.nn.Module):
     """Global statistics of content features in the training data.
 
     Args:
@@ -64,7 +64,7 @@ class Everybody(torch.nn.Module):
         Args:
             sums: ``[recording, 1 + size + size * size]`` of :func:`counted`.
         """
-        weight, first, second = parted(sums.double().sum(0))
+        weight, first, second = unpacked(sums.double().sum(0))
         mean = first / weight
         self.mean.copy_(mean)
         self.covariance.copy_(second / weight - mean[:, None] * mean)
@@ -77,7 +77,7 @@ class Everybody(torch.nn.Module):
                 each.
         """
         mean, covariance = self.mean.double(), self.covariance.double()
-        weight, first, second = parted(sums)
+        weight, first, second = unpacked(sums)
         own = first / weight[..., None].clamp_min(1e-9)
         around = second - weight[..., None, None] * own[..., :, None] * own[..., None, :]
         total = weight[..., None] + FRAMES_OF_MEAN
@@ -125,7 +125,7 @@ def width(size: int) -> int:
     return 1 + size + size * size
 
 
-def parted(sums: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+def unpacked(sums: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """Sums split into weight ``[...]``, weighted features ``[..., size]`` and products ``[...,
     size, size]``.
     """

@@ -14,7 +14,7 @@ from voicenym.nets.checkpoint import fill, read, write
 from voicenym.nets.content.bottleneck import EVERY, QUIETEST, Bottleneck
 from voicenym.nets.synthesis import synthesizers
 from voicenym.nets.synthesis.synthesizer import Synthesizer
-from voicenym.resynthesis.bundled.content_normalisation import Everybody
+from voicenym.resynthesis.bundled.content_normalisation import ContentStatistics
 
 KIND = "resynthesis"
 LOWEST_RANGE, HIGHEST_RANGE = 0.12, 0.24
@@ -97,7 +97,7 @@ class Parts(torch.nn.Module):
         options: of the synthesizer; its content has one element more, the power of a frame.
         rank: see :class:`Voices`.
         evened: whether content is normalised
-            (:class:`~voicenym.resynthesis.bundled.content_normalisation.Everybody`).
+            (:class:`~voicenym.resynthesis.bundled.content_normalisation.ContentStatistics`).
 
     Attributes:
         usual: power and bands of a typical recording's average, ``[1 + band]``.
@@ -119,7 +119,7 @@ class Parts(torch.nn.Module):
         self.synthesizer: Synthesizer = synthesizers.make(synthesizer, options)
         self.voices = Voices(int(options["speaker"]), rank)
         self.register_buffer("usual", torch.zeros(self.content.ear.bands + 1))
-        self.everybody = Everybody(self.content.size) if evened else None
+        self.everybody = ContentStatistics(self.content.size) if evened else None
         self.eval()
 
     def conditions(self, numbers: torch.Tensor, power: torch.Tensor) -> torch.Tensor:
@@ -192,7 +192,7 @@ class Parts(torch.nn.Module):
         fill(parts, state, folder)
         return parts.eval()
 
-    def evening(self) -> Parts:
+    def with_normalisation(self) -> Parts:
         """Copy of the model with content normalisation, whose statistics are to be estimated."""
         made = (self.content.config(), self.synthesizer.kind, self.synthesizer.config())
         parts = Parts(*made, self.voices.rank, evened=True)

@@ -19,7 +19,7 @@ from voicenym.resynthesis.common.windows import Window, Windows
 ENDLESS = 2**62
 EVERY_SECONDS = 1.0
 """Of a live stream, after which who speaks is heard anew."""
-MOST_HEARD = 10 * RATE
+MOST_PAST = 10 * RATE
 """Samples of a live stream's past from which it is heard who speaks."""
 
 
@@ -99,7 +99,7 @@ class _Row(Group):
         super().__init__([row], end, taps, str(own.device))
         self._codec, self._own, self._voice = codec, own, voice
 
-    def hear(self, window: Window) -> None:
+    def process(self, window: Window) -> None:
         kept = min(window.kept, max(0, self.end - window.start - window.before))
         if not kept:
             return
@@ -164,7 +164,7 @@ class LiveCodedCore:
         while block.shape[1]:
             some, block = block[:, : self._left], block[:, self._left :]
             parts.append(self._output.push(some, self._stream.push(some)))
-            self._past = torch.cat([self._past, some], dim=1)[:, -MOST_HEARD:]
+            self._past = torch.cat([self._past, some], dim=1)[:, -MOST_PAST:]
             self._left -= some.shape[1]
             if not self._left:
                 self._left = self._every

@@ -36,33 +36,33 @@ class Level:
         def empty(frames: int = 0) -> torch.Tensor:
             return torch.zeros(rows, frames, device=device)
 
-        self._said, self._made = empty(), empty()  # samples of frames that are not whole
+        self._source, self._made = empty(), empty()  # samples of frames that are not whole
         self._waiting = empty()  # samples of whole frames that wait for their gain
         # mean squares, from so many frames before the first that waits
-        self._of_said, self._of_made = empty(AROUND + 1), empty(AROUND + 1)
+        self._source_power, self._made_power = empty(AROUND + 1), empty(AROUND + 1)
 
-    def push(self, said: torch.Tensor, made: torch.Tensor) -> torch.Tensor:
+    def push(self, source: torch.Tensor, made: torch.Tensor) -> torch.Tensor:
         """Adds samples of both signals ``[row, time]``, of any lengths; returns finished ones."""
-        self._said, power = _taken(self._said, said)
-        self._of_said = torch.cat([self._of_said, power], dim=1)
+        self._source, power = _taken(self._source, source)
+        self._source_power = torch.cat([self._source_power, power], dim=1)
         before = torch.cat([self._made, made], dim=1)
         self._made, power = _taken(self._made, made)
-        self._of_made = torch.cat([self._of_made, power], dim=1)
+        self._made_power = torch.cat([self._made_power, power], dim=1)
         whole = before[:, : before.shape[1] - self._made.shape[1]]
         self._waiting = torch.cat([self._waiting, whole], dim=1)
-        known = min(self._of_said.shape[1], self._of_made.shape[1])
+        known = min(self._source_power.shape[1], self._made_power.shape[1])
         frames = known - 2 * (AROUND + 1)
         if frames <= 0:
             return self._waiting[:, :0]
         said_around, made_around = (
             torch.nn.functional.conv1d(power[:, None, :known], self._window)[:, 0]
-            for power in (self._of_said, self._of_made)
+            for power in (self._source_power, self._made_power)
         )
         gains = (said_around / made_around.clamp_min(LEAST_POWER)).sqrt().clamp_max(HIGHEST_GAIN)
         out = self._waiting[:, : frames * HOP] * between_middles(gains)
         self._waiting = self._waiting[:, frames * HOP :].clone()
-        self._of_said = self._of_said[:, frames:].clone()
-        self._of_made = self._of_made[:, frames:].clone()
+        self._source_power = self._source_power[:, frames:].clone()
+        self._made_power = self._made_power[:, frames:].clone()
         return out
 
     def flush(self) -> torch.Tensor:

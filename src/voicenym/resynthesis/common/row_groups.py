@@ -31,7 +31,7 @@ class Output:
         self._level = Level(rows, device)
         self.latency = self._level.latency + (0 if taps is None else len(taps) // 2)
 
-    def push(self, said: torch.Tensor, made: torch.Tensor) -> torch.Tensor:
+    def push(self, source: torch.Tensor, made: torch.Tensor) -> torch.Tensor:
         """Adds input and synthetic samples ``[row, time]``, of any lengths; returns the finished
         ones.
         """
@@ -41,7 +41,7 @@ class Output:
             made = made[:, :0]
             if around.shape[1] >= len(self._taps):
                 made = torch.conv1d(around[:, None], self._taps[None, None])[:, 0]
-        return self._level.push(said, made)
+        return self._level.push(source, made)
 
     def flush(self, made: torch.Tensor) -> torch.Tensor:
         """The remaining samples, with the last synthetic ones, up to a whole frame; both signals
@@ -74,7 +74,7 @@ class Group(ABC):
         self.latency = self._output.latency
 
     @abstractmethod
-    def hear(self, window: Window) -> None:
+    def process(self, window: Window) -> None:
         """Processes a window up to the end of the rows; passes input and output to :meth:`put`."""
 
     @abstractmethod
@@ -86,9 +86,9 @@ class Group(ABC):
         """Number of finished samples that wait to be returned."""
         return self._waiting.shape[1]
 
-    def put(self, said: torch.Tensor, made: torch.Tensor) -> None:
+    def put(self, source: torch.Tensor, made: torch.Tensor) -> None:
         """Adds input and synthetic samples, of any lengths."""
-        self._waiting = torch.cat([self._waiting, self._output.push(said, made)], dim=1)
+        self._waiting = torch.cat([self._waiting, self._output.push(source, made)], dim=1)
 
     def finish(self) -> None:
         """Ends the rows."""
@@ -138,7 +138,7 @@ class Grouped:
     def _worked(self, windows: Sequence[Window], last: bool) -> torch.Tensor:
         for window in windows:
             for group in self._groups:
-                group.hear(window)
+                group.process(window)
         for group in self._groups:
             if last or self._windows.start >= group.end:
                 group.finish()

@@ -188,7 +188,7 @@ class WindowedSynthesis:
         return kept
 
 
-def spoken(
+def synthesis_stream(
     network: Synthesizer, speaker: torch.Tensor, seed: torch.Tensor
 ) -> SynthesisStream | WindowedSynthesis:
     """Stream of a synthesizer: its own if it streams, else :class:`WindowedSynthesis`."""

@@ -33,7 +33,7 @@ from voicenym.nets.speakers.speaker_encoder import RATE, Encoder
 from voicenym.nets.synthesis import synthesizers
 from voicenym.nets.synthesis.synthesizer import Synthesizer
 from voicenym.private import is_closed, private_folder, write_inside
-from voicenym.resynthesis.pipeline.synthesis_settings import Learnt, Settings, names
+from voicenym.resynthesis.pipeline.synthesis_settings import Settings, TrainingRecord, names
 
 KIND = "pipeline"
 NEEDED = ("content", "speaker", "synthesizer")
@@ -63,9 +63,9 @@ class Assembly:
     settings: Settings
 
     def __post_init__(self) -> None:
-        told = self.synthesizer.config()
+        recorded = self.synthesizer.config()
         for name, network in (("content", self.content), ("speaker", self.speaker)):
-            has, wants = network.size, int(told[name])
+            has, wants = network.size, int(recorded[name])
             if has != wants:
                 raise VoicenymError(
                     f"the {name} ({network.kind}) gives {has} numbers, and the synthesizer "
@@ -134,7 +134,7 @@ def assemble(
         raise VoicenymError(f"no part {unknown[0]!r}; there are: {', '.join((*NEEDED, *CHOICES))}")
     before: dict[str, Any] = {}
     if (folder / CONFIG).exists():
-        before = _told(folder)
+        before = _pipeline_config(folder)
     there = [name for name in (*NEEDED, *CHOICES) if (folder / name).is_dir()]
     places = {**{name: folder / name for name in there}, **parts}
     for name in NEEDED:
@@ -147,35 +147,35 @@ def assemble(
         for name, source in parts.items():
             if (folder / name).resolve() != source.resolve():
                 _copy(source, folder / name)
-        told = {
+        recorded = {
             "kind": KIND,
             **asdict(settings),
             "parts": {name: _digest(folder / name) for name in places},
             "card": {**before.get("card", {}), **dict(card or {})},
         }
-        write_inside(folder / CONFIG, json.dumps(told, indent=2, ensure_ascii=False) + "\n")
+        write_inside(folder / CONFIG, json.dumps(recorded, indent=2, ensure_ascii=False) + "\n")
     except OSError as error:
         raise VoicenymError(
             f"{folder}: cannot be written ({error.strerror}); choose another folder"
         ) from error
 
 
-def adjusted(folder: Path, told: Mapping[str, Any], synthesizer: Path | None = None) -> Settings:
+def adjusted(folder: Path, given: Mapping[str, Any], synthesizer: Path | None = None) -> Settings:
     """Given settings, completed by those that the synthesizer was trained with.
 
     Args:
         folder: of a pipeline, whose settings stay where a synthesizer says nothing; or none yet.
-        told: settings by name.
+        given: settings by name.
         synthesizer: folder of one that is put in.
 
     Raises:
         VoicenymError: as of :class:`~voicenym.resynthesis.pipeline.synthesis_settings.Settings`.
     """
-    learnt = None if synthesizer is None else Learnt.of(synthesizer)
+    learnt = None if synthesizer is None else TrainingRecord.of(synthesizer)
     if learnt is not None:
-        return replace(learnt.settings, **told)
+        return replace(learnt.settings, **given)
     there = (folder / CONFIG).exists()
-    return replace(_settings(folder) if there else Settings(), **told)
+    return replace(_settings(folder) if there else Settings(), **given)
 
 
 def check(places: Mapping[str, Path], settings: Settings) -> None:
@@ -189,7 +189,7 @@ def check(places: Mapping[str, Path], settings: Settings) -> None:
     from voicenym.resynthesis.pipeline.f0_regression import Register
 
     networks = _networks(places, settings)
-    learnt = Learnt.of(places["synthesizer"])
+    learnt = TrainingRecord.of(places["synthesizer"])
     if learnt is not None:
         learnt.check(places)
     size, known = networks.speaker.size, names(places["speaker"])
@@ -257,7 +257,7 @@ def part(folder: Path, name: str) -> Path:
         raise WeightsError(
             f"{folder}: has no {name}; add it: voicenym models assemble --{name} DIR -o {folder}"
         )
-    wanted = _told(folder).get("parts", {}).get(name)
+    wanted = _pipeline_config(folder).get("parts", {}).get(name)
     if wanted is not None and _digest(place) != wanted:
         raise VoicenymError(
             f"{place}: is not what the folder was put together with; add it with voicenym models "
@@ -267,10 +267,10 @@ def part(folder: Path, name: str) -> Path:
 
 
 def version(folder: Path) -> str:
-    """Version of all modules together; equal for equal weights and settings, empty without weights."""
+    """Version of all modules; equal for equal weights and settings, empty without weights."""
     if not (folder / CONFIG).is_file():
         return ""
-    _told(folder)  # of another kind: refused
+    _pipeline_config(folder)  # of another kind: refused
     return stamp(folder)
 
 
@@ -283,18 +283,18 @@ def _networks(places: Mapping[str, Path], settings: Settings) -> Assembly:
     )
 
 
-def _told(folder: Path) -> dict[str, Any]:
-    told = configuration(folder)
-    if told.get("kind") != KIND:
+def _pipeline_config(folder: Path) -> dict[str, Any]:
+    recorded = configuration(folder)
+    if recorded.get("kind") != KIND:
         raise VoicenymError(
             f"{folder}: is not the folder of a pipeline (it holds "
-            f"{told.get('kind', 'something else')}); make one: {ASSEMBLE}"
+            f"{recorded.get('kind', 'something else')}); make one: {ASSEMBLE}"
         )
-    return told
+    return recorded
 
 
 def _settings(folder: Path) -> Settings:
-    return Settings.told(_told(folder), folder / CONFIG)
+    return Settings.from_config(_pipeline_config(folder), folder / CONFIG)
 
 
 def _digest(place: Path) -> str:
@@ -302,7 +302,7 @@ def _digest(place: Path) -> str:
 
 
 def _copy(source: Path, target: Path) -> None:
-    """Copies the two files of a module, the configuration last: an interrupted copy is invalid.
+    """Copies both files of a module, the configuration last: an interrupted copy is invalid.
 
     File permissions are kept, such as those of a private pool.
     """

@@ -61,8 +61,8 @@ class Register(torch.nn.Module):
         Raises:
             DependencyError, VoicenymError: as :func:`voicenym.nets.checkpoint.write`.
         """
-        told = {"size": self.size, "encoder": self.encoder, "version": self.version}
-        write(folder, self.state_dict(), {"kind": KIND, **told, "card": dict(card or {})})
+        recorded = {"size": self.size, "encoder": self.encoder, "version": self.version}
+        write(folder, self.state_dict(), {"kind": KIND, **recorded, "card": dict(card or {})})
 
     @classmethod
     def load(cls, folder: Path) -> Register:
@@ -76,7 +76,7 @@ class Register(torch.nn.Module):
             raise VoicenymError(
                 f"{folder}: holds no register; make one: voicenym train register DATA -o FOLDER"
             )
-        told, state = read(folder)
-        found = cls(int(told["size"]), told.get("encoder", ""), told.get("version", ""))
+        recorded, state = read(folder)
+        found = cls(int(recorded["size"]), recorded.get("encoder", ""), recorded.get("version", ""))
         fill(found, state, folder)
         return found

@@ -16,7 +16,7 @@ from voicenym.nets.streaming import Memory
 from voicenym.nets.synthesis.excitation import Noise
 from voicenym.resynthesis.bundled.analysis import VectorReader
 from voicenym.resynthesis.common.row_groups import Group, Grouped, low_pass
-from voicenym.resynthesis.common.windows import Window, spoken
+from voicenym.resynthesis.common.windows import Window, synthesis_stream
 from voicenym.resynthesis.pipeline.assembly import Assembly
 from voicenym.resynthesis.pipeline.conditioning import (
     content_of,
@@ -26,7 +26,7 @@ from voicenym.resynthesis.pipeline.conditioning import (
     windows_of,
 )
 
-SPEAK_SECONDS = 2.0
+SYNTHESIS_SECONDS = 2.0
 """Frames go to the synthesizer in parts this long: what it makes meanwhile stays in the cache."""
 ENDLESS = 2**62
 
@@ -138,7 +138,7 @@ class ProfileReader:
         self._moments.add(torch.cat(found))
 
 
-class SpokenCore(Grouped):
+class PipelineCore(Grouped):
     """Core of the pipeline, at 16 kHz.
 
     Args:
@@ -207,10 +207,10 @@ class _Group(Group):
         self._parts, self._voice = parts, voice
         self._mean, self._std, self._changes, self._share = mean, std, changes, noise
         self._noise, self._memory = Noise(), Memory()
-        self._synthesis = spoken(parts.synthesizer, voice.vectors, voice.seeds)
+        self._synthesis = synthesis_stream(parts.synthesizer, voice.vectors, voice.seeds)
         self.latency += self._synthesis.latency
 
-    def hear(self, window: Window) -> None:
+    def process(self, window: Window) -> None:
         """Processes a window up to the end of the rows."""
         parts = self._parts
         kept = min(window.kept, max(0, self.end - window.start - window.before))
@@ -221,7 +221,7 @@ class _Group(Group):
         f0 = self._changed(pitch_of(parts, samples, window.before, kept))
         said = samples[:, window.before : window.before + kept]
         self.put(said, said[:, :0])
-        size = max(1, round(SPEAK_SECONDS * RATE / parts.synthesizer.hop))
+        size = max(1, round(SYNTHESIS_SECONDS * RATE / parts.synthesizer.hop))
         for some, pitch in zip(content.split(size, 1), f0.split(size, 1), strict=True):
             self.put(said[:, :0], self._synthesis.push(some, pitch))
 

@@ -1,4 +1,4 @@
-"""Base class of pipeline systems: content, F0 and speaker vector, resynthesised in another voice."""
+"""Base of pipeline systems: content, F0 and speaker vector, resynthesised in another voice."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from voicenym.nets.weights_home import home
 from voicenym.pseudonym import Pseudonym
 from voicenym.resynthesis.pipeline import assembly
 from voicenym.resynthesis.pipeline.f0_regression import Register
-from voicenym.resynthesis.pipeline.pipeline_core import Profile, ProfileReader, SpokenCore, Voice
+from voicenym.resynthesis.pipeline.pipeline_core import PipelineCore, Profile, ProfileReader, Voice
 from voicenym.resynthesis.pipeline.synthesis_settings import names
 
 CHANGES = ("moved", "quantised", "noisy")
@@ -63,7 +63,7 @@ class Pipeline(Anonymizer):
     noise: float = 0.1
 
     streams: ClassVar[bool] = False
-    shelf: ClassVar[str]
+    folder_name: ClassVar[str]
 
     def __post_init__(self) -> None:
         chosen = self.f0.split("+")
@@ -77,7 +77,7 @@ class Pipeline(Anonymizer):
                 f"{self.card.name}: noise is 0 to {FARTHEST:g} deviations, not {self.noise}"
             )
         if self.identity:
-            parsed(self.identity)  # a fault in the text is told at once
+            parsed(self.identity)  # a malformed specification fails at construction
 
     def own(self, folder: Path) -> Identity:
         """The published identity method, with its files from the weights folder."""
@@ -95,7 +95,7 @@ class Pipeline(Anonymizer):
     @property
     def folder(self) -> Path:
         """Folder of the weights."""
-        return Path(self.weights) if self.weights else home() / self.shelf
+        return Path(self.weights) if self.weights else home() / self.folder_name
 
     def check(self) -> None:
         """Loads all modules.
@@ -149,7 +149,7 @@ class Pipeline(Anonymizer):
     def core_for(self, pseudonyms: Sequence[Pseudonym], rate: int, profile: Any) -> Core:
         parts = assembly.opened(self.folder, self.device)
         voice = self.voice(pseudonyms, profile)
-        return SpokenCore(parts, voice, profile, self.changes, self.noise, rate, self.device)
+        return PipelineCore(parts, voice, profile, self.changes, self.noise, rate, self.device)
 
     def core(self, pseudonyms: Sequence[Pseudonym], rate: int, profile: Any) -> Core:
         return self.core_for(pseudonyms, rate, profile)
@@ -167,18 +167,18 @@ class Pipeline(Anonymizer):
             own = profile.vectors[heard].cpu()
             if not (method.hears or hertz):
                 own = torch.ones_like(own)
-            told = for_parts(method, own, [pseudonyms[row] for row in heard])
+            pseudo = for_parts(method, own, [pseudonyms[row] for row in heard])
             if hertz and moves:
-                to_mean[heard] += (told[put_in][:, 0] / own[:, 0]).log().to(to_mean)
-            vectors[:, heard] = torch.stack(told)
+                to_mean[heard] += (pseudo[put_in][:, 0] / own[:, 0]).log().to(to_mean)
+            vectors[:, heard] = torch.stack(pseudo)
             if hertz and not moves:
                 vectors[:, heard, 0] = own[:, 0]  # says of F0 what the contour says
         if moves and not hertz:
             to_mean, to_std = self._register()(vectors[put_in])
-        spoken = vectors[0] if method.whole else vectors.transpose(0, 1)
+        synthesis_stream = vectors[0] if method.whole else vectors.transpose(0, 1)
         seeds = [pseudonym.index("pipeline.noise", 2**62) for pseudonym in pseudonyms]
         return Voice(
-            parts.settings.scaled(spoken).to(self.device),
+            parts.settings.scaled(synthesis_stream).to(self.device),
             to_mean.to(self.device),
             to_std.to(self.device),
             torch.tensor(seeds, dtype=torch.int64, device=self.device),

@@ -57,7 +57,7 @@ class Settings:
         return unit if self.scale == "unit" else unit * math.sqrt(vectors.shape[-1])
 
     @classmethod
-    def told(cls, config: Mapping[str, Any], where: Path) -> Settings:
+    def from_config(cls, config: Mapping[str, Any], where: Path) -> Settings:
         """Settings of a configuration; defaults for missing ones.
 
         Args:
@@ -74,7 +74,7 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class Learnt:
+class TrainingRecord:
     """Record of the training of a synthesizer by ``voicenym train synthesizer``.
 
     Args:
@@ -88,21 +88,21 @@ class Learnt:
 
     def config(self) -> dict[str, Any]:
         """Entries of the synthesizer's configuration, fit for JSON."""
-        told = {"content": list(self.content), "speaker": list(self.speaker)}
-        return {LEARNT: {**asdict(self.settings), **told}}
+        recorded = {"content": list(self.content), "speaker": list(self.speaker)}
+        return {LEARNT: {**asdict(self.settings), **recorded}}
 
     @classmethod
-    def of(cls, folder: Path) -> Learnt | None:
+    def of(cls, folder: Path) -> TrainingRecord | None:
         """Record in a synthesizer's folder; None if there is none, as after a conversion.
 
         Raises:
             VoicenymError: no configuration, or one that means nothing.
         """
-        told = configuration(folder).get(LEARNT)
-        if not isinstance(told, Mapping):
+        recorded = configuration(folder).get(LEARNT)
+        if not isinstance(recorded, Mapping):
             return None
-        parts = (tuple(told.get(name, ())) for name in ("content", "speaker"))
-        return cls(Settings.told(told, folder / CONFIG), *parts)
+        parts = (tuple(recorded.get(name, ())) for name in ("content", "speaker"))
+        return cls(Settings.from_config(recorded, folder / CONFIG), *parts)
 
     def check(self, places: Mapping[str, Path]) -> None:
         """Rejects content and speaker encoders that the synthesizer was not trained with.
@@ -126,6 +126,6 @@ def names(place: Path) -> set[str]:
     """Identifiers of weights: our digest of them, or that of the checkpoint they were converted
     from.
     """
-    told = configuration(place)
-    card = told.get("card", {})
-    return {str(told.get(DIGEST, ""))[:16], str(card.get("its SHA-256", ""))[:16]} - {""}
+    recorded = configuration(place)
+    card = recorded.get("card", {})
+    return {str(recorded.get(DIGEST, ""))[:16], str(card.get("its SHA-256", ""))[:16]} - {""}

@@ -16,7 +16,7 @@ from voicenym.resynthesis.pipeline.pipeline_system import Pipeline
 
 
 @dataclass(frozen=True)
-class Selecting(Pipeline):
+class SelectionPipeline(Pipeline):
     """Pipeline whose target voice is the mean of selected pool speakers.
 
     Args:
@@ -32,7 +32,7 @@ class Selecting(Pipeline):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._selection("")  # a parameter out of range is told at once
+        self._selection("")  # a parameter out of range fails at construction
 
     def own(self, folder: Path) -> Identity:
         return self._selection(str(part(folder, "pool")))
@@ -42,7 +42,7 @@ class Selecting(Pipeline):
 
 
 @dataclass(frozen=True)
-class Turning(Pipeline):
+class RotationPipeline(Pipeline):
     """Pipeline whose target voice is the speaker's vector, rotated by a Householder network and the
     key.
 
@@ -61,7 +61,7 @@ class Turning(Pipeline):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        Householder("", self.turns, self.radius)  # a parameter out of range is told at once
+        Householder("", self.turns, self.radius)  # a parameter out of range fails at construction
 
     def own(self, folder: Path) -> Identity:
         return Householder(str(part(folder, self.form)), self.turns, self.radius)

@@ -1,7 +1,7 @@
 """The recipe of i-vectors: background model, statistics, total variability.
 
 Nobody's name is needed for these; who compares i-vectors (LDA, PLDA) learns that from
-:class:`Learnt`'s vectors and speakers.
+:class:`TrainingRecord`'s vectors and speakers.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class IVectorConfig(BackgroundConfig):
 
 
 @dataclass(frozen=True)
-class Learnt:
+class TrainingRecord:
     """What training found.
 
     Args:
@@ -87,7 +87,7 @@ def train(
     say: Say = lambda text: None,
     workers: int = 1,
     left_out: LeftOut = STRICT,
-) -> Learnt:
+) -> TrainingRecord:
     """Learn to extract i-vectors, and save that as ``config.json`` and ``model.safetensors``.
 
     Memory holds the frames that the background model is learnt from
@@ -136,7 +136,7 @@ def train(
             vectors = torch.cat([model.ivectors(*some) for some in stored])
     learnt = replace(base, variability=model)
     background.store(learnt, folder, heard)
-    return Learnt(learnt, vectors.cpu().numpy(), tuple(piece.speaker for piece in pieces))
+    return TrainingRecord(learnt, vectors.cpu().numpy(), tuple(piece.speaker for piece in pieces))
 
 
 def cut(heard: Heard, frames: int) -> list[Heard]:

@@ -21,7 +21,7 @@ from voicenym.nets.synthesis.hifigan import HifiGan
 from voicenym.nets.synthesis.synthesizer import Synthesizer
 from voicenym.nets.weight_norm import fold, normalize_weights
 from voicenym.resynthesis.pipeline.assembly import Assembly
-from voicenym.resynthesis.pipeline.synthesis_settings import Learnt, names
+from voicenym.resynthesis.pipeline.synthesis_settings import TrainingRecord, names
 from voicenym.training.run.fit import Limits, Machine, Outcome, fit
 from voicenym.training.run.resume_check import begun
 from voicenym.training.synthesis.source_filter_step import SourceFilter, standardize
@@ -39,7 +39,7 @@ JUDGED = 48
 
 def parts(
     config: SynthesizerConfig, content: Path, speaker: Path, start: Path | None = None
-) -> tuple[Assembly, Learnt]:
+) -> tuple[Assembly, TrainingRecord]:
     """A synthesizer to train, the encoders that it is to hear, and what its folder will say.
 
     Args:
@@ -69,10 +69,12 @@ def parts(
     if isinstance(network, AcousticNsf) and config.adversarial < 1.0:
         raise VoicenymError(f"{network.kind} learns without discriminators: give adversarial: 1.0")
     known = (tuple(sorted(names(place))) for place in (content, speaker))
-    return Assembly(heard, who, network, config.settings), Learnt(config.settings, *known)
+    return Assembly(heard, who, network, config.settings), TrainingRecord(config.settings, *known)
 
 
-def resumable(folder: Path, parts: Assembly, learnt: Learnt, config: SynthesizerConfig) -> None:
+def resumable(
+    folder: Path, parts: Assembly, learnt: TrainingRecord, config: SynthesizerConfig
+) -> None:
     """Refuse to go on with a run that was begun with other parts.
 
     Raises:
