@@ -1,9 +1,9 @@
-"""The codec: speech to frames, who speaks taken away, what is left quantised, and all of it back.
+"""MUSA codec: speech encoder, speaker subtraction, residual quantisation, decoder.
 
-Yao et al., "MUSA" (2024), section III. Frames x of the speech encoder and the speaker's vector s
-have the same size; r = x - s (equation 3) goes through the residual quantiser, and a voice is added
-to what comes out: s itself, an empty one, or any other. (The paper says "concatenated" in its
-overview and "added" where it describes the step; sizes are those of a sum.)
+Yao et al., "MUSA" (2024), section III. Frames x of the speech encoder and the speaker vector s have
+the same size; r = x - s (equation 3) is quantised, and a speaker vector is added to the result: s
+itself, an empty one, or any other. (The paper says "concatenated" in its overview and "added" in
+the description of the step; the sizes are those of a sum.)
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from voicenym.nets.streaming import Memory
 KIND = "musa"
 RATE = 16_000
 MOST_SAMPLES = 30 * RATE
-"""That are heard at once; longer recordings in windows of so many."""
+"""Longest input of one pass; longer recordings are processed in windows."""
 CONTEXT = 2 * RATE
-"""Samples that windows have beside those that are kept, on either side."""
+"""Context of a window on either side, in samples."""
 
 
 @dataclass(frozen=True)
 class CodecConfig:
-    """Sizes; those of the paper (section IV.B) unless given.
+    """Sizes of the codec; the defaults are those of the paper (section IV.B).
 
     Args:
         channels: of the first convolution; every block doubles them, up to the paper's 512.
@@ -47,20 +47,21 @@ class CodecConfig:
         size: elements of a frame, and of a speaker's vector.
         layers: of the LSTM.
         kernel: of both convolutions of a residual unit.
-        compress: channels between these are so many times fewer (the paper does not say; 2 is
+        compress: factor by which the channels between these are fewer (not in the paper; 2 is
             EnCodec's).
         codebooks, entries: of the quantiser.
         decay, least: see :class:`voicenym.nets.codec.quantizer.Codebook`.
         speaker: channels of the speaker encoder.
         causal: no frame looks at later samples, so that the codec streams.
-        spectral: channels of both ends where they work on spectra
-            (:mod:`voicenym.nets.codec.spectral_coder`) instead of samples; 0 for the paper's. Only
-            those have ``channels``, ``layers``, ``kernel`` and ``compress``. With ``causal`` these
-            look ahead by their windows and little more, and stream as well.
-        blocks: of each of these ends.
+        spectral: channels of the spectral encoder and decoder
+            (:mod:`voicenym.nets.codec.spectral_coder`); 0 for the paper's waveform encoder and
+            decoder, which alone use ``channels``, ``layers``, ``kernel`` and ``compress``. With
+            ``causal`` the spectral ones look ahead by their windows and little more, and stream as
+            well.
+        blocks: of the spectral encoder, and of the decoder.
 
     Raises:
-        ValueError: sizes of which there is no codec.
+        ValueError: invalid sizes.
     """
 
     channels: int = 32
@@ -91,12 +92,12 @@ class CodecConfig:
 
 
 class Coded(NamedTuple):
-    """What the codec makes of speech.
+    """Output of the codec in training.
 
     Args:
         waveform: ``[batch, time]``.
         quantized: frames without the speaker.
-        own: ``[batch, size]``, the speaker's vector that was taken away.
+        own: ``[batch, size]``, the speaker vector that was subtracted.
     """
 
     waveform: torch.Tensor
@@ -138,12 +139,12 @@ class Codec(torch.nn.Module):
 
     @property
     def size(self) -> int:
-        """Elements of a speaker's vector."""
+        """Elements of a speaker vector."""
         return self.sizes.size
 
     @functools.cached_property
     def ahead(self) -> int:
-        """Samples that a stream holds back beyond the frame that it waits for."""
+        """Look-ahead of a stream in samples, beyond the frame that is being filled."""
         if not self.sizes.spectral:
             return 0
         memory, steps = Memory(), 16
@@ -153,10 +154,11 @@ class Codec(torch.nn.Module):
         return silence.shape[1] - made.shape[1]
 
     def shortened(self, codebooks: int) -> Codec:
-        """The same codec, parts and all, that says frames by its first few codebooks alone.
+        """The same codec, modules shared, with its first few codebooks alone.
 
-        What the others tell is lost, of voices more than of words where the first ones learnt
-        content; see ``partial`` of :class:`voicenym.training.codec.codec_step.MusaConfig`.
+        The information of the other codebooks is lost: more of the voice than of the words if the
+        first ones encode content; see ``partial`` of
+        :class:`voicenym.training.codec.codec_step.MusaConfig`.
 
         Raises:
             VoicenymError: more codebooks than there are, or none.
@@ -172,9 +174,9 @@ class Codec(torch.nn.Module):
         return made
 
     def speaker(self, waveform: torch.Tensor) -> torch.Tensor:
-        """Speakers' vectors ``[batch, size]`` of waveforms ``[batch, time]`` at 16 kHz.
+        """Speaker vectors ``[batch, size]`` of waveforms ``[batch, time]`` at 16 kHz.
 
-        A long recording is heard in equal parts, whose vectors are averaged.
+        A long recording is embedded in equal parts, whose vectors are averaged.
 
         Raises:
             VoicenymError: less speech than a window of the encoder.
@@ -190,7 +192,7 @@ class Codec(torch.nn.Module):
         return torch.stack([self.speakers(part) for part in parts]).mean(0)
 
     def frames(self, waveform: torch.Tensor, own: torch.Tensor) -> torch.Tensor:
-        """Frames without the speaker, before they are quantised: ``[batch, size, frame]``.
+        """Frames after speaker subtraction, before quantisation: ``[batch, size, frame]``.
 
         Args:
             waveform: ``[batch, time]``; zeros fill the last frame.
@@ -201,20 +203,23 @@ class Codec(torch.nn.Module):
         return x - own[:, :, None]
 
     def encode(self, waveform: torch.Tensor, own: torch.Tensor) -> Quantized:
-        """:meth:`frames`, quantised."""
+        """Quantised frames; see :meth:`frames`."""
         quantized: Quantized = self.quantizer(self.frames(waveform, own))
         return quantized
 
     def decode(self, frames: torch.Tensor, voice: torch.Tensor) -> torch.Tensor:
-        """Frames ``[batch, size, frame]`` in voices ``[batch, size]``: ``[batch, frame * hop]``."""
+        """Waveforms ``[batch, frame * hop]`` of frames ``[batch, size, frame]`` in voices ``[batch,
+        size]``.
+        """
         return self.decoder(frames + voice[:, :, None])
 
     def forward(self, waveform: torch.Tensor, own: torch.Tensor | None = None) -> Coded:
-        """Speech rebuilt in its own voice.
+        """Reconstruction of speech in its own voice.
 
         Args:
             waveform: ``[batch, time]``.
-            own: ``[batch, size]`` of the speakers, of other speech of theirs; None to hear it here.
+            own: ``[batch, size]``, speaker vectors of other speech; None to compute them from the
+                waveform.
 
         Raises:
             VoicenymError: as :meth:`speaker`.
@@ -228,15 +233,15 @@ class Codec(torch.nn.Module):
     def convert(
         self, waveform: torch.Tensor, own: torch.Tensor, voice: torch.Tensor
     ) -> torch.Tensor:
-        """Speech ``[batch, time]`` in other voices, as long, in bounded memory.
+        """Speech ``[batch, time]`` in other voices, of the same length, in bounded memory.
 
-        A recording longer than :data:`MOST_SAMPLES` is heard in windows that overlap; the LSTMs
-        begin anew in each, which :data:`CONTEXT` lets them forget.
+        A recording longer than :data:`MOST_SAMPLES` is processed in overlapping windows. The LSTMs
+        restart in each window; :data:`CONTEXT` lets them settle.
 
         Args:
             waveform: at 16 kHz.
             own: ``[batch, size]`` of the speakers.
-            voice: ``[batch, size]`` of who is to be heard.
+            voice: ``[batch, size]`` of the target voices.
 
         Raises:
             VoicenymError: vectors of another size.
@@ -258,7 +263,7 @@ class Codec(torch.nn.Module):
         return torch.cat(parts, dim=1)
 
     def check(self, *vectors: torch.Tensor) -> None:
-        """Refuse vectors that are not this codec's.
+        """Rejects vectors of another size.
 
         Raises:
             VoicenymError: of another size.
@@ -275,7 +280,7 @@ class Codec(torch.nn.Module):
         return dataclasses.asdict(self.sizes)
 
     def save(self, folder: Path, *, half: bool = False, **about: Any) -> None:
-        """Keep it in a folder.
+        """Writes the codec to a folder.
 
         Args:
             folder: made where there is none.
@@ -290,7 +295,7 @@ class Codec(torch.nn.Module):
 
     @classmethod
     def load(cls, folder: Path) -> tuple[Codec, dict[str, Any]]:
-        """One that :meth:`save` kept, ready to use, and its configuration.
+        """Reads a codec written by :meth:`save`, in evaluation mode, and its configuration.
 
         Raises:
             DependencyError, VoicenymError: as :func:`voicenym.nets.checkpoint.read`, and where the
@@ -305,7 +310,7 @@ class Codec(torch.nn.Module):
 
 
 def sizes(options: Mapping[str, Any], where: str) -> CodecConfig:
-    """Sizes from a configuration.
+    """Codec sizes from a configuration.
 
     Raises:
         VoicenymError: of which there is no codec.

@@ -1,4 +1,4 @@
-"""The codec block by block, for live lines."""
+"""Streaming inference of the causal codec."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from voicenym.nets.streaming import Memory
 
 
 class CodecStream:
-    """A causal codec block by block.
+    """Streaming voice conversion with a causal codec.
 
-    The samples are those of :meth:`voicenym.nets.codec.codec.Codec.convert`, to rounding.
+    The output equals that of :meth:`voicenym.nets.codec.codec.Codec.convert`, up to rounding.
 
-    Who speaks must be known before: a vector of earlier speech of theirs.
+    The speaker vectors must be known beforehand, from earlier speech.
 
     Args:
         codec: causal, in evaluation mode.
         own: ``[row, size]`` of the speakers.
-        voice: ``[row, size]`` of who is to be heard.
+        voice: ``[row, size]`` of the target voices.
 
     Attributes:
-        latency: samples that are held back at most.
+        latency: largest number of samples held back.
 
     Raises:
         VoicenymError: vectors of another size, or a codec that looks ahead.
@@ -42,11 +42,11 @@ class CodecStream:
 
     @property
     def own(self) -> torch.Tensor:
-        """``[row, size]`` of the speakers."""
+        """Speaker vectors ``[row, size]``."""
         return self._own[:, :, 0]
 
     def become(self, own: torch.Tensor, voice: torch.Tensor) -> None:
-        """Other vectors from the next frame on.
+        """Sets the vectors used from the next frame on.
 
         Args:
             own, voice: as of the constructor.
@@ -59,7 +59,7 @@ class CodecStream:
 
     @torch.inference_mode()
     def push(self, block: torch.Tensor) -> torch.Tensor:
-        """``[row, time]``, of any length, to the samples that are ready."""
+        """Adds ``[row, time]``, of any length; returns the finished samples."""
         heard = torch.cat([self._waiting, block], dim=1)
         ready = heard.shape[1] // self._codec.hop * self._codec.hop
         self._waiting = heard[:, ready:].clone()
@@ -69,7 +69,7 @@ class CodecStream:
 
     @torch.inference_mode()
     def flush(self) -> torch.Tensor:
-        """The rest, in total as much as was pushed; the stream is over."""
+        """The remaining samples, in total as many as were pushed; the stream ends here."""
         owed, self._owed = self._owed, 0
         if not owed:
             return self._waiting

@@ -1,8 +1,9 @@
-"""Residual vector quantisation: a frame as a sum of entries of codebooks, one after the other.
+"""Residual vector quantisation: a frame as a sum of entries of successive codebooks.
 
-Paper 2, section III.C and IV.B: eight codebooks of 1,024 entries, which follow what falls to them
-by moving averages (van den Oord et al. 2017, appendix; Razavi et al. 2019), begin as clusters of
-the first batch, and are begun anew where nothing falls to them (Zeghidour et al., SoundStream).
+Yao et al. (2024), sections III.C and IV.B: eight codebooks of 1,024 entries, updated by exponential
+moving averages of their vectors (van den Oord et al. 2017, appendix; Razavi et al. 2019),
+initialised by k-means on the first batch; unused entries are reinitialised (Zeghidour et al.,
+SoundStream).
 """
 
 from __future__ import annotations
@@ -22,14 +23,14 @@ MOST_CLUSTERED = 32_768
 
 
 class Quantized(NamedTuple):
-    """What quantisation gives; gradients pass through it as if it had not been there.
+    """Quantised frames, with straight-through gradients.
 
     Args:
-        first: ``[batch, size, frame]``, what the first codebook says.
-        total: ``[batch, size, frame]``, what all of them say together.
+        first: ``[batch, size, frame]``, entries of the first codebook.
+        total: ``[batch, size, frame]``, sum over all codebooks.
         codes: ``[batch, codebook, frame]`` int64.
         commitment: equation 9, a mean over frames and elements, summed over codebooks.
-        perplexity: ``[codebook]``: as many entries as were in even use.
+        perplexity: ``[codebook]``, exponential of the entropy of the codes.
     """
 
     first: torch.Tensor
@@ -40,14 +41,14 @@ class Quantized(NamedTuple):
 
 
 class Codebook(torch.nn.Module):
-    """Entries that follow what falls to them.
+    """Codebook whose entries are moving averages of the vectors assigned to them.
 
     Args:
         entries: how many.
         size: elements of each.
         decay: of moving averages.
-        least: vectors a step, on average, below which an entry is begun anew.
-        seed: of the draws, which depend on it and on the number of steps alone.
+        least: average number of vectors a step below which an entry is reinitialised.
+        seed: of the random draws, which depend on it and on the number of steps alone.
     """
 
     vectors: torch.Tensor
@@ -70,9 +71,9 @@ class Codebook(torch.nn.Module):
         self._remembered: tuple[tuple[int, int, torch.device], torch.Tensor] | None = None
 
     def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """``[vector, size]`` to the numbers ``[vector]`` of the nearest entries, and the entries.
+        """Indices ``[vector]`` of the nearest entries of ``[vector, size]``, and the entries.
 
-        In training the entries follow afterwards.
+        In training the entries are updated afterwards.
         """
         x = x.detach().to(self.vectors)
         if self.training and not int(self.steps):
@@ -84,7 +85,7 @@ class Codebook(torch.nn.Module):
         return codes, found
 
     def nearest(self, x: torch.Tensor) -> torch.Tensor:
-        """``[vector, size]`` to ``[vector]``: the nearest, the first of equals."""
+        """Index ``[vector]`` of the nearest entry, the first of equals."""
         return torch.addmm(self._squares(), x, self.vectors.T, alpha=-2.0).argmin(1)
 
     def _squares(self) -> torch.Tensor:
@@ -100,7 +101,9 @@ class Codebook(torch.nn.Module):
 
     @torch.no_grad()
     def begin(self, x: torch.Tensor, steps: int = 1) -> None:
-        """Begin as clusters of vectors ``[vector, size]``, of so many steps of a training."""
+        """Initialises the entries by k-means of vectors ``[vector, size]``, for a given number of
+        steps.
+        """
         some = self._drawn(x, min(len(x), MOST_CLUSTERED), repeat=False)
         self.vectors.copy_(self._drawn(x, len(self.vectors), repeat=len(x) < len(self.vectors)))
         for _ in range(BEGINNING):
@@ -133,12 +136,12 @@ class Codebook(torch.nn.Module):
         self.steps.add_(1)
 
     def _fallen(self, x: torch.Tensor, codes: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Sum and number of what falls to each entry."""
+        """Sum and number of the vectors assigned to each entry."""
         sums = torch.zeros_like(self.vectors).index_add_(0, codes, x)
         return sums, torch.bincount(codes, minlength=len(self.vectors)).to(x)
 
     def _drawn(self, x: torch.Tensor, count: int, repeat: bool) -> torch.Tensor:
-        """So many of the vectors ``[vector, size]``."""
+        """Random selection of vectors ``[vector, size]``."""
         generator = torch.Generator().manual_seed(self.seed * 1_000_003 + int(self.steps))
         if repeat:
             place = torch.randint(len(x), (count,), generator=generator)
@@ -148,7 +151,7 @@ class Codebook(torch.nn.Module):
 
 
 class ResidualQuantizer(torch.nn.Module):
-    """Codebooks, each for what those before it left.
+    """Residual vector quantiser: each codebook quantises the residual of those before.
 
     Args:
         codebooks: how many.
@@ -172,11 +175,11 @@ class ResidualQuantizer(torch.nn.Module):
         )
 
     def forward(self, frames: torch.Tensor, most: torch.Tensor | None = None) -> Quantized:
-        """Quantise.
+        """Quantises frames.
 
         Args:
             frames: ``[batch, size, frame]``.
-            most: ``[batch]``, codebooks that each row's total is of, the first ones; None for all.
+            most: ``[batch]``, number of first codebooks in each row's total; None for all.
         """
         rows, size, steps = frames.shape
         with torch.autocast(frames.device.type, enabled=False):
@@ -210,16 +213,14 @@ class ResidualQuantizer(torch.nn.Module):
         )
 
     def shortened(self, codebooks: int) -> ResidualQuantizer:
-        """The first so many codebooks, the same objects, as a quantiser."""
+        """Quantiser of the first few codebooks, shared with this one."""
         made = ResidualQuantizer(0)
         made.books.extend(self.books[:codebooks])
         return made.train(self.training)
 
     @torch.no_grad()
     def begin(self, frames: Iterable[torch.Tensor]) -> None:
-        """Begin as clusters of what some steps of a training gave, ``[batch, size, frame]`` each:
-        of more frames than one batch has, where that would be few beside the entries.
-        """
+        """Initialises the codebooks from several training batches ``[batch, size, frame]``."""
         steps = [x.float().transpose(1, 2).flatten(0, 1) for x in frames]
         rest = torch.cat(steps)
         for book in self.books:
@@ -229,8 +230,8 @@ class ResidualQuantizer(torch.nn.Module):
             rest = rest - book.vectors[book.nearest(rest)]
 
     def looked_up(self, codes: torch.Tensor) -> torch.Tensor:
-        """``[batch, codebook, frame]``, of the first few codebooks or all, to
-        ``[batch, size, frame]``.
+        """Sum of entries ``[batch, size, frame]`` for codes ``[batch, codebook, frame]`` of the
+        first few codebooks or all.
 
         Raises:
             ValueError: more codebooks than there are.
@@ -250,13 +251,13 @@ def _several() -> bool:
 
 
 def _total(x: torch.Tensor) -> torch.Tensor:
-    """Summed over processes that train together."""
+    """Sum over the processes of a distributed training."""
     if _several():
         distributed.all_reduce(x)
     return x
 
 
 def _equal(x: torch.Tensor) -> None:
-    """As the first process has it."""
+    """Tensor of the first process, broadcast to all."""
     if _several():
         distributed.broadcast(x, 0)

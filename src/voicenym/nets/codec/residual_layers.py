@@ -1,4 +1,5 @@
-"""Layers of the codec: residual units, recurrence, and steps up, whole or block by block.
+"""Layers of the waveform codec: residual units, LSTM, transposed convolutions; offline or
+streaming.
 
 The layout is that of SEANet and EnCodec (Tagliasacchi et al. 2020, Défossez et al. 2022), which
 Yao et al. (2024) describe in section IV.B.
@@ -18,13 +19,13 @@ FEW_FRAMES = 32
 
 
 class Unit(torch.nn.Module):
-    """A residual unit: two convolutions, and a way past them.
+    """Residual unit of two convolutions with a skip connection.
 
     Args:
         channels: in and out.
         kernel: of both.
-        compress: the channels between are so many times fewer.
-        causal: looks at no later step.
+        compress: factor by which the channels between are fewer.
+        causal: without look-ahead.
     """
 
     def __init__(self, channels: int, kernel: int, compress: int, causal: bool) -> None:
@@ -35,16 +36,16 @@ class Unit(torch.nn.Module):
         self.second = Conv(inner, channels, kernel, ahead=ahead)
 
     def forward(self, x: torch.Tensor, memory: Memory | None = None) -> torch.Tensor:
-        """``[batch, channel, step]`` to as much."""
+        """``[batch, channel, step]`` to the same shape."""
         return x + self.second(elu(self.first(elu(x), memory)), memory)
 
 
 class Recurrent(torch.nn.Module):
-    """An LSTM of some layers, forward in time, added to its input.
+    """Residual LSTM, forward in time.
 
     Args:
         width: channels.
-        layers: of the LSTM; 0 for none of it.
+        layers: of the LSTM; 0 for the identity.
     """
 
     def __init__(self, width: int, layers: int) -> None:
@@ -54,7 +55,7 @@ class Recurrent(torch.nn.Module):
             self.lstm = torch.nn.LSTM(width, width, layers, batch_first=True)
 
     def forward(self, x: torch.Tensor, memory: Memory | None = None) -> torch.Tensor:
-        """``[batch, width, step]`` to as much."""
+        """``[batch, width, step]`` to the same shape."""
         if self.lstm is None:
             return x
         state = None
@@ -71,9 +72,7 @@ class Recurrent(torch.nn.Module):
     def _few(
         self, x: torch.Tensor, state: tuple[torch.Tensor, torch.Tensor] | None
     ) -> tuple[torch.Tensor, tuple[torch.Tensor, torch.Tensor]]:
-        """A few steps ``[step, batch, width]`` of the LSTM, gate by gate, to rounding: torch's own
-        arranges all weights anew for every call.
-        """
+        """Explicit LSTM cell for few steps ``[step, batch, width]``, equal up to rounding."""
         assert self.lstm is not None
         zeros = x.new_zeros(self.lstm.num_layers, x.shape[1], x.shape[2])
         kept: list[tuple[torch.Tensor, torch.Tensor]] = []
@@ -95,7 +94,7 @@ class Recurrent(torch.nn.Module):
 
 
 class Up(torch.nn.ConvTranspose1d):
-    """A transposed convolution with a kernel of twice its factor, in exact length.
+    """Transposed convolution with a kernel of twice its stride, in exact length.
 
     Args:
         inputs, outputs: channels.
@@ -125,7 +124,7 @@ class Up(torch.nn.ConvTranspose1d):
         return whole.narrow(2, before + self.cut, ready * self.factor)
 
     def _product(self, window: torch.Tensor) -> torch.Tensor:
-        """The transposed convolution as a product of matrices, to rounding; see
+        """Transposed convolution as a matrix product, equal up to rounding; see
         :func:`voicenym.nets.streaming.convolved`.
         """
         rows, _, steps = window.shape

@@ -1,9 +1,10 @@
-"""The codec's two ends at the rate of frames: Fourier transforms, with ConvNeXt blocks between.
+"""Spectral encoder and decoder of the codec: STFT and inverse STFT with ConvNeXt blocks.
 
-The paper's ends pass over every sample: most of a laptop's time goes into layers of few channels,
-16,000 times a second. These do as much a hundred times a second, in products of matrices, and
-leave the waveform to the inverse transform, as Vocos does (Siuzdak, ICLR 2024): for codecs that
-are to be trained in hours on a processor. What lies between the ends is the paper's.
+The paper's encoder and decoder work at the sample rate: most of the time on a laptop goes into
+layers of few channels, 16,000 times a second. These work at the frame rate, a hundred times a
+second, in matrix products, and leave the waveform to the inverse transform, as Vocos does (Siuzdak,
+ICLR 2024), so that a codec can be trained within hours on a CPU. The quantiser between them is the
+paper's.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ QUIET = -3.0
 
 
 class SpectralEncoder(torch.nn.Module):
-    """Logarithms of power through ConvNeXt blocks.
+    """Log power spectra through ConvNeXt blocks.
 
     Args:
         width: channels of the blocks.
@@ -71,7 +72,9 @@ class SpectralEncoder(torch.nn.Module):
         return self.last(self.norm(self._whole(x, memory)).transpose(1, 2), memory)
 
     def _whole(self, x: torch.Tensor, memory: Memory | None) -> torch.Tensor:
-        """``[batch, frame, width]`` up to the last whole frame of the codec; the rest waits."""
+        """Hidden frames ``[batch, frame, width]`` up to the last whole frame of the codec; the rest
+        is buffered.
+        """
         if memory is None:
             return x
         before = memory.kept.get((self, "rest"))
@@ -82,7 +85,7 @@ class SpectralEncoder(torch.nn.Module):
 
 
 class SpectralDecoder(torch.nn.Module):
-    """ConvNeXt blocks to magnitude and phase of every bin, and these to a waveform.
+    """ConvNeXt blocks, magnitude and phase of every bin, inverse STFT.
 
     Args:
         width, blocks, size, hop, causal: of the encoder.

@@ -1,4 +1,4 @@
-"""Who speaks, from mels: StyleSpeech's mel-style encoder (Min et al., ICML 2021)."""
+"""Speaker encoder of the codec: mel-style encoder of StyleSpeech (Min et al., ICML 2021)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LEAST_SAMPLES = FFT
 
 
 class Gated(torch.nn.Module):
-    """A convolution whose half gates the other, added to its input.
+    """Gated convolution with a residual connection.
 
     Args:
         width: channels.
@@ -28,12 +28,13 @@ class Gated(torch.nn.Module):
         self.drop = torch.nn.Dropout(dropout)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """``[batch, width, frame]`` to as much."""
+        """``[batch, width, frame]`` to the same shape."""
         return x + self.drop(torch.nn.functional.glu(self.conv(x), dim=1))
 
 
 class SpeakerEncoder(torch.nn.Module):
-    """A spectral, a temporal and a self-attentive part, and the mean over time (section III.B).
+    """Spectral layers, gated temporal convolutions, self-attention, and the mean over time (section
+    III.B).
 
     Args:
         size: elements of a vector.
@@ -57,7 +58,7 @@ class SpeakerEncoder(torch.nn.Module):
         self.last = torch.nn.Linear(width, size)
 
     def forward(self, waveform: torch.Tensor) -> torch.Tensor:
-        """``[batch, time]``, :data:`LEAST_SAMPLES` at least, to ``[batch, size]``."""
+        """Vectors ``[batch, size]`` of waveforms ``[batch, time]``, :data:`LEAST_SAMPLES` at least."""
         x = self.spectral(self.mel(waveform))
         x = self.temporal(x.transpose(1, 2)).transpose(1, 2)
         rows, frames, width = x.shape

@@ -1,4 +1,4 @@
-"""Waveform to frames, and frames to waveform: the codec's two ends, mirrors of each other."""
+"""Waveform encoder and decoder of the codec, as in the paper."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ EDGE = 7
 
 
 class SpeechEncoder(torch.nn.Module):
-    """Paper 2, section IV.B: convolution blocks, an LSTM, and a convolution.
+    """Encoder of Yao et al. (2024), section IV.B: convolution blocks, an LSTM, and a convolution.
 
     Args:
         channels: of the first convolution; every block doubles them.
@@ -24,7 +24,7 @@ class SpeechEncoder(torch.nn.Module):
         size: elements of a frame.
         layers: of the LSTM.
         kernel, compress: of the residual units.
-        causal: looks at no later sample than a frame's own.
+        causal: without look-ahead beyond the frame.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class SpeechEncoder(torch.nn.Module):
 
 
 class Decoder(torch.nn.Module):
-    """The encoder's mirror: transposed convolutions, strides in reverse order.
+    """Mirror image of the encoder: transposed convolutions, strides in reverse order.
 
     Args:
         channels, strides, size, layers, kernel, compress, causal: of the encoder.

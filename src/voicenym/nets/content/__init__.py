@@ -1,1 +1,1 @@
-"""Content encoders: recordings in, what is said out, frame by frame."""
+"""Content encoders: frame-level linguistic features of recordings."""

@@ -1,15 +1,14 @@
-"""What is said, through a neck too narrow for who says it.
+"""Content encoder of ``base``: a narrow, noisy bottleneck of mel cepstra.
 
-The content encoder of ``base``: cepstra of mel bands, less their average over the recording,
-through convolutions to a few numbers fifty times a second, each known only to some steps.
-Self-supervised: it is trained with the synthesizer that must rebuild the speech from its numbers,
-from the pitch and from the speaker's vector, so that what the others say already has no room in it
-(Qian et al., "AutoVC", ICML 2019); the input is warped in frequency meanwhile, so that the length
-of the vocal tract is not in it either (Choi et al., "NANSY", NeurIPS 2021).
+Cepstra of mel bands, less their average over the recording, pass through convolutions to a few
+features at 50 frames a second, each with the resolution of a few quantisation steps. Training is
+self-supervised: a synthesizer reconstructs the speech from these features, F0 and the speaker
+vector, so that the narrow bottleneck has no capacity for the speaker (Qian et al., "AutoVC", ICML
+2019); the input is warped in frequency, which removes the vocal-tract length (Choi et al., "NANSY",
+NeurIPS 2021).
 
-Steps are made by noise: uniform, as wide as a step, added in training and in use. A number then
-holds no more than log2(steps) bits, as a rounded one does, but does not jump where rounding would,
-and the noise is of the key.
+Uniform noise as wide as a step replaces rounding, in training and in use. A feature then carries at
+most log2(steps) bits, as a rounded one, without its discontinuities; the noise is drawn by the key.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ NOISE_OF_CONTENT = 4
 
 
 class Heard(NamedTuple):
-    """What a waveform's frames hold."""
+    """Acoustic features of the frames of a waveform."""
 
     bands: torch.Tensor
     """``[row, frame, band]``, natural logarithm of power."""
@@ -48,7 +47,7 @@ class Heard(NamedTuple):
 
 
 class Ear(torch.nn.Module):
-    """Mel bands and power of frames that lie as the synthesizer's do.
+    """Acoustic front end: mel bands and power of frames aligned with the synthesizer's.
 
     Args:
         bands: of mel.
@@ -74,15 +73,15 @@ class Ear(torch.nn.Module):
 
 
 class Bottleneck(torch.nn.Module):
-    """Mel bands to content.
+    """Mel bands to bottleneck features.
 
     Args:
-        bands, cepstra: of the input: so many cepstra of so many bands; the others, which show the
-            harmonics, are left out.
+        bands, cepstra: numbers of mel bands and of the low-order cepstra taken of them; higher
+            orders, which resolve harmonics, are left out.
         width, inner, blocks, kernel: of the ConvNeXt blocks.
-        size: numbers of a content frame.
-        steps: that a number between -1 and 1 is known to.
-        ahead: frames that a block looks ahead.
+        size: elements of a content frame.
+        steps: quantisation steps between -1 and 1.
+        ahead: look-ahead of a block in frames.
 
     Attributes:
         hop: samples of a frame.
@@ -135,7 +134,7 @@ class Bottleneck(torch.nn.Module):
 
     @functools.cached_property
     def latency(self) -> int:
-        """Samples that a stream holds back from waveform to content: whole frames of content."""
+        """Look-ahead of a stream from waveform to content, in samples: whole frames of content."""
         steps, device = 32, self.cosines.device
         memory = Memory()
         with torch.inference_mode():
@@ -145,11 +144,11 @@ class Bottleneck(torch.nn.Module):
         return (steps - given) * EVERY * HOP
 
     def bits(self) -> float:
-        """Per second, at most."""
+        """Upper bound of the bit rate, per second."""
         return self.size * math.log2(self.steps) * RATE / HOP / EVERY
 
     def encode(self, bands: torch.Tensor, memory: Memory | None = None) -> torch.Tensor:
-        """Numbers without noise.
+        """Features without noise.
 
         Args:
             bands: ``[row, frame, band]``, of :class:`Ear`, less their average; an even number of
@@ -169,11 +168,11 @@ class Bottleneck(torch.nn.Module):
     def noisy(
         self, numbers: torch.Tensor, seed: torch.Tensor, memory: Memory | None = None
     ) -> torch.Tensor:
-        """Numbers known to their steps.
+        """Features with the noise that stands for quantisation.
 
         Args:
             numbers: ``[row, frame, size]`` of :meth:`encode`.
-            seed: ``[row]`` int64; other seeds, other noise.
+            seed: ``[row]`` int64, of the noise.
             memory: of a stream.
         """
         length = numbers.shape[1] * self.size

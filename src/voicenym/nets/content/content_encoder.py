@@ -1,8 +1,7 @@
-"""What a content encoder is: a waveform in, a vector for every frame out, of any length of speech.
+"""Interface of content encoders: a waveform to one vector per frame, for speech of any length.
 
-Frame ``i`` stands for the samples from ``i * hop`` to ``(i + 1) * hop``; a recording whose last
-frame is not full has zeros behind it, so that a synthesizer of the same hop gives no fewer samples
-than there were.
+Frame ``i`` covers the samples from ``i * hop`` to ``(i + 1) * hop``; the last frame is padded with
+zeros, so that a synthesizer of the same hop gives no fewer samples than the input.
 """
 
 from __future__ import annotations
@@ -18,17 +17,17 @@ RATE = 16_000
 
 
 class Content(Network):
-    """A network from waveforms to frames of content.
+    """Network from waveforms to content frames.
 
     Attributes:
         size: elements of a frame.
         rate: of waveforms, in Hz.
         hop: samples of a frame.
-        reach: samples before and after a frame that decide it; None where the whole recording does,
-            as with attention. What has a reach streams.
-        most_samples: a longer recording is heard in windows by :meth:`extract`.
-        context: samples that a window has beside those whose frames are kept, on either side; a
-            multiple of the hop.
+        reach: receptive field on either side of a frame in samples; None if it is the whole
+            recording, as with attention. Encoders with a finite reach stream.
+        most_samples: longest input of one pass; :meth:`extract` processes longer recordings in
+            windows.
+        context: context of a window on either side in samples; a multiple of the hop.
     """
 
     size: int
@@ -40,21 +39,22 @@ class Content(Network):
 
     @abstractmethod
     def encode(self, waveforms: torch.Tensor, lengths: torch.Tensor | None = None) -> torch.Tensor:
-        """Whole frames ``[batch, frame * hop]`` to ``[batch, frame, size]``, differentiable.
+        """Content frames ``[batch, frame, size]`` of whole frames ``[batch, frame * hop]``,
+        differentiable.
 
         Args:
             waveforms: zeros after the end of a shorter one; a frame at least.
-            lengths: ``[batch]`` in samples, multiples of the hop; None where all are whole. What a
-                row gives within its length does not depend on the padding, nor on other rows, but
-                for batch statistics in training.
+            lengths: ``[batch]`` in samples, multiples of the hop; None where all are whole. Frames
+                within a row's length do not depend on the padding or on other rows, except for
+                batch statistics in training.
         """
 
     def frames_of(self, samples: int) -> int:
-        """Frames of so many samples: the last may be in part of zeros."""
+        """Number of frames of so many samples, the last one padded."""
         return -(-samples // self.hop)
 
     def forward(self, waveforms: torch.Tensor, lengths: torch.Tensor | None = None) -> torch.Tensor:
-        """``[batch, time]`` to ``[batch, ceil(time / hop), size]``.
+        """Content frames ``[batch, ceil(time / hop), size]`` of ``[batch, time]``.
 
         Args:
             waveforms: anything after the end of a shorter one.
@@ -81,11 +81,12 @@ class Content(Network):
 
     @torch.inference_mode()
     def extract(self, waveform: torch.Tensor) -> torch.Tensor:
-        """Frames ``[frame, size]`` of a recording ``[time]`` of any length, in bounded memory.
+        """Content frames ``[frame, size]`` of a recording ``[time]`` of any length, in bounded
+        memory.
 
-        One that is longer than ``most_samples`` is heard in windows of at most as many, which
-        overlap by twice the context. Frames are those of the whole, to rounding, where the context
-        is the reach at least; where there is no reach they are near.
+        A recording longer than ``most_samples`` is processed in windows of at most that length,
+        which overlap by twice the context. The frames equal those of the whole up to rounding if
+        the context is at least the reach; with an infinite reach they are close.
         """
         samples = len(waveform)
         if samples <= self.most_samples:
@@ -102,7 +103,7 @@ class Content(Network):
         return torch.cat(parts)
 
     def stream(self, rows: int = 1) -> ContentStream:
-        """Begin a stream of so many rows.
+        """Starts a stream of so many rows.
 
         Raises:
             ValueError: if a frame depends on the whole recording.
@@ -111,18 +112,17 @@ class Content(Network):
 
 
 class ContentStream:
-    """Frames of content made block by block, equal to those of the whole to rounding.
+    """Streaming content frames, equal to those of the whole recording up to rounding.
 
-    The samples within reach are heard again with every block: blocks that are not short beside it
-    cost little more than the whole.
+    The samples within reach are recomputed with every block: blocks much longer than the reach cost
+    little more than the whole.
 
     Args:
-        network: one with a reach.
+        network: encoder with a finite reach.
         rows: recordings side by side.
 
     Attributes:
-        latency: samples that are held back: after ``n`` samples there were ``(n - latency) // hop``
-            frames.
+        latency: in samples; after ``n`` samples, ``(n - latency) // hop`` frames are finished.
 
     Raises:
         ValueError: if the network has no reach.
@@ -139,7 +139,7 @@ class ContentStream:
 
     @torch.inference_mode()
     def push(self, block: torch.Tensor) -> torch.Tensor:
-        """``[row, time]``, of any length, to the frames ``[row, frame, size]`` that are ready."""
+        """Adds ``[row, time]``, of any length; returns the finished frames ``[row, frame, size]``."""
         self._heard = torch.cat([self._heard, block.to(self._heard)], dim=1)
         hop = self._network.hop
         ready = max(0, self._heard.shape[1] - self.latency) // hop
@@ -151,14 +151,14 @@ class ContentStream:
 
     @torch.inference_mode()
     def flush(self) -> torch.Tensor:
-        """The rest, ``[row, frame, size]``; the stream is over."""
+        """The remaining frames ``[row, frame, size]``; the stream ends here."""
         found = self._network(self._heard)[:, self._past :]
         self._heard = self._heard[:, :0]
         self._past = 0
         return found
 
     def _drop(self, ready: int) -> None:
-        """Forget what no later frame depends on."""
+        """Discards samples that no later frame depends on."""
         hop = self._network.hop
         kept = -(-self.latency // hop)
         forgotten = max(0, ready - kept)

@@ -1,9 +1,9 @@
-"""HuBERT-soft: what is said as a distribution over discovered units, before it is made one.
+"""HuBERT-soft: soft speech units, the distribution over discrete units before quantisation.
 
 van Niekerk et al., "A comparison of discrete and soft speech units for improved voice conversion",
 ICASSP 2022, over HuBERT base of Hsu et al. (TASLP 2021): seven convolutions, a transformer, a
 projection (to 256 numbers; 200 in Miao et al., Odyssey 2022) whose cosines with an embedding of
-each unit are the logits. Units are k-means clusters of what HuBERT's seventh layer gives (van
+each unit are the logits. Units are k-means clusters of the outputs of HuBERT's seventh layer (van
 Niekerk) or its sixth (Miao).
 
 Published checkpoints of the soft encoder hold all twelve layers and project from the twelfth; the
@@ -32,7 +32,7 @@ UNITS_LAYER = 7
 
 
 class RecordingNorm(torch.nn.GroupNorm):
-    """Every channel at mean 0 and deviation 1 over a recording, its padding left out."""
+    """Normalisation of every channel over a recording, without padding."""
 
     def __init__(self, channels: int) -> None:
         super().__init__(channels, channels)
@@ -52,7 +52,7 @@ class RecordingNorm(torch.nn.GroupNorm):
 
 
 class FeatureExtractor(torch.nn.Module):
-    """Seven convolutions: a frame for every 320 samples."""
+    """Feature extractor: seven convolutions, a frame for every 320 samples."""
 
     def __init__(self, channels: int) -> None:
         super().__init__()
@@ -77,7 +77,7 @@ class FeatureExtractor(torch.nn.Module):
 
 
 class FeatureProjection(torch.nn.Module):
-    """From channels to the transformer's width."""
+    """Linear projection to the transformer's width."""
 
     def __init__(self, channels: int, width: int, dropout: float) -> None:
         super().__init__()
@@ -90,7 +90,7 @@ class FeatureProjection(torch.nn.Module):
 
 
 class PositionalEmbedding(torch.nn.Module):
-    """What surrounds a frame, by a wide grouped convolution, as its position."""
+    """Convolutional positional embedding: a wide grouped convolution."""
 
     def __init__(self, width: int, kernel: int, groups: int) -> None:
         super().__init__()
@@ -106,7 +106,7 @@ class PositionalEmbedding(torch.nn.Module):
 
 
 class Transformer(torch.nn.Module):
-    """Blocks of attention and feed-forward parts, each normalised after it is added."""
+    """Transformer encoder with post-normalisation."""
 
     def __init__(self, layers: int, width: int, heads: int, inner: int, dropout: float) -> None:
         super().__init__()
@@ -189,12 +189,12 @@ class HubertSoft(Content):
         layer: int | None = None,
         masked: torch.Tensor | None = None,
     ) -> torch.Tensor:
-        """What a layer gives, ``[batch, frame, width]``.
+        """Hidden states of a layer, ``[batch, frame, width]``.
 
         Args:
             waveforms, lengths: as of :meth:`encode`.
             layer: 0 for what enters the first; None for the last.
-            masked: ``[batch, frame]``, frames that are hidden behind a learned vector.
+            masked: ``[batch, frame]``, frames replaced by a learned mask vector.
 
         Raises:
             ValueError: if there is no such layer.
@@ -216,5 +216,5 @@ class HubertSoft(Content):
         return x
 
     def logits(self, soft: torch.Tensor) -> torch.Tensor:
-        """Scores of units ``[..., unit]`` of soft units ``[..., size]``: cosines over 0.1."""
+        """Logits ``[..., unit]`` of soft units ``[..., size]``: cosines over 0.1."""
         return normalize(soft, dim=-1) @ normalize(self.label_embedding.weight).T / TEMPERATURE

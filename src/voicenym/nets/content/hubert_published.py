@@ -1,4 +1,4 @@
-"""HuBERT from others' checkpoints: the soft encoder's own layout, and that of transformers.
+"""Conversion of published HuBERT checkpoints: layout of the soft encoder, and of transformers.
 
 Names of the soft encoder's layout are ours, but for its prefix ``hubert`` and ``module.`` and for
 the positional convolution, whose weight is length times direction there, by position in the kernel.
@@ -47,7 +47,7 @@ def from_published(
     layers: int | None = None,
     heads: int | None = None,
 ) -> HubertSoft:
-    """A soft encoder with published weights.
+    """Soft encoder with published weights.
 
     Args:
         state: tensors by their published names.
@@ -76,7 +76,7 @@ def from_hubert(
     heads: int | None = None,
     seed: int = 0,
 ) -> HubertSoft:
-    """HuBERT with a new projection, which must be trained; its layers are as they were.
+    """HuBERT with published layers and a new projection that is to be trained.
 
     Args:
         place: a safetensors file, or its folder, of transformers' HubertModel of base size or like
@@ -105,7 +105,7 @@ def from_hubert(
 
 
 def located(place: Path) -> Path:
-    """The checkpoint: ``place`` itself, or what lies in it.
+    """Path of the checkpoint: ``place`` itself, or the file in it.
 
     Raises:
         VoicenymError: none, or several and none of :data:`FILES`.
@@ -125,7 +125,9 @@ def located(place: Path) -> Path:
 
 
 def ours(state: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """A published state under the names of :class:`HubertSoft`, the positional weight folded."""
+    """Published state under the names of :class:`HubertSoft`, with the positional weight norm
+    folded.
+    """
     state = {name.removeprefix("module.").removeprefix("hubert."): v for name, v in state.items()}
     for pattern, name in MAPS:
         state = {re.sub(f"^{pattern}", name, old): value for old, value in state.items()}
@@ -142,7 +144,9 @@ def ours(state: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
 
 
 def _folded(state: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """With the plain weight of the positional convolution: ``g v / |v|`` for each of its steps."""
+    """State with the plain weight of the positional convolution: ``g v / |v|`` for each kernel
+    step.
+    """
     conv = "positional_embedding.conv."
     for length, direction in (
         (f"{conv}weight_g", f"{conv}weight_v"),
@@ -158,7 +162,7 @@ def _folded(state: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
 def _filled(
     state: dict[str, torch.Tensor], path: Path, layers: int | None, heads: int | None
 ) -> HubertSoft:
-    """An encoder of the state's sizes, with the state."""
+    """Encoder of the state's sizes, with the state."""
     numbers = {int(m[1]) for n in state if (m := re.match(r"encoder\.layers\.(\d+)\.", n))}
     there = len(numbers)
     kept = there if layers is None else layers

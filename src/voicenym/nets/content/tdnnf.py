@@ -1,15 +1,16 @@
-"""TDNN-F: a recogniser with a narrow layer, whose numbers tell what is said (B1's bottleneck).
+"""TDNN-F encoder with a bottleneck layer, the content encoder of baseline B1.
 
 Povey et al., "Semi-orthogonal low-rank matrix factorization for deep neural networks", Interspeech
-2018: every convolution is two, the first to a few channels by a matrix that is kept semi-orthogonal
-(section 2), the second back, with rectifier and batch normalisation, added to 0.66 times the input
-of the layer (section 3.3). Sizes are those of Kaldi's recipe for LibriSpeech, whose linear layer of
-256 before the output is what B1.a and B1.b synthesise from (Fang et al., SSW 2019; VoicePrivacy
-2020).
+2018: every convolution is factorised into two: the first maps to a few channels by a matrix that is
+kept semi-orthogonal (section 2), the second maps back, with rectifier and batch normalisation, and
+is added to 0.66 times the input of the layer (section 3.3). Sizes are those of Kaldi's recipe for
+LibriSpeech, whose linear layer of 256 before the output is what B1.a and B1.b synthesise from (Fang
+et al., SSW 2019; VoicePrivacy 2020).
 
-Otherwise than there: log mel bands under batch normalisation, which Kaldi's cepstra are a rotation
-of, without an i-vector, which would carry the speaker; and a layer between bottleneck and output is
-trained by CTC (:mod:`voicenym.nets.words.tdnnf_ctc`) instead of lattice-free MMI over triphones.
+Deviations: the input is log mel bands with batch normalisation (Kaldi's cepstra are a rotation of
+them), without an i-vector, which would carry the speaker; and the network is trained by CTC
+(:mod:`voicenym.nets.words.tdnnf_ctc`) with one layer between bottleneck and output, instead of
+lattice-free MMI over triphones.
 """
 
 from __future__ import annotations
@@ -28,11 +29,12 @@ from voicenym.nets.masked_batch import MaskedBatchNorm, valid
 WINDOW, HOP = 400, 160
 """25 ms every 10 ms; frames lie in the middle of their windows."""
 FLOOR = 1e-7
-"""Power added before the logarithm: the noise of 16-bit samples, about."""
+"""Power added before the logarithm, about the noise of 16-bit samples."""
 BYPASS = 0.66
-"""Share of its input that is added to what a layer gives: section 3.3."""
+"""Scale of the skip connection: section 3.3."""
 STRIDES = (1, 1, 1, 0, *(3,) * 12)
-"""Frames that the layers after the first look back and ahead: Kaldi's recipe for LibriSpeech."""
+"""Context in frames, back and ahead, of the layers after the first: Kaldi's recipe for LibriSpeech.
+"""
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,7 @@ class TdnnFConfig:
 
 
 class SemiOrthogonal(torch.nn.Conv1d):
-    """A convolution without bias whose matrix is drawn to rows of one length at right angles.
+    """Convolution without bias, initialised and kept semi-orthogonal.
 
     Its matrix has a row for every output channel and a column for every tap of every input channel.
     """
@@ -72,7 +74,7 @@ class SemiOrthogonal(torch.nn.Conv1d):
 
     @torch.no_grad()
     def constrain(self) -> None:
-        """One step toward a multiple of a semi-orthogonal matrix, of whatever length it has.
+        """Update toward a scaled semi-orthogonal matrix.
 
         Section 2.3, with 4 nu / alpha^2 = 1 / (2 alpha^2), as Kaldi takes it after every fourth
         step of training: ``M <- M - (P - alpha^2 I) M / (2 alpha^2)``, where ``P = M M'`` and
@@ -91,7 +93,9 @@ class SemiOrthogonal(torch.nn.Conv1d):
         self.weight.copy_((matrix.T if tall else matrix).reshape(self.weight.shape))
 
     def error(self) -> float:
-        """How far from semi-orthogonal: 0 if it is; the norm of ``P / alpha^2 - I``, by row."""
+        """Distance from semi-orthogonality: the norm of ``P / alpha^2 - I``, by row; 0 if
+        orthogonal.
+        """
         matrix = self.weight.detach().flatten(1).double()
         if matrix.shape[0] > matrix.shape[1]:
             matrix = matrix.T
@@ -102,11 +106,11 @@ class SemiOrthogonal(torch.nn.Conv1d):
 
 
 class Factorised(torch.nn.Module):
-    """A layer: to a few channels, looking back; to all channels, looking ahead.
+    """TDNN-F layer: factorised convolution, back to few channels, ahead to all channels.
 
     Args:
         config: sizes.
-        stride: frames; with 0 the layer looks at none but its own.
+        stride: in frames; 0 for a layer without context.
     """
 
     def __init__(self, config: TdnnFConfig, stride: int) -> None:
@@ -119,7 +123,7 @@ class Factorised(torch.nn.Module):
         self.dropout = config.dropout
 
     def forward(self, x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        """``[batch, frame, width]`` to the same; padding is zeros."""
+        """``[batch, frame, width]`` to the same shape; padding is zeros."""
         y = self.narrow(pad(x.transpose(1, 2), (self.stride, 0)))
         y = y * mask[:, None]
         y = torch.relu(self.widen(pad(y, (0, self.stride)))).transpose(1, 2)
@@ -127,7 +131,7 @@ class Factorised(torch.nn.Module):
         return BYPASS * x + self._dropped(y)
 
     def _dropped(self, y: torch.Tensor) -> torch.Tensor:
-        """Channels times 1 - 2p to 1 + 2p, one draw for a recording: section 3.4."""
+        """Continuous dropout, factors from 1 - 2p to 1 + 2p, one draw for a recording: section 3.4."""
         if not self.training or self.dropout == 0.0:
             return y
         draws = torch.rand(y.shape[0], 1, y.shape[2], device=y.device, dtype=y.dtype)
@@ -135,13 +139,13 @@ class Factorised(torch.nn.Module):
 
 
 class TdnnF(Content):
-    """Waveforms to a bottleneck, a frame every 10 ms. It has a reach, and so streams.
+    """TDNN-F encoder: waveforms to bottleneck features, a frame every 10 ms; streams.
 
     Args:
         options: of :class:`TdnnFConfig`.
 
     Raises:
-        TypeError, ValueError: options that there are not, or that do not fit.
+        TypeError, ValueError: unknown or inconsistent options.
     """
 
     kind = "tdnnf"
@@ -170,15 +174,15 @@ class TdnnF(Content):
         return {**asdict(self.sizes), "strides": list(self.sizes.strides)}
 
     def constrained(self) -> list[SemiOrthogonal]:
-        """Layers whose :meth:`SemiOrthogonal.constrain` training calls."""
+        """Layers whose :meth:`SemiOrthogonal.constrain` the training calls."""
         return [part for part in self.modules() if isinstance(part, SemiOrthogonal)]
 
     def features(self, waveforms: torch.Tensor, frames: torch.Tensor) -> torch.Tensor:
-        """``[batch, frame * 160]`` to normalised log mel bands ``[batch, frame, band]``.
+        """Normalised log mel bands ``[batch, frame, band]`` of ``[batch, frame * 160]``.
 
         Args:
             waveforms: zeros after the end of a shorter one.
-            frames: ``[batch]``, how many count; the others are zeros.
+            frames: ``[batch]``, number of valid frames; the others are zeros.
         """
         with torch.autocast(waveforms.device.type, enabled=False):
             beside = (WINDOW - HOP) // 2
@@ -188,8 +192,8 @@ class TdnnF(Content):
             return self.input_norm(logs, valid(frames, logs.shape[1]))
 
     def through(self, features: torch.Tensor, frames: torch.Tensor) -> torch.Tensor:
-        """Features, of which ``frames`` ``[batch]`` count, to the bottleneck
-        ``[batch, frame, size]``; zeros where padding is.
+        """Bottleneck features ``[batch, frame, size]`` of input features, zeros in the padding;
+        ``frames`` ``[batch]`` are the valid lengths.
         """
         mask = valid(frames, features.shape[1])
         x = pad(features.transpose(1, 2), (1, 1))

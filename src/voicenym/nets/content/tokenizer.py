@@ -1,8 +1,8 @@
-"""A tokenizer of frames: a small codec of features with a single codebook.
+"""Speech tokenizer: an autoencoder of features with one vector-quantised codebook.
 
 Huang, Meng and Ko, "RepCodec", arXiv 2309.00169, which MUSA (Yao et al. 2024, section III.C)
-applies to the last layer of XLS-R: clusters of single frames lose what their neighbours would tell;
-convolutions around one codebook, trained to give the frames back, keep more of it.
+applies to the last layer of XLS-R: k-means of single frames ignores their context; convolutions
+around one codebook, trained to reconstruct the frames, preserve more information.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ KIND = "tokenizer"
 
 
 class Told(NamedTuple):
-    """Frames through the codebook.
+    """Output of the tokenizer in training.
 
     Args:
         rebuilt: ``[batch, frame, size]``.
         tokens: ``[batch, frame]``.
-        commitment: how far the encoder is from its entries (mean squared distance).
-        perplexity: as many entries as were in even use.
+        commitment: commitment loss, mean squared distance of encoder outputs to their entries.
+        perplexity: exponential of the entropy of the tokens.
     """
 
     rebuilt: torch.Tensor
@@ -40,7 +40,7 @@ class Told(NamedTuple):
 
 
 class Tokenizer(torch.nn.Module):
-    """Convolutions, one codebook, convolutions; a frame in is a token out.
+    """Convolutional encoder, codebook and decoder with one token per frame.
 
     Args:
         size: elements of a frame.
@@ -49,7 +49,7 @@ class Tokenizer(torch.nn.Module):
         kernel: of their convolutions, odd.
         entries: of the codebook; MUSA's have 1,024.
         code: elements of an entry.
-        source: what the features are, fit for JSON.
+        source: description of the features, fit for JSON.
     """
 
     mean: torch.Tensor
@@ -92,16 +92,16 @@ class Tokenizer(torch.nn.Module):
 
     @torch.no_grad()
     def learn_statistics(self, frames: torch.Tensor) -> None:
-        """Mean and deviation of frames ``[frame, size]``, by which all are normalised."""
+        """Sets mean and deviation of frames ``[frame, size]`` for the normalisation."""
         self.mean.copy_(frames.mean(0))
         self.deviation.copy_(frames.std(0).clamp_min(1e-5))
 
     def normalised(self, frames: torch.Tensor) -> torch.Tensor:
-        """``[..., size]`` of mean 0 and deviation 1."""
+        """Features ``[..., size]`` normalised to mean 0 and deviation 1."""
         return (frames - self.mean) / self.deviation
 
     def through(self, frames: torch.Tensor) -> Told:
-        """Normalised frames ``[batch, frame, size]`` there and back."""
+        """Encodes and reconstructs normalised frames ``[batch, frame, size]``."""
         x = self.enter(frames.transpose(1, 2))
         for unit in self.before:
             x = unit(x)
@@ -114,7 +114,7 @@ class Tokenizer(torch.nn.Module):
 
     @torch.inference_mode()
     def forward(self, frames: torch.Tensor) -> torch.Tensor:
-        """A recording's frames ``[frame, size]`` to tokens ``[frame]``."""
+        """Tokens ``[frame]`` of a recording's frames ``[frame, size]``."""
         if not len(frames):
             return torch.zeros(0, dtype=torch.int64, device=frames.device)
         x = self.enter(self.normalised(frames.to(self.mean))[None].transpose(1, 2))
@@ -123,7 +123,7 @@ class Tokenizer(torch.nn.Module):
         return self.codebook(self.narrow(elu(x))).codes[0, 0]
 
     def save(self, folder: Path, card: Mapping[str, Any] | None = None) -> None:
-        """Keep it in a folder.
+        """Writes the tokenizer to a folder.
 
         Raises:
             DependencyError, VoicenymError: as :func:`voicenym.nets.checkpoint.write`.
@@ -138,7 +138,7 @@ class Tokenizer(torch.nn.Module):
 
     @classmethod
     def load(cls, folder: Path) -> Tokenizer:
-        """What :meth:`save` kept, ready to use.
+        """Reads a tokenizer written by :meth:`save`, in evaluation mode.
 
         Raises:
             DependencyError, VoicenymError: as :func:`voicenym.nets.checkpoint.read`, and where the

@@ -1,7 +1,8 @@
-"""Discovered units: which of some hundred clusters a frame of features is nearest to.
+"""Discrete speech units: k-means clusters of acoustic features.
 
-Hsu et al., "HuBERT", TASLP 2021: clusters of cepstra first, then of a layer of what was trained on
-those, tell phones apart without a text. What units are clusters of is here too, as content.
+Hsu et al., "HuBERT", TASLP 2021: clusters of cepstra, then of a layer of the model trained on them,
+discriminate phones without transcripts. The clustered features are content encoders of this module
+too.
 """
 
 from __future__ import annotations
@@ -27,11 +28,11 @@ SLOPES = 2
 
 
 class Units(torch.nn.Module):
-    """Clusters by their centres.
+    """Cluster centres.
 
     Args:
         centres: ``[unit, size]``.
-        source: what the features are, fit for JSON.
+        source: description of the features, fit for JSON.
     """
 
     centres: torch.Tensor
@@ -46,21 +47,23 @@ class Units(torch.nn.Module):
 
     @property
     def size(self) -> int:
-        """Elements of a frame."""
+        """Elements of a feature frame."""
         return self.centres.shape[1]
 
     def forward(self, frames: torch.Tensor) -> torch.Tensor:
-        """``[..., size]`` to units by number ``[...]``: the nearest, the first of equals."""
+        """Unit indices ``[...]`` of frames ``[..., size]``: the nearest centre, the first of
+        equals.
+        """
         # Of |x - c|^2, |x|^2 is the same for all.
         far = self.centres.square().sum(1) - 2.0 * frames.to(self.centres) @ self.centres.T
         return far.argmin(-1)
 
     def error(self, frames: torch.Tensor) -> torch.Tensor:
-        """Mean squared distance to the nearest centre, of ``[frame, size]``."""
+        """Mean squared distance of ``[frame, size]`` to the nearest centre."""
         return (frames - self.centres[self(frames)]).square().sum(-1).mean()
 
     def save(self, folder: Path, card: Mapping[str, Any] | None = None) -> None:
-        """Keep them in a folder.
+        """Writes the units to a folder.
 
         Raises:
             DependencyError, VoicenymError: as :func:`voicenym.nets.checkpoint.write`.
@@ -75,7 +78,7 @@ class Units(torch.nn.Module):
 
     @classmethod
     def load(cls, folder: Path) -> Units:
-        """What :meth:`save` kept.
+        """Reads units written by :meth:`save`.
 
         Raises:
             DependencyError, VoicenymError: as :func:`voicenym.nets.checkpoint.read`, and where the
@@ -90,7 +93,7 @@ class Units(torch.nn.Module):
 
 
 class Cepstra(Content):
-    """Cepstra and their slopes without their mean over the recording, averaged over 20 ms."""
+    """Cepstra with deltas, mean-normalised over the recording and averaged over 20 ms."""
 
     kind = "cepstra"
     size = COEFFICIENTS * (SLOPES + 1)
@@ -115,10 +118,10 @@ class Cepstra(Content):
 
 
 class HubertLayer(Content):
-    """What a layer of HuBERT gives.
+    """Hidden states of a layer of HuBERT.
 
     Args:
-        hubert: whose layer.
+        hubert: the network.
         layer: from 1; van Niekerk et al. take the seventh, Miao et al. the sixth.
     """
 

@@ -1,8 +1,8 @@
-"""A layer of wav2vec 2.0, XLS-R, HuBERT or WavLM as content, through transformers.
+"""Hidden states of wav2vec 2.0, XLS-R, HuBERT or WavLM as content features, through transformers.
 
-Baevski et al., "wav2vec 2.0", NeurIPS 2020; Babu et al., "XLS-R", Interspeech 2022: 128 languages,
-so that no language is left out of what is said. What these layers hold of the speaker is not taken
-out of them: a synthesizer under them hears the speaker twice.
+Baevski et al., "wav2vec 2.0", NeurIPS 2020; Babu et al., "XLS-R", Interspeech 2022: pre-trained on
+128 languages, hence usable for many. These layers also carry speaker information, which is not
+removed: a synthesizer conditioned on them gets the speaker twice.
 """
 
 from __future__ import annotations
@@ -34,13 +34,15 @@ MODELS = ("wav2vec2", "hubert", "wavlm", "unispeech", "unispeech-sat")
 
 
 class Wav2Vec(Content):
-    """What a layer of a self-supervised model gives.
+    """Hidden states of a layer of a self-supervised model.
 
-    Rows of unlike lengths are heard one by one: models that normalise over time hear padding.
+    Rows of different lengths are processed one by one, because padding affects models that
+    normalise over time.
 
     Args:
         model: configuration of transformers' model, as in its ``config.json``.
-        layer: of the transformer, from 1; later ones are left out. None for the last.
+        layer: index of the transformer layer, from 1; None for the last. Later layers are
+            discarded.
         normalise: waveforms at mean 0 and deviation 1, as the model's preprocessor says.
 
     Raises:
@@ -111,7 +113,7 @@ class Wav2Vec(Content):
     def from_published(
         cls, place: str, layer: int | None = None, revision: str | None = None
     ) -> Wav2Vec:
-        """A published model, ready to extract.
+        """Published model in evaluation mode.
 
         Args:
             place: a folder that ``voicenym models convert`` wrote; a folder in transformers' layout
@@ -151,7 +153,7 @@ class Wav2Vec(Content):
 
     @classmethod
     def _cut(cls, folder: Path, layer: int | None) -> Wav2Vec:
-        """A folder of ours, up to a layer."""
+        """Model of a folder of ours, cut after a layer."""
         config, state = read(folder)
         if config.get("kind") != cls.kind:
             raise VoicenymError(f"{folder}: holds a {config.get('kind')}; give a {cls.kind}")
@@ -165,7 +167,9 @@ class Wav2Vec(Content):
 
 
 def _normalised(place: str) -> bool:
-    """Whether the model's preprocessor normalises; without one it does, as in transformers."""
+    """Whether the model's preprocessor normalises waveforms; by default it does, as in
+    transformers.
+    """
     reader = _transformers().Wav2Vec2FeatureExtractor
     try:
         told, _ = reader.get_feature_extractor_dict(place)
@@ -175,7 +179,7 @@ def _normalised(place: str) -> bool:
 
 
 def _window(config: Any) -> int:
-    """Samples that a frame of the convolutions sees."""
+    """Receptive field of a frame of the convolutions, in samples."""
     window = 1
     for kernel, stride in zip(config.conv_kernel[::-1], config.conv_stride[::-1], strict=True):
         window = (window - 1) * stride + kernel

@@ -1,10 +1,10 @@
-"""Codes of words: a learned, discrete bottleneck between Whisper's encoder and its decoder.
+"""Word codes: a vector-quantised bottleneck between Whisper's encoder and its decoder.
 
-States of the encoder become a code of one or a few books 25 times a second, and codes become states
-again, for the frozen decoder to write words from. Clusters of states (k-means) or their principal
-components lose the words; what is learnt before the decoder that must understand it keeps them.
-Codes do not say when: the encoder's positions are added behind them. After the speech there are no
-codes but a blank, so that the states of a window's rest are always the same.
+Encoder states are quantised to codes of one or a few codebooks, 25 times a second, and
+reconstructed from them as input of the frozen decoder. K-means clusters of states or their
+principal components lose the words; a bottleneck trained through the decoder keeps them. Codes
+carry no positions: the encoder's positional embedding is added after them. After the speech, a
+learned blank vector replaces codes, so that the states of the rest of a window are constant.
 """
 
 from __future__ import annotations
@@ -23,26 +23,26 @@ from voicenym.nets.masked_batch import valid
 from voicenym.nets.streaming import Conv
 
 STATES_PER_SECOND = 50.0
-"""Of Whisper's encoder."""
+"""Rate of Whisper's encoder states."""
 SLOWEST = 10_000.0
-"""Longest wavelength of the positions, in states over 2 pi."""
+"""Longest wavelength of the positional embedding, in states over 2 pi."""
 
 
 @dataclass(frozen=True)
 class WordCodesSizes:
-    """Sizes.
+    """Sizes of the bottleneck.
 
     Args:
         states: elements of the encoder's states.
         window: states of a window.
-        width: channels between.
+        width: channels of the hidden layers.
         inner: channels within a block.
         kernel: of the blocks, odd, in states.
         before, after: blocks on either side.
-        every: states to a code; 2 gives 25 codes a second.
+        every: states per code; 2 gives 25 codes a second.
         code: elements of an entry.
-        entries: of a book.
-        books: each for what those before it left.
+        entries: of a codebook.
+        books: residual codebooks.
     """
 
     states: int = 384
@@ -65,16 +65,15 @@ class WordCodesSizes:
 
 
 class Coded(NamedTuple):
-    """States through the codes.
+    """Quantised and reconstructed states.
 
     Args:
-        states: ``[batch, state, size]``, as long as the longest row and its surroundings; blank
+        states: ``[batch, state, size]``, up to the receptive field after the longest row; blank
             ones follow (:meth:`WordCodes.blank`).
-        codes: ``[batch, code, book]``, zeros after the end of a row; none where nothing was
-            quantised.
-        commitment: mean squared distance of what is coded to its entries.
-        perplexity: of the first book: as many entries as were in even use.
-        vectors: ``[vector, element]``, what is quantised, without gradient.
+        codes: ``[batch, code, book]``, zeros after the end of a row; None without quantisation.
+        commitment: commitment loss, mean squared distance of the vectors to their entries.
+        perplexity: of the first codebook, exponential of the entropy of the codes.
+        vectors: ``[vector, element]``, input of the quantiser, without gradient.
     """
 
     states: torch.Tensor
@@ -85,15 +84,15 @@ class Coded(NamedTuple):
 
 
 class WordCodes(Network):
-    """The bottleneck.
+    """Vector-quantised bottleneck of Whisper's encoder states.
 
     Args:
-        least: vectors a step, on average, below which an entry is begun anew.
-        seed: of what is drawn in training.
+        least: average number of vectors a step below which an entry is reinitialised.
+        seed: of the random draws in training.
         options: of :class:`WordCodesSizes`.
 
     Raises:
-        ValueError: sizes that cannot be.
+        ValueError: invalid sizes.
     """
 
     kind = "word-codes"
@@ -134,25 +133,25 @@ class WordCodes(Network):
 
     @property
     def rate(self) -> float:
-        """Codes a second, of each book."""
+        """Codes per second, of each codebook."""
         return STATES_PER_SECOND / self.sizes.every
 
     @property
     def reach(self) -> int:
-        """States around the speech that its codes change."""
+        """Receptive field of the decoder on either side, in states."""
         return self.sizes.after * (self.sizes.kernel // 2)
 
     @property
     def begun(self) -> bool:
-        """Whether the books hold anything yet."""
+        """Whether the codebooks are initialised."""
         return bool(self.quantizer.books[0].steps)
 
     def counts(self, lengths: torch.Tensor) -> torch.Tensor:
-        """Codes of so many states."""
+        """Number of codes of so many states."""
         return lengths.add(self.sizes.every - 1).div(self.sizes.every, rounding_mode="floor")
 
     def narrowed(self, states: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
-        """What is quantised: ``[batch, state, size]`` to ``[batch, code, element]``."""
+        """Input of the quantiser ``[batch, code, element]`` for states ``[batch, state, size]``."""
         rest = -states.shape[1] % self.sizes.every
         states = torch.nn.functional.pad(states, (0, 0, 0, rest))
         inside = valid(lengths, states.shape[1])[:, :, None]
@@ -163,12 +162,12 @@ class WordCodes(Network):
         return self.even(self.narrow(x))  # type: ignore[no-any-return]
 
     def forward(self, states: torch.Tensor, lengths: torch.Tensor, quantised: bool = True) -> Coded:
-        """States of speech through the codes.
+        """Quantises and reconstructs states of speech.
 
         Args:
-            states: ``[batch, state, size]``, of the encoder, those of the speech at least.
+            states: ``[batch, state, size]``, encoder states, at least those of the speech.
             lengths: ``[batch]``, states of the speech.
-            quantised: False lets everything through, at the beginning of a training.
+            quantised: False bypasses the quantiser, at the beginning of a training.
         """
         x = self.narrowed(states, lengths)
         inside = valid(self.counts(lengths), x.shape[1])
@@ -190,7 +189,7 @@ class WordCodes(Network):
 
     @torch.inference_mode()
     def codes(self, states: torch.Tensor) -> torch.Tensor:
-        """States of one recording's speech ``[state, size]`` to codes ``[code, book]``."""
+        """Codes ``[code, book]`` of the states ``[state, size]`` of one recording's speech."""
         if not len(states):
             return torch.zeros(0, self.sizes.books, dtype=torch.int64, device=states.device)
         lengths = torch.tensor([len(states)], device=states.device)
@@ -199,7 +198,7 @@ class WordCodes(Network):
 
     @torch.inference_mode()
     def decoded(self, codes: torch.Tensor) -> torch.Tensor:
-        """Codes ``[code, book]`` of one recording to the states of a window ``[state, size]``.
+        """States of a window ``[state, size]`` from codes ``[code, book]`` of one recording.
 
         Raises:
             ValueError: more codes than a window has.
@@ -212,7 +211,7 @@ class WordCodes(Network):
         return torch.cat([known, self.blank(known.shape[1])], 1)[0]
 
     def told(self, x: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
-        """Entries ``[batch, code, element]`` to states, up to where only blank ones follow."""
+        """States from entries ``[batch, code, element]``, up to where only blank ones follow."""
         size, reach = self.sizes, self.reach
         stop = min(size.window, x.shape[1] * size.every + reach)
         # so far that the zeros behind the signal change nothing before
@@ -223,7 +222,7 @@ class WordCodes(Network):
         return self._rebuilt(torch.where(inside, y, self.nothing.to(y)))[:, :stop]
 
     def blank(self, first: int = 0) -> torch.Tensor:
-        """States ``[1, state, size]`` of a window without speech, from the ``first`` on."""
+        """States ``[1, state, size]`` of a window without speech, from index ``first`` on."""
         start = max(0, first - self.reach)
         x = self.nothing.expand(1, self.sizes.window - start, -1)
         return self._rebuilt(x, start)[:, first - start :]
@@ -236,8 +235,8 @@ class WordCodes(Network):
 
 
 def sinusoids(length: int, size: int) -> torch.Tensor:
-    """Whisper's positions ``[length, size]``: sines, then cosines, of wavelengths that grow by a
-    factor (Vaswani et al. 2017, section 3.5, as Whisper orders them).
+    """Sinusoidal positional embedding of Whisper, ``[length, size]``: sines, then cosines, of
+    geometric wavelengths (Vaswani et al. 2017, section 3.5).
     """
     rates = torch.exp(-math.log(SLOWEST) / (size // 2 - 1) * torch.arange(size // 2))
     angles = torch.arange(length)[:, None] * rates
