@@ -19,7 +19,7 @@ class Gated(torch.nn.Module):
 
     Args:
         width: channels.
-        dropout: share of what is dropped in training.
+        dropout: dropout probability.
     """
 
     def __init__(self, width: int, dropout: float) -> None:
@@ -40,7 +40,7 @@ class SpeakerEncoder(torch.nn.Module):
         size: elements of a vector.
         width: channels.
         heads: of the attention.
-        dropout: share of what is dropped in training.
+        dropout: dropout probability.
     """
 
     def __init__(self, size: int, width: int = 128, heads: int = 2, dropout: float = 0.1) -> None:
@@ -58,7 +58,7 @@ class SpeakerEncoder(torch.nn.Module):
         self.last = torch.nn.Linear(width, size)
 
     def forward(self, waveform: torch.Tensor) -> torch.Tensor:
-        """Vectors ``[batch, size]`` of waveforms ``[batch, time]``, :data:`LEAST_SAMPLES` at least."""
+        """Vectors ``[batch, size]`` of ``[batch, time]``, :data:`LEAST_SAMPLES` at least."""
         x = self.spectral(self.mel(waveform))
         x = self.temporal(x.transpose(1, 2)).transpose(1, 2)
         rows, frames, width = x.shape

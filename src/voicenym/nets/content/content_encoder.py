@@ -139,7 +139,7 @@ class ContentStream:
 
     @torch.inference_mode()
     def push(self, block: torch.Tensor) -> torch.Tensor:
-        """Adds ``[row, time]``, of any length; returns the finished frames ``[row, frame, size]``."""
+        """Adds ``[row, time]``, of any length; returns finished frames ``[row, frame, size]``."""
         self._heard = torch.cat([self._heard, block.to(self._heard)], dim=1)
         hop = self._network.hop
         ready = max(0, self._heard.shape[1] - self.latency) // hop

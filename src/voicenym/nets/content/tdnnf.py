@@ -131,7 +131,7 @@ class Factorised(torch.nn.Module):
         return BYPASS * x + self._dropped(y)
 
     def _dropped(self, y: torch.Tensor) -> torch.Tensor:
-        """Continuous dropout, factors from 1 - 2p to 1 + 2p, one draw for a recording: section 3.4."""
+        """Continuous dropout, factors 1 - 2p to 1 + 2p, one draw for a recording: section 3.4."""
         if not self.training or self.dropout == 0.0:
             return y
         draws = torch.rand(y.shape[0], 1, y.shape[2], device=y.device, dtype=y.dtype)
