@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import errno
 import os
-import secrets
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -129,6 +128,8 @@ def replacing(path: Path) -> Iterator[Path]:
     Raises:
         OSError: it cannot be renamed.
     """
+    import secrets  # loads OpenSSL, which help and lists do not need
+
     partial = path.with_name(f".{path.stem}.{secrets.token_hex(6)}{path.suffix}")
     try:
         yield partial

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import PurePath
+from typing import TYPE_CHECKING
 
-from voicenym.corpus.worker_pool import Death
 from voicenym.errors import (
     AudioError,
     CorpusError,
@@ -17,6 +17,9 @@ from voicenym.errors import (
     VoicenymError,
     WeightsError,
 )
+
+if TYPE_CHECKING:
+    from voicenym.corpus.worker_pool import Death
 
 WHOLE_RUN = (DependencyError, KeyFileError, UnknownSystemError, WeightsError)
 """Errors that concern no single recording: they end a run."""
@@ -123,6 +126,8 @@ def reason(error: Exception | Death, name: str) -> str:
     Raises:
         VoicenymError: the error itself, where it concerns the whole run.
     """
+    from voicenym.corpus.worker_pool import Death
+
     if isinstance(error, WHOLE_RUN):
         raise error
     if isinstance(error, Death):

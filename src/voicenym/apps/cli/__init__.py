@@ -11,46 +11,37 @@ from typing import TextIO
 
 import typer
 
-from voicenym.apps.cli import (
-    anonymize,
-    audit,
-    cache,
-    cards,
-    compare,
-    evaluate,
-    key,
-    models,
-    pool,
-    systems,
-    train,
-    train_autoencoder,
-    train_content,
-    train_householder,
-    train_hybrid,
-    train_mixture,
-    train_musa,
-    train_recogniser,
-    train_register,
-    train_resynthesis,
-    train_statistical,
-    train_synthesizer,
-    train_tokenizer,
-    train_vcloak,
-    train_verifier,
-    train_word_codes,
-)
-from voicenym.apps.cli.skipped_files import leaves_out
+from voicenym.apps.cli.command_group import Entry, Group, new_app
 from voicenym.errors import VoicenymError
 from voicenym.isolation import isolate
-from voicenym.private import closed
 
-app = typer.Typer(
-    name="voicenym",
-    help="Hide who speaks in a recording; keep what is said and how.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-)
+PACKAGE = str(Path(__file__).parents[2])
+USE, MEASURE, BUILD = "Use", "Measure", "Build"
+
+
+def _entry(name: str, section: str, summary: str) -> Entry:
+    return Entry(name, section, f"{__name__}.{name}", summary)
+
+
+class _Commands(Group):
+    """All commands, by what one does with them."""
+
+    entries = (
+        _entry("anonymize", USE, "Give the voices in recordings a pseudonym."),
+        _entry("systems", USE, "List the systems and what they protect against, or show one."),
+        _entry("key", USE, "Make, show and upgrade key files."),
+        _entry("models", USE, "List, fetch, convert and assemble weights."),
+        _entry("cache", USE, "List or remove what commands keep of speech on disk."),
+        _entry("audit", MEASURE, "Attack one anonymized recording and say what was recognised."),
+        _entry("evaluate", MEASURE, "Anonymize, attack and measure a corpus; write a report."),
+        _entry("compare", MEASURE, "Compare the systems of several reports."),
+        _entry("cards", MEASURE, "Write a report's figures to the systems' cards."),
+        Entry("train", BUILD, f"{__name__}.train_commands", "Train networks on your own speech."),
+        _entry("pool", BUILD, "Build pools of speaker vectors."),
+    )
+
+
+app = new_app("Hide who speaks in a recording; keep what is said and how.", _Commands)
 
 
 def _version(wanted: bool) -> None:
@@ -73,38 +64,9 @@ def _root(
     ),
 ) -> None:
     if context.invoked_subcommand not in OPEN:
+        from voicenym.private import closed
+
         context.with_resource(closed())
-
-
-app.command("anonymize")(anonymize.anonymize)
-app.command("systems")(systems.systems)
-app.command("evaluate")(evaluate.evaluate)
-app.command("audit")(audit.audit)
-app.command("compare")(compare.compare)
-app.add_typer(cache.app, name="cache")
-app.add_typer(key.app, name="key")
-app.add_typer(models.app, name="models")
-app.add_typer(pool.app, name="pool")
-train.app.command("verifier")(leaves_out(train_verifier.verifier))
-train.app.command("bottleneck")(leaves_out(train_content.bottleneck))
-train.app.command("content")(leaves_out(train_content.content))
-train.app.command("units")(leaves_out(train_content.units))
-train.app.command("autoencoder")(train_autoencoder.autoencoder)
-train.app.command("householder")(leaves_out(train_householder.householder))
-train.app.command("hybrid")(leaves_out(train_hybrid.hybrid))
-train.app.command("mixture")(train_mixture.mixture)
-train.app.command("musa")(leaves_out(train_musa.musa))
-train.app.command("recogniser")(leaves_out(train_recogniser.recogniser))
-train.app.command("register")(leaves_out(train_register.register))
-train.app.command("resynthesis")(leaves_out(train_resynthesis.resynthesis))
-train.app.command("synthesizer")(leaves_out(train_synthesizer.synthesizer))
-train.app.command("tokenizer")(leaves_out(train_tokenizer.tokenizer))
-train.app.command("ubm")(leaves_out(train_statistical.ubm))
-train.app.command("ivector")(leaves_out(train_statistical.ivector))
-train.app.command("vcloak")(leaves_out(train_vcloak.vcloak))
-train.app.command("word-codes")(leaves_out(train_word_codes.word_codes))
-app.add_typer(train.app, name="train")
-app.add_typer(cards.app, name="cards")
 
 
 def main() -> None:
@@ -126,7 +88,6 @@ def main() -> None:
         sys.exit(141)
 
 
-PACKAGE = str(Path(__file__).parents[2])
 _developers = warnings.showwarning
 
 

@@ -11,22 +11,32 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from voicenym.apps.cli.batch_report import BatchProgress, Messages, account, conclude, summarize
+from voicenym.apps.cli.command_group import command, new_app
 from voicenym.apps.cli.dry_run import ONE_ALONE, each_alone, who_is_whom
 from voicenym.corpus import DEFAULT_SYSTEM
 from voicenym.errors import KeyFileError, UnknownSystemError, VoicenymError
-from voicenym.pseudonym import Key, readable_by_others
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from voicenym.corpus.batch_runner import Summary
     from voicenym.corpus.file_plan import Item
+    from voicenym.pseudonym import Key
 
 KEY_VARIABLE = "VOICENYM_KEY_FILE"
 MOST_PIPED = 2 << 30
 """Bytes taken from standard input, which is held in memory and never on disk."""
 
 
+app = new_app()
+
+
+@command(
+    app,
+    "voicenym anonymize interview.wav",
+    "voicenym anonymize interview.wav -o out.flac --key project.key --speaker anna",
+    "voicenym anonymize corpus/ -o anonymized/ --key project.key --workers 4",
+)
 def anonymize(
     inputs: list[str] = typer.Argument(
         help="Recordings, folders, Kaldi data folders, lhotse manifests, or - for standard input."
@@ -104,7 +114,10 @@ def anonymize(
     ),
     device: str = typer.Option("cpu", "--device", help="cpu or cuda."),
 ) -> None:
-    """Give the voices in recordings a pseudonym: who speaks is hidden, what is said is kept."""
+    """Give the voices in recordings a pseudonym.
+
+    Who speaks is hidden; what is said is kept.
+    """
     if per not in ("speaker", "utterance"):
         raise UnknownSystemError(f"--per is speaker or utterance, not {per!r}")
     say = Messages(quiet)
@@ -210,6 +223,8 @@ def anonymize(
 
 def _key(path: Path | None, say: Messages) -> tuple[Key, bool]:
     """The key, and whether it is stored."""
+    from voicenym.pseudonym import Key, readable_by_others
+
     if path is None and os.environ.get(KEY_VARIABLE):
         path = Path(os.environ[KEY_VARIABLE])
     if path is None:

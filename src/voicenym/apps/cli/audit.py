@@ -7,9 +7,16 @@ from pathlib import Path
 import typer
 
 from voicenym.apps.cli import speaker_level as levels
+from voicenym.apps.cli.command_group import command, new_app
 from voicenym.apps.cli.skipped_files import FAIL_FAST, leaving_out
 
+app = new_app()
 
+
+@command(
+    app,
+    "voicenym audit interview.wav interview.anon.wav --system recast",
+)
 def audit(
     original: Path = typer.Argument(help="The recording before."),
     anonymized: Path = typer.Argument(help="The recording after."),
@@ -34,7 +41,7 @@ def audit(
     speaker_level: int | None = levels.SPEAKER_LEVEL,
     fail_fast: bool = FAIL_FAST,
 ) -> None:
-    """Say in plain words what the strongest attacker here sees of one recording."""
+    """Attack one anonymized recording and say what was recognised."""
     from voicenym.anonymizer import load
     from voicenym.corpus.recordings import recordings, spread
     from voicenym.evaluation.recording_audit import audit as run

@@ -13,11 +13,10 @@ from pathlib import Path
 
 import typer
 
+from voicenym.apps.cli.command_group import command, new_app
 from voicenym.errors import VoicenymError
 
-app = typer.Typer(
-    help="Voiceprints and decoded speech that were kept on disk.", no_args_is_help=True
-)
+app = new_app("List or remove what commands keep of speech on disk.")
 
 PLACES = typer.Argument(
     None, help="Folders of evaluations and trainings, searched with all below; default: here."
@@ -59,7 +58,7 @@ class Found:
         return f"{self.path}: {self.what}, {len(self.files)} files, {self.bytes / 1e6:.1f} MB"
 
 
-@app.command()
+@command(app, "voicenym cache show", "voicenym cache show report/ training/")
 def show(places: list[Path] | None = PLACES) -> None:
     """List caches: where they are, what is in them, and how much."""
     caches = list(found(places or [Path()]))
@@ -69,7 +68,7 @@ def show(places: list[Path] | None = PLACES) -> None:
     typer.echo(f"{len(caches)} caches, {total / 1e6:.1f} MB", err=True)
 
 
-@app.command()
+@command(app, "voicenym cache clear report/")
 def clear(places: list[Path] | None = PLACES) -> None:
     """Remove caches, without asking. Weights, checkpoints, reports and keys stay."""
     caches = list(found(places or [Path()]))

@@ -6,10 +6,12 @@ from pathlib import Path
 
 import typer
 
-app = typer.Typer(help="The figures on the systems' cards.", no_args_is_help=True)
+from voicenym.apps.cli.command_group import command, new_app
+
+app = new_app()
 
 
-@app.callback(invoke_without_command=True)
+@command(app, "voicenym cards --update report/")
 def update(
     report: Path = typer.Option(..., "--update", help="A report of voicenym evaluate."),
     add: bool = typer.Option(
@@ -19,7 +21,10 @@ def update(
         None, "--readme", help="README.md whose table is to be written too."
     ),
 ) -> None:
-    """Write a report's figures to the cards (and a README's table), never by hand."""
+    """Write a report's figures to the systems' cards.
+
+    With --readme also to the table of a README. Figures are never written by hand.
+    """
     from voicenym.evaluation import results
     from voicenym.evaluation.card_figures import write, write_readme
 

@@ -6,15 +6,23 @@ from pathlib import Path
 
 import typer
 
+from voicenym.apps.cli.command_group import command, new_app
 from voicenym.errors import VoicenymError
 
+app = new_app()
 
+
+@command(
+    app,
+    "voicenym compare report-1/ report-2/",
+)
 def compare(
     reports: list[Path] = typer.Argument(help="Folders that voicenym evaluate wrote."),
 ) -> None:
-    """Systems of several reports side by side, with the significance of each difference.
+    """Compare the systems of several reports.
 
-    Differences are tested pair by pair where systems were tried on the same people.
+    Each difference has an interval and a p-value, from a paired bootstrap where both systems were
+    measured on the same speakers.
     """
     from voicenym.evaluation import results, saved_scores
     from voicenym.evaluation.comparison import compare as compared

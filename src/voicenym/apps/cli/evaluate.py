@@ -10,6 +10,7 @@ import typer
 
 from voicenym.apps.cli import recogniser_options
 from voicenym.apps.cli import speaker_level as levels
+from voicenym.apps.cli.command_group import command, new_app
 from voicenym.apps.cli.progress import Progress, summary
 from voicenym.apps.cli.skipped_files import FAIL_FAST, leaving_out
 from voicenym.errors import CorpusError, DependencyError, VoicenymError
@@ -24,6 +25,14 @@ NEEDED = ("scipy", "matplotlib")
 ATTACKERS = "attackers"
 
 
+app = new_app()
+
+
+@command(
+    app,
+    "voicenym evaluate corpus/ -o report/ -s recast -s mcadams --pool other-speakers/",
+    "voicenym evaluate --original corpus/ --anonymized theirs/ -o report/",
+)
 def evaluate(
     corpus: Path | None = typer.Argument(
         None, help="Folder of speakers, Kaldi data folder, or TSV manifest of original speech."
@@ -137,7 +146,10 @@ def evaluate(
         help="LABEL=METHOD:..., what attackers run instead where their weights differ.",
     ),
 ) -> None:
-    """Anonymize, attack, measure; writes index.html, results.json and results.csv."""
+    """Anonymize, attack and measure a corpus; write a report.
+
+    The report is a folder: index.html to read, results.json and results.csv for programs.
+    """
     if vectors is not None:
         from voicenym.apps.cli import evaluate_vectors
 

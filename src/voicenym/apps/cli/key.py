@@ -6,9 +6,9 @@ from pathlib import Path
 
 import typer
 
-from voicenym.pseudonym import DERIVATION_VERSION, FIRST_REVISION, Key
+from voicenym.apps.cli.command_group import command, new_app
 
-app = typer.Typer(help="Make and show key files.", no_args_is_help=True)
+app = new_app("Make, show and upgrade key files.")
 
 
 @app.callback()
@@ -16,9 +16,11 @@ def _root() -> None:
     pass
 
 
-@app.command("new")
+@command(app, "voicenym key new project.key")
 def new(path: Path = typer.Argument(help="The file to write; never overwritten.")) -> None:
     """Write a fresh key that only you may read (mode 0600), with the systems' latest revisions."""
+    from voicenym.pseudonym import Key
+
     Key.generate().save(path)
     typer.echo(
         f"{path}: new key. Whoever has it can link voices to speakers: keep it apart from the "
@@ -27,10 +29,11 @@ def new(path: Path = typer.Argument(help="The file to write; never overwritten."
     )
 
 
-@app.command("show")
+@command(app, "voicenym key show project.key")
 def show(path: Path = typer.Argument(help="A key file.")) -> None:
     """Say which revision of each system a key's voices are made with; never the secret."""
     from voicenym.anonymizer import revisions
+    from voicenym.pseudonym import DERIVATION_VERSION, FIRST_REVISION, Key
 
     kept = Key.load(path).revisions or {}
     latest = revisions()
@@ -48,13 +51,14 @@ def show(path: Path = typer.Argument(help="A key file.")) -> None:
         typer.echo(f"{name}: revision {found}{note}")
 
 
-@app.command("upgrade")
+@command(app, "voicenym key upgrade project.key project-2.key")
 def upgrade(
     path: Path = typer.Argument(help="A key file; it stays as it is."),
     to: Path = typer.Argument(help="The file to write; never overwritten."),
 ) -> None:
     """Write a copy of a key for the systems' latest revisions: some of its voices change."""
     from voicenym.anonymizer import revisions
+    from voicenym.pseudonym import FIRST_REVISION, Key
 
     key, latest = Key.load(path), revisions()
     kept = key.revisions or {}

@@ -9,18 +9,23 @@ from typing import TYPE_CHECKING
 import typer
 
 from voicenym.apps.cli.assemble import assemble
+from voicenym.apps.cli.command_group import command, new_app
 
 if TYPE_CHECKING:
     from voicenym.nets.catalogue import Published
 
-app = typer.Typer(help="Published weights: list, fetch, convert, assemble.", no_args_is_help=True)
+app = new_app("List, fetch, convert and assemble weights.")
 
-app.command("assemble")(assemble)
+command(
+    app,
+    "voicenym models assemble -o ssl-loh/ --content hubert-soft --speaker ecapa-voxceleb"
+    " --synthesizer hifigan/ --loh loh/",
+)(assemble)
 
 OFFLINE = typer.Option(False, "--offline", help="Only what was fetched before.")
 
 
-@app.command("list")
+@command(app, "voicenym models list", name="list")
 def listed(as_json: bool = typer.Option(False, "--json", help="Print JSON.")) -> None:
     """List the weights that are known: terms, size, and whether they are here."""
     import dataclasses
@@ -52,7 +57,7 @@ def listed(as_json: bool = typer.Option(False, "--json", help="Print JSON.")) ->
     Console(highlight=False).print(table)
 
 
-@app.command()
+@command(app, "voicenym models pull ecapa-voxceleb")
 def pull(
     name: str = typer.Argument(..., help="As in voicenym models list."),
     accept_licence: bool = typer.Option(
@@ -71,7 +76,7 @@ def pull(
     typer.echo(f"{folder}")
 
 
-@app.command()
+@command(app, "voicenym models convert ./hubert-soft.pt --as hubert-soft -o hubert-soft/")
 def convert(
     checkpoint: str = typer.Argument(
         ...,
@@ -114,7 +119,7 @@ def convert(
     typer.echo(f"{output}: {kind}, {done}")
 
 
-@app.command()
+@command(app, "voicenym models formants -o formants/")
 def formants(
     output: Path = typer.Option(..., "--output", "-o", help="Folder to write."),
     count: int = typer.Option(4, "--count", min=1, max=5, help="Formants that are measured."),

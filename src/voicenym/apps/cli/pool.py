@@ -9,6 +9,7 @@ import typer
 
 from voicenym.apps.cli import speaker_level
 from voicenym.apps.cli import train as shared
+from voicenym.apps.cli.command_group import command, new_app
 from voicenym.apps.cli.skipped_files import current, leaves_out
 from voicenym.errors import CorpusError
 
@@ -17,13 +18,13 @@ if TYPE_CHECKING:
     from voicenym.identity.pools.plda_affinity import Affinity
     from voicenym.identity.pools.speaker_pool import Pool
 
-app = typer.Typer(help="Pools of speaker vectors.", no_args_is_help=True)
+app = new_app("Build pools of speaker vectors.")
 
 
-app.callback(help="Pools of speaker vectors.")(speaker_level.group)
+app.callback()(speaker_level.group)
 
 
-@app.command("build")
+@command(app, "voicenym pool build corpus/ -o pool/ --plda")
 @leaves_out
 def build(
     data: list[Path] = typer.Argument(

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from voicenym.apps.cli.command_group import command, new_app
+
 if TYPE_CHECKING:
     from voicenym.anonymizer import Anonymizer, Card, Figure
 
@@ -15,11 +17,19 @@ KEY_HOLDER = "key-holder"
 """Attackers with the user's key are no measure of a system."""
 
 
+app = new_app()
+
+
+@command(
+    app,
+    "voicenym systems",
+    "voicenym systems recast",
+)
 def systems(
     name: str | None = typer.Argument(None, help="Show the card of one system."),
     as_json: bool = typer.Option(False, "--json", help="Print the cards as JSON."),
 ) -> None:
-    """List the systems, or show one system's card."""
+    """List the systems and what they protect against, or show one."""
     from voicenym.anonymizer import available, system_class
 
     classes = [system_class(n) for n in ([name] if name else available())]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypedDict
 import typer
 
 from voicenym.apps.cli import speaker_level
+from voicenym.apps.cli.command_group import new_app
 from voicenym.apps.cli.skipped_files import current
 from voicenym.errors import CorpusError, DependencyError, VoicenymError
 from voicenym.private import private_folder
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
     from voicenym.training.run.fit import Machine
     from voicenym.training.speech.speech_cache import Rendering, Utterance
 
-app = typer.Typer(help="Train networks on speech of your own.", no_args_is_help=True)
-app.callback(help="Train networks on speech of your own.")(speaker_level.group)
+app = new_app("Train networks on your own speech.")
+app.callback()(speaker_level.group)
 
 DATA = typer.Option(
     ..., "--data", "-d",
