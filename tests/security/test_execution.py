@@ -136,6 +136,29 @@ def test_ignoring_the_environment_does_not_open_the_folder(recordings):
     assert not {"numpy", "torch", "json", "multiprocessing"} & first
 
 
+@pytest.mark.parametrize("path", PATHS)
+def test_metadata_in_the_folder_adds_no_system(recordings, path):
+    """``key new`` imports every system there is, and would import that one."""
+    about = recordings.folder / "planted-1.0.dist-info"
+    about.mkdir(exist_ok=True)
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: planted\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text("[voicenym.systems]\nplanted = planted:Planted\n")
+    recordings.plant("planted")
+    (recordings.folder / "key").unlink(missing_ok=True)
+    more = {} if path is None else {"PYTHONPATH": path}
+    command = [sys.executable, "-m", "voicenym"]
+    first, others, done = recordings.run(*command, "key", "new", "key", environment=more)
+    assert "planted" not in first | set(others)
+    assert "planted" not in done.stderr
+    assert "planted" not in (recordings.folder / "key").read_text()
+    program = "import voicenym; print(voicenym.available()); voicenym.Key.generate().save('own')"
+    (recordings.folder / "own").unlink(missing_ok=True)
+    first, _, done = recordings.run(sys.executable, "-P", "-c", program, environment=more)
+    assert "planted" not in first
+    assert "mcadams" in done.stdout
+    assert "planted" not in done.stdout
+
+
 def test_evaluate_with_workers_and_a_recogniser(recordings, console):
     pytest.importorskip("pocketsphinx")
     pytest.importorskip("speechmos")
