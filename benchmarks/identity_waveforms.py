@@ -5,7 +5,7 @@ r"""Identity methods through waveforms: what is left of what they do to vectors 
         --method "LOH=householder:model=USER,turns=model;;householder:model=ATTACKER,turns=model"
 
 SPEECH has a manifest. Every method chooses the voices of the system ``base``. A method is
-``[LABEL=]TEXT`` as of :func:`voicenym.identity.spec.parsed`, with ``;;`` and what attackers run
+``[LABEL=]TEXT`` as of :func:`voicenym.identity.identity`, with ``;;`` and what attackers run
 where their weights differ. Attackers compare by the bundled verifier; equal error rates in percent,
 50 is a guess, 95 % intervals over speakers:
 
@@ -43,7 +43,7 @@ from voicenym.evaluation import distinctiveness, protection
 from voicenym.evaluation.protocol import key
 from voicenym.evaluation.results import cell
 from voicenym.evaluation.trials import build
-from voicenym.identity.spec import parsed
+from voicenym.identity import METHODS
 from voicenym.systems.base import BUNDLED
 from voicenym.verification.vector_store import VectorCache
 from voicenym.verification.verifiers import verifier
@@ -150,7 +150,7 @@ def _asked(text: str, vectors: np.ndarray, tried: tuple[Recording, ...]) -> np.n
     if not text:
         return None
     who = [key(0, "user").pseudonym(recording.speaker) for recording in tried]
-    found: np.ndarray = parsed(text).batch(torch.from_numpy(vectors), who).numpy()
+    found: np.ndarray = METHODS.load(text).batch(torch.from_numpy(vectors), who).numpy()
     return found
 
 

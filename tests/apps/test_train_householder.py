@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 from voicenym import Key
 from voicenym.apps.cli import app
 from voicenym.errors import VoicenymError
+from voicenym.identity import identity
 from voicenym.identity.pools.speaker_pool import Pool, save
-from voicenym.identity.spec import parsed
 
 
 def run(*arguments: object):
@@ -39,7 +39,7 @@ def test_a_network_is_trained_on_vectors_and_used(tmp_path, recipe):
     assert "4 steps, held-out loss" in told.output
     card = json.loads((tmp_path / "net" / "config.json").read_text())["card"]
     assert (card["speakers"], card["seed"], card["steps"]) == (6, 1986, 4)
-    method = parsed(f"householder:model={tmp_path / 'net'}")
+    method = identity(f"householder:model={tmp_path / 'net'}")
     found = method(pool.vectors[0], Key(bytes(32)).pseudonym("a"))
     assert found.shape == (12,)
     assert not torch.allclose(found, pool.vectors[0])

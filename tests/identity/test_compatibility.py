@@ -6,12 +6,12 @@ import pytest
 import torch
 
 from voicenym.errors import UnknownSystemError, VoicenymError
+from voicenym.identity import identity
 from voicenym.identity.compatibility import fit, tried, within
 from voicenym.identity.copy import Copy, Half
 from voicenym.identity.distinct import Distinct
 from voicenym.identity.lookup import Lookup
 from voicenym.identity.mixture import Mixture
-from voicenym.identity.spec import parsed
 
 TWO = ("acoustic", "vocoder")
 
@@ -25,7 +25,7 @@ def test_halves_need_two_parts():
 
 
 def test_frequencies_and_speaker_vectors_are_told_apart():
-    scaled, nested = parsed("formant-pitch"), parsed("half:of=(formant-pitch)")
+    scaled, nested = identity("formant-pitch"), identity("half:of=(formant-pitch)")
     fit(scaled, "b1b", hertz=True)
     fit(nested, "b1a", TWO, hertz=True)
     for method in (scaled, nested):
@@ -33,7 +33,7 @@ def test_frequencies_and_speaker_vectors_are_told_apart():
             fit(method, "b1a", TWO)
     fit(Copy(), "b1a", hertz=True)
     with pytest.raises(UnknownSystemError, match="blank is for speaker vectors"):
-        fit(parsed("blank"), "b1a", hertz=True)
+        fit(identity("blank"), "b1a", hertz=True)
 
 
 def test_halves_stand_around_other_methods(pool):
@@ -41,7 +41,7 @@ def test_halves_stand_around_other_methods(pool):
     for name, within_another in (
         ("half", lambda: Half(half)),
         ("distinct", lambda: Distinct(half, pool)),
-        ("autoencoder", lambda: parsed("autoencoder:model=m,of=(half:of=(copy))")),
+        ("autoencoder", lambda: identity("autoencoder:model=m,of=(half:of=(copy))")),
     ):
         with pytest.raises(UnknownSystemError, match=f"{name}: half .* never within"):
             within_another()

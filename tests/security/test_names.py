@@ -8,7 +8,7 @@ import pytest
 
 from voicenym.apps.cli.encoder_options import folder_of
 from voicenym.errors import VoicenymError
-from voicenym.identity import registry
+from voicenym.identity import identity
 from voicenym.identity.householder import opened
 from voicenym.nets.checkpoint import version
 from voicenym.nets.hub import place_of
@@ -126,5 +126,5 @@ def test_a_configuration_here_does_not_replace_a_bundled_one(here, tmp_path):
 
 def test_a_path_of_python_stays_one(here, monkeypatch):
     here("ecapa-small")
-    method = registry.identity("householder", model=Path("ecapa-small"))
+    method = identity("householder", model=Path("ecapa-small"))
     assert method.model == "./ecapa-small"

@@ -1,6 +1,6 @@
-"""Who to become: a speaker vector to a pseudo-speaker's vector, one published method a file."""
+"""Identity methods: a speaker vector to a pseudo-speaker's vector, one published method a file."""
 
 from voicenym.identity.method import Identity, Sex
-from voicenym.identity.registry import identities, identity
+from voicenym.identity.method_table import METHODS, identities, identity
 
-__all__ = ["Identity", "Sex", "identities", "identity"]
+__all__ = ["METHODS", "Identity", "Sex", "identities", "identity"]

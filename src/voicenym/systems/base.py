@@ -11,8 +11,7 @@ from typing import Any, ClassVar
 import torch
 
 from voicenym.anonymizer import Anonymizer, Card, Core, Profiler
-from voicenym.identity import Identity, compatibility
-from voicenym.identity.spec import parsed
+from voicenym.identity import METHODS, Identity, compatibility
 from voicenym.nets.checkpoint import together, version
 from voicenym.nets.content.bottleneck import RATE
 from voicenym.nets.speakers.speaker_encoder import Encoder
@@ -40,7 +39,7 @@ class Base(Anonymizer):
 
     Args:
         weights: folder written by ``voicenym train resynthesis``; default: the bundled weights.
-        identity: identity method that chooses the voice, see :func:`voicenym.identity.spec.parsed`;
+        identity: identity method that chooses the voice, see :func:`voicenym.identity.identity`;
             default: the draw above. A method that depends on the speaker's own vector needs the
             whole recording.
     """
@@ -160,7 +159,7 @@ class Base(Anonymizer):
 
     @functools.cached_property
     def _method(self) -> Identity | None:
-        return parsed(self.identity) if self.identity else None
+        return METHODS.load(self.identity) if self.identity else None
 
 
 @functools.lru_cache(maxsize=4)

@@ -13,8 +13,7 @@ import torch
 
 from voicenym.anonymizer import Anonymizer, Card, Core, Profiler
 from voicenym.errors import UnknownSystemError, WeightsError
-from voicenym.identity import Identity, compatibility
-from voicenym.identity.spec import parsed
+from voicenym.identity import METHODS, Identity, compatibility
 from voicenym.nets.checkpoint import CONFIG, together, version
 from voicenym.nets.codec.codec import RATE, Codec
 from voicenym.nets.weights_home import home
@@ -58,7 +57,7 @@ class Musa(Anonymizer):
         voice: ``turned``, the speaker's vector under a rotation drawn by the pseudonym, which keeps
             voices distinct; or ``empty``, the paper's zero vector: one voice for all speakers,
             independent of the key.
-        identity: another identity method, see :func:`voicenym.identity.spec.parsed`.
+        identity: another identity method, see :func:`voicenym.identity.identity`.
         weights: folder written by ``voicenym train musa``; default: ``musa`` in
             :func:`voicenym.nets.weights_home.home`.
     """
@@ -123,7 +122,7 @@ class Musa(Anonymizer):
             raise UnknownSystemError(f"musa: voice is turned or empty, not {self.voice!r}")
         if self.identity:
             # a malformed specification fails at construction
-            compatibility.fit(parsed(self.identity), self.card.name)
+            compatibility.fit(METHODS.load(self.identity), self.card.name)
 
     @property
     def folder(self) -> Path:
@@ -132,13 +131,13 @@ class Musa(Anonymizer):
 
     @property
     def version(self) -> str:
-        method = parsed(self.identity) if self.identity else None
+        method = METHODS.load(self.identity) if self.identity else None
         return together(version(self.folder), compatibility.version(method))
 
     def check(self) -> None:
         codec = self._codec()
         if self.identity:
-            compatibility.tried(parsed(self.identity), codec.voices.mean.cpu())
+            compatibility.tried(METHODS.load(self.identity), codec.voices.mean.cpu())
 
     @property
     def needs_profile(self) -> bool:
@@ -180,7 +179,7 @@ class Musa(Anonymizer):
 
     def _method(self, codec: Codec) -> Identity | None:
         if self.identity:
-            return parsed(self.identity)
+            return METHODS.load(self.identity)
         return rotation(codec) if self.voice == "turned" else None
 
 

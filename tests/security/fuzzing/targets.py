@@ -312,11 +312,11 @@ def make_settings(folder: Path) -> list[str]:
 
 def read_settings(folder: Path, path: Path) -> None:
     from voicenym.anonymizer import SYSTEMS, load
-    from voicenym.identity.spec import parsed
+    from voicenym.identity import METHODS
 
     text = path.read_bytes().decode("utf-8", "surrogateescape")
     if path.name == "identity.txt":
-        parsed(text)
+        METHODS.load(text)
         return
     for system in ("mcadams", "vtln", "formant"):
         _each(lambda name=system: load(name, **SYSTEMS.settings(name, text.split("\n"))))

@@ -39,8 +39,8 @@ def run(
     """
     from voicenym.evaluation import vector_report
     from voicenym.evaluation.vector_evaluation import Bench, Candidate, judge
+    from voicenym.identity import METHODS
     from voicenym.identity.pools.speaker_pool import load
-    from voicenym.identity.spec import parsed
     from voicenym.pseudonym import Key
 
     if others is None:
@@ -56,7 +56,9 @@ def run(
     for text in methods:
         label, method = _labelled(text)
         other = theirs.pop(label, None)
-        candidates.append(Candidate(label, parsed(method), parsed(other) if other else None))
+        candidates.append(
+            Candidate(label, METHODS.load(method), METHODS.load(other) if other else None)
+        )
     if theirs:
         raise VoicenymError(f"--attacker-identity {next(iter(theirs))}: no --identity of that name")
     bench = Bench.of(load(users), load(others), enrolment, tried, seed)

@@ -12,9 +12,8 @@ import torch
 
 from voicenym.anonymizer import Anonymizer, Core, Profiler
 from voicenym.errors import UnknownSystemError
-from voicenym.identity import Identity, compatibility
+from voicenym.identity import METHODS, Identity, compatibility
 from voicenym.identity.copy import Half, for_parts
-from voicenym.identity.spec import parsed
 from voicenym.nets.checkpoint import together
 from voicenym.nets.speakers.speaker_encoder import RATE
 from voicenym.nets.weights_home import home
@@ -47,7 +46,7 @@ class Pipeline(Anonymizer):
         weights: folder written by ``voicenym models assemble``; default: the folder of that name in
             :func:`voicenym.nets.weights_home.home`.
         identity: identity method instead of the system's own, see
-            :func:`voicenym.identity.spec.parsed`.
+            :func:`voicenym.identity.identity`.
         f0: ``kept``, as published; or changes, ``+`` between them: ``moved`` to the mean and
             deviation of ln F0 predicted from the target vector, ``quantised``, ``noisy``. For
             vectors of frequencies, ``moved`` scales F0 by the same factor as the F0 in the vector.
@@ -77,7 +76,7 @@ class Pipeline(Anonymizer):
                 f"{self.card.name}: noise is 0 to {FARTHEST:g} deviations, not {self.noise}"
             )
         if self.identity:
-            parsed(self.identity)  # a malformed specification fails at construction
+            METHODS.load(self.identity)  # a malformed specification fails at construction
 
     def own(self, folder: Path) -> Identity:
         """The published identity method, with its files from the weights folder."""
@@ -89,7 +88,7 @@ class Pipeline(Anonymizer):
 
     @property
     def version(self) -> str:
-        method = parsed(self.identity) if self.identity else None
+        method = METHODS.load(self.identity) if self.identity else None
         return together(assembly.version(self.folder), compatibility.version(method))
 
     @property
@@ -128,7 +127,7 @@ class Pipeline(Anonymizer):
                 :func:`voicenym.resynthesis.pipeline.assembly.opened`.
         """
         parts = assembly.opened(self.folder, self.device)
-        found = parsed(self.identity) if self.identity else self.own(self.folder)
+        found = METHODS.load(self.identity) if self.identity else self.own(self.folder)
         compatibility.fit(found, self.card.name, parts.synthesizer.parts, hertz=parts.speaker.hertz)
         return found
 
