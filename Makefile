@@ -1,5 +1,6 @@
 # make demo    install into .venv and anonymize the bundled sample into demo/
 # make test    install all that the tests need and run every check
+# make test-fast  lint, and the tests of rooms that compute, in a minute: while a change is written
 # make docs    build the documentation into site/
 # make lock    make the locks anew from constraints.txt and pyproject.toml
 # make digests pin the bundled weights anew, after one of them was meant to change
@@ -13,7 +14,7 @@ SHELL := /bin/sh
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 .DEFAULT_GOAL := demo
-.PHONY: demo test lint format docs system clean lock digests audit sbom release
+.PHONY: demo test test-fast lint format docs system clean lock digests audit sbom release
 
 fit = $(1) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null
 PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13; do \
@@ -40,8 +41,16 @@ demo: $(VENV)/.base
 	$(BIN)/voicenym anonymize samples/sample.wav -o demo/sample.anon.wav --overwrite
 	@echo "listen: samples/sample.wav, demo/sample.anon.wav"
 
+# Each process gets tests that follow each other, which share speech and weights.
+PYTEST := $(BIN)/pytest -n 2 --dist worksteal
+# Rooms whose tests start no process and train next to nothing.
+FAST := $(addprefix tests/,audio dsp identity metrics nets systems verification test_pseudonym.py)
+
 test: system lint
-	$(BIN)/pytest -n 2
+	$(PYTEST)
+
+test-fast: lint
+	$(PYTEST) -q -m "not slow" $(FAST)
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -150,7 +150,7 @@ def test_a_system_that_fails_on_a_trial_does_not_gain_by_it(desk, tmp_path, monk
     command = ["evaluate", desk, "-o", report, "--system", "mcadams", "--system", "vtln", *OPTIONS]
     clean = tmp_path / "clean"
     wrong.clear()
-    assert run(*command[:2], "-o", clean, *command[4:]).exit_code == 0
+    assert run("evaluate", desk, "-o", clean, "--system", "mcadams", *OPTIONS).exit_code == 0
     tried = results.load(clean).systems[0].attacks[0].targets
     wrong |= {f"s{s}-u{u}" for s in range(6) for u in range(4) if u == 0}
     done = run(*command)

@@ -238,7 +238,7 @@ def main():
         embedder(verifier("ecapa-small"), [*speech, *speech[:12]])
     assert len(list(_features([(r, Cepstra()) for r in speech], 2))) == len(speech)
     Shelf(Path("shelf")).fill(speech[:16], Told(), workers=2)
-    with Pool.of(told, 2) as pool:
+    with Pool.of(told, 1) as pool:  # a process of its own all the same
         children = list(pool.in_order(range(4)))
     loader = torch.utils.data.DataLoader(Rows(), None, **processes.loading(2))
     paths = [json.loads(p.read_text()) for p in Path().glob("path.*")] + list(loader)
