@@ -1,6 +1,6 @@
 # make demo    install into .venv and anonymize the bundled sample into demo/
 # make test    install all that the tests need and run every check
-# make test-fast  lint, and the tests of rooms that compute, in a minute: while a change is written
+# make test-fast  the tests of signal processing, networks, metrics and systems: under a minute
 # make docs    build the documentation into site/
 # make lock    make the locks anew from constraints.txt and pyproject.toml
 # make digests pin the bundled weights anew, after one of them was meant to change
@@ -49,7 +49,7 @@ FAST := $(addprefix tests/,audio dsp identity metrics nets systems verification 
 test: system lint
 	$(PYTEST)
 
-test-fast: lint
+test-fast: $(VENV)/.dev
 	$(PYTEST) -q -m "not slow" $(FAST)
 
 lint: $(VENV)/.dev

@@ -71,7 +71,7 @@ class OddOfOurs(VoicenymError):
 def wait_for(path, last, number):
     if number == last:
         path.touch()
-    for _ in range(6_000 if number == 0 else 0):
+    for _ in range(60_000 if number == 0 else 0):
         if path.exists():
             return number
         time.sleep(0.01)

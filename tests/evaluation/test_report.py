@@ -373,7 +373,7 @@ def browse(page, *options):
         command = [browser, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"]
         command += [f"--user-data-dir={profile}", "--enable-logging=stderr", *options]
         done = subprocess.run(
-            [*command, page.as_uri()], capture_output=True, text=True, timeout=120
+            [*command, page.as_uri()], capture_output=True, text=True, timeout=600
         )
     assert done.returncode == 0, done.stderr
     assert "CONSOLE" not in done.stderr
