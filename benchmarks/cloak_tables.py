@@ -52,11 +52,11 @@ def protected(options: argparse.Namespace, epsilon: float, trials: Trials) -> Ca
     return Case(trials.models, trials.recordings, user, key(0, "attacker"), ())
 
 
-def listened(case: Case, ears: Recogniser | None, sample: int, replicates: int) -> utility.Heard:
+def listened(case: Case, ears: Recogniser | None, sample: int, replicates: int) -> utility.Utility:
     """Words, noise and the like of some recordings, those with text first."""
     told = [recording for recording in case.trials if recording.text] or list(case.trials)
     chosen = spread(told, sample)
-    return utility.hear(chosen, case.protection.transform, ears, replicates=replicates)
+    return utility.measure(chosen, case.protection.transform, ears, replicates=replicates)
 
 
 def table(

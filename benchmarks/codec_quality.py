@@ -127,7 +127,7 @@ def kept(heard: Sequence[Recording], transform: Transform, replicates: int) -> F
             apart.append(float(mel_distance(*pair, mel)))
         speakers = [recording.speaker for recording in heard]
         found["mel distance"] = over_speakers(apart, speakers, replicates)
-    told = utility.hear(heard, transform, None, replicates=replicates).figures
+    told = utility.measure(heard, transform, None, replicates=replicates).figures
     return {**found, **{name: told[name] for name in ("rho_F0", "DNSMOS", "RTF") if name in told}}
 
 

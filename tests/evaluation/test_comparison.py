@@ -9,8 +9,9 @@ pytest.importorskip("scipy")
 
 from voicenym.evaluation.comparison import Compared, compare, differences, holm
 from voicenym.evaluation.results import AttackFigures, Evaluation, Measured, SystemResults
-from voicenym.evaluation.saved_scores import keep, load
-from voicenym.evaluation.utility import Tally
+from voicenym.evaluation.saved_scores import load, save
+from voicenym.metrics.eer import EQUAL_ERROR_RATE
+from voicenym.metrics.metric_inputs import Tally
 
 
 def system(name, value, half=2.0, utility=None):
@@ -63,10 +64,10 @@ def test_differences_are_named_and_what_they_rest_on():
     assert "a: y against a: x" in said
     near, far, _ = [line for line in said.splitlines() if " against " in line]
     assert "+1.0" in near
-    assert near.endswith("unpaired  no difference shown")
+    assert near.endswith("unpaired  no significant difference")
     assert "+20.0  [+17.2, +22.8]" in far
     assert "p < 0.001" in far
-    assert far.endswith("unpaired  differ")
+    assert far.endswith("unpaired  different")
     assert "Holm's correction for 3 pairs" in said
     assert "as if they were independent" in said
     assert "drawn for both at once" not in said
@@ -81,7 +82,7 @@ def kept(found, tmp_path):
         Tally(np.array([2.0, 3.0]), np.array([10.0, 10.0]), ("a", "b"), ("s0", "s1")),
     )
     evidence = dataclasses.replace(evidence, words=words)
-    keep(evaluation, evidence, tmp_path)
+    save(evaluation, evidence, tmp_path)
     return load(tmp_path)
 
 
@@ -104,7 +105,7 @@ def test_without_scores_of_one_report_its_pairs_are_not_paired(found, kept):
     assert sum("  paired  " in row for row in rows) == 1
     assert next(row for row in rows if "a: sturdy against a: bent" in row).count("  paired") == 1
     assert "drawn for both at once" in said
-    assert "without its scores" in said
+    assert "has no scores" in said
 
 
 def test_other_people_are_not_paired(found, kept):
@@ -112,7 +113,10 @@ def test_other_people_are_not_paired(found, kept):
     others = dataclasses.replace(kept, pairs=np.char.add(kept.pairs, "x"))
     name = evaluation.systems[0].name
     top = evaluation.systems[0].strongest.eer
-    pair = [Compared("a", top, kept.eer(name)), Compared("b", top, others.eer(name))]
+    pair = [
+        Compared("a", top, kept.drawn(EQUAL_ERROR_RATE, name)),
+        Compared("b", top, others.drawn(EQUAL_ERROR_RATE, name)),
+    ]
     assert [d.paired for d in differences(pair, 20)] == [False]
     assert [d.paired for d in differences([pair[0], pair[0]], 20)] == [True]
 

@@ -10,8 +10,8 @@ pytest.importorskip("scipy")
 from voicenym.corpus.recording import Recording
 from voicenym.evaluation import condition_weights
 from voicenym.evaluation.trials import Part, Trials, build
-from voicenym.evaluation.utility import Tally
 from voicenym.evaluation.voiceprivacy import WORDS
+from voicenym.metrics.metric_inputs import Tally
 
 OPTIONS = {"replicates": 40}
 

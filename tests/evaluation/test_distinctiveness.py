@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from voicenym.corpus.recording import Recording
-from voicenym.evaluation.distinctiveness import measure, voices
+from voicenym.evaluation.distinctiveness import measure
 from voicenym.evaluation.trials import build
+from voicenym.metrics.metric_inputs import speaker_means
 
 
 @pytest.fixture
@@ -54,5 +55,5 @@ def test_voices_that_became_alike_are_far_from_the_originals_in_diversity(trials
 
 
 def test_a_voice_is_the_mean_of_its_vectors(trials):
-    found = voices(np.array([[0.0, 2.0], [1.0, 1.0], [4.0, 0.0]]), np.array(["b", "a", "b"]))
+    found = speaker_means(np.array([[0.0, 2.0], [1.0, 1.0], [4.0, 0.0]]), np.array(["b", "a", "b"]))
     np.testing.assert_allclose(found, [[1.0, 1.0], [2.0, 1.0]])

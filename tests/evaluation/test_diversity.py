@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from voicenym.corpus.recording import Recording
-from voicenym.evaluation.diversity import FIGURES, Axes, figures, measure
+from voicenym.evaluation import distinctiveness
+from voicenym.evaluation.diversity import EFFECTIVE_VOICES, FIGURES, Axes, measure
 from voicenym.evaluation.trials import build
+from voicenym.metrics.metric_inputs import VoiceVectors
 
 PEOPLE, EACH, DIMENSION = 40, 6, 64
 WHO = np.repeat([f"s{i:02}" for i in range(PEOPLE)], EACH)
@@ -65,14 +67,13 @@ def test_trials_before_and_after_share_their_axes():
     original = np.stack([people[r.speaker] for r in trials.recordings])
     original += 0.2 * rng.standard_normal(original.shape)
     alike = original.mean(0) + 0.2 * rng.standard_normal(original.shape)
-    before, after = (figures(original, x, trials)["effective voices"].value for x in
-                     (original, alike))  # fmt: skip
+    before, after = (
+        EFFECTIVE_VOICES(distinctiveness.vectors(original, x, trials)).value
+        for x in (original, alike)
+    )
     assert after < 0.3 * before
-    assert figures(original[:0], original[:0], build_none(trials)) == {}
-
-
-def build_none(trials):
-    """Trials without recordings."""
-    from voicenym.evaluation.trials import Trials
-
-    return Trials(trials.models, (), trials.tested[:, :0])
+    found = distinctiveness.of_originals(original, trials, 20)
+    assert set(found) == set(FIGURES), "other metrics of vectors compare with originals"
+    assert found["effective voices"].value == before
+    none = VoiceVectors(original[:0], original[:0], np.array([]))
+    assert EFFECTIVE_VOICES(none) is None

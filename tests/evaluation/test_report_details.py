@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("matplotlib")
 
-from voicenym.evaluation import report, report_details
+from voicenym.evaluation import report, report_details, verdict
 from voicenym.evaluation.results import Measured
 
 
@@ -73,14 +73,14 @@ def test_only_what_is_there_is_explained(found):
         evaluation, systems=(dataclasses.replace(system, attacks=(more,)),)
     )
     text = plain(report_details.attackers(changed))
-    for words in ("MMR, WMR", "Miao et al. 2023, appendix A", "AS-norm:"):
+    for words in ("MMR : Miss-match rate", "Miao et al. 2023, appendix A", "AS-norm:"):
         assert words in text
 
 
 def test_the_weighted_mean_is_in_the_verdict_by_whoever_reaches_it(found):
     evaluation, _ = found
     system = evaluation.systems[0]
-    assert report_details.weighted(system) == []
+    assert verdict.weighted(system) == []
     ignorant, holder, search = system.attacks
     assert holder.holds_key
     mean = (Measured(31.0, 28.0, 33.5), Measured(1.0), Measured(12.3, 10.1, 14.9))
@@ -92,4 +92,4 @@ def test_the_weighted_mean_is_in_the_verdict_by_whoever_reaches_it(found):
     text = report.html(dataclasses.replace(evaluation, systems=(system,)), None)
     said = "the VoicePrivacy Challenge: <b>12.3&nbsp;%</b> (10.1 to 14.9&nbsp;%), by key search"
     assert said in text
-    assert text.index(said) < text.index("At a glance")
+    assert text.index(said) < text.index("<h2>Summary</h2>")

@@ -1,4 +1,4 @@
-"""What is kept for comparisons comes back, and gives the report's own figures."""
+"""Saved scores are read back and give the figures of the report."""
 
 import dataclasses
 
@@ -9,23 +9,27 @@ pytest.importorskip("scipy")
 
 from voicenym.errors import VoicenymError
 from voicenym.evaluation import saved_scores
-from voicenym.evaluation.utility import Tally
 from voicenym.metrics import eer
+from voicenym.metrics.cllr import MIN_COST
+from voicenym.metrics.eer import EQUAL_ERROR_RATE
+from voicenym.metrics.metric_inputs import Tally
+from voicenym.metrics.word_error_rate import WORDS
 
 
 def test_scores_come_back_and_give_the_figures_of_the_report(found, tmp_path):
     evaluation, evidence = found
     words = {"sturdy": Tally(np.array([2.0, 3.0]), np.array([8.0, 12.0]), ("u", "v"), ("a", "b"))}
-    saved_scores.keep(evaluation, dataclasses.replace(evidence, words=words), tmp_path)
+    saved_scores.save(evaluation, dataclasses.replace(evidence, words=words), tmp_path)
     for place in (tmp_path, tmp_path / "results.json"):
         again = saved_scores.load(place)
         for system in evaluation.systems:
-            figure = again.eer(system.name)
+            figure = again.drawn(EQUAL_ERROR_RATE, system.name)
             assert 100 * figure.value == pytest.approx(system.strongest.eer.value)
             assert figure.speakers.tolist() == sorted(f"s{i}" for i in range(8))
-        assert again.wer("sturdy").value == 0.25
-        assert again.wer("bent <script>") is None
-        assert again.eer("nobody") is None
+        assert again.drawn(WORDS, "sturdy").value == 0.25
+        assert again.drawn(WORDS, "bent <script>") is None
+        assert again.drawn(EQUAL_ERROR_RATE, "nobody") is None
+        assert again.drawn(MIN_COST, "sturdy") is None, "there is no test of this metric"
     trials = evidence.trials
     top = evaluation.systems[1].strongest
     scores = evidence.scores["sturdy"][f"{top.attacker}, {top.verifier}"]
@@ -39,16 +43,16 @@ def test_a_system_that_nobody_attacked_has_no_scores(found, tmp_path):
     first = evaluation.systems[0]
     holder = tuple(a for a in first.attacks if a.holds_key)
     alone = dataclasses.replace(evaluation, systems=(dataclasses.replace(first, attacks=holder),))
-    saved_scores.keep(alone, evidence, tmp_path)
-    assert saved_scores.load(tmp_path).eer(first.name) is None
+    saved_scores.save(alone, evidence, tmp_path)
+    assert saved_scores.load(tmp_path).drawn(EQUAL_ERROR_RATE, first.name) is None
 
 
 def test_older_reports_have_none_and_broken_ones_are_refused(found, tmp_path):
     assert saved_scores.load(tmp_path) is None
     (tmp_path / saved_scores.SCORES).write_bytes(b"nothing")
-    with pytest.raises(VoicenymError, match="is no scores"):
+    with pytest.raises(VoicenymError, match="holds no scores"):
         saved_scores.load(tmp_path)
-    path = saved_scores.keep(*found, tmp_path)
+    path = saved_scores.save(*found, tmp_path)
     arrays = dict(np.load(path))
     np.savez(path, **{**arrays, "format": np.array(99)})
     with pytest.raises(VoicenymError, match="another release"):

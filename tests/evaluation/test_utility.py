@@ -10,6 +10,7 @@ pytest.importorskip("parselmouth")
 
 from voicenym.attack.transforms import ORIGINAL, Transform
 from voicenym.evaluation import utility
+from voicenym.metrics import intonation, opinion, word_error_rate
 from voicenym.recognition import Transcripts
 
 REPLICATES = {"replicates": 30}
@@ -45,7 +46,7 @@ class Louder:
 @pytest.fixture
 def speech(corpus, monkeypatch):
     """Eight recordings of four speakers, each with a text of four words; no DNSMOS."""
-    monkeypatch.setattr(utility, "mean_opinion", _nothing)
+    monkeypatch.setattr(opinion, "mean_opinion", _nothing)
     return [
         dataclasses.replace(r, text=f"one two three {r.name[-1]}")
         for r in corpus
@@ -58,14 +59,14 @@ def _nothing(*arguments, **options):
 
 
 def test_words_characters_and_each_kind_of_error(speech):
-    heard = utility.hear(speech, ORIGINAL, Ears([r.text for r in speech]), **REPLICATES)
+    heard = utility.measure(speech, ORIGINAL, Ears([r.text for r in speech]), **REPLICATES)
     figures = heard.figures
     # 8 times 4 words: the first loses one and gains three (one of them in its place)
     assert figures["WER deletions"].value == pytest.approx(100 * 7 / 32)
     assert figures["WER substitutions"].value == pytest.approx(100 * 1 / 32)
     assert figures["WER insertions"].value == pytest.approx(100 * 2 / 32)
     for name in ("WER", "CER"):
-        kinds = [figures[f"{name} {kind}"] for kind in utility.KINDS]
+        kinds = [figures[f"{name} {kind}"] for kind in word_error_rate.KINDS]
         assert figures[name].value == pytest.approx(sum(kind.value for kind in kinds))
         assert all(kind.low <= kind.value <= kind.high for kind in kinds)
     assert {m.unit for m in figures.values()} == {"%"}
@@ -75,10 +76,10 @@ def test_words_characters_and_each_kind_of_error(speech):
 def test_transcripts_of_somebody_else_count_instead_of_ears(speech, tmp_path):
     said = Transcripts(tmp_path / "text", {r.name: r.text for r in speech})
     deaf = Ears([r.text for r in speech])
-    figures = utility.hear(speech, ORIGINAL, deaf, transcripts=said, **REPLICATES).figures
+    figures = utility.measure(speech, ORIGINAL, deaf, transcripts=said, **REPLICATES).figures
     assert figures["WER"].value == figures["CER"].value == 0.0
     part = Transcripts(tmp_path / "text", {speech[0].name: "one"})
-    heard = utility.hear(speech, ORIGINAL, deaf, transcripts=part, **REPLICATES)
+    heard = utility.measure(speech, ORIGINAL, deaf, transcripts=part, **REPLICATES)
     assert not heard.figures
     assert any(
         "words were not measured" in n and "no transcript of 7 of 8" in n for n in heard.notes
@@ -87,17 +88,17 @@ def test_transcripts_of_somebody_else_count_instead_of_ears(speech, tmp_path):
 
 def test_why_words_were_not_measured_is_said(speech):
     mute = [dataclasses.replace(r, text="") for r in speech]
-    notes = utility.hear(mute, ORIGINAL, Ears([]), **REPLICATES).notes
+    notes = utility.measure(mute, ORIGINAL, Ears([]), **REPLICATES).notes
     assert any("words were not measured: no recording has a text" in n for n in notes)
-    notes = utility.hear(speech, ORIGINAL, None, **REPLICATES).notes
-    assert any("words were not measured: nobody listened" in n for n in notes)
+    notes = utility.measure(speech, ORIGINAL, None, **REPLICATES).notes
+    assert any("words were not measured: there is no recogniser" in n for n in notes)
 
 
 def test_noise_time_and_melody_of_a_known_change(speech, monkeypatch):
     clock = iter(np.arange(1000) * 0.25)
     monkeypatch.setattr(utility.time, "process_time", lambda: next(clock))
-    monkeypatch.setattr(utility, "_melody", lambda x: melody(x))
-    figures = utility.hear(speech, Transform((Louder(1.1),)), None, **REPLICATES).figures
+    monkeypatch.setattr(intonation, "pitch_contour", lambda x, rate: melody(x))
+    figures = utility.measure(speech, Transform((Louder(1.1),)), None, **REPLICATES).figures
     assert figures["SNR"].value == pytest.approx(20.0, abs=1e-3)
     assert figures["SNR"].unit == "dB"
     assert figures["RTF"].value == pytest.approx(0.25), "a quarter of a second each, of 1 s"
@@ -116,22 +117,20 @@ def melody(samples):
 
 
 def test_chance_is_another_sentence_where_texts_are_known(speech):
-    same = [dataclasses.replace(r, text="yes") for r in speech]
-    assert utility._other(same, 0) is None
-    assert utility._other([same[0], same[1], speech[0]], 0) == 2
-    mute = [dataclasses.replace(r, text="") for r in speech]
-    assert utility._other(mute, len(mute) - 1) == 0
-    assert utility._other(mute[:1], 0) is None
+    assert intonation.other_text(["yes"] * len(speech), 0) is None
+    assert intonation.other_text(["yes", "yes", speech[0].text], 0) == 2
+    assert intonation.other_text([""] * 8, 7) == 0
+    assert intonation.other_text([""], 0) is None
 
 
 def test_a_retrained_recogniser_has_figures_of_its_own(speech):
     texts = [r.text for r in speech]
     deaf, learnt = Ears(texts), Ears([f"{text} {text}" for text in texts])
     louder = Transform((Louder(2.0),))
-    plain = utility.hear(speech, louder, deaf, **REPLICATES).figures
-    figures = utility.hear(speech, louder, deaf, retrained=learnt, **REPLICATES).figures
+    plain = utility.measure(speech, louder, deaf, **REPLICATES).figures
+    figures = utility.measure(speech, louder, deaf, retrained=learnt, **REPLICATES).figures
     assert figures["WER"] == plain["WER"]
-    alone = utility.hear(speech, louder, learnt, **REPLICATES).figures
+    alone = utility.measure(speech, louder, learnt, **REPLICATES).figures
     assert figures["WER retrained"] == alone["WER"] != plain["WER"]
     assert figures["CER retrained"] == alone["CER"]
     assert not any("retrained" in name for name in plain)

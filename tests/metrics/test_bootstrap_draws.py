@@ -7,8 +7,10 @@ import pytest
 
 from voicenym.errors import ScoreError
 from voicenym.metrics import Speakers, eer, gain_of_voice_distinctiveness, ratio_of_sums
-from voicenym.metrics.bootstrap_draws import distinctiveness, equal_error, replicate, share
+from voicenym.metrics.bootstrap_draws import replicate, share
+from voicenym.metrics.eer import equal_error
 from voicenym.metrics.similarity import Similarity
+from voicenym.metrics.voice_distinctiveness import distinctiveness
 
 
 def trials(seed=0, speakers=10, distance=1.5, ties=False):

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from voicenym.metrics import Speakers, eer, eer_difference
-from voicenym.metrics.bootstrap_draws import Drawn, equal_error, replicate
+from voicenym.metrics.bootstrap_draws import Drawn, replicate
+from voicenym.metrics.eer import equal_error
 from voicenym.metrics.paired import differences, two_sided
 
 WHO = np.arange(24)

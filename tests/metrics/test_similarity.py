@@ -10,7 +10,7 @@ from voicenym.metrics import (
     similarity_within,
 )
 from voicenym.metrics.pav import llr
-from voicenym.metrics.similarity import Similarity, _dominance, similarity_matrices
+from voicenym.metrics.similarity import Similarity, dominance, similarity_matrices
 
 RNG = np.random.default_rng(0)
 
@@ -238,12 +238,12 @@ def test_no_voice_that_stands_out_is_minus_infinity():
     assert np.isnan(deidentification(flat, clear).value)
 
 
-def test_dominance_of_drawn_speakers_is_that_of_the_drawn_matrix():
+def testdominance_of_drawn_speakers_is_that_of_the_drawn_matrix():
     m = RNG.random((7, 7))
     m[2, 2] = np.nan
     drawn = RNG.integers(0, 7, (20, 7))
     times = np.stack([np.bincount(d, minlength=7) for d in drawn]).astype(float)
-    for pick, found in zip(drawn, _dominance(m, times), strict=True):
+    for pick, found in zip(drawn, dominance(m, times), strict=True):
         part, different = m[np.ix_(pick, pick)], pick[:, None] != pick
         expected = abs(np.nanmean(np.diagonal(part)) - part[different].mean())
         assert found == pytest.approx(expected)

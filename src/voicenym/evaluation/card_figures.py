@@ -1,4 +1,4 @@
-"""Figures of a report onto the systems' cards, and into a README's table."""
+"""Figures of a report on the systems' cards and in a README's table."""
 
 from __future__ import annotations
 
@@ -12,24 +12,13 @@ import voicenym.systems
 from voicenym.anonymizer import SYSTEMS
 from voicenym.attack.attackers import KeyHolder
 from voicenym.errors import VoicenymError
+from voicenym.evaluation.reported_metrics import headline, metrics
 from voicenym.evaluation.results import Evaluation, Measured, SystemResults
 from voicenym.registry import OURS
 
 FIGURES = Path(next(iter(voicenym.systems.__path__))) / "figures.json"
 BEGIN, END = "<!-- figures: voicenym cards --update -->", "<!-- end of figures -->"
 ORIGINAL = "original"
-UTILITY = (
-    "WER",
-    "CER",
-    "DNSMOS",
-    "rho_F0",
-    "rho_F0 by chance",
-    "G_VD",
-    "DeID",
-    "D_KS",
-    "SNR",
-    "RTF",
-)
 
 
 def write(evaluation: Evaluation, file: Path = FIGURES, add: bool = False) -> Path:
@@ -58,12 +47,12 @@ def write(evaluation: Evaluation, file: Path = FIGURES, add: bool = False) -> Pa
         return _written(cards, file)
     cards[ORIGINAL] = [
         *(
-            _row("EER", f"{a.attacker}, {a.verifier}", a.eer, evaluation)
+            _row(headline().name, f"{a.attacker}, {a.verifier}", a.eer, evaluation)
             for a in evaluation.unprotected
         ),
         *(
             _row(metric, "original", evaluation.utility[metric], evaluation)
-            for metric in UTILITY
+            for metric in _on_cards()
             if metric in evaluation.utility
         ),
     ]
@@ -78,26 +67,32 @@ def _written(cards: dict[str, list[dict[str, Any]]], file: Path) -> Path:
 
 
 def _joined(
-    kept: Sequence[dict[str, Any]], found: Sequence[dict[str, Any]]
+    card: Sequence[dict[str, Any]], found: Sequence[dict[str, Any]]
 ) -> list[dict[str, Any]]:
     """A card's rows with a report's attackers among them, the strongest first.
 
     Raises:
         VoicenymError: the card is of other data.
     """
-    if kept and found and kept[0]["data"] != found[0]["data"]:
+    if card and found and card[0]["data"] != found[0]["data"]:
         raise VoicenymError(
-            f"the card is of {kept[0]['data']}, the report of {found[0]['data']}: figures of "
+            f"the card is of {card[0]['data']}, the report of {found[0]['data']}: figures of "
             "different data do not stand on one card"
         )
-    both = {row["condition"]: row for row in (*kept, *found) if row["metric"] == "EER"}
+    rate = headline().name
+    both = {row["condition"]: row for row in (*card, *found) if row["metric"] == rate}
     rates = sorted(
         both.values(),
         key=lambda row: (row["condition"].startswith(KeyHolder.name), row["value"]),
     )
-    # utility was measured on more than an evaluation of some attackers may have listened to
-    said = {row["metric"]: row for row in (*found, *kept) if row["metric"] != "EER"}
-    return [*rates, *said.values()]
+    # the card's utility figures stay: an evaluation of a few attackers may use a smaller sample
+    utility = {row["metric"]: row for row in (*found, *card) if row["metric"] != rate}
+    return [*rates, *utility.values()]
+
+
+def _on_cards() -> list[str]:
+    """Names of the utility metrics on the cards, in their order."""
+    return [metric.name for metric in metrics() if metric.display.card]
 
 
 def rows(system: SystemResults, evaluation: Evaluation) -> list[dict[str, Any]]:
@@ -108,9 +103,10 @@ def rows(system: SystemResults, evaluation: Evaluation) -> list[dict[str, Any]]:
         key=lambda a: (a.holds_key, a.eer.value),
     )
     found = [
-        _row("EER", f"{a.attacker}, {a.verifier}", a.eer, evaluation) for a in (strongest, *others)
+        _row(headline().name, f"{a.attacker}, {a.verifier}", a.eer, evaluation)
+        for a in (strongest, *others)
     ]
-    for metric in UTILITY:
+    for metric in _on_cards():
         if metric in system.utility:
             found.append(_row(metric, "anonymized", system.utility[metric], evaluation))
     return found

@@ -1,4 +1,4 @@
-"""Systems of several reports side by side, and which differences are more than chance."""
+"""Systems of several reports side by side, with tests of their differences."""
 
 from __future__ import annotations
 
@@ -6,24 +6,27 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
+from voicenym.evaluation.reported_metrics import headline, metrics
 from voicenym.evaluation.results import Evaluation, Measured
-from voicenym.evaluation.saved_scores import Kept
+from voicenym.evaluation.saved_scores import SavedScores
 from voicenym.metrics.bootstrap_draws import Drawn
+from voicenym.metrics.metric import Metric
+from voicenym.metrics.metric_inputs import TrialScores
 from voicenym.metrics.paired import differences as drawn_differences
 from voicenym.metrics.paired import two_sided
 
 NINETY_FIVE = 1.959964
 LEVEL = 0.05
 LEAST = 0.001
-"""Smaller chances are not told apart: intervals are no truer than that."""
-COLUMNS = (("WER", "WER %", 1), ("DNSMOS", "DNSMOS", 2), ("G_VD", "G_VD dB", 1))
+"""Smaller p values are printed as ``p < 0.001``: intervals are not more accurate than that."""
 PAIRED, UNPAIRED = "paired", "unpaired"
-NOTHING = Kept(np.empty((0, 2), dtype=str), {})
-Named = tuple[str, Evaluation] | tuple[str, Evaluation, Kept | None]
-"""A report: its name, what was found, and what was kept of its trials."""
+NOTHING = SavedScores(np.empty((0, 2), dtype=str), {})
+Named = tuple[str, Evaluation] | tuple[str, Evaluation, SavedScores | None]
+"""A report: its name, its results, and its saved scores."""
 
 
 @dataclass(frozen=True)
@@ -48,12 +51,12 @@ class Difference:
 
 @dataclass(frozen=True)
 class Compared:
-    """A system's figure, and where it came from.
+    """A system's figure, and its value for drawn speakers.
 
     Args:
         name: of the system, with its report.
         figure: in percent.
-        drawn: the same as a share, to be drawn again; None where its trials were not kept.
+        drawn: the same as a share for drawn speakers; None where its scores were not saved.
     """
 
     name: str
@@ -64,11 +67,11 @@ class Compared:
 def differences(
     measured: Sequence[Compared], replicates: int = 1000, seed: int = 0
 ) -> list[Difference]:
-    """All pairs: those that share their speakers by a paired bootstrap, the others by intervals.
+    """Differences of all pairs: a paired bootstrap where the speakers are the same, else intervals.
 
-    Intervals are taken as independent and normal; systems that were tried on the same people
-    differ less by chance than that, so that it errs toward "no difference". Of figures without
-    interval nothing is said.
+    The test by intervals takes them as independent and normal. Systems that were tried on the same
+    speakers differ less by chance, so that this test is conservative. Figures without an interval
+    are left out.
 
     Args:
         measured: systems, each with its figure.
@@ -85,7 +88,7 @@ def differences(
 
 
 def holm(chances: Sequence[float]) -> list[float]:
-    """Chances corrected for their number: the smallest by all, the next by one less, never falling.
+    """Holm's correction of p values for their number.
 
     Holm, "A simple sequentially rejective multiple test procedure" (Scand. J. Statistics 6, 1979).
 
@@ -104,19 +107,19 @@ def holm(chances: Sequence[float]) -> list[float]:
 def _paired(
     measured: Sequence[Compared], replicates: int, seed: int
 ) -> dict[tuple[int, int], Difference]:
-    """Pairs by their places, of systems whose figures depend on the very same speakers."""
+    """Tests of pairs of systems whose figures depend on the same speakers, by their places."""
     groups: dict[bytes, list[int]] = {}
     for place, system in enumerate(measured):
         if system.drawn is not None and len(system.drawn.speakers) > 1:
-            told = "\0".join(map(str, system.drawn.speakers.tolist()))
-            groups.setdefault(told.encode(), []).append(place)
+            speakers = "\0".join(map(str, system.drawn.speakers.tolist()))
+            groups.setdefault(speakers.encode(), []).append(place)
     found = {}
     for places in groups.values():
         figures = [drawn for i in places if (drawn := measured[i].drawn) is not None]
         for (a, b), d in drawn_differences(figures, replicates=replicates, seed=seed).items():
             i, j = places[a], places[b]
             low, high = d.interval
-            # what the report says, to its last digit
+            # the difference of the reported figures, to the last digit
             points = measured[j].figure.value - measured[i].figure.value
             found[i, j] = Difference(
                 measured[i].name, measured[j].name, points, d.p, (100 * low, 100 * high), True
@@ -138,40 +141,45 @@ def compare(reports: Sequence[Named], replicates: int = 1000) -> str:
     """A table for a terminal, and the differences below it.
 
     Args:
-        reports: evaluations with their names, and what was kept of them, where something was.
+        reports: evaluations with their names, and their saved scores where there are some.
         replicates: of the bootstrap.
     """
-    heads = ["system", "EER %", "strongest attacker", *(head for _, head, _ in COLUMNS)]
-    rows = [heads]
-    rates: list[Compared] = []
-    words: list[Compared] = []
+    first = headline()
+    others = [metric for metric in metrics() if metric.display.compared and metric is not first]
+    rows = [["system", first.column, "strongest attacker", *(m.column for m in others)]]
+    tested: dict[str, list[Compared]] = {}
     for report, evaluation, *more in reports:
-        kept = more[0] if more and more[0] is not None else NOTHING
+        saved = more[0] if more and more[0] is not None else NOTHING
         for system in evaluation.systems:
             name = _plain(f"{report}: {system.name}")
             top = system.strongest
-            rates.append(Compared(name, top.eer, kept.eer(system.name)))
-            if "WER" in system.utility:
-                heard = kept.wer(system.name)
-                words.append(Compared(name, system.utility["WER"], heard))
-            utility = [_cell(system.utility.get(metric), digits) for metric, _, digits in COLUMNS]
-            rows.append([name, _cell(top.eer, 1), _plain(top.attacker), *utility])
+            row = [name, _cell(top.eer, first.display.digits), _plain(top.attacker)]
+            figures = {**system.utility, **top.figures}
+            row += [_cell(figures.get(m.name), m.display.digits) for m in others]
+            rows.append(row)
+            for metric in (first, *others):
+                if metric.redraw is not None and metric.name in figures:
+                    drawn = saved.drawn(metric, system.name)
+                    compared = Compared(name, figures[metric.name], drawn)
+                    tested.setdefault(_what(metric), []).append(compared)
     lines = _aligned(rows)
     lines.insert(1, "-" * max(map(len, lines)))
     data = {_plain(report[1].data) for report in reports}
     if len(data) > 1:
         lines += ["", f"Different data ({'; '.join(sorted(data))}): compare with care."]
-    found = [
-        ("the strongest attackers' EER", differences(rates, replicates)),
-        ("WER", differences(words, replicates)),
-    ]
+    found = [(what, differences(rates, replicates)) for what, rates in tested.items()]
     for what, pairs in found:
         if pairs:
             lines += ["", f"Differences of {what}, in points, with 95 % intervals:", ""]
-            lines += _aligned([_said(difference) for difference in pairs])
+            lines += _aligned([_row(difference) for difference in pairs])
     if any(pairs for _, pairs in found):
         lines += ["", *_explained([d for _, pairs in found for d in pairs], found)]
     return "\n".join(lines)
+
+
+def _what(metric: Metric[Any]) -> str:
+    """The name of a tested figure; figures of trials are of the strongest attackers."""
+    return f"the strongest attackers' {metric.name}" if metric.data is TrialScores else metric.name
 
 
 def _explained(
@@ -183,20 +191,20 @@ def _explained(
         f"{' and '.join(counts)} pairs."
     ]
     if any(d.paired for d in every):
-        lines.append("paired: both were tried on the same people, who are drawn for both at once.")
+        lines.append(
+            "paired: both systems were tried on the same speakers, who are drawn for both at once."
+        )
     if not all(d.paired for d in every):
         lines += [
-            "unpaired: from the two intervals, as if they were independent. The people are not the "
-            "same, or",
-            "the report was written without its scores (scores.npz); differences may be real where "
-            "none is shown.",
+            "unpaired: from the two intervals, as if they were independent, because the speakers",
+            "differ or a report has no scores (scores.npz). This test may miss differences.",
         ]
     return lines
 
 
-def _said(found: Difference) -> list[str]:
+def _row(found: Difference) -> list[str]:
     p = f"p < {LEAST:g}" if found.p < LEAST else f"p = {found.p:.3f}"
-    verdict = "differ" if found.p < LEVEL else "no difference shown"
+    verdict = "different" if found.p < LEVEL else "no significant difference"
     limits = ""
     if found.interval is not None and not any(map(math.isnan, found.interval)):
         limits = f"[{found.interval[0]:+.1f}, {found.interval[1]:+.1f}]"
@@ -219,7 +227,7 @@ def _error(m: Measured) -> float | None:
 
 
 def _plain(text: str) -> str:
-    """A name without signs that a terminal obeys."""
+    """A name without control characters."""
     return "".join(c if c.isprintable() else "?" for c in text)
 
 

@@ -1,7 +1,7 @@
-"""Means over the data sets and sexes of a benchmark, of what is not scored trial by trial.
+"""Means over the data sets and sexes of a benchmark, for figures that are not of trials.
 
-G_VD, rho_F0 and word error rates, with the weights that the VoicePrivacy Challenges give them; the
-mean of equal error rates is made where these are.
+G_VD, rho_F0 and word error rates with the weights of the VoicePrivacy Challenges; the mean of equal
+error rates is in ``protection.py``.
 """
 
 from __future__ import annotations
@@ -11,18 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from voicenym.evaluation.distinctiveness import matrix
+from voicenym.evaluation.distinctiveness import vectors
+from voicenym.evaluation.reported_metrics import WEIGHTED, named
 from voicenym.evaluation.results import Measured
 from voicenym.evaluation.trials import Part, Trials
-from voicenym.evaluation.utility import RETRAINED, Tally
 from voicenym.metrics import weighted_gain, weighted_ratio
+from voicenym.metrics.metric import Metric
+from voicenym.metrics.metric_inputs import RecognisedWords, Tally, VoiceVectors
+from voicenym.metrics.voice_distinctiveness import GAIN
 from voicenym.metrics.weighted import WeightedMean
-from voicenym.verification.scoring import unit
-
-WEIGHTED = "weighted"
-"""Mark of a mean over parts, before the metric's name."""
-PERCENT = ("WER", f"WER {RETRAINED}")
-"""Metrics that are shown in percent, and averaged over data sets alone."""
 
 
 def utility(
@@ -40,21 +37,23 @@ def utility(
     """
     figures: dict[str, Measured] = {}
     notes = []
-    for metric, tally in tallies.items():
-        parts = trials.spoken if metric in PERCENT else trials.parts
-        names = np.array(tally.names, dtype=object)
+    for name, tally in tallies.items():
+        metric = named(name)
+        assert metric is not None
+        # the challenges average word error rates over data sets, and other figures over sexes too
+        parts = trials.spoken if metric.data is RecognisedWords else trials.parts
+        recordings = np.array(tally.names, dtype=object)
         found, used = [], []
         for part in parts:
-            mine = np.isin(names, list(_names(trials, part)))
+            mine = np.isin(recordings, list(_names(trials, part)))
             if tally.below[mine].sum() > 0:
                 speakers = np.array(tally.speakers)[mine].tolist()
                 found.append((tally.above[mine], tally.below[mine], speakers))
                 used.append(part)
         if used:
-            scale, unit_ = (100.0, "%") if metric in PERCENT else (1.0, "")
-            mean = weighted_ratio(found, [p.weight for p in used], unit=unit_, **options)
-            figures.update(_figures(metric, mean, used, scale))
-            notes += _lacking(metric, parts, used)
+            mean = weighted_ratio(found, [p.weight for p in used], unit=metric.unit, **options)
+            figures.update(_figures(name, metric, mean, used))
+            notes += _lacking(name, parts, used)
     return figures, notes
 
 
@@ -71,19 +70,19 @@ def distinctiveness(
     Returns:
         ``weighted G_VD`` and that of each part, and what is to be noted.
     """
-    speakers = np.array([recording.speaker for recording in trials.recordings])
-    o, a = unit(original), unit(published)
+    voices = vectors(original, published, trials)
     found, used = [], []
     for part in trials.parts:
         mine = part.tested.any(0)
-        pair = tuple(matrix(v[mine], v[mine], speakers[mine]) for v in (o, a))
+        own = VoiceVectors(voices.original[mine], voices.published[mine], voices.speakers[mine])
+        pair = own.similarity("oo"), own.similarity("aa")
         if all(np.isfinite(similarity.dominance) for similarity in pair):
-            found.append((pair[0], pair[1]))
+            found.append(pair)
             used.append(part)
     if not used:
         return {}, []
     mean = weighted_gain(found, [part.weight for part in used], **options)
-    return _figures("G_VD", mean, used, 1.0), _lacking("G_VD", trials.parts, used)
+    return _figures(GAIN.name, GAIN, mean, used), _lacking(GAIN.name, trials.parts, used)
 
 
 def _names(trials: Trials, part: Part) -> set[str]:
@@ -92,20 +91,14 @@ def _names(trials: Trials, part: Part) -> set[str]:
 
 
 def _figures(
-    metric: str, mean: WeightedMean, parts: Sequence[Part], scale: float
+    name: str, metric: Metric[Any], mean: WeightedMean, parts: Sequence[Part]
 ) -> dict[str, Measured]:
-    names = [f"{WEIGHTED} {metric}", *(f"{metric} {part.name}" for part in parts)]
+    names = [f"{WEIGHTED} {name}", *(f"{name} {part.name}" for part in parts)]
     values, intervals = (mean.value, *mean.parts), (mean.interval, *mean.intervals)
-    figures = {}
-    for name, value, (low, high) in zip(names, values, intervals, strict=True):
-        known = not (np.isnan(low) or np.isnan(high))
-        figures[name] = Measured(
-            scale * value,
-            scale * low if known else None,
-            scale * high if known else None,
-            mean.unit,
-        )
-    return figures
+    return {
+        name: metric.figure(value, interval)
+        for name, value, interval in zip(names, values, intervals, strict=True)
+    }
 
 
 def _lacking(metric: str, parts: Sequence[Part], used: Sequence[Part]) -> list[str]:

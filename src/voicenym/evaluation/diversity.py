@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from voicenym.evaluation.results import Measured
-from voicenym.evaluation.trials import Trials
 from voicenym.metrics import mixture_entropy
-from voicenym.verification.scoring import class_means, unit
+from voicenym.metrics.metric import NO_INTERVAL, Display, Estimate, Measured, Metric
+from voicenym.metrics.metric_inputs import VoiceVectors
+from voicenym.verification.scoring import class_means
 
 MOST_DIMENSIONS = 8
 """Principal components of the originals in which voices are compared. More tell more voices apart,
@@ -108,13 +108,51 @@ def measure(
     }
 
 
-def figures(original: np.ndarray, published: np.ndarray, trials: Trials) -> dict[str, Measured]:
-    """:func:`measure` of published vectors, along the axes of the originals; empty of too few.
+def _figures(voices: VoiceVectors) -> dict[str, Measured]:
+    """:func:`measure` of published vectors, in the coordinates of the originals."""
+    axes = Axes.of(voices.original, voices.speakers)
+    return {} if axes is None else measure(voices.published, voices.speakers, axes)
 
-    Args:
-        original, published: vectors ``[trial, dimension]`` before and after.
-        trials: whose they are.
-    """
-    speakers = np.array([recording.speaker for recording in trials.recordings])
-    axes = Axes.of(unit(original), speakers)
-    return {} if axes is None else measure(unit(published), speakers, axes)
+
+def _metric(
+    name: str, unit: str, interval: str, definition: str, heading: str = ""
+) -> Metric[VoiceVectors]:
+    def of_these(voices: VoiceVectors) -> Estimate | None:
+        found = voices.once(_figures).get(name)
+        if found is None:
+            return None
+        if found.low is None or found.high is None:
+            return Estimate(found.value)
+        return Estimate(found.value, (found.low, found.high))
+
+    return Metric(
+        name=name,
+        unit=unit,
+        better="higher",
+        chance=None,
+        interval=interval,
+        definition=definition,
+        data=VoiceVectors,
+        measure=of_these,
+        display=Display(table="diversity", digits=1, heading=heading),
+        originals=True,
+    )
+
+
+ENTROPY, LOWER_BOUND, UPPER_BOUND, EFFECTIVE_VOICES = (
+    _metric(
+        FIGURES[0],
+        "nat",
+        "sampling error of the Monte Carlo estimate",
+        "Differential entropy of the Gaussian mixture of the speakers' voices (Turner et al. 2022)",
+        "entropy, nats",
+    ),
+    _metric(FIGURES[1], "nat", NO_INTERVAL, "Lower bound of the entropy, without sampling"),
+    _metric(FIGURES[2], "nat", NO_INTERVAL, "Upper bound of the entropy, without sampling"),
+    _metric(
+        FIGURES[3],
+        "voices",
+        "the number for the lower and the upper bound of the entropy",
+        "Number of equally frequent, well separated voices that have the same entropy",
+    ),
+)

@@ -13,8 +13,8 @@ import numpy as np
 from voicenym.attack.trained_attackers import Lesson
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.recordings import spread
-from voicenym.evaluation import utility
 from voicenym.evaluation.trials import Trials
+from voicenym.metrics.metric_inputs import Tally
 from voicenym.pseudonym import Key
 from voicenym.recognition import Recogniser, Transcripts
 
@@ -99,7 +99,7 @@ class Evidence:
     scores: dict[str, dict[str, np.ndarray]] = field(default_factory=dict)
     vectors: dict[str, np.ndarray] = field(default_factory=dict)
     matrices: dict[str, dict[str, np.ndarray]] = field(default_factory=dict)
-    words: dict[str, utility.Tally] = field(default_factory=dict)
+    words: dict[str, Tally] = field(default_factory=dict)
 
 
 def key(seed: int, who: str) -> Key:

@@ -1,4 +1,4 @@
-"""Pieces of a page: figures, sentences and tables as HTML."""
+"""Parts of an HTML page: style, numbers, sentences and tables."""
 
 from __future__ import annotations
 
@@ -6,6 +6,37 @@ import math
 from html import escape
 
 from voicenym.evaluation.results import Measured
+
+STYLE = """
+:root { color-scheme: light; font: 16px/1.5 system-ui, sans-serif; color: #1a1a1a; }
+body { max-width: 62rem; margin: 2rem auto; padding: 0 1rem; background: #fff; }
+h1 { font-size: 1.7rem; margin-bottom: 0; } h2 { margin: 2rem 0 .5rem; font-size: 1.35rem; }
+h3 { font-size: 1.05rem; margin: 0; }
+.about { color: #555; margin-top: .3rem; }
+.verdict { border-left: .4rem solid #777; padding: .5rem 1rem; margin: .7rem 0; }
+.verdict { background: #f6f6f6; break-inside: avoid; }
+.verdict p { margin: .2rem 0 0; }
+.hardly { border-color: #b00020; } .weakly { border-color: #d55e00; }
+.partly { border-color: #e69f00; } .resists { border-color: #0072b2; }
+.warning { background: #fff4d6; padding: .5rem 1rem; margin: .5rem 0; }
+.wide { overflow-x: auto; }
+table { border-collapse: collapse; width: 100%; font-size: .86rem; margin: .5rem 0; }
+caption { text-align: left; color: #555; padding-bottom: .3rem; }
+th, td { text-align: left; padding: .35rem .5rem; vertical-align: top; }
+tbody th, td { border-bottom: 1px solid #ddd; } tr { break-inside: avoid; }
+thead th { border-bottom: 2px solid #777; } td.n { font-variant-numeric: tabular-nums; }
+small, .range { color: #555; font-size: .88em; } .range { white-space: nowrap; }
+figure { margin: 1.5rem 0; break-inside: avoid; }
+figure svg { width: 100%; height: auto; display: block; }
+figcaption { font-size: .9rem; color: #333; } .more { margin: .8rem 0; }
+@page { margin: 15mm; }
+@media print {
+  :root { font-size: 11px; } body { margin: 0; padding: 0; max-width: none; }
+  h2, h3 { break-after: avoid; } .wide { overflow: visible; }
+  figure svg { max-height: 225mm; }
+  .verdict, .warning { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+}
+"""
 
 
 def sentence(text: str) -> str:

@@ -1,11 +1,10 @@
-"""Attacks on a system, and what they reach."""
+"""Attacks on a system and their figures: all metrics of trial scores."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -14,24 +13,17 @@ from voicenym.attack.embedder import Embedder
 from voicenym.attack.scenario import Case
 from voicenym.attack.transforms import ORIGINAL, Transform
 from voicenym.errors import ScoreError
+from voicenym.evaluation import reported_metrics
+from voicenym.evaluation.reported_metrics import WEIGHTED
 from voicenym.evaluation.results import AttackFigures, Exposed, Lesson, Measured
 from voicenym.evaluation.trials import Trials
-from voicenym.metrics import (
-    Speakers,
-    eer,
-    linkability,
-    min_cllr,
-    miss_match_rate,
-    rocch_eer,
-    weighted_eer,
-    wrong_match_rate,
-    zebra,
-)
+from voicenym.metrics import Speakers, eer, zebra
+from voicenym.metrics.metric_inputs import TrialScores
+from voicenym.metrics.weighted import weighted_mean
 from voicenym.verification.scoring import Backend
 from voicenym.verification.verifier import Verifier
 from voicenym.verification.voice_statistics import VoiceStatistics
 
-WEIGHTED = "weighted EER"
 NO_THRESHOLDS: Mapping[str, float] = {}
 
 
@@ -65,18 +57,18 @@ def attack(
         embedder: computes or remembers them.
         replicates: of the bootstrap over speakers.
         thresholds: of equal errors on original speech, by the name of the attacker there.
-        say: told what is being done.
+        say: receives a line of progress.
     """
     found = []
     for attacker in attackers:
         what = case.protection.system or (
             "files" if case.protection.transform.steps else "original"
         )
-        heard = attacker.hears(verifier)
-        say(f"{what}: {attacker.name}, {heard}")
+        name = attacker.hears(verifier)
+        say(f"{what}: {attacker.name}, {name}")
         scores = attacker.scores(case, verifier, embedder)
-        kept = thresholds.get(attacker.reference)
-        one = measured(attacker, scores, trials, heard, replicates, kept)
+        threshold = thresholds.get(attacker.reference)
+        one = measured(attacker, scores, trials, name, replicates, threshold)
         lessons = tuple(
             Lesson(int(row["step"]), row["seconds"], row["EER %"])
             for row in attacker.learning(case)
@@ -95,7 +87,7 @@ def trivial(
     replicates: int,
     thresholds: Mapping[str, float] = NO_THRESHOLDS,
 ) -> list[Attacked]:
-    """The attackers that every other must beat: pitch and formant statistics, trained on the pool.
+    """Baseline attackers: pitch and formant statistics with a back end trained on the pool.
 
     Args:
         verifier: of voice statistics.
@@ -103,20 +95,20 @@ def trivial(
     """
     found = []
     speakers = [recording.speaker for recording in case.pool]
-    # Each trains on what it knows of: the ignorant on originals, the informed on its own output.
+    # The ignorant attacker trains on originals, the informed one on the system's own output.
     attackers: list[tuple[Comparing, Transform]]
     attackers = [(Ignorant() if case.protection.transform.steps else Unprotected(), ORIGINAL)]
     if case.protection.system is not None:
         attackers.append((LazyInformed(), case.protection.with_key(case.key, "utterance")))
     for attacker, transform in attackers:
         backend: Backend = verifier
-        if len(speakers) > len(set(speakers)) > 1:  # what varies within a speaker needs two
-            vectors, heard = embedder.kept(verifier, case.pool, transform)
-            backend = verifier.adapted(vectors, [recording.speaker for recording in heard])
+        if len(speakers) > len(set(speakers)) > 1:  # within-speaker variance needs two recordings
+            vectors, recordings = embedder.kept(verifier, case.pool, transform)
+            backend = verifier.adapted(vectors, [recording.speaker for recording in recordings])
         scores = attacker.scores(case, verifier, embedder, backend)
-        # who trained on anonymized speech has scores of another scale than on originals
-        kept = None if transform.steps else thresholds.get(attacker.reference)
-        found.append(measured(attacker, scores, trials, verifier.name, replicates, kept))
+        # a back end that is trained on anonymized speech has scores of another scale
+        threshold = None if transform.steps else thresholds.get(attacker.reference)
+        found.append(measured(attacker, scores, trials, verifier.name, replicates, threshold))
     return found
 
 
@@ -148,35 +140,13 @@ def measured(
             f"{attacker.name}, {verifier}: the score of {trials.models[model].name} and "
             f"{trials.recordings[trial].name} is NaN ({len(bad)} such); leave out the recording"
         )
-    target, nontarget, speakers = split(scores, trials)
-    drawn: dict[str, Any] = {"replicates": replicates}
-    options: dict[str, Any] = {"speakers": speakers, **drawn}
-    equal = eer(target, nontarget, **options)
-    hull = rocch_eer(target, nontarget, **options)
-    calibrated = min_cllr(target, nontarget, **options)
-    disclosed = zebra(target, nontarget, **options)
-    linked = linkability(target, nontarget, **options)
-    figures = {
-        "EER": Measured(100 * equal.value, *_percent(equal.interval), "%"),
-        "ROCCH-EER": Measured(100 * hull.value, *_percent(hull.interval), "%"),
-        "min C_llr": Measured(calibrated.value, *calibrated.interval, "bit"),
-        "D_ECE": Measured(disclosed.expected, *disclosed.expected_interval, "bit"),
-        "worst case": Measured(disclosed.worst_case, *disclosed.worst_case_interval, "log10 l"),
-        "D_sys": Measured(linked.value, *linked.interval, ""),
-    }
-    if threshold is not None:
-        for name, rate in (
-            ("MMR", miss_match_rate(target, threshold, speakers=speakers.target, **drawn)),
-            ("WMR", wrong_match_rate(nontarget, threshold, speakers=speakers.nontarget, **drawn)),
-        ):
-            figures[name] = Measured(100 * rate.value, *_percent(rate.interval), "%")
+    whole = _scores(scores, trials, replicates, threshold)
+    figures = reported_metrics.measure(whole)
     for sex in ("f", "m"):
         rows = np.array([model.sex == sex for model in trials.models])
         part = Trials(trials.models, trials.recordings, trials.tested & rows[:, None])
         if rows.any() and not rows.all() and part.target.any() and part.nontarget.any():
-            t, n, who = split(scores, part)
-            value = eer(t, n, who, replicates=replicates)
-            figures[f"EER {sex}"] = Measured(100 * value.value, *_percent(value.interval), "%")
+            figures.update(_subgroup(_scores(scores, part, replicates), sex))
     figures.update(_by_part(scores, trials, replicates))
     return Attacked(
         AttackFigures(
@@ -184,30 +154,46 @@ def measured(
             attacker.knows,
             verifier,
             figures,
-            disclosed.tag,
-            target.size,
-            nontarget.size,
+            whole.estimate(zebra).tag,
+            whole.target.size,
+            whole.nontarget.size,
             attacker.holds_key,
             attacker.informed,
         ),
         scores,
-        equal.threshold,
+        whole.estimate(eer).threshold,
     )
 
 
+def _scores(
+    scores: np.ndarray, trials: Trials, replicates: int, threshold: float | None = None
+) -> TrialScores:
+    return TrialScores(*split(scores, trials), threshold, replicates=replicates)
+
+
+def _subgroup(scores: TrialScores, name: str) -> dict[str, Measured]:
+    """Metrics that are measured for subgroups, of one sex or of one part of a benchmark."""
+    found = reported_metrics.measure(scores, only=lambda metric: metric.subgroups)
+    return {f"{metric} {name}": figure for metric, figure in found.items()}
+
+
 def _by_part(scores: np.ndarray, trials: Trials, replicates: int) -> dict[str, Measured]:
-    """The rate of each part of a benchmark, and their weighted mean."""
+    """Figures of each part of a benchmark, and their weighted means."""
     if not trials.parts:
         return {}
     parts = [
-        split(scores, Trials(trials.models, trials.recordings, part.tested))
+        _scores(scores, Trials(trials.models, trials.recordings, part.tested), replicates)
         for part in trials.parts
     ]
-    mean = weighted_eer(parts, [part.weight for part in trials.parts], replicates=replicates)
-    figures = {WEIGHTED: Measured(100 * mean.value, *_percent(mean.interval), "%")}
-    for part, (target, nontarget, speakers) in zip(trials.parts, parts, strict=True):
-        value = eer(target, nontarget, speakers, replicates=replicates)
-        figures[f"EER {part.name}"] = Measured(100 * value.value, *_percent(value.interval), "%")
+    weights = [part.weight for part in trials.parts]
+    figures = {}
+    for metric in reported_metrics.of(TrialScores):
+        if metric.subgroups and metric.redraw is not None:
+            drawn = [metric.redraw(part) for part in parts]
+            mean = weighted_mean(drawn, weights, replicates=replicates)
+            figures[f"{WEIGHTED} {metric.name}"] = metric.figure(mean.value, mean.interval)
+    for part, part_scores in zip(trials.parts, parts, strict=True):
+        figures.update(_subgroup(part_scores, part.name))
     return figures
 
 
@@ -237,7 +223,3 @@ def exposed(scores: np.ndarray, trials: Trials) -> tuple[Exposed, ...]:
         for speaker, values in found.items()
     ]
     return tuple(sorted(speakers, key=lambda e: (e.rank, -e.found, e.speaker)))
-
-
-def _percent(interval: tuple[float, float]) -> tuple[float, float]:
-    return 100 * interval[0], 100 * interval[1]

@@ -25,7 +25,7 @@ from voicenym.corpus.recording import Recording
 from voicenym.corpus.recordings import FILES
 from voicenym.corpus.skipped import STRICT, LeftOut
 from voicenym.errors import CorpusError, VoicenymError
-from voicenym.evaluation import condition_weights, distinctiveness, diversity, protection, utility
+from voicenym.evaluation import condition_weights, distinctiveness, protection, utility
 from voicenym.evaluation.caveats import caveats
 from voicenym.evaluation.evaluation_plan import Evidence, Plan, key
 from voicenym.evaluation.results import Evaluation, Measured, Missed, SystemResults
@@ -98,13 +98,14 @@ def evaluate(
         thresholds = _thresholds(bare)
         _keep(evidence, "original", bare)
         evidence.vectors["original"] = embedder(voices[0], plan.trials.recordings, ORIGINAL)
-        heard = utility.hear(
+        useful = utility.measure(
             sample, ORIGINAL, plan.recogniser,
             transcripts=plan.transcripts.get("original"), replicates=plan.replicates, say=say,
         )  # fmt: skip
-        weighed, lacking = condition_weights.utility(heard.tallies, plan.trials, **options)
-        before = evidence.vectors["original"]
-        weighed.update(diversity.figures(before, before, plan.trials))
+        weighed, lacking = condition_weights.utility(useful.tallies, plan.trials, **options)
+        weighed.update(
+            distinctiveness.of_originals(evidence.vectors["original"], plan.trials, plan.replicates)
+        )
         systems = [
             _system(
                 plan, name, parameters, targets[name], voices, statistics, embedder, sample,
@@ -121,8 +122,8 @@ def evaluate(
         len(plan.trials.recordings),
         tuple(a.figures for a in bare),
         tuple(systems),
-        {**heard.figures, **weighed},
-        (*usable.warnings, *plan.trials.warnings, *heard.notes, *lacking),
+        {**useful.figures, **weighed},
+        (*usable.warnings, *plan.trials.warnings, *useful.notes, *lacking),
         plan.settings,
         tuple(Missed(o.name, o.reason, o.step) for o in left_out),
     )
@@ -192,19 +193,18 @@ def _system(
         evidence.vectors["original"], evidence.vectors[name], plan.trials, plan.replicates
     )
     evidence.matrices[name] = matrices
-    heard = utility.hear(
+    useful = utility.measure(
         sample, protected.transform, plan.recogniser,
         transcripts=plan.transcripts.get(name), retrained=plan.retrained.get(name),
         replicates=plan.replicates, say=say,
     )  # fmt: skip
-    if "WER" in heard.tallies:
-        evidence.words[name] = heard.tallies["WER"]
-    weighed, lacking = condition_weights.utility(heard.tallies, plan.trials, **options)
-    apart, missing = condition_weights.distinctiveness(
+    if "WER" in useful.tallies:
+        evidence.words[name] = useful.tallies["WER"]
+    weighed, lacking = condition_weights.utility(useful.tallies, plan.trials, **options)
+    weighed_voices, missing = condition_weights.distinctiveness(
         evidence.vectors["original"], evidence.vectors[name], plan.trials, **options
     )
-    diverse = diversity.figures(evidence.vectors["original"], evidence.vectors[name], plan.trials)
-    figures: dict[str, Measured] = {**heard.figures, **distinct, **diverse, **weighed, **apart}
+    figures: dict[str, Measured] = {**useful.figures, **distinct, **weighed, **weighed_voices}
     attacks = tuple(attacked.figures for attacked in found)
     strongest = min(
         (a for a in found if not a.figures.holds_key), key=lambda a: a.figures.eer.value
@@ -219,7 +219,7 @@ def _system(
         protection.exposed(strongest.scores, plan.trials),
         (
             *caveats(attacks, statistics.name, attackers_system, _trains(plan), plan.only),
-            *heard.notes,
+            *useful.notes,
             *lacking,
             *missing,
         ),

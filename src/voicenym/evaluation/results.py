@@ -12,22 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from voicenym.errors import VoicenymError
+from voicenym.metrics.metric import Measured as Measured
 from voicenym.private import private_folder, write_private
 
 FORMAT = 1
 """Changes when older readers would misread a file."""
 RESULTS = "results.json"
 TABLE = "results.csv"
-
-
-@dataclass(frozen=True)
-class Measured:
-    """A figure with the limits of its interval (None where it has none) and its unit."""
-
-    value: float
-    low: float | None = None
-    high: float | None = None
-    unit: str = ""
 
 
 def cell(measured: Measured | None, digits: int = 1, otherwise: str = "–") -> str:

@@ -1,6 +1,6 @@
-"""What a later comparison needs of an evaluation: scores by trial, and word errors by speaker.
+"""Scores by trial and word errors by recording, saved beside a report for later comparisons.
 
-Two reports on the same people can then be compared pair by pair, without their recordings.
+Two reports on the same speakers are compared in pairs from this file, without the recordings.
 """
 
 from __future__ import annotations
@@ -9,13 +9,16 @@ import zipfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from voicenym.errors import VoicenymError
 from voicenym.evaluation.evaluation_plan import Evidence
 from voicenym.evaluation.results import Evaluation
-from voicenym.metrics.bootstrap_draws import Drawn, equal_error, share
+from voicenym.metrics.bootstrap_draws import Drawn
+from voicenym.metrics.metric import Metric
+from voicenym.metrics.metric_inputs import RecognisedWords, Tally, TrialScores
 from voicenym.metrics.scores import Speakers
 from voicenym.private import open_private, private_folder, replacing
 
@@ -25,40 +28,49 @@ FORMAT = 1
 
 
 @dataclass(frozen=True)
-class Kept:
-    """Of the strongest attacker on each system, what its figures came from.
+class SavedScores:
+    """Scores of the strongest attacker on each system, and its word errors.
 
     Args:
         pairs: ``[trial, 2]``, speakers of the enrolment and of the trial, by name.
         scores: ``[trial]`` by system.
-        cells: ``[recording, 2]`` by system, word errors and words; the speaker of each is in
-            ``heard``.
-        heard: ``[recording]``, speakers, by system.
+        words: ``[recording, 2]`` by system, word errors and words.
+        speakers: ``[recording]`` by system, the speaker of each row of ``words``.
     """
 
     pairs: np.ndarray
     scores: Mapping[str, np.ndarray]
-    cells: Mapping[str, np.ndarray] = field(default_factory=dict)
-    heard: Mapping[str, np.ndarray] = field(default_factory=dict)
+    words: Mapping[str, np.ndarray] = field(default_factory=dict)
+    speakers: Mapping[str, np.ndarray] = field(default_factory=dict)
 
-    def eer(self, system: str) -> Drawn | None:
-        """The equal error rate, to be drawn together with that of others."""
+    def drawn(self, metric: Metric[Any], system: str) -> Drawn | None:
+        """A metric's value as a function of drawn speakers; None where nothing was saved for it."""
+        if metric.redraw is None:
+            return None
+        data: TrialScores | Tally | None = None
+        if metric.data is TrialScores:
+            data = self._trials(system)
+        elif metric.data is RecognisedWords:
+            data = self._tally(system)
+        return None if data is None else metric.redraw(data)
+
+    def _trials(self, system: str) -> TrialScores | None:
         scores = self.scores.get(system)
         if scores is None:
             return None
         same = self.pairs[:, 0] == self.pairs[:, 1]
         who = Speakers(self.pairs[same], self.pairs[~same])
-        return equal_error(scores[same], scores[~same], who)
+        return TrialScores(scores[same], scores[~same], who)
 
-    def wer(self, system: str) -> Drawn | None:
-        """The word error rate, likewise."""
-        cells = self.cells.get(system)
-        return (
-            None if cells is None else share(cells[:, 0], cells[:, 1], self.heard[system].tolist())
-        )
+    def _tally(self, system: str) -> Tally | None:
+        counts = self.words.get(system)
+        if counts is None:
+            return None
+        speakers = tuple(self.speakers[system].tolist())
+        return Tally(counts[:, 0], counts[:, 1], tuple("" for _ in speakers), speakers)
 
 
-def keep(evaluation: Evaluation, evidence: Evidence, folder: Path) -> Path:
+def save(evaluation: Evaluation, evidence: Evidence, folder: Path) -> Path:
     """Write what :func:`load` reads.
 
     Args:
@@ -81,10 +93,10 @@ def keep(evaluation: Evaluation, evidence: Evidence, folder: Path) -> Path:
             scores = evidence.scores.get(system.name, {}).get(f"{top.attacker}, {top.verifier}")
             if scores is not None:
                 arrays[f"scores {number}"] = scores[model, column]
-        cells = evidence.words.get(system.name)
-        if cells is not None:
-            arrays[f"words {number}"] = np.array([cells.above, cells.below]).T
-            arrays[f"heard {number}"] = np.array(cells.speakers)
+        tally = evidence.words.get(system.name)
+        if tally is not None:
+            arrays[f"words {number}"] = np.array([tally.above, tally.below]).T
+            arrays[f"heard {number}"] = np.array(tally.speakers)
     private_folder(folder)
     path = folder / SCORES
     with replacing(path) as partial, open_private(partial, "xb") as file:
@@ -92,8 +104,8 @@ def keep(evaluation: Evaluation, evidence: Evidence, folder: Path) -> Path:
     return path
 
 
-def load(folder: Path) -> Kept | None:
-    """What was kept of a report; None where nothing was.
+def load(folder: Path) -> SavedScores | None:
+    """The scores of a report; None where none were saved.
 
     Args:
         folder: of the report, or its ``results.json``.
@@ -109,9 +121,9 @@ def load(folder: Path) -> Kept | None:
             arrays = dict(file)
         if int(arrays["format"]) != FORMAT:
             raise VoicenymError(f"{path}: of another release of voicenym; evaluate again")
-        return Kept(arrays["pairs"], *_by_system(arrays, ("scores", "words", "heard")))
+        return SavedScores(arrays["pairs"], *_by_system(arrays, ("scores", "words", "heard")))
     except (OSError, KeyError, ValueError, EOFError, zipfile.BadZipFile) as error:
-        raise VoicenymError(f"{path}: is no scores of voicenym evaluate ({error!r})") from None
+        raise VoicenymError(f"{path}: holds no scores of voicenym evaluate ({error!r})") from None
 
 
 def _by_system(

@@ -1,7 +1,7 @@
-"""Identity methods judged on speaker vectors alone, in seconds, before they are heard.
+"""Evaluation of identity methods on speaker vectors alone, without synthesis, in seconds.
 
-What is measured here is what the method itself gives away. A waveform gives away more: content and
-pitch carry the speaker through resynthesis, so that these figures are upper bounds of protection.
+The figures are of the method itself. A waveform discloses more: content and pitch carry the speaker
+through resynthesis, so that these figures are upper bounds of the protection.
 """
 
 from __future__ import annotations
@@ -17,13 +17,15 @@ import torch
 
 from voicenym.corpus.recording import Recording
 from voicenym.errors import CorpusError, ScoreError, VoicenymError
-from voicenym.evaluation.distinctiveness import measure
+from voicenym.evaluation import reported_metrics
+from voicenym.evaluation.distinctiveness import vectors
 from voicenym.evaluation.protection import split
 from voicenym.evaluation.results import Measured
 from voicenym.evaluation.trials import Trials, build
 from voicenym.identity.method import Identity, Sex
 from voicenym.identity.pools.speaker_pool import Pool
-from voicenym.metrics import eer
+from voicenym.metrics.eer import EQUAL_ERROR_RATE
+from voicenym.metrics.metric_inputs import TrialScores
 from voicenym.pseudonym import Key
 from voicenym.verification.scoring import Array, Backend, Cosine, unit
 
@@ -179,7 +181,7 @@ def judge(
     trials, theirs = bench.trials, candidate.attacker or candidate.identity
     recordings = trials.recordings
     original = bench.tried.double().numpy()
-    begun = time.perf_counter()
+    started = time.perf_counter()
     published = become(
         candidate.identity,
         bench.tried,
@@ -188,7 +190,7 @@ def judge(
         user,
         per,
     )
-    spent = (time.perf_counter() - begun) / len(recordings)
+    spent = (time.perf_counter() - started) / len(recordings)
     seen = published.double().numpy()
     enrolled = [v.double().numpy() for v in bench.enrolment]
     protected = [
@@ -229,7 +231,8 @@ def judge(
     errors = {name: _eer(matrix, trials, replicates) for name, matrix in scores.items()}
     figures: dict[str, Measured] = {}
     with suppress(ScoreError):
-        _, figures = measure(original, seen, trials, replicates)
+        voices = vectors(original, seen, trials, replicates)
+        figures = reported_metrics.measure(voices, only=lambda metric: not metric.originals)
     if not figures:
         notes.append("vectors have no direction: nothing tells voices apart")
     return Judged(candidate.name, errors, figures, scores, seen, spent, tuple(notes))
@@ -241,10 +244,9 @@ def _another(key: Key) -> Key:
 
 
 def _eer(scores: np.ndarray, trials: Trials, replicates: int) -> Measured:
-    target, nontarget, speakers = split(scores, trials)
-    found = eer(target, nontarget, speakers, replicates=replicates)
-    low, high = found.interval
-    return Measured(100 * found.value, 100 * low, 100 * high, "%")
+    found = EQUAL_ERROR_RATE(TrialScores(*split(scores, trials), replicates=replicates))
+    assert found is not None
+    return found
 
 
 def _spanned(vectors: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""What was found of identity methods on vectors: a page, a table and a file."""
+"""Report on identity methods that are evaluated on vectors: a page, a table and a file."""
 
 from __future__ import annotations
 
@@ -14,12 +14,14 @@ from voicenym.evaluation.figures.score_figures import histograms
 from voicenym.evaluation.figures.similarity_figures import diversity, vectors
 from voicenym.evaluation.figures.svg import COLOURS, Palette
 from voicenym.evaluation.html import grid, interval, sentence
+from voicenym.evaluation.reported_metrics import of
 from voicenym.evaluation.results import Measured, cell
 from voicenym.evaluation.vector_evaluation import ATTACKERS, UNPROTECTED, Bench, Judged
+from voicenym.metrics.metric import Metric
+from voicenym.metrics.metric_inputs import VoiceVectors
 from voicenym.private import private_folder, write_private
 
 RESULTS, PAGE = "vectors.json", "index.html"
-FIGURES = ("G_VD", "DeID", "D_KS")
 STYLE = (
     "body{font:16px/1.5 sans-serif;max-width:62rem;margin:2rem auto;padding:0 1rem;color:#222}"
     "table{border-collapse:collapse}td,th{padding:.25rem .7rem;text-align:right}"
@@ -45,17 +47,23 @@ def write(judged: Sequence[Judged], bench: Bench, folder: Path, settings: str) -
     return page
 
 
+def _columns() -> list[Metric[VoiceVectors]]:
+    """Metrics of speaker vectors that are on cards."""
+    return [metric for metric in of(VoiceVectors) if metric.display.card]
+
+
 def table(judged: Sequence[Judged]) -> str:
     """Figures with their intervals, a line a method, in Markdown."""
     attackers = [name for name in ATTACKERS if name != UNPROTECTED]
-    heads = ["method", *attackers, *FIGURES]
+    columns = _columns()
+    heads = ["method", *attackers, *(metric.name for metric in columns)]
     lines = ["| " + " | ".join(heads) + " |", "| --- " * len(heads) + "|"]
     if judged:
         first = judged[0].errors[UNPROTECTED]
         lines.append("| *unprotected* | " + cell(first, 1) + " |" * (len(heads) - 1))
     for one in judged:
         cells = [cell(one.errors.get(name), 1) for name in attackers]
-        cells += [cell(one.figures.get(name), 1 if name == "G_VD" else 2) for name in FIGURES]
+        cells += [cell(one.figures.get(m.name), m.display.digits) for m in columns]
         lines.append("| " + " | ".join([one.name, *cells]) + " |")
     return "\n".join(lines)
 
@@ -81,21 +89,23 @@ def _page(judged: Sequence[Judged], bench: Bench, settings: str) -> str:
     palette: Palette = {one.name: COLOURS[i % len(COLOURS)] for i, one in enumerate(judged)}
     original = bench.tried.double().numpy()
     attackers = [name for name in ATTACKERS if name != UNPROTECTED]
+    columns = _columns()
     rows = [
         [escape(one.name), *(interval(one.errors.get(name)) for name in attackers)]
-        + [interval(one.figures.get(name), 1 if name == "G_VD" else 2) for name in FIGURES]
+        + [interval(one.figures.get(m.name), m.display.digits) for m in columns]
         for one in judged
     ]
     if judged:
         first = interval(judged[0].errors[UNPROTECTED])
-        rows.insert(0, ["unprotected", first, *[""] * (len(attackers) + len(FIGURES) - 1)])
+        rows.insert(0, ["unprotected", first, *[""] * (len(attackers) + len(columns) - 1)])
     parts = [
         "<h1>Identity methods on vectors</h1>",
-        f"<p>{sentence(settings)} Of the method alone: a waveform gives away more.</p>",
+        f"<p>{sentence(settings)} The figures are of the method alone; resynthesised speech "
+        "discloses more about the speaker.</p>",
         grid(
-            "Equal error rates in percent (50 is a guess), gain of voice distinctiveness in dB, "
+            "Equal error rates in percent (chance level: 50), gain of voice distinctiveness in dB, "
             "de-identification, Kolmogorov-Smirnov distance of similarities",
-            ["method", *attackers, *FIGURES],
+            ["method", *attackers, *(metric.name for metric in columns)],
             rows,
         ),
         "<ul>" + "".join(f"<li>{sentence(f'{n}: {k}')}</li>" for n, k in ATTACKERS.items()),
@@ -105,12 +115,12 @@ def _page(judged: Sequence[Judged], bench: Bench, settings: str) -> str:
     moving = {one.name: one.published for one in judged if one.figures}
     if moving:
         parts += [
-            "<h2>How alike voices are to each other</h2>",
+            "<h2>Similarity of different voices</h2>",
             diversity(bench.trials, original, moving, palette),
             "<h2>Vectors in two dimensions</h2>",
             vectors(bench.trials, original, moving),
         ]
-    parts.append("<h2>Scores of one speaker and of two</h2>")
+    parts.append("<h2>Scores of the same speaker and of different speakers</h2>")
     for one in judged:
         parts += [
             f"<h3>{escape(one.name)}</h3>",

@@ -24,13 +24,11 @@ from voicenym.metrics.signal_measures import (
     real_time_coefficient,
     signal_to_noise,
 )
-from voicenym.metrics.similarity import (
-    Similarity,
+from voicenym.metrics.similarity import Similarity, similarity_matrices, similarity_matrix
+from voicenym.metrics.voice_distinctiveness import (
     deidentification,
     gain_of_voice_distinctiveness,
     similarity_between,
-    similarity_matrices,
-    similarity_matrix,
     similarity_within,
 )
 from voicenym.metrics.voice_diversity import cross_similarity_distance, mixture_entropy

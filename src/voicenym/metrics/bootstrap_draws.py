@@ -15,9 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from voicenym.errors import ScoreError
-from voicenym.metrics.eer import crossing
-from voicenym.metrics.scores import Array, Scores, Sorted, Speakers, check, places
-from voicenym.metrics.similarity import Similarity, gains
+from voicenym.metrics.scores import Array
 
 
 @dataclass(frozen=True)
@@ -35,52 +33,6 @@ class Drawn:
     value: float
     speakers: np.ndarray
     again: Callable[[Array], float]
-
-
-def equal_error(target: Scores, nontarget: Scores, speakers: Speakers) -> Drawn:
-    """The equal error rate; a trial counts as often as both of its speakers were drawn, multiplied.
-
-    Args:
-        target, nontarget: scores.
-        speakers: of the trials.
-
-    Raises:
-        ScoreError: NaN, a class without trials, or speakers that do not fit the trials.
-
-    Example:
-        >>> who = Speakers(np.array([[0, 0], [1, 1]]), np.array([[0, 1]]))
-        >>> found = equal_error([0.0, 3.0], [1.0], who)
-        >>> round(found.value, 3), found.again(np.array([0.0, 2.0]))
-        (0.5, nan)
-    """
-    t, n = check(target, nontarget)
-    pairs = np.concatenate([np.asarray(speakers.target), np.asarray(speakers.nontarget)])
-    if len(pairs) != t.size + n.size:
-        raise ScoreError(f"speakers of {len(pairs)} trials do not fit {t.size + n.size} scores")
-    thresholds, at_t, at_n = places(t, n)
-    counts = (np.bincount(at, minlength=len(thresholds)) for at in (at_t, at_n))
-    whole = Sorted(thresholds, *(count.astype(np.float64) for count in counts))
-    # neighbours of one class are one point: the rate is the same, and fewer are left
-    begin = whole.runs()
-    at_t, at_n = (np.searchsorted(begin, at, side="right") - 1 for at in (at_t, at_n))
-    names, index = np.unique(pairs, return_inverse=True)
-    first, second = index.reshape(-1, 2).T
-    flat = first * len(names) + second
-    of_t, of_n = flat[: t.size], flat[t.size :]
-
-    def again(times: Array) -> float:
-        both = np.outer(times, times)
-        np.fill_diagonal(both, times)
-        weights = both.ravel()
-        drawn = [
-            np.bincount(at, weights[of], minlength=len(begin)).astype(np.float64)
-            for at, of in ((at_t, of_t), (at_n, of_n))
-        ]
-        if not all(counts.any() for counts in drawn):
-            return math.nan
-        return crossing(Sorted(thresholds[begin], drawn[0], drawn[1]))[0]
-
-    return Drawn(crossing(whole)[0], names, again)
 
 
 def share(
@@ -112,25 +64,6 @@ def share(
         return float(times @ a) / divisor if divisor else math.nan
 
     return Drawn(float(above.sum() / below.sum()), names, again)
-
-
-def distinctiveness(oo: Similarity, aa: Similarity) -> Drawn:
-    """G_VD in dB (:func:`voicenym.metrics.gain_of_voice_distinctiveness`).
-
-    Args:
-        oo, aa: of original and of anonymized speech, of the same speakers.
-
-    Raises:
-        ScoreError: matrices of different speakers.
-    """
-    if oo.speakers != aa.speakers:
-        raise ScoreError("the two matrices are not of the same speakers in the same order")
-
-    def again(times: Array) -> float:
-        return float(gains(oo, aa, times[None])[0])
-
-    names = np.array(oo.speakers)
-    return Drawn(again(np.ones(len(names))), names, again)
 
 
 def replicate(figures: Sequence[Drawn], replicates: int, seed: int) -> Array:

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from voicenym.metrics.interval import Interval, Seed, bootstrap
+from voicenym.metrics.metric import BOOTSTRAP, Display, Metric
+from voicenym.metrics.metric_inputs import TrialScores
 from voicenym.metrics.pav import joined_steps
 from voicenym.metrics.scores import Array, Scores, Sorted, Speakers
 
@@ -123,3 +125,18 @@ def _mean(scores: Sorted, costs: tuple[Array, Array]) -> float:
             weights, each = weights[some], each[some]
         total += float(weights @ each) / total_weight
     return total / (2.0 * math.log(2.0))
+
+
+MIN_COST = Metric(
+    name="min C_llr",
+    unit="bit",
+    better="higher",
+    chance=1.0,
+    interval=BOOTSTRAP,
+    definition="Cost of the log-likelihood ratios after the best monotone calibration of the "
+    "scores: 0 where they separate all trials (Brümmer and du Preez 2006)",
+    data=TrialScores,
+    measure=lambda scores: scores.estimate(min_cllr),
+    display=Display(table="attackers"),
+    originals=True,
+)

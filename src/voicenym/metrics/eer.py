@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
 
+from voicenym.errors import ScoreError
+from voicenym.metrics.bootstrap_draws import Drawn
 from voicenym.metrics.interval import Interval, Seed, bengio_mariethoz, bootstrap
+from voicenym.metrics.metric import BOOTSTRAP, Axis, Display, Metric
+from voicenym.metrics.metric_inputs import TrialScores
 from voicenym.metrics.pav import joined_steps
-from voicenym.metrics.scores import Array, Scores, Sorted, Speakers, check
+from voicenym.metrics.scores import Array, Scores, Sorted, Speakers, check, places
 
 
 @dataclass(frozen=True)
@@ -121,7 +126,8 @@ def rocch_eer(
 ) -> HullEER:
     """Equal error rate on the convex hull of the ROC: what the best monotone decision reaches.
 
-    At most 0.5. Brümmer and de Villiers, "The BOSARIS toolkit", 2013; paper 4, section 4.1.
+    At most 0.5. Brümmer and de Villiers, "The BOSARIS toolkit", 2013; section 4.1 of Tomashenko et
+    al., "The VoicePrivacy 2020 Challenge: Results and findings" (2022).
 
     Args:
         target, nontarget: scores.
@@ -160,3 +166,82 @@ def hull(scores: Sorted) -> tuple[Array, Array]:
 def hull_eer(scores: Sorted) -> float:
     """Value of :func:`rocch_eer`, of weighted scores."""
     return _meeting(*hull(scores))[0]
+
+
+def equal_error(target: Scores, nontarget: Scores, speakers: Speakers) -> Drawn:
+    """The equal error rate; a trial counts as often as both of its speakers were drawn, multiplied.
+
+    Args:
+        target, nontarget: scores.
+        speakers: of the trials.
+
+    Raises:
+        ScoreError: NaN, a class without trials, or speakers that do not fit the trials.
+
+    Example:
+        >>> who = Speakers(np.array([[0, 0], [1, 1]]), np.array([[0, 1]]))
+        >>> found = equal_error([0.0, 3.0], [1.0], who)
+        >>> round(found.value, 3), found.again(np.array([0.0, 2.0]))
+        (0.5, nan)
+    """
+    t, n = check(target, nontarget)
+    pairs = np.concatenate([np.asarray(speakers.target), np.asarray(speakers.nontarget)])
+    if len(pairs) != t.size + n.size:
+        raise ScoreError(f"speakers of {len(pairs)} trials do not fit {t.size + n.size} scores")
+    thresholds, at_t, at_n = places(t, n)
+    counts = (np.bincount(at, minlength=len(thresholds)) for at in (at_t, at_n))
+    whole = Sorted(thresholds, *(count.astype(np.float64) for count in counts))
+    # neighbours of one class are one point: the rate is the same, and fewer are left
+    begin = whole.runs()
+    at_t, at_n = (np.searchsorted(begin, at, side="right") - 1 for at in (at_t, at_n))
+    names, index = np.unique(pairs, return_inverse=True)
+    first, second = index.reshape(-1, 2).T
+    flat = first * len(names) + second
+    of_t, of_n = flat[: t.size], flat[t.size :]
+
+    def again(times: Array) -> float:
+        both = np.outer(times, times)
+        np.fill_diagonal(both, times)
+        weights = both.ravel()
+        drawn = [
+            np.bincount(at, weights[of], minlength=len(begin)).astype(np.float64)
+            for at, of in ((at_t, of_t), (at_n, of_n))
+        ]
+        if not all(counts.any() for counts in drawn):
+            return math.nan
+        return crossing(Sorted(thresholds[begin], drawn[0], drawn[1]))[0]
+
+    return Drawn(crossing(whole)[0], names, again)
+
+
+EQUAL_ERROR_RATE = Metric(
+    name="EER",
+    unit="%",
+    better="higher",
+    chance=50.0,
+    interval=BOOTSTRAP,
+    definition="Equal error rate: the share of errors at the threshold at which as many impostors "
+    "are accepted as genuine trials are refused; f and m are women and men alone",
+    data=TrialScores,
+    measure=lambda scores: scores.estimate(eer),
+    display=Display(
+        table="attackers", digits=1, compared=True, axis=Axis("hides\n(EER)", worst=0.0, best=50.0)
+    ),
+    scale=100.0,
+    originals=True,
+    subgroups=True,
+    redraw=lambda scores: equal_error(scores.target, scores.nontarget, scores.speakers),
+)
+HULL_EQUAL_ERROR_RATE = Metric(
+    name="ROCCH-EER",
+    unit="%",
+    better="higher",
+    chance=50.0,
+    interval=BOOTSTRAP,
+    definition="Equal error rate on the convex hull of the ROC (Brümmer and de Villiers 2013)",
+    data=TrialScores,
+    measure=lambda scores: scores.estimate(rocch_eer),
+    display=Display(table="attackers"),
+    scale=100.0,
+    originals=True,
+)

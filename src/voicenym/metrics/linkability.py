@@ -12,6 +12,8 @@ import numpy as np
 
 from voicenym.errors import ScoreError
 from voicenym.metrics.interval import Interval, Seed, percentiles, recounted
+from voicenym.metrics.metric import Display, Metric
+from voicenym.metrics.metric_inputs import TrialScores
 from voicenym.metrics.scores import Array, Scores, Speakers, check
 
 MOST_BINS = 100
@@ -179,3 +181,19 @@ def _local(mated: Array, others: Array, omega: float) -> Array:
     both = weighed + others
     share = np.divide(2.0 * weighed, both, out=np.zeros_like(both), where=both > 0)
     return np.maximum(0.0, share - 1.0)
+
+
+GLOBAL_LINKABILITY = Metric(
+    name="D_sys",
+    unit="",
+    better="lower",
+    chance=0.0,
+    interval="bootstrap over speakers, corrected for the bias that few trials add; its lower limit "
+    "may lie below what few trials alone produce",
+    definition="Global linkability: how surely a score shows that two recordings are of one "
+    "speaker, 0 to 1; few trials raise it above 0 by chance (Gomez-Barrero et al. 2018)",
+    data=TrialScores,
+    measure=lambda scores: scores.estimate(linkability),
+    display=Display(table="attackers"),
+    originals=True,
+)

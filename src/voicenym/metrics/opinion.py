@@ -14,6 +14,8 @@ import numpy as np
 from voicenym.errors import DependencyError
 from voicenym.libraries import apart
 from voicenym.metrics.interval import Interval, ratio_of_sums
+from voicenym.metrics.metric import BOOTSTRAP, Axis, Display, Metric
+from voicenym.metrics.metric_inputs import SpeechPairs
 
 RATE = 16_000
 SHORTEST = 0.5
@@ -86,3 +88,30 @@ def mean_opinion(
         values[:, 0], np.ones(len(values)), who, level=level, replicates=replicates, seed=seed
     )
     return Opinion(overall, interval, signal, background, p808, len(values))
+
+
+def _measure(speech: SpeechPairs) -> Opinion:
+    return mean_opinion(speech.changed, speech.speakers, **speech.bootstrap)
+
+
+PREDICTED_OPINION = Metric(
+    name="DNSMOS",
+    unit="of 5",
+    better="higher",
+    chance=None,
+    interval=BOOTSTRAP,
+    definition="Naturalness from 1 (bad) to 5 (excellent) as a neural network predicts listeners' "
+    "opinion (Reddy et al. 2022)",
+    data=SpeechPairs,
+    measure=_measure,
+    display=Display(
+        table=None,
+        heading="DNSMOS, 1 to 5",
+        summary=True,
+        compared=True,
+        card=True,
+        axis=Axis("sounds natural\n(DNSMOS)", worst=1.0, best=4.0),
+        subject="naturalness",
+    ),
+    originals=True,
+)

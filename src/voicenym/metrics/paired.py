@@ -15,7 +15,8 @@ from statistics import NormalDist
 
 import numpy as np
 
-from voicenym.metrics.bootstrap_draws import Drawn, equal_error, replicate
+from voicenym.metrics.bootstrap_draws import Drawn, replicate
+from voicenym.metrics.eer import equal_error
 from voicenym.metrics.interval import Interval, percentiles
 from voicenym.metrics.scores import Scores, Speakers
 

@@ -16,6 +16,8 @@ import numpy.typing as npt
 
 from voicenym.errors import ScoreError
 from voicenym.metrics.interval import Interval, percentiles
+from voicenym.metrics.metric import BOOTSTRAP, Display, Metric
+from voicenym.metrics.metric_inputs import TrialScores
 from voicenym.metrics.scores import Array, Scores, check
 
 
@@ -136,3 +138,48 @@ def _wilson(hits: int, trials: int, level: float) -> Interval:
     centre = (p + z * z / (2 * trials)) / (1 + z * z / trials)
     half = z / (1 + z * z / trials) * math.sqrt(p * (1 - p) / trials + z * z / (4 * trials**2))
     return max(0.0, centre - half), min(1.0, centre + half)
+
+
+def _missed(scores: TrialScores) -> Rate | None:
+    if scores.threshold is None:
+        return None
+    speakers = scores.speakers.target
+    return miss_match_rate(scores.target, scores.threshold, speakers=speakers, **scores.bootstrap)
+
+
+def _wrong(scores: TrialScores) -> Rate | None:
+    if scores.threshold is None:
+        return None
+    speakers = scores.speakers.nontarget
+    return wrong_match_rate(
+        scores.nontarget, scores.threshold, speakers=speakers, **scores.bootstrap
+    )
+
+
+MISS_MATCH_RATE = Metric(
+    name="MMR",
+    unit="%",
+    better="higher",
+    chance=None,
+    interval=BOOTSTRAP,
+    definition="Miss-match rate: share of trials of one speaker that are refused at the threshold "
+    "of equal errors on original speech, where the scores have the scale of originals "
+    "(Deng et al. 2023)",
+    data=TrialScores,
+    measure=_missed,
+    display=Display(table="attackers"),
+    scale=100.0,
+)
+WRONG_MATCH_RATE = Metric(
+    name="WMR",
+    unit="%",
+    better="neither",
+    chance=None,
+    interval=BOOTSTRAP,
+    definition="Wrong-match rate: share of trials of two speakers that are accepted at the same "
+    "threshold (Deng et al. 2023)",
+    data=TrialScores,
+    measure=_wrong,
+    display=Display(table="attackers"),
+    scale=100.0,
+)

@@ -11,6 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from voicenym.metrics.interval import Interval, ratio_of_sums
+from voicenym.metrics.metric import BOOTSTRAP, Display, Metric
+from voicenym.metrics.metric_inputs import SpeechPairs
 
 PARTS = 20
 """Of a single recording, which are drawn where there are no others."""
@@ -154,3 +156,43 @@ def real_time_coefficient(
         raise ValueError(f"{spent.size} recordings but {len(people)} speakers")
     interval = ratio_of_sums(spent, lasted, people, level=level, replicates=replicates, seed=seed)
     return RealTime(float(spent.sum() / lasted.sum()), interval)
+
+
+def _noise(speech: SpeechPairs) -> SignalToNoise | None:
+    """The ratio where every recording kept its length."""
+    if any(len(x) != len(y) for x, y in zip(speech.original, speech.changed, strict=True)):
+        return None
+    return signal_to_noise(speech.original, speech.changed, speech.speakers, **speech.bootstrap)
+
+
+def _speed(speech: SpeechPairs) -> RealTime | None:
+    if not speech.seconds:
+        return None
+    durations = [len(samples) / speech.rate for samples in speech.original]
+    return real_time_coefficient(speech.seconds, durations, speech.speakers, **speech.bootstrap)
+
+
+NOISE = Metric(
+    name="SNR",
+    unit="dB",
+    better="higher",
+    chance=None,
+    interval=BOOTSTRAP,
+    definition="Signal-to-noise ratio of the change to the waveform; it describes the quality of "
+    "systems that add a little to the waveform, while a synthesised waveform has about "
+    "\N{MINUS SIGN}3 dB at any quality (Deng et al. 2023)",
+    data=SpeechPairs,
+    measure=_noise,
+    display=Display(table="sound", digits=1, heading="SNR, dB", card=True, subject="noise"),
+)
+REAL_TIME_FACTOR = Metric(
+    name="RTF",
+    unit="of real time",
+    better="lower",
+    chance=None,
+    interval=BOOTSTRAP,
+    definition="Computing time on one processor core as a share of the recordings' duration",
+    data=SpeechPairs,
+    measure=_speed,
+    display=Display(table=None, digits=4, summary=True, card=True, subject="speed"),
+)

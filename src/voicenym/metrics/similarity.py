@@ -16,7 +16,6 @@ import numpy as np
 import numpy.typing as npt
 
 from voicenym.errors import ScoreError
-from voicenym.metrics.interval import Interval, percentiles
 from voicenym.metrics.pav_histogram import StepsByCell, fit
 from voicenym.metrics.scores import Array
 from voicenym.metrics.segment_pairs import SegmentPairs
@@ -43,7 +42,7 @@ class Similarity:
 
         The absolute value is the paper's (equation 6): an inverted diagonal looks like a good one.
         """
-        return float(_dominance(self.matrix, np.ones((1, len(self.matrix))))[0])
+        return float(dominance(self.matrix, np.ones((1, len(self.matrix))))[0])
 
     @property
     def alone(self) -> tuple[str, ...]:
@@ -58,23 +57,6 @@ class Matrices:
     oo: Similarity
     oa: Similarity
     aa: Similarity
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A figure of similarity matrices with its bootstrap interval over speakers.
-
-    Args:
-        value: NaN where original voices do not stand out at all, or nothing could be compared.
-        interval: NaN with a single speaker.
-        unit: ``dB``, or none.
-        alone: speakers with no element on the diagonal of either matrix, who count as others only.
-    """
-
-    value: float
-    interval: Interval
-    unit: str
-    alone: tuple[str, ...] = ()
 
 
 def similarity_matrices(
@@ -203,136 +185,14 @@ def similarity_matrix(
     return Similarity(matrix, tuple(trials.names.tolist()))
 
 
-def similarity_within(
-    similarity: Similarity, *, level: float = 0.95, replicates: int = 1000, seed: int = 0
-) -> Figure:
-    """Mean of the diagonal: how alike recordings of one person are held to be.
-
-    Args:
-        similarity: a matrix.
-        level, replicates, seed: of the bootstrap over speakers.
-
-    Example:
-        >>> found = similarity_within(Similarity(np.array([[0.9, 0.1], [0.1, 0.7]]), ("a", "b")))
-        >>> round(found.value, 2), found.interval
-        (0.8, (0.7, 0.9))
-    """
-    values = [_means(similarity.matrix, times)[0] for times in _draws(similarity, replicates, seed)]
-    return Figure(float(values[0][0]), percentiles(values[1], level), "", similarity.alone)
-
-
-def similarity_between(
-    similarity: Similarity, *, level: float = 0.95, replicates: int = 1000, seed: int = 0
-) -> Figure:
-    """Mean off the diagonal: how alike those of different people are held to be.
-
-    Args:
-        similarity, level, replicates, seed: as for :func:`similarity_within`.
-
-    Example:
-        >>> similarity_between(Similarity(np.array([[0.9, 0.2], [0.4, 0.7]]), ("a", "b"))).value
-        0.30000000000000004
-    """
-    values = [_means(similarity.matrix, times)[1] for times in _draws(similarity, replicates, seed)]
-    return Figure(float(values[0][0]), percentiles(values[1], level), "")
-
-
-def gain_of_voice_distinctiveness(
-    oo: Similarity, aa: Similarity, *, level: float = 0.95, replicates: int = 1000, seed: int = 0
-) -> Figure:
-    """G_VD = 10 log10 (D(M_aa) / D(M_oo)) in dB: 0 keeps voices as distinct as they were.
-
-    Minus infinity where anonymized voices do not stand out at all (equation 7).
-
-    Args:
-        oo, aa: of original and of anonymized speech, of the same speakers.
-        level, replicates, seed: of the bootstrap over speakers.
-
-    Raises:
-        ScoreError: matrices of different speakers.
-
-    Example:
-        >>> clear = Similarity(np.array([[0.9, 0.1], [0.1, 0.9]]), ("a", "b"))
-        >>> faint = Similarity(np.array([[0.5, 0.42], [0.42, 0.5]]), ("a", "b"))
-        >>> round(gain_of_voice_distinctiveness(clear, faint).value, 6)
-        -10.0
-    """
-    return _figure(_gain, oo, aa, "dB", level, replicates, seed)
-
-
-def gains(oo: Similarity, aa: Similarity, times: Array) -> Array:
-    """G_VD in dB for each row of how often each speaker was drawn, ``[draw, speaker]``."""
-    return _gain(_dominance(oo.matrix, times), _dominance(aa.matrix, times))
-
-
-def _gain(before: Array, after: Array) -> Array:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        decibels: Array = 10.0 * np.log10(after / np.where(before > 0.0, before, math.nan))
-    return decibels
-
-
-def deidentification(
-    oo: Similarity, oa: Similarity, *, level: float = 0.95, replicates: int = 1000, seed: int = 0
-) -> Figure:
-    """DeID = 1 - D(M_oa) / D(M_oo): 1 where anonymized voices are unlike their own originals.
-
-    Below 0 where they stand out more than the originals (equation 8).
-
-    Args:
-        oo, oa: of original speech, and of original against anonymized speech.
-        level, replicates, seed: of the bootstrap over speakers.
-
-    Raises:
-        ScoreError: matrices of different speakers.
-
-    Example:
-        >>> clear = Similarity(np.array([[0.9, 0.1], [0.1, 0.9]]), ("a", "b"))
-        >>> deidentification(clear, clear).value
-        0.0
-    """
-
-    def hidden(before: Array, after: Array) -> Array:
-        return 1.0 - after / np.where(before > 0.0, before, math.nan)
-
-    return _figure(hidden, oo, oa, "", level, replicates, seed)
-
-
-def _figure(
-    figure: Callable[[Array, Array], Array],
-    before: Similarity,
-    after: Similarity,
-    unit: str,
-    level: float,
-    replicates: int,
-    seed: int,
-) -> Figure:
-    """A figure of two dominances; each draw takes a speaker's row and column in both matrices."""
-    if before.speakers != after.speakers:
-        raise ScoreError("the two matrices are not of the same speakers in the same order")
-    everybody, draws = (
-        figure(_dominance(before.matrix, times), _dominance(after.matrix, times))
-        for times in _draws(before, replicates, seed)
-    )
-    alone = tuple(name for name in before.speakers if name in {*before.alone, *after.alone})
-    return Figure(float(everybody[0]), percentiles(draws, level), unit, alone)
-
-
-def _draws(similarity: Similarity, replicates: int, seed: int) -> tuple[Array, Array]:
-    """How often each speaker counts: everybody once, ``[1, speaker]``, and ``[draw, speaker]``."""
-    size = len(similarity.speakers)
-    drawn = np.random.default_rng(seed).integers(0, size, (replicates, size))
-    times = [np.bincount(people, minlength=size) for people in drawn]
-    return np.ones((1, size)), np.array(times, dtype=np.float64).reshape(-1, size)
-
-
-def _dominance(matrix: Array, times: Array) -> Array:
+def dominance(matrix: Array, times: Array) -> Array:
     """|mean of the diagonal - mean of the rest| for each row of times that speakers were drawn."""
-    own, rest = _means(matrix, times)
+    own, rest = means(matrix, times)
     dominance: Array = np.abs(own - rest)
     return dominance
 
 
-def _means(matrix: Array, times: Array) -> tuple[Array, Array]:
+def means(matrix: Array, times: Array) -> tuple[Array, Array]:
     """Means of the diagonal and of the rest for each row of times that speakers were drawn.
 
     Two draws of one person are not a pair of different people, so they count on the diagonal only.

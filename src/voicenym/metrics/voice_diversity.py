@@ -17,6 +17,8 @@ import numpy.typing as npt
 
 from voicenym.errors import ScoreError
 from voicenym.metrics.interval import Interval
+from voicenym.metrics.metric import Display, Metric
+from voicenym.metrics.metric_inputs import VoiceVectors
 from voicenym.metrics.scores import Array
 
 
@@ -259,3 +261,22 @@ def _distances(mu: Array, covariance: Array, whitener: Array, logdet: Array) -> 
             _logdet(np.asarray(np.linalg.cholesky(middle))) - 0.5 * (logdet[i] + logdet[later])
         )
     return chernoff + chernoff.T, divergence
+
+
+def _distance(voices: VoiceVectors) -> Distance | None:
+    """Of the speakers' mean vectors; None of a single speaker."""
+    return cross_similarity_distance(*voices.voices()) if len(set(voices.speakers)) > 1 else None
+
+
+DISTANCE = Metric(
+    name="D_KS",
+    unit="share",
+    better="lower",
+    chance=None,
+    interval="variance of a U-statistic over voices",
+    definition="Largest gap between the distributions of how similar the voices of different "
+    "speakers are, before and after, 0 (as diverse as before) to 1 (Turner et al. 2022)",
+    data=VoiceVectors,
+    measure=_distance,
+    display=Display(table="diversity", heading="D_KS, 0 to 1", card=True),
+)

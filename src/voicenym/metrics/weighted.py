@@ -14,10 +14,12 @@ import numpy as np
 import numpy.typing as npt
 
 from voicenym.errors import ScoreError
-from voicenym.metrics.bootstrap_draws import Drawn, distinctiveness, equal_error, replicate, share
+from voicenym.metrics.bootstrap_draws import Drawn, replicate, share
+from voicenym.metrics.eer import equal_error
 from voicenym.metrics.interval import Interval, percentiles
 from voicenym.metrics.scores import Scores, Speakers
 from voicenym.metrics.similarity import Similarity
+from voicenym.metrics.voice_distinctiveness import distinctiveness
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,7 @@ def weighted_eer(
         0.125
     """
     drawn = [equal_error(target, nontarget, speakers) for target, nontarget, speakers in parts]
-    return _mean(drawn, weights, "share", level, replicates, seed)
+    return weighted_mean(drawn, weights, "share", level=level, replicates=replicates, seed=seed)
 
 
 def weighted_ratio(
@@ -97,7 +99,7 @@ def weighted_ratio(
         0.2
     """
     drawn = [share(above, below, speakers) for above, below, speakers in parts]
-    return _mean(drawn, weights, unit, level, replicates, seed)
+    return weighted_mean(drawn, weights, unit, level=level, replicates=replicates, seed=seed)
 
 
 def weighted_gain(
@@ -125,17 +127,29 @@ def weighted_gain(
         -7.5
     """
     drawn = [distinctiveness(oo, aa) for oo, aa in parts]
-    return _mean(drawn, weights, "dB", level, replicates, seed)
+    return weighted_mean(drawn, weights, "dB", level=level, replicates=replicates, seed=seed)
 
 
-def _mean(
+def weighted_mean(
     parts: Sequence[Drawn],
     weights: Sequence[float],
-    unit: str,
-    level: float,
-    replicates: int,
-    seed: int,
+    unit: str = "share",
+    *,
+    level: float = 0.95,
+    replicates: int = 1000,
+    seed: int = 0,
 ) -> WeightedMean:
+    """sum_i w_i x_i / sum_i w_i of figures whose speakers are drawn together.
+
+    Args:
+        parts: the figure of each part.
+        weights: as for :func:`weighted_eer`.
+        unit: of the figures.
+        level, replicates, seed: of the bootstrap.
+
+    Raises:
+        ScoreError: no parts, or weights that do not fit.
+    """
     weigh = np.asarray(weights, dtype=np.float64)
     if not len(parts) or weigh.shape != (len(parts),) or not (weigh > 0.0).all():
         raise ScoreError(f"{len(parts)} parts need as many positive weights, not {list(weights)}")

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from voicenym.errors import DependencyError
+from voicenym.metrics.bootstrap_draws import Drawn, share
 from voicenym.metrics.interval import Interval, ratio_of_sums
+from voicenym.metrics.metric import BOOTSTRAP, Axis, Display, Estimate, Metric
+from voicenym.metrics.metric_inputs import RecognisedWords, Tally
+
+KINDS = ("substitutions", "deletions", "insertions")
+"""Of errors, as :class:`ErrorRate` names its counts."""
 
 
 @dataclass(frozen=True)
@@ -144,3 +151,79 @@ def _counts(reference: str, hypothesis: str, characters: bool) -> tuple[int, int
         raise DependencyError("word error rates: pip install 'voicenym[evaluate]'") from error
     found = jiwer.process_words(" ".join(r), " ".join(h))
     return found.substitutions, found.deletions, found.insertions, len(r)
+
+
+def tally(words: RecognisedWords) -> Tally:
+    """Word errors and reference words of each recording."""
+    counts = word_counts(words.references, words.hypotheses).astype(np.float64)
+    return Tally(counts[:, :3].sum(1), counts[:, 3], tuple(words.names), tuple(words.speakers))
+
+
+def _by_word(words: RecognisedWords) -> ErrorRate:
+    return word_errors(words.references, words.hypotheses, words.speakers, **words.bootstrap)
+
+
+def _by_character(words: RecognisedWords) -> ErrorRate:
+    return word_errors(
+        words.references, words.hypotheses, words.speakers, characters=True, **words.bootstrap
+    )
+
+
+def _redrawn(counts: Tally) -> Drawn:
+    return share(counts.above, counts.below, counts.speakers)
+
+
+def _metrics(
+    name: str, unit: str, count: Callable[[RecognisedWords], ErrorRate], **display: Any
+) -> tuple[Metric[RecognisedWords], ...]:
+    """A rate, and the shares of the kinds of errors that add up to it."""
+
+    def of_kind(number: int) -> Callable[[RecognisedWords], Estimate]:
+        def measure(words: RecognisedWords) -> Estimate:
+            found = words.once(count)
+            errors = getattr(found, KINDS[number]) / found.length
+            return Estimate(errors, found.by_kind and found.by_kind[number])
+
+        return measure
+
+    whole = Metric(
+        name=name,
+        unit="%",
+        better="lower",
+        chance=None,
+        interval=BOOTSTRAP,
+        definition=f"Errors of a recogniser as a share of the {unit} of the reference: "
+        "substitutions, deletions and insertions",
+        data=RecognisedWords,
+        measure=lambda words: words.once(count),
+        display=Display(table="errors", digits=1, subject="words", card=True, **display),
+        scale=100.0,
+        originals=True,
+        redraw=_redrawn if count is _by_word else None,
+    )
+    kinds = (
+        replace(
+            whole,
+            name=f"{name} {kind}",
+            definition=f"Share of {kind} in {name}",
+            measure=of_kind(number),
+            display=Display(table="errors", digits=1),
+            redraw=None,
+        )
+        for number, kind in enumerate(KINDS)
+    )
+    return (whole, *kinds)
+
+
+WORDS, SUBSTITUTED_WORDS, DELETED_WORDS, INSERTED_WORDS = _metrics(
+    "WER",
+    "words",
+    _by_word,
+    heading="WER, %",
+    summary=True,
+    compared=True,
+    axis=Axis("keeps words\n(100 % − WER)", worst=100.0, best=0.0),
+)
+CHARACTERS, SUBSTITUTED_CHARACTERS, DELETED_CHARACTERS, INSERTED_CHARACTERS = _metrics(
+    "CER", "characters (without blanks)", _by_character
+)

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from voicenym.metrics.interval import Interval, Seed, percentiles, resampled
+from voicenym.metrics.metric import BOOTSTRAP, Display, Estimate, Metric
+from voicenym.metrics.metric_inputs import TrialScores
 from voicenym.metrics.pav import joined_steps
 from voicenym.metrics.scores import Array, Scores, Sorted, Speakers
 
@@ -217,3 +219,36 @@ def _entropies(scores: Sorted, odds: Array, prior: Array) -> Array:
         cost += share * (np.logaddexp(0.0, wrong[some] + shift[:, None]) @ mass)
     bits: Array = cost / np.log(2.0)
     return bits
+
+
+def _worst(scores: TrialScores) -> Estimate:
+    found = scores.estimate(zebra)
+    return Estimate(found.worst_case, found.worst_case_interval)
+
+
+EXPECTED_DISCLOSURE = Metric(
+    name="D_ECE",
+    unit="bit",
+    better="lower",
+    chance=0.0,
+    interval=BOOTSTRAP,
+    definition="Expected disclosure of ZEBRA: information about the identity that the scores "
+    "disclose, on average over all priors, 0 to 0.72 bit (Nautsch et al. 2020)",
+    data=TrialScores,
+    measure=lambda scores: scores.estimate(zebra),
+    display=Display(table="attackers"),
+    originals=True,
+)
+WORST_CASE = Metric(
+    name="worst case",
+    unit="log10 l",
+    better="lower",
+    chance=0.0,
+    interval=BOOTSTRAP,
+    definition="Worst-case disclosure of ZEBRA: log10 of the largest likelihood ratio of any "
+    "trial; the tag is its category, 0 (none), A (little) to F (a million to one)",
+    data=TrialScores,
+    measure=_worst,
+    display=Display(table="attackers"),
+    originals=True,
+)

@@ -11,7 +11,7 @@ import typer
 from voicenym.apps.cli import recogniser_options
 from voicenym.apps.cli import speaker_level as levels
 from voicenym.apps.cli.command_group import command, new_app
-from voicenym.apps.cli.progress import Progress, summary
+from voicenym.apps.cli.progress import Progress
 from voicenym.apps.cli.skipped_files import FAIL_FAST, leaving_out
 from voicenym.errors import CorpusError, DependencyError, VoicenymError
 
@@ -189,6 +189,7 @@ def evaluate(
     from voicenym.evaluation import report, results, saved_scores
     from voicenym.evaluation.evaluation_plan import Plan
     from voicenym.evaluation.protocol import evaluate as run
+    from voicenym.evaluation.text_summary import summary
     from voicenym.evaluation.trials import build
     from voicenym.evaluation.voiceprivacy import from_voiceprivacy
     from voicenym.verification.verifiers import installed, unconverted
@@ -256,7 +257,7 @@ def evaluate(
         if hears is not None:
             hears.close()
         results.save(evaluation, output)
-        saved_scores.keep(evaluation, evidence, output)
+        saved_scores.save(evaluation, evidence, output)
         page = report.write(evaluation, evidence, output)
         if not quiet:
             typer.echo(summary(evaluation))

@@ -1,14 +1,11 @@
-"""What a long command says of itself: how far it is, and at the end what came of it."""
+"""Progress of a long command."""
 
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
-
-if TYPE_CHECKING:
-    from voicenym.evaluation.results import Evaluation
 
 
 class Progress:
@@ -43,15 +40,3 @@ class Progress:
         self._done += count
         if self._status is not None:
             self._status.update(f"{self._text} ({self._done} recordings so far)")
-
-
-def summary(evaluation: Evaluation) -> str:
-    """Warnings, and a line for each system."""
-    lines = [f"warning: {warning}" for warning in evaluation.warnings]
-    for system in evaluation.systems:
-        top, eer = system.strongest, system.strongest.eer
-        lines.append(
-            f"{system.name}: EER {eer.value:.1f} % ({eer.low:.1f} to {eer.high:.1f}) against the "
-            f"strongest attacker here ({top.attacker}, {top.verifier}); 50 % would be a guess"
-        )
-    return "\n".join(lines)

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from voicenym.evaluation.distinctiveness import voices
 from voicenym.evaluation.figures.svg import (
     COLOURS,
     GREY,
@@ -18,6 +17,7 @@ from voicenym.evaluation.figures.svg import (
     shortened,
 )
 from voicenym.evaluation.trials import Trials
+from voicenym.metrics.metric_inputs import speaker_means
 from voicenym.verification.scoring import unit
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def diversity(
     figure, axes = paper(3.2)
     axis = axes[0, 0]
     for name, values in {"original": original, **published}.items():
-        people = unit(voices(unit(values), speakers))
+        people = unit(speaker_means(unit(values), speakers))
         alike = np.sort((people @ people.T)[np.triu_indices(len(people), 1)])
         colour, line = palette.get(name, GREY), dashes(palette, name)
         share = (np.arange(len(alike)) + 1) / len(alike)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,7 +20,9 @@ from voicenym.evaluation.figures.svg import (
     paper,
     shortened,
 )
-from voicenym.evaluation.results import SystemResults
+from voicenym.evaluation.reported_metrics import metrics
+from voicenym.evaluation.results import Measured, SystemResults
+from voicenym.metrics.metric import Axis, Metric
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -75,21 +77,22 @@ def attackers(systems: Sequence[SystemResults], palette: Palette) -> Figure:
     return figure
 
 
-RADAR = (
-    ("hides\n(EER)", lambda s: min(s.strongest.eer.value / 50.0, 1.0)),
-    ("unlike originals\n(DeID)", lambda s: _between(s, "DeID", 0.0, 1.0)),
-    ("keeps voices\napart (G_VD)", lambda s: _between(s, "G_VD", -10.0, 0.0)),
-    ("keeps melody\n(rho_F0)", lambda s: _between(s, "rho_F0", 0.0, 1.0)),
-    ("sounds natural\n(DNSMOS)", lambda s: _between(s, "DNSMOS", 1.0, 4.0)),
-    ("keeps words\n(100 % − WER)", lambda s: _between(s, "WER", 100.0, 0.0)),
-)
-
-
-def _between(system: SystemResults, metric: str, worst: float, best: float) -> float:
-    """From 0, worst, to 1, best; NaN, which no line passes, where it was not measured."""
-    if metric not in system.utility or math.isnan(system.utility[metric].value):
+def _between(measured: Measured | None, axis: Axis) -> float:
+    """From 0, worst, to 1, best; NaN, which leaves a gap in the line, without a figure."""
+    if measured is None or math.isnan(measured.value):
         return math.nan
-    return float(np.clip((system.utility[metric].value - worst) / (best - worst), 0.0, 1.0))
+    return float(np.clip((measured.value - axis.worst) / (axis.best - axis.worst), 0.0, 1.0))
+
+
+def _axes() -> list[tuple[Metric[Any], Axis]]:
+    """Axes of the radar chart: the attackers' at the top, the others against the clock."""
+    first, *others = [(m, m.display.axis) for m in metrics() if m.display.axis is not None]
+    return [first, *reversed(others)]
+
+
+def _figure(system: SystemResults, metric: Metric[Any]) -> Measured | None:
+    """Of a system; of trials that of its strongest attacker."""
+    return system.strongest.figures.get(metric.name) or system.utility.get(metric.name)
 
 
 @drawn
@@ -99,10 +102,11 @@ def radar(systems: Sequence[SystemResults], palette: Palette) -> Figure:
 
     figure = Figure(figsize=(WIDTH, 5.0), layout="constrained")
     axis = figure.add_subplot(projection="polar")
-    angles = np.linspace(0, 2 * np.pi, len(RADAR), endpoint=False)
+    radar_axes = _axes()
+    angles = np.linspace(0, 2 * np.pi, len(radar_axes), endpoint=False)
     around = np.append(angles, angles[0])
     for number, system in enumerate(systems):
-        values = [measure(system) for _, measure in RADAR]
+        values = [_between(_figure(system, metric), ends) for metric, ends in radar_axes]
         axis.plot(
             around,
             [*values, values[0]],
@@ -114,7 +118,7 @@ def radar(systems: Sequence[SystemResults], palette: Palette) -> Figure:
             label=shortened(system.name),
             clip_on=False,
         )
-    axis.set_xticks(angles, [label for label, _ in RADAR])
+    axis.set_xticks(angles, [ends.label for _, ends in radar_axes])
     axis.tick_params(axis="x", pad=20)
     axis.set_yticks([0.25, 0.5, 0.75, 1.0], [])
     axis.set_ylim(0, 1.0)

@@ -1,0 +1,145 @@
+"""The metrics that an evaluation measures and reports, in the order of its tables.
+
+A metric is one object beside its maths (:class:`voicenym.metrics.metric.Metric`) and one line here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any, TypeVar
+
+from voicenym.errors import DependencyError, VoicenymError
+from voicenym.metrics.metric import Measured, Metric
+from voicenym.registry import Registry
+
+Data = TypeVar("Data")
+RETRAINED = "retrained"
+"""Mark of error rates of a recogniser that was trained on the system's output, after the name."""
+WEIGHTED = "weighted"
+"""Mark of a mean over the parts of a benchmark, before the name."""
+PLACES = {
+    "EER": "voicenym.metrics.eer:EQUAL_ERROR_RATE",
+    "ROCCH-EER": "voicenym.metrics.eer:HULL_EQUAL_ERROR_RATE",
+    "min C_llr": "voicenym.metrics.cllr:MIN_COST",
+    "D_ECE": "voicenym.metrics.zebra:EXPECTED_DISCLOSURE",
+    "worst case": "voicenym.metrics.zebra:WORST_CASE",
+    "D_sys": "voicenym.metrics.linkability:GLOBAL_LINKABILITY",
+    "MMR": "voicenym.metrics.rates:MISS_MATCH_RATE",
+    "WMR": "voicenym.metrics.rates:WRONG_MATCH_RATE",
+    "WER": "voicenym.metrics.word_error_rate:WORDS",
+    "WER substitutions": "voicenym.metrics.word_error_rate:SUBSTITUTED_WORDS",
+    "WER deletions": "voicenym.metrics.word_error_rate:DELETED_WORDS",
+    "WER insertions": "voicenym.metrics.word_error_rate:INSERTED_WORDS",
+    "CER": "voicenym.metrics.word_error_rate:CHARACTERS",
+    "CER substitutions": "voicenym.metrics.word_error_rate:SUBSTITUTED_CHARACTERS",
+    "CER deletions": "voicenym.metrics.word_error_rate:DELETED_CHARACTERS",
+    "CER insertions": "voicenym.metrics.word_error_rate:INSERTED_CHARACTERS",
+    "DNSMOS": "voicenym.metrics.opinion:PREDICTED_OPINION",
+    "rho_F0": "voicenym.metrics.intonation:INTONATION",
+    "rho_F0 by chance": "voicenym.metrics.intonation:INTONATION_BY_CHANCE",
+    "G_VD": "voicenym.metrics.voice_distinctiveness:GAIN",
+    "DeID": "voicenym.metrics.voice_distinctiveness:DEIDENTIFICATION",
+    "M_oo own": "voicenym.metrics.voice_distinctiveness:OO_OWN",
+    "M_oo others": "voicenym.metrics.voice_distinctiveness:OO_OTHERS",
+    "M_oa own": "voicenym.metrics.voice_distinctiveness:OA_OWN",
+    "M_oa others": "voicenym.metrics.voice_distinctiveness:OA_OTHERS",
+    "M_aa own": "voicenym.metrics.voice_distinctiveness:AA_OWN",
+    "M_aa others": "voicenym.metrics.voice_distinctiveness:AA_OTHERS",
+    "D_KS": "voicenym.metrics.voice_diversity:DISTANCE",
+    "entropy": "voicenym.evaluation.diversity:ENTROPY",
+    "entropy, lower bound": "voicenym.evaluation.diversity:LOWER_BOUND",
+    "entropy, upper bound": "voicenym.evaluation.diversity:UPPER_BOUND",
+    "effective voices": "voicenym.evaluation.diversity:EFFECTIVE_VOICES",
+    "SNR": "voicenym.metrics.signal_measures:NOISE",
+    "RTF": "voicenym.metrics.signal_measures:REAL_TIME_FACTOR",
+}
+"""``module:object`` by name, in the order of the reports' tables."""
+METRICS: Registry[Measured | None] = Registry("metric", PLACES, group="voicenym.metrics")
+"""The metrics, and those that other packages declare, which follow in alphabetical order."""
+
+
+@cache
+def metrics() -> tuple[Metric[Any], ...]:
+    """All metrics, in their order.
+
+    Raises:
+        VoicenymError: another package declares what is no metric.
+    """
+    found: list[Metric[Any]] = []
+    for name in (*PLACES, *(name for name in METRICS.names() if name not in PLACES)):
+        metric = METRICS.get(name)
+        if not isinstance(metric, Metric) or metric.name != name:
+            raise VoicenymError(
+                f"metric {name!r} of {METRICS.package(name)} is no voicenym.metrics.metric.Metric "
+                "of this name; uninstall or update the package"
+            )
+        found.append(metric)
+    return tuple(found)
+
+
+def of(data: type[Data]) -> list[Metric[Data]]:
+    """Metrics that are computed from a type of data."""
+    return [metric for metric in metrics() if metric.data is data]
+
+
+def named(figure: str) -> Metric[Any] | None:
+    """The metric of a figure's key, such as ``WER``, ``weighted WER`` or ``EER f``.
+
+    Args:
+        figure: key in ``results.json``.
+
+    Returns:
+        None where the key is of no metric in the list, as in reports of other releases.
+    """
+    base = figure.removeprefix(f"{WEIGHTED} ")
+    by_name = {metric.name: metric for metric in metrics()}
+    fits = [name for name in by_name if base == name or base.startswith(f"{name} ")]
+    return by_name[max(fits, key=len)] if fits else None
+
+
+def headline() -> Metric[Any]:
+    """The first metric of the list, by which attackers are ranked: the equal error rate."""
+    return metrics()[0]
+
+
+def measure(
+    data: Data,
+    *,
+    originals: bool = False,
+    only: Callable[[Metric[Data]], bool] = lambda metric: True,
+    notes: list[str] | None = None,
+    say: Callable[[str], None] = lambda text: None,
+) -> dict[str, Measured]:
+    """All metrics of some data, by name; without those that the data do not allow.
+
+    Args:
+        data: one of :mod:`voicenym.metrics.metric_inputs`.
+        originals: the data are of original speech, with which nothing is compared.
+        only: which metrics.
+        notes: receives why a metric could not be measured; None raises the error.
+        say: receives the subject of each metric before it is measured.
+
+    Raises:
+        VoicenymError: without ``notes``, what a metric refuses.
+    """
+    found: dict[str, Measured] = {}
+    subject = ""
+    for metric in of(type(data)):
+        if (originals and not metric.originals) or not only(metric):
+            continue
+        if metric.display.subject != subject:
+            subject = metric.display.subject
+            say(subject)
+        try:
+            measured = metric(data)
+        except (DependencyError, ValueError) as error:
+            if notes is None:
+                raise
+            note = f"{subject} was not measured: {error}"
+            if note not in notes:
+                notes.append(note)
+            continue
+        if measured is not None:
+            found[metric.name] = measured
+    return found

@@ -1,0 +1,53 @@
+"""Results of an evaluation as plain text: what ``voicenym evaluate`` prints at its end."""
+
+from __future__ import annotations
+
+from voicenym.evaluation.reported_metrics import metrics
+from voicenym.evaluation.results import Evaluation, Measured, SystemResults
+from voicenym.metrics.metric import Metric
+
+
+def summary(evaluation: Evaluation) -> str:
+    """Warnings, and for each system the strongest attacker's figures and the utility figures."""
+    lines = [f"warning: {warning}" for warning in evaluation.warnings]
+    for system in evaluation.systems:
+        lines += _system(system)
+    return "\n".join(lines)
+
+
+def _system(system: SystemResults) -> list[str]:
+    if all(attack.holds_key for attack in system.attacks):
+        head, figures = f"{system.name}: no attacker without the key was tried", system.utility
+    else:
+        top = system.strongest
+        head = f"{system.name}: the strongest attacker is {top.attacker}, {top.verifier}"
+        figures = {**top.figures, **system.utility}
+    shown = [
+        metric
+        for metric in metrics()
+        if metric.name in figures
+        and (metric.display.table == "attackers" or metric.display.summary)
+    ]
+    width = max((len(metric.name) for metric in shown), default=0)
+    return [
+        head,
+        *(f"  {metric.name:<{width}}  {figure(metric, figures[metric.name])}" for metric in shown),
+    ]
+
+
+def figure(metric: Metric[object], measured: Measured) -> str:
+    """A figure with its unit, interval and chance level.
+
+    Example:
+        >>> from voicenym.metrics.eer import EQUAL_ERROR_RATE
+        >>> figure(EQUAL_ERROR_RATE, Measured(10.04, 8.0, 13.0, "%"))
+        '10.0 % (8.0 to 13.0), chance 50 %'
+    """
+    digits = metric.display.digits
+    unit = f" {measured.unit}" if measured.unit else ""
+    text = f"{measured.value:.{digits}f}{unit}"
+    if measured.low is not None and measured.high is not None:
+        text += f" ({measured.low:.{digits}f} to {measured.high:.{digits}f})"
+    if metric.chance is not None:
+        text += f", chance {metric.chance:g}{unit}"
+    return text

@@ -1,0 +1,139 @@
+"""Verdict on a system: how well it resists the strongest attacker, in a few sentences."""
+
+from __future__ import annotations
+
+import re
+from html import escape
+
+from voicenym.evaluation.html import number, sentence
+from voicenym.evaluation.reported_metrics import WEIGHTED, headline
+from voicenym.evaluation.results import AttackFigures, Measured, SystemResults
+
+HARDLY, WEAKLY, PARTLY = 10.0, 20.0, 35.0
+"""Limits of the EER in %, for the lower end of its interval."""
+
+
+def grade(system: SystemResults) -> tuple[str, str]:
+    """Class and word of a verdict, by the lower end of the strongest attacker's interval."""
+    eer = system.strongest.eer
+    low = eer.value if eer.low is None else eer.low
+    for limit, name, word in (
+        (HARDLY, "hardly", "hardly protected"),
+        (WEAKLY, "weakly", "weakly protected"),
+        (PARTLY, "partly", "partly protected"),
+    ):
+        if low < limit:
+            return name, word
+    return "resists", "resists the attackers tried here"
+
+
+def bounded(system: SystemResults) -> bool:
+    """Whether notes report attackers that were not tried, so that figures are upper bounds."""
+    return any("not tried" in note or "upper bound" in note for note in system.notes)
+
+
+def with_key(system: SystemResults) -> Measured | None:
+    """EER of the best attacker that has the key."""
+    return min((a.eer for a in system.attacks if a.holds_key), key=lambda m: m.value, default=None)
+
+
+def trials(count: int) -> str:
+    """A number of trials in words."""
+    return f"{count} trial{'s' if count != 1 else ''}"
+
+
+def verdict(system: SystemResults, common: list[str]) -> str:
+    """A box of the page.
+
+    Args:
+        system: evaluated.
+        common: notes on all systems, which stand elsewhere.
+    """
+    name = escape(system.name)
+    if all(a.holds_key for a in system.attacks):
+        why = "".join(f"<p><small>{sentence(n)}</small></p>" for n in system.notes)
+        return f'<div class="verdict"><h3>{name}: not attacked</h3>{why}</div>'
+    style, word = grade(system)
+    top = system.strongest
+    who, does = _knows(top)
+    rate = f"<b>{number(top.eer.value, 1)}&nbsp;%</b> of cases{_limits(top.eer)}"
+    lines = [
+        f'<div class="verdict {style}"><h3>{name}: {word}</h3>',
+        f"<p><small>{sentence(system.title)}</small></p>" if system.title else "",
+        f"<p>{who} mistakes one voice for another in {rate}; {headline().chance:g} % is chance. "
+        f"(Strongest attacker tried: {escape(top.attacker)}, {escape(top.verifier)}{does}.)</p>",
+        f"<p>{_advice(style, who)}{_bound(system)}{_key_lost(system)}</p>",
+        *weighted(system),
+    ]
+    if system.exposed:
+        worst = system.exposed[0]
+        always = sum(e.found == 1.0 for e in system.exposed)
+        lines.append(
+            f"<p>Least protected speaker: {escape(worst.speaker)}, who is the attacker's first "
+            f"guess in {100 * worst.found:.0f} % of the speaker's trials. Speakers who are the "
+            f"first guess in all of their trials: {always} of {len(system.exposed)}.</p>"
+        )
+    if system.left_out:
+        lines.append(
+            f"<p><b>The system failed on {trials(system.left_out)}</b>, which no figure counts "
+            "(see Left out).</p>"
+        )
+    notes = [note for note in system.notes if note not in common]
+    lines += [f"<p><small>{sentence(note)}</small></p>" for note in notes]
+    return "\n".join([*filter(None, lines), "</div>"])
+
+
+def weighted(system: SystemResults) -> list[str]:
+    """The lowest weighted mean of an attacker without the key, where there is one.
+
+    It may be another attacker than the strongest one, whose rate has one threshold for all data
+    sets.
+    """
+    name = f"{WEIGHTED} {headline().name}"
+    found = [a for a in system.attacks if not a.holds_key and name in a.figures]
+    if not found:
+        return []
+    top = min(found, key=lambda a: a.figures[name].value)
+    mean = top.figures[name]
+    return [
+        f"<p>Mean over data sets and sexes with the weights of the VoicePrivacy Challenge: "
+        f"<b>{number(mean.value, 1)}&nbsp;%</b>{_limits(mean)}, by {escape(top.attacker)}, "
+        f"{escape(top.verifier)}.</p>"
+    ]
+
+
+def _limits(m: Measured) -> str:
+    if m.low is None or m.high is None:
+        return ""
+    return f" ({number(m.low, 1)} to {number(m.high, 1)}&nbsp;%)"
+
+
+def _knows(attack: AttackFigures) -> tuple[str, str]:
+    """The attacker's knowledge and action, from ``knows X; does Y``."""
+    known, _, does = attack.knows.partition(";")
+    does = f", which {escape(does.strip())}" if does.strip() else ""
+    if not known.startswith(("knows ", "does ", "has ")):
+        return "The strongest attacker", f", {escape(attack.knows)}"
+    return f"An attacker who {escape(re.sub(', not ', ' but not ', known, count=1))}", does
+
+
+def _advice(style: str, who: str) -> str:
+    against = who[:1].lower() + who[1:]
+    if style in ("hardly", "weakly"):
+        return f"Do not rely on it against {against} and has other recordings of the speaker."
+    if style == "partly":
+        return f"Do not rely on it alone against {against}: this attacker identifies some speakers."
+    return "This is no proof: an attacker who was not tried may do better."
+
+
+def _bound(system: SystemResults) -> str:
+    if not bounded(system):
+        return ""
+    return " The figure is an upper bound on protection: attackers were left out (see the notes)."
+
+
+def _key_lost(system: SystemResults) -> str:
+    rate = with_key(system)
+    if rate is None:
+        return ""
+    return f" An attacker who has the key mistakes {number(rate.value, 1)}&nbsp;%."

@@ -1,0 +1,167 @@
+"""A metric: its name, unit, direction, chance level, interval and place in the reports.
+
+Each metric is one object beside the function that computes it. An evaluation goes through the list
+of metrics (``voicenym.evaluation.reported_metrics``): results, tables, cards and comparisons name
+none of them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Generic, Literal, Protocol, TypeVar
+
+from voicenym.metrics.bootstrap_draws import Drawn
+from voicenym.metrics.interval import Interval
+
+Data = TypeVar("Data")
+Table = Literal["attackers", "errors", "sound", "diversity", "similarity"]
+"""Tables of the report that have a column for each metric."""
+BOOTSTRAP = "percentiles of a bootstrap over speakers"
+"""How most intervals are drawn."""
+NO_INTERVAL = "none"
+SHORT_UNITS = ("%", "dB", "bit")
+"""Units that follow a name in the heading of a narrow column."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A figure with the limits of its interval (None where it has none) and its unit."""
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+    unit: str = ""
+
+
+class HasInterval(Protocol):
+    """What functions of :mod:`voicenym.metrics` return."""
+
+    @property
+    def value(self) -> float: ...
+    @property
+    def interval(self) -> Interval | None: ...
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A value with its interval, for metrics that are one of several figures of a computation."""
+
+    value: float
+    interval: Interval | None = None
+
+
+@dataclass(frozen=True)
+class Axis:
+    """An axis of the report's radar chart.
+
+    Args:
+        label: beside it.
+        worst, best: values at its centre and at its rim, in the metric's unit.
+    """
+
+    label: str
+    worst: float
+    best: float
+
+
+@dataclass(frozen=True)
+class Display:
+    """How a metric is shown.
+
+    Args:
+        table: of the report that has a column for it; None where the first table alone has one.
+        digits: behind the decimal point.
+        heading: of that column; empty for the metric's name.
+        summary: also a column of the report's first table.
+        compared: also a column of ``voicenym compare``.
+        card: also on the cards of systems.
+        axis: in the radar chart; None for none.
+        subject: what notes call it where it could not be measured, such as ``naturalness``.
+    """
+
+    table: Table | None
+    digits: int = 2
+    heading: str = ""
+    summary: bool = False
+    compared: bool = False
+    card: bool = False
+    axis: Axis | None = None
+    subject: str = ""
+
+
+@dataclass(frozen=True)
+class Metric(Generic[Data]):
+    """A figure of an evaluation.
+
+    Args:
+        name: key in ``results.json``, ``results.csv``, ``figures.json`` and tables.
+        unit: of the figure as shown, such as ``%`` or ``bit``.
+        better: whether ``higher`` or ``lower`` figures are better for the person who is protected
+            (privacy) or listened to (utility); ``neither`` where it depends.
+        chance: the figure of guessing, or of voices that have nothing to do with each other; None
+            where there is no such level.
+        interval: how its 95 % interval is drawn, in words for the report.
+        definition: what it is, one sentence for the report.
+        data: type of what it is computed from (:mod:`voicenym.metrics.metric_inputs`).
+        measure: computes the value and its interval; None where the data do not allow it.
+        display: how it is shown.
+        scale: factor from ``measure``'s value to ``unit``, such as 100 from a share to percent.
+        originals: is also measured on original speech; other metrics compare with it.
+        subgroups: is also measured for each sex, and for each part of a benchmark.
+        redraw: the value as a function of drawn speakers, for tests of differences between systems
+            and for weighted means over parts; None where there are no such tests.
+    """
+
+    name: str
+    unit: str
+    better: Literal["higher", "lower", "neither"]
+    chance: float | None
+    interval: str
+    definition: str
+    data: type[Data]
+    measure: Callable[[Data], HasInterval | None]
+    display: Display
+    scale: float = 1.0
+    originals: bool = False
+    subgroups: bool = False
+    redraw: Callable[[Any], Drawn] | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "__doc__", self.definition)  # which the registry describes it by
+
+    def __call__(self, data: Data) -> Measured | None:
+        """The figure in the metric's unit; None where the data do not allow it."""
+        found = self.measure(data)
+        return None if found is None else self.figure(found.value, found.interval)
+
+    def figure(self, value: float, interval: Interval | None = None) -> Measured:
+        """A value of ``measure`` in the metric's unit; limits that are NaN count as none."""
+        if interval is None or any(math.isnan(limit) for limit in interval):
+            return Measured(self.scale * value, unit=self.unit)
+        low, high = interval
+        return Measured(self.scale * value, self.scale * low, self.scale * high, self.unit)
+
+    @property
+    def heading(self) -> str:
+        """Of a column in the report."""
+        return self.display.heading or self.name
+
+    @property
+    def column(self) -> str:
+        """Of a narrow column: the name, and the unit where it is short."""
+        return f"{self.name} {self.unit}" if self.unit in SHORT_UNITS else self.name
+
+    @property
+    def explanation(self) -> str:
+        """Sentences for a reader: definition, direction, chance level and interval."""
+        unit = f" {self.unit}" if self.unit else ""
+        parts = [f"{self.definition}."]
+        if self.better != "neither":
+            parts.append(f"{self.better.capitalize()} is better.")
+        if self.chance is not None:
+            parts.append(f"Chance level: {self.chance:g}{unit}.")
+        if self.interval != NO_INTERVAL:
+            parts.append(f"Interval: {self.interval}.")
+        return " ".join(parts)

@@ -1,0 +1,154 @@
+"""What metrics are computed from: scores of trials, pairs of recordings, words, speaker vectors.
+
+Each input remembers intermediate results, so that metrics that share a computation (such as the two
+figures of ZEBRA) run it once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import numpy as np
+
+from voicenym.metrics.scores import Array, Speakers
+from voicenym.metrics.similarity import Similarity, similarity_matrix
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Numerators and denominators of a ratio of sums: word errors over words, values over counts.
+
+    Args:
+        above, below: ``[recording]``.
+        names, speakers: of the recordings.
+    """
+
+    above: np.ndarray
+    below: np.ndarray
+    names: tuple[str, ...]
+    speakers: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Input:
+    """Settings of the bootstrap, and results that several metrics share."""
+
+    replicates: int = 1000
+    seed: int = 0
+    _results: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    @property
+    def bootstrap(self) -> dict[str, Any]:
+        """Keyword arguments of the metrics' functions."""
+        return {"replicates": self.replicates, "seed": self.seed}
+
+    def once(self, compute: Callable[[Any], Result]) -> Result:
+        """``compute(self)``; the second call returns the result of the first one."""
+        if compute not in self._results:
+            self._results[compute] = compute(self)
+        found: Result = self._results[compute]
+        return found
+
+
+@dataclass(frozen=True)
+class TrialScores(_Input):
+    """Scores of verification trials of one attacker.
+
+    Args:
+        target, nontarget: scores, higher for the same speaker.
+        speakers: of the trials, for the bootstrap.
+        threshold: of equal errors on original speech; None where the scores have another scale.
+    """
+
+    target: Array
+    nontarget: Array
+    speakers: Speakers
+    threshold: float | None = None
+
+    def estimate(self, function: Callable[..., Result]) -> Result:
+        """The result of a metric's function of these scores, which is called once."""
+        if function not in self._results:
+            self._results[function] = function(
+                self.target, self.nontarget, self.speakers, **self.bootstrap
+            )
+        found: Result = self._results[function]
+        return found
+
+
+@dataclass(frozen=True)
+class SpeechPairs(_Input):
+    """Recordings before and after anonymization; both are the originals where nothing is done.
+
+    Args:
+        original, changed: ``[time]`` each, mono.
+        rate: in Hz.
+        names, speakers, texts: of the recordings; an empty text is unknown.
+        seconds: computing time of each; empty where nothing is done.
+    """
+
+    original: Sequence[np.ndarray]
+    changed: Sequence[np.ndarray]
+    rate: int
+    names: Sequence[str]
+    speakers: Sequence[str]
+    texts: Sequence[str]
+    seconds: Sequence[float] = ()
+
+
+@dataclass(frozen=True)
+class RecognisedWords(_Input):
+    """Reference texts and what a recogniser made of the recordings.
+
+    Args:
+        references, hypotheses: texts in one order.
+        names, speakers: of the recordings.
+    """
+
+    references: Sequence[str]
+    hypotheses: Sequence[str]
+    names: Sequence[str]
+    speakers: Sequence[str]
+
+
+@dataclass(frozen=True)
+class VoiceVectors(_Input):
+    """Speaker vectors of recordings before and after anonymization.
+
+    Args:
+        original, published: ``[recording, dimension]``, each of length one.
+        speakers: of the recordings.
+    """
+
+    original: np.ndarray
+    published: np.ndarray
+    speakers: np.ndarray
+
+    def similarity(self, block: str) -> Similarity:
+        """The voice similarity matrix ``oo``, ``oa`` or ``aa``: original, anonymized, by cosine."""
+        if block not in self._results:
+            rows, columns = ({"o": self.original, "a": self.published}[side] for side in block)
+            itself = np.eye(len(self.speakers), dtype=bool)
+            self._results[block] = similarity_matrix(
+                rows @ columns.T, self.speakers, self.speakers, same_segment=itself
+            )
+        found: Similarity = self._results[block]
+        return found
+
+    def voices(self) -> tuple[np.ndarray, np.ndarray]:
+        """The mean vector of each speaker before and after, ``[speaker, dimension]``."""
+        before, after = (speaker_means(v, self.speakers) for v in (self.original, self.published))
+        return before, after
+
+
+def speaker_means(vectors: np.ndarray, speakers: np.ndarray) -> np.ndarray:
+    """The mean vector of each speaker, ``[speaker, dimension]``, in the order of their names.
+
+    Args:
+        vectors: ``[recording, dimension]``.
+        speakers: of the recordings.
+    """
+    return np.stack([vectors[speakers == name].mean(0) for name in sorted(set(speakers))])

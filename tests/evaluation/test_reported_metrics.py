@@ -1,0 +1,226 @@
+"""The list of metrics: what they state, and that reports of earlier releases stay readable."""
+
+import dataclasses
+import json
+import math
+import re
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("scipy")
+pytest.importorskip("matplotlib")
+
+from voicenym.errors import DependencyError, ScoreError, VoicenymError
+from voicenym.evaluation import card_figures, report, reported_metrics, results, saved_scores
+from voicenym.evaluation.comparison import compare
+from voicenym.evaluation.reported_metrics import METRICS, headline, measure, metrics, named, of
+from voicenym.evaluation.text_summary import summary
+from voicenym.metrics import Speakers
+from voicenym.metrics.metric import Display, Estimate, Measured, Metric
+from voicenym.metrics.metric_inputs import TrialScores
+
+OLD = Path(__file__).with_name("old_report")
+"""Written by the release before metrics were objects, from drawn scores of four speakers."""
+
+
+def spread(scores):
+    """A made-up metric of trial scores."""
+    return Estimate(float(np.std(scores.target)), (0.5, 1.5))
+
+
+SPREAD = Metric(
+    name="spread",
+    unit="bit",
+    better="lower",
+    chance=1.0,
+    interval="made up",
+    definition="Deviation of the target scores",
+    data=TrialScores,
+    measure=spread,
+    display=Display(table="attackers", digits=3, compared=True, card=True),
+)
+
+
+@pytest.fixture
+def one_more(monkeypatch):
+    """The list with a metric that is registered and named nowhere else."""
+    METRICS.register("spread", SPREAD)
+    metrics.cache_clear()
+    yield SPREAD
+    del METRICS._entries["spread"]
+    metrics.cache_clear()
+
+
+@pytest.fixture
+def trials():
+    rng = np.random.default_rng(0)
+    who = Speakers(np.repeat(np.arange(6), 2)[:, None] * [1, 1], rng.integers(0, 6, (30, 2)))
+    return TrialScores(rng.normal(1, 1, 12), rng.normal(0, 1, 30), who, 0.5, replicates=20)
+
+
+def test_every_metric_states_what_a_reader_must_know():
+    names = [metric.name for metric in metrics()]
+    assert names == list(reported_metrics.PLACES)
+    for metric in metrics():
+        assert metric.better in ("higher", "lower", "neither")
+        assert metric.definition
+        assert not metric.definition.endswith(".")
+        assert metric.interval in metric.explanation or metric.interval == "none"
+        assert METRICS.describe(metric.name).summary == metric.definition
+    assert headline().name == "EER"
+    assert "Higher is better. Chance level: 50 %. Interval: percentiles" in headline().explanation
+    with pytest.raises(VoicenymError, match=r"no metric 'ERR' \(did you mean .*EER"):
+        METRICS.get("ERR")
+
+
+def test_chance_levels_are_what_equal_scores_give(trials):
+    equal = dataclasses.replace(trials, target=np.zeros(12), nontarget=np.zeros(30))
+    for metric in of(TrialScores):
+        # Laplace's rule leaves a likelihood ratio where the classes differ in size
+        if metric.chance is not None and metric.name != "worst case":
+            assert metric(equal).value == pytest.approx(metric.chance, abs=1e-9), metric.name
+
+
+def test_figures_are_scaled_to_their_unit_and_limits_that_are_nan_are_none():
+    eer = headline()
+    assert eer.figure(0.25, (0.2, 0.3)) == Measured(25.0, 20.0, 30.0, "%")
+    assert eer.figure(0.25, (math.nan, math.nan)) == Measured(25.0, unit="%")
+    assert eer.figure(0.25) == Measured(25.0, unit="%")
+
+
+def test_metrics_of_one_computation_share_it(trials):
+    calls = []
+
+    def counted(*arguments, **options):
+        calls.append(options)
+        return Estimate(1.0)
+
+    assert trials.estimate(counted) is trials.estimate(counted)
+    assert calls == [{"replicates": 20, "seed": 0}]
+    assert trials.once(lambda scores: scores.threshold) == 0.5
+
+
+@pytest.mark.parametrize(
+    ("key", "name"),
+    [
+        ("EER f", "EER"), ("weighted EER", "EER"), ("EER VCTK f", "EER"), ("C", None),
+        ("rho_F0 by chance", "rho_F0 by chance"), ("WER retrained", "WER"),
+        ("weighted rho_F0", "rho_F0"), ("WER substitutions", "WER substitutions"),
+    ],
+)  # fmt: skip
+def test_keys_of_subgroups_and_means_belong_to_their_metric(key, name):
+    metric = named(key)
+    assert (metric and metric.name) == name
+
+
+def test_what_cannot_be_measured_is_a_note_or_an_error(trials, monkeypatch):
+    rate = headline()
+
+    def fails(error):
+        def failing(scores):
+            raise error
+
+        broken = dataclasses.replace(
+            SPREAD, measure=failing, display=Display("sound", subject="spread of scores")
+        )
+        monkeypatch.setattr(reported_metrics, "metrics", lambda: (broken, rate))
+
+    for error in (DependencyError("pip install it"), ValueError("too short")):
+        fails(error)
+        notes = []
+        assert set(measure(trials, notes=notes)) == {"EER"}
+        assert notes == [f"spread of scores was not measured: {error}"]
+        with pytest.raises(type(error)):
+            measure(trials)
+    fails(ScoreError("NaN"))
+    with pytest.raises(ScoreError):
+        measure(trials, notes=[])
+
+
+def test_a_registered_metric_is_in_results_tables_report_comparison_and_output(
+    one_more, trials, found, tmp_path
+):
+    """One object and one line of the registry are all that a new metric needs."""
+    figure = measure(trials)["spread"]
+    assert figure == Measured(float(np.std(trials.target)), 0.5, 1.5, "bit")
+    evaluation, _ = found
+    system = dataclasses.replace(evaluation.systems[0], name="mcadams", utility={"spread": figure})
+    top = dataclasses.replace(
+        system.strongest, figures={**system.strongest.figures, "spread": figure}
+    )
+    system = dataclasses.replace(system, attacks=(top,))
+    changed = dataclasses.replace(evaluation, systems=(system,))
+    results.save(changed, tmp_path)
+    assert results.load(tmp_path).systems[0].strongest.figures["spread"] == figure
+    assert f"spread,{figure.value},0.5,1.5,bit" in (tmp_path / "results.csv").read_text()
+    page = report.html(changed, None)
+    shown = f"{figure.value:.3f}"
+    assert '<th scope="col">spread</th>' in page
+    assert f'{shown} <span class="range">(0.500 to 1.500)' in page
+    assert "Deviation of the target scores. Lower is better. Chance level: 1 bit." in page
+    assert f"spread      {shown} bit (0.500 to 1.500), chance 1 bit" in summary(changed)
+    table = compare([("a", changed)])
+    assert "spread bit" in table
+    assert f"{shown} [0.500, 1.500]" in table
+    card_figures.write(changed, tmp_path / "figures.json")
+    rows = json.loads((tmp_path / "figures.json").read_text())["mcadams"]
+    assert rows[-1]["metric"] == "spread"
+
+
+def test_what_another_package_declares_must_be_a_metric(monkeypatch):
+    METRICS.register("spread", lambda data: None)
+    metrics.cache_clear()
+    try:
+        with pytest.raises(VoicenymError, match="metric 'spread' of voicenym is no voicenym"):
+            metrics()
+    finally:
+        del METRICS._entries["spread"]
+        metrics.cache_clear()
+
+
+def test_a_report_of_an_earlier_release_is_compared_as_that_release_did():
+    old = results.load(OLD)
+    lines = compare([("a", old, saved_scores.load(OLD))], 200).splitlines()
+    numbers = [re.findall(r"[-+]?(?:\d+\.\d+|inf)|(?:un)?paired|p <", line) for line in lines]
+    then = (OLD / "compare.txt").read_text().splitlines()
+    expected = [re.findall(r"[-+]?(?:\d+\.\d+|inf)|(?:un)?paired|p <", line) for line in then]
+    assert [n for n in numbers if n] == [n for n in expected if n]
+    assert lines[0] == then[0], "the same columns"
+
+
+def test_cards_from_a_report_of_an_earlier_release_have_the_same_bytes(tmp_path):
+    card_figures.write(results.load(OLD), tmp_path / "figures.json")
+    assert (tmp_path / "figures.json").read_bytes() == (OLD / "figures.json").read_bytes()
+
+
+def test_a_page_is_written_from_an_earlier_report_with_figures_of_no_listed_metric(tmp_path):
+    shutil.copy(OLD / "results.json", tmp_path)
+    text = (tmp_path / "results.json").read_text().replace('"D_sys"', '"D_former"')
+    (tmp_path / "results.json").write_text(text)
+    page = report.html(results.load(tmp_path), None)
+    assert '<th scope="col">D_former</th>' in page
+    assert "Global linkability" not in page
+
+
+def test_figures_of_the_same_scores_are_those_of_the_earlier_release():
+    """Values and intervals of all attackers' metrics, from the scores that were saved then."""
+    old, saved = results.load(OLD), saved_scores.load(OLD)
+    same = saved.pairs[:, 0] == saved.pairs[:, 1]
+    _, index = np.unique(saved.pairs, return_inverse=True)
+    pairs = index.reshape(saved.pairs.shape)
+    for system in old.systems:
+        scores = saved.scores[system.name]
+        data = TrialScores(
+            scores[same], scores[~same], Speakers(pairs[same], pairs[~same]), replicates=30
+        )
+        found = measure(data)
+        then = system.strongest.figures
+        for name, figure in then.items():
+            if name in found:
+                assert dataclasses.astuple(found[name]) == pytest.approx(
+                    dataclasses.astuple(figure), nan_ok=True
+                ), name
+        assert set(then) - set(found) <= {"EER f", "EER m"}
