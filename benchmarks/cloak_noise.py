@@ -24,7 +24,7 @@ import torch
 
 from voicenym.attack.attackers import Ignorant, Unprotected
 from voicenym.attack.embedder import Embedder
-from voicenym.attack.scenario import Case, Protection
+from voicenym.attack.scenario import Protection, Scenario
 from voicenym.attack.transforms import Anonymize, Step, Transform
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.recordings import halved, recordings
@@ -110,14 +110,14 @@ def main() -> None:
     print("| verifier | added | A1 | the cloak's less this |\n| --- | --- | --- | --- |")
     with Embedder(VectorCache(options.cache)) as embedder:
         for voice in (verifier(name) for name in options.verifier or installed()):
-            bare = Case(trials.models, trials.recordings, Protection(Transform()), key(0, "a"))
+            bare = Scenario(trials.models, trials.recordings, Protection(Transform()), key(0, "a"))
             (one,) = protection.attack(
                 [Unprotected()], bare, trials, voice, embedder, replicates=options.replicates
             )
             print(f"| {voice.name} | nothing | {cell(one.figures.eer)} | |", flush=True)
             cloaked = None
             for name, step in steps.items():
-                case = Case(
+                case = Scenario(
                     trials.models, trials.recordings, Protection(Transform((step,))), key(0, "a")
                 )
                 (one,) = protection.attack(

@@ -24,7 +24,7 @@ import torch
 from voicenym.attack.attackers import Denoising, Ignorant, KeyHolder, LazyInformed, Unprotected
 from voicenym.attack.denoisers import denoisers
 from voicenym.attack.embedder import Embedder
-from voicenym.attack.scenario import Case, Protection
+from voicenym.attack.scenario import Protection, Scenario
 from voicenym.attack.transforms import Transform
 from voicenym.corpus.recordings import halved, recordings, spread
 from voicenym.evaluation import protection, utility
@@ -41,7 +41,7 @@ USUAL = 0.05
 HEAD = ("ε", "SNR, dB", "verifier", "A1", "A3 without key", "A3 with key", "MMR", "WMR", "WER")
 
 
-def protected(options: argparse.Namespace, epsilon: float, trials: Trials) -> Case:
+def protected(options: argparse.Namespace, epsilon: float, trials: Trials) -> Scenario:
     """Recordings cloaked with a radius, for attackers with a key of their own."""
     parameters: dict[str, Any] = {"epsilon": epsilon}
     if options.weights:
@@ -49,10 +49,12 @@ def protected(options: argparse.Namespace, epsilon: float, trials: Trials) -> Ca
     user = Protection.by(
         options.system, key(0, "user"), "speaker", tuple(sorted(parameters.items()))
     )
-    return Case(trials.models, trials.recordings, user, key(0, "attacker"), ())
+    return Scenario(trials.models, trials.recordings, user, key(0, "attacker"), ())
 
 
-def listened(case: Case, ears: Recogniser | None, sample: int, replicates: int) -> utility.Utility:
+def listened(
+    case: Scenario, ears: Recogniser | None, sample: int, replicates: int
+) -> utility.Utility:
     """Words, noise and the like of some recordings, those with text first."""
     told = [recording for recording in case.trials if recording.text] or list(case.trials)
     chosen = spread(told, sample)
@@ -66,7 +68,9 @@ def table(
     texts = [recording.text for recording in trials.recordings if recording.text]
     english = corpus.partition(":")[0] != "arabic_cmds" and bool(texts)
     ears = recogniser("sphinx", phrases=sorted(map(normalise, texts))) if english else None
-    bare = Case(trials.models, trials.recordings, Protection(Transform()), key(0, "attacker"), ())
+    bare = Scenario(
+        trials.models, trials.recordings, Protection(Transform()), key(0, "attacker"), ()
+    )
     voices = [verifier(name) for name in options.verifier or installed()]
     print(f"\n{corpus}: {len(trials.models)} speakers, {len(trials.recordings)} recordings tried\n")
     print("| " + " | ".join(HEAD) + " |\n" + "| --- " * len(HEAD) + "|")

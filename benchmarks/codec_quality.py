@@ -52,7 +52,7 @@ import intelligibility
 from voicenym.anonymizer import Anonymizer, load
 from voicenym.attack.attackers import Ignorant, LazyInformed, Unprotected
 from voicenym.attack.embedder import Embedder
-from voicenym.attack.scenario import Case, Protection
+from voicenym.attack.scenario import Protection, Scenario
 from voicenym.attack.transforms import ORIGINAL, Anonymize, Transform
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.recordings import halved, recordings, spread
@@ -155,7 +155,7 @@ def likeness(
 
 
 def hidden(
-    case: Case, trials: Trials, ear: Verifier, embedder: Embedder, replicates: int
+    case: Scenario, trials: Trials, ear: Verifier, embedder: Embedder, replicates: int
 ) -> Figures:
     """EERs of the ignorant and the lazy-informed, G_VD, DeID, and how like the original it is."""
     attackers = [Ignorant(), LazyInformed()]
@@ -364,7 +364,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     words = _words(options) if options.words else None
     pairs = repeated(speech, options.word) if options.word else {}
-    bare = Case(trials.models, trials.recordings, Protection(Transform()), key(0, "attacker"))
+    bare = Scenario(trials.models, trials.recordings, Protection(Transform()), key(0, "attacker"))
     rows: dict[str, dict[float, Figures]] = defaultdict(dict)
     everything: dict[str, Figures] = {}
     with Embedder(VectorCache(options.cache)) as embedder:

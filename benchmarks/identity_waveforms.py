@@ -33,9 +33,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from voicenym.attack.attackers import Ignorant, LazyInformed, SemiInformed, Unprotected
+from voicenym.attack.attackers import Ignorant, LazyInformed, SemiInformedBackEnd, Unprotected
 from voicenym.attack.embedder import Embedder
-from voicenym.attack.scenario import Case, Protection
+from voicenym.attack.scenario import Protection, Scenario
 from voicenym.attack.transforms import ORIGINAL, Transform
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.recordings import halved, recordings, spread
@@ -54,12 +54,12 @@ HEAD = ("method", "ignorant", "lazy-informed", "semi-informed", "G_VD, dB", "D_K
 
 
 @dataclass(frozen=True)
-class SemiInformedAnew(SemiInformed):
+class SemiInformedAnew(SemiInformedBackEnd):
     """The semi-informed attacker whose enrolment has a voice per utterance."""
 
     name = "semi-informed"
 
-    def enrolment(self, case: Case) -> Transform:
+    def enrolment(self, case: Scenario) -> Transform:
         return case.protection.with_key(case.key, "utterance")
 
 
@@ -105,7 +105,7 @@ def main() -> None:
     )
     print("| " + " | ".join(HEAD) + " |\n" + "| --- " * len(HEAD) + "|")
     with Embedder(VectorCache(options.cache)) as embedder:
-        bare = Case(
+        bare = Scenario(
             trials.models, trials.recordings, Protection(Transform()), key(0, "attacker"), pool
         )
         original = embedder(voice, trials.recordings, ORIGINAL)
@@ -122,7 +122,7 @@ def main() -> None:
             known = Protection(
                 user.transform, SYSTEM, parameters(theirs or text, options.weights), user.per
             )
-            case = Case(trials.models, trials.recordings, known, key(0, "attacker"), pool)
+            case = Scenario(trials.models, trials.recordings, known, key(0, "attacker"), pool)
             line_up = [Ignorant(), LazyInformed(), SemiInformedAnew()]
             found = protection.attack(line_up, case, trials, voice, embedder, **replicates)
             spoken = embedder(voice, trials.recordings, user.transform)

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from voicenym import Key
-from voicenym.attack import attackers, key_search
+from voicenym.attack import attacker_list, attackers, inversion, key_search
 from voicenym.attack.embedder import Embedder
-from voicenym.attack.scenario import Case, Model, Protection
+from voicenym.attack.resources import Resources
+from voicenym.attack.scenario import Model, Protection, Scenario
 from voicenym.attack.transforms import EVERYBODY, Anonymize, Undo
 from voicenym.corpus.recording import Recording
 
@@ -16,9 +17,11 @@ USER, ATTACKER = Key(bytes(32)), Key(bytes(range(32)))
 DIMENSION, SPEAKERS, VOICES = 24, 20, 6
 
 
-def error_rate(scores, case):
+def error_rate(scores, scenario):
     """Share of impostors that score above the median target: 0.5 by chance."""
-    same = np.array([m.speaker for m in case.models])[:, None] == [r.speaker for r in case.trials]
+    same = np.array([m.speaker for m in scenario.models])[:, None] == [
+        r.speaker for r in scenario.trials
+    ]
     return float(np.mean(scores[~same] >= np.median(scores[same])))
 
 
@@ -33,9 +36,9 @@ class Vectors:
         self._people = rng.standard_normal((SPEAKERS, DIMENSION))
 
     def __call__(self, verifier, recordings, transform):
-        return np.stack(self.those(verifier, recordings, transform))
+        return np.stack(self.vectors_or_reasons(verifier, recordings, transform))
 
-    def those(self, verifier, recordings, transform):
+    def vectors_or_reasons(self, verifier, recordings, transform):
         return [self._one(r, transform) for r in recordings]
 
     def kept(self, verifier, recordings, transform):
@@ -54,7 +57,7 @@ class Vectors:
 
 
 @pytest.fixture
-def case():
+def scenario():
     def recordings(speaker, numbers):
         return tuple(Recording(f"{speaker}-{n}", f"s{speaker}", Path("none")) for n in numbers)
 
@@ -62,12 +65,12 @@ def case():
         Model(f"s{s}", f"s{s}", recordings(s, range(3 + s % 2))) for s in range(SPEAKERS)
     )
     trials = tuple(r for s in range(SPEAKERS) for r in recordings(s, range(10, 14)))
-    return Case(models, trials, Protection.by("vtln", USER), ATTACKER)
+    return Scenario(models, trials, Protection.by("vtln", USER), ATTACKER)
 
 
-def test_strength_of_knowledge_is_as_it_must_be(case, spectrum):
+def test_strength_of_knowledge_is_as_it_must_be(scenario, spectrum):
     found = {
-        a.name: error_rate(a.scores(case, spectrum, Vectors()), case)
+        a.name: error_rate(a.scores(scenario, spectrum, Vectors()), scenario)
         for a in (
             attackers.Unprotected(),
             attackers.Ignorant(),
@@ -83,13 +86,15 @@ def test_strength_of_knowledge_is_as_it_must_be(case, spectrum):
     assert found["key search"] < 0.01, "six voices are searched at once"
 
 
-def test_scores_are_models_by_trials_and_do_not_depend_on_the_order(case, spectrum):
+def test_scores_are_models_by_trials_and_do_not_depend_on_the_order(scenario, spectrum):
     import dataclasses
 
-    backwards = dataclasses.replace(case, models=case.models[::-1], trials=case.trials[::-1])
+    backwards = dataclasses.replace(
+        scenario, models=scenario.models[::-1], trials=scenario.trials[::-1]
+    )
     for attacker in (attackers.LazyInformed(), key_search.KeySearch(keys=5)):
-        scores = attacker.scores(case, spectrum, Vectors())
-        assert scores.shape == (SPEAKERS, len(case.trials))
+        scores = attacker.scores(scenario, spectrum, Vectors())
+        assert scores.shape == (SPEAKERS, len(scenario.trials))
         other = attacker.scores(backwards, spectrum, Vectors())
         np.testing.assert_allclose(other[::-1, ::-1], scores, atol=1e-9)
 
@@ -120,21 +125,21 @@ def test_inversion_brings_mcadams_back(corpus, spectrum):
 
 
 def test_guesses_of_mcadams_cover_its_range():
-    guesses = key_search.inversions("mcadams", count=9)
+    guesses = inversion.inversions("mcadams", count=9)
     bent = sorted(dict(g.parameters)["low"] for g in guesses)
     assert len(guesses) == 9
     assert bent[0] == pytest.approx(1 / 0.9, abs=1e-3)
     assert bent[-1] == pytest.approx(2.0, abs=1e-3)
-    assert key_search.inversions("recast") == key_search.inversions(None) == ()
-    assert len(key_search.inversions("pv-tsm")) == len(key_search.inversions("formant")) == 12
-    chosen = key_search.inversions("mcadams", {"low": 0.8, "high": 0.8}, 2)
+    assert inversion.inversions("recast") == inversion.inversions(None) == ()
+    assert len(inversion.inversions("pv-tsm")) == len(inversion.inversions("formant")) == 12
+    chosen = inversion.inversions("mcadams", {"low": 0.8, "high": 0.8}, 2)
     assert {dict(g.parameters)["low"] for g in chosen} == {1.25}
 
 
 def test_files_of_others_are_attacked_without_their_system(corpus, spectrum, tmp_path):
     import soundfile
 
-    from voicenym.attack.transforms import Instead, Transform
+    from voicenym.attack.transforms import OtherFiles, Transform
 
     files = {}
     for recording in corpus:
@@ -142,10 +147,10 @@ def test_files_of_others_are_attacked_without_their_system(corpus, spectrum, tmp
         soundfile.write(files[recording.name], recording.samples()[::-1], 16000)
     models = tuple(Model(s, s, (r,)) for s in ("s0", "s1") for r in corpus if r.name == f"{s}-u0")
     trials = tuple(r for r in corpus if r.name.endswith("u1"))[:2]
-    case = Case(models, trials, Protection(Transform((Instead(files),))), ATTACKER)
-    names = [a.name for a in key_search.line_up(None, {}, [], keys=2, trains=False)]
+    scenario = Scenario(models, trials, Protection(Transform((OtherFiles(files),))), ATTACKER)
+    names = [a.name for a in attacker_list.attackers(Resources(keys=2))]
     assert names == ["ignorant", "key-holder"]
-    scores = attackers.Ignorant().scores(case, spectrum, Embedder())
+    scores = attackers.Ignorant().scores(scenario, spectrum, Embedder())
     assert scores.shape == (2, 2)
     assert (scores.diagonal() > scores[[0, 1], [1, 0]]).all(), "time reversal keeps the spectrum"
 

@@ -6,8 +6,15 @@ import torch
 
 from voicenym import Audio, Key, load
 from voicenym.attack.embedder import Embedder
-from voicenym.attack.inversion import BACKWARDS, Backwards, Chosen, FormantBack, PvTsmBack, VtlnBack
-from voicenym.attack.key_search import inversions
+from voicenym.attack.inversion import (
+    INVERSES,
+    ChosenPseudonym,
+    InverseFormant,
+    InversePvTsm,
+    InverseVtln,
+    Inverted,
+    inversions,
+)
 from voicenym.attack.transforms import ORIGINAL, Anonymize, Transform
 from voicenym.dsp.voice_measurement import Reader
 from voicenym.errors import VoicenymError
@@ -18,13 +25,13 @@ KEYS = [Key(bytes([i]) * 32) for i in range(6)]
 
 
 def test_draws_are_the_shares_that_were_chosen():
-    chosen = Chosen({"a": 0.25, "b": 1.0, "c": 0.0})
+    chosen = ChosenPseudonym({"a": 0.25, "b": 1.0, "c": 0.0})
     assert chosen.uniform("a", 2.0, 6.0) == 3.0
     assert chosen.uniform("unknown", 2.0, 6.0) == 4.0
     assert chosen.uniforms("b", 3) == [1.0] * 3
     assert [chosen.index(p, 7) for p in "abc"] == [1, 6, 0]
-    assert chosen == Chosen({"c": 0.0, "b": 1.0, "a": 0.25})
-    assert chosen != Chosen({"a": 0.5})
+    assert chosen == ChosenPseudonym({"c": 0.0, "b": 1.0, "a": 0.25})
+    assert chosen != ChosenPseudonym({"a": 0.5})
 
 
 @pytest.mark.parametrize("warp", ["composed", "bilinear", "quadratic"])
@@ -32,7 +39,7 @@ def test_a_warp_turned_round_is_its_inverse(warp):
     omega = torch.linspace(0.0, torch.pi, 300, dtype=torch.float64)
     for key in KEYS[:4]:
         voice = key.pseudonym("s")
-        back = VtlnBack(warp=warp).warped(voice, omega)
+        back = InverseVtln(warp=warp).warped(voice, omega)
         there = Vtln(warp=warp).warped(voice, back)
         torch.testing.assert_close(there, omega, atol=1e-5, rtol=0)
         assert (back - omega).abs().max() > 0.05
@@ -50,7 +57,7 @@ def test_a_tone_comes_back_to_where_it_was(key):
     voice = key.pseudonym("s")
     moved = load("pv-tsm")(tone, voice)
     assert abs(12 * np.log2(peak(moved.samples.numpy()) / 440)) > 1.9
-    back = PvTsmBack()(moved, voice)
+    back = InversePvTsm()(moved, voice)
     assert peak(back.samples.numpy()) == pytest.approx(440, abs=2)
 
 
@@ -63,12 +70,16 @@ def test_pitch_is_moved_back_by_the_chosen_factor(corpus):
         return reader.result()[0]
 
     before = reading(samples)
-    system = FormantBack()
+    system = InverseFormant()
     for share, factor in ((0.0, 1 / 1.5), (0.5, 1.0), (1.0, 1.5)):
-        after = reading(system(Audio(samples, RATE), Chosen({"formant.pitch": share})).samples)
+        after = reading(
+            system(Audio(samples, RATE), ChosenPseudonym({"formant.pitch": share})).samples
+        )
         assert after.pitch / before.pitch == pytest.approx(factor, rel=0.06)
     down, up = (
-        reading(system(Audio(samples, RATE), Chosen({"formant.phi": share})).samples).neutral
+        reading(
+            system(Audio(samples, RATE), ChosenPseudonym({"formant.phi": share})).samples
+        ).neutral
         for share in (0.1, 0.9)
     )
     assert down < before.neutral < up
@@ -91,32 +102,33 @@ def test_the_nearest_guess_brings_recordings_back(system, corpus, spectrum):
 
 
 def test_guesses_cover_both_signs_and_keep_the_user_s_parameters():
-    for system in BACKWARDS:
+    for system in INVERSES:
         guesses = inversions(system)
         assert len(set(guesses)) == len(guesses) == 12
     chosen = inversions("pv-tsm", {"low": 3.0, "high": 4.0}, 4)
     shifts = sorted(
-        PvTsmBack(**dict(g.parameters)).semitones(Chosen(dict(g.shares))) for g in chosen
+        InversePvTsm(**dict(g.parameters)).semitones(ChosenPseudonym(dict(g.shares)))
+        for g in chosen
     )
     assert shifts == pytest.approx([-3.75, -3.25, 3.25, 3.75])
 
 
 def test_identities_tell_guesses_apart(corpus):
-    names = {guess.identity(corpus[0]) for s in BACKWARDS for guess in inversions(s)}
+    names = {guess.identity(corpus[0]) for s in INVERSES for guess in inversions(s)}
     assert len(names) == 36
-    other = Backwards("vtln", (("vtln.sign", 0.25),), (("warp", "bilinear"),))
+    other = Inverted("vtln", (("vtln.sign", 0.25),), (("warp", "bilinear"),))
     assert other.identity(corpus[0]) not in names
 
 
 def test_what_cannot_be_run_backwards_is_said(corpus):
-    step = Backwards("recast", ())
-    with pytest.raises(VoicenymError, match="recast cannot be run backwards; there are: vtln"):
+    step = Inverted("recast", ())
+    with pytest.raises(VoicenymError, match="recast has no inverse; there are: vtln"):
         step(corpus[0].samples(), corpus[0])
 
 
 def test_length_is_kept_and_the_same_guess_gives_the_same_sound(corpus):
 
-    for system in BACKWARDS:
+    for system in INVERSES:
         guess, samples = inversions(system)[3], corpus[0].samples()
         first = guess(samples, corpus[0])
         assert first.shape == samples.shape

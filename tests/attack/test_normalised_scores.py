@@ -8,8 +8,8 @@ import pytest
 from voicenym import Key
 from voicenym.attack.attackers import Ignorant, KeyHolder, LazyInformed, Unprotected
 from voicenym.attack.normalised_scores import Normalised, cohort
-from voicenym.attack.scenario import Case, Model, Protection
-from voicenym.attack.transforms import ORIGINAL, Anonymize, Instead, Transform
+from voicenym.attack.scenario import Model, Protection, Scenario
+from voicenym.attack.transforms import ORIGINAL, Anonymize, OtherFiles, Transform
 from voicenym.corpus.recording import Recording
 from voicenym.errors import VoicenymError
 from voicenym.verification.scoring import unit
@@ -25,12 +25,12 @@ class Vectors:
         self.asked = []
         self._common = 2.0 * np.random.default_rng(0).standard_normal(DIMENSION)
 
-    def those(self, verifier, recordings, transform):
+    def vectors_or_reasons(self, verifier, recordings, transform):
         self.asked.append(([r.name for r in recordings], transform))
         return [self._one(r.name) for r in recordings]
 
     def kept(self, verifier, recordings, transform):
-        return np.stack(self.those(verifier, recordings, transform)), list(recordings)
+        return np.stack(self.vectors_or_reasons(verifier, recordings, transform)), list(recordings)
 
     def _one(self, name):
         person, number = map(int, name.split("-"))
@@ -44,50 +44,54 @@ def recordings(people, numbers):
 
 
 @pytest.fixture
-def case():
+def scenario():
     models = tuple(Model(f"s{p}", f"s{p}", recordings([p], [0])) for p in range(40))
     trials = recordings(range(40), [10, 11])
     pool = recordings(range(100, 160), [0, 1])
-    return Case(models, trials, Protection.by("vtln", USER), ATTACKER, pool)
+    return Scenario(models, trials, Protection.by("vtln", USER), ATTACKER, pool)
 
 
-def rate(scores, case):
-    same = np.equal.outer([m.speaker for m in case.models], [r.speaker for r in case.trials])
+def rate(scores, scenario):
+    same = np.equal.outer(
+        [m.speaker for m in scenario.models], [r.speaker for r in scenario.trials]
+    )
     target, other = scores[same], scores[~same]
     thresholds = np.sort(scores.ravel())
     return min(max((target < t).mean(), (other >= t).mean()) for t in thresholds)
 
 
-def test_common_voices_no_longer_look_like_everybody(case, spectrum):
-    plain = rate(Unprotected().scores(case, spectrum, Vectors()), case)
-    normal = rate(Normalised(Unprotected()).scores(case, spectrum, Vectors()), case)
+def test_common_voices_no_longer_look_like_everybody(scenario, spectrum):
+    plain = rate(Unprotected().scores(scenario, spectrum, Vectors()), scenario)
+    normal = rate(Normalised(Unprotected()).scores(scenario, spectrum, Vectors()), scenario)
     assert normal < 0.75 * plain
 
 
-def test_strangers_undergo_what_the_enrolment_does(case, spectrum):
-    pool = [r.name for r in case.pool]
+def test_strangers_undergo_what_the_enrolment_does(scenario, spectrum):
+    pool = [r.name for r in scenario.pool]
     for attacker, steps in (
         (Ignorant(), ()),
         (LazyInformed(), (Anonymize("vtln", ATTACKER),)),
         (KeyHolder(), (Anonymize("vtln", USER),)),
     ):
         vectors = Vectors()
-        Normalised(attacker).scores(case, spectrum, vectors)
+        Normalised(attacker).scores(scenario, spectrum, vectors)
         assert [t.steps for names, t in vectors.asked if names == pool] == [steps]
-    files = Protection(Transform((Instead({}),)))
-    foreign = Case(case.models, case.trials, files, ATTACKER, case.pool)
+    files = Protection(Transform((OtherFiles({}),)))
+    foreign = Scenario(scenario.models, scenario.trials, files, ATTACKER, scenario.pool)
     assert KeyHolder().cohort(foreign) == ORIGINAL
 
 
-def test_a_stranger_is_the_mean_of_own_unit_vectors(case, spectrum):
-    found = cohort(case, spectrum, Vectors(), ORIGINAL)
+def test_a_stranger_is_the_mean_of_own_unit_vectors(scenario, spectrum):
+    found = cohort(scenario, spectrum, Vectors(), ORIGINAL)
     assert found.shape == (60, DIMENSION)
     vectors = Vectors()
     first = unit(np.stack([vectors._one("100-0"), vectors._one("100-1")])).mean(0)
     np.testing.assert_allclose(found[0], first)
 
 
-def test_too_few_strangers_are_refused(case, spectrum):
-    alone = Case(case.models, case.trials, case.protection, ATTACKER, case.pool[:2])
+def test_too_few_strangers_are_refused(scenario, spectrum):
+    alone = Scenario(
+        scenario.models, scenario.trials, scenario.protection, ATTACKER, scenario.pool[:2]
+    )
     with pytest.raises(VoicenymError, match="two speakers"):
         Normalised(Ignorant()).scores(alone, spectrum, Vectors())

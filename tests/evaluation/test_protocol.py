@@ -112,7 +112,7 @@ def test_files_of_somebody_else_are_evaluated(desk, tmp_path):
 def test_statistics_are_trained_on_what_their_attacker_knows(corpus):
     """The ignorant know originals alone; the informed protect the pool with their own key."""
     from voicenym.attack.embedder import Embedder
-    from voicenym.attack.scenario import Case, Protection
+    from voicenym.attack.scenario import Protection, Scenario
     from voicenym.evaluation import protection
     from voicenym.evaluation.evaluation_plan import key
     from voicenym.evaluation.trials import build
@@ -121,12 +121,12 @@ def test_statistics_are_trained_on_what_their_attacker_knows(corpus):
     heard = []
 
     class Spying(Embedder):
-        def those(self, verifier, recordings, transform):
+        def vectors_or_reasons(self, verifier, recordings, transform):
             heard.append((list(recordings), transform.steps))
-            return super().those(verifier, recordings, transform)
+            return super().vectors_or_reasons(verifier, recordings, transform)
 
     trials = build(corpus[:16], enrolment=2, trials=2)
-    case = Case(
+    case = Scenario(
         trials.models,
         trials.recordings,
         Protection.by("vtln", key(0, "user")),

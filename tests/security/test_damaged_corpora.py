@@ -12,9 +12,9 @@ import soundfile
 from typer.testing import CliRunner
 
 from voicenym.apps.cli import app
-from voicenym.attack.attackers import enrolled, tried
+from voicenym.attack.attackers import enrolment_vectors, trial_vectors
 from voicenym.attack.embedder import Embedder
-from voicenym.attack.scenario import Case, Model, Protection
+from voicenym.attack.scenario import Model, Protection, Scenario
 from voicenym.attack.transforms import Anonymize, Transform
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.recordings import recordings
@@ -196,13 +196,13 @@ def test_an_attacker_whose_own_processing_fails_still_attacks(corpus):
     own = [[r for r in corpus if r.speaker == f"s{s}"] for s in range(2)]
     models = tuple(Model(r[0].speaker, r[0].speaker, tuple(r[:2])) for r in own)
     trials = tuple(r[2] for r in own)
-    case = Case(models, trials, Protection(Transform()), Key(bytes(32)))
+    case = Scenario(models, trials, Protection(Transform()), Key(bytes(32)))
     embedder, ear = Embedder(left_out=LeftOut()), VoiceStatistics()
     for step in (Failing(trials[0].name), Failing()):
-        heard = tried(case, ear, embedder, step)
+        heard = trial_vectors(case, ear, embedder, step)
         np.testing.assert_array_equal(heard[0], embedder(ear, trials[:1])[0])
     wrong = Transform((Failing(own[0][0].name, own[1][0].name, own[1][1].name),))
-    one, other = enrolled(case, ear, embedder, wrong)
+    one, other = enrolment_vectors(case, ear, embedder, wrong)
     np.testing.assert_array_equal(one, embedder(ear, own[0][1:2], wrong))
     np.testing.assert_array_equal(other, embedder(ear, own[1][:2]))
     named = embedder.left_out.named("failing")

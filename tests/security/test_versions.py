@@ -387,7 +387,7 @@ def test_keys_and_systems_are_shown_with_their_revisions(tmp_path):
 
 def test_attackers_and_evaluations_know_today_and_the_past():
     """Attackers of a system have its latest revision, unless it was set."""
-    from voicenym.attack.key_search import candidates
+    from voicenym.attack.key_search import candidate_keys
     from voicenym.attack.transforms import Anonymize
     from voicenym.corpus.recording import Recording
     from voicenym.evaluation.evaluation_plan import key as evaluation_key
@@ -395,7 +395,7 @@ def test_attackers_and_evaluations_know_today_and_the_past():
     recording = Recording("a", "ann", ANSWERS)
     today = evaluation_key(0, "user")
     assert today.revisions is None
-    assert {k.revisions for k in candidates(today, 2)} == {None}
+    assert {k.revisions for k in candidate_keys(today, 2)} == {None}
     told = Anonymize("vtln", today).identity(recording)
     assert "revision 2" in told
     old = Anonymize("vtln", today, parameters=(("revision", 1),)).identity(recording)

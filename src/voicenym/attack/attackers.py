@@ -1,8 +1,8 @@
-"""The papers' attackers: what they know, and the scores that it lets them compute.
+"""Attackers that compare enrolment with protected trials, and the interface of all attackers.
 
-An attacker gets the enrolled speakers' original speech and the protected trials, and gives a
-score for every pair: the higher, the likelier the same person. Names are those of the VoicePrivacy
-Challenges (Tomashenko et al. 2022) and of V-Cloak (Deng et al., USENIX Security 2023: A1 to A3).
+An attacker has the enrolled speakers' original speech and the protected trials, and scores every
+pair: higher for the same speaker. Names follow the VoicePrivacy Challenges (Tomashenko et al. 2022)
+and V-Cloak (Deng et al. 2023: A1 to A3).
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from voicenym.attack.embedder import Embedder
-from voicenym.attack.scenario import Case
+from voicenym.attack.resources import Resources
+from voicenym.attack.scenario import Scenario
 from voicenym.attack.transforms import ORIGINAL, Denoise, Step, Transform
 from voicenym.corpus.recording import Recording
 from voicenym.verification.scoring import Backend
@@ -22,90 +23,101 @@ from voicenym.verification.verifier import Verifier
 
 
 class Attacker(ABC):
-    """One kind of attacker; subclasses are frozen dataclasses whose fields are its means.
+    """One kind of attacker; subclasses are frozen dataclasses of its parameters.
 
     Attributes:
-        name: as in reports.
-        knows: what it knows and does, in a sentence.
-        holds_key: whether it has the user's key, which no protection can survive.
+        name: in reports.
+        knows: its knowledge and its method, in a sentence.
+        holds_key: whether it has the user's key, against which no system protects.
         informed: whether it knows the system.
-        reference: name of the attacker on unprotected speech whose scores mean the same, so that
-            its threshold can be kept; empty where there is none.
+        protected: whether it attacks protected speech; False for measurements on originals.
+        trains_verifier: whether it trains its own verifier instead of using a given one.
+        reference: name of the attacker on unprotected speech whose scores have the same scale, so
+            that its threshold applies; empty where there is none.
     """
 
     name: str
     knows: str
     holds_key = False
     informed = True
+    protected = True
+    trains_verifier = False
     reference = ""
 
+    @classmethod
+    def available(cls, resources: Resources) -> Sequence[Attacker]:
+        """The attackers of this kind that can run with some resources: by default one."""
+        return [cls()]
+
     @abstractmethod
-    def scores(self, case: Case, verifier: Verifier, embedder: Embedder) -> np.ndarray:
+    def scores(self, scenario: Scenario, verifier: Verifier, embedder: Embedder) -> np.ndarray:
         """Scores ``[model, trial]``, float64.
 
         Args:
-            case: what is attacked.
+            scenario: speakers, trials and protection.
             verifier: turns recordings into vectors.
-            embedder: computes them, or remembers them.
+            embedder: computes and caches them.
         """
 
-    def hears(self, verifier: Verifier) -> str:
+    def verifier_name(self, verifier: Verifier) -> str:
         """Name of the verifier behind the scores, for reports."""
         return verifier.name
 
-    def learning(self, case: Case) -> list[dict[str, float]]:
-        """``step``, ``seconds`` and ``EER %`` through its training; empty if it does not train."""
+    def training_curve(self, scenario: Scenario) -> list[dict[str, float]]:
+        """``step``, ``seconds`` and ``EER %`` of its training; empty where it does not train."""
         return []
 
 
 class Comparing(Attacker):
-    """Compares enrolment in one form with trials in another; subclasses say in which."""
+    """An attacker that compares enrolment and trials; subclasses transform one or the other."""
 
     reference = "unprotected"
 
-    def enrolment(self, case: Case) -> Transform:
-        """What is done to the original speech of the enrolled."""
+    def enrolment(self, scenario: Scenario) -> Transform:
+        """Transform of the enrolled speakers' original speech."""
         return ORIGINAL
 
-    def trials(self, case: Case) -> Transform:
-        """What was done to the original speech of the trials, by the user and the attacker."""
-        return case.protection.transform
+    def trials(self, scenario: Scenario) -> Transform:
+        """Transform of the trials' original speech, by the user and then by the attacker."""
+        return scenario.protection.transform
 
-    def published(self, case: Case) -> Transform:
-        """What was done to the trials before the attacker had them."""
-        return case.protection.transform
+    def published(self, scenario: Scenario) -> Transform:
+        """Transform of the trials' original speech by the user alone."""
+        return scenario.protection.transform
 
-    def cohort(self, case: Case) -> Transform:
-        """What is done to strangers' speech with which scores are normalised: as to enrolment."""
-        return self.enrolment(case)
+    def cohort(self, scenario: Scenario) -> Transform:
+        """Transform of the score normalisation's cohort: that of the enrolment."""
+        return self.enrolment(scenario)
 
-    def backend(self, case: Case, verifier: Verifier, embedder: Embedder) -> Backend:
-        """What compares vectors: the verifier itself."""
+    def backend(self, scenario: Scenario, verifier: Verifier, embedder: Embedder) -> Backend:
+        """Back end that compares vectors: the verifier itself."""
         return verifier
 
     def scores(
         self,
-        case: Case,
+        scenario: Scenario,
         verifier: Verifier,
         embedder: Embedder,
         backend: Backend | None = None,
     ) -> np.ndarray:
-        models = enrolled(case, verifier, embedder, self.enrolment(case))
-        trials = found_or(embedder, verifier, case.trials, self.trials(case), self.published(case))
-        return (backend or self.backend(case, verifier, embedder)).score(models, trials)
+        models = enrolment_vectors(scenario, verifier, embedder, self.enrolment(scenario))
+        trials = vectors_or_fallback(
+            embedder, verifier, scenario.trials, self.trials(scenario), self.published(scenario)
+        )
+        return (backend or self.backend(scenario, verifier, embedder)).score(models, trials)
 
 
-def enrolled(
-    case: Case, verifier: Verifier, embedder: Embedder, transform: Transform
+def enrolment_vectors(
+    scenario: Scenario, verifier: Verifier, embedder: Embedder, transform: Transform
 ) -> list[np.ndarray]:
     """Vectors ``[n_i, dimension]`` of each model's transformed recordings.
 
-    A recording that the transform fails on is left out; where it fails on all of a model's, the
-    attacker has their originals.
+    A recording on which the transform fails is left out; where it fails on all of a model's
+    recordings, the attacker uses the originals.
     """
-    found = embedder.those(verifier, case.enrolment, transform)
+    found = embedder.vectors_or_reasons(verifier, scenario.enrolment, transform)
     vectors, place = [], 0
-    for model in case.models:
+    for model in scenario.models:
         own = found[place : place + len(model.recordings)]
         place += len(own)
         kept = [vector for vector in own if not isinstance(vector, str)]
@@ -113,27 +125,31 @@ def enrolled(
     return vectors
 
 
-def tried(case: Case, verifier: Verifier, embedder: Embedder, *more: Step) -> np.ndarray:
-    """Vectors ``[trial, dimension]`` of the protected trials, after what the attacker adds."""
-    published = case.protection.transform
-    return found_or(embedder, verifier, case.trials, published.then(*more), published)
+def trial_vectors(
+    scenario: Scenario, verifier: Verifier, embedder: Embedder, *more: Step
+) -> np.ndarray:
+    """Vectors ``[trial, dimension]`` of the protected trials, after the attacker's own steps."""
+    published = scenario.protection.transform
+    return vectors_or_fallback(
+        embedder, verifier, scenario.trials, published.then(*more), published
+    )
 
 
-def found_or(
+def vectors_or_fallback(
     embedder: Embedder,
     verifier: Verifier,
     recordings: Sequence[Recording],
     transform: Transform,
-    otherwise: Transform,
+    fallback: Transform,
 ) -> np.ndarray:
-    """Vectors ``[recording, dimension]``; where a transform fails, those of another one.
+    """Vectors ``[recording, dimension]``; where the transform fails, those of the fallback.
 
     An attacker whose de-noiser fails on a trial still has the trial.
     """
-    found = embedder.those(verifier, recordings, transform)
+    found = embedder.vectors_or_reasons(verifier, recordings, transform)
     failed = [place for place, vector in enumerate(found) if isinstance(vector, str)]
     if failed:
-        instead = embedder(verifier, [recordings[place] for place in failed], otherwise)
+        instead = embedder(verifier, [recordings[place] for place in failed], fallback)
         for place, vector in zip(failed, instead, strict=True):
             found[place] = vector
     return np.stack([np.asarray(vector) for vector in found])
@@ -141,16 +157,17 @@ def found_or(
 
 @dataclass(frozen=True)
 class Unprotected(Comparing):
-    """Original enrolment, original trials: what there is to protect (O-O)."""
+    """Original enrolment, original trials: the baseline without protection (O-O)."""
 
     name = "unprotected"
     knows = "nothing is protected: original speech against original speech"
     informed = False
+    protected = False
 
-    def trials(self, case: Case) -> Transform:
+    def trials(self, scenario: Scenario) -> Transform:
         return ORIGINAL
 
-    def published(self, case: Case) -> Transform:
+    def published(self, scenario: Scenario) -> Transform:
         return ORIGINAL
 
 
@@ -165,7 +182,11 @@ class Ignorant(Comparing):
 
 @dataclass(frozen=True)
 class Denoising(Comparing):
-    """Original enrolment, de-noised trials (V-Cloak's A2)."""
+    """Original enrolment, de-noised trials (V-Cloak's A2).
+
+    Args:
+        denoiser: name of :func:`voicenym.attack.denoisers.denoisers`.
+    """
 
     denoiser: str
 
@@ -175,44 +196,51 @@ class Denoising(Comparing):
     def __post_init__(self) -> None:
         object.__setattr__(self, "name", f"de-noising ({self.denoiser})")
 
-    def trials(self, case: Case) -> Transform:
-        return case.protection.transform.then(Denoise(self.denoiser))
+    @classmethod
+    def available(cls, resources: Resources) -> Sequence[Attacker]:
+        return [cls(name) for name in resources.denoisers]
+
+    def trials(self, scenario: Scenario) -> Transform:
+        return scenario.protection.transform.then(Denoise(self.denoiser))
 
 
 @dataclass(frozen=True)
 class LazyInformed(Comparing):
-    """Enrolment protected with a key of the attacker's own (A-A; V-Cloak's A3 without the key)."""
+    """Enrolment protected with the attacker's own key (A-A; V-Cloak's A3 without the key)."""
 
     name = "lazy-informed"
     knows = "knows the system, not the key; protects the enrolment with its own key"
 
-    def enrolment(self, case: Case) -> Transform:
-        return case.protection.with_key(case.key, case.protection.per)
+    @classmethod
+    def available(cls, resources: Resources) -> Sequence[Attacker]:
+        return [] if resources.system is None else [cls()]
+
+    def enrolment(self, scenario: Scenario) -> Transform:
+        return scenario.protection.with_key(scenario.key, scenario.protection.per)
 
 
 @dataclass(frozen=True)
 class KeyHolder(Comparing):
-    """Enrolment protected with the user's own key: the key was lost (V-Cloak's A3 with the key)."""
+    """Enrolment protected with the user's own key: the key leaked (V-Cloak's A3 with the key)."""
 
     name = "key-holder"
     knows = "has the user's key, or other recordings published under it"
     holds_key = True
 
-    def enrolment(self, case: Case) -> Transform:
-        return case.protection.transform
+    def enrolment(self, scenario: Scenario) -> Transform:
+        return scenario.protection.transform
 
-    def cohort(self, case: Case) -> Transform:
-        # of somebody else's files there are none of strangers
-        return ORIGINAL if case.protection.system is None else self.enrolment(case)
+    def cohort(self, scenario: Scenario) -> Transform:
+        # files of an unknown system exist for the evaluated speakers alone
+        return ORIGINAL if scenario.protection.system is None else self.enrolment(scenario)
 
 
 @dataclass(frozen=True)
-class SemiInformed(LazyInformed):
-    """Like the lazy-informed, with a back end trained on protected speech of other people.
+class SemiInformedBackEnd(LazyInformed):
+    """A lazy-informed attacker with a back end fitted to protected speech of other people.
 
-    The pool is protected under the attacker's keys, per speaker and per utterance, so that the
-    back end learns what the system does to voices: PLDA on the verifier's vectors, or what it has
-    in its place. The verifier itself is not trained.
+    It protects the pool under its own keys, per speaker and per utterance, so that the back end
+    (PLDA, or the verifier's own) models the effect of the system. The verifier stays as it is.
     """
 
     name = "semi-informed (back end)"
@@ -221,13 +249,17 @@ class SemiInformed(LazyInformed):
         "which it trains the comparison of voices"
     )
 
-    reference = ""  # nobody trained the same comparison on originals
+    reference = ""  # no attacker fits the same back end to originals
 
-    def backend(self, case: Case, verifier: Verifier, embedder: Embedder) -> Backend:
+    @classmethod
+    def available(cls, resources: Resources) -> Sequence[Attacker]:
+        return [cls()] if resources.can_train else []
+
+    def backend(self, scenario: Scenario, verifier: Verifier, embedder: Embedder) -> Backend:
         vectors, speakers = [], []
         for per in ("speaker", "utterance"):
-            own = case.protection.with_key(case.key, per)
-            some, recordings = embedder.kept(verifier, case.pool, own)
+            own = scenario.protection.with_key(scenario.key, per)
+            some, recordings = embedder.kept(verifier, scenario.pool, own)
             vectors.append(some)
             speakers += [recording.speaker for recording in recordings]
         return verifier.adapted(np.concatenate(vectors), speakers)

@@ -64,13 +64,13 @@ class Embedder:
         Raises:
             AudioError: a recording has none.
         """
-        found = self.those(verifier, recordings, transform)
+        found = self.vectors_or_reasons(verifier, recordings, transform)
         bad = next((why for why in found if isinstance(why, str)), None)
         if bad is not None:
             raise AudioError(bad)
         return np.stack([np.asarray(vector) for vector in found])
 
-    def those(
+    def vectors_or_reasons(
         self,
         verifier: Verifier,
         recordings: Sequence[Recording],
@@ -87,7 +87,7 @@ class Embedder:
             try:
                 identities.append(prefix + transform.identity(recording))
             except Exception as error:
-                identities.append(f"failed {recording.name} {transform.told}")
+                identities.append(f"failed {recording.name} {transform.description}")
                 self._leave(identities[-1], recording, transform, reason(error, recording.name))
         found: dict[str, Found | None] = {
             identity: self._failed.get(identity, self._cache.get(identity))
@@ -127,7 +127,7 @@ class Embedder:
         Raises:
             VoicenymError: what failed concerns the whole run.
         """
-        found = self.those(verifier, recordings, transform)
+        found = self.vectors_or_reasons(verifier, recordings, transform)
         pairs = zip(recordings, found, strict=True)
         return {recording.name: why for recording, why in pairs if isinstance(why, str)}
 
@@ -142,7 +142,7 @@ class Embedder:
         Raises:
             CorpusError: none has one.
         """
-        found = self.those(verifier, recordings, transform)
+        found = self.vectors_or_reasons(verifier, recordings, transform)
         if found and all(isinstance(one, str) for one in found):
             whys = {r.name: str(why) for r, why in zip(recordings, found, strict=True)}
             raise nothing_left(len(recordings), whys)
@@ -155,7 +155,7 @@ class Embedder:
 
     def _leave(self, identity: str, recording: Recording, transform: Transform, why: str) -> None:
         self._failed[identity] = why
-        self.left_out.add(recording.name, why, transform.told)
+        self.left_out.add(recording.name, why, transform.description)
 
     def _computed(self, work: list[Work]) -> Iterator[tuple[int, list[Found]]]:
         """Numbers of blocks with their vectors; each block once."""

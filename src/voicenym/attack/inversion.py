@@ -1,27 +1,37 @@
-"""Systems run backwards: what undoes a voice that an attacker guesses.
+"""Inversion: an attacker that undoes a system for many guesses of its voice.
 
-A system that moves formants along a monotone axis, or pitch by a factor, is undone by the same
-machinery with the opposite change. The guess is a voice that the system itself draws, from shares
-of its ranges that the attacker chose (:class:`Chosen`), so that the ranges, and what follows from
-several draws together, are the system's own.
+A system that moves formants along a monotone axis, or pitch by a factor, is inverted by the same
+code with the opposite change. A guess is a voice that the system itself draws, at shares of its
+ranges that the attacker chooses (:class:`ChosenPseudonym`); ranges and dependences between draws
+are thus the system's own.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from voicenym.anonymizer import system_class
+from voicenym.attack.attackers import Attacker, enrolment_vectors, trial_vectors
+from voicenym.attack.embedder import Embedder
+from voicenym.attack.key_search import PER_TRIAL, chosen_concentration, marginal
+from voicenym.attack.resources import Resources
+from voicenym.attack.scenario import Scenario
+from voicenym.attack.transforms import ORIGINAL, Step, Undo
 from voicenym.corpus.recording import RATE, Recording
 from voicenym.errors import VoicenymError
 from voicenym.pseudonym import Pseudonym
 from voicenym.systems.formant import WARP_CAP, Formant, Voice
 from voicenym.systems.pv_tsm import PvTsm
 from voicenym.systems.vtln import Vtln
+from voicenym.verification.verifier import Verifier
 
 if TYPE_CHECKING:
     import torch
@@ -31,18 +41,26 @@ if TYPE_CHECKING:
     from voicenym.dsp.voice_measurement import Reading
 
 GRID = 4097
-"""Points on which a warp is turned round."""
+"""Grid points of an inverted warp."""
+GUESSED: dict[str, tuple[tuple[str, int], tuple[str, int]]] = {
+    "vtln": (("vtln.sign", 2), ("vtln.beta", 0)),
+    "pv-tsm": (("pv-tsm.sign", 2), ("pv-tsm.semitones", 0)),
+    "formant": (("formant.phi", 0), ("formant.pitch", 0)),
+}
+"""The two draws that a grid of guesses covers, and the number of values of the first, 0 if open."""
 
 
-class Chosen(Pseudonym):
-    """A pseudonym whose draws are chosen: for each purpose a share of its range, from 0 to 1.
+class ChosenPseudonym(Pseudonym):
+    """A pseudonym with chosen draws: for each purpose a share of its range, from 0 to 1.
 
     Args:
-        shares: by purpose; other purposes are in the middle.
+        shares: by purpose; 0.5 for other purposes.
 
     Example:
-        >>> Chosen({"size": 0.25}).uniform("size", 0.0, 8.0), Chosen({}).index("place", 9)
-        (2.0, 4)
+        >>> ChosenPseudonym({"size": 0.25}).uniform("size", 0.0, 8.0)
+        2.0
+        >>> ChosenPseudonym({}).index("place", 9)
+        4
     """
 
     __slots__ = ("_shares",)
@@ -64,8 +82,8 @@ class Chosen(Pseudonym):
         return min(int(self._shares.get(purpose, 0.5) * count), count - 1)
 
 
-class VtlnBack(Vtln):
-    """S(w) = S'(h^-1(w)): the envelope where it was before a voice's warp h."""
+class InverseVtln(Vtln):
+    """Inverse of ``vtln``: S(w) = S'(h^-1(w)), h being a voice's warp."""
 
     def warped(self, pseudonym: Pseudonym, omega: torch.Tensor) -> torch.Tensor:
         import torch
@@ -76,28 +94,29 @@ class VtlnBack(Vtln):
 
 @lru_cache(maxsize=64)
 def _warped(system: Vtln, pseudonym: Pseudonym) -> np.ndarray:
-    """H on the grid; it takes longer than to undo a short recording."""
+    """H on the grid; cached, since it takes longer than the inversion of a short recording."""
     import torch
 
     grid = torch.linspace(0.0, torch.pi, GRID, dtype=torch.float64)
     return Vtln.warped(system, pseudonym, grid).numpy()
 
 
-class PvTsmBack(PvTsm):
-    """As many semitones in the other direction."""
+class InversePvTsm(PvTsm):
+    """Inverse of ``pv-tsm``: as many semitones in the opposite direction."""
 
     def semitones(self, pseudonym: Pseudonym) -> float:
         return -super().semitones(pseudonym)
 
 
-class FormantBack(Formant):
-    """Formants and pitch moved by factors: how far they were moved depends on an unknown speaker.
+class InverseFormant(Formant):
+    """Approximate inverse of ``formant``: factors on formants and pitch.
 
-    The drawn bands' levels are left as they are, and so is the range of pitch.
+    The factors are free, because the original speaker is unknown. The drawn levels of the bands and
+    the range of pitch stay.
     """
 
     def voice(self, pseudonym: Pseudonym) -> Voice:
-        """Factors, on logarithmic ranges as wide as the system's own limits."""
+        """Factors on logarithmic ranges as wide as the system's own limits."""
         formants, pitch = (
             limit ** pseudonym.uniform(purpose, -1.0, 1.0)
             for limit, purpose in ((WARP_CAP, "formant.phi"), (self.cap, "formant.pitch"))
@@ -127,28 +146,28 @@ class FormantBack(Formant):
         return knots, middles, 0.0 * changes
 
 
-BACKWARDS: dict[str, type[Anonymizer]] = {
-    "vtln": VtlnBack,
-    "pv-tsm": PvTsmBack,
-    "formant": FormantBack,
+INVERSES: dict[str, type[Anonymizer]] = {
+    "vtln": InverseVtln,
+    "pv-tsm": InversePvTsm,
+    "formant": InverseFormant,
 }
-"""By the name of the system that is undone."""
+"""Inverses by the name of the system."""
 
 
 @lru_cache(maxsize=256)
 def _loaded(system: str, parameters: tuple[tuple[str, Any], ...]) -> Anonymizer:
-    if system not in BACKWARDS:
-        raise VoicenymError(f"{system} cannot be run backwards; there are: {', '.join(BACKWARDS)}")
-    return BACKWARDS[system](**dict(parameters))
+    if system not in INVERSES:
+        raise VoicenymError(f"{system} has no inverse; there are: {', '.join(INVERSES)}")
+    return INVERSES[system](**dict(parameters))
 
 
 @dataclass(frozen=True)
-class Backwards:
-    """A step that undoes a system for one guess of its voice.
+class Inverted:
+    """A step that inverts a system for one guess of its voice.
 
     Args:
-        system: its name, of :data:`BACKWARDS`.
-        shares: of the ranges of the voice's draws, by purpose, as pairs.
+        system: one of :data:`INVERSES`.
+        shares: of the ranges of the voice's draws, as pairs of purpose and share.
         parameters: of the system, as pairs.
     """
 
@@ -157,7 +176,7 @@ class Backwards:
     parameters: tuple[tuple[str, Any], ...] = ()
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         return f"undoing {self.system}"
 
     def identity(self, recording: Recording) -> str:
@@ -169,5 +188,73 @@ class Backwards:
         from voicenym.audio import Audio
 
         system = _loaded(self.system, self.parameters)
-        found = system(Audio(torch.from_numpy(samples), RATE), Chosen(dict(self.shares)))
+        found = system(Audio(torch.from_numpy(samples), RATE), ChosenPseudonym(dict(self.shares)))
         return found.samples.numpy()
+
+
+@dataclass(frozen=True)
+class Inversion(Attacker):
+    """Inverts a system under many guesses of its voice and marginalises over them.
+
+    Args:
+        guesses: steps that invert the protection, one for each guess (:func:`inversions`).
+        concentration: as in :class:`KeySearch`.
+    """
+
+    guesses: tuple[Step, ...]
+    concentration: float | None = None
+
+    name = "inversion"
+    knows = "knows the system, not the key; undoes it under many guesses"
+    reference = PER_TRIAL
+
+    @classmethod
+    def available(cls, resources: Resources) -> Sequence[Attacker]:
+        guesses = inversions(resources.system, resources.parameters)
+        return [cls(guesses)] if guesses else []
+
+    def scores(self, scenario: Scenario, verifier: Verifier, embedder: Embedder) -> np.ndarray:
+        models = enrolment_vectors(scenario, verifier, embedder, ORIGINAL)
+        scores = [
+            verifier.score(models, trial_vectors(scenario, verifier, embedder, undo))
+            for undo in self.guesses
+        ]
+        return marginal(np.stack(scores), chosen_concentration(self.concentration, verifier))
+
+
+def inversions(
+    system: str | None, parameters: Mapping[str, Any] | None = None, count: int = 12
+) -> tuple[Step, ...]:
+    """Steps that invert a system, for about ``count`` guesses of its voice; empty for most systems.
+
+    ``mcadams``: the exponent 1 / alpha on the angles phi^alpha (exact up to another prediction;
+    radii of ``mcadams-radius`` stay wide). ``vtln``: the inverse warp, for both signs of alpha and
+    a grid over the values of beta that the system allows. ``pv-tsm``: a grid over the semitones,
+    up and down. ``formant``: a grid over factors on formants and on pitch, since the original voice
+    is unknown; the drawn levels of its bands stay.
+
+    Args:
+        system: name; None where only its files are known.
+        parameters: of the system; they bound the guesses.
+        count: number of guesses.
+    """
+    if system in ("mcadams", "mcadams-radius"):
+        fields = {f.name: f.default for f in dataclasses.fields(system_class(system))}
+        chosen = {**fields, **(parameters or {})}
+        bent = np.round(1.0 / np.linspace(chosen["low"], chosen["high"], count), 4).tolist()
+        return tuple(Undo("mcadams", (("low", x), ("high", x))) for x in bent)
+    if system not in GUESSED:
+        return ()
+    (first, least), (second, _) = GUESSED[system]
+    rows = least or round(math.sqrt(4 / 3 * count))
+    fixed = tuple(sorted((parameters or {}).items()))
+    return tuple(
+        Inverted(system, ((first, x), (second, y)), fixed)
+        for x in _steps(rows)
+        for y in _steps(max(1, count // rows))
+    )
+
+
+def _steps(count: int) -> list[float]:
+    """Midpoints of ``count`` equal parts of a range, as shares of it."""
+    return [(place + 0.5) / count for place in range(count)]

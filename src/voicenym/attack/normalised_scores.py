@@ -8,7 +8,7 @@ import numpy as np
 
 from voicenym.attack.attackers import Attacker, Comparing
 from voicenym.attack.embedder import Embedder
-from voicenym.attack.scenario import Case
+from voicenym.attack.scenario import Scenario
 from voicenym.attack.transforms import Transform
 from voicenym.verification.score_normalisation import ASNorm
 from voicenym.verification.scoring import class_means, grouped, unit
@@ -45,18 +45,20 @@ class Normalised(Attacker):
         for name, value in values.items():
             object.__setattr__(self, name, value)
 
-    def scores(self, case: Case, verifier: Verifier, embedder: Embedder) -> np.ndarray:
+    def scores(self, scenario: Scenario, verifier: Verifier, embedder: Embedder) -> np.ndarray:
         """Scores ``[model, trial]``, float64.
 
         Raises:
             VoicenymError: a pool of fewer than two speakers, or of one recording each.
         """
-        strangers = cohort(case, verifier, embedder, self.attacker.cohort(case))
-        plain = self.attacker.backend(case, verifier, embedder)
-        return self.attacker.scores(case, verifier, embedder, ASNorm(plain, strangers))
+        strangers = cohort(scenario, verifier, embedder, self.attacker.cohort(scenario))
+        plain = self.attacker.backend(scenario, verifier, embedder)
+        return self.attacker.scores(scenario, verifier, embedder, ASNorm(plain, strangers))
 
 
-def cohort(case: Case, verifier: Verifier, embedder: Embedder, transform: Transform) -> np.ndarray:
+def cohort(
+    scenario: Scenario, verifier: Verifier, embedder: Embedder, transform: Transform
+) -> np.ndarray:
     """A vector for each speaker of the pool, ``[speaker, dimension]``."""
-    vectors, recordings = embedder.kept(verifier, case.pool, transform)
+    vectors, recordings = embedder.kept(verifier, scenario.pool, transform)
     return class_means(*grouped(unit(vectors), [recording.speaker for recording in recordings]))

@@ -63,7 +63,7 @@ class Protection:
 
 
 @dataclass(frozen=True)
-class Case:
+class Scenario:
     """An attack's material.
 
     Args:

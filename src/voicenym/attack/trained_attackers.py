@@ -1,8 +1,8 @@
-"""The papers' strongest attacker: its verifier itself is trained on protected speech.
+"""Semi-informed attackers that train a verifier on protected speech.
 
-Semi-informed of the VoicePrivacy Challenges (Tomashenko et al. 2022): it knows the system, not the
-key; it protects speech of other people under keys of its own, a voice per utterance and one per
-speaker, and trains a verifier to find the speaker in spite of the voice.
+The strongest attacker of the VoicePrivacy Challenges (Tomashenko et al. 2022) knows the system, not
+the key. It protects speech of other people under its own keys, with a voice for each utterance and
+a voice for each speaker, and trains a verifier that finds the speaker in spite of the voice.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voicenym.attack.attackers import Attacker, enrolled, tried
+from voicenym.attack.attackers import Attacker, enrolment_vectors, trial_vectors
 from voicenym.attack.embedder import Embedder
-from voicenym.attack.key_search import candidates
-from voicenym.attack.scenario import Case
+from voicenym.attack.key_search import candidate_keys
+from voicenym.attack.resources import AttackerTraining, Resources
+from voicenym.attack.scenario import Scenario
 from voicenym.attack.transforms import Transform
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.skipped import LeftOut
@@ -42,217 +43,212 @@ if TYPE_CHECKING:
     from voicenym.training.speech.speech_cache import Utterance
 
 CURVE = "curve.json"
+LEAST_FOR_STATISTICS = 100
+"""Recordings of other people below which statistical models are not trained."""
 
 
 @dataclass(frozen=True)
-class Lesson:
-    """How the attacker trains.
+class TrainedAttacker(Attacker):
+    """An attacker that trains a verifier on protected speech; subclasses choose the verifier.
+
+    It protects the enrolment under several of its own keys, with a voice for each utterance, and
+    averages the vectors, which reduces the error of a verifier trained on many voices.
 
     Args:
-        folder: of protected speech and trained verifiers; what is there is used again.
-        seconds: of training.
-        start: verifier to go on from, a name or a folder; None begins from nothing.
-        voices: keys under which each recording of the pool is protected, each a voice an utterance;
-            one more gives a voice per speaker.
-        config: name of a recipe, or file.
-        workers: processes that protect speech.
-    """
-
-    folder: Path
-    seconds: float
-    start: str | None = "ecapa-small"
-    voices: int = 3
-    config: str = "attacker"
-    workers: int = 1
-
-
-@dataclass(frozen=True)
-class Retraining(Attacker):
-    """Trains a verifier on protected speech of other people; subclasses say which.
-
-    The enrolment is protected under as many of its own keys, a voice an utterance, and averaged:
-    the verifier has learnt to hear through a voice, and the mean of several hears better.
-
-    Args:
-        lesson: how it trains.
-        say: told of progress.
+        training: its settings.
+        say: receives progress messages.
 
     Attributes:
-        ear: name of what it trains, for reports.
+        own_verifier: name of the trained verifier, for reports.
+        identity: of the method, in the name of the folder that holds the trained verifier.
     """
 
-    lesson: Lesson
+    training: AttackerTraining
     say: Callable[[str], None] = field(default=lambda text: None, compare=False)
 
-    ear = ""
+    trains_verifier = True
+    own_verifier = ""
+    identity = ""
 
-    def student(self) -> Verifier | type[Verifier]:
-        """What learns from the protected speech."""
+    @classmethod
+    def available(cls, resources: Resources) -> Sequence[Attacker]:
+        if resources.training is None or not cls.enough(resources):
+            return []
+        return [cls(resources.training, resources.say)]
+
+    @classmethod
+    def enough(cls, resources: Resources) -> bool:
+        """Whether the resources suffice for this training."""
+        return resources.system is not None and resources.pool_recordings >= LEAST_FOR_STATISTICS
+
+    def start(self) -> Verifier | type[Verifier]:
+        """The verifier whose training continues, or the class that is estimated anew."""
         raise NotImplementedError
 
-    def taught(self, place: Path) -> Verifier:
-        """What was learnt, from the folder that it was kept in."""
+    def stored(self, place: Path) -> Verifier:
+        """The trained verifier in a folder."""
         raise NotImplementedError
 
     @property
     def recipe(self) -> Any:
-        """Of the training; None for the student's own."""
+        """Recipe of the training; None for the verifier's default."""
         return None
 
-    def means(self) -> str:
-        """Names what the training depends on, besides the speech."""
-        return f"{self.ear} {self.lesson.voices}"
+    def settings(self) -> str:
+        """All settings, besides the speech, on which the trained verifier depends."""
+        return f"{self.identity or self.own_verifier} {self.training.voices}"
 
-    def scores(self, case: Case, verifier: Verifier, embedder: Embedder) -> np.ndarray:
-        place = self.place(case)
+    def scores(self, scenario: Scenario, verifier: Verifier, embedder: Embedder) -> np.ndarray:
+        place = self.place(scenario)
         if not (place / CURVE).is_file():
-            self._train(case, place, embedder.left_out)
-        trained = self.taught(place)
+            self._train(scenario, place, embedder.left_out)
+        trained = self.stored(place)
         models = [
-            enrolled(case, trained, embedder, transform) for transform in self._voices(case)[:-1]
+            enrolment_vectors(scenario, trained, embedder, transform)
+            for transform in self._voices(scenario)[:-1]
         ]
         enrolment = [np.concatenate(vectors) for vectors in zip(*models, strict=True)]
-        return trained.score(enrolment, tried(case, trained, embedder))
+        return trained.score(enrolment, trial_vectors(scenario, trained, embedder))
 
-    def _voices(self, case: Case) -> list[Transform]:
-        keys = candidates(case.key, self.lesson.voices + 1)
-        pers = ["utterance"] * self.lesson.voices + ["speaker"]
-        return [case.protection.with_key(k, per) for k, per in zip(keys, pers, strict=True)]
+    def _voices(self, scenario: Scenario) -> list[Transform]:
+        keys = candidate_keys(scenario.key, self.training.voices + 1)
+        pers = ["utterance"] * self.training.voices + ["speaker"]
+        return [scenario.protection.with_key(k, per) for k, per in zip(keys, pers, strict=True)]
 
-    def place(self, case: Case) -> Path:
-        """Folder of the verifier that is trained for a case, whether it is there yet or not."""
-        told = hashlib.sha256(self.means().encode())
-        for transform in self._voices(case):
-            for recording in case.pool:
-                told.update(transform.identity(recording).encode())
-        return self.lesson.folder / "verifiers" / told.hexdigest()[:32]
+    def place(self, scenario: Scenario) -> Path:
+        """Folder of the verifier that is trained for a scenario; it may not exist yet."""
+        digest = hashlib.sha256(self.settings().encode())
+        for transform in self._voices(scenario):
+            for recording in scenario.pool:
+                digest.update(transform.identity(recording).encode())
+        return self.training.folder / "verifiers" / digest.hexdigest()[:32]
 
-    def hears(self, verifier: Verifier) -> str:
-        return self.ear
+    def verifier_name(self, verifier: Verifier) -> str:
+        return self.own_verifier
 
-    def learning(self, case: Case) -> list[dict[str, float]]:
-        path = self.place(case) / CURVE
+    def training_curve(self, scenario: Scenario) -> list[dict[str, float]]:
+        path = self.place(scenario) / CURVE
         return json.loads(path.read_text("utf-8")) if path.is_file() else []
 
-    def _train(self, case: Case, place: Path, left_out: LeftOut) -> None:
+    def _train(self, scenario: Scenario, place: Path, left_out: LeftOut) -> None:
         from voicenym.training.speech.speech_cache import Shelf
 
-        learnt, kept = self.split(case)
-        shelf = Shelf(self.lesson.folder / "speech")
-        *voices, by_speaker = self._voices(case)
-        self.say(f"protecting {len(learnt) * len(self._voices(case))} recordings to train on")
+        learnt, kept = self.split(scenario)
+        cache = Shelf(self.training.folder / "speech")
+        *voices, by_speaker = self._voices(scenario)
+        count = len(learnt) * len(self._voices(scenario))
+        self.say(f"protecting {count} recordings to train on")
 
-        def rendered(recordings: Sequence[Recording], how: Transform) -> list[Utterance]:
-            return shelf.fill(recordings, how, self.lesson.workers, left_out=left_out)
+        def protected(recordings: Sequence[Recording], transform: Transform) -> list[Utterance]:
+            return cache.fill(recordings, transform, self.training.workers, left_out=left_out)
 
-        speech = [u for how in (*voices, by_speaker) for u in rendered(learnt, how)]
-        card = {"trained on": case.protection.system or "files"}
+        speech = [u for transform in (*voices, by_speaker) for u in protected(learnt, transform)]
+        card = {"trained on": scenario.protection.system or "files"}
         options = TrainingOptions(
-            self.recipe, self.lesson.seconds, self.lesson.workers, card, self.say
+            self.recipe, self.training.seconds, self.training.workers, card, self.say
         )
-        trained = train_verifier(self.student(), speech, place, rendered(kept, voices[0]), options)
+        trained = train_verifier(self.start(), speech, place, protected(kept, voices[0]), options)
         write_private(place / CURVE, json.dumps(list(trained.curve)))
 
-    def split(self, case: Case) -> tuple[list[Recording], list[Recording]]:
-        """The pool: what is learnt from, and what is kept out to see how it goes."""
-        return list(case.pool), []
+    def split(self, scenario: Scenario) -> tuple[list[Recording], list[Recording]]:
+        """The pool's recordings for training and for validation."""
+        return list(scenario.pool), []
 
 
 @dataclass(frozen=True)
-class SemiInformed(Retraining):
-    """Trains a speaker encoder, from a verifier or from nothing (:mod:`voicenym.training`)."""
+class SemiInformedVerifier(TrainedAttacker):
+    """Trains a speaker encoder, from a verifier's weights or from random ones."""
 
     name = "semi-informed (verifier trained)"
     knows = (
         "knows the system, not the key; protects its enrolment and speech of other people, on "
         "which it trains its verifier"
     )
-    ear = "verifier trained on anonymized speech"
+    own_verifier = "verifier trained on anonymized speech"
 
-    def means(self) -> str:
-        lesson = self.lesson
-        return f"{super().means()} {lesson.seconds} {lesson.start} {lesson.config}"
+    @classmethod
+    def enough(cls, resources: Resources) -> bool:
+        training = resources.training
+        return resources.can_train and training is not None and training.seconds > 0.0
+
+    def settings(self) -> str:
+        training = self.training
+        return f"{super().settings()} {training.seconds} {training.start} {training.config}"
 
     @property
     def recipe(self) -> VerifierConfig:
-        """Of the training."""
-        return TrainingOptions(self.lesson.config).config(network_recipe().VerifierConfig)
+        """Recipe of the training."""
+        return TrainingOptions(self.training.config).config(network_recipe().VerifierConfig)
 
-    def split(self, case: Case) -> tuple[list[Recording], list[Recording]]:
+    def split(self, scenario: Scenario) -> tuple[list[Recording], list[Recording]]:
         recipe = self.recipe
-        return kept_out(case.pool, recipe.held_out, recipe.seed)
+        return kept_out(scenario.pool, recipe.held_out, recipe.seed)
 
-    def student(self) -> Verifier | type[Verifier]:
-        start = self.lesson.start
+    def start(self) -> Verifier | type[Verifier]:
+        start = self.training.start
         return UntrainedEncoder(self.recipe) if start is None else network(start)
 
-    def taught(self, place: Path) -> Verifier:
-        return StoredEncoder(place, name=self.ear)
+    def stored(self, place: Path) -> Verifier:
+        return StoredEncoder(place, name=self.own_verifier)
 
 
 @dataclass(frozen=True)
-class SemiInformedStatistics(Retraining):
-    """Trains i-vectors and PLDA: weaker on much speech, but minutes and few people teach them."""
+class SemiInformedIVectors(TrainedAttacker):
+    """Trains i-vectors and PLDA, for which minutes and few speakers suffice."""
 
     name = "semi-informed (i-vectors trained)"
     knows = (
         "knows the system, not the key; protects its enrolment and speech of other people, on "
         "which it trains i-vectors and PLDA"
     )
-    ear = "i-vectors trained on anonymized speech"
+    own_verifier = "i-vectors trained on anonymized speech"
 
-    def student(self) -> Verifier | type[Verifier]:
+    def start(self) -> Verifier | type[Verifier]:
         return IVector
 
-    def taught(self, place: Path) -> Verifier:
+    def stored(self, place: Path) -> Verifier:
         return IVector(place)
 
 
 @dataclass(frozen=True)
-class SemiInformedCourse(Retraining):
+class SemiInformedProsody(TrainedAttacker):
     """Trains a verifier of prosody trajectories (:mod:`voicenym.verification.prosody`)."""
 
-    name = "semi-informed (course trained)"
+    name = "semi-informed (prosody trained)"
     knows = (
         "knows the system, not the key; protects its enrolment and speech of other people, from "
         "which it learns how pauses, rhythm and intonation differ, and listens to nothing else"
     )
-    ear = "courses of level and pitch of anonymized speech"
+    own_verifier = "prosody of anonymized speech"
+    identity = "courses of level and pitch of anonymized speech"  # as in earlier releases
 
-    def means(self) -> str:
-        return f"{super().means()} {METHOD}"
+    def settings(self) -> str:
+        return f"{super().settings()} {METHOD}"
 
-    def student(self) -> Verifier | type[Verifier]:
+    def start(self) -> Verifier | type[Verifier]:
         return ProsodyVerifier
 
-    def taught(self, place: Path) -> Verifier:
+    def stored(self, place: Path) -> Verifier:
         return ProsodyVerifier(place)
 
 
 @dataclass(frozen=True)
-class SemiInformedTogether(Attacker):
-    """Adds what i-vectors say of the voice to what level and pitch say: log-likelihood ratios of
-    what hardly depends on each other.
+class SemiInformedFusion(TrainedAttacker):
+    """Adds the log-likelihood ratios of i-vectors and of prosody, which hardly correlate."""
 
-    Args:
-        lesson, say: of both.
-    """
-
-    lesson: Lesson
-    say: Callable[[str], None] = field(default=lambda text: None, compare=False)
-
-    name = "semi-informed (i-vectors and course trained)"
+    name = "semi-informed (i-vectors and prosody trained)"
     knows = (
         "knows the system, not the key; protects its enrolment and speech of other people, on "
         "which it trains i-vectors and PLDA, and learns how pauses, rhythm and intonation differ"
     )
+    own_verifier = "i-vectors and prosody trained on anonymized speech"
 
-    def scores(self, case: Case, verifier: Verifier, embedder: Embedder) -> np.ndarray:
-        both: tuple[Retraining, ...] = (
-            SemiInformedStatistics(self.lesson, self.say),
-            SemiInformedCourse(self.lesson, self.say),
+    def scores(self, scenario: Scenario, verifier: Verifier, embedder: Embedder) -> np.ndarray:
+        both = (
+            SemiInformedIVectors(self.training, self.say),
+            SemiInformedProsody(self.training, self.say),
         )
-        return np.sum([one.scores(case, verifier, embedder) for one in both], axis=0)
+        return np.sum([one.scores(scenario, verifier, embedder) for one in both], axis=0)
 
-    def hears(self, verifier: Verifier) -> str:
-        return "i-vectors and courses trained on anonymized speech"
+    def training_curve(self, scenario: Scenario) -> list[dict[str, float]]:
+        return []

@@ -27,7 +27,7 @@ class Step(Protocol):
     """One operation on the samples of a recording."""
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         """What is done, in a word or two."""
 
     def identity(self, recording: Recording) -> str:
@@ -59,7 +59,7 @@ class Anonymize:
     parameters: tuple[tuple[str, Any], ...] = ()
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         return self.system
 
     def identity(self, recording: Recording) -> str:
@@ -98,7 +98,7 @@ class Undo:
     parameters: tuple[tuple[str, Any], ...]
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         return f"undoing {self.system}"
 
     def identity(self, recording: Recording) -> str:
@@ -117,7 +117,7 @@ class Denoise:
     name: str
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         return f"de-noising ({self.name})"
 
     def identity(self, recording: Recording) -> str:
@@ -130,7 +130,7 @@ class Denoise:
 
 
 @dataclass(frozen=True)
-class Instead:
+class OtherFiles:
     """Other files in place of the originals: somebody else's anonymizer.
 
     Args:
@@ -140,7 +140,7 @@ class Instead:
     files: Mapping[str, Path] = field(hash=False)
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         return FILES
 
     def _other(self, recording: Recording) -> Recording:
@@ -173,9 +173,9 @@ class Transform:
         return " | ".join([recording.digest(), *(step.identity(recording) for step in self.steps)])
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         """What is done, in words for a list of what it failed on; empty for originals."""
-        return ", then ".join(step.told for step in self.steps)
+        return ", then ".join(step.description for step in self.steps)
 
     def __call__(self, recording: Recording) -> np.ndarray:
         """Samples ``[time]`` float32 at 16 kHz."""

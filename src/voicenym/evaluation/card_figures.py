@@ -11,6 +11,7 @@ from typing import Any
 import voicenym.systems
 from voicenym.anonymizer import SYSTEMS
 from voicenym.attack.attackers import KeyHolder
+from voicenym.attack.former_names import todays_name
 from voicenym.errors import VoicenymError
 from voicenym.evaluation.reported_metrics import headline, metrics
 from voicenym.evaluation.results import Evaluation, Measured, SystemResults
@@ -39,7 +40,7 @@ def write(evaluation: Evaluation, file: Path = FIGURES, add: bool = False) -> Pa
         raise VoicenymError(f"{foreign[0]} is no system of voicenym and has no card")
     cards: dict[str, list[dict[str, Any]]] = {}
     if file.is_file():
-        cards = json.loads(file.read_text("utf-8"))
+        cards = json.loads(todays_name(file.read_text("utf-8")))
     for system in evaluation.systems:
         found = rows(system, evaluation)
         cards[system.name] = _joined(cards.get(system.name, []), found) if add else found

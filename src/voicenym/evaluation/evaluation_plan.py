@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from voicenym.attack.trained_attackers import Lesson
+from voicenym.attack.resources import AttackerTraining
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.recordings import spread
 from voicenym.evaluation.trials import Trials
@@ -56,7 +56,7 @@ class Plan:
     denoisers: tuple[str, ...] = ()
     keys: int = 24
     only: tuple[str, ...] = ()
-    lesson: Lesson | None = None
+    lesson: AttackerTraining | None = None
     normalise: bool = False
     per: str = "speaker"
     recogniser: Recogniser | None = None

@@ -10,7 +10,7 @@ import numpy as np
 
 from voicenym.attack.attackers import Attacker, Comparing, Ignorant, LazyInformed, Unprotected
 from voicenym.attack.embedder import Embedder
-from voicenym.attack.scenario import Case
+from voicenym.attack.scenario import Scenario
 from voicenym.attack.transforms import ORIGINAL, Transform
 from voicenym.errors import ScoreError
 from voicenym.evaluation import reported_metrics
@@ -38,7 +38,7 @@ class Attacked:
 
 def attack(
     attackers: Sequence[Attacker],
-    case: Case,
+    scenario: Scenario,
     trials: Trials,
     verifier: Verifier,
     embedder: Embedder,
@@ -51,7 +51,7 @@ def attack(
 
     Args:
         attackers: run in order.
-        case: what is attacked.
+        scenario: what is attacked.
         trials: which pairs count.
         verifier: for vectors.
         embedder: computes or remembers them.
@@ -61,17 +61,17 @@ def attack(
     """
     found = []
     for attacker in attackers:
-        what = case.protection.system or (
-            "files" if case.protection.transform.steps else "original"
+        what = scenario.protection.system or (
+            "files" if scenario.protection.transform.steps else "original"
         )
-        name = attacker.hears(verifier)
+        name = attacker.verifier_name(verifier)
         say(f"{what}: {attacker.name}, {name}")
-        scores = attacker.scores(case, verifier, embedder)
+        scores = attacker.scores(scenario, verifier, embedder)
         threshold = thresholds.get(attacker.reference)
         one = measured(attacker, scores, trials, name, replicates, threshold)
         lessons = tuple(
             Lesson(int(row["step"]), row["seconds"], row["EER %"])
-            for row in attacker.learning(case)
+            for row in attacker.training_curve(scenario)
         )
         figures = dataclasses.replace(one.figures, learning=lessons)
         found.append(dataclasses.replace(one, figures=figures))
@@ -79,7 +79,7 @@ def attack(
 
 
 def trivial(
-    case: Case,
+    scenario: Scenario,
     trials: Trials,
     verifier: VoiceStatistics,
     embedder: Embedder,
@@ -91,21 +91,21 @@ def trivial(
 
     Args:
         verifier: of voice statistics.
-        case, trials, embedder, replicates, thresholds: as for :func:`attack`.
+        scenario, trials, embedder, replicates, thresholds: as for :func:`attack`.
     """
     found = []
-    speakers = [recording.speaker for recording in case.pool]
+    speakers = [recording.speaker for recording in scenario.pool]
     # The ignorant attacker trains on originals, the informed one on the system's own output.
     attackers: list[tuple[Comparing, Transform]]
-    attackers = [(Ignorant() if case.protection.transform.steps else Unprotected(), ORIGINAL)]
-    if case.protection.system is not None:
-        attackers.append((LazyInformed(), case.protection.with_key(case.key, "utterance")))
+    attackers = [(Ignorant() if scenario.protection.transform.steps else Unprotected(), ORIGINAL)]
+    if scenario.protection.system is not None:
+        attackers.append((LazyInformed(), scenario.protection.with_key(scenario.key, "utterance")))
     for attacker, transform in attackers:
         backend: Backend = verifier
         if len(speakers) > len(set(speakers)) > 1:  # within-speaker variance needs two recordings
-            vectors, recordings = embedder.kept(verifier, case.pool, transform)
+            vectors, recordings = embedder.kept(verifier, scenario.pool, transform)
             backend = verifier.adapted(vectors, [recording.speaker for recording in recordings])
-        scores = attacker.scores(case, verifier, embedder, backend)
+        scores = attacker.scores(scenario, verifier, embedder, backend)
         # a back end that is trained on anonymized speech has scores of another scale
         threshold = None if transform.steps else thresholds.get(attacker.reference)
         found.append(measured(attacker, scores, trials, verifier.name, replicates, threshold))

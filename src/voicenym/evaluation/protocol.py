@@ -9,22 +9,17 @@ from typing import Any
 
 import voicenym
 from voicenym.anonymizer import load
-from voicenym.attack.attackers import Attacker, Unprotected
+from voicenym.attack.attacker_list import attackers as attackers_for
+from voicenym.attack.attacker_list import selected
+from voicenym.attack.attackers import Attacker
 from voicenym.attack.embedder import Embedder
-from voicenym.attack.key_search import UnprotectedPerTrial, line_up
-from voicenym.attack.normalised_scores import Normalised
-from voicenym.attack.scenario import Case, Protection
-from voicenym.attack.trained_attackers import (
-    SemiInformed,
-    SemiInformedCourse,
-    SemiInformedStatistics,
-    SemiInformedTogether,
-)
-from voicenym.attack.transforms import ORIGINAL, Instead, Transform
+from voicenym.attack.resources import Resources
+from voicenym.attack.scenario import Protection, Scenario
+from voicenym.attack.transforms import ORIGINAL, OtherFiles, Transform
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.recordings import FILES
 from voicenym.corpus.skipped import STRICT, LeftOut
-from voicenym.errors import CorpusError, VoicenymError
+from voicenym.errors import CorpusError
 from voicenym.evaluation import condition_weights, distinctiveness, protection, utility
 from voicenym.evaluation.caveats import caveats
 from voicenym.evaluation.evaluation_plan import Evidence, Plan, key
@@ -34,9 +29,6 @@ from voicenym.verification.vector_store import VectorCache
 from voicenym.verification.verifier import Verifier
 from voicenym.verification.verifiers import verifier
 from voicenym.verification.voice_statistics import VoiceStatistics
-
-LEAST_FOR_STATISTICS = 100
-"""Recordings of other people below which i-vectors are not trained."""
 
 
 def evaluate(
@@ -76,7 +68,7 @@ def evaluate(
         plan = usable.plan
         evidence = Evidence(plan.trials)
         sample = plan.sampled()
-        original = Case(
+        original = Scenario(
             plan.trials.models,
             plan.trials.recordings,
             Protection(Transform()),
@@ -84,9 +76,7 @@ def evaluate(
             plan.pool,
         )
         options: dict[str, Any] = {"replicates": plan.replicates}
-        comparing: list[Attacker] = [Unprotected(), UnprotectedPerTrial()]
-        if plan.normalise:
-            comparing.append(Normalised(Unprotected()))
+        comparing = attackers_for(Resources(normalise=plan.normalise), protected=False)
         bare = [
             attacked
             for voice in voices
@@ -142,7 +132,7 @@ def _protected(plan: Plan, name: str, parameters: Mapping[str, Any]) -> Target:
     if name == FILES:
         assert plan.files is not None
         title = "files that were anonymized elsewhere"
-        return Protection(Transform((Instead(plan.files),))), title, None
+        return Protection(Transform((OtherFiles(plan.files),))), title, None
     user = key(plan.seed, "user")
     protected = Protection.by(name, user, plan.per, tuple(sorted(parameters.items())))
     return protected, load(name, **parameters).card.title, name
@@ -163,7 +153,7 @@ def _system(
     say: Callable[[str], None],
 ) -> SystemResults:
     protected, title, attackers_system = target
-    case = Case(
+    scenario = Scenario(
         plan.trials.models,
         plan.trials.recordings,
         protected,
@@ -175,16 +165,16 @@ def _system(
     found = []
     for voice in voices:
         found += protection.attack(
-            attackers, case, plan.trials, voice, embedder,
+            attackers, scenario, plan.trials, voice, embedder,
             **options, thresholds=thresholds.get(voice.name, {}), say=say,
         )  # fmt: skip
     if taught:
         found += protection.attack(
-            taught, case, plan.trials, voices[0], embedder, **options, say=say
+            taught, scenario, plan.trials, voices[0], embedder, **options, say=say
         )
     if not plan.only:
         found += protection.trivial(
-            case, plan.trials, statistics, embedder,
+            scenario, plan.trials, statistics, embedder,
             **options, thresholds=thresholds.get(statistics.name, {}),
         )  # fmt: skip
     _keep(evidence, name, found)
@@ -234,30 +224,27 @@ def _trains(plan: Plan) -> bool:
 def _attackers(
     plan: Plan, system: str | None, parameters: Mapping[str, Any], say: Callable[[str], None]
 ) -> tuple[list[Attacker], list[Attacker]]:
-    """Those who run with every verifier, and those who train one of their own.
+    """Attackers that run with every verifier, and those that train their own.
 
     Raises:
-        VoicenymError: none of them is asked for, or the one who holds the key alone.
+        VoicenymError: the plan asks for none of them, or for those who hold the key alone.
     """
-    trains = _trains(plan)
-    usual = line_up(system, parameters, plan.denoisers, plan.keys, trains, plan.normalise)
-    taught: list[Attacker] = []
-    if plan.lesson is not None and system is not None:
-        if len(plan.pool) >= LEAST_FOR_STATISTICS:
-            statistical = (SemiInformedStatistics, SemiInformedCourse, SemiInformedTogether)
-            taught += [attacker(plan.lesson, say) for attacker in statistical]
-        if trains and plan.lesson.seconds > 0.0:
-            taught.append(SemiInformed(plan.lesson, say))
-
-    def asked(attacker: Attacker) -> bool:
-        return not plan.only or any(x.lower() in attacker.name.lower() for x in plan.only)
-
-    if all(a.holds_key for a in (*usual, *taught) if asked(a)):
-        there = ", ".join(a.name for a in (*usual, *taught) if not a.holds_key)
-        raise VoicenymError(
-            f"no attacker without the key is {' or '.join(plan.only)}; there are: {there}"
-        )
-    return [a for a in usual if asked(a)], [a for a in taught if asked(a)]
+    resources = Resources(
+        system,
+        parameters,
+        tuple(plan.denoisers),
+        plan.keys,
+        len(plan.pool),
+        len({recording.speaker for recording in plan.pool}),
+        plan.normalise,
+        plan.lesson,
+        say,
+    )
+    chosen = selected(attackers_for(resources), plan.only)
+    return (
+        [attacker for attacker in chosen if not attacker.trains_verifier],
+        [attacker for attacker in chosen if attacker.trains_verifier],
+    )
 
 
 def _thresholds(bare: Sequence[protection.Attacked]) -> dict[str, dict[str, float]]:

@@ -16,7 +16,8 @@ import numpy as np
 
 from voicenym.attack.denoisers import denoisers
 from voicenym.attack.embedder import Embedder
-from voicenym.attack.key_search import candidates, inversions
+from voicenym.attack.inversion import inversions
+from voicenym.attack.key_search import candidate_keys
 from voicenym.attack.transforms import EVERYBODY, Anonymize
 from voicenym.corpus.recording import RATE, Recording
 from voicenym.corpus.skipped import STRICT, LeftOut
@@ -128,7 +129,8 @@ def audit(
         # No secret is in play: the attacker guesses voices, and the same ones each time.
         key = Key(hashlib.sha256(b"voicenym audit").digest(), None)
         guesses = [
-            Anonymize(system, guess, EVERYBODY)(plain, before) for guess in candidates(key, KEYS)
+            Anonymize(system, guess, EVERYBODY)(plain, before)
+            for guess in candidate_keys(key, KEYS)
         ]
         seen["key search"] = [_marginal(ear, guesses, hidden) for ear in ears]
         undone = [undo(hidden, after) for undo in inversions(system)]

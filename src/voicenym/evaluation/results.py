@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from voicenym.attack.former_names import todays_name
 from voicenym.errors import VoicenymError
 from voicenym.metrics.metric import Measured as Measured
 from voicenym.private import private_folder, write_private
@@ -267,7 +268,9 @@ def _figures(data: dict[str, Any]) -> dict[str, Measured]:
 
 def _attack(data: dict[str, Any]) -> AttackFigures:
     lessons = tuple(Lesson(**item) for item in data.get("learning", ()))
-    return AttackFigures(**{**data, "figures": _figures(data["figures"]), "learning": lessons})
+    names = {field: todays_name(data[field]) for field in ("attacker", "verifier")}
+    figures = _figures(data["figures"])
+    return AttackFigures(**{**data, **names, "figures": figures, "learning": lessons})
 
 
 def _system(data: dict[str, Any]) -> SystemResults:

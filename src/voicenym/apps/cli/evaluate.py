@@ -16,7 +16,7 @@ from voicenym.apps.cli.skipped_files import FAIL_FAST, leaving_out
 from voicenym.errors import CorpusError, DependencyError, VoicenymError
 
 if TYPE_CHECKING:
-    from voicenym.attack.trained_attackers import Lesson
+    from voicenym.attack.resources import AttackerTraining
     from voicenym.corpus.recording import Recording
 
 CACHE = "cache.sqlite"
@@ -268,16 +268,18 @@ def _left_out(name: str, why: str) -> None:
     typer.echo(f"{name} is left out: {why}", err=True)
 
 
-def _lesson(budget: str | None, start: str, config: str, folder: Path, workers: int) -> Lesson:
+def _lesson(
+    budget: str | None, start: str, config: str, folder: Path, workers: int
+) -> AttackerTraining:
     """How the semi-informed attackers train; without a budget, only what takes minutes."""
     from voicenym.apps.cli.train import needs_lightning, seconds
-    from voicenym.attack.trained_attackers import Lesson
+    from voicenym.attack.resources import AttackerTraining
 
     limit = seconds(budget) or 0.0
     if limit:
         needs_lightning()
     begun = None if start == "nothing" else start
-    return Lesson(folder, limit, begun, config=config, workers=workers)
+    return AttackerTraining(folder, limit, begun, config=config, workers=workers)
 
 
 def _needs_extra() -> None:

@@ -1,0 +1,82 @@
+"""The attackers by name, and those that run in an evaluation.
+
+An attacker is a class in a file of this package and one line here. Other packages declare theirs
+under the entry-point group ``voicenym.attackers``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from voicenym.attack.attackers import Attacker, Comparing
+from voicenym.attack.former_names import FORMER
+from voicenym.attack.normalised_scores import Normalised
+from voicenym.attack.resources import Resources
+from voicenym.errors import VoicenymError
+from voicenym.registry import Registry
+
+PLACES = {  # in the order in which they run
+    "unprotected": "voicenym.attack.attackers:Unprotected",
+    "unprotected-per-trial": "voicenym.attack.key_search:UnprotectedPerTrial",
+    "ignorant": "voicenym.attack.attackers:Ignorant",
+    "de-noising": "voicenym.attack.attackers:Denoising",
+    "key-holder": "voicenym.attack.attackers:KeyHolder",
+    "lazy-informed": "voicenym.attack.attackers:LazyInformed",
+    "key-search": "voicenym.attack.key_search:KeySearch",
+    "inversion": "voicenym.attack.inversion:Inversion",
+    "semi-informed-back-end": "voicenym.attack.attackers:SemiInformedBackEnd",
+    "semi-informed-i-vectors": "voicenym.attack.trained_attackers:SemiInformedIVectors",
+    "semi-informed-prosody": "voicenym.attack.trained_attackers:SemiInformedProsody",
+    "semi-informed-fusion": "voicenym.attack.trained_attackers:SemiInformedFusion",
+    "semi-informed-verifier": "voicenym.attack.trained_attackers:SemiInformedVerifier",
+}
+ATTACKERS: Registry[Attacker] = Registry(
+    "attacker", PLACES, base=Attacker, group="voicenym.attackers"
+)
+
+
+def attackers(resources: Resources, *, protected: bool = True) -> list[Attacker]:
+    """The attackers that can run with some resources, in their order.
+
+    Those that compare recordings run once more with normalised scores, where that is asked for.
+
+    Args:
+        resources: of the attackers.
+        protected: whether they attack protected speech, or are measured on originals.
+    """
+    names = [*PLACES, *(name for name in ATTACKERS if name not in PLACES)]
+    kinds = [ATTACKERS.get(name) for name in names]
+    found = [
+        attacker
+        for kind in kinds
+        if isinstance(kind, type) and issubclass(kind, Attacker) and kind.protected == protected
+        for attacker in kind.available(resources)
+    ]
+    if resources.normalise:
+        found += [Normalised(one) for one in found if isinstance(one, Comparing)]
+    return found
+
+
+def selected(candidates: Sequence[Attacker], names: Sequence[str]) -> list[Attacker]:
+    """The attackers whose names contain one of the given words; all, where no word is given.
+
+    Words of former names (:mod:`voicenym.attack.former_names`) select as well.
+
+    Raises:
+        VoicenymError: nobody, or only attackers who hold the key.
+    """
+    if not names:
+        return list(candidates)
+    former = {today: before for before, today in FORMER.items()}
+
+    def matches(attacker: Attacker) -> bool:
+        known = f"{attacker.name}\n{former.get(attacker.name, '')}".lower()
+        return any(name.lower() in known for name in names)
+
+    found = [attacker for attacker in candidates if matches(attacker)]
+    if all(attacker.holds_key for attacker in found):
+        there = ", ".join(attacker.name for attacker in candidates if not attacker.holds_key)
+        raise VoicenymError(
+            f"no attacker without the key is {' or '.join(names)}; there are: {there}"
+        )
+    return found

@@ -1,0 +1,137 @@
+"""The attackers by name: which run with which resources, and how a user selects them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import voicenym.systems
+from voicenym.attack.attacker_list import (
+    ATTACKERS,
+    PLACES,
+    attackers,
+    selected,
+)
+from voicenym.attack.attackers import Attacker
+from voicenym.attack.former_names import FORMER, todays_name
+from voicenym.attack.resources import AttackerTraining, Resources
+from voicenym.errors import VoicenymError
+from voicenym.registry import Registry
+
+FILES_ALONE = ["ignorant", "de-noising (mean)", "key-holder"]
+KNOWN_SYSTEM = [*FILES_ALONE, "lazy-informed", "key search", "inversion"]
+TRAINED = [
+    "semi-informed (i-vectors trained)",
+    "semi-informed (prosody trained)",
+    "semi-informed (i-vectors and prosody trained)",
+    "semi-informed (verifier trained)",
+]
+
+
+def names(found):
+    return [attacker.name for attacker in found]
+
+
+def resources(**changed):
+    usual = {"system": "vtln", "denoisers": ("mean",), "keys": 2}
+    return Resources(**{**usual, **changed})
+
+
+def test_attackers_run_where_they_have_what_they_need(tmp_path):
+    assert names(attackers(resources(system=None))) == FILES_ALONE
+    assert names(attackers(resources())) == KNOWN_SYSTEM
+    assert names(attackers(resources(system="lsp"))) == KNOWN_SYSTEM[:-1], "nobody inverts lsp"
+    people = {"pool_recordings": 40, "pool_speakers": 4}
+    back_end = [*KNOWN_SYSTEM, "semi-informed (back end)"]
+    assert names(attackers(resources(**people))) == back_end
+    brief, long = AttackerTraining(tmp_path, 0.0), AttackerTraining(tmp_path, 60.0)
+    assert names(attackers(resources(**people, training=brief))) == back_end
+    assert names(attackers(resources(**people, training=long))) == [*back_end, TRAINED[-1]]
+    people["pool_recordings"] = 100
+    assert names(attackers(resources(**people, training=long))) == [*back_end, *TRAINED]
+    files = attackers(resources(**people, training=long, system=None))
+    assert names(files) == FILES_ALONE, "nobody trains on a system that is not known"
+    bare = ["unprotected", "unprotected (per trial)"]
+    assert names(attackers(Resources(), protected=False)) == bare
+
+
+def test_normalised_comparisons_are_an_option():
+    people = {"pool_recordings": 40, "pool_speakers": 4}
+    plain = attackers(resources(**people))
+    both = attackers(resources(**people, normalise=True))
+    assert names(both)[: len(plain)] == names(plain)
+    assert set(names(both)[len(plain) :]) == {
+        "ignorant + AS-norm", "de-noising (mean) + AS-norm", "key-holder + AS-norm",
+        "lazy-informed + AS-norm", "semi-informed (back end) + AS-norm",
+    }  # fmt: skip
+    assert next(a for a in both if a.name == "key-holder + AS-norm").holds_key
+
+
+@dataclass(frozen=True)
+class Guessing(Attacker):
+    """Scores at random."""
+
+    name = "guessing"
+    knows = "knows nothing; guesses"
+
+    def scores(self, scenario, verifier, embedder):
+        shape = (len(scenario.models), len(scenario.trials))
+        return np.random.default_rng(0).standard_normal(shape)
+
+
+def test_another_attacker_takes_a_class_and_a_line(monkeypatch):
+    larger = Registry("attacker", {**PLACES, "guessing": Guessing}, base=Attacker)
+    monkeypatch.setattr("voicenym.attack.attacker_list.ATTACKERS", larger)
+    assert names(attackers(resources())) == [*KNOWN_SYSTEM, "guessing"]
+    assert names(selected(attackers(resources()), ["guess"])) == ["guessing"]
+
+
+def test_every_place_is_an_attacker_with_a_name_of_its_own():
+    kinds = [ATTACKERS.get(name) for name in PLACES]
+    assert len(set(kinds)) == len(kinds)
+    assert all(issubclass(kind, Attacker) and kind.__doc__ for kind in kinds)
+    with pytest.raises(VoicenymError, match="did you mean lazy-informed"):
+        ATTACKERS.get("lazy-inform")
+
+
+def test_attackers_are_selected_by_parts_of_todays_and_former_names(tmp_path):
+    everybody = attackers(
+        resources(pool_recordings=100, pool_speakers=4, training=AttackerTraining(tmp_path, 60.0))
+    )
+    assert selected(everybody, []) == everybody
+    assert names(selected(everybody, ["Verifier trained", "lazy"])) == ["lazy-informed", TRAINED[3]]
+    assert names(selected(everybody, ["i-vector"])) == [TRAINED[0], TRAINED[2]]
+    assert names(selected(everybody, ["prosody"])) == TRAINED[1:3]
+    assert names(selected(everybody, ["course"])) == TRAINED[1:3], "as in earlier releases"
+    for none in (["nobody"], ["key-holder"]):
+        with pytest.raises(VoicenymError, match=r"no attacker without the key is .*there are: ign"):
+            selected(everybody, none)
+
+
+def test_former_names_are_read_as_todays():
+    for before, today in FORMER.items():
+        assert todays_name(before) == today
+        assert todays_name(today) == today
+    assert todays_name("lazy-informed, Resemblyzer") == "lazy-informed, Resemblyzer"
+
+
+def test_figures_of_the_systems_are_of_attackers_that_there_are(tmp_path):
+    everything = resources(
+        denoisers=("mean", "median", "band-pass", "quantize", "squeeze", "mp3"),
+        pool_recordings=100, pool_speakers=4, training=AttackerTraining(tmp_path, 60.0),
+    )  # fmt: skip
+    known = names([*attackers(everything), *attackers(everything, protected=False)])
+    file = Path(voicenym.systems.__file__).with_name("figures.json")
+    found = {
+        todays_name(row["condition"])
+        for rows in json.loads(file.read_text("utf-8")).values()
+        for row in rows
+        if row["metric"] == "EER"
+    }
+    assert found
+    for condition in found:
+        assert any(condition.startswith(f"{name}, ") for name in known), condition
