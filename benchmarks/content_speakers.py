@@ -82,7 +82,7 @@ def heard(speech: Path, parts: Parts, half: str) -> list[Said]:
         samples, _ = soundfile.read(speech / row["path"], dtype="float32")
         whole = len(samples) // (EVERY * HOP) * EVERY * HOP
         with torch.inference_mode():
-            frames = parts.content.ear(torch.from_numpy(samples[:whole])[None])
+            frames = parts.content.front_end(torch.from_numpy(samples[:whole])[None])
             sums = Sums(1, frames.bands.shape[2])
             sums.add_frames(frames, torch.ones_like(frames.power))
             averages = sums.averages()

@@ -80,7 +80,7 @@ def main() -> None:
     averages.push(signal)
     known = averages.result()
     with torch.inference_mode():
-        heard = parts.content.ear(signal)
+        heard = parts.content.front_end(signal)
         numbers = parts.content(heard.bands - known.bands[:, None], voice.seeds)
         content = parts.conditions(numbers, heard.power - known.power[:, None])
         f0 = torch.full(content.shape[:2], 150.0, device=device)
@@ -99,7 +99,7 @@ def main() -> None:
         "averages": reading,
         "pitch": lambda: PitchStream(rows, RATE, device=device).push(signal),
         "content": lambda: parts.content(
-            parts.content.ear(signal).bands - known.bands[:, None], voice.seeds
+            parts.content.front_end(signal).bands - known.bands[:, None], voice.seeds
         ),
         "synthesis": lambda: parts.synthesizer(content, f0, voice.vectors, voice.seeds),
         "whole, averages known": whole,

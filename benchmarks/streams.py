@@ -27,7 +27,7 @@ import numpy.typing as npt
 import torch
 
 from voicenym.apps.cli import main
-from voicenym.nets.content.bottleneck import Heard
+from voicenym.nets.content.bottleneck import AcousticFrames
 from voicenym.resynthesis.bundled import base_core, content_normalisation
 from voicenym.resynthesis.common import pauses
 from voicenym.resynthesis.common.averages import Averages, Sums
@@ -80,7 +80,7 @@ def spread_alike() -> None:
         counts[id(made.power)] = made.power, sums.levels.clone()  # keeps the tensor, so its id
         return made
 
-    def content(this: base_core.ResynthesisCore, heard: Heard) -> None:
+    def content(this: base_core.ResynthesisCore, heard: AcousticFrames) -> None:
         now[0] = this._averages
         hear(this, heard)
 

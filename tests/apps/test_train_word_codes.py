@@ -17,7 +17,7 @@ pytest.importorskip("tokenizers")
 from voicenym.apps.cli import app
 from voicenym.nets.content import word_codes
 from voicenym.nets.words.whisper import Whisper, Writing
-from voicenym.nets.words.whisper_published import Published, kept
+from voicenym.nets.words.whisper_published import Published, save_published
 
 TINY = """
 options: {width: 16, inner: 16, code: 8, entries: 8, kernel: 3}
@@ -53,7 +53,7 @@ def corpus(tmp_path_factory):
     torch.manual_seed(0)
     network = Whisper(width=32, heads=1, layers=1, states=200, tokens=8, positions=30)
     writing = Writing(begin=(5, 6), end=4, words=3)
-    kept(Published(network, writing, folder / "tokenizer.json"), folder / "whisper", {})
+    save_published(Published(network, writing, folder / "tokenizer.json"), folder / "whisper", {})
     return folder
 
 
@@ -82,7 +82,7 @@ def test_codes_are_trained_kept_and_gone_on_from(run, corpus):
     assert "8 steps" in done.output
     assert sorted((corpus / "states").iterdir()) == before
     found = word_codes.load(corpus / "codes")
-    assert found.begun
+    assert found.initialised
     assert found.sizes.states == 32
     card = json.loads((corpus / "codes" / "config.json").read_text())["card"]
     assert card["recordings"] == 12

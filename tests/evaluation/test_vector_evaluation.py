@@ -38,7 +38,7 @@ class Rotation(Identity):
     name: ClassVar[str] = "rotation"
     source: ClassVar[str] = "this test"
 
-    def become(self, vectors, pseudonyms, sexes):
+    def anonymize(self, vectors, pseudonyms, sexes):
         noise = torch.Generator().manual_seed(5)
         turned, _ = torch.linalg.qr(torch.randn(SIZE, SIZE, generator=noise))
         return vectors @ turned
@@ -51,7 +51,7 @@ class Stranger(Identity):
     name: ClassVar[str] = "stranger"
     source: ClassVar[str] = "this test"
 
-    def become(self, vectors, pseudonyms, sexes):
+    def anonymize(self, vectors, pseudonyms, sexes):
         return torch.tensor([p.normals("stranger", SIZE) for p in pseudonyms])
 
 

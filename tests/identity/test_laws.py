@@ -107,6 +107,6 @@ def test_vectors_of_another_size_or_without_a_voice_are_refused(name, methods, s
 def test_what_does_not_hear_does_not_listen(name, methods, speakers, key):
     method, who = methods[name], key.pseudonym("a")
     assert method.source
-    if not method.hears:
+    if not method.source_dependent:
         assert torch.equal(method(speakers[0], who, "f"), method(speakers[1], who, "f"))
     assert all(field.name in repr(method) for field in fields(method))

@@ -58,7 +58,7 @@ class Autoencoded(Identity):
     def encoder(self) -> str:
         return _opened(self.model)[2]
 
-    def become(
+    def anonymize(
         self,
         vectors: torch.Tensor,
         pseudonyms: Sequence[Pseudonym],
@@ -70,7 +70,7 @@ class Autoencoded(Identity):
                 f"a speaker vector has {vectors.shape[1]} elements, those of the autoencoder, by "
                 f"{encoder}, have {network.size}: use its encoder, or train one for the other"
             )
-        pseudo = vectors if self.of is None else self.of.become(vectors, pseudonyms, sexes)
+        pseudo = vectors if self.of is None else self.of.anonymize(vectors, pseudonyms, sexes)
         with torch.inference_mode():
             # one by one: a product's rounding depends on how many rows it has
             found = [network(row[None].cpu().float())[0] for row in pseudo]

@@ -37,7 +37,7 @@ class Blank(Identity):
         if not 0.0 <= self.strength <= 1.0:
             raise UnknownSystemError(f"blank: strength needs 0 to 1, not {self.strength}")
 
-    def become(
+    def anonymize(
         self,
         vectors: torch.Tensor,
         pseudonyms: Sequence[Pseudonym],

@@ -28,7 +28,7 @@ class Copy(Identity):
     name: ClassVar[str] = "copy"
     source: ClassVar[str] = "Champion et al. 2020 (M1c2 in Tomashenko et al. 2022)"
 
-    def become(
+    def anonymize(
         self,
         vectors: torch.Tensor,
         pseudonyms: Sequence[Pseudonym],
@@ -72,13 +72,13 @@ class Half(Identity):
                 f"half: part is one of {', '.join(get_args(Part))}, not {self.part!r}"
             )
 
-    def become(
+    def anonymize(
         self,
         vectors: torch.Tensor,
         pseudonyms: Sequence[Pseudonym],
         sexes: Sequence[Sex | None],
     ) -> torch.Tensor:
-        return self.of.become(vectors, pseudonyms, sexes)
+        return self.of.anonymize(vectors, pseudonyms, sexes)
 
 
 def for_parts(

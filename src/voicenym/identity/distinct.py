@@ -85,7 +85,7 @@ class Distinct(Identity):
     def encoder(self) -> str:
         return opened(self.pool).version
 
-    def become(
+    def anonymize(
         self,
         vectors: torch.Tensor,
         pseudonyms: Sequence[Pseudonym],
@@ -94,7 +94,7 @@ class Distinct(Identity):
         pool = opened(self.pool)
         pool.check(vectors)
         band = _band(pool, self.length, self.share)
-        pseudo = self.of.become(vectors, pseudonyms, sexes).cpu().double()
+        pseudo = self.of.anonymize(vectors, pseudonyms, sexes).cpu().double()
         rows = zip(pseudo, pseudonyms, strict=True)
         return torch.stack([self._one(pool, band, *row) for row in rows])
 

@@ -49,7 +49,7 @@ class FormantPitch(Identity):
                     f"not {low} and {high}"
                 )
 
-    def become(
+    def anonymize(
         self,
         vectors: torch.Tensor,
         pseudonyms: Sequence[Pseudonym],

@@ -71,7 +71,7 @@ class Householder(Identity):
     def encoder(self) -> str:
         return opened(self.model).version
 
-    def become(
+    def anonymize(
         self,
         vectors: torch.Tensor,
         pseudonyms: Sequence[Pseudonym],

@@ -43,7 +43,7 @@ class Lookup(Identity):
 
     name: ClassVar[str] = "lookup"
     source: ClassVar[str] = "Yao et al. 2022 (ASV-Free of Yao et al. 2024), weights approximated"
-    hears: ClassVar[bool] = False
+    source_dependent: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         checked_rule(self.name, self.sex)
@@ -56,7 +56,7 @@ class Lookup(Identity):
     def encoder(self) -> str:
         return opened(self.pool).version
 
-    def become(
+    def anonymize(
         self,
         vectors: torch.Tensor,
         pseudonyms: Sequence[Pseudonym],

@@ -31,16 +31,16 @@ class Identity(ABC):
     Attributes:
         name: in the registry.
         source: paper and equations.
-        hears: whether the vector decides. Where it does not, the pseudonym alone does, and a system
-            needs no recording of the speaker before it begins.
-        whole: whether all parts of a system hear the same voice.
+        source_dependent: whether the result depends on the speaker's vector; if not, it depends on
+            the pseudonym alone, and a system needs no recording of the speaker before it begins.
+        whole: whether all modules of a system are conditioned on the same vector.
         hertz: True: for vectors of frequencies ``[F0, F1, ...]`` in Hz alone; False: for speaker
             vectors alone; None: for either.
     """
 
     name: ClassVar[str]
     source: ClassVar[str]
-    hears: ClassVar[bool] = True
+    source_dependent: ClassVar[bool] = True
     whole: ClassVar[bool] = True
     hertz: ClassVar[bool | None] = None
 
@@ -83,7 +83,7 @@ class Identity(ABC):
                 "sexes do not fit: needs [row, element] and one of each a row"
             )
         _check(vectors)
-        return self.become(vectors, pseudonyms, sexes).to(vectors)
+        return self.anonymize(vectors, pseudonyms, sexes).to(vectors)
 
     def encoder(self) -> str:
         """Of the weights that made the vectors it learnt from, the version; empty where unknown, or
@@ -95,7 +95,7 @@ class Identity(ABC):
         return ""
 
     @abstractmethod
-    def become(
+    def anonymize(
         self,
         vectors: torch.Tensor,
         pseudonyms: Sequence[Pseudonym],

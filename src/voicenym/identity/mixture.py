@@ -54,7 +54,7 @@ class Mixture(Identity):
     def encoder(self) -> str:
         return opened(self.model).version
 
-    def become(
+    def anonymize(
         self,
         vectors: torch.Tensor,
         pseudonyms: Sequence[Pseudonym],

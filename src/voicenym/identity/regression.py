@@ -72,7 +72,7 @@ class Regression(Identity):
     def encoder(self) -> str:
         return opened(self.pool).version
 
-    def become(
+    def anonymize(
         self,
         vectors: torch.Tensor,
         pseudonyms: Sequence[Pseudonym],

@@ -74,7 +74,7 @@ class SingularValues(Identity):
     def encoder(self) -> str:
         return opened(self.pool).version
 
-    def become(
+    def anonymize(
         self,
         vectors: torch.Tensor,
         pseudonyms: Sequence[Pseudonym],

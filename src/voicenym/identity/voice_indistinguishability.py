@@ -59,7 +59,7 @@ class Indistinguishable(Identity):
     def encoder(self) -> str:
         return opened(self.pool).version
 
-    def become(
+    def anonymize(
         self,
         vectors: torch.Tensor,
         pseudonyms: Sequence[Pseudonym],

@@ -145,12 +145,12 @@ def _hifigan(checkpoint: Path, folder: Path, options: Options) -> str:
 
 
 def _whisper(checkpoint: Path, folder: Path, options: Options) -> str:
-    from voicenym.nets.words.whisper_published import BINARY, kept, published
+    from voicenym.nets.words.whisper_published import BINARY, published, save_published
 
     place = checkpoint if checkpoint.is_dir() else checkpoint.parent
     found = published(place)
     binary = place / BINARY
-    kept(found, folder, _card(binary if binary.is_file() else place / WEIGHTS))
+    save_published(found, folder, _card(binary if binary.is_file() else place / WEIGHTS))
     size = found.network.sizes
     return f"{size.layers} layers of {size.width} numbers on either side, in half precision"
 

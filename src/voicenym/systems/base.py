@@ -101,8 +101,8 @@ class Base(Anonymizer):
 
     @property
     def encoder(self) -> Encoder | None:
-        hears = self._method is not None and self._method.hears
-        return speaker_encoder(self.device) if hears else None
+        dependent = self._method is not None and self._method.source_dependent
+        return speaker_encoder(self.device) if dependent else None
 
     @property
     def needs_profile(self) -> bool:
@@ -110,7 +110,7 @@ class Base(Anonymizer):
 
     @property
     def profile_optional(self) -> bool:
-        return self._method is None or not self._method.hears
+        return self._method is None or not self._method.source_dependent
 
     def working_rate(self, rate: int) -> int:
         return RATE

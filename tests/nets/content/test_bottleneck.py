@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from voicenym.nets.content.bottleneck import EVERY, HOP, RATE, Bottleneck, Ear
+from voicenym.nets.content.bottleneck import EVERY, HOP, RATE, Bottleneck, FrontEnd
 from voicenym.nets.streaming import Memory
 
 SMALL = {"width": 16, "inner": 24, "blocks": 2, "size": 4}
@@ -24,11 +24,11 @@ def encoder():
 def test_an_ear_measures_power():
     time = torch.arange(RATE) / RATE
     tone = 0.5 * torch.cos(2 * torch.pi * 1000.0 * time)[None]
-    heard = Ear(48)(tone)
+    heard = FrontEnd(48)(tone)
     assert heard.bands.shape == (1, RATE // HOP, 48)
     inner = heard.power[0, 3:-3].exp()
     torch.testing.assert_close(inner, torch.full_like(inner, 0.125), rtol=1e-2, atol=0)
-    louder = Ear(48)(10 * tone).bands - heard.bands
+    louder = FrontEnd(48)(10 * tone).bands - heard.bands
     loud = heard.bands[:, 3:-3] > -12
     assert torch.allclose(louder[:, 3:-3][loud], torch.tensor(2 * math.log(10.0)), atol=0.02)
 
@@ -53,12 +53,12 @@ def test_noise_is_a_step_wide_and_belongs_to_the_seed(encoder):
 def test_blocks_give_the_content_of_the_whole(encoder):
     signal, seed = noise(1, 64 * EVERY * HOP), torch.tensor([7])
     with torch.inference_mode():
-        whole = encoder(encoder.ear(signal).bands + 6.0, seed)
+        whole = encoder(encoder.front_end(signal).bands + 6.0, seed)
         memory, given = Memory(), []
         bands = torch.zeros(1, 0, 48)
         padded = torch.cat([signal, torch.zeros(1, encoder.latency)], dim=1)
         for block in padded.split(3 * EVERY * HOP, dim=1):
-            heard = encoder.ear(block, memory).bands + 6.0
+            heard = encoder.front_end(block, memory).bands + 6.0
             bands = torch.cat([bands, heard], dim=1)
             ready = bands.shape[1] // EVERY * EVERY
             given.append(encoder(bands[:, :ready], seed, memory))
@@ -71,7 +71,7 @@ def test_blocks_give_the_content_of_the_whole(encoder):
 
 def test_an_average_that_was_taken_off_takes_loudness_and_filters_with_it(encoder):
     signal = 0.1 * noise(1, 40 * HOP * EVERY)
-    bands = encoder.ear(signal).bands
+    bands = encoder.front_end(signal).bands
     filtered = bands + torch.linspace(-2, 3, 48)
     one, two = (x - x.mean(1, keepdim=True) for x in (bands, filtered))
     torch.testing.assert_close(encoder.encode(one), encoder.encode(two), atol=1e-5, rtol=0)

@@ -68,13 +68,13 @@ def test_a_full_window_and_none_at_all(codes):
 def test_gradients_pass_the_books_and_reach_every_weight():
     torch.manual_seed(0)
     made = WordCodes(**TINY).train()
-    assert not made.begun
+    assert not made.initialised
     free = made(torch.randn(2, 30, 12), torch.tensor([30, 11]), quantised=False)
     assert free.codes is None
-    assert not made.begun
+    assert not made.initialised
     told = made(torch.randn(2, 30, 12), torch.tensor([30, 11]))
     (told.states.square().mean() + told.commitment).backward()
-    assert made.begun
+    assert made.initialised
     assert all(p.grad is not None and bool(p.grad.abs().sum()) for p in made.parameters())
     assert 1.0 <= float(told.perplexity) <= 9.0
 
@@ -89,7 +89,7 @@ def test_they_are_kept_with_their_books(codes, tmp_path):
     pytest.importorskip("safetensors")
     word_codes.save(codes, tmp_path, {"data": "none"})
     again = word_codes.load(tmp_path)
-    assert again.begun
+    assert again.initialised
     assert again.config() == codes.config()
     states = torch.randn(21, 12)
     assert torch.equal(again.codes(states), codes.codes(states))

@@ -11,7 +11,7 @@ from voicenym.nets.words.conformer import (
     Attention,
     Conformer,
     ConformerConfig,
-    relative_places,
+    relative_positions,
     shifted,
 )
 
@@ -70,7 +70,7 @@ def test_rows_are_shifted_to_distances():
 
 
 def test_places_are_sinusoids_of_distances():
-    places = relative_places(3, 4)
+    places = relative_positions(3, 4)
     assert places.shape == (5, 4)
     wanted = [2, 1, 0, -1, -2]
     torch.testing.assert_close(places[:, 0], torch.tensor(wanted).float().sin())
@@ -84,7 +84,7 @@ def test_attention_is_the_formula_of_relative_positions():
         bias.data = torch.randn_like(bias)
     x, count = torch.randn(1, 6, 8), 4
     mask = valid(torch.tensor([count]), 6)
-    found = attention(x, mask, relative_places(6, 8))
+    found = attention(x, mask, relative_positions(6, 8))
     query, key, value = attention.inward(attention.before(x[0])).chunk(3, dim=-1)
     whole = torch.zeros(6, 8)
     for head in range(2):
@@ -93,7 +93,7 @@ def test_attention_is_the_formula_of_relative_positions():
         for i in range(6):
             scores = []
             for j in range(count):
-                angle = relative_places(6, 8)[5 - (i - j)]
+                angle = relative_positions(6, 8)[5 - (i - j)]
                 distance = attention.place(angle)[part]
                 scores.append((query[i, part] + u) @ key[j, part] + (query[i, part] + v) @ distance)
             weights = (torch.stack(scores) / 2.0).softmax(0)

@@ -45,7 +45,7 @@ def test_word_by_word_is_as_at_once(network):
     states = torch.randn(3, 20, 64)
     tokens = torch.randint(29, (3, 8))
     with torch.inference_mode():
-        heard = network.decoder.heard(states)
+        heard = network.decoder.cross_keys_values(states)
         whole = network.decoder(tokens, heard)
         pasts: list = [[], []]
         parts = [network.decoder(tokens[:, :3], heard, pasts)]

@@ -183,7 +183,7 @@ def test_the_hubs_weights_decode_as_transformers_does():
         wanted = theirs(input_features=mel, decoder_input_ids=tokens)
         states = ours.encoder(mel)
         torch.testing.assert_close(states, wanted.encoder_last_hidden_state, atol=1e-5, rtol=1e-5)
-        found = ours.decoder.scores(ours.decoder(tokens, ours.decoder.heard(states)))
+        found = ours.decoder.scores(ours.decoder(tokens, ours.decoder.cross_keys_values(states)))
     torch.testing.assert_close(found, wanted.logits, atol=1e-5, rtol=1e-5)
 
 

@@ -8,7 +8,7 @@ import torch
 
 from voicenym.errors import VoicenymError
 from voicenym.nets.content.units import Cepstra, Units
-from voicenym.nets.synthesis.discriminators import Judgement
+from voicenym.nets.synthesis.discriminators import DiscriminatorOutput
 from voicenym.nets.synthesis.synthesis_losses import LogMel
 from voicenym.training.codec import codec_losses
 
@@ -35,8 +35,16 @@ def test_rebuilding_is_equation_5():
 
 
 def test_the_game_is_equations_6_to_8():
-    real = [Judgement(torch.tensor([[0.5, 1.0]]), [torch.tensor([1.0, 3.0]), torch.tensor([2.0])])]
-    fake = [Judgement(torch.tensor([[0.2, 0.0]]), [torch.tensor([0.0, 1.0]), torch.tensor([5.0])])]
+    real = [
+        DiscriminatorOutput(
+            torch.tensor([[0.5, 1.0]]), [torch.tensor([1.0, 3.0]), torch.tensor([2.0])]
+        )
+    ]
+    fake = [
+        DiscriminatorOutput(
+            torch.tensor([[0.2, 0.0]]), [torch.tensor([0.0, 1.0]), torch.tensor([5.0])]
+        )
+    ]
     assert float(codec_losses.telling(real, fake)) == pytest.approx(0.125 + 0.02)
     found = codec_losses.deceiving(real, fake)
     assert float(found["deceiving"]) == pytest.approx((0.64 + 1.0) / 2)

@@ -40,7 +40,7 @@ def test_words_are_learnt_through_the_books(whisper, windows, tmp_path):
     free, first, *_, last = [row["nats a token"] for row in outcome.curve]
     assert free == recipe.NEVER  # the first quarter is without books
     assert last < first < recipe.NEVER
-    assert codes.begun
+    assert codes.initialised
     assert not codes.training
     after = whisper.network.state_dict()
     assert all(torch.equal(after[name], value) for name, value in before.items())
@@ -63,7 +63,7 @@ def test_a_run_goes_on_and_keeps_its_books(whisper, windows, tmp_path):
     assert len(figures) == 4
     assert max(figures[2:]) < recipe.NEVER
     nets.save(again, tmp_path / "kept", half=True)
-    assert nets.load(tmp_path / "kept").begun
+    assert nets.load(tmp_path / "kept").initialised
 
 
 def test_batches_are_of_like_length_and_depend_on_their_place_alone(windows):

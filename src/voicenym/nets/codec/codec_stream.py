@@ -38,14 +38,14 @@ class CodecStream:
         self._memory = Memory()
         self._waiting = own.new_zeros(len(own), 0)
         self._owed = 0
-        self.become(own, voice)
+        self.set_voices(own, voice)
 
     @property
     def own(self) -> torch.Tensor:
         """Speaker vectors ``[row, size]``."""
         return self._own[:, :, 0]
 
-    def become(self, own: torch.Tensor, voice: torch.Tensor) -> None:
+    def set_voices(self, own: torch.Tensor, voice: torch.Tensor) -> None:
         """Sets the vectors used from the next frame on.
 
         Args:

@@ -37,7 +37,7 @@ EVERY = 2
 NOISE_OF_CONTENT = 4
 
 
-class Heard(NamedTuple):
+class AcousticFrames(NamedTuple):
     """Acoustic features of the frames of a waveform."""
 
     bands: torch.Tensor
@@ -46,7 +46,7 @@ class Heard(NamedTuple):
     """``[row, frame]``, natural logarithm of the mean square."""
 
 
-class Ear(torch.nn.Module):
+class FrontEnd(torch.nn.Module):
     """Acoustic front end: mel bands and power of frames aligned with the synthesizer's.
 
     Args:
@@ -64,12 +64,14 @@ class Ear(torch.nn.Module):
         self.register_buffer("bank", bank, persistent=False)
         self._scale = 1.0 / float(self.transform.window.square().sum())
 
-    def forward(self, waveform: torch.Tensor, memory: Memory | None = None) -> Heard:
+    def forward(self, waveform: torch.Tensor, memory: Memory | None = None) -> AcousticFrames:
         """``[row, time]`` of whole frames, at 16 kHz."""
         spectra = torch.view_as_real(self.transform(waveform, memory))
         power = spectra.square().sum(-1) * self._scale
         total = (2.0 * power.sum(2) - power[..., 0] - power[..., -1]) / WINDOW
-        return Heard((power @ self.bank.T + LEAST_POWER).log(), (total + LEAST_POWER).log())
+        return AcousticFrames(
+            (power @ self.bank.T + LEAST_POWER).log(), (total + LEAST_POWER).log()
+        )
 
 
 class Bottleneck(torch.nn.Module):
@@ -116,7 +118,7 @@ class Bottleneck(torch.nn.Module):
             "ahead": ahead,
         }
         self.size, self.steps = size, steps
-        self.ear = Ear(bands)
+        self.front_end = FrontEnd(bands)
         place = torch.arange(bands, dtype=torch.float64) + 0.5
         order = torch.arange(cepstra, dtype=torch.float64)[:, None]
         cosines = torch.cos(math.pi * order * place / bands) * math.sqrt(2.0 / bands)
@@ -138,7 +140,7 @@ class Bottleneck(torch.nn.Module):
         steps, device = 32, self.cosines.device
         memory = Memory()
         with torch.inference_mode():
-            heard = self.ear(torch.zeros(1, steps * EVERY * HOP, device=device), memory)
+            heard = self.front_end(torch.zeros(1, steps * EVERY * HOP, device=device), memory)
             frames = heard.bands.shape[1] // EVERY * EVERY
             given = self.encode(heard.bands[:, :frames], memory).shape[1]
         return (steps - given) * EVERY * HOP
@@ -151,8 +153,8 @@ class Bottleneck(torch.nn.Module):
         """Features without noise.
 
         Args:
-            bands: ``[row, frame, band]``, of :class:`Ear`, less their average; an even number of
-                frames.
+            bands: ``[row, frame, band]``, of :class:`FrontEnd`, less their average; an even number
+                of frames.
             memory: of a stream.
 
         Returns:

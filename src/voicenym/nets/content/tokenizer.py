@@ -23,7 +23,7 @@ from voicenym.nets.streaming import Conv
 KIND = "tokenizer"
 
 
-class Told(NamedTuple):
+class TokenizedFrames(NamedTuple):
     """Output of the tokenizer in training.
 
     Args:
@@ -100,7 +100,7 @@ class Tokenizer(torch.nn.Module):
         """Features ``[..., size]`` normalised to mean 0 and deviation 1."""
         return (frames - self.mean) / self.deviation
 
-    def through(self, frames: torch.Tensor) -> Told:
+    def through(self, frames: torch.Tensor) -> TokenizedFrames:
         """Encodes and reconstructs normalised frames ``[batch, frame, size]``."""
         x = self.enter(frames.transpose(1, 2))
         for unit in self.before:
@@ -110,7 +110,7 @@ class Tokenizer(torch.nn.Module):
         for unit in self.after:
             x = unit(x)
         rebuilt = self.leave(elu(x)).transpose(1, 2)
-        return Told(rebuilt, found.codes[:, 0], found.commitment, found.perplexity[0])
+        return TokenizedFrames(rebuilt, found.codes[:, 0], found.commitment, found.perplexity[0])
 
     @torch.inference_mode()
     def forward(self, frames: torch.Tensor) -> torch.Tensor:

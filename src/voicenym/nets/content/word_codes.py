@@ -142,7 +142,7 @@ class WordCodes(Network):
         return self.sizes.after * (self.sizes.kernel // 2)
 
     @property
-    def begun(self) -> bool:
+    def initialised(self) -> bool:
         """Whether the codebooks are initialised."""
         return bool(self.quantizer.books[0].steps)
 
@@ -150,7 +150,7 @@ class WordCodes(Network):
         """Number of codes of so many states."""
         return lengths.add(self.sizes.every - 1).div(self.sizes.every, rounding_mode="floor")
 
-    def narrowed(self, states: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
+    def encoded(self, states: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
         """Input of the quantiser ``[batch, code, element]`` for states ``[batch, state, size]``."""
         rest = -states.shape[1] % self.sizes.every
         states = torch.nn.functional.pad(states, (0, 0, 0, rest))
@@ -169,18 +169,18 @@ class WordCodes(Network):
             lengths: ``[batch]``, states of the speech.
             quantised: False bypasses the quantiser, at the beginning of a training.
         """
-        x = self.narrowed(states, lengths)
+        x = self.encoded(states, lengths)
         inside = valid(self.counts(lengths), x.shape[1])
         if not quantised:
             one = x.new_zeros(())
-            return Coded(self.told(x, lengths), None, one, one, x[inside].detach())
+            return Coded(self.expanded(x, lengths), None, one, one, x[inside].detach())
         found = self.quantizer(x[inside].T[None])
         through = torch.zeros(x.shape, dtype=found.total.dtype, device=x.device)
         through[inside] = found.total[0].T
         codes = torch.zeros(*x.shape[:2], self.sizes.books, dtype=torch.int64, device=x.device)
         codes[inside] = found.codes[0].T
         return Coded(
-            self.told(through, lengths),
+            self.expanded(through, lengths),
             codes,
             found.commitment,
             found.perplexity[0],
@@ -193,7 +193,7 @@ class WordCodes(Network):
         if not len(states):
             return torch.zeros(0, self.sizes.books, dtype=torch.int64, device=states.device)
         lengths = torch.tensor([len(states)], device=states.device)
-        x = self.narrowed(states[None], lengths)
+        x = self.encoded(states[None], lengths)
         return self.quantizer(x.transpose(1, 2)).codes[0].T  # type: ignore[no-any-return]
 
     @torch.inference_mode()
@@ -207,10 +207,10 @@ class WordCodes(Network):
             raise ValueError(f"{len(codes)} codes are longer than a window; part them")
         x = self.quantizer.looked_up(codes.T[None]).transpose(1, 2)
         lengths = torch.tensor([len(codes) * self.sizes.every], device=codes.device)
-        known = self.told(x, lengths)
+        known = self.expanded(x, lengths)
         return torch.cat([known, self.blank(known.shape[1])], 1)[0]
 
-    def told(self, x: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
+    def expanded(self, x: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
         """States from entries ``[batch, code, element]``, up to where only blank ones follow."""
         size, reach = self.sizes, self.reach
         stop = min(size.window, x.shape[1] * size.every + reach)

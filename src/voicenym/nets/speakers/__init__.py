@@ -1,1 +1,1 @@
-"""Speaker encoders: recordings in, one vector each out."""
+"""Speaker encoders: one embedding vector per recording."""

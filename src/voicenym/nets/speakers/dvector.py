@@ -1,4 +1,4 @@
-"""The d-vector encoder: an LSTM over mel frames, trained with the generalized end-to-end loss.
+"""d-vector encoder: an LSTM over mel frames, trained with the generalized end-to-end loss.
 
 Wan, Wang, Papir, Lopez Moreno, "Generalized end-to-end loss for speaker verification", ICASSP 2018,
 arXiv 1710.10467, in the form in which Resemblyzer publishes its weights: 40 mels of power (no
@@ -35,7 +35,7 @@ PARTS_AT_ONCE = 256
 
 
 def part_starts(frames: int) -> list[int]:
-    """Where the parts of a recording of so many frames begin, in frames."""
+    """Start frames of the partial windows of a recording of so many frames."""
     step = round(RATE / PARTS_PER_SECOND / HOP)
     starts = list(range(0, max(1, frames - PART_FRAMES + step + 1), step))
     covered = frames - 1 - starts[-1]
@@ -45,7 +45,7 @@ def part_starts(frames: int) -> list[int]:
 
 
 class DVector(Encoder):
-    """Speaker vectors of 256 elements, of length one, none negative."""
+    """d-vector encoder: non-negative vectors of 256 elements and length one."""
 
     kind = "dvector"
     size = SIZE
@@ -60,7 +60,7 @@ class DVector(Encoder):
 
     @classmethod
     def from_published(cls, state: Mapping[str, torch.Tensor], source: Path | str) -> DVector:
-        """An encoder with weights of Resemblyzer's layout: ``lstm.*`` and ``linear.*``.
+        """Encoder with weights in Resemblyzer's layout: ``lstm.*`` and ``linear.*``.
 
         Raises:
             VoicenymError: other weights; the first key that differs is named.
@@ -76,16 +76,17 @@ class DVector(Encoder):
     def features(
         self, waveforms: torch.Tensor, lengths: torch.Tensor | None = None
     ) -> torch.Tensor:
-        """``[batch, time]`` to mels of power ``[batch, frame, 40]``, level normalised."""
+        """Mel power spectra ``[batch, frame, 40]``, level-normalised, of ``[batch, time]``."""
         count = waveforms.shape[1] if lengths is None else lengths[:, None].to(waveforms)
         level = (waveforms.square().sum(1, keepdim=True) / count).sqrt().clamp_min(1e-9)
         return self.mel(waveforms * (10.0 ** (LOUDNESS_DB / 20.0) / level))
 
     def encode(self, features: torch.Tensor, lengths: torch.Tensor | None = None) -> torch.Tensor:
-        """Mels ``[batch, frame, 40]`` to vectors ``[batch, 256]``: means of those of the parts.
+        """Vectors ``[batch, 256]`` of mel frames ``[batch, frame, 40]``: means over partial
+        windows.
 
-        The last part may reach beyond a row's frames. It hears what ``features`` holds there, such
-        as the end of the last sound, and zeros after that.
+        The last window may reach beyond a row's frames, into the frames that follow them and zero
+        padding.
         """
         frames = [features.shape[1]] * len(features) if lengths is None else lengths.tolist()
         starts = [part_starts(int(some)) for some in frames]
@@ -112,7 +113,7 @@ class DVector(Encoder):
         return self.encode(self.features(padded, lengths), frames)
 
     def _of_parts(self, mels: torch.Tensor) -> torch.Tensor:
-        """``[part, 160, 40]`` to vectors ``[part, 256]``."""
+        """Vectors ``[part, 256]`` of windows ``[part, 160, 40]``."""
         _, (hidden, _) = self.lstm(mels)
         vector = torch.relu(self.linear(hidden[-1]))
         return torch.nn.functional.normalize(vector, dim=1, eps=1e-9)

@@ -1,4 +1,4 @@
-"""ECAPA-TDNN: the speaker encoder of most verifiers and resynthesis systems today.
+"""ECAPA-TDNN speaker encoder.
 
 Desplanques, Thienpondt, Demuynck, "ECAPA-TDNN: emphasized channel attention, propagation and
 aggregation in TDNN based speaker verification", Interspeech 2020, arXiv 2005.07143. Layers, names
@@ -23,7 +23,9 @@ DILATIONS = (2, 3, 4)
 
 
 class Res2(torch.nn.Module):
-    """Dilated convolutions of groups of channels, each hearing the one before it (section 3.2)."""
+    """Res2Net convolution: dilated convolutions over groups of channels, each added to the next
+    group's input (section 3.2).
+    """
 
     def __init__(self, channels: int, scale: int, dilation: int) -> None:
         super().__init__()
@@ -40,7 +42,7 @@ class Res2(torch.nn.Module):
 
 
 class Squeeze(torch.nn.Module):
-    """Channels weighed by what the whole recording holds (squeeze and excitation)."""
+    """Squeeze-and-excitation: channel gains from the mean over the recording."""
 
     def __init__(self, channels: int, squeeze: int) -> None:
         super().__init__()
@@ -48,7 +50,7 @@ class Squeeze(torch.nn.Module):
         self.conv2 = Conv(squeeze, channels)
 
     def forward(self, values: torch.Tensor, valid: Valid) -> torch.Tensor:
-        """``[batch, frame, channel]`` to factors ``[batch, 1, channel]``."""
+        """Gains ``[batch, 1, channel]`` of ``[batch, frame, channel]``."""
         squeezed = self.conv1(valid.mean(values), after="relu")
         return torch.sigmoid(self.conv2(squeezed))
 
@@ -69,7 +71,7 @@ class Block(torch.nn.Module):
 
 
 class AttentivePooling(torch.nn.Module):
-    """Mean and deviation under weights of each channel's own (section 3.1, with the context)."""
+    """Channel- and context-dependent attentive statistics pooling (section 3.1)."""
 
     def __init__(self, channels: int, attention: int) -> None:
         super().__init__()
@@ -78,7 +80,7 @@ class AttentivePooling(torch.nn.Module):
         self.conv = Conv(attention, channels)
 
     def forward(self, values: torch.Tensor, valid: Valid) -> torch.Tensor:
-        """``[batch, frame, channel]`` to ``[batch, 1, 2 channel]``."""
+        """Weighted mean and deviation ``[batch, 1, 2 channel]`` of ``[batch, frame, channel]``."""
         step = AT_ONCE if values.device.type == "cpu" else self.channels
         parts = [slice(i, i + step) for i in range(0, self.channels, step)]
         found = [moments(values[..., part], valid.weights) for part in parts]
@@ -100,12 +102,12 @@ class AttentivePooling(torch.nn.Module):
 
 
 def joined(moments: list[tuple[torch.Tensor, torch.Tensor]]) -> torch.Tensor:
-    """Means of all channels, then their deviations, of some channels each."""
+    """Concatenation of all means, then all deviations, of groups of channels."""
     return torch.cat([some for kind in zip(*moments, strict=True) for some in kind], dim=2)
 
 
 class Ecapa(Encoder):
-    """ECAPA-TDNN.
+    """ECAPA-TDNN network.
 
     Args:
         channels: of the frame layers; a multiple of ``scale``. Published: 512 and 1,024.

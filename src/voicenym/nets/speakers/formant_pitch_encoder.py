@@ -1,10 +1,10 @@
-"""A voice as its pitch and formants in Hz: a speaker encoder that measures, and has learnt nothing.
+"""Formant and pitch vectors in Hz as speaker embeddings, measured without a trained network.
 
 Yao et al., "Distinguishable speaker anonymization based on formant and fundamental frequency
-scaling", ICASSP 2023 (arXiv 2211.03038), give a synthesizer formants and F0 in the place of a
-speaker's identity. How many formants, how they are measured, and whether frame by frame is not
-known here: the medians over a recording's voiced frames, by linear prediction, are an
-approximation. What changes from frame to frame stays in content and in the contour of F0.
+scaling", ICASSP 2023 (arXiv 2211.03038), condition a synthesizer on formants and F0 instead of a
+speaker embedding. The number of formants, the estimator and the frame rate are not published:
+medians over the voiced frames of a recording, by linear prediction, are an approximation.
+Frame-level variation stays in the content features and in the F0 contour.
 """
 
 from __future__ import annotations
@@ -35,22 +35,22 @@ AT_ONCE = 512
 
 
 def typical(size: int) -> torch.Tensor:
-    """``[F0, F1, ...]`` in Hz of a voice that was not heard, ``[size]``: a uniform tube's."""
+    """Default vector ``[F0, F1, ...]`` in Hz, of a uniform tube, ``[size]``."""
     tube = TYPICAL_F1 * (2.0 * torch.arange(1, size) - 1.0)
     return torch.cat([torch.tensor([TYPICAL_F0]), tube])
 
 
 class Formants(Encoder):
-    """``[F0, F1, ..., Fn]`` in Hz: medians over the loud voiced frames of a recording.
+    """Encoder of ``[F0, F1, ..., Fn]`` in Hz: medians over the loud voiced frames of a recording.
 
-    Of fewer than :data:`voicenym.dsp.formants.FEWEST_FRAMES` frames nothing is believed:
-    :func:`typical` values stand. It computes on the processor, and gives no gradients.
+    With fewer than :data:`voicenym.dsp.formants.FEWEST_FRAMES` frames, values are :func:`typical`.
+    The encoder runs on the CPU and gives no gradients.
 
     Args:
         formants: n, 1 to 5.
 
     Raises:
-        ValueError: formants beyond that.
+        ValueError: another number.
     """
 
     kind = "formant-pitch"
@@ -73,9 +73,10 @@ class Formants(Encoder):
     def features(
         self, waveforms: torch.Tensor, lengths: torch.Tensor | None = None
     ) -> torch.Tensor:
-        """``[batch, time]`` at 16 kHz to ``[batch, 1 + time / 160, size]`` in Hz.
+        """Frame-level values in Hz, ``[batch, 1 + time / 160, size]``, of ``[batch, time]`` at 16
+        kHz.
 
-        F0 is 0 in frames that are unvoiced or quiet, formants are where one of them is missing.
+        F0 is 0 in unvoiced or quiet frames; all formants are 0 in frames where one is missing.
         """
         signal = waveforms.detach().cpu().float()
         rows, time = signal.shape
@@ -112,7 +113,9 @@ class Formants(Encoder):
         return found.to(waveforms.device)
 
     def encode(self, features: torch.Tensor, lengths: torch.Tensor | None = None) -> torch.Tensor:
-        """``[batch, frame, size]`` of :meth:`features` to medians ``[batch, size]`` in Hz."""
+        """Medians ``[batch, size]`` in Hz of frames ``[batch, frame, size]`` of
+        :meth:`features`.
+        """
         ends = [features.shape[1]] * len(features) if lengths is None else lengths.tolist()
         found = self.typical.to(features).repeat(len(features), 1)
         for row, end in enumerate(ends):
@@ -124,11 +127,11 @@ class Formants(Encoder):
 
 
 def octaves(vectors: torch.Tensor) -> torch.Tensor:
-    """Frequencies as a synthesizer hears them: octaves from :func:`typical` ones, over
-    :data:`SPREAD`. Of ordinary voices they have a deviation of about 1, as speaker vectors have.
+    """Frequencies scaled for a synthesizer: octaves from :func:`typical` ones, over :data:`SPREAD`.
+    Over ordinary voices they have a deviation of about 1, as speaker vectors have.
 
     Args:
-        vectors: ``[..., size]`` in Hz; what is not above 0 becomes 0, the typical one.
+        vectors: ``[..., size]`` in Hz; elements of 0 or less become 0, the typical value.
 
     Raises:
         ValueError: more elements than F0 and five formants.

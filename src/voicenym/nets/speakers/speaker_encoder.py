@@ -1,4 +1,4 @@
-"""What every speaker encoder is: recordings in, one vector each out, trainable or not."""
+"""Interface of speaker encoders: recordings to one vector each."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ costs beside its samples is a little more than that."""
 
 
 class Encoder(Network):
-    """A network from waveforms to speaker vectors.
+    """Network from waveforms to speaker vectors.
 
     Attributes:
         size: elements of a vector.
         RATE: of waveforms, in Hz.
         least_samples: a shorter recording is repeated up to this length before it is embedded.
-        most_samples: a longer recording is embedded in equal parts and their vectors are averaged,
-            so that memory is bounded; up to here, a vector is that of the whole.
+        most_samples: a longer recording is embedded in equal parts whose vectors are averaged, in
+            bounded memory.
         hertz: whether a vector's elements are frequencies ``[F0, F1, ...]`` in Hz.
     """
 
@@ -46,27 +46,27 @@ class Encoder(Network):
     def features(
         self, waveforms: torch.Tensor, lengths: torch.Tensor | None = None
     ) -> torch.Tensor:
-        """``[batch, time]`` to ``[batch, frame, band]``, differentiable.
+        """Acoustic features ``[batch, frame, band]`` of ``[batch, time]``, differentiable.
 
         Args:
             waveforms: zeros after the end of a shorter one.
             lengths: ``[batch]`` in samples; None where all are whole. A row's features do not
-                depend on the other rows; frames after ``1 + length / 160`` mean nothing.
+                depend on the other rows; frames after ``1 + length / 160`` are undefined.
         """
 
     @abstractmethod
     def encode(self, features: torch.Tensor, lengths: torch.Tensor | None = None) -> torch.Tensor:
-        """``[batch, frame, band]`` to vectors ``[batch, size]``, of any length.
+        """Vectors ``[batch, size]`` of features ``[batch, frame, band]``, of any length.
 
         Args:
             features: of :meth:`features`; normalisation over a row's frames happens here. A row has
                 at least the frames of ``least_samples``.
-            lengths: ``[batch]`` in frames; None where all are whole. What follows a row's frames
-                does not change its vector, but for batch statistics in training.
+            lengths: ``[batch]`` in frames; None where all are whole. Padding after a row's frames
+                does not change its vector, except for batch statistics in training.
         """
 
     def forward(self, waveforms: torch.Tensor, lengths: torch.Tensor | None = None) -> torch.Tensor:
-        """``[batch, time]`` at 16 kHz to vectors ``[batch, size]``.
+        """Vectors ``[batch, size]`` of waveforms ``[batch, time]`` at 16 kHz.
 
         Args:
             waveforms: zeros after the end of a shorter one.
@@ -79,8 +79,8 @@ class Encoder(Network):
     def embed(self, recordings: Sequence[torch.Tensor]) -> torch.Tensor:
         """Vectors ``[recording, size]`` of recordings ``[time]`` of any lengths at 16 kHz.
 
-        Recordings of like length are embedded together; to rounding, a vector does not depend on
-        the others. The network is used as it is: call ``eval()`` first.
+        Recordings of similar length form a batch; up to rounding, a vector does not depend on the
+        others. Call ``eval()`` first.
         """
         parts, counts = [], []
         for recording in recordings:
@@ -105,7 +105,7 @@ class Encoder(Network):
         return torch.stack([some.mean(0) for some in torch.stack(vectors).split(counts)])
 
     def _parts(self, recording: torch.Tensor) -> list[torch.Tensor]:
-        """A recording as it is; repeated where too short, in equal parts where too long."""
+        """Segments of a recording: repeated if too short, equal parts if too long."""
         if not len(recording):
             return [recording.new_zeros(self.least_samples)]
         if len(recording) < self.least_samples:
@@ -114,7 +114,9 @@ class Encoder(Network):
 
 
 def _batches(lengths: Sequence[int], most: int) -> Iterator[list[int]]:
-    """Indices of like lengths, the longest first, within ``most`` samples with padding."""
+    """Batches of indices of similar lengths, longest first, with at most ``most`` samples with
+    padding.
+    """
     batch: list[int] = []
     for i in sorted(range(len(lengths)), key=lambda i: -lengths[i]):
         if batch:

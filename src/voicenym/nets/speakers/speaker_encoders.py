@@ -31,7 +31,7 @@ def save(
     calibration: tuple[float, float] | None = None,
     half: bool = False,
 ) -> None:
-    """Keep an encoder in a folder, as :meth:`voicenym.nets.architectures.Kinds.save`.
+    """Writes an encoder to a folder, as :meth:`voicenym.nets.architectures.Kinds.save`.
 
     Args:
         encoder: of any kind.

@@ -1,4 +1,4 @@
-"""Speaker encoders of others: weights in SpeechBrain's layout, once they are converted.
+"""Speaker encoders with SpeechBrain's published weights, after conversion.
 
 Ravanelli et al., "SpeechBrain: a general-purpose speech toolkit", arXiv 2106.04624, publishes
 ``spkrec-ecapa-voxceleb`` and ``spkrec-xvect-voxceleb`` as folders, of which ``voicenym models
@@ -39,7 +39,7 @@ SIZES = {
 
 
 def published(kind: str, state: Mapping[str, torch.Tensor], source: Path | str) -> Encoder:
-    """A published encoder, ready to embed.
+    """Published encoder in evaluation mode.
 
     Args:
         kind: ``ecapa`` or ``xvector``.
@@ -66,7 +66,7 @@ def published(kind: str, state: Mapping[str, torch.Tensor], source: Path | str) 
 
 
 def find(kind: str, place: str) -> Path:
-    """The folder of ours of an encoder that others published.
+    """Folder of the converted weights of a published encoder.
 
     Args:
         kind: ``ecapa`` or ``xvector``.
@@ -94,6 +94,6 @@ def find(kind: str, place: str) -> Path:
 
 
 def _counts(encoder: Encoder) -> dict[str, torch.Tensor]:
-    """Counts of batches, which old checkpoints lack and nothing needs."""
+    """State without batch counters, which old checkpoints lack."""
     suffix = "num_batches_tracked"
     return {n: v for n, v in encoder.state_dict().items() if n.endswith(suffix)}

@@ -1,9 +1,10 @@
-"""Parts of time-delay networks: frames that count, and convolutions that keep them apart.
+"""Layers of time-delay networks: masked statistics, and convolutions with per-row reflection
+padding.
 
-A batch pads shorter rows; the convolutions here reflect every row at its own end, so that a row's
-frames are those that it would have alone. Frames go before channels, ``[batch, frame, channel]``,
-since most of the work is in kernels of one frame, which are matrix products in that order. Names of
-parameters are those of SpeechBrain's checkpoints (``conv.weight``, ``norm.running_mean``).
+Shorter rows of a batch are padded; the convolutions reflect every row at its own end, so that its
+frames do not depend on the batch. The layout is ``[batch, frame, channel]``, because most of the
+work is in kernels of one frame, which are matrix products in that order. Names of parameters are
+those of SpeechBrain's checkpoints (``conv.weight``, ``norm.running_mean``).
 """
 
 from __future__ import annotations
@@ -22,15 +23,15 @@ activations are reused in memory."""
 
 
 class Valid:
-    """Which frames of a batch count.
+    """Mask of the valid frames of a batch.
 
     Args:
         lengths: ``[batch]`` in frames; None where all are whole.
         like: ``[batch, frame, channel]``, for the shape, type and place.
 
     Attributes:
-        weights: ``[batch, frame, 1]``, equal over the frames that count, with sum one.
-        past: ``[batch, frame, 1]``, true where a frame does not count; None where all do.
+        weights: ``[batch, frame, 1]``, equal over the valid frames, with sum one.
+        past: ``[batch, frame, 1]``, true for padding; None without padding.
     """
 
     def __init__(self, lengths: torch.Tensor | None, like: torch.Tensor) -> None:
@@ -47,17 +48,17 @@ class Valid:
             self.weights = (~self.past).to(like.dtype) / lengths[:, None, None].to(like.dtype)
 
     def mean(self, values: torch.Tensor) -> torch.Tensor:
-        """``[batch, frame, channel]`` to ``[batch, 1, channel]``."""
+        """Mean over valid frames, ``[batch, frame, channel]`` to ``[batch, 1, channel]``."""
         return weighed(values, self.weights)
 
     def without_past(self, scores: torch.Tensor) -> torch.Tensor:
-        """``[batch, frame, channel]``, in place minus infinity where a frame does not count."""
+        """Sets padding of ``[batch, frame, channel]`` to minus infinity, in place."""
         if self.past is not None:
             scores[:, self.shortest :].masked_fill_(self.past[:, self.shortest :], -torch.inf)
         return scores
 
     def reflected(self, values: torch.Tensor, width: int) -> torch.Tensor:
-        """Longer by a reflection of ``width`` frames at the start and at every row's own end.
+        """Reflection padding of ``width`` frames at the start and at every row's own end.
 
         Args:
             values: ``[batch, frame, channel]``.
@@ -75,9 +76,9 @@ class Valid:
 
 
 def fused(values: torch.Tensor) -> bool:
-    """Whether oneDNN's matrix product with a rectifier in one go may be used.
+    """Whether oneDNN's fused matrix product with a rectifier can be used.
 
-    It has no gradient, and reaches the rate of large convolutions where plain ones do not.
+    It has no gradient and is faster than a plain product followed by a rectifier.
     """
     return (
         not torch.is_grad_enabled()
@@ -92,7 +93,9 @@ def fused(values: torch.Tensor) -> bool:
 def linear(
     values: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None, after: str = "none"
 ) -> torch.Tensor:
-    """``[..., inputs]`` to ``[..., outputs]``, then ``none``, ``relu`` or ``leaky_relu``."""
+    """Linear layer ``[..., inputs]`` to ``[..., outputs]``, then ``none``, ``relu`` or
+    ``leaky_relu``.
+    """
     if fused(values):
         slope = [SLOPE] if after == "leaky_relu" else []
         return torch.ops.mkldnn._linear_pointwise(values, weight, bias, after, slope, "")
@@ -100,7 +103,7 @@ def linear(
 
 
 def rectified(values: torch.Tensor, after: str) -> torch.Tensor:
-    """``values`` after ``none``, ``relu`` or ``leaky_relu``."""
+    """Activation ``none``, ``relu`` or ``leaky_relu`` of ``values``."""
     if after == "relu":
         return torch.relu(values)
     if after == "leaky_relu":
@@ -109,7 +112,7 @@ def rectified(values: torch.Tensor, after: str) -> torch.Tensor:
 
 
 class Conv(torch.nn.Module):
-    """A convolution over time that keeps the number of frames by reflection.
+    """Convolution over time with reflection padding, which keeps the number of frames.
 
     Args:
         inputs, outputs: channels.
@@ -150,9 +153,9 @@ class Conv(torch.nn.Module):
 
 @contextmanager
 def laid_out(network: torch.nn.Module) -> Iterator[None]:
-    """Within it, weights of one-frame kernels lie as the processor's matrix product wants them.
+    """Context manager that stores weights of one-frame kernels in the layout of the matrix product.
 
-    Else every product lays them out anew. Do not change weights within.
+    Otherwise every product converts them. Do not change weights within.
     """
     convs = [module for module in network.modules() if isinstance(module, Conv)]
     try:
@@ -169,8 +172,8 @@ def laid_out(network: torch.nn.Module) -> Iterator[None]:
 class Norm(torch.nn.Module):
     """Batch normalisation of channels.
 
-    In training, statistics are over all frames of the batch, those that do not count included:
-    train on crops of one length. Where no gradient is wanted, it works in place.
+    In training, statistics are over all frames of the batch, padding included: train on crops of
+    one length. Without gradients it works in place.
     """
 
     def __init__(self, channels: int) -> None:

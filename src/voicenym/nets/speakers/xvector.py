@@ -1,4 +1,4 @@
-"""The x-vector network: dilated convolutions, statistics over the recording, a projection.
+"""x-vector network: time-delay layers, statistics pooling, and a projection.
 
 Snyder, Garcia-Romero, Sell, Povey, Khudanpur, "X-vectors: robust DNN embeddings for speaker
 recognition", ICASSP 2018, in the form of SpeechBrain's ``spkrec-xvect-voxceleb``: 24 filterbank
@@ -25,17 +25,19 @@ LEAST_DEVIATION = 1e-5
 
 
 class Leaky(torch.nn.Module):
-    """Stands where the published layout has a rectifier: the convolution before it rectifies."""
+    """Placeholder for a rectifier of the published layout, which the convolution before it
+    applies.
+    """
 
     def forward(self, values: torch.Tensor) -> torch.Tensor:
         return values
 
 
 class Statistics(torch.nn.Module):
-    """Mean and deviation over the frames that count."""
+    """Statistics pooling: mean and deviation over valid frames."""
 
     def forward(self, values: torch.Tensor, valid: Valid) -> torch.Tensor:
-        """``[batch, frame, channel]`` to ``[batch, 1, 2 channel]``."""
+        """Statistics ``[batch, 1, 2 channel]`` of ``[batch, frame, channel]``."""
         mean = valid.mean(values)
         frames = values.shape[1] if valid.lengths is None else valid.lengths[:, None, None]
         variance = weighed((values - mean).square(), valid.weights) * (frames / (frames - 1))
@@ -45,7 +47,7 @@ class Statistics(torch.nn.Module):
 
 
 class Projection(torch.nn.Module):
-    """A linear layer under its published name."""
+    """Linear layer under its published name."""
 
     def __init__(self, inputs: int, outputs: int) -> None:
         super().__init__()
@@ -60,7 +62,7 @@ class XVector(Encoder):
 
     Args:
         channels: of the first four layers.
-        pooled: channels of the fifth, whose statistics are taken.
+        pooled: channels of the fifth layer, the input of the pooling.
         size: elements of a vector.
     """
 

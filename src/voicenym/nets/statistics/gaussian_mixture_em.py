@@ -17,7 +17,7 @@ from voicenym.nets.statistics.gaussian_mixture import Mixture, unpack
 
 FLOOR = 0.01
 """Least variance of a component in any direction, as a share of that of all frames."""
-APART = 0.2
+SPLIT_OFFSET = 0.2
 """Deviations by which the halves of a split component are moved, each its way."""
 LEAST_FRAMES = 2
 """Frames for each component, below which nothing can be said of its variances."""
@@ -151,7 +151,7 @@ def split(mixture: Mixture, components: int, generator: torch.Generator) -> Mixt
     heaviest = mixture.weights.argsort(descending=True)
     halved = heaviest[: max(0, min(mixture.components, components - mixture.components))]
     signs = torch.randint(0, 2, (len(halved), mixture.dimension), generator=generator)
-    step = (2 * signs - 1).to(mixture.means) * APART * mixture.covariances[halved].sqrt()
+    step = (2 * signs - 1).to(mixture.means) * SPLIT_OFFSET * mixture.covariances[halved].sqrt()
     weights, means = mixture.weights.clone(), mixture.means.clone()
     weights[halved] *= 0.5
     means[halved] -= step

@@ -1,1 +1,1 @@
-"""Synthesizers: content, pitch and a speaker vector in, a waveform out."""
+"""Synthesizers: waveforms from content, F0 and a speaker vector."""

@@ -1,8 +1,9 @@
-"""The two-stage synthesis of the challenge baseline B1.a: content to mels, mels to a waveform.
+"""Two-stage synthesizer of baseline B1.a: acoustic model to mel spectra, NSF vocoder to a waveform.
 
 Fang et al., "Speaker anonymization using x-vector and neural waveform models", SSW 2019, and the
-VoicePrivacy 2020 evaluation plan: an acoustic model makes 80 mels of content (256 elements), F0 and
-an x-vector (512); a harmonic-plus-noise NSF makes the waveform of mels, F0 and the x-vector.
+VoicePrivacy 2020 evaluation plan: an acoustic model predicts 80 mels from content (256 elements),
+F0 and an x-vector (512); a harmonic-plus-noise NSF generates the waveform from mels, F0 and the
+x-vector.
 
 The baseline's acoustic model feeds its own output back into its LSTMs. This one does not, so that
 it runs in parallel over frames where it can; sizes that the plan leaves open are arguments.
@@ -20,7 +21,7 @@ from voicenym.nets.synthesis.synthesizer import Conditions, Synthesizer
 
 
 class Highway(torch.nn.Module):
-    """x + t (h - x): convolutions that mend a spectrogram where a gate says so.
+    """Highway convolution x + t (h - x), for the refinement of a spectrogram.
 
     Srivastava, Greff, Schmidhuber, "Highway networks", 2015. The gate starts almost closed.
 
@@ -44,7 +45,7 @@ class Highway(torch.nn.Module):
 
 
 class AcousticModel(torch.nn.Module):
-    """Two layers within frames, a bidirectional LSTM, two LSTMs, and two highway convolutions.
+    """Acoustic model: two linear layers, a bidirectional LSTM, two LSTMs, two highway convolutions.
 
     Args:
         content, speaker: elements of a content frame and of a speaker vector.
@@ -86,10 +87,10 @@ class AcousticModel(torch.nn.Module):
 
 
 class AcousticNsf(Synthesizer):
-    """B1.a's synthesis: :class:`AcousticModel`, then :class:`Nsf`. It does not stream.
+    """Synthesizer of B1.a: :class:`AcousticModel`, then :class:`Nsf`. It does not stream.
 
-    Both hear the speaker; given ``[batch, 2, element]``, the acoustic model hears the first and the
-    vocoder the second (the challenge's M1c3 and M1c4).
+    Both are conditioned on the speaker; of ``[batch, 2, element]``, the acoustic model takes the
+    first vector and the vocoder the second (the challenge's M1c3 and M1c4).
 
     Args:
         content, speaker: elements.

@@ -1,4 +1,4 @@
-"""Networks that tell real waveforms from made ones; synthesis networks learn to deceive them.
+"""Discriminators of waveforms for adversarial training of vocoders.
 
 - :class:`MultiPeriod`, :class:`MultiScale`: Kong et al., "HiFi-GAN", NeurIPS 2020.
 - :class:`MultiSpectral`: on complex spectra as in EnCodec and HiFi-Codec (Défossez et al. 2022,
@@ -25,8 +25,8 @@ SPECTRA = ((1024, 256), (2048, 512), (512, 128))
 Normalization = Callable[[torch.nn.Module], torch.nn.Module]
 
 
-class Judgement(NamedTuple):
-    """What one discriminator says."""
+class DiscriminatorOutput(NamedTuple):
+    """Output of one discriminator: score and hidden features."""
 
     score: torch.Tensor
     """``[batch, ...]``: one number per place that it looks at; 1 is real."""
@@ -35,7 +35,7 @@ class Judgement(NamedTuple):
 
 
 class Discriminator(torch.nn.Module):
-    """Convolutions with rectifiers, and one that gives the score.
+    """Convolutional discriminator: layers with rectifiers, and one that gives the score.
 
     Args:
         convs, conv_post: the layers.
@@ -51,10 +51,10 @@ class Discriminator(torch.nn.Module):
         self.slope = slope
 
     def look(self, waveform: torch.Tensor) -> torch.Tensor:
-        """``[batch, time]`` to what the layers see, ``[batch, channel, ...]``."""
+        """Input of the layers, ``[batch, channel, ...]``, from ``[batch, time]``."""
         return waveform[:, None]
 
-    def forward(self, waveform: torch.Tensor) -> Judgement:
+    def forward(self, waveform: torch.Tensor) -> DiscriminatorOutput:
         x = self.look(waveform)
         features = []
         for conv in self.convs:
@@ -62,31 +62,31 @@ class Discriminator(torch.nn.Module):
             features.append(x)
         x = self.conv_post(x)
         features.append(x)
-        return Judgement(x.flatten(1), features)
+        return DiscriminatorOutput(x.flatten(1), features)
 
 
 class Several(torch.nn.Module):
-    """Discriminators side by side.
+    """Ensemble of discriminators.
 
     Args:
-        discriminators: each gives a judgement, or, being several, a list of them.
+        discriminators: single ones or ensembles.
     """
 
     def __init__(self, discriminators: Sequence[torch.nn.Module]) -> None:
         super().__init__()
         self.discriminators = torch.nn.ModuleList(discriminators)
 
-    def forward(self, waveform: torch.Tensor) -> list[Judgement]:
-        """``[batch, time]`` to one judgement per discriminator."""
-        judgements: list[Judgement] = []
+    def forward(self, waveform: torch.Tensor) -> list[DiscriminatorOutput]:
+        """Outputs of all discriminators for ``[batch, time]``."""
+        judgements: list[DiscriminatorOutput] = []
         for discriminator in self.discriminators:
             said = discriminator(waveform)
-            judgements.extend([said] if isinstance(said, Judgement) else said)
+            judgements.extend([said] if isinstance(said, DiscriminatorOutput) else said)
         return judgements
 
 
 class Period(Discriminator):
-    """Looks at every ``period``-th sample: the waveform folded, each column by itself.
+    """Period discriminator: 2-D convolutions over the waveform folded at ``period`` samples.
 
     Args:
         period: in samples.
@@ -121,7 +121,7 @@ class MultiPeriod(Several):
     """HiFi-GAN's multi-period discriminator: 41 million parameters at its published width.
 
     Args:
-        periods: in samples; primes, so that few samples are seen twice.
+        periods: in samples; primes, so that the views overlap little.
         channels: of the layers of each.
     """
 
@@ -134,7 +134,7 @@ class MultiPeriod(Several):
 
 
 class Scale(Discriminator):
-    """Looks at the waveform, halved ``halvings`` times by averages of four samples.
+    """Scale discriminator: the waveform at a rate halved ``halvings`` times by average pooling.
 
     Args:
         halvings: of the rate.
@@ -183,13 +183,13 @@ class MultiScale(Several):
 
 
 class Spectral(Discriminator):
-    """Looks at a spectrogram.
+    """Discriminator of an STFT.
 
     Args:
         fft: points of the transform and of the Hann window.
         hop: in samples.
         width: channels.
-        magnitude: sees magnitudes, not real and imaginary parts; then without dilations.
+        magnitude: input of magnitudes instead of real and imaginary parts; then without dilations.
     """
 
     window: torch.Tensor
@@ -210,7 +210,7 @@ class Spectral(Discriminator):
         self.register_buffer("window", torch.hann_window(fft), persistent=False)
 
     def look(self, waveform: torch.Tensor) -> torch.Tensor:
-        """``[batch, time]`` to ``[batch, part, frame, bin]``; the window is of unit energy."""
+        """STFT ``[batch, part, frame, bin]`` of ``[batch, time]``; the window has unit energy."""
         side = (self.fft - self.hop) // 2
         padded = torch.nn.functional.pad(waveform[:, None], (side, side), mode="reflect")[:, 0]
         frames = padded.unfold(1, self.fft, self.hop) * self.window
@@ -222,7 +222,7 @@ class Spectral(Discriminator):
 
 
 class MultiSpectral(Several):
-    """Spectrograms of several resolutions.
+    """Multi-resolution STFT discriminator.
 
     Args:
         spectra: points and hop of each.

@@ -1,12 +1,12 @@
-"""What a voice is excited with: sines at multiples of F0, pulses, and noise that repeats itself.
+"""Excitation signals: harmonic sines, pulse trains, and counter-based noise.
 
 The source of Wang, Takaki, Yamagishi, "Neural source-filter waveform models for statistical
 parametric speech synthesis", IEEE/ACM TASLP 28 (2020), equations 2 and 3, and of its
 harmonic-plus-noise form (SSW 2019). F0 is held over a frame, as in the published models; the phase
 goes on from frame to frame and from block to block.
 
-Noise is a function of a seed and a place, not the state of a generator: sample ``n`` is the same
-whatever was asked for before, in whatever blocks and beside whatever other rows.
+Noise is a function of a seed and a sample index, not the state of a generator: sample ``n`` does
+not depend on earlier calls, on block sizes or on other rows.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ NOISE_OF_SINES, NOISE_OF_BRANCH, START_OF_SINES = 1, 2, 3
 
 
 def _signed(value: int) -> int:
-    """The 64 bits as torch's int64 writes them."""
+    """Reinterpretation of an unsigned 64-bit integer as torch's int64."""
     value &= (1 << 64) - 1
     return value - (1 << 64) if value >> 63 else value
 
@@ -51,11 +51,11 @@ def splitmix(seed: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
 
 
 def gaussian(seed: torch.Tensor, purpose: int, start: int, length: int) -> torch.Tensor:
-    """White noise of unit power, by Box and Muller's transform.
+    """White Gaussian noise of unit power, by the Box-Muller transform.
 
     Args:
         seed: ``[row]`` int64.
-        purpose: whose noise it is; another purpose is another noise.
+        purpose: name of an independent noise stream.
         start, length: which samples.
 
     Returns:
@@ -71,12 +71,12 @@ def gaussian(seed: torch.Tensor, purpose: int, start: int, length: int) -> torch
 
 
 def held(frames: torch.Tensor, hop: int) -> torch.Tensor:
-    """``[..., frame]`` to ``[..., frame * hop]``: every frame's value at all of its samples."""
+    """Zero-order hold: ``[..., frame]`` to ``[..., frame * hop]``."""
     return frames.repeat_interleave(hop, dim=-1)
 
 
 class Phase(torch.nn.Module):
-    """The running phase of F0, in periods; it rests where F0 is 0.
+    """Running phase of F0, in periods; constant where F0 is 0.
 
     Args:
         rate: in Hz.
@@ -105,7 +105,7 @@ class Phase(torch.nn.Module):
 
 
 def samples_so_far(memory: Memory | None, place: object, length: int) -> int:
-    """Samples before this block; counts ``length`` more."""
+    """Number of samples before this block; adds ``length`` to the count."""
     if memory is None:
         return 0
     before = memory.kept.get((place, "count"), torch.zeros((), dtype=torch.int64))
@@ -114,10 +114,10 @@ def samples_so_far(memory: Memory | None, place: object, length: int) -> int:
 
 
 class Sines(torch.nn.Module):
-    """Harmonics of F0 with a little noise where it is voiced, noise alone where it is not.
+    """Harmonics of F0 with weak noise in voiced frames, noise alone in unvoiced ones.
 
-    The fundamental starts at phase 0, the others at a phase of their own, which the seed decides.
-    Harmonics above half the rate are left out (the published models let them alias).
+    The fundamental starts at phase 0, the others at random phases drawn by the seed. Harmonics
+    above half the rate are omitted (the published models let them alias).
 
     Args:
         rate: in Hz.
@@ -169,7 +169,7 @@ class Sines(torch.nn.Module):
 
 
 class Noise(torch.nn.Module):
-    """White noise of unit power for a branch of its own."""
+    """White noise of unit power as the source of a noise branch."""
 
     def forward(
         self, length: int, seed: torch.Tensor, memory: Memory | None = None
@@ -186,7 +186,7 @@ class Noise(torch.nn.Module):
 
 
 class Pulses(torch.nn.Module):
-    """All harmonics of F0 below half the rate, in phase and of unit power; 0 where unvoiced.
+    """Band-limited pulse train: all harmonics of F0 in phase, of unit power; 0 where unvoiced.
 
     Args:
         rate: in Hz.

@@ -1,4 +1,5 @@
-"""HiFi-GAN: transposed convolutions upward, each followed by residual blocks of several reaches.
+"""HiFi-GAN: transposed convolutions, each followed by residual blocks with several receptive
+fields.
 
 Kong, Kim, Bae, "HiFi-GAN: generative adversarial networks for efficient and high fidelity speech
 synthesis", NeurIPS 2020, sizes V1 to V3; conditioned on content, F0 and a speaker vector beside
@@ -36,7 +37,7 @@ SHORT_RATES = {160: (8, 5, 4), 256: (8, 8, 4), 320: (8, 8, 5)}
 
 @dataclass(frozen=True)
 class GeneratorSize:
-    """The shape of a generator; the defaults are V1's.
+    """Sizes of a generator; the defaults are V1's.
 
     Args:
         rates: of upsampling, stage by stage.
@@ -68,7 +69,7 @@ class GeneratorSize:
 
     @classmethod
     def v1(cls, hop: int = 256) -> GeneratorSize:
-        """13.9 million parameters for 80 mels.
+        """V1: 13.9 million parameters for 80 mels.
 
         Raises:
             KeyError: if no rates are known for the hop; give them to the constructor.
@@ -77,12 +78,12 @@ class GeneratorSize:
 
     @classmethod
     def v2(cls, hop: int = 256) -> GeneratorSize:
-        """V1 with a quarter of the channels: 0.9 million parameters."""
+        """V2: V1 with a quarter of the channels, 0.9 million parameters."""
         return cls(RATES[hop], channels=128)
 
     @classmethod
     def v3(cls, hop: int = 256) -> GeneratorSize:
-        """Three stages, single convolutions: 1.5 million parameters."""
+        """V3: three stages, single convolutions, 1.5 million parameters."""
         return cls(
             SHORT_RATES[hop],
             channels=256,
@@ -93,7 +94,7 @@ class GeneratorSize:
 
     @classmethod
     def published(cls, config: Mapping[str, Any]) -> GeneratorSize:
-        """From the ``config.json`` beside a published checkpoint.
+        """Sizes from the ``config.json`` beside a published checkpoint.
 
         Raises:
             VoicenymError: if it describes no generator.
@@ -115,7 +116,7 @@ class GeneratorSize:
 
 
 class ResidualBlock(torch.nn.Module):
-    """Dilated convolutions, each (or each pair) added to its input.
+    """Residual block of dilated convolutions, single or in pairs.
 
     Names of parameters are the published ones: ``convs1``, ``convs2`` for pairs, ``convs`` else.
     """
@@ -131,7 +132,7 @@ class ResidualBlock(torch.nn.Module):
             self.convs = dilated
 
     def forward(self, x: torch.Tensor, memory: Memory | None = None) -> torch.Tensor:
-        """``[batch, channel, step]`` to the same."""
+        """``[batch, channel, step]`` to the same shape."""
         for i, conv in enumerate(self.convs1 if self.pairs else self.convs):
             y = conv(leaky_relu(x, SLOPE), memory)
             if self.pairs:
@@ -142,7 +143,7 @@ class ResidualBlock(torch.nn.Module):
 
 
 class Generator(torch.nn.Module):
-    """Frames ``[batch, inputs, frame]`` to a waveform ``[batch, frame * hop]``.
+    """HiFi-GAN generator: frames ``[batch, inputs, frame]`` to a waveform ``[batch, frame * hop]``.
 
     Args:
         inputs: channels: 80 for the published mel vocoders.
@@ -179,25 +180,25 @@ class Generator(torch.nn.Module):
         return self.finish(x, memory)
 
     def stage(self, i: int, x: torch.Tensor, memory: Memory | None) -> torch.Tensor:
-        """Upsampling ``i`` and the mean of its residual blocks."""
+        """Upsampling stage ``i`` with the mean of its residual blocks."""
         return self.refine(i, self.ups[i](leaky_relu(x, SLOPE), memory), memory)
 
     def refine(self, i: int, x: torch.Tensor, memory: Memory | None) -> torch.Tensor:
-        """The mean of the residual blocks of stage ``i``."""
+        """Mean of the residual blocks of stage ``i``."""
         count = len(self.size.block_kernels)
         blocks = self.resblocks[i * count : (i + 1) * count]
         parts = align(memory, (self, i), *(block(x, memory) for block in blocks))
         return sum(parts[1:], parts[0]) / count
 
     def finish(self, x: torch.Tensor, memory: Memory | None) -> torch.Tensor:
-        """The last convolution, ``[batch, channel, time]`` to ``[batch, time]`` within [-1, 1]."""
+        """Output convolution, ``[batch, channel, time]`` to ``[batch, time]`` within [-1, 1]."""
         return torch.tanh(self.conv_post(leaky_relu(x, LAST_SLOPE), memory))[:, 0]
 
     @classmethod
     def from_published(
         cls, state: Mapping[str, torch.Tensor], config: Mapping[str, Any], source: Path | str
     ) -> Generator:
-        """A generator with published weights, with or without weight norm.
+        """Generator with published weights, with or without weight norm.
 
         Args:
             state: tensors by their published names.
@@ -216,7 +217,7 @@ class Generator(torch.nn.Module):
 
 
 class HifiGan(Synthesizer):
-    """A generator under content, F0 and speaker.
+    """HiFi-GAN conditioned on content, F0 and a speaker vector.
 
     Args:
         content, speaker: elements of a content frame and of a speaker vector.
@@ -268,7 +269,7 @@ class HifiGan(Synthesizer):
         speaker: int,
         pitch: str = "hertz",
     ) -> HifiGan:
-        """A published generator under conditions that have no weights of their own.
+        """Published generator with a conditioning that has no weights.
 
         Args:
             state, config, source: see :meth:`Generator.from_published`; ``sampling_rate`` is the

@@ -1,9 +1,9 @@
-"""HiFi-GAN that is given its pitch as sines: the synthesis of the challenge baseline B1.b.
+"""HiFi-GAN with a harmonic excitation: the synthesizer of baseline B1.b.
 
 The source of the neural source-filter model (:mod:`voicenym.nets.synthesis.excitation`), 8
-harmonics merged to one signal, is brought to the rate of every stage of HiFi-GAN by a
-convolution and added there. VoicePrivacy 2022 evaluation plan, baseline
-B1.b: 256 elements of content, 512 of the speaker, F0.
+harmonics merged to one signal, is downsampled to the rate of every stage of HiFi-GAN by a
+convolution and added there. VoicePrivacy 2022 evaluation plan, baseline B1.b: 256 elements of
+content, 512 of the speaker, F0.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from voicenym.nets.weight_norm import normalize_weights
 
 
 class Source(torch.nn.Module):
-    """Sines merged to one excitation by learned weights, within [-1, 1].
+    """Harmonics merged to one excitation by learned weights, within [-1, 1].
 
     Args:
         rate: in Hz.
@@ -38,14 +38,14 @@ class Source(torch.nn.Module):
     def forward(
         self, f0: torch.Tensor, seed: torch.Tensor, memory: Memory | None = None
     ) -> torch.Tensor:
-        """``[batch, frame]`` in Hz to ``[batch, 1, frame * hop]``."""
+        """Excitation ``[batch, 1, frame * hop]`` of F0 ``[batch, frame]`` in Hz."""
         weight, bias = self.l_linear.weight, self.l_linear.bias
         sines = self.sines(f0, seed, memory).to(weight)
         return torch.tanh(torch.matmul(weight, sines) + bias)
 
 
 class HifiGanNsf(HifiGan):
-    """HiFi-GAN with an excitation; see :class:`HifiGan` for the arguments.
+    """HiFi-GAN with a harmonic excitation; see :class:`HifiGan` for the arguments.
 
     Args:
         content, speaker: elements; the baseline's are 256 and 512.

@@ -1,13 +1,14 @@
-"""A synthesizer that thinks in frames and leaves the waveform to the inverse Fourier transform.
+"""Inverse-STFT synthesizer: ConvNeXt blocks at the frame rate, magnitude and phase of every bin.
 
 After Siuzdak, "Vocos: closing the gap between time-domain and Fourier-based neural vocoders for
 high-quality audio synthesis", ICLR 2024: ConvNeXt blocks (Liu et al., CVPR 2022) at the rate of
 frames, a head that gives every bin's magnitude and phase, inverse STFT. All of its work is done a
 hundred times a second instead of sixteen thousand times, in products of matrices.
 
-Beyond Vocos: it hears content, pitch and speaker instead of mels; the speaker also scales and
-shifts every block's normalisation; and F0 reaches it as an excitation, because frames alone do not
-say where in its period a voice is. ``excitation`` chooses how.
+Differences from Vocos: the input is content, F0 and speaker vector instead of mels; the speaker
+also scales and shifts every block's normalisation (adaptive layer norm); and F0 enters as an
+excitation, because frames alone do not determine the phase of the fundamental. ``excitation``
+selects the form.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ EXCITATIONS = ("none", "phase", "filter")
 
 
 class IstftVocoder(Synthesizer):
-    """Content, F0 and speaker to spectra to a waveform.
+    """Synthesizer from content, F0 and speaker vector to spectra, and by inverse STFT to a
+    waveform.
 
     Args:
         content, speaker: elements of a content frame and of a speaker vector.
@@ -39,7 +41,7 @@ class IstftVocoder(Synthesizer):
         rate: of the waveform, in Hz.
         pitch: see :class:`Conditions`.
         excitation: ``filter``: the head gives a filter for the spectrum of a pulse train and a
-            magnitude for that of white noise, so pitch is exact however little was learned;
+            magnitude for that of white noise, so that F0 is exact even for an undertrained network;
             ``phase``: sines and cosines of the running phase of the first ``harmonics`` at every
             frame, beside the content; ``none``, as Vocos.
         harmonics: for ``phase``.
@@ -130,8 +132,7 @@ class IstftVocoder(Synthesizer):
         return dict(self._config)
 
     def use_bfloat16(self) -> IstftVocoder:
-        """Keep the large matrices in bfloat16, for inference alone; what is added up, normalised
-        and transformed stays in float32.
+        """Stores the large matrices in bfloat16, for inference.
 
         Half of the memory, and up to twice as fast where the processor has instructions for it
         (AVX512-BF16, AMX); slower where it has not.
@@ -167,7 +168,7 @@ class IstftVocoder(Synthesizer):
         return self.inverse(spectra, memory)
 
     def _phases(self, f0: torch.Tensor, memory: Memory | None) -> torch.Tensor:
-        """Cosines and sines of the harmonics in the middle of every frame; 0 where unvoiced."""
+        """Cosines and sines of the harmonics' phases at frame centres; 0 where unvoiced."""
         phase = self.phase(f0, memory)[:, self.hop // 2 :: self.hop, None]
         number = torch.arange(1, self.harmonics + 1, device=f0.device)
         turns = (2.0 * math.pi * (phase * number % 1.0)).float()
@@ -177,7 +178,7 @@ class IstftVocoder(Synthesizer):
     def _filtered(
         self, x: torch.Tensor, f0: torch.Tensor, seed: torch.Tensor, memory: Memory | None
     ) -> torch.Tensor:
-        """Filters of the head on the spectra of pulses and of noise."""
+        """Spectra of pulses and noise, multiplied by the filters of the output layer."""
         pulses = self.pulses(f0, memory)
         noise = self.noise(pulses.shape[1], seed, memory)
         x, pulses, noise = align(

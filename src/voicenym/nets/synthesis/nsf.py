@@ -1,4 +1,4 @@
-"""The harmonic-plus-noise neural source-filter model: a voice's source, shaped by a neural filter.
+"""Harmonic-plus-noise neural source-filter model (hn-sinc-NSF).
 
 Wang, Takaki, Yamagishi, "Neural source-filter waveform models for statistical parametric speech
 synthesis", IEEE/ACM TASLP 28 (2020); with the trainable limit between harmonics and noise of Wang
@@ -27,7 +27,7 @@ BLOCK_SCALE = 0.1
 
 
 class Standardize(torch.nn.Module):
-    """Subtracts a mean and divides by a deviation, both of the training data.
+    """Mean and variance normalisation by statistics of the training data.
 
     Args:
         size: elements of a frame.
@@ -42,7 +42,7 @@ class Standardize(torch.nn.Module):
         self.register_buffer("deviation", torch.ones(size))
 
     def fit(self, frames: torch.Tensor) -> None:
-        """Take mean and deviation from ``[..., size]``; what does not vary is divided by 1."""
+        """Estimates mean and deviation from ``[..., size]``; constant elements are divided by 1."""
         flat = frames.flatten(0, -2)
         deviation = flat.std(0)
         self.mean.copy_(flat.mean(0))
@@ -56,12 +56,12 @@ class Standardize(torch.nn.Module):
 
 
 def interpolated(frames: torch.Tensor, hop: int) -> torch.Tensor:
-    """``[batch, channel, frame]`` to ``[batch, channel, frame * hop]`` on straight lines."""
+    """Linear interpolation, ``[batch, channel, frame]`` to ``[batch, channel, frame * hop]``."""
     return torch.nn.functional.interpolate(frames, scale_factor=hop, mode="linear")
 
 
 def low_pass(limit: torch.Tensor, taps: int) -> torch.Tensor:
-    """Coefficients of a windowed sinc for every sample, of gain 1 at 0 Hz.
+    """Time-varying windowed-sinc low-pass filters, one for every sample, of gain 1 at 0 Hz.
 
     Args:
         limit: ``[batch, time]``, share of half the rate.
@@ -77,14 +77,16 @@ def low_pass(limit: torch.Tensor, taps: int) -> torch.Tensor:
 
 
 def filtered(signal: torch.Tensor, filters: torch.Tensor) -> torch.Tensor:
-    """``[batch, time]`` through symmetric filters of its own at every sample, without delay."""
+    """Signal ``[batch, time]`` through a symmetric filter of its own at every sample, without
+    delay.
+    """
     side = (filters.shape[2] - 1) // 2
     padded = torch.nn.functional.pad(signal, (side, side))
     return (padded.unfold(1, filters.shape[2], 1) * filters).sum(2)
 
 
 class FilterBlock(torch.nn.Module):
-    """Dilated convolutions that add to a signal what the context asks for.
+    """Neural filter block: conditioned dilated convolutions whose output is added to the signal.
 
     Args:
         channels: within the block, and of the context.
@@ -111,7 +113,7 @@ class FilterBlock(torch.nn.Module):
 
 
 class Nsf(torch.nn.Module):
-    """Features, F0 and a speaker to a waveform.
+    """NSF vocoder: waveforms from features, F0 and a speaker vector.
 
     Args:
         features, speaker: elements of a frame and of a speaker vector: 80 mels and 512 in B1.a.
@@ -120,7 +122,7 @@ class Nsf(torch.nn.Module):
         channels: of the filters.
         blocks: of the harmonic branch; the noise branch has one of half the convolutions.
         convolutions, kernel: of a block.
-        taps: of the filters that part harmonics and noise.
+        taps: of the filters that separate harmonics and noise.
         harmonics: of the source.
     """
 
@@ -156,7 +158,7 @@ class Nsf(torch.nn.Module):
     def forward(
         self, features: torch.Tensor, f0: torch.Tensor, speaker: torch.Tensor, seed: torch.Tensor
     ) -> torch.Tensor:
-        """``[batch, frame * hop]``.
+        """Waveforms ``[batch, frame * hop]``.
 
         Args:
             features: ``[batch, frame, element]``.
@@ -179,7 +181,7 @@ class Nsf(torch.nn.Module):
         return filtered(tone[:, 0], low) + breath[:, 0] - filtered(breath[:, 0], low)
 
     def limit(self, hidden: torch.Tensor, f0: torch.Tensor) -> torch.Tensor:
-        """Maximum voice frequency ``[batch, time]``, share of half the rate.
+        """Maximum voiced frequency ``[batch, time]``, as a fraction of half the rate.
 
         Args:
             hidden: ``[batch, frame]`` within [-1, 1].

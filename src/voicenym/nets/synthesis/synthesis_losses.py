@@ -1,4 +1,4 @@
-"""What synthesis networks are trained with: distances of spectra, and games against discriminators.
+"""Losses of vocoder training: spectral distances, and adversarial and feature matching losses.
 
 Pure functions. Scores and features come from :mod:`voicenym.nets.synthesis.discriminators`; sums
 run over discriminators, means over everything else, as in HiFi-GAN (Kong et al. 2020, equations 1
@@ -26,18 +26,22 @@ LEAST_MAGNITUDE = 1e-7
 
 
 def discriminator_least_squares(real: Scores, fake: Scores) -> torch.Tensor:
-    """(1 - D(x))^2 + D(G)^2: Mao et al. 2017, HiFi-GAN's equation 1."""
+    """Least-squares loss of the discriminator, (1 - D(x))^2 + D(G)^2: Mao et al. 2017, HiFi-GAN's
+    equation 1.
+    """
     parts = [(1.0 - r).square().mean() + f.square().mean() for r, f in zip(real, fake, strict=True)]
     return torch.stack(parts).sum()
 
 
 def generator_least_squares(fake: Scores) -> torch.Tensor:
-    """(1 - D(G))^2: HiFi-GAN's equation 2."""
+    """Least-squares loss of the generator, (1 - D(G))^2: HiFi-GAN's equation 2."""
     return torch.stack([(1.0 - f).square().mean() for f in fake]).sum()
 
 
 def discriminator_hinge(real: Scores, fake: Scores) -> torch.Tensor:
-    """max(0, 1 - D(x)) + max(0, 1 + D(G)): Lim and Ye 2017, used by Vocos and EnCodec."""
+    """Hinge loss of the discriminator, max(0, 1 - D(x)) + max(0, 1 + D(G)): Lim and Ye 2017, used
+    by Vocos and EnCodec.
+    """
     parts = [
         torch.relu(1.0 - r).mean() + torch.relu(1.0 + f).mean()
         for r, f in zip(real, fake, strict=True)
@@ -46,12 +50,13 @@ def discriminator_hinge(real: Scores, fake: Scores) -> torch.Tensor:
 
 
 def generator_hinge(fake: Scores) -> torch.Tensor:
-    """max(0, 1 - D(G)), as in Vocos and EnCodec: nothing more to gain beyond the margin."""
+    """Hinge loss of the generator, max(0, 1 - D(G)), as in Vocos and EnCodec."""
     return torch.stack([torch.relu(1.0 - f).mean() for f in fake]).sum()
 
 
 def feature_matching(real: Features, fake: Features, relative: bool = False) -> torch.Tensor:
-    """Mean absolute difference of every layer, summed: HiFi-GAN's equation 4.
+    """Feature matching loss: mean absolute difference of every layer, summed; HiFi-GAN's equation
+    4.
 
     Args:
         real, fake: of the same discriminators; no gradient goes to ``real``.
@@ -68,7 +73,8 @@ def feature_matching(real: Features, fake: Features, relative: bool = False) -> 
 
 
 class LogMel(torch.nn.Module):
-    """HiFi-GAN's mels: logarithm of magnitudes in Slaney's triangles, no centring, reflected ends.
+    """Log-mel spectra of HiFi-GAN: Slaney filterbank on magnitudes, no centring, reflection
+    padding.
 
     Args:
         rate: in Hz.
@@ -97,7 +103,9 @@ class LogMel(torch.nn.Module):
         self.register_buffer("bank", bank, persistent=False)
 
     def forward(self, waveform: torch.Tensor) -> torch.Tensor:
-        """``[batch, time]``, longer than half the window, to ``[batch, time / hop, band]``."""
+        """Log mels ``[batch, time / hop, band]`` of ``[batch, time]``, longer than half the
+        window.
+        """
         side = (self.fft - self.hop) // 2
         # whatever the network runs in, distances are measured in single precision
         with torch.autocast(waveform.device.type, enabled=False):
@@ -109,14 +117,14 @@ class LogMel(torch.nn.Module):
 
 
 def mel_distance(real: torch.Tensor, fake: torch.Tensor, mel: LogMel) -> torch.Tensor:
-    """Mean absolute difference of log mels of waveforms ``[batch, time]``: HiFi-GAN's equation 3
-    (times 45 in its sum).
+    """Mel loss: mean absolute difference of log mels of ``[batch, time]``; HiFi-GAN's equation 3
+    (weight 45 in its sum).
     """
     return (mel(real) - mel(fake)).abs().mean()
 
 
 def magnitudes(waveform: torch.Tensor, fft: int, hop: int, window: int) -> torch.Tensor:
-    """``[batch, time]`` to ``[batch, bin, frame]`` of centred Hann frames."""
+    """STFT magnitudes ``[batch, bin, frame]`` of ``[batch, time]``, centred Hann frames."""
     hann = torch.hann_window(window, device=waveform.device)
     spectra = torch.stft(waveform.float(), fft, hop, window, hann, return_complex=True)
     power = torch.view_as_real(spectra).square().sum(-1)
@@ -124,12 +132,14 @@ def magnitudes(waveform: torch.Tensor, fft: int, hop: int, window: int) -> torch
 
 
 def spectral_convergence(real: torch.Tensor, fake: torch.Tensor) -> torch.Tensor:
-    """Frobenius norm of the difference of magnitudes over that of the real ones."""
+    """Spectral convergence: Frobenius norm of the magnitude difference over that of the real
+    magnitudes.
+    """
     return torch.linalg.vector_norm(real - fake) / torch.linalg.vector_norm(real)
 
 
 def log_magnitude_distance(real: torch.Tensor, fake: torch.Tensor) -> torch.Tensor:
-    """Mean absolute difference of natural logarithms of magnitudes."""
+    """Mean absolute difference of log magnitudes."""
     return (real.log() - fake.log()).abs().mean()
 
 
@@ -138,7 +148,7 @@ def multi_resolution_stft(
     fake: torch.Tensor,
     resolutions: Sequence[tuple[int, int, int]] = RESOLUTIONS,
 ) -> torch.Tensor:
-    """Spectral convergence and log magnitude distance, averaged over resolutions.
+    """Multi-resolution STFT loss: spectral convergence and log magnitude distance.
 
     Yamamoto, Song, Kim, "Parallel WaveGAN", ICASSP 2020, equations 4 to 6.
 
@@ -159,9 +169,10 @@ def log_spectral_distance(
     resolutions: Sequence[tuple[int, int, int]] = NSF_RESOLUTIONS,
     floor: float = 1e-5,
 ) -> torch.Tensor:
-    """Half the mean squared difference of logarithms of power, summed over resolutions.
+    """Log spectral distance: half the mean squared difference of log power, summed over
+    resolutions.
 
-    Wang, Takaki, Yamagishi 2020, equation 8: what NSF models are trained with.
+    Wang, Takaki, Yamagishi 2020, equation 8, the training loss of NSF models.
 
     Args:
         real, fake: ``[batch, time]``.

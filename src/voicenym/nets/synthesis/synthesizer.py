@@ -1,4 +1,4 @@
-"""What a synthesis network is: content, pitch and speaker in, a waveform of exact length out."""
+"""Interface of synthesizers: waveforms of exact length from content, F0 and a speaker vector."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LONGEST_LATENCY = 4096
 
 
 class Conditions(torch.nn.Module):
-    """Content, pitch and speaker beside each other, frame by frame, in that order.
+    """Conditioning input: content, F0 and speaker vector concatenated frame by frame.
 
     Args:
         content: elements of a content frame.
@@ -56,8 +56,8 @@ class Conditions(torch.nn.Module):
     def forward(
         self, content: torch.Tensor, f0: torch.Tensor, speaker: torch.Tensor
     ) -> torch.Tensor:
-        """``[batch, frame, content]``, ``[batch, frame]``, ``[batch, speaker]`` to
-        ``[batch, frame, size]``.
+        """Input frames ``[batch, frame, size]`` of content ``[batch, frame, content]``, F0
+        ``[batch, frame]`` and ``[batch, speaker]``.
         """
         if self.project is not None:
             speaker = self.project(speaker)
@@ -66,7 +66,7 @@ class Conditions(torch.nn.Module):
 
     @staticmethod
     def octaves(f0: torch.Tensor) -> torch.Tensor:
-        """Octaves of F0 from 150 Hz; 0 where unvoiced. Any shape."""
+        """Octaves of F0 from 150 Hz; 0 where unvoiced; any shape."""
         return torch.where(f0 > 0, f0, REFERENCE_F0).div(REFERENCE_F0).log2()
 
     def _pitch(self, f0: torch.Tensor) -> torch.Tensor:
@@ -85,15 +85,15 @@ class Conditions(torch.nn.Module):
 
 
 class Synthesizer(Network):
-    """A network from content, F0 and a speaker vector to a waveform.
+    """Network from content, F0 and a speaker vector to a waveform.
 
     Attributes:
         rate: of the waveform, in Hz.
         hop: samples of a frame.
         noisy: whether the waveform depends on a seed.
         streams: whether the network works in blocks.
-        parts: names of those that hear a voice each, where there are several; wherever a speaker
-            ``[batch, element]`` is asked for, ``[batch, part, element]`` gives them different ones.
+        parts: names of separately conditioned modules, if any; ``[batch, part, element]`` instead
+            of ``[batch, element]`` gives them different speaker vectors.
     """
 
     rate: int
@@ -111,7 +111,7 @@ class Synthesizer(Network):
         seed: torch.Tensor,
         memory: Memory | None,
     ) -> torch.Tensor:
-        """The waveform ``[batch, time]`` of a whole, or of a stream's next block."""
+        """Waveform ``[batch, time]`` of whole rows, or of a stream's next block."""
 
     def forward(
         self,
@@ -120,14 +120,14 @@ class Synthesizer(Network):
         speaker: torch.Tensor,
         seed: torch.Tensor | None = None,
     ) -> torch.Tensor:
-        """A waveform ``[batch, frame * hop]``.
+        """Waveform ``[batch, frame * hop]``.
 
         Args:
             content: ``[batch, frame, element]``.
             f0: ``[batch, frame]`` in Hz, 0 where unvoiced.
             speaker: ``[batch, element]``.
             seed: ``[batch]`` int64, decides the noise of each row; None for 0. The same seed gives
-                the same noise, so training must give others every time.
+                the same noise; training must use new seeds in every step.
 
         Raises:
             ValueError: if the shapes do not fit, or in training without seeds.
@@ -148,13 +148,13 @@ class Synthesizer(Network):
         return self.synthesize(content, f0, speaker, seed, None)
 
     def stream(self, speaker: torch.Tensor, seed: torch.Tensor | None = None) -> SynthesisStream:
-        """Begin a stream of ``speaker``'s rows.
+        """Starts a stream of ``speaker``'s rows.
 
         Args:
             speaker, seed: as of :meth:`forward`.
 
         Raises:
-            ValueError: if the network needs the whole.
+            ValueError: if the network does not stream.
         """
         return SynthesisStream(self, speaker, seed)
 
@@ -163,7 +163,7 @@ class Synthesizer(Network):
         """Samples that a stream holds back: after ``n`` frames ``n * hop - latency`` were given.
 
         Raises:
-            ValueError: if the network needs the whole.
+            ValueError: if the network does not stream.
         """
         if not self.streams:
             raise ValueError(f"{self.kind} needs a recording as a whole and does not stream")
@@ -184,7 +184,7 @@ class Synthesizer(Network):
 
 
 class SynthesisStream:
-    """A waveform made block by block, equal to that of the whole to rounding.
+    """Streaming synthesis, equal to that of whole rows up to rounding.
 
     Args:
         synthesizer: a network that streams.
@@ -192,7 +192,7 @@ class SynthesisStream:
         seed: ``[row]`` int64; None for 0.
 
     Attributes:
-        latency: samples that are held back.
+        latency: number of samples held back.
     """
 
     def __init__(
@@ -209,14 +209,14 @@ class SynthesisStream:
 
     @torch.inference_mode()
     def push(self, content: torch.Tensor, f0: torch.Tensor) -> torch.Tensor:
-        """``[row, frame, element]`` and ``[row, frame]``, any number of frames, to ``[row, time]``:
-        the samples that are ready.
+        """Adds frames ``[row, frame, element]`` and F0 ``[row, frame]``; returns the finished
+        samples ``[row, time]``.
         """
         return self._network.synthesize(content, f0, self._speaker, self._seed, self._memory)
 
     @torch.inference_mode()
     def flush(self) -> torch.Tensor:
-        """The rest, ``[row, time]``; the stream is over."""
+        """The remaining samples ``[row, time]``; the stream ends here."""
         self._memory.last = True
         rows = len(self._speaker)
         empty = self._speaker.new_zeros(rows, 0, self._elements)

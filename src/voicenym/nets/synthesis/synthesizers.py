@@ -1,6 +1,6 @@
 """Synthesis networks by name, in folders with their configuration and digest.
 
-They are kept with plain weights: weight norm is folded.
+They are stored with plain weights: weight norm is folded.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Recognisers of words: recordings in, posteriors of characters out."""
+"""Acoustic models of speech recognition: token posteriors of recordings."""

@@ -1,4 +1,4 @@
-"""A CTC net with its alphabet: made by name, kept in a folder, heard recording by recording."""
+"""CTC character models: network and alphabet, stored in a folder."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ FRAME = {"conformer": 0.04, "deepspeech2": 0.02, "tdnnf": TDNNF_FRAME}
 
 @dataclass(frozen=True)
 class CharacterModel:
-    """Hears characters.
+    """CTC network with its alphabet.
 
     Args:
         kind: of net: ``conformer``, ``deepspeech2`` or ``tdnnf``.
-        net: recordings to scores of tokens.
-        alphabet: what the tokens are.
+        net: network from recordings to token logits.
+        alphabet: characters of the tokens.
 
     Example:
         >>> model = CharacterModel.make("conformer", Alphabet(" ab"), {"size": "laptop"})
@@ -52,11 +52,11 @@ class CharacterModel:
     def make(
         cls, kind: str, alphabet: Alphabet, options: Mapping[str, Any] | None = None
     ) -> CharacterModel:
-        """A model with random weights.
+        """Model with random weights.
 
         Args:
             kind: of net.
-            alphabet: what it hears.
+            alphabet: characters of the tokens.
             options: of the net's configuration; a Conformer's ``size`` may be one of its names.
 
         Raises:
@@ -81,17 +81,17 @@ class CharacterModel:
 
     @property
     def frame(self) -> float:
-        """Seconds from one frame of scores to the next."""
+        """Frame period of the logits, in seconds."""
         return FRAME[self.kind]
 
     def config(self) -> dict[str, Any]:
-        """What rebuilds it, without the weights; fit for JSON."""
+        """Configuration that rebuilds the model, without the weights; fit for JSON."""
         sizes = dataclasses.asdict(self.net.config)
         sizes.pop("tokens")
         return {"net": self.kind, "alphabet": self.alphabet.characters, "options": sizes}
 
     def save(self, folder: Path, *, half: bool = False, **about: Any) -> None:
-        """Keep it in a folder.
+        """Writes the model to a folder.
 
         Args:
             folder: made where there is none.
@@ -105,7 +105,7 @@ class CharacterModel:
 
     @classmethod
     def load(cls, folder: Path | str) -> tuple[CharacterModel, dict[str, Any]]:
-        """A model that :meth:`save` kept, ready to hear, and its configuration.
+        """Reads a model written by :meth:`save`, in evaluation mode, and its configuration.
 
         Raises:
             DependencyError, VoicenymError: as :func:`voicenym.nets.checkpoint.read`, and where the
@@ -123,5 +123,5 @@ class CharacterModel:
         return model, config
 
     def log_probs(self, samples: torch.Tensor) -> np.ndarray:
-        """Logarithms of probabilities ``[frame, token]`` of a recording ``[time]`` at 16 kHz."""
+        """Log posteriors ``[frame, token]`` of a recording ``[time]`` at 16 kHz."""
         return log_posteriors(self.net, samples)

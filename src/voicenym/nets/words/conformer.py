@@ -1,4 +1,4 @@
-"""The Conformer encoder with a CTC output: a recogniser that a laptop or a cluster can train.
+"""Conformer encoder with a CTC output layer.
 
 Gulati et al., "Conformer: convolution-augmented transformer for speech recognition", Interspeech
 2020, arXiv 2005.08100: convolutional subsampling by 4 (section 2), blocks of half a feed-forward
@@ -6,8 +6,8 @@ part, self-attention with relative positions (Dai et al. 2019, Transformer-XL), 
 half a feed-forward part and layer normalisation (equation 1). The paper's decoder, a transducer's
 LSTM, is not here: a linear layer gives CTC's scores of tokens (Graves et al. 2006).
 
-What the publication leaves open, or is otherwise here: mel bands are normalised to mean 0 and
-deviation 1 within each recording; batch normalisation does not count padding.
+Choices and deviations: mel bands are normalised to mean 0 and deviation 1 within each recording;
+batch normalisation ignores padding.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ are 31 here, so that frames have a middle."""
 
 
 class Conformer(torch.nn.Module):
-    """Recordings to CTC's scores of tokens, a frame every 40 ms.
+    """Conformer: CTC logits of recordings, a frame every 40 ms.
 
     Args:
         config: sizes.
@@ -88,7 +88,7 @@ class Conformer(torch.nn.Module):
     def features(
         self, samples: torch.Tensor, lengths: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Normalised log mel frames, zeros behind each recording.
+        """Normalised log mel frames, zeros after each recording.
 
         Args:
             samples: ``[batch, time]`` at 16 kHz, zeros behind each recording.
@@ -102,11 +102,13 @@ class Conformer(torch.nn.Module):
     def logits(
         self, features: torch.Tensor, frames: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Scores ``[batch, frame / 4, token]`` of :meth:`features`, and frames ``[batch]``."""
+        """Logits ``[batch, frame / 4, token]`` of :meth:`features`, and numbers of frames
+        ``[batch]``.
+        """
         x, frames = self.subsampling(features, frames)
         mask = valid(frames, x.shape[1])
         x = self.dropout(x)
-        places = relative_places(x.shape[1], x.shape[2]).to(x)
+        places = relative_positions(x.shape[1], x.shape[2]).to(x)
         for block in self.blocks:
             x = block(x, mask, places)
         return self.output(x), frames
@@ -114,12 +116,12 @@ class Conformer(torch.nn.Module):
     def forward(
         self, samples: torch.Tensor, lengths: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Scores of tokens ``[batch, frame, token]`` and frames ``[batch]`` of recordings."""
+        """Logits ``[batch, frame, token]`` of recordings, and numbers of frames ``[batch]``."""
         return self.logits(*self.features(samples, lengths))
 
 
 class Subsampling(torch.nn.Module):
-    """Two convolutions of 3x3 with a stride of 2, in time and frequency, and a projection."""
+    """Convolutional subsampling by 4: two 3x3 convolutions with a stride of 2, and a projection."""
 
     def __init__(self, bands: int, channels: int, size: int) -> None:
         super().__init__()
@@ -141,7 +143,7 @@ class Subsampling(torch.nn.Module):
 
 
 class Block(torch.nn.Module):
-    """One block of the encoder: equation 1."""
+    """Conformer block: equation 1."""
 
     def __init__(self, config: ConformerConfig) -> None:
         super().__init__()
@@ -152,7 +154,7 @@ class Block(torch.nn.Module):
         self.norm = torch.nn.LayerNorm(config.size)
 
     def forward(self, x: torch.Tensor, mask: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
-        """``[batch, frame, size]`` to the same; what padding holds is of no account."""
+        """``[batch, frame, size]`` to the same shape; padding has no effect."""
         x = x + 0.5 * self.before(x)
         x = x + self.attention(x, mask, places)
         x = x + self.convolution(x, mask)
@@ -161,7 +163,7 @@ class Block(torch.nn.Module):
 
 
 class FeedForward(torch.nn.Sequential):
-    """Two linear layers with Swish between (figure 4)."""
+    """Feed-forward module: two linear layers with Swish between (figure 4)."""
 
     def __init__(self, size: int, expansion: int, dropout: float) -> None:
         super().__init__(
@@ -175,7 +177,9 @@ class FeedForward(torch.nn.Sequential):
 
 
 class Convolution(torch.nn.Module):
-    """Gated pointwise, depthwise, batch normalisation, Swish, pointwise (figure 2)."""
+    """Convolution module: gated pointwise, depthwise, batch normalisation, Swish, pointwise (figure
+    2).
+    """
 
     def __init__(self, size: int, kernel: int, dropout: float) -> None:
         super().__init__()
@@ -228,8 +232,9 @@ class Attention(torch.nn.Module):
         return x.unflatten(-1, (self.heads, -1)).transpose(1, 2)
 
 
-def relative_places(frames: int, size: int) -> torch.Tensor:
-    """Sinusoids ``[2 frames - 1, size]`` of the distances ``frames - 1`` down to ``1 - frames``.
+def relative_positions(frames: int, size: int) -> torch.Tensor:
+    """Sinusoidal embedding ``[2 frames - 1, size]`` of the distances ``frames - 1`` down to ``1 -
+    frames``.
 
     Vaswani et al. (2017), section 3.5, of distances instead of positions.
     """
@@ -240,11 +245,12 @@ def relative_places(frames: int, size: int) -> torch.Tensor:
 
 
 def shifted(scores: torch.Tensor) -> torch.Tensor:
-    """Scores by distance ``[..., frame, 2 frames - 1]`` to scores by frame ``[..., frame, frame]``.
+    """Relative shift: scores by distance ``[..., frame, 2 frames - 1]`` to scores by frame ``[...,
+    frame, frame]``.
 
     Distances descend from ``frames - 1``, so that of row i and column j is at ``frames - 1 - i +
-    j``: each row begins one further to the left than the row above it. With one column more in
-    front, rows of another width read the same memory so.
+    j``: each row is shifted by one against the row above it. Padding one column and reshaping gives
+    this shift.
     """
     *rest, frames, width = scores.shape
     moved = functional.pad(scores, (1, 0)).reshape(*rest, width + 1, frames)

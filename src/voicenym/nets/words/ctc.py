@@ -1,11 +1,11 @@
-"""Connectionist temporal classification: texts to tokens and back, and two ways to decode.
+"""Connectionist temporal classification: tokenisation, loss, greedy decoding and prefix beam
+search.
 
 Graves et al., "Connectionist temporal classification", ICML 2006: a path has a token or the blank
-in each frame; it stands for the text that is left when repeated tokens are merged and blanks taken
-out. The greedy text is that of the best path; the best text is found by a search over prefixes
-(Hannun et al., "First-pass large vocabulary continuous speech recognition using bi-directional
-recurrent DNNs", arXiv 1408.2873), which adds up the paths of each and may weigh them by a language
-model.
+in each frame; merging repeated tokens and removing blanks gives its text. Greedy decoding takes the
+best path; a prefix beam search finds the best text (Hannun et al., "First-pass large vocabulary
+continuous speech recognition using bi-directional recurrent DNNs", arXiv 1408.2873), which sums
+over the paths of each text, with an optional language model.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Text = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Alphabet:
-    """Characters as tokens: the n-th character is token n, and 0 is the blank.
+    """Characters as tokens: the n-th character is token n; 0 is the blank.
 
     Args:
         characters: without the blank, none twice.
@@ -51,7 +51,7 @@ class Alphabet:
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> Alphabet:
-        """Every character of some texts, in order.
+        """Alphabet of all characters of some texts, sorted.
 
         Raises:
             VoicenymError: no characters in them.
@@ -86,7 +86,7 @@ class Alphabet:
 
 
 def collapse(path: Iterable[int]) -> Text:
-    """The text of a path: repeated tokens merged, blanks taken out.
+    """Text of a path: repeated tokens merged, blanks removed.
 
     >>> collapse([1, 1, 0, 1, 2, 2])
     (1, 1, 2)
@@ -95,7 +95,7 @@ def collapse(path: Iterable[int]) -> Text:
 
 
 def frames_needed(tokens: Sequence[int]) -> int:
-    """Frames without which a text has no path: one a token, and one between equal neighbours.
+    """Least number of frames of a text: one per token, and one between equal neighbours.
 
     >>> frames_needed([1, 1, 2])
     4
@@ -106,7 +106,8 @@ def frames_needed(tokens: Sequence[int]) -> int:
 def loss(
     logits: torch.Tensor, frames: torch.Tensor, texts: torch.Tensor, sizes: torch.Tensor
 ) -> torch.Tensor:
-    """Negative log probability of the texts: ``[batch]``; 0 for one that its frames cannot hold.
+    """CTC loss: negative log probability of the texts, ``[batch]``; 0 for a text longer than its
+    frames allow.
 
     Args:
         logits: ``[batch, frame, token]``.
@@ -126,7 +127,7 @@ def loss(
 
 
 def greedy(logits: torch.Tensor, frames: torch.Tensor) -> list[Text]:
-    """Texts of the best paths.
+    """Greedy decoding: texts of the best paths.
 
     Args:
         logits: ``[batch, frame, token]``, or their logarithms of probabilities.
@@ -137,9 +138,9 @@ def greedy(logits: torch.Tensor, frames: torch.Tensor) -> list[Text]:
 
 
 class Scorer(Protocol):
-    """What a search adds to the logarithm of a text's probability as the text grows.
+    """External score of a growing text, such as a language model's.
 
-    A state is hashable; what a step adds depends on state and token alone.
+    States are hashable; the score of a step depends on state and token alone.
     """
 
     def start(self) -> Any:
@@ -147,17 +148,19 @@ class Scorer(Protocol):
         ...
 
     def step(self, state: Any, token: int) -> tuple[float, Any]:
-        """What a further token adds, and the state with it."""
+        """Score of a further token, and the next state."""
         ...
 
     def finish(self, state: Any) -> float:
-        """What the end of the text adds."""
+        """Score of the end of the text."""
         ...
 
 
 @dataclass
 class _Prefix:
-    """A prefix: logarithms of paths that end in the blank and of those that do not, and extras."""
+    """Prefix of the beam: log probabilities of paths ending in the blank and in a token, and
+    external scores.
+    """
 
     extra: float
     state: Any
@@ -176,12 +179,12 @@ def search(
     scorer: Scorer | None = None,
     least: float = LEAST,
 ) -> list[tuple[Text, float]]:
-    """Best texts and their scores, the best first.
+    """Prefix beam search: best texts and their scores, best first.
 
     Args:
         log_probs: ``[frame, token]``, logarithms of probabilities.
-        beam: prefixes that are kept from frame to frame; with all of them the search is exact.
-        scorer: adds a language model; None adds nothing.
+        beam: number of prefixes kept per frame; with all of them the search is exact.
+        scorer: external score, such as a language model; None for none.
         least: see :data:`LEAST`; ``-inf`` tries all.
 
     Returns:
@@ -239,7 +242,7 @@ def _at(grown: dict[Text, _Prefix], known: dict[Text, tuple[float, Any]], text: 
 
 
 def _add(a: float, b: float) -> float:
-    """Logarithm of the sum of two numbers, from their logarithms."""
+    """Log-sum-exp of two numbers."""
     if a < b:
         a, b = b, a
     return a if b == -math.inf else a + math.log1p(math.exp(b - a))

@@ -1,14 +1,13 @@
-"""DeepSpeech2: from a waveform to a graphemic posteriorgram, with gradients all the way.
+"""DeepSpeech2: a differentiable network from waveforms to a graphemic posteriorgram.
 
 Amodei et al., "Deep Speech 2: end-to-end speech recognition in English and Mandarin", ICML 2016,
 arXiv 1512.02595, in the form that V-Cloak (Deng et al., USENIX Security 2023, section 4.2.2 and
-figure 5) keeps words with: two 2-D convolutions, five bidirectional LSTMs, a fully connected layer,
-29 tokens. Sizes and features are those of the common implementation in PyTorch,
+figure 5) uses for intelligibility: two 2-D convolutions, five bidirectional LSTMs, a fully
+connected layer, 29 tokens. Sizes and features are those of the common implementation in PyTorch,
 ``deepspeech.pytorch``, whose weights load (``voicenym models convert --as deepspeech2``).
 
-Otherwise than there: outside a recording lie zeros, not its mirror image, when its first and last
-frames are taken, so that a recording in a batch is what it is alone; and batch normalisation does
-not count padding while it trains.
+Deviations: recordings are padded with zeros instead of reflected at both ends, so that the features
+of a recording do not depend on the batch; and batch normalisation ignores padding in training.
 """
 
 from __future__ import annotations
@@ -72,7 +71,7 @@ class DeepSpeech2Config:
 
 
 class DeepSpeech2(torch.nn.Module):
-    """Recordings to CTC's scores of tokens, a frame every 20 ms.
+    """DeepSpeech2: CTC logits of recordings, a frame every 20 ms.
 
     Args:
         config: sizes.
@@ -107,9 +106,9 @@ class DeepSpeech2(torch.nn.Module):
 
     @classmethod
     def from_published(cls, state: Mapping[str, Any], source: str = "weights") -> DeepSpeech2:
-        """A net with the weights of a bidirectional ``deepspeech.pytorch`` checkpoint.
+        """Network with the weights of a bidirectional ``deepspeech.pytorch`` checkpoint.
 
-        Its sizes are read off the weights.
+        Its sizes are inferred from the weights.
 
         Args:
             state: tensors by their published names.
@@ -140,7 +139,8 @@ class DeepSpeech2(torch.nn.Module):
     def features(
         self, samples: torch.Tensor, lengths: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Log magnitudes ``log(1 + |X|)``, of mean 0 and deviation 1 within each recording.
+        """Log magnitudes ``log(1 + |X|)``, normalised to mean 0 and deviation 1 within each
+        recording.
 
         Args:
             samples: ``[batch, time]`` at 16 kHz, zeros behind each recording.
@@ -164,7 +164,9 @@ class DeepSpeech2(torch.nn.Module):
     def logits(
         self, features: torch.Tensor, frames: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Scores ``[batch, frame / 2, token]`` of :meth:`features`, and frames ``[batch]``."""
+        """Logits ``[batch, frame / 2, token]`` of :meth:`features`, and numbers of frames
+        ``[batch]``.
+        """
         frames = frames.add(1).div(2, rounding_mode="floor")
         x = features.transpose(1, 2)[:, None]
         mask = valid(frames, (features.shape[1] + 1) // 2)
@@ -182,15 +184,15 @@ class DeepSpeech2(torch.nn.Module):
     def forward(
         self, samples: torch.Tensor, lengths: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Scores of tokens ``[batch, frame, token]`` and frames ``[batch]`` of recordings.
+        """Logits ``[batch, frame, token]`` of recordings, and numbers of frames ``[batch]``.
 
-        This is the posteriorgram that V-Cloak compares, which takes what the fully connected layer
-        gives, before the softmax.
+        This is the posteriorgram that V-Cloak compares: the output of the fully connected layer
+        before the softmax.
         """
         return self.logits(*self.features(samples, lengths))
 
     def freeze(self) -> DeepSpeech2:
-        """Fix the weights and all statistics, for a loss of what it hears; returns itself.
+        """Freezes weights and statistics for use in a loss; returns the network.
 
         Gradients then reach the waveform and stop there. Recurrent layers are left in training
         mode, in which they compute the same, because without it cuDNN refuses gradients.
@@ -203,7 +205,7 @@ class DeepSpeech2(torch.nn.Module):
 
 
 class Recurrent(torch.nn.Module):
-    """Batch normalisation over time and batch, then both directions of an LSTM or GRU, added."""
+    """Batch normalisation, then a bidirectional LSTM or GRU whose directions are added."""
 
     def __init__(self, inward: int, size: int, cell: str, normalised: bool) -> None:
         super().__init__()
@@ -225,11 +227,11 @@ class Recurrent(torch.nn.Module):
 def posteriorgram_distance(
     first: torch.Tensor, second: torch.Tensor, frames: torch.Tensor
 ) -> torch.Tensor:
-    """V-Cloak's loss of intelligibility: mean square difference of two posteriorgrams.
+    """Intelligibility loss of V-Cloak: mean squared difference of two posteriorgrams.
 
     Args:
-        first, second: ``[batch, frame, token]``, of an original and what was made of it.
-        frames: ``[batch]``; what lies behind does not count.
+        first, second: ``[batch, frame, token]``, of the original and the anonymized speech.
+        frames: ``[batch]``, numbers of valid frames.
 
     Returns:
         ``[batch]``: MSE(GPG(x), GPG(x~)), section 4.2.2.

@@ -1,4 +1,4 @@
-"""What recognisers hear: log mel frames, normalised over each recording."""
+"""Log-mel filterbank energies with normalisation per recording, the input of recognisers."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ FLATTEST = 1e-3
 
 
 def mels(bands: int) -> MelSpectrum:
-    """The spectrum that :func:`normalised` takes."""
+    """Mel spectrum used by :func:`normalised`."""
     return MelSpectrum(RATE, WINDOW, HOP, bands)
 
 
 def normalised(
     mel: MelSpectrum, samples: torch.Tensor, lengths: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Log mel frames, of mean 0 and deviation 1 in each band and recording, zeros behind it.
+    """Log mel frames with mean 0 and deviation 1 in each band and recording, zeros after its end.
 
     Args:
         mel: of :func:`mels`.

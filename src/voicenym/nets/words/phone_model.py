@@ -1,4 +1,4 @@
-"""A network of phones' states with their names and how often they occur, kept in a folder."""
+"""Phone-state acoustic models: network, state inventory and priors, stored in a folder."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ KIND = "frames"
 
 @dataclass(frozen=True)
 class PhoneModel:
-    """Hears phones.
+    """Acoustic model of phone states.
 
     Args:
-        net: recordings to scores of states.
-        states: what the scores are of.
-        priors: natural logarithms of the states' shares of the training's frames, ``[state]``.
+        net: network from recordings to state logits.
+        states: state inventory.
+        priors: log relative frequencies of the states in the training frames, ``[state]``.
 
     Example:
         >>> model = PhoneModel.make(States(("AA", "B")), {"width": 16, "gaps": (1,)})
@@ -47,12 +47,12 @@ class PhoneModel:
         options: Mapping[str, Any] | None = None,
         priors: Sequence[float] | np.ndarray | None = None,
     ) -> PhoneModel:
-        """A model with random weights.
+        """Model with random weights.
 
         Args:
-            states: what it hears.
+            states: state inventory.
             options: of :class:`~voicenym.nets.words.phone_state_network.FrameNetConfig`.
-            priors: see the class; all alike unless given.
+            priors: see the class; uniform by default.
 
         Raises:
             VoicenymError: options that do not fit.
@@ -68,7 +68,7 @@ class PhoneModel:
     """Seconds from one frame of scores to the next."""
 
     def save(self, folder: Path, *, half: bool = False, **about: Any) -> None:
-        """Keep it in a folder.
+        """Writes the model to a folder.
 
         Args:
             folder: made where there is none.
@@ -90,7 +90,7 @@ class PhoneModel:
 
     @classmethod
     def load(cls, folder: Path | str) -> tuple[PhoneModel, dict[str, Any]]:
-        """A model that :meth:`save` kept, ready to hear, and its configuration.
+        """Reads a model written by :meth:`save`, in evaluation mode, and its configuration.
 
         Raises:
             DependencyError, VoicenymError: as :func:`voicenym.nets.checkpoint.read`, and where the
@@ -107,12 +107,12 @@ class PhoneModel:
         return model, config
 
     def log_probs(self, samples: torch.Tensor) -> np.ndarray:
-        """Logarithms of probabilities ``[frame, state]`` of a recording ``[time]`` at 16 kHz."""
+        """Log posteriors ``[frame, state]`` of a recording ``[time]`` at 16 kHz."""
         return log_posteriors(self.net, samples)
 
 
 def holds_phones(folder: Path | str) -> bool:
-    """Whether a folder holds such a model, rather than one of characters.
+    """Whether a folder holds a phone model rather than a character model.
 
     Raises:
         VoicenymError: it holds none at all.

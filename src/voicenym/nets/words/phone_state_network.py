@@ -1,10 +1,9 @@
-"""A network that tells, every 30 ms, the state of the phone that is spoken.
+"""Time-delay network for frame-level classification of phone states, every 30 ms.
 
 A time-delay neural network (Waibel et al. 1989; Peddinti, Povey and Khudanpur, Interspeech 2015):
-convolutions over time with growing gaps, here with residual connections, at a third of the
-spectrum's frame rate from the second layer on, as lattice-free models have it (Povey et al.,
-Interspeech 2016). It is trained frame by frame, with a target for each, which takes a fraction of
-the time that a flat start by connectionist temporal classification takes.
+dilated convolutions over time, here with residual connections, at a third of the spectrum's frame
+rate from the second layer on, as in lattice-free models (Povey et al., Interspeech 2016). Training
+uses frame-level targets, which takes a fraction of the time of a flat start with CTC.
 """
 
 from __future__ import annotations
@@ -24,13 +23,13 @@ FRAME = EVERY * HOP / RATE
 
 @dataclass(frozen=True)
 class FrameNetConfig:
-    """Sizes.
+    """Sizes of the network.
 
     Args:
         tokens: states of the output.
         bands: of the mel spectrum.
         width: channels of layers.
-        gaps: frames of 30 ms between the three that each residual layer sees.
+        gaps: dilations of the residual layers, in frames of 30 ms.
         dropout: share of channels that is left out of whole recordings while training.
     """
 
@@ -47,7 +46,7 @@ class FrameNetConfig:
 
 
 class FrameNet(torch.nn.Module):
-    """Recordings to scores of states, a frame every 30 ms, the first at time 0.
+    """Phone-state network: logits of recordings, a frame every 30 ms, the first at time 0.
 
     Args:
         config: sizes.
@@ -76,7 +75,8 @@ class FrameNet(torch.nn.Module):
     def features(
         self, samples: torch.Tensor, lengths: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Log mel frames, of mean 0 and deviation 1 in each band and recording, zeros behind it.
+        """Log mel frames with mean 0 and deviation 1 in each band and recording, zeros after its
+        end.
 
         Args:
             samples: ``[batch, time]`` at 16 kHz, zeros behind each recording.
@@ -90,7 +90,9 @@ class FrameNet(torch.nn.Module):
     def logits(
         self, features: torch.Tensor, frames: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Scores ``[batch, frame / 3, token]`` of :meth:`features`, and frames ``[batch]``."""
+        """Logits ``[batch, frame / 3, token]`` of :meth:`features`, and numbers of frames
+        ``[batch]``.
+        """
         x = torch.relu(self.fine(features.transpose(1, 2))).transpose(1, 2)
         x = self.fine_norm(x, valid(frames, x.shape[1]))
         frames = coarse(frames)
@@ -104,12 +106,14 @@ class FrameNet(torch.nn.Module):
     def forward(
         self, samples: torch.Tensor, lengths: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Scores of states ``[batch, frame, token]`` and frames ``[batch]`` of recordings."""
+        """Logits of states ``[batch, frame, token]`` of recordings, and numbers of frames
+        ``[batch]``.
+        """
         return self.logits(*self.features(samples, lengths))
 
 
 class Residual(torch.nn.Module):
-    """A convolution of three taps, rectified and normalised, added to what came in."""
+    """Residual layer: dilated convolution of three taps, rectifier, batch normalisation."""
 
     def __init__(self, width: int, gap: int, dropout: float) -> None:
         super().__init__()
@@ -128,5 +132,5 @@ class Residual(torch.nn.Module):
 
 
 def coarse(frames: torch.Tensor) -> torch.Tensor:
-    """Frames of 30 ms in frames of 10 ms."""
+    """Number of 30 ms frames of so many 10 ms frames."""
     return frames.add(EVERY - 1).div(EVERY, rounding_mode="floor")

@@ -1,7 +1,7 @@
-"""Phones in time, and the states by which frames tell them: two a phone, and silence.
+"""Phone segments and the two-state phone inventory: two states per phone, and silence.
 
-A frame lies in the earlier or the later part of a phone, which says more than the phone alone:
-of a stop, closure and burst. A phone of a single frame has its earlier part only.
+A frame lies in the first or the second half of a phone; in a stop, these are closure and burst. A
+phone of a single frame has its first half only.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ QUIET = 0
 
 
 class Phone(NamedTuple):
-    """A phone, or :data:`SILENCE`, from ``start`` to ``end`` in seconds."""
+    """Phone segment, or :data:`SILENCE`, from ``start`` to ``end`` in seconds."""
 
     name: str
     start: float
@@ -28,7 +28,7 @@ class Phone(NamedTuple):
 
 @dataclass(frozen=True)
 class States:
-    """Phones as states: 0 is silence, ``2 n + 1`` and ``2 n + 2`` are the n-th phone's.
+    """State inventory: 0 is silence, ``2 n + 1`` and ``2 n + 2`` are the n-th phone's.
 
     Args:
         phones: their names, silence not among them.
@@ -53,7 +53,7 @@ class States:
         return 2 * len(self.phones) + 1
 
     def first(self, phone: str) -> int:
-        """State of a phone's earlier part; the later part's is the next.
+        """State of the first half of a phone; that of the second half is the next.
 
         Raises:
             KeyError: no such phone.
@@ -64,9 +64,9 @@ class States:
             raise KeyError(phone) from None
 
     def labels(self, phones: Iterable[Phone], count: int, frame: float) -> np.ndarray:
-        """States of ``count`` frames, ``[frame]``; the k-th is at ``k * frame`` seconds.
+        """State labels of ``count`` frames, ``[frame]``; the k-th is at ``k * frame`` seconds.
 
-        What no phone covers is silence, and so is a phone that is none of these.
+        Frames without a phone are silence, and so are unknown phones.
         """
         found = np.full(count, QUIET, dtype=np.int64)
         for name, start, end in phones:
@@ -80,7 +80,7 @@ class States:
         return found
 
     def spoken(self, states: Sequence[int] | np.ndarray) -> list[str]:
-        """Phones of a path of states: one begins where an earlier part does."""
+        """Phones of a path of states: one begins at each first half."""
         found: list[str] = []
         before = QUIET
         for state, _ in groupby(int(state) for state in states):

@@ -1,4 +1,4 @@
-"""What a recogniser's network says of one recording."""
+"""Log posteriors of a network for one recording."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import torch
 
 @torch.inference_mode()
 def log_posteriors(net: torch.nn.Module, samples: torch.Tensor) -> np.ndarray:
-    """Logarithms of probabilities ``[frame, class]``.
+    """Log posteriors ``[frame, class]`` of a recording.
 
     Args:
         net: ``(samples [batch, time], lengths [batch])`` to scores ``[batch, frame, class]`` and

@@ -1,7 +1,8 @@
-"""TDNN-F as a recogniser: a bottleneck of content, then CTC's scores of tokens.
+"""TDNN-F recogniser with CTC, which trains the bottleneck features of
+:mod:`voicenym.nets.content.tdnnf`.
 
-After the bottleneck lie a layer that widens it again, as Kaldi's before its output, and every third
-frame is kept: 30 ms, the rate of lattice-free models (Povey et al., Interspeech 2016).
+A layer widens the bottleneck again, as in Kaldi before the output, and every third frame is kept:
+30 ms, the rate of lattice-free models (Povey et al., Interspeech 2016).
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ class TdnnFRecogniserConfig(TdnnFConfig):
 
 
 class TdnnFRecogniser(torch.nn.Module):
-    """Recordings to CTC's scores of tokens, a frame every 30 ms.
+    """TDNN-F recogniser: CTC logits of recordings, a frame every 30 ms.
 
     Args:
         config: sizes.
@@ -65,13 +66,15 @@ class TdnnFRecogniser(torch.nn.Module):
         return self.content.features(samples, frames), frames
 
     def bottleneck(self, features: torch.Tensor, frames: torch.Tensor) -> torch.Tensor:
-        """What content is made of, ``[batch, frame, size]``."""
+        """Bottleneck features ``[batch, frame, size]``."""
         return self.content.through(features, frames)
 
     def scores(
         self, bottleneck: torch.Tensor, frames: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Scores ``[batch, frame / 3, token]`` of :meth:`bottleneck`, and frames ``[batch]``."""
+        """Logits ``[batch, frame / 3, token]`` of :meth:`bottleneck`, and numbers of frames
+        ``[batch]``.
+        """
         x = bottleneck[:, ::EVERY]
         frames = frames.add(EVERY - 1).div(EVERY, rounding_mode="floor")
         x = self.norm(torch.relu(self.widen(x)), valid(frames, x.shape[1]))
@@ -80,11 +83,13 @@ class TdnnFRecogniser(torch.nn.Module):
     def logits(
         self, features: torch.Tensor, frames: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Scores ``[batch, frame / 3, token]`` of :meth:`features`, and frames ``[batch]``."""
+        """Logits ``[batch, frame / 3, token]`` of :meth:`features`, and numbers of frames
+        ``[batch]``.
+        """
         return self.scores(self.bottleneck(features, frames), frames)
 
     def forward(
         self, samples: torch.Tensor, lengths: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Scores of tokens ``[batch, frame, token]`` and frames ``[batch]`` of recordings."""
+        """Logits ``[batch, frame, token]`` of recordings, and numbers of frames ``[batch]``."""
         return self.logits(*self.features(samples, lengths))

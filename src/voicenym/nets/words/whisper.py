@@ -1,8 +1,8 @@
-"""Whisper: a transformer encoder over mel bands, and a decoder that writes words from its states.
+"""Whisper: transformer encoder over mel spectra, and autoregressive text decoder.
 
 Radford et al., "Robust speech recognition via large-scale weak supervision", ICML 2023. The encoder
-hears windows of 30 s, zeros behind shorter speech, and gives 50 states a second. The decoder is
-here to train and to judge what is made of the states: it is differentiable with respect to them.
+processes windows of 30 s, zero-padded, into 50 states a second. The decoder is differentiable with
+respect to the states, for training and evaluation of modules that modify them.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ MOST_TOKENS = 224
 
 @dataclass(frozen=True)
 class WhisperSizes:
-    """Sizes; those unless given are of ``tiny.en``.
+    """Sizes of the network; the defaults are those of ``tiny.en``.
 
     Args:
         width: of states.
@@ -60,14 +60,14 @@ class WhisperSizes:
 
 @dataclass(frozen=True)
 class Writing:
-    """Numbers of tokens that mean something to the decoder; those of the English-only models.
+    """Special tokens of the decoder; the defaults are those of the English-only models.
 
     Args:
         begin: the prefix.
         end: of the text.
-        words: tokens below this number are pieces of words; higher ones are marks.
-        never: pieces that are not written, such as brackets.
-        not_first: nor these at the beginning.
+        words: tokens below this number are word pieces; higher ones are special tokens.
+        never: suppressed tokens, such as brackets.
+        not_first: tokens suppressed at the beginning.
     """
 
     begin: tuple[int, ...] = (50_257, 50_362)
@@ -78,7 +78,7 @@ class Writing:
 
 
 class Attention(torch.nn.Module):
-    """Attention of several heads; keys have no bias.
+    """Multi-head attention; keys have no bias.
 
     Args:
         width: of states.
@@ -94,13 +94,15 @@ class Attention(torch.nn.Module):
         self.out = torch.nn.Linear(width, width)
 
     def keys_values(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """``[batch, step, width]`` to two ``[batch, head, step, width / head]``."""
+        """Keys and values ``[batch, head, step, width / head]`` of ``[batch, step, width]``."""
         return self._split(self.key(x)), self._split(self.value(x))
 
     def forward(
         self, x: torch.Tensor, known: tuple[torch.Tensor, torch.Tensor], causal: bool = False
     ) -> torch.Tensor:
-        """``[batch, step, width]`` to the same, by keys and values of :meth:`keys_values`."""
+        """Attention of queries ``[batch, step, width]`` over keys and values of
+        :meth:`keys_values`.
+        """
         found = scaled_dot_product_attention(self._split(self.query(x)), *known, is_causal=causal)
         return self.out(found.transpose(1, 2).flatten(2))  # type: ignore[no-any-return]
 
@@ -109,7 +111,7 @@ class Attention(torch.nn.Module):
 
 
 class Layer(torch.nn.Module):
-    """Self-attention, attention to the encoder's states in the decoder, and two linear layers.
+    """Transformer layer: self-attention, optional cross-attention, feed-forward part.
 
     Args:
         width, heads: of the attention.
@@ -129,7 +131,7 @@ class Layer(torch.nn.Module):
     def forward(
         self,
         x: torch.Tensor,
-        heard: tuple[torch.Tensor, torch.Tensor] | None = None,
+        context: tuple[torch.Tensor, torch.Tensor] | None = None,
         causal: bool = False,
         past: list[torch.Tensor] | None = None,
     ) -> torch.Tensor:
@@ -137,9 +139,9 @@ class Layer(torch.nn.Module):
 
         Args:
             x: the input.
-            heard: keys and values of the encoder's states.
-            causal: whether a step sees no later one.
-            past: keys and values of the steps before, which those of these are added to.
+            context: keys and values of the encoder's states.
+            causal: whether attention is masked to earlier steps.
+            past: cached keys and values of earlier steps, to which those of these are appended.
         """
         y = self.attention_norm(x)
         known = self.attention.keys_values(y)
@@ -149,13 +151,13 @@ class Layer(torch.nn.Module):
                 known, causal = (k, v), False
             past[:] = known
         x = x + self.attention(y, known, causal)
-        if self.cross is not None and self.cross_norm is not None and heard is not None:
-            x = x + self.cross(self.cross_norm(x), heard)
+        if self.cross is not None and self.cross_norm is not None and context is not None:
+            x = x + self.cross(self.cross_norm(x), context)
         return x + self.narrow(gelu(self.widen(self.norm(x))))  # type: ignore[no-any-return]
 
 
 class Encoder(torch.nn.Module):
-    """Mel bands to states.
+    """Transformer encoder of mel spectra.
 
     Args:
         sizes: of the network.
@@ -180,17 +182,17 @@ class Encoder(torch.nn.Module):
         self.register_buffer("bank", bank, persistent=False)
 
     def spectra(self, waveforms: torch.Tensor) -> torch.Tensor:
-        """Waveforms ``[batch, time]`` at 16 kHz to ``[batch, band, 2 * state]``, zeros added behind
-        up to a whole window; what is longer is cut.
+        """Log mel spectra ``[batch, band, 2 * state]`` of waveforms ``[batch, time]`` at 16 kHz,
+        zero-padded or cut to a whole window.
         """
         whole = self.states * STATE
-        heard = pad(waveforms[:, :whole], (0, whole - min(whole, waveforms.shape[1])))
-        power = torch.stft(heard, FFT, HOP, window=self.window, return_complex=True).abs().square()
+        padded = pad(waveforms[:, :whole], (0, whole - min(whole, waveforms.shape[1])))
+        power = torch.stft(padded, FFT, HOP, window=self.window, return_complex=True).abs().square()
         mel = (self.bank @ power[..., :-1]).clamp_min(LEAST).log10()
         return (torch.maximum(mel, mel.amax((1, 2), keepdim=True) - RANGE) + 4.0) / 4.0
 
     def forward(self, spectra: torch.Tensor) -> torch.Tensor:
-        """``[batch, band, 2 * state]`` to states ``[batch, state, width]``."""
+        """States ``[batch, state, width]`` of spectra ``[batch, band, 2 * state]``."""
         x = gelu(self.conv2(gelu(self.conv1(spectra)))).transpose(1, 2) + self.positions
         for layer in self.layers:
             x = layer(x)
@@ -198,7 +200,7 @@ class Encoder(torch.nn.Module):
 
 
 class Decoder(torch.nn.Module):
-    """States and the tokens so far to what is next.
+    """Transformer decoder: next-token logits from states and previous tokens.
 
     Args:
         sizes: of the network.
@@ -213,43 +215,46 @@ class Decoder(torch.nn.Module):
         )
         self.norm = torch.nn.LayerNorm(sizes.width)
 
-    def heard(self, states: torch.Tensor) -> list[tuple[torch.Tensor, torch.Tensor]]:
-        """Keys and values of states ``[batch, state, width]``, of every layer."""
+    def cross_keys_values(self, states: torch.Tensor) -> list[tuple[torch.Tensor, torch.Tensor]]:
+        """Cross-attention keys and values of states ``[batch, state, width]``, of every layer."""
         return [layer.cross.keys_values(states) for layer in self.layers]  # type: ignore[union-attr,operator]
 
     def forward(
         self,
         tokens: torch.Tensor,
-        heard: Sequence[tuple[torch.Tensor, torch.Tensor]],
+        context: Sequence[tuple[torch.Tensor, torch.Tensor]],
         pasts: list[list[torch.Tensor]] | None = None,
     ) -> torch.Tensor:
-        """``[batch, token]`` to ``[batch, token, width]``; :meth:`scores` makes tokens of it.
+        """Hidden vectors ``[batch, token, width]`` of tokens ``[batch, token]``; :meth:`scores`
+        gives logits.
 
         Args:
-            tokens: those before the ones that are asked for.
-            heard: of :meth:`heard`.
-            pasts: of each layer, in a text that is written piece by piece; empty at first.
+            tokens: previous tokens.
+            context: of :meth:`cross_keys_values`.
+            pasts: cache of each layer for incremental decoding; empty at first.
         """
         first = pasts[0][0].shape[2] if pasts and pasts[0] else 0
         x = self.tokens(tokens) + self.positions[first : first + tokens.shape[1]]
         for i, layer in enumerate(self.layers):
-            x = layer(x, heard[i], True, None if pasts is None else pasts[i])
+            x = layer(x, context[i], True, None if pasts is None else pasts[i])
         return self.norm(x)  # type: ignore[no-any-return]
 
     def scores(self, x: torch.Tensor, some: torch.Tensor | None = None) -> torch.Tensor:
-        """``[..., width]`` to ``[..., token]``: of all tokens, or of some by their numbers."""
+        """Logits ``[..., token]`` of vectors ``[..., width]``, of all tokens or of some by their
+        numbers.
+        """
         weight = self.tokens.weight if some is None else self.tokens.weight[some]
         return x @ weight.T
 
 
 class Whisper(Network):
-    """Encoder and decoder.
+    """Whisper network: encoder and decoder.
 
     Args:
         options: of :class:`WhisperSizes`.
 
     Raises:
-        ValueError: sizes that cannot be.
+        ValueError: invalid sizes.
     """
 
     kind = "whisper"
@@ -263,20 +268,22 @@ class Whisper(Network):
         return dataclasses.asdict(self.sizes)
 
     def states(self, waveforms: torch.Tensor) -> torch.Tensor:
-        """Waveforms ``[batch, time]`` at 16 kHz to a window's states ``[batch, state, width]``."""
+        """Encoder states ``[batch, state, width]`` of waveforms ``[batch, time]`` at 16 kHz, of one
+        window.
+        """
         return self.encoder(self.encoder.spectra(waveforms))  # type: ignore[no-any-return]
 
     @torch.inference_mode()
     def write(self, states: torch.Tensor, how: Writing, most: int = MOST_TOKENS) -> list[list[int]]:
-        """The likeliest token, one after the other, without the prefix and the end.
+        """Greedy decoding; texts as tokens, without the prefix and the end.
 
         Args:
             states: ``[batch, state, width]`` of whole windows.
-            how: what tokens mean.
-            most: tokens of a text.
+            how: special tokens.
+            most: largest number of tokens of a text.
         """
         rows = len(states)
-        heard = self.decoder.heard(states)
+        context = self.decoder.cross_keys_values(states)
         pasts: list[list[torch.Tensor]] = [[] for _ in self.decoder.layers]
         device = states.device
         tokens = torch.tensor(how.begin, device=device).expand(rows, -1)
@@ -287,7 +294,7 @@ class Whisper(Network):
         written: list[list[int]] = [[] for _ in range(rows)]
         open_ = torch.ones(rows, dtype=torch.bool, device=device)
         for step in range(min(most, self.sizes.positions - len(how.begin))):
-            scores = self.decoder.scores(self.decoder(tokens, heard, pasts)[:, -1])
+            scores = self.decoder.scores(self.decoder(tokens, context, pasts)[:, -1])
             scores = scores.masked_fill(barred, -torch.inf)
             if step == 0 and how.not_first:
                 scores[:, list(how.not_first)] = -torch.inf

@@ -1,6 +1,7 @@
-"""Published Whispers: of the hub (safetensors), of CTranslate2 (``model.bin``), or our folders.
+"""Loading of published Whisper models: hub (safetensors), CTranslate2 (``model.bin``), or our
+folders.
 
-CTranslate2 is what faster-whisper runs; its folder holds ``model.bin``, ``config.json`` and
+faster-whisper runs on CTranslate2, whose folder holds ``model.bin``, ``config.json`` and
 ``tokenizer.json``. The layout is that of its binary version 6.
 """
 
@@ -52,7 +53,7 @@ HUB = (
 
 
 class Published(NamedTuple):
-    """A Whisper, and what its tokens mean.
+    """Whisper network with its special tokens and tokenizer.
 
     Args:
         network: ready to use.
@@ -66,10 +67,10 @@ class Published(NamedTuple):
 
 
 def published(place: Path) -> Published:
-    """A Whisper of English, from wherever it lies.
+    """English-only Whisper model from a folder.
 
     Args:
-        place: folder of ours (:func:`kept`), of the hub, or of CTranslate2.
+        place: folder of ours (:func:`save_published`), of the hub, or of CTranslate2.
 
     Raises:
         DependencyError: safetensors is not installed.
@@ -102,8 +103,8 @@ def published(place: Path) -> Published:
     )
 
 
-def kept(one: Published, folder: Path, card: Mapping[str, Any]) -> None:
-    """Keep a Whisper in a folder of ours, with its tokenizer, in half precision.
+def save_published(one: Published, folder: Path, card: Mapping[str, Any]) -> None:
+    """Writes a Whisper model with its tokenizer to a folder of ours, in half precision.
 
     Raises:
         DependencyError, VoicenymError: as :func:`voicenym.nets.checkpoint.write`, and where there
@@ -118,7 +119,7 @@ def kept(one: Published, folder: Path, card: Mapping[str, Any]) -> None:
 
 
 def variables(path: Path) -> Iterator[tuple[str, np.ndarray]]:
-    """Names and arrays of CTranslate2's binary, version 6; aliases are left out.
+    """Names and arrays of CTranslate2's binary format, version 6, without aliases.
 
     Raises:
         VoicenymError: another version, another model, or cut off.
@@ -160,7 +161,7 @@ def variables(path: Path) -> Iterator[tuple[str, np.ndarray]]:
 
 
 def from_ctranslate2(found: Mapping[str, np.ndarray], where: Path) -> dict[str, torch.Tensor]:
-    """Arrays of CTranslate2 as a state of :class:`Whisper`.
+    """State of :class:`Whisper` from arrays of CTranslate2.
 
     Raises:
         VoicenymError: weights in integers, which have lost precision.
@@ -207,7 +208,7 @@ LINEAR = {
 
 
 def from_hub(found: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """The hub's tensors as a state of :class:`Whisper`."""
+    """State of :class:`Whisper` from the hub's tensors."""
     state = {}
     for name, value in found.items():
         if name == "proj_out.weight":

@@ -9,7 +9,7 @@ from typing import Protocol
 import torch
 
 from voicenym.dsp.pitch.online import Pitch, PitchStream
-from voicenym.nets.content.bottleneck import EVERY, HOP, RATE, Heard
+from voicenym.nets.content.bottleneck import EVERY, HOP, RATE, AcousticFrames
 from voicenym.nets.speakers.speaker_encoder import Encoder
 from voicenym.nets.streaming import Memory
 from voicenym.resynthesis.bundled import content_normalisation
@@ -52,12 +52,14 @@ class AveragesReader:
     ) -> None:
         self._parts, self._memory = parts, Memory()
         self._pitch = PitchStream(rows, RATE, device=device)
-        self._sums = Sums(rows, parts.content.ear.bands, device)
+        self._sums = Sums(rows, parts.content.front_end.bands, device)
         endless = [2**62] * rows if lengths is None else list(lengths)
         self._lengths = torch.tensor(endless, device=device)[:, None]
         self._input = torch.zeros(rows, 0, device=device)
         self._heard = self._tracked = 0
-        self._waiting: list[tuple[Heard, torch.Tensor]] = []  # whose content is not counted yet
+        self._waiting: list[
+            tuple[AcousticFrames, torch.Tensor]
+        ] = []  # whose content is not counted yet
         size = parts.content.size if parts.everybody is not None else 0
         self._content = torch.zeros(
             rows, content_normalisation.width(size), dtype=torch.float64, device=device
@@ -85,14 +87,14 @@ class AveragesReader:
         return replace(averages, content=self._content)
 
     def _listen(self, signal: torch.Tensor) -> None:
-        heard = self._parts.content.ear(signal, self._memory)
+        heard = self._parts.content.front_end(signal, self._memory)
         frame = self._heard + torch.arange(heard.power.shape[1], device=signal.device)
         # what lies behind a row's end is padding of a batch
         inside = (frame + 1) * HOP <= self._lengths
         first = 0
         while first < len(frame):
             some = slice(first, first + ENCODED_FRAMES - self._heard % ENCODED_FRAMES)
-            part = Heard(heard.bands[:, some], heard.power[:, some])
+            part = AcousticFrames(heard.bands[:, some], heard.power[:, some])
             self._sums.add_frames(part, inside[:, some])
             first, self._heard = some.stop, self._heard + part.power.shape[1]
             if self._parts.everybody is not None:

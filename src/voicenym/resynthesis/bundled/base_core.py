@@ -9,7 +9,7 @@ import torch
 
 from voicenym.dsp.pitch.f0_statistics import moments, moved_within, register, typical
 from voicenym.dsp.pitch.online import Pitch, PitchStream
-from voicenym.nets.content.bottleneck import EVERY, HOP, RATE, Heard
+from voicenym.nets.content.bottleneck import EVERY, HOP, RATE, AcousticFrames
 from voicenym.nets.streaming import Memory
 from voicenym.resynthesis.bundled import content_normalisation
 from voicenym.resynthesis.bundled.model_parts import Parts
@@ -99,7 +99,7 @@ class ResynthesisCore:
 
         self._owed = 0
         self._input = empty(0)  # less than a step
-        self._bands = empty(0, parts.content.ear.bands)  # less than EVERY frames
+        self._bands = empty(0, parts.content.front_end.bands)  # less than EVERY frames
         self._levels = empty(0)  # of frames whose content is not known yet
         self._f0 = empty(0)
         self._numbers = empty(0, parts.content.size)
@@ -138,14 +138,14 @@ class ResynthesisCore:
         self._input = signal[:, ready:].clone()
         if ready:
             self._plain = torch.cat([self._plain, windows(signal[:, :ready])], dim=1)
-            heard = self._parts.content.ear(signal[:, :ready], self._memory)
+            heard = self._parts.content.front_end(signal[:, :ready], self._memory)
             self._content(heard)
         self._contour(pitch)
         numbers = EVERY * self._numbers.shape[1]
         known = min(numbers, self._power.shape[1], self._f0.shape[1] - 1)
         return max(0, known) // EVERY * EVERY
 
-    def _content(self, heard: Heard) -> None:
+    def _content(self, heard: AcousticFrames) -> None:
         bands, power = heard
         if self._averages is not None:
             mean = torch.cat([self._averages.power[:, None], self._averages.bands], dim=1)[:, None]
@@ -259,7 +259,7 @@ def _lines(gains: torch.Tensor) -> torch.Tensor:
 
 def usual(parts: Parts, rows: int, device: str) -> Sums:
     """Averages of typical speech with a small weight, the initial state of running averages."""
-    sums = Sums(rows, parts.content.ear.bands, device)
+    sums = Sums(rows, parts.content.front_end.bands, device)
     frames = PRIOR_SECONDS * RATE / HOP
     weight = frames * math.exp(0.25 * ORDINARY_POWER)
     means = torch.cat([torch.ones(1, device=device), parts.usual]).double()

@@ -118,7 +118,7 @@ class Parts(torch.nn.Module):
         self.content = Bottleneck(**content)
         self.synthesizer: Synthesizer = synthesizers.make(synthesizer, options)
         self.voices = Voices(int(options["speaker"]), rank)
-        self.register_buffer("usual", torch.zeros(self.content.ear.bands + 1))
+        self.register_buffer("usual", torch.zeros(self.content.front_end.bands + 1))
         self.everybody = ContentStatistics(self.content.size) if evened else None
         self.eval()
 

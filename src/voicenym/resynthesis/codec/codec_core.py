@@ -185,7 +185,7 @@ class LiveCodedCore:
         own = self._codec.speaker(self._past)
         sounding = self._past.any(1)[:, None]
         own = torch.where(sounding, own, self._stream.own)
-        self._stream.become(own, self._voices(own))
+        self._stream.set_voices(own, self._voices(own))
 
     def _voices(self, own: torch.Tensor) -> torch.Tensor:
         found = voices(own.cpu(), self._pseudonyms, self._method, self._strength)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 
 from voicenym.dsp.pitch.f0_statistics import moments, register
-from voicenym.nets.content.bottleneck import Heard
+from voicenym.nets.content.bottleneck import AcousticFrames
 from voicenym.resynthesis.common import pauses
 
 
@@ -34,7 +34,7 @@ class Averages:
     content: torch.Tensor | None = None
 
     @classmethod
-    def of(cls, heard: Heard, f0: torch.Tensor, level: torch.Tensor) -> Averages:
+    def of(cls, heard: AcousticFrames, f0: torch.Tensor, level: torch.Tensor) -> Averages:
         """Averages of whole rows.
 
         Args:
@@ -69,13 +69,13 @@ class Sums:
         self.pitch = torch.zeros(rows, 3, dtype=torch.float64, device=device)
         """Of :func:`~voicenym.dsp.pitch.f0_statistics.moments`."""
 
-    def add_frames(self, heard: Heard, inside: torch.Tensor) -> None:
+    def add_frames(self, heard: AcousticFrames, inside: torch.Tensor) -> None:
         """Adds frames; ``inside`` ``[row, frame]`` is 0 for padding."""
         self.frames = self.frames + self.of_frames(heard, inside).sum(1)
         self.levels = self.levels + (pauses.counted(heard.power) * inside[..., None]).sum(1)
 
     @staticmethod
-    def of_frames(heard: Heard, inside: torch.Tensor) -> torch.Tensor:
+    def of_frames(heard: AcousticFrames, inside: torch.Tensor) -> torch.Tensor:
         """Contributions of each frame, ``[row, frame, 2 + band]``."""
         weight = (weights(heard.power) * inside)[..., None]
         values = torch.cat([heard.power[..., None], heard.bands], dim=2).double()

@@ -141,7 +141,7 @@ class Pipeline(Anonymizer):
             rows,
             lengths,
             self.device,
-            vectors=self.method().hears or parts.speaker.hertz,  # of these F0 is needed
+            vectors=self.method().source_dependent or parts.speaker.hertz,  # of these F0 is needed
             pitch=bool(self.changes),
         )
 
@@ -164,7 +164,7 @@ class Pipeline(Anonymizer):
         put_in = parts.synthesizer.parts.index(method.part) if isinstance(method, Half) else 0
         if heard:
             own = profile.vectors[heard].cpu()
-            if not (method.hears or hertz):
+            if not (method.source_dependent or hertz):
                 own = torch.ones_like(own)
             pseudo = for_parts(method, own, [pseudonyms[row] for row in heard])
             if hertz and moves:

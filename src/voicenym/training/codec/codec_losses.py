@@ -18,7 +18,7 @@ from voicenym.nets.checkpoint import fingerprint
 from voicenym.nets.content.content_encoder import Content
 from voicenym.nets.content.tokenizer import Tokenizer
 from voicenym.nets.content.units import Units
-from voicenym.nets.synthesis.discriminators import Judgement
+from voicenym.nets.synthesis.discriminators import DiscriminatorOutput
 from voicenym.nets.synthesis.synthesis_losses import (
     LogMel,
     discriminator_least_squares,
@@ -79,12 +79,14 @@ def rebuilding(real: torch.Tensor, fake: torch.Tensor, *mels: LogMel) -> torch.T
         return lost
 
 
-def telling(real: list[Judgement], fake: list[Judgement]) -> torch.Tensor:
+def telling(real: list[DiscriminatorOutput], fake: list[DiscriminatorOutput]) -> torch.Tensor:
     """Equation 6: what discriminators lose."""
     return discriminator_least_squares([j.score for j in real], [j.score for j in fake])
 
 
-def deceiving(real: list[Judgement], fake: list[Judgement]) -> dict[str, torch.Tensor]:
+def deceiving(
+    real: list[DiscriminatorOutput], fake: list[DiscriminatorOutput]
+) -> dict[str, torch.Tensor]:
     """Equations 7 and 8: what the codec loses to discriminators, by the weights' names."""
     return {
         "deceiving": generator_least_squares([j.score for j in fake]),

@@ -22,7 +22,7 @@ from voicenym.nets.codec.style_encoder import BANDS, FFT, HOP
 from voicenym.nets.synthesis.discriminators import (
     PERIODS,
     SPECTRA,
-    Judgement,
+    DiscriminatorOutput,
     MultiPeriod,
     MultiScale,
     MultiSpectral,
@@ -208,7 +208,7 @@ class Coding(pl.LightningModule):
             self.clip_gradients(optimizer, self.recipe.clip, "norm")
         optimizer.step()
 
-    def _judged(self, waveform: torch.Tensor) -> list[Judgement]:
+    def _judged(self, waveform: torch.Tensor) -> list[DiscriminatorOutput]:
         return [said for judge in self.judges for said in judge(waveform)]
 
     def _game(

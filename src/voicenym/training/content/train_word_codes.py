@@ -214,10 +214,10 @@ class WordCoding(pl.LightningModule):
         if not quantised and self.training:
             self._lately.append(coded.vectors)
         known = coded.states.shape[1]
-        blank = decoder.heard(self.codes.blank(known))
+        blank = decoder.cross_keys_values(self.codes.blank(known))
         heard = []
         for (key, value), (no_key, no_value) in zip(
-            decoder.heard(coded.states), blank, strict=True
+            decoder.cross_keys_values(coded.states), blank, strict=True
         ):
             rows = len(key)
             heard.append(
@@ -245,8 +245,8 @@ class WordCoding(pl.LightningModule):
 
     def training_step(self, one: Batch, index: int) -> torch.Tensor:
         recipe = self.recipe
-        quantised = self.codes.begun or share_done(self) >= recipe.free
-        if quantised and not self.codes.begun and self._lately:
+        quantised = self.codes.initialised or share_done(self) >= recipe.free
+        if quantised and not self.codes.initialised and self._lately:
             # a single step has few vectors beside the entries
             self.codes.quantizer.begin([vectors.T[None] for vectors in self._lately])
         found = self.losses(one, quantised)
@@ -259,7 +259,7 @@ class WordCoding(pl.LightningModule):
         )
 
     def validation_step(self, one: Batch, index: int) -> None:
-        begun = self.codes.begun
+        begun = self.codes.initialised
         found = self.losses(one, begun)
         nats = found["words"] if begun else torch.full_like(found["words"], NEVER)
         size = len(one.heard)

@@ -279,7 +279,7 @@ class Hearing:
         tokens = [*how.begin, *self._tokenizer.encode(text)[:MOST_TOKENS], how.end]
         asked = torch.tensor([tokens[:-1]], device=self._device)
         decoder = self._network.decoder
-        taught = decoder(asked, decoder.heard(states[:1]))[0]
+        taught = decoder(asked, decoder.cross_keys_values(states[:1]))[0]
         half = states[:, :count].half().cpu().numpy()
         return Window(
             half[-1],

@@ -103,7 +103,7 @@ def losses(
         result = torch.nn.functional.normalize(result, dim=1) * result.shape[1] ** 0.5 - middle
         to_wanted = torch.cosine_similarity(result, vectors - middle)
         to_speaker = torch.cosine_similarity(result, crop.vector - middle)
-        heard = parts.content.ear(waveform)
+        heard = parts.content.front_end(waveform)
         # A crop's own average stands in for that of a recording, on both sides.
         bands = heard.bands - (heard.bands - crop.bands).mean(1, keepdim=True)
         power = heard.power - (heard.power - crop.power).mean(1, keepdim=True)

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from voicenym.dsp.pitch.online import PitchStream
-from voicenym.nets.content.bottleneck import HOP, RATE, Ear
+from voicenym.nets.content.bottleneck import HOP, RATE, FrontEnd
 from voicenym.nets.speakers.speaker_encoder import Encoder
 from voicenym.resynthesis.bundled import content_normalisation
 from voicenym.resynthesis.bundled.model_parts import Parts
@@ -61,7 +61,7 @@ def takes(
         bands: of mel.
         say: told how far it is.
     """
-    ear = Ear(bands)
+    ear = FrontEnd(bands)
     made = []
     for done, utterance in enumerate(utterances):
         if done % 500 == 499:
@@ -76,7 +76,7 @@ def takes(
 
 
 @torch.inference_mode()
-def _take(utterance: Utterance, waveform: torch.Tensor, ear: Ear, encoder: Encoder) -> Take:
+def _take(utterance: Utterance, waveform: torch.Tensor, ear: FrontEnd, encoder: Encoder) -> Take:
     heard = ear(waveform)
     tracker = PitchStream(1, RATE)
     parts = [tracker.push(waveform), tracker.flush()]

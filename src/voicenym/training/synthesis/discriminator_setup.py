@@ -9,7 +9,7 @@ import torch
 
 from voicenym.errors import VoicenymError
 from voicenym.nets.synthesis.discriminators import (
-    Judgement,
+    DiscriminatorOutput,
     MultiPeriod,
     MultiScale,
     MultiSpectral,
@@ -42,6 +42,6 @@ def judges(options: Mapping[str, Mapping[str, Any]]) -> list[torch.nn.Module]:
     return made
 
 
-def judged(judges: Iterable[torch.nn.Module], waveform: torch.Tensor) -> list[Judgement]:
+def judged(judges: Iterable[torch.nn.Module], waveform: torch.Tensor) -> list[DiscriminatorOutput]:
     """What all of them say of ``[batch, time]``."""
     return [said for judge in judges for said in judge(waveform)]
