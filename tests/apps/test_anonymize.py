@@ -47,6 +47,16 @@ def test_one_file_gets_a_name_beside_it_and_an_honest_message(command, speech, t
     message = process.stderr.decode()
     for words in ("system:", "protects against", "does not protect", "nobody", "--key"):
         assert words in message
+    for words in (
+        "wrote interview.anon.wav",
+        "strongest attacker measured",
+        "EER",
+        "WER",
+        "DNSMOS",
+    ):
+        assert words in message
+    quiet = command("anonymize", "interview.wav", "-o", "quiet.wav", "-q")
+    assert (quiet.returncode, quiet.stdout, quiet.stderr) == (0, b"", b"")
 
 
 def test_a_key_gives_the_same_bytes_for_any_workers_and_order(command, speech, tmp_path):
@@ -473,16 +483,3 @@ def test_bad_keys_are_refused_and_open_ones_warned_of(command, speech, tmp_path)
     process = command("anonymize", "x.wav", "-k", "k")
     assert process.returncode == 0
     assert "chmod 600" in process.stderr.decode()
-
-
-def test_systems_lists_all_and_shows_cards(command):
-    from voicenym.anonymizer import available
-
-    table = command("systems", COLUMNS="160")
-    assert table.returncode == 0
-    for name in available():
-        assert name in table.stdout.decode()
-    card = command("systems", "mcadams")
-    assert b"Where it fails" in card.stdout
-    rows = json.loads(command("systems", "--json").stdout)
-    assert [row["name"] for row in rows] == available()

@@ -64,6 +64,13 @@ class Card:
         """
         return _figures(getattr(self, "_package", "")).get(self.name, ())
 
+    @property
+    def figures_without(self) -> tuple[Figure, ...]:
+        """Figures of the same speech without any system, measured beside :attr:`figures`."""
+        data = {figure.data for figure in self.figures}
+        every = _figures(getattr(self, "_package", "")).get("original", ())
+        return tuple(figure for figure in every if figure.data in data)
+
 
 @cache
 def _figures(package: str) -> dict[str, tuple[Figure, ...]]:

@@ -1,4 +1,4 @@
-"""Recordings in files, single or in corpora: read for attacks and training, or run as a batch."""
+"""Recordings in files and corpora: readers for attacks and training, and the batch run."""
 
 from __future__ import annotations
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from voicenym.apps.cli import measured, tables
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
@@ -25,7 +27,8 @@ class Messages:
 
     def __call__(self, text: str) -> None:
         if not self._quiet:
-            typer.echo(text, err=True)
+            wraps = sys.stderr.isatty()
+            typer.echo(tables.wrapped(text, tables.width(), rest="  ") if wraps else text, err=True)
 
     def warn(self, text: str) -> None:
         typer.echo(f"voicenym: warning: {text}", err=True)
@@ -109,6 +112,8 @@ def summarize(summary: Summary, items: list[Item], job: Job, started: float, say
             f"{len(summary.failures)} failed{untried}; {summary.seconds / 60:.1f} min of audio in "
             f"{time.monotonic() - started:.1f} s"
         )
+        if summary.done and job.log is not None:
+            say(f"written to: {job.log.parent}")
     elif summary.done:
         say(f"wrote {items[0].target}")
     elif summary.skipped:
@@ -151,12 +156,15 @@ def account(
 
 
 def conclude(card: Card, stored: bool, say: Messages) -> None:
-    """What the system protects against, and what became of the key."""
+    """Say which system ran, what it protects against, at what price, and what became of the key."""
     say(f"system: {card.name} ({card.title})")
     say(f"protects against: {card.protects}")
     say(f"does not protect: {card.fails[0]}")
+    for line in measured.summary(card):
+        say(line)
     if not stored:
         say(
-            "key: a fresh one, now gone: nobody, you included, can link these voices to the "
-            "speakers by key again. For the same voices next time use --key FILE."
+            "key: none was given, and the fresh one of this run is not stored: nobody, you "
+            "included, can make these voices again. For the same voices next time: voicenym key "
+            "new FILE, then --key FILE."
         )

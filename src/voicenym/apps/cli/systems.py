@@ -1,141 +1,198 @@
-"""``voicenym systems``: what there is, what it needs, costs and protects against."""
+"""``voicenym systems``: the systems by protection, and the card of each."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
-from typing import TYPE_CHECKING
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
 
 import typer
 
+from voicenym.apps.cli import measured, tables
 from voicenym.apps.cli.command_group import command, new_app
+from voicenym.apps.cli.tables import Column, field
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from voicenym.anonymizer import Anonymizer, Card, Figure
-
-KEY_HOLDER = "key-holder"
-"""Attackers with the user's key are no measure of a system."""
-
 
 app = new_app()
 
 
-@command(
-    app,
-    "voicenym systems",
-    "voicenym systems recast",
-)
+@command(app, "voicenym systems", "voicenym systems recast", "voicenym systems --json")
 def systems(
-    name: str | None = typer.Argument(None, help="Show the card of one system."),
+    name: str | None = typer.Argument(None, help="Show the card of this system."),
     as_json: bool = typer.Option(False, "--json", help="Print the cards as JSON."),
 ) -> None:
-    """List the systems and what they protect against, or show one."""
+    """List the systems and what they protect against, or show one.
+
+    In a terminal the list is a table, the best protection first; in a pipe it is tab-separated
+    values.
+    """
     from voicenym.anonymizer import available, system_class
 
     classes = [system_class(n) for n in ([name] if name else available())]
-    cards = [cls.card for cls in classes]
     if as_json:
-        rows = [
-            {
-                **dataclasses.asdict(cls.card),
-                "revisions": cls.revisions,
-                "judge": cls.judge,
-                "figures": [dataclasses.asdict(f) for f in cls.card.figures],
-            }
-            for cls in classes
-        ]
-        typer.echo(json.dumps(rows, indent=2, ensure_ascii=False))
+        typer.echo(json.dumps([_card(cls) for cls in classes], indent=2, ensure_ascii=False))
     elif name:
-        _show(classes[0])
+        for line in page(classes[0], tables.width()):
+            typer.echo(line)
     else:
-        _table(cards)
+        _list(classes)
 
 
-def _value(figure: Figure) -> str:
-    text = f"{figure.value:.3g} {figure.unit}".strip()
-    if figure.low is not None and figure.high is not None:
-        text += f" ({figure.low:.3g} to {figure.high:.3g})"
-    return text
+def _card(cls: type[Anonymizer]) -> dict[str, Any]:
+    return {
+        **dataclasses.asdict(cls.card),
+        "revisions": cls.revisions,
+        "judge": cls.judge,
+        "figures": [dataclasses.asdict(f) for f in cls.card.figures],
+    }
 
 
-def strongest(card: Card) -> str:
-    """The figure of the strongest attacker that was measured."""
-    tried = [
-        figure
-        for figure in card.figures
-        if figure.metric == "EER" and not figure.condition.startswith(KEY_HOLDER)
-    ]
-    if not tried:
-        return "not measured"
-    top = min(tried, key=lambda figure: figure.value)
-    return f"EER {top.value:.0f} % ({top.condition.split(',')[0]})"
+# The list
+
+COLUMNS = (
+    field("system"),
+    Column("EER %", lambda r: tables.interval(r["EER"], r["EER low"], r["EER high"])),
+    field("attacker"),
+    Column("WER %", lambda r: tables.interval(r["WER"], None, None, 0), right=True),
+    Column("speed", lambda r: "" if r["speed"] is None else f"{r['speed']:.0f}x", right=True),
+    field("live"),
+    field("weights"),
+)
 
 
-def _metric(card: Card, metric: str) -> str:
-    for figure in card.figures:
-        if figure.metric == metric:
-            return f"{figure.value:.3g} {figure.unit}".strip()
-    return "not measured"
-
-
-def _table(cards: list[Card]) -> None:
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column("system", no_wrap=True)
-    table.add_column("measured", no_wrap=True)
-    for column in ("cost", "WER", "needs", "what it is; protects"):
-        table.add_column(column)
-    for card in cards:
-        table.add_row(
-            card.name,
-            strongest(card).replace(" (", "\n("),
-            _metric(card, "RTF"),
-            _metric(card, "WER"),
-            card.needs.split(";")[0],
-            f"{card.title}; protects: {card.protects}",
+def ranked(classes: Iterable[type[Anonymizer]]) -> list[dict[str, Any]]:
+    """A record for each system: the best protected first, those without figures last by name."""
+    records = []
+    for cls in classes:
+        top = measured.strongest(cls.card)
+        wer = measured.metric(cls.card, "WER")
+        speed = measured.speed(cls.card)
+        records.append(
+            {
+                "system": cls.card.name,
+                "EER": top and top.value,
+                "EER low": top and top.low,
+                "EER high": top and top.high,
+                "attacker": top and measured.attacker(top),
+                "WER": wer and wer.value,
+                "speed": speed and float(f"{speed:.3g}"),
+                "live": measured.live(cls),
+                "weights": measured.weights(cls.card),
+            }
         )
-    console = Console()
-    console.print(table)
-    console.print(
-        "cost: share of real time on one core. measured: the strongest attacker so far; 50 % is "
-        "chance, lower is worse. None of these stops an attacker who trains on its output.",
-        highlight=False,
-    )
+    return sorted(records, key=lambda r: (r["EER"] is None, -(r["EER"] or 0.0), r["system"]))
 
 
-def _show(cls: type[Anonymizer]) -> None:
-    from rich.console import Console
+def _list(classes: Sequence[type[Anonymizer]]) -> None:
+    records = ranked(classes)
+    if not tables.is_terminal():
+        tables.emit(records, COLUMNS)
+        return
+    known = [record for record in records if record["EER"] is not None]
+    others = [record["system"] for record in records if record["EER"] is None]
+    notes = [
+        "EER: equal error rate of the strongest attacker measured, with its 95 % interval; 50 % is "
+        "chance, lower is worse. WER: words that a recogniser gets wrong. Speed: seconds of speech "
+        "per second on one core. Every system works on whole files. No system stops an attacker "
+        "who trains on its output."
+    ]
+    if others:
+        notes.append(f"Not measured: {', '.join(others)}.")
+    notes.append("More: voicenym systems NAME")
+    tables.emit(known, COLUMNS, notes=notes)
 
+
+# The card of one system
+
+METRICS = {
+    "WER": "words that a recogniser gets wrong",
+    "CER": "characters that a recogniser gets wrong",
+    "DNSMOS": "predicted quality, 1 to 5",
+    "rho_F0": "correlation of the pitch contours",
+    "rho_F0 by chance": "the same for two unrelated recordings",
+    "G_VD": "gain of voice distinctiveness, 0 is as before",
+    "DeID": "de-identification, 1 is complete",
+    "D_KS": "greatest distance of two distributions of distances",
+    "SNR": "against the original waveform",
+    "RTF": "processing time per time of speech, one core",
+}
+
+
+def page(cls: type[Anonymizer], room: int) -> list[str]:
+    """Lines of a system's card for a terminal of ``room`` columns."""
     card = cls.card
-    console = Console(highlight=False)
-    console.print(f"[bold]{card.name}[/bold]  {card.title}")
-    console.print(f"{card.paper}\n", markup=False)
-    console.print(f"Protects against: {card.protects}", markup=False)
-    console.print(f"Needs: {card.needs}", markup=False)
-    console.print(
-        f"Revisions: {', '.join(map(str, cls.revisions))}; a new key takes the last; outputs are "
-        f"compared with inputs by: {cls.judge}",
-        markup=False,
-    )
-    for title, lines in (
+    lines = [tables.wrapped(f"{card.name}: {card.title}", room), tables.wrapped(card.paper, room)]
+    lines += [
+        "",
+        tables.wrapped(f"Protects against: {card.protects}", room, rest="  "),
+        tables.wrapped(f"Needs: {card.needs}", room, rest="  "),
+        f"Works live: {measured.live(cls)}",
+        tables.wrapped(
+            f"Revisions: {', '.join(map(str, cls.revisions))}; a new key takes the last", room
+        ),
+        f"Written files are compared with their originals by: {cls.judge}",
+    ]
+    for title, items in (
         ("Where it fails", card.fails),
         ("Promises", card.promises),
         ("Equations and steps", card.equations),
         ("Approximations", card.approximations),
     ):
-        if lines:
-            console.print(f"\n{title}:")
-            for line in lines:
-                console.print(f"  - {line}", markup=False)
-    console.print("\nMeasured:")
-    figures = sorted(card.figures, key=lambda figure: figure.condition.startswith(KEY_HOLDER))
-    for figure in figures:
-        text = (
-            f"  {figure.metric}, {figure.condition}: {_value(figure)}; {figure.data}, {figure.date}"
+        if items:
+            lines += ["", f"{title}:"]
+            lines += [tables.wrapped(item, room, "  - ", "    ") for item in items]
+    return [*lines, *_figures(card, room)]
+
+
+def _figures(card: Card, room: int) -> list[str]:
+    if not card.figures:
+        return ["", "Measured: nothing yet; treat its protection as unknown"]
+    lines: list[str] = []
+    for data, group in groupby(sorted(card.figures, key=lambda f: f.data), key=lambda f: f.data):
+        figures = list(group)
+        dates = sorted({figure.date for figure in figures})
+        when = dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"
+        heading = f"Measured on {data}, {when}, with 95 % intervals. An EER of 50 % is chance."
+        rates = [_attack(figure) for figure in figures if figure.metric == "EER"]
+        rates.sort(key=lambda r: (r["attacker"].startswith(measured.KEY_HOLDER), r["value"]))
+        attack = (
+            field("attacker", prose=True),
+            field("verifier", "compares with", prose=True),
+            field("EER %"),
         )
-        console.print(text, markup=False)
-    if not figures:
-        console.print("  nothing yet: treat its protection as unknown")
+        utility = [figure for figure in figures if figure.metric != "EER"]
+        order = list(METRICS)
+        utility.sort(key=lambda f: order.index(f.metric) if f.metric in order else len(order))
+        others = [_metric(figure) for figure in utility]
+        metric = (field("metric"), field("value"), field("meaning", prose=True))
+        for records, columns in ((rates, attack), (others, metric)):
+            if records:
+                lines += ["", tables.wrapped(heading, room), ""] if records is rates else [""]
+                lines += tables.aligned(records, columns, room)
+    return lines
+
+
+def _attack(figure: Figure) -> dict[str, Any]:
+    attacker, _, verifier = figure.condition.partition(", ")
+    if attacker == measured.KEY_HOLDER:
+        attacker = f"{attacker} (has your key)"
+    return {
+        "attacker": attacker,
+        "verifier": verifier,
+        "EER %": measured.value(figure),
+        "value": figure.value,
+    }
+
+
+def _metric(figure: Figure) -> dict[str, Any]:
+    digits = 1 if figure.unit in ("%", "dB") else 4 if figure.metric == "RTF" else 2
+    return {
+        "metric": figure.metric,
+        "value": f"{measured.value(figure, digits)} {figure.unit}".rstrip(),
+        "meaning": METRICS.get(figure.metric, ""),
+    }

@@ -1,0 +1,88 @@
+"""The figures of a system's card that the commands print: protection, words, quality, speed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from voicenym.apps.cli.tables import interval
+
+if TYPE_CHECKING:
+    from voicenym.anonymizer import Anonymizer, Card, Figure
+
+KEY_HOLDER = "key-holder"
+"""The attacker who has the user's key: the link is meant to be there, so it ranks no system."""
+
+
+def attacks(card: Card) -> list[Figure]:
+    """EERs of the attackers without the key, the strongest first."""
+    found = [
+        figure
+        for figure in card.figures
+        if figure.metric == "EER" and not figure.condition.startswith(KEY_HOLDER)
+    ]
+    return sorted(found, key=lambda figure: figure.value)
+
+
+def strongest(card: Card) -> Figure | None:
+    """The EER of the strongest attacker that was measured; None where none was."""
+    return next(iter(attacks(card)), None)
+
+
+def metric(card: Card, name: str) -> Figure | None:
+    """A figure of the anonymized speech, such as WER; None where it was not measured."""
+    return next((figure for figure in card.figures if figure.metric == name), None)
+
+
+def attacker(figure: Figure) -> str:
+    """The kind of the attacker, such as "key search", without how it was trained."""
+    return figure.condition.partition(",")[0].partition(" (")[0]
+
+
+def value(figure: Figure | None, digits: int = 1) -> str:
+    """A figure with its interval; empty where there is none."""
+    return "" if figure is None else interval(figure.value, figure.low, figure.high, digits)
+
+
+def speed(card: Card) -> float | None:
+    """Seconds of speech that one core processes in a second."""
+    figure = metric(card, "RTF")
+    return 1.0 / figure.value if figure is not None and figure.value > 0 else None
+
+
+def weights(card: Card) -> str:
+    """Whether the system needs weights, and whose."""
+    if card.needs.startswith("no weights"):
+        return "none"
+    return "bundled" if card.needs.startswith("bundled") else "your own"
+
+
+def live(cls: type[Anonymizer]) -> str:
+    """Whether the system also works live; every system works on whole files."""
+    return "yes" if cls.streams else "no"
+
+
+def summary(card: Card) -> list[str]:
+    """Lines for the end of a run: the strongest attacker's EER, the price, where to read more."""
+    top = strongest(card)
+    if top is None:
+        return ["strongest attacker: not measured; treat the protection as unknown"]
+    bare = [
+        figure.value
+        for figure in card.figures_without
+        if figure.metric == "EER" and "per trial" not in figure.condition
+    ]
+    without = f"{min(bare):.1f} % without a system, " if bare else ""
+    lines = [
+        f"strongest attacker measured: {top.condition.partition(',')[0]}, EER {value(top)} % "
+        f"({without}50 % is chance)"
+    ]
+    before = {figure.metric: figure for figure in card.figures_without}
+    prices = []
+    for name, digits, unit in (("WER", 1, " %"), ("DNSMOS", 2, " of 5")):
+        figure = metric(card, name)
+        if figure is not None:
+            old = f" ({before[name].value:.{digits}f} before)" if name in before else ""
+            prices.append(f"{name} {figure.value:.{digits}f}{unit}{old}")
+    if prices:
+        lines.append(f"price: {', '.join(prices)}")
+    return [*lines, f"measured on {top.data}; more: voicenym systems {card.name}"]

@@ -1,0 +1,83 @@
+"""``voicenym systems``: the list by protection, and the page of one system."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from voicenym.anonymizer import available, system_class
+from voicenym.apps.cli import measured, tables
+from voicenym.apps.cli.systems import page, ranked
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_the_list_fits_the_terminal_with_a_line_a_system(columns, command, monkeypatch):
+    monkeypatch.setattr(tables, "is_terminal", lambda: True)
+    lines = command("systems", COLUMNS=str(columns)).stdout.decode().splitlines()
+    assert max(map(len, lines)) <= columns
+    known = [n for n in available() if measured.strongest(system_class(n).card)]
+    rows = lines[2 : 2 + len(known)]
+    assert {row.split()[0] for row in rows} == set(known)
+    rates = [float(row.split()[1]) for row in rows]
+    assert rates == sorted(rates, reverse=True)
+    end = " ".join(lines[2 + len(known) :])
+    assert all(f" {name}" in end for name in set(available()) - set(known))
+
+
+def test_records_have_the_strongest_attacker_without_the_key():
+    records = {record["system"]: record for record in ranked(map(system_class, available()))}
+    for name, record in records.items():
+        rates = [
+            figure.value
+            for figure in system_class(name).card.figures
+            if figure.metric == "EER" and "key-holder" not in figure.condition
+        ]
+        assert record["EER"] == (min(rates) if rates else None)
+        assert record["weights"] in ("none", "bundled", "your own")
+    assert records["base"]["weights"] == "bundled"
+    assert records["recast"]["weights"] == "none"
+    assert records["musa"]["weights"] == records["b1a"]["weights"] == "your own"
+    assert (records["mcadams"]["live"], records["formant"]["live"]) == ("yes", "no")
+
+
+def test_a_pipe_gets_a_line_of_values_for_every_system(command):
+    head, *rows = command("systems").stdout.decode().splitlines()
+    assert head.split("\t")[:2] == ["system", "EER"]
+    assert sorted(row.split("\t")[0] for row in rows) == available()
+    assert {row.count("\t") for row in rows} == {head.count("\t")}
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+@pytest.mark.parametrize("name", available())
+def test_the_page_of_a_system_fits_and_names_data_once(name, columns):
+    cls = system_class(name)
+    lines = page(cls, columns)
+    assert max(len(line) for text in lines for line in text.splitlines()) <= columns
+    text = " ".join("\n".join(lines).split())
+    for figure in cls.card.figures:
+        assert text.count(figure.data) == 1
+        for word in f"{figure.metric} {figure.condition.partition(', ')[0]}".split():
+            assert word in text
+    for line in (*cls.card.fails, *cls.card.promises):
+        assert " ".join(line.split()) in text
+
+
+def test_the_page_and_the_cards(command):
+    shown = command("systems", "mcadams").stdout.decode()
+    assert "Where it fails" in shown
+    rows = json.loads(command("systems", "--json").stdout)
+    assert [row["name"] for row in rows] == available()
+
+
+def test_the_end_of_a_run_states_protection_and_price():
+    card = system_class("recast").card
+    top, wer = measured.strongest(card), measured.metric(card, "WER")
+    first, price, more = measured.summary(card)
+    assert f"EER {top.value:.1f} [{top.low:.1f}, {top.high:.1f}] %" in first
+    assert top.condition.partition(",")[0] in first
+    before = {figure.metric: figure.value for figure in card.figures_without}
+    assert f"WER {wer.value:.1f} % ({before['WER']:.1f} before), DNSMOS" in price
+    assert "voicenym systems recast" in more
+    (unknown,) = measured.summary(system_class("b1a").card)
+    assert "not measured" in unknown
