@@ -15,6 +15,7 @@ from voicenym.apps.cli import app
 from voicenym.apps.cli import evaluate as command
 from voicenym.errors import AudioError, CorpusError, DependencyError, ScoreError, VoicenymError
 from voicenym.evaluation import results
+from voicenym.registry import Entry
 from voicenym.verification import encoder_verifier
 from voicenym.verification import verifiers as verifiers
 
@@ -42,7 +43,7 @@ def evaluate(*arguments):
 @pytest.fixture
 def speech(corpus, spectrum, tmp_path, monkeypatch):
     """A folder with three speakers of two recordings each, to be spoilt."""
-    monkeypatch.setitem(verifiers.VERIFIERS, "resemblyzer", lambda: spectrum)
+    monkeypatch.setitem(verifiers.VERIFIERS.own, "resemblyzer", Entry(lambda: spectrum))
     root = tmp_path / "speech"
     for recording in corpus:
         speaker, name = recording.name.split("-")
@@ -106,7 +107,7 @@ def test_without_the_extra_the_cure_is_named_before_anything_is_done(
 
 
 def test_without_the_verifier_s_weights_the_cure_is_named(speech, tmp_path, monkeypatch):
-    monkeypatch.setitem(verifiers.VERIFIERS, "resemblyzer", encoder_verifier.Resemblyzer)
+    monkeypatch.setitem(verifiers.VERIFIERS.own, "resemblyzer", Entry(encoder_verifier.Resemblyzer))
     monkeypatch.setenv("VOICENYM_WEIGHTS", str(tmp_path / "none"))
     with pytest.raises(DependencyError, match="pip install --no-deps resemblyzer"):
         evaluate(speech, "-o", tmp_path / "report")

@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 from voicenym.apps.cli import app
 from voicenym.errors import VoicenymError
 from voicenym.evaluation import card_figures, diversity, results
+from voicenym.registry import Entry
 from voicenym.verification import verifiers as verifiers
 
 OPTIONS = ["--keys", "3", "--replicates", "30", "--enrolment", "2", "--tried", "2", "--sample", "3"]
@@ -23,7 +24,7 @@ OPTIONS += ["--recogniser", "none", "--verifier", "resemblyzer", "-q"]
 @pytest.fixture
 def desk(corpus, spectrum, tmp_path, monkeypatch):
     """A manifest of the corpus: four speakers are evaluated, two are the pool."""
-    monkeypatch.setitem(verifiers.VERIFIERS, "resemblyzer", lambda: spectrum)
+    monkeypatch.setitem(verifiers.VERIFIERS.own, "resemblyzer", Entry(lambda: spectrum))
     root = tmp_path / "speech"
     rows = ["utterance\tpath\tspeaker\tgender\tsplit"]
     for recording in corpus:

@@ -180,6 +180,24 @@ def test_values_of_python_are_checked_and_paths_become_text():
         found.make("low-pass", size=3)
 
 
+def test_a_short_form_gives_the_first_parameter():
+    def opened(folder: Path, size: int = 1) -> tuple[Path, int]:
+        return folder, size
+
+    found = Registry("model", {"model": opened, "bundled": lambda: None}, short=True)
+    assert found.load("model:./a=b,c:(d") == (Path("a=b,c:(d"), 1)
+    assert found.load("model:folder=a,size=2") == (Path("a"), 2)
+    assert found.load("model:7") == (Path("7"), 1)
+    assert found.load("bundled") is None
+    for text in ("model", "model:"):
+        with pytest.raises(VoicenymError, match=r"model needs folder|not FIELD=VALUE"):
+            found.load(text)
+    with pytest.raises(VoicenymError, match="is not FIELD=VALUE"):
+        found.load("bundled:a")
+    with pytest.raises(VoicenymError, match="size is a whole number"):
+        found.load("model:size=x")
+
+
 def test_settings_are_those_of_an_option_that_is_repeated():
     found = filters()
     assert found.settings("low-pass", ["order=4", "name=a=b", "name="]) == {"order": 4, "name": ""}

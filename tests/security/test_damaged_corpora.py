@@ -24,6 +24,7 @@ from voicenym.errors import VoicenymError, WeightsError
 from voicenym.evaluation import results
 from voicenym.nets.checkpoint import configuration
 from voicenym.pseudonym import Key
+from voicenym.registry import Entry
 from voicenym.training.speech.speech_cache import Shelf
 from voicenym.verification import verifiers as verifiers
 from voicenym.verification.voice_statistics import VoiceStatistics
@@ -72,7 +73,7 @@ def run(*arguments: object):
 @pytest.fixture
 def desk(corpus, spectrum, tmp_path, monkeypatch):
     """A manifest of a sound corpus, for evaluate; and a verifier without weights."""
-    monkeypatch.setitem(verifiers.VERIFIERS, "resemblyzer", lambda: spectrum)
+    monkeypatch.setitem(verifiers.VERIFIERS.own, "resemblyzer", Entry(lambda: spectrum))
     root = tmp_path / "speech"
     root.mkdir()
     rows = ["utterance\tpath\tspeaker\tgender"]

@@ -11,7 +11,7 @@ import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from importlib import import_module
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -19,6 +19,7 @@ import torch
 
 from voicenym.errors import VoicenymError
 from voicenym.nets.checkpoint import fill, read, write
+from voicenym.registry import Registry
 
 State = Mapping[str, torch.Tensor]
 
@@ -55,6 +56,11 @@ class Kinds(Generic[N]):
     places: Mapping[str, str]
     stored: Callable[[State], State] = dict
 
+    @cached_property
+    def registry(self) -> Registry[N]:
+        """The networks by name."""
+        return Registry(self.use, self.places)
+
     def make(self, kind: str, options: Mapping[str, Any]) -> N:
         """A new network.
 
@@ -65,16 +71,13 @@ class Kinds(Generic[N]):
         Raises:
             VoicenymError: no such kind, or options that it does not take.
         """
-        if kind not in self.places:
-            there = ", ".join(sorted(self.places))
-            raise VoicenymError(f"no {self.use} {kind!r}; there are: {there}")
-        module, name = self.places[kind].split(":")
-        built: Callable[..., N] = getattr(import_module(module), name)
+        built = self.registry.get(kind)
+        self.registry.check_names(kind, options)
         try:
             return built(**options)
         except (TypeError, ValueError, LookupError, ArithmeticError, RuntimeError) as error:
-            said = str(error).partition("\n")[0]
-            raise VoicenymError(f"{kind}: {said}; options that such a network has not") from None
+            line = str(error).partition("\n")[0]
+            raise VoicenymError(f"{kind}: {line}; options that such a network has not") from None
 
     def save(
         self,
@@ -110,7 +113,11 @@ class Kinds(Generic[N]):
         """
         config, state = read(folder)
         kind, options = config.get("kind"), config.get("options")
-        if not isinstance(kind, str) or kind not in self.places or not isinstance(options, Mapping):
+        if (
+            not isinstance(kind, str)
+            or kind not in self.registry
+            or not isinstance(options, Mapping)
+        ):
             raise VoicenymError(f"{folder}: holds no {self.use}; give one of voicenym train")
         try:
             network = self.make(kind, options)

@@ -8,10 +8,9 @@ True
 from __future__ import annotations
 
 from importlib import import_module
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from voicenym.errors import VoicenymError
+from voicenym.registry import Entry, Registry
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,24 +20,25 @@ if TYPE_CHECKING:
     from voicenym.recognition.interface import Recogniser
     from voicenym.recognition.transcripts import Transcripts, read_transcripts
 
-# name -> the library it needs, its module and class, and what it is made with unless told
-_RECOGNISERS: dict[str, tuple[str, str, str, dict[str, Any]]] = {
-    "ctc": ("safetensors", "ctc_recogniser", "Trained", {}),
-    "hybrid": ("safetensors", "hybrid_recogniser", "Hybrid", {}),
-    "sphinx": ("pocketsphinx", "sphinx", "Sphinx", {}),
-    "wav2vec2": (
-        "transformers",
-        "published_recogniser",
-        "Pretrained",
-        {"weights": "facebook/wav2vec2-base-960h"},
-    ),
-    "whisper": (
-        "transformers",
-        "published_recogniser",
-        "Pretrained",
-        {"weights": "openai/whisper-small.en"},
-    ),
-}
+RECOGNISERS: Registry[Recogniser] = Registry(
+    "recogniser",
+    {
+        "ctc": Entry(f"{__name__}.ctc_recogniser:Trained", needs="safetensors"),
+        "hybrid": Entry(f"{__name__}.hybrid_recogniser:Hybrid", needs="safetensors"),
+        "sphinx": Entry(f"{__name__}.sphinx:Sphinx", needs="pocketsphinx"),
+        "wav2vec2": Entry(
+            f"{__name__}.published_recogniser:Pretrained",
+            needs="transformers",
+            defaults={"weights": "facebook/wav2vec2-base-960h"},
+        ),
+        "whisper": Entry(
+            f"{__name__}.published_recogniser:Pretrained",
+            needs="transformers",
+            defaults={"weights": "openai/whisper-small.en"},
+        ),
+    },
+)
+"""Recognisers by name, with the library that each needs."""
 
 _FACE = {
     "Recogniser": "interface",
@@ -47,6 +47,7 @@ _FACE = {
 }
 
 __all__ = [
+    "RECOGNISERS",
     "Recogniser",
     "Transcripts",
     "available",
@@ -62,15 +63,15 @@ def available() -> list[str]:
     Weights are another matter: those of ``whisper`` and ``wav2vec2`` are fetched when they are
     first used, and ``ctc`` and ``hybrid`` want a folder of them.
     """
-    return [name for name, (library, *_) in sorted(_RECOGNISERS.items()) if find_spec(library)]
+    return RECOGNISERS.installed()
 
 
-def recogniser(name: str, **options: Any) -> Recogniser:
+def recogniser(name: str, /, **options: Any) -> Recogniser:
     """A recogniser by name.
 
     Args:
         name: ``sphinx``, ``whisper``, ``wav2vec2``, or for one that was trained here ``hybrid``
-            (phones) or ``ctc`` (characters).
+            (phones) or ``ctc`` (characters); options may follow: ``whisper:weights=FOLDER``.
         options: of :class:`~voicenym.recognition.sphinx.Sphinx` (``sentences``, ``phrases``...),
             :class:`~voicenym.recognition.published_recogniser.Pretrained` (``weights``,
             ``device``...), :class:`~voicenym.recognition.hybrid_recogniser.Hybrid` (``weights``,
@@ -82,17 +83,11 @@ def recogniser(name: str, **options: Any) -> Recogniser:
         VoicenymError: no such recogniser, no weights, or what its class raises.
 
     Example:
-        >>> ears = recogniser("whisper", weights="./models/whisper-small.en")  # doctest: +SKIP
-        >>> ears.transcribe([samples])                                       # doctest: +SKIP
+        >>> whisper = recogniser("whisper", weights="./models/whisper-small.en")  # doctest: +SKIP
+        >>> whisper.transcribe([samples])                                       # doctest: +SKIP
         ['Please call Stella.']
     """
-    if name not in _RECOGNISERS:
-        raise VoicenymError(f"no recogniser {name!r}; there are: {', '.join(sorted(_RECOGNISERS))}")
-    _, module, kind, defaults = _RECOGNISERS[name]
-    made: Recogniser = getattr(import_module(f"{__name__}.{module}"), kind)(
-        **{**defaults, **options}
-    )
-    return made
+    return RECOGNISERS.load(name, **options)
 
 
 def of_folder(folder: Path | str) -> Trained | Hybrid:

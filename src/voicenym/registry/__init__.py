@@ -6,8 +6,19 @@
 Fraction(3, 4)
 """
 
-from voicenym.registry.by_name import Description, Registry, split
+from voicenym.registry.by_name import Description, Entry, Registry
 from voicenym.registry.entry_points import OURS
+from voicenym.registry.grammar import near, split
 from voicenym.registry.parameters import Parameter, parameters, summary
 
-__all__ = ["OURS", "Description", "Parameter", "Registry", "parameters", "split", "summary"]
+__all__ = [
+    "OURS",
+    "Description",
+    "Entry",
+    "Parameter",
+    "Registry",
+    "near",
+    "parameters",
+    "split",
+    "summary",
+]

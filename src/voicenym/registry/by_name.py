@@ -12,6 +12,7 @@ from typing import Any, Generic, TypeVar
 
 from voicenym.errors import VoicenymError, quoted
 from voicenym.registry.entry_points import OURS, entry_points
+from voicenym.registry.grammar import near, quoted_name, split
 from voicenym.registry.parameters import WORDS, Parameter, parameters, summary, takes_any
 
 T = TypeVar("T")
@@ -36,8 +37,17 @@ class Description:
 
 
 @dataclass(frozen=True)
-class _Entry:
-    target: Any  # "module:Attribute", or the class or function itself
+class Entry:
+    """What was registered.
+
+    Args:
+        target: ``"module:Attribute"``, or the class or function itself.
+        needs: a library that must be installed.
+        defaults: of parameters, in place of those of the signature.
+        package: that it comes from.
+    """
+
+    target: Any
     needs: str = ""
     defaults: Mapping[str, Any] = field(default_factory=dict)
     package: str = OURS
@@ -52,13 +62,15 @@ class Registry(Generic[T]):
 
     Args:
         noun: what the things are, in the singular, for messages: ``"metric"``.
-        places: by name; more are added by :meth:`register`.
+        places: by name; an :class:`Entry` where there is more to say, such as a library that is
+            needed. More are added by :meth:`register`.
         base: class of what is made. A parameter of that type accepts another thing of this
             registry in parentheses: ``half:of=(copy)``.
         group: of entry points (:mod:`voicenym.registry.entry_points`), by which this package and
             others declare things. A name of this package's cannot be taken by another.
         error: class of the errors that are raised.
         nested: how messages describe a thing in parentheses.
+        short: ``name:value`` gives the first parameter: ``gmm-ubm:./folder``.
         path: gives the text of a path where a parameter takes text.
 
     Example:
@@ -88,17 +100,22 @@ class Registry(Generic[T]):
     def __init__(
         self,
         noun: str,
-        places: Mapping[str, str | Maker[T]] | None = None,
+        places: Mapping[str, str | Maker[T] | Entry] | None = None,
         *,
         base: type[T] | None = None,
         group: str = "",
         error: type[VoicenymError] = VoicenymError,
         nested: str = "",
+        short: bool = False,
         path: Callable[[os.PathLike[str]], str] = os.fspath,
     ) -> None:
         self.noun, self.base, self.group, self.error = noun, base, group, error
-        self._entries = {name: _Entry(target) for name, target in (places or {}).items()}
-        self._path = path
+        self.own = {
+            name: place if isinstance(place, Entry) else Entry(place)
+            for name, place in (places or {}).items()
+        }
+        """What this package registered, by name."""
+        self._short, self._path = short, path
         self._words = dict(WORDS)
         if base is not None:
             self._words[base] = nested or f"a {noun} in parentheses"
@@ -123,11 +140,11 @@ class Registry(Generic[T]):
         Raises:
             ValueError: the name is taken; a defect of the code that registers.
         """
-        if name in self._entries:
+        if name in self.own:
             raise ValueError(f"{self.noun} {name!r} is registered twice")
         if target is None:
             return lambda decorated: self.register(name, decorated, needs=needs, **defaults)
-        self._entries[name] = _Entry(target, needs, defaults)
+        self.own[name] = Entry(target, needs, defaults)
         return target
 
     def names(self) -> list[str]:
@@ -228,10 +245,15 @@ class Registry(Generic[T]):
         Raises:
             VoicenymError: as :meth:`load`.
         """
+        name, _, rest = text.strip().partition(":")
+        if self._short and rest and name in self:
+            known = [item.name for item in self.parameters(name)]
+            if known and rest.partition("=")[0].strip() not in known:
+                return name, self.values(name, {known[0]: rest})
         try:
             name, given = split(text)
         except ValueError as error:
-            self._entry(text.partition(":")[0].strip())
+            self._entry(name.strip())
             raise self.error(f"{self.noun} {text[:80]!r}: {error}") from None
         return name, self.values(name, given)
 
@@ -264,7 +286,7 @@ class Registry(Generic[T]):
             VoicenymError: as :meth:`load`, but for parameters that are missing.
         """
         known = {item.name: item for item in self.parameters(name)}
-        self._refuse_unknown(name, given, known)
+        self.check_names(name, given)
         found = {}
         for key, text in given.items():
             item = known.get(key, Parameter(key))
@@ -282,7 +304,7 @@ class Registry(Generic[T]):
         """
         known = {item.name: item for item in parameters(self.get(name))}
         given = {**self._entry(name).defaults, **options}
-        self._refuse_unknown(name, given, known)
+        self.check_names(name, given)
         missing = [key for key, item in known.items() if item.required and key not in given]
         if missing:
             raise self.error(f"{name} needs {', '.join(missing)}: {name}:{missing[0]}=...")
@@ -303,18 +325,18 @@ class Registry(Generic[T]):
         there = self.names()
         if self.group and not there:
             more = f"; the metadata of {OURS} is missing: install {OURS} with pip"
-        message = f"no {self.noun} {quoted_name(name)}{_near(name, there)}; there are: "
+        message = f"no {self.noun} {quoted_name(name)}{near(name, there)}; there are: "
         return self.error(f"{message}{', '.join(there) or 'none'}{more}")
 
-    def _all(self) -> dict[str, _Entry]:
+    def _all(self) -> dict[str, Entry]:
         if not self.group:
-            return self._entries
-        found: dict[str, _Entry] = {}
+            return self.own
+        found: dict[str, Entry] = {}
         for point in entry_points(self.group):
-            found.setdefault(point.name, _Entry(point.place, package=point.package))
-        return {**found, **self._entries}
+            found.setdefault(point.name, Entry(point.place, package=point.package))
+        return {**found, **self.own}
 
-    def _entry(self, name: str) -> _Entry:
+    def _entry(self, name: str) -> Entry:
         entries = self._all()
         if name not in entries:
             raise self.unknown(name)
@@ -345,13 +367,17 @@ class Registry(Generic[T]):
             f"uninstall {package}"
         )
 
-    def _refuse_unknown(
-        self, name: str, given: Iterable[str], known: Mapping[str, Parameter]
-    ) -> None:
+    def check_names(self, name: str, given: Iterable[str]) -> None:
+        """Refuse parameters that a thing does not have.
+
+        Raises:
+            VoicenymError: with those it has.
+        """
+        known = [item.name for item in parameters(self.get(name))]
         unknown = sorted(set(given) - set(known))
         if unknown and not takes_any(self.get(name)):
             raise self.error(
-                f"{name} has no parameter {quoted(', '.join(unknown))}{_near(unknown[0], known)}; "
+                f"{name} has no parameter {quoted(', '.join(unknown))}{near(unknown[0], known)}; "
                 f"it has: {', '.join(known) or 'none'}"
             )
 
@@ -364,56 +390,5 @@ class Registry(Generic[T]):
             )
 
 
-def split(text: str) -> tuple[str, dict[str, str]]:
-    """The name and the texts by field of ``name:field=value,field=value``.
-
-    Commas within parentheses separate nothing.
-
-    Raises:
-        ValueError: text that is not of this form.
-
-    Example:
-        >>> split("distinct: angle=10, of=(selection:pool=P,world=5)")
-        ('distinct', {'angle': '10', 'of': '(selection:pool=P,world=5)'})
-    """
-    name, colon, rest = text.strip().partition(":")
-    fields: dict[str, str] = {}
-    for part in _parts(rest) if colon else []:
-        key, equals, value = (word.strip() for word in part.partition("="))
-        if not (equals and key and value):
-            raise ValueError(f"{part[:80]!r} is not FIELD=VALUE; write NAME:FIELD=VALUE,...")
-        if key in fields:
-            raise ValueError(f"{key[:80]} is given twice")
-        fields[key] = value
-    return name.strip(), fields
-
-
-def _parts(text: str) -> list[str]:
-    parts, depth = [""], 0
-    for sign in text:
-        depth += {"(": 1, ")": -1}.get(sign, 0)
-        if depth < 0:
-            break
-        if sign == "," and not depth:
-            parts.append("")
-        else:
-            parts[-1] += sign
-    if depth:
-        raise ValueError("parentheses do not match")
-    return parts
-
-
 def _is_there(library: str) -> bool:
     return not library or find_spec(library) is not None
-
-
-def _near(name: str, there: Iterable[str]) -> str:
-    from difflib import get_close_matches
-
-    near = get_close_matches(name[:80], list(there), n=3)
-    return f" (did you mean {' or '.join(near)}?)" if near else ""
-
-
-def quoted_name(name: str) -> str:
-    """A name for a message; of a long one the beginning."""
-    return repr(name) if len(name) <= 80 else f"{name[:80]!r}..."

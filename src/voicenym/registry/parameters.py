@@ -11,12 +11,19 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from numbers import Integral, Real
+from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hints
 
 REQUIRED: Final = inspect.Parameter.empty
 """Default of a parameter that has none."""
-WORDS = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
+WORDS = {
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    str: "text",
+    Path: "a path",
+}
 """Types, as messages call them."""
 CONSTANTS = {"true": True, "false": False, "none": None}
 
@@ -66,11 +73,13 @@ class Parameter:
         """A value from text, by the annotated type.
 
         Where text is allowed, the text as it stands: a folder may have a number for a name. Else a
-        number, ``true``, ``false``, ``none``, or numbers in parentheses. What is none of these
-        comes back as text, which :meth:`accepts` refuses.
+        path, a number, ``true``, ``false``, ``none``, or numbers in parentheses. What is none of
+        these comes back as text, which :meth:`accepts` refuses.
         """
         if self.takes(str):
             return text
+        if self.takes(Path):
+            return Path(text)
         for kind in (int, float):
             if self.takes(kind):
                 try:

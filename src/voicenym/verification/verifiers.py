@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from voicenym.errors import VoicenymError
 from voicenym.nets.hub import is_pulled
 from voicenym.nets.names_and_paths import hint, is_path
+from voicenym.registry import Registry, near
 from voicenym.verification.encoder_verifier import (
     RESEMBLYZER,
     EncoderVerifier,
@@ -29,12 +30,21 @@ def _bundled() -> Verifier:
     return StoredEncoder(SMALL, "ECAPA-TDNN small")
 
 
-VERIFIERS: dict[str, Callable[[], Verifier]] = {
-    "ecapa-small": _bundled,
-    "resemblyzer": Resemblyzer,
-}
+VERIFIERS: Registry[Verifier] = Registry(
+    "verifier",
+    {
+        "ecapa-small": _bundled,
+        RESEMBLYZER: Resemblyzer,
+        "gmm-ubm": "voicenym.verification.gmm_ubm:GMMUBM",
+        "ivector": "voicenym.verification.ivector:IVector",
+        **{kind: partial(Published, kind) for kind in TITLES},
+    },
+    short=True,
+)
+"""Verifiers by name; those that need a folder or a place are named together with it."""
 STATISTICAL = ("gmm-ubm", "ivector")
-"""Verifiers that are named together with their folder."""
+WHOLE = ("ecapa-small", RESEMBLYZER)
+"""Verifiers whose name is enough."""
 
 
 def installed() -> list[str]:
@@ -59,30 +69,19 @@ def verifier(name: str) -> Verifier:
         VoicenymError: with the names there are.
         DependencyError: if its weights or library are missing.
     """
-    if name in VERIFIERS:
-        return VERIFIERS[name]()
     kind, _, place = name.partition(":")
-    if kind in STATISTICAL and place:
-        return _statistical(kind, Path(place))
-    if kind in TITLES and place:
-        return Published(kind, place)
+    if name in WHOLE or (kind in VERIFIERS and place):
+        return VERIFIERS.load(name)
     if is_path(name) and Path(name).is_dir():
         return StoredEncoder(Path(name))
     statistical = " and ".join(f"{kind}:FOLDER" for kind in STATISTICAL)
     others = " and ".join(f"{kind}:PLACE" for kind in TITLES)
     raise VoicenymError(
-        f"no verifier {name!r}; there are: {', '.join(sorted(VERIFIERS))}, the path of any folder "
-        f"that voicenym train verifier wrote, {statistical} of what train ubm or train ivector "
-        f"wrote, and {others} of what SpeechBrain published (a name that was pulled, or a "
+        f"no verifier {name!r}{near(name, VERIFIERS)}; there are: {', '.join(WHOLE)}, the path of "
+        f"any folder that voicenym train verifier wrote, {statistical} of what train ubm or train "
+        f"ivector wrote, and {others} of what SpeechBrain published (a name that was pulled, or a "
         f"folder of voicenym models convert){hint(name)}"
     )
-
-
-def _statistical(kind: str, folder: Path) -> Verifier:
-    from voicenym.verification.gmm_ubm import GMMUBM
-    from voicenym.verification.ivector import IVector
-
-    return {"gmm-ubm": GMMUBM, "ivector": IVector}[kind](folder)
 
 
 def network(name: str) -> EncoderVerifier:
@@ -96,9 +95,7 @@ def network(name: str) -> EncoderVerifier:
         DependencyError: if its weights or library are missing.
     """
     kind, _, place = name.partition(":")
-    known = (
-        name in VERIFIERS or (kind in TITLES and place) or (is_path(name) and Path(name).is_dir())
-    )
+    known = name in WHOLE or (kind in TITLES and place) or (is_path(name) and Path(name).is_dir())
     found = verifier(name) if known else None
     if isinstance(found, EncoderVerifier):
         return found
