@@ -5,7 +5,10 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.stats import norm
 
+from voicenym.evaluation.reported_metrics import measure
 from voicenym.metrics import Speakers, cllr, min_cllr
+from voicenym.metrics.cllr import COST, MIN_COST
+from voicenym.metrics.metric_inputs import TrialScores
 
 scores = st.lists(st.integers(-8, 8).map(float), min_size=1, max_size=25)
 FEW = {"replicates": 3}
@@ -70,3 +73,20 @@ def test_an_interval_over_speakers_is_wider_than_one_over_trials():
     narrow = min_cllr(target, nontarget, replicates=200)
     assert wide.value == narrow.value
     assert np.diff(wide.interval)[0] > 1.5 * np.diff(narrow.interval)[0]
+
+
+def test_the_reported_cost_exceeds_that_after_calibration_by_what_calibration_loses():
+    """LLRs of two Gaussians are calibrated as they are; three times as large they mislead."""
+    rng = np.random.default_rng(0)
+    target, nontarget = rng.normal(2, 2, 4000), rng.normal(-2, 2, 4000)
+    people = np.repeat(np.arange(40), 100)
+    who = Speakers(np.stack([people, people], 1), np.stack([people, people + 1], 1))
+    ratios, inflated = (
+        TrialScores(scale * target, scale * nontarget, who, replicates=20) for scale in (1.0, 3.0)
+    )
+    assert COST(ratios).value == pytest.approx(MIN_COST(ratios).value, abs=0.01)
+    assert COST(inflated).value > MIN_COST(inflated).value + 0.1
+    figure = COST(inflated)
+    assert figure.low <= figure.value <= figure.high
+    assert figure.unit == "bit"
+    assert measure(inflated)["C_llr"] == figure

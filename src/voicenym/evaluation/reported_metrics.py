@@ -21,6 +21,7 @@ WEIGHTED = "weighted"
 PLACES = {
     "EER": "voicenym.metrics.eer:EQUAL_ERROR_RATE",
     "ROCCH-EER": "voicenym.metrics.eer:HULL_EQUAL_ERROR_RATE",
+    "C_llr": "voicenym.metrics.cllr:COST",
     "min C_llr": "voicenym.metrics.cllr:MIN_COST",
     "D_ECE": "voicenym.metrics.zebra:EXPECTED_DISCLOSURE",
     "worst case": "voicenym.metrics.zebra:WORST_CASE",

@@ -127,6 +127,20 @@ def _mean(scores: Sorted, costs: tuple[Array, Array]) -> float:
     return total / (2.0 * math.log(2.0))
 
 
+COST = Metric(
+    name="C_llr",
+    unit="bit",
+    better="higher",
+    chance=1.0,
+    interval=BOOTSTRAP,
+    definition="Cost of the scores as log-likelihood ratios, without calibration; the difference "
+    "to min C_llr is the calibration loss, which is large for scores that are no log-likelihood "
+    "ratios, such as cosines (Brümmer and du Preez 2006)",
+    data=TrialScores,
+    measure=lambda scores: scores.estimate(cllr),
+    display=Display(table="attackers"),
+    originals=True,
+)
 MIN_COST = Metric(
     name="min C_llr",
     unit="bit",
