@@ -406,7 +406,7 @@ def files(root: Path) -> list[str]:
 def test_caches_are_listed(kept):
     text = invoke("show", kept)
     for name in ("report/cache.sqlite", "run/shelf", "run/frames/abc", "run/alignments.jsonl"):
-        assert f"{kept / name}: " in text
+        assert f"\t{kept / name}\n" in text
     assert "5 caches" in text
 
 

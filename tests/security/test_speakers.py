@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import soundfile
 
+from voicenym.apps.cli import tables
 from voicenym.corpus.batch_runner import Job, log_line, run
 from voicenym.corpus.file_plan import plan
 from voicenym.errors import CorpusError
@@ -91,21 +92,26 @@ def test_two_readings_stop_before_anything_is_written(talk, tmp_path, command):
         assert word in done.stderr, done.stderr
     assert not (tmp_path / "o").exists()
     shown = command("anonymize", "c", "-o", "o", "--speaker-level", "2", "--dry-run")
-    assert re.search(rb"^anna +1 ", shown.stdout, re.M), shown
+    assert re.search(rb"\tanna\t", shown.stdout), shown
 
 
-def test_a_dry_run_shows_who_is_taken_for_whom(talk, tmp_path, command):
+def test_a_dry_run_shows_who_is_taken_for_whom(talk, tmp_path, command, monkeypatch):
     talk("c/anna/day1/1.wav", 1, seconds=6.0)
     talk("c/anna/day2/2.wav", 2, seconds=12.0)
     talk("c/bob/day1/1.wav", 3, seconds=3.0)
     (tmp_path / "c/bob/day1/broken.wav").write_bytes(b"RIFF")
-    done = command("anonymize", "c", "-o", "o", "--dry-run")
-    text = done.stdout.decode()
-    assert done.returncode == 0, done.stderr.decode()
-    assert re.search(r"^speaker +files +minutes$", text, re.M), text
+    piped = command("anonymize", "c", "-o", "o", "--dry-run")
+    assert piped.returncode == 0, piped.stderr.decode()
+    lines = piped.stdout.decode().splitlines()
+    assert lines[0] == "recording\toutput\tspeaker\tseconds"
+    assert "c/bob/day1/1.wav\to/bob/day1/1.wav\tbob\t3.0" in lines
+    assert "c/bob/day1/broken.wav\to/bob/day1/broken.wav\tbob\t" in lines
+    monkeypatch.setattr(tables, "is_terminal", lambda: True)
+    text = command("anonymize", "c", "-o", "o", "--dry-run", COLUMNS="80").stdout.decode()
+    assert re.search(r"^speaker +files +minutes +of unknown length$", text, re.M), text
     assert re.search(r"^anna +2 +0\.3$", text, re.M), text
-    assert re.search(r"^bob +2 +0\.1 and 1 of unknown length$", text, re.M), text
-    assert "c/bob/day1/1.wav -> o/bob/day1/1.wav (speaker bob)" in text
+    assert re.search(r"^bob +2 +0\.1 +1$", text, re.M), text
+    assert re.search(r"^c/bob/day1/1.wav +o/bob/day1/1.wav +bob$", text, re.M), text
     assert not (tmp_path / "o").exists()
 
 

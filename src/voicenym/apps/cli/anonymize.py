@@ -12,7 +12,8 @@ import typer
 
 from voicenym.apps.cli.batch_report import BatchProgress, Messages, account, conclude, summarize
 from voicenym.apps.cli.command_group import command, new_app
-from voicenym.apps.cli.dry_run import ONE_ALONE, each_alone, who_is_whom
+from voicenym.apps.cli.dry_run import ONE_ALONE, each_alone
+from voicenym.apps.cli.dry_run import show as show_plan
 from voicenym.corpus import DEFAULT_SYSTEM
 from voicenym.errors import KeyFileError, UnknownSystemError, VoicenymError
 
@@ -169,8 +170,7 @@ def anonymize(
     if mapping is not None and output is not None:
         check_place(mapping, output)
     if dry_run:
-        for line in who_is_whom(items, renamed=rename and not show_names):
-            typer.echo(line)
+        show_plan(items, renamed=rename and not show_names)
         if not corpus.is_dataset:
             account(map(Path, inputs), items, output, say, every=True)
         say(f"{len(items)} recordings; nothing was written")

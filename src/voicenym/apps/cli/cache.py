@@ -1,4 +1,4 @@
-"""``voicenym cache``: what commands kept of speech to be quicker, and how to remove it."""
+"""``voicenym cache``: caches of voiceprints and decoded speech on disk, and their removal."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from pathlib import Path
 
 import typer
 
+from voicenym.apps.cli import tables
 from voicenym.apps.cli.command_group import command, new_app
+from voicenym.apps.cli.tables import Column, field
 from voicenym.errors import VoicenymError
 
 app = new_app("List or remove what commands keep of speech on disk.")
@@ -59,18 +61,35 @@ class Found:
 
 
 @command(app, "voicenym cache show", "voicenym cache show report/ training/")
-def show(places: list[Path] | None = PLACES) -> None:
-    """List caches: where they are, what is in them, and how much."""
+def show(
+    places: list[Path] | None = PLACES,
+    as_json: bool = typer.Option(False, "--json", help="Print JSON."),
+) -> None:
+    """List caches: where they are, what they hold, and their size."""
     caches = list(found(places or [Path()]))
-    for cache in caches:
-        typer.echo(str(cache))
+    records = [
+        {
+            "holds": cache.what,
+            "files": len(cache.files),
+            "MB": round(cache.bytes / 1e6, 1),
+            "path": str(cache.path),
+        }
+        for cache in caches
+    ]
+    columns = (
+        field("holds"),
+        field("files", right=True),
+        Column("MB", lambda record: f"{record['MB']:.1f}", right=True),
+        field("path"),
+    )
+    tables.emit(records, columns, as_json=as_json)
     total = sum(cache.bytes for cache in caches)
     typer.echo(f"{len(caches)} caches, {total / 1e6:.1f} MB", err=True)
 
 
 @command(app, "voicenym cache clear report/")
 def clear(places: list[Path] | None = PLACES) -> None:
-    """Remove caches, without asking. Weights, checkpoints, reports and keys stay."""
+    """Remove caches without a question; weights, checkpoints, reports and keys stay."""
     caches = list(found(places or [Path()]))
     for cache in reversed(caches):  # what lies within another first
         others = removed(cache)

@@ -1,10 +1,14 @@
-"""Who is taken for whom: what ``--dry-run`` shows of a batch before anything is written."""
+"""The plan of a batch that ``--dry-run`` prints: speakers, recordings and outputs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from voicenym.apps.cli import tables
 
 if TYPE_CHECKING:
     from voicenym.corpus.file_plan import Item
@@ -13,39 +17,65 @@ if TYPE_CHECKING:
 ONE_ALONE = "1 recording is a person of its own; give --speaker NAME for the voice of NAME"
 
 
-def who_is_whom(items: Sequence[Item], *, renamed: bool = False) -> Iterator[str]:
-    """Lines of two lists: speakers with the number of their files and minutes, then recordings.
+def show(items: Sequence[Item], *, renamed: bool = False) -> None:
+    """Print the speakers with the number of their files and minutes, then the recordings.
+
+    In a pipe only the recordings, as tab-separated values.
 
     Args:
         items: of the batch.
         renamed: whether outputs have drawn names; originals then stand alone, so that no list
             links the two.
     """
-    from voicenym.corpus.id_checks import printable
     from voicenym.corpus.speaker_rule import is_own
 
-    people: dict[str, list[Item]] = {}
+    recordings: list[dict[str, Any]] = []
     for item in items:
-        people.setdefault(item.speaker, []).append(item)
-    names = {
-        speaker: f"{own[0].source} (a person of its own)" if is_own(speaker) else speaker
-        for speaker, own in people.items()
-    }
-    lengths = {str(item.source): _seconds(item) for item in items}
-    yield f"{'speaker':40} {'files':>6} {'minutes':>8}"
+        seconds = _seconds(item)
+        recordings.append(
+            {
+                "recording": str(item.source),
+                **({} if renamed else {"output": str(item.target)}),
+                "speaker": OWN if is_own(item.speaker) else item.speaker,
+                "seconds": None if seconds is None else round(seconds, 3),
+            }
+        )
+    if tables.is_terminal():
+        tables.emit(_speakers(items, recordings), SPEAKERS)
+        typer.echo()
+    columns = tuple(tables.field(n) for n in recordings[0] if n != "seconds") if recordings else ()
+    tables.emit(recordings, columns)
+    if renamed and tables.is_terminal():
+        typer.echo("outputs get names drawn from the key")
+
+
+OWN = "(its own)"
+"""The speaker of a recording that counts as a person of its own."""
+SPEAKERS = (
+    tables.field("speaker"),
+    tables.field("files", right=True),
+    tables.field("minutes", right=True),
+    tables.field("of unknown length", right=True),
+)
+
+
+def _speakers(items: Sequence[Item], recordings: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    people: dict[str, list[dict[str, Any]]] = {}
+    for item, recording in zip(items, recordings, strict=True):
+        people.setdefault(item.speaker, []).append(recording)
+    records = []
     for speaker, own in people.items():
-        known = [s for item in own if (s := lengths[str(item.source)]) is not None]
-        minutes = f"{sum(known) / 60:8.1f}" if known else f"{'unknown':>8}"
-        unknown = len(own) - len(known)
-        more = f" and {unknown} of unknown length" if known and unknown else ""
-        yield f"{printable(names[speaker]):40} {len(own):6} {minutes}{more}"
-    yield ""
-    for item in items:
-        target = "" if renamed else f" -> {item.target}"
-        who = "a person of its own" if is_own(item.speaker) else f"speaker {item.speaker}"
-        yield printable(f"{item.source}{target} ({who})")
-    if renamed:
-        yield "outputs get names drawn from the key"
+        known = [r["seconds"] for r in own if r["seconds"] is not None]
+        alone = own[0]["speaker"] == OWN
+        records.append(
+            {
+                "speaker": f"{own[0]['recording']} {OWN}" if alone else speaker,
+                "files": len(own),
+                "minutes": f"{sum(known) / 60:.1f}" if known else "unknown",
+                "of unknown length": len(own) - len(known) or None,
+            }
+        )
+    return records
 
 
 def each_alone(items: Sequence[Item]) -> str | None:
@@ -64,7 +94,7 @@ def each_alone(items: Sequence[Item]) -> str | None:
 
 
 def _seconds(item: Item) -> float | None:
-    """Length of a recording by its header; None where only hearing it would tell."""
+    """Length of a recording by its header; None where the header does not say."""
     from voicenym.audio import open_reader
     from voicenym.errors import VoicenymError
 

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
+from voicenym.apps.cli import tables
 from voicenym.apps.cli.assemble import assemble
 from voicenym.apps.cli.command_group import command, new_app
+from voicenym.apps.cli.tables import Column, field
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from voicenym.nets.catalogue import Published
 
 app = new_app("List, fetch, convert and assemble weights.")
@@ -27,7 +31,7 @@ OFFLINE = typer.Option(False, "--offline", help="Only what was fetched before.")
 
 @command(app, "voicenym models list", name="list")
 def listed(as_json: bool = typer.Option(False, "--json", help="Print JSON.")) -> None:
-    """List the weights that are known: terms, size, and whether they are here."""
+    """List published weights: licence, size, whether they are here, what uses them."""
     import dataclasses
 
     from voicenym.nets.catalogue import CATALOGUE
@@ -38,23 +42,36 @@ def listed(as_json: bool = typer.Option(False, "--json", help="Print JSON.")) ->
         rows = [{**dataclasses.asdict(p), "here": p.name in here} for p in CATALOGUE]
         typer.echo(json.dumps(rows, indent=2, ensure_ascii=False))
         return
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.table import Table
+    columns = (
+        field("name"),
+        field("licence"),
+        field("MB", right=True),
+        field("here"),
+        Column("what it is; what uses it", _description, prose=True),
+    )
+    notes = [
+        "Here: by hand means that voicenym models pull cannot fetch it; the row says where it is. "
+        "Fetch: voicenym models pull NAME"
+    ]
+    tables.emit([_record(published, here) for published in CATALOGUE], columns, notes=notes)
 
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for column in ("name", "licence", "MB", "here"):
-        table.add_column(column, no_wrap=True)
-    table.add_column("what it is; what uses it")
-    for published in CATALOGUE:
-        terms = published.licence + ("" if published.commercial else "\nnot commercial")
-        fetchable = published.repository or published.package
-        there = "yes" if published.name in here else "no" if fetchable else "by hand"
-        told = f"{published.what}; {published.used_by}"
-        if published.source:
-            told += f"; get {published.source}"
-        table.add_row(published.name, terms, str(published.megabytes), there, told)
-    Console(highlight=False).print(table)
+
+def _record(published: Published, here: Collection[str]) -> dict[str, Any]:
+    fetchable = published.repository or published.package
+    return {
+        "name": published.name,
+        "licence": published.licence + ("" if published.commercial else ", not commercial"),
+        "MB": published.megabytes,
+        "here": "yes" if published.name in here else "no" if fetchable else "by hand",
+        "what": published.what,
+        "used by": published.used_by,
+        "source": published.source,
+    }
+
+
+def _description(record: tables.Record) -> str:
+    source = f"; get {record['source']}" if record["source"] else ""
+    return f"{record['what']}; {record['used by']}{source}"
 
 
 @command(app, "voicenym models pull ecapa-voxceleb")
