@@ -1,10 +1,10 @@
-"""The six de-noisers that an attacker tries in order to take an anonymization off again.
+"""Six de-noisers with which an attacker reduces the effect of an anonymization.
 
-Adversary A2 of V-Cloak (Deng et al., "V-Cloak: Intelligibility-, Naturalness- & Timbre-Preserving
-Real-Time Voice Anonymization", USENIX Security 2023): smoothing by mean and median of 3 samples,
+Adversary A2 of Deng et al. ("V-Cloak: Intelligibility-, Naturalness- & Timbre-Preserving Real-Time
+Voice Anonymization", USENIX Security 2023): smoothing by mean and median of 3 samples,
 a band-pass of 50 to 7,500 Hz, quantization to 8 bits, audio squeezing to 0.8 of the sample rate,
-and MP3. The paper names neither the filter's kind nor the MP3's bit rate: here a linear-phase FIR
-whose delay is taken off, and 32 kbit/s.
+and MP3. The paper names neither the filter's type nor the MP3's bit rate: here a linear-phase FIR
+with compensated delay, and 32 kbit/s.
 
 All keep length and alignment: ``[time]`` float32 in and out, at 16 kHz.
 """
@@ -35,7 +35,7 @@ MP3_BIT_RATE = 32_000
 
 
 def denoisers() -> dict[str, Denoiser]:
-    """The six by name.
+    """The de-noisers by name.
 
     Example:
         >>> sorted(denoisers())

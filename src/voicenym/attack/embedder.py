@@ -1,4 +1,4 @@
-"""Vectors of many recordings: transformed and embedded in parallel, each only once."""
+"""Embedder: transforms and embeds many recordings in parallel, with a cache."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from voicenym.verification.vector_store import VectorCache
 from voicenym.verification.verifier import Verifier
 
 AT_ONCE = 32
-"""Recordings that a worker takes at a time."""
+"""Recordings in a task of a worker."""
 
 Pairs = list[tuple[Recording, Transform]]
 Work = tuple[Verifier, Pairs]
 Found = np.ndarray | str
-"""A vector, or why there is none."""
+"""A vector, or the reason why there is none."""
 
 
 class Embedder:
-    """Embeds with a cache and worker processes; use it as a context manager.
+    """Transforms and embeds recordings with a cache and worker processes; a context manager.
 
     Args:
-        cache: where vectors are looked up and kept.
-        workers: processes; 1 computes here. The vectors do not depend on it.
-        progress: called with the number of recordings done, as they are done.
-        left_out: told of recordings that have no vector; the default raises at the first one.
+        cache: of vectors; None for one in memory.
+        workers: processes; 1 computes in this process. The vectors do not depend on it.
+        progress: receives the number of recordings that were done since its last call.
+        left_out: receives recordings without a vector; the default raises at the first one.
     """
 
     def __init__(
@@ -76,10 +76,10 @@ class Embedder:
         recordings: Sequence[Recording],
         transform: Transform = ORIGINAL,
     ) -> list[Found]:
-        """A vector ``[dimension]`` of each recording, or why there is none, in a sentence.
+        """A vector ``[dimension]`` of each recording, or the reason why there is none.
 
         Raises:
-            VoicenymError: what failed concerns the whole run.
+            VoicenymError: a failure concerns the whole run.
         """
         prefix = f"{verifier.name} {verifier.version} | "
         identities: list[str] = []
@@ -122,10 +122,10 @@ class Embedder:
         recordings: Sequence[Recording],
         transform: Transform = ORIGINAL,
     ) -> dict[str, str]:
-        """Names of recordings that have no vector, and why; the others' are computed and kept.
+        """Reasons by the names of recordings without a vector; the other vectors enter the cache.
 
         Raises:
-            VoicenymError: what failed concerns the whole run.
+            VoicenymError: a failure concerns the whole run.
         """
         found = self.vectors_or_reasons(verifier, recordings, transform)
         pairs = zip(recordings, found, strict=True)
@@ -137,7 +137,7 @@ class Embedder:
         recordings: Sequence[Recording],
         transform: Transform = ORIGINAL,
     ) -> tuple[np.ndarray, list[Recording]]:
-        """Vectors ``[recording, dimension]`` of the recordings that have one, and these.
+        """Vectors ``[recording, dimension]``, and the recordings that have one.
 
         Raises:
             CorpusError: none has one.
@@ -172,7 +172,7 @@ class Embedder:
             yield number, self._singly(work[number])
 
     def _singly(self, work: Work) -> list[Found]:
-        """A block at which a worker died, a recording at a time: one of them is to blame."""
+        """Embed a block that killed a worker one recording at a time, to find the cause."""
         verifier, pairs = work
         answers = self._pool.in_order((verifier, [pair]) for pair in pairs)
         return [
@@ -184,10 +184,10 @@ class Embedder:
 def _embed(work: Work) -> list[Found]:
     verifier, pairs = work
     found: list[Found] = []
-    heard: list[np.ndarray] = []
+    samples: list[np.ndarray] = []
     for recording, transform in pairs:
         try:
-            heard.append(_sound(transform(recording), recording))
+            samples.append(_checked(transform(recording), recording))
             found.append("")
         except Exception as error:
             found.append(reason(error, recording.name))
@@ -195,9 +195,9 @@ def _embed(work: Work) -> list[Found]:
     if not places:
         return found
     try:
-        vectors: Sequence[Found] = list(verifier.embed(heard))
-    except Exception:  # of one of them: which?
-        vectors = [_one(verifier, pairs[p][0], x) for p, x in zip(places, heard, strict=True)]
+        vectors: Sequence[Found] = list(verifier.embed(samples))
+    except Exception:  # one of them fails: embed them singly
+        vectors = [_one(verifier, pairs[p][0], x) for p, x in zip(places, samples, strict=True)]
     for place, vector in zip(places, vectors, strict=True):
         found[place] = vector
         if not isinstance(vector, str) and not np.isfinite(vector).all():
@@ -213,7 +213,7 @@ def _one(verifier: Verifier, recording: Recording, samples: np.ndarray) -> Found
     return vector
 
 
-def _sound(samples: np.ndarray, recording: Recording) -> np.ndarray:
+def _checked(samples: np.ndarray, recording: Recording) -> np.ndarray:
     if not len(samples) or not np.isfinite(samples).all():
         raise AudioError(
             f"{recording.name}: what came of it is empty, or has samples that are no numbers"

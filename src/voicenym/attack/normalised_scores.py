@@ -1,4 +1,4 @@
-"""Attackers whose scores are normalised by those of strangers: an option of who compares."""
+"""Attackers with normalised scores (AS-norm): an option of attackers that compare recordings."""
 
 from __future__ import annotations
 
@@ -20,15 +20,14 @@ SUFFIX = " + AS-norm"
 
 @dataclass(frozen=True)
 class Normalised(Attacker):
-    """A comparison whose scores are normalised by AS-norm
-    (:mod:`voicenym.verification.score_normalisation`).
+    """A comparing attacker with scores normalised by
+    :mod:`AS-norm <voicenym.verification.score_normalisation>`.
 
-    The cohort is the pool: one vector for each of its speakers, whose speech underwent what the
-    attacker does to its enrolment. Who searches normalises trial by trial already and is no
-    :class:`~voicenym.attack.attackers.Comparing`.
+    The cohort has one vector for each speaker of the pool, whose speech passes the transform of the
+    attacker's enrolment. Attackers that search normalise trial by trial already.
 
     Args:
-        attacker: that compares.
+        attacker: computes the scores.
     """
 
     attacker: Comparing
@@ -51,9 +50,9 @@ class Normalised(Attacker):
         Raises:
             VoicenymError: a pool of fewer than two speakers, or of one recording each.
         """
-        strangers = cohort(scenario, verifier, embedder, self.attacker.cohort(scenario))
+        others = cohort(scenario, verifier, embedder, self.attacker.cohort(scenario))
         plain = self.attacker.backend(scenario, verifier, embedder)
-        return self.attacker.scores(scenario, verifier, embedder, ASNorm(plain, strangers))
+        return self.attacker.scores(scenario, verifier, embedder, ASNorm(plain, others))
 
 
 def cohort(

@@ -1,4 +1,4 @@
-"""What an attack is made on: who is enrolled, what is tried, and what was done to it."""
+"""Scenario of an attack: enrolled speakers, trials, protection, and the attacker's material."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ class Model:
 
     Args:
         name: of the model.
-        speaker: who it is.
-        recordings: original speech to enrol with.
+        speaker: its true speaker.
+        recordings: original speech for the enrolment.
         sex: ``f``, ``m`` or empty.
     """
 
@@ -29,13 +29,13 @@ class Model:
 
 @dataclass(frozen=True)
 class Protection:
-    """What the user did to recordings.
+    """The user's protection of recordings.
 
     Args:
         transform: from original to published recordings.
-        system: the system's name, if it is one of ours, so that an attacker can use it too.
+        system: name of the system; None where only its files are known.
         parameters: of the system.
-        per: whether voices were given per ``speaker`` or ``utterance``.
+        per: whether voices are drawn per ``speaker`` or ``utterance``.
     """
 
     transform: Transform
@@ -51,12 +51,12 @@ class Protection:
         per: str = "speaker",
         parameters: tuple[tuple[str, Any], ...] = (),
     ) -> Protection:
-        """A system of ours with the user's key."""
+        """A system of this package with the user's key."""
         step = Anonymize(system, key, per, parameters)
         return cls(Transform((step,)), system, parameters, per)
 
     def with_key(self, key: Key, per: str) -> Transform:
-        """The same system with another key: what an attacker can do who knows the system."""
+        """The same system with another key, for attackers that know the system."""
         if self.system is None:
             raise ValueError("an attacker cannot run a system that is only known by its files")
         return Transform((Anonymize(self.system, key, per, self.parameters),))
@@ -64,14 +64,14 @@ class Protection:
 
 @dataclass(frozen=True)
 class Scenario:
-    """An attack's material.
+    """The material of an attack.
 
     Args:
-        models: the enrolled, with their original speech.
-        trials: recordings whose speaker is sought; the attacker gets their protected form.
-        protection: what the user did to the trials.
+        models: enrolled speakers, with their original speech.
+        trials: recordings of unknown speakers, of which the attacker has the protected form.
+        protection: of the trials.
         key: the attacker's own key.
-        pool: original speech of other people, for attackers who train.
+        pool: original speech of other people, for attackers that train.
     """
 
     models: tuple[Model, ...]

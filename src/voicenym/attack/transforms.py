@@ -1,7 +1,7 @@
-"""What is done to a recording before a verifier hears it: protection, and what attackers add.
+"""Transforms of recordings before verification: protection, and an attacker's own steps.
 
-A :class:`Transform` is a row of steps. Its ``identity`` names the result for a recording without
-telling a key, so that what was computed once is found again.
+A :class:`Transform` is a sequence of steps. Its ``identity`` names the result for a recording, as a
+cache key, without disclosing a secret key.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ class Step(Protocol):
 
     @property
     def description(self) -> str:
-        """What is done, in a word or two."""
+        """Short description."""
 
     def identity(self, recording: Recording) -> str:
-        """Names the step for this recording; equal names mean equal results."""
+        """Name of the result for this recording; equal names mean equal results."""
 
     def __call__(self, samples: np.ndarray, recording: Recording) -> np.ndarray:
         """``[time]`` float32 at 16 kHz in and out."""
@@ -48,7 +48,7 @@ class Anonymize:
 
     Args:
         system: its name.
-        key: where the voices come from.
+        key: from which the voices are drawn.
         per: ``speaker``, ``utterance``, or ``everybody``: one voice for all recordings.
         parameters: of the system, as pairs.
     """
@@ -71,10 +71,10 @@ class Anonymize:
         voice = self.key.tag("cache", f"{self.per}\0{who}")[:32]
         system = _loaded(self.system, self.parameters)
         revision = system.revision_for(self.key)
-        told = [system.version] if system.version else []
-        if revision > FIRST_REVISION:  # without, results of the first are found again
-            told.append(f"revision {revision}")
-        return " ".join([self.system, str(self.parameters), voice, *told])
+        version = [system.version] if system.version else []
+        if revision > FIRST_REVISION:  # caches of the first revision stay valid
+            version.append(f"revision {revision}")
+        return " ".join([self.system, str(self.parameters), voice, *version])
 
     def __call__(self, samples: np.ndarray, recording: Recording) -> np.ndarray:
         import torch
@@ -92,7 +92,7 @@ class Anonymize:
 
 @dataclass(frozen=True)
 class Undo:
-    """A system with fixed parameters that undoes another one as far as it can; needs no key."""
+    """A system with fixed parameters that approximately inverts another one, without a key."""
 
     system: str
     parameters: tuple[tuple[str, Any], ...]
@@ -112,7 +112,7 @@ class Undo:
 
 @dataclass(frozen=True)
 class Denoise:
-    """One of V-Cloak's de-noisers (attacker A2), by name."""
+    """A de-noiser by name (attacker A2 of Deng et al. 2023)."""
 
     name: str
 
@@ -131,7 +131,7 @@ class Denoise:
 
 @dataclass(frozen=True)
 class OtherFiles:
-    """Other files in place of the originals: somebody else's anonymizer.
+    """Replaces originals by files that another anonymizer wrote.
 
     Args:
         files: by the recordings' names.
@@ -157,7 +157,7 @@ class OtherFiles:
 
 @dataclass(frozen=True)
 class Transform:
-    """Steps, one after the other; none of them leaves the original.
+    """A sequence of steps; the empty one leaves recordings as they are.
 
     Args:
         steps: in order.
@@ -166,7 +166,7 @@ class Transform:
     steps: tuple[Step, ...] = ()
 
     def then(self, *steps: Step) -> Transform:
-        """The same with more steps at the end."""
+        """The transform followed by more steps."""
         return Transform((*self.steps, *steps))
 
     def identity(self, recording: Recording) -> str:
@@ -174,7 +174,7 @@ class Transform:
 
     @property
     def description(self) -> str:
-        """What is done, in words for a list of what it failed on; empty for originals."""
+        """Description of the steps, for lists of failures; empty for originals."""
         return ", then ".join(step.description for step in self.steps)
 
     def __call__(self, recording: Recording) -> np.ndarray:

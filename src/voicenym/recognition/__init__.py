@@ -1,4 +1,4 @@
-"""How well speech is still understood: recognisers behind one interface, and others' transcripts.
+"""Speech recognition: recognisers behind one interface, and transcripts of other recognisers.
 
 >>> from voicenym.recognition import available, recogniser
 >>> sorted(available()) == available()
@@ -60,8 +60,8 @@ __all__ = [
 def available() -> list[str]:
     """Names of the recognisers whose library is installed.
 
-    Weights are another matter: those of ``whisper`` and ``wav2vec2`` are fetched when they are
-    first used, and ``ctc`` and ``hybrid`` want a folder of them.
+    Weights may still be missing: ``whisper`` and ``wav2vec2`` fetch theirs at the first use, and
+    ``ctc`` and ``hybrid`` need a folder of them.
     """
     return RECOGNISERS.installed()
 
@@ -70,7 +70,7 @@ def recogniser(name: str, /, **options: Any) -> Recogniser:
     """A recogniser by name.
 
     Args:
-        name: ``sphinx``, ``whisper``, ``wav2vec2``, or for one that was trained here ``hybrid``
+        name: ``sphinx``, ``whisper``, ``wav2vec2``, or, for a folder of a training, ``hybrid``
             (phones) or ``ctc`` (characters); options may follow: ``whisper:weights=FOLDER``.
         options: of :class:`~voicenym.recognition.sphinx.Sphinx` (``sentences``, ``phrases``...),
             :class:`~voicenym.recognition.published_recogniser.Pretrained` (``weights``,
@@ -91,7 +91,7 @@ def recogniser(name: str, /, **options: Any) -> Recogniser:
 
 
 def of_folder(folder: Path | str) -> Trained | Hybrid:
-    """What ``voicenym train recogniser`` or ``voicenym train hybrid`` wrote, as a recogniser.
+    """The recogniser in a folder of ``voicenym train recogniser`` or ``voicenym train hybrid``.
 
     Raises:
         DependencyError: safetensors is not installed.

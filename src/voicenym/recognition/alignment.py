@@ -1,7 +1,7 @@
-"""Which phone is spoken when: transcripts laid along speech by pocketsphinx.
+"""Forced alignment: start and end of each phone of a transcript, by pocketsphinx.
 
-Alignments of original speech serve for its anonymized forms too, as long as these keep time, which
-every system here does.
+Every system of this package keeps the timing of speech, so that alignments of original speech are
+valid for its anonymized forms.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ less half a shift."""
 
 
 class Aligner:
-    """Pocketsphinx, told what is said, says when; in a process of its own.
+    """Aligns transcripts and speech with pocketsphinx, in a separate process.
 
     Args:
-        lexicon: pronunciations of words in lower case, as phones with spaces between; only words
-            that are here can be aligned.
+        lexicon: pronunciations of words in lower case, as phones with spaces between; words that
+            it lacks cannot be aligned.
 
     Raises:
         DependencyError: pocketsphinx is not installed.
@@ -58,7 +58,7 @@ class Aligner:
         self._worker = Worker("voicenym.recognition.alignment_worker", options, NO_START)
 
     def align(self, samples: np.ndarray, text: str) -> list[Phone] | None:
-        """Phones and silences one after another, or None where text and speech do not fit.
+        """Phones and silences in order, or None where text and speech do not fit.
 
         Args:
             samples: ``[time]`` float32 at 16 kHz.
@@ -101,7 +101,7 @@ def _phone(name: str, first: int, frames: int) -> Phone:
 def pronunciations(
     texts: Iterable[str], own: Mapping[str, Sequence[str]] | None = None
 ) -> dict[str, list[str]]:
-    """What is known of the words of texts: a lexicon of one's own first, pocketsphinx's then.
+    """Pronunciations of the words of texts, from a given lexicon or else from pocketsphinx's.
 
     Args:
         texts: normalised.
@@ -121,16 +121,16 @@ def pronunciations(
 
 
 class Alignments:
-    """Alignments of recordings, kept in a file, so that each is made once.
+    """A cache of alignments in a file.
 
-    The file, JSON lines, names recordings by a digest of their sound and text, not by who speaks.
+    The file (JSON lines) identifies recordings by a digest of samples and text, without names.
 
     Args:
-        path: of the file, made where there is none.
-        lexicon: as of :class:`Aligner`, which is asked for what is not in the file.
+        path: of the file, created where there is none.
+        lexicon: as of :class:`Aligner`, which aligns what the file lacks.
 
     Raises:
-        VoicenymError: the file is there and is no such file.
+        VoicenymError: the file exists and holds something else.
     """
 
     def __init__(self, path: Path, lexicon: Mapping[str, Sequence[str]]) -> None:
@@ -156,11 +156,11 @@ class Alignments:
     def of(
         self, recordings: Sequence[Recording], say: Callable[[str], None] = lambda text: None
     ) -> list[list[Phone] | None]:
-        """Phones of recordings in their order, None where text and speech do not fit.
+        """Phones of each recording, None where text and speech do not fit.
 
         Args:
-            recordings: with text; their original sound is heard.
-            say: told how far it is.
+            recordings: with text; their original samples are aligned.
+            say: receives progress messages.
         """
         names = [_name(recording) for recording in recordings]
         missing = [i for i, name in enumerate(names) if name not in self._kept]

@@ -1,10 +1,10 @@
-"""The process in which pocketsphinx aligns, so that its crash is not ours.
+"""The process of forced alignment, which isolates crashes of pocketsphinx.
 
-Its first line in is JSON: ``dict_text`` and ``featparams_text``, contents of the dictionary and of
-the parameters of features. It answers ``ready``. Then for each utterance: a line of JSON with
-``text`` and ``bytes``, and as many bytes of 16-bit samples; it answers one line of JSON, phones as
-``[name, first frame, frames]``, or null where the text does not fit the speech. It ends when its
-input does.
+The first line of input is JSON: ``dict_text`` and ``featparams_text``, contents of the dictionary
+and of the feature parameters. The process answers ``ready``. Then, for each utterance: a line of
+JSON with ``text`` and ``bytes``, and as many bytes of 16-bit samples; it answers one line of JSON,
+phones as ``[name, first frame, frames]``, or null where the text does not fit the speech. It ends
+when its input does.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from voicenym.recognition.sphinx_worker import main
 
 
 def serve(source: BinaryIO, sink: BinaryIO) -> None:
-    """Answer until there is no more."""
+    """Answer until the input ends."""
     pocketsphinx: Any = import_module("pocketsphinx")
 
     texts = json.loads(source.readline())
@@ -41,7 +41,7 @@ def serve(source: BinaryIO, sink: BinaryIO) -> None:
 
 
 def aligned(decoder: Any, text: str, samples: bytes) -> list[tuple[str, int, int]] | None:
-    """Words first, which chooses pronunciations and finds pauses; phones within them then."""
+    """Align words, which chooses pronunciations and finds pauses, then phones within words."""
     try:
         decoder.set_align_text(text)
         _hear(decoder, samples)

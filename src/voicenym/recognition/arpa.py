@@ -1,4 +1,4 @@
-"""Files of n-grams in ARPA's form, which most recognisers read."""
+"""N-gram files in ARPA format, which most recognisers read."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from voicenym.errors import VoicenymError
 from voicenym.recognition.ngram import Gram, NGram
 
 NEVER = -99.0
-"""Common logarithm of a probability of zero, as these files have it."""
+"""Common logarithm that stands for a probability of zero in ARPA files."""
 DIGITS = 7
-"""After the point."""
+"""Decimal places."""
 
 
 def write_arpa(model: NGram) -> str:
-    """An n-gram as text: common logarithms, contexts with their back-off."""
+    """An n-gram model in ARPA format: common logarithms, contexts with their back-off weights."""
     levels: list[list[Gram]] = [[] for _ in range(model.order)]
     for gram in sorted(model.log_probs):
         levels[len(gram) - 1].append(gram)
@@ -32,10 +32,10 @@ def write_arpa(model: NGram) -> str:
 
 
 def read_arpa(source: Path | str) -> NGram:
-    """An n-gram from a file, whoever wrote it.
+    """Read an n-gram model from an ARPA file of any origin.
 
     Raises:
-        VoicenymError: cannot be read, or not in this form; names the line.
+        VoicenymError: the file cannot be read, or is no ARPA file; the message names the line.
     """
     try:
         return parse_arpa(Path(source).read_text("utf-8"), str(source))
@@ -46,7 +46,7 @@ def read_arpa(source: Path | str) -> NGram:
 
 
 def parse_arpa(text: str, source: str = "ARPA") -> NGram:
-    """An n-gram from the contents of a file; see :func:`read_arpa`."""
+    """An n-gram model from the contents of a file; see :func:`read_arpa`."""
     log_probs: dict[Gram, float] = {}
     back_offs: dict[Gram, float] = {}
     promised: dict[int, int] = {}

@@ -1,8 +1,8 @@
 """A closed vocabulary: pronunciations, a bigram and a grammar of given sentences.
 
-With them a small recogniser does well enough that what anonymization costs can be seen. A figure
-measured so compares systems on the same sentences; people and large recognisers do better on
-sentences that they do not know, or worse.
+A closed vocabulary makes a small recogniser accurate enough to measure the cost of anonymization.
+Such figures compare systems on the same sentences; they do not predict the error rate of people or
+large recognisers on other sentences.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from voicenym.errors import VoicenymError
 DISCOUNT = 0.5
 """Absolute discount of bigram counts; Ney, Essen & Kneser (1994)."""
 NEVER = -99.0
-"""Logarithm of a probability of zero, as ARPA files have it."""
+"""Logarithm that stands for a probability of zero in ARPA files."""
 
 Lexicon = dict[str, list[str]]
 """Lower-case words and, for each, its pronunciations as phones with spaces between."""
 
 
 def read_lexicon(text: str) -> Lexicon:
-    r"""Pronunciations of a dictionary in CMU's form, ``word PHONES`` and ``word(2) PHONES``.
+    r"""Pronunciations of a dictionary in CMU format, ``word PHONES`` and ``word(2) PHONES``.
 
     >>> read_lexicon("either IY DH ER\neither(2) AY DH ER\n")
     {'either': ['IY DH ER', 'AY DH ER']}
@@ -43,7 +43,7 @@ def lexicon_of(path: Path | str) -> Lexicon:
     """:func:`read_lexicon` of a file.
 
     Raises:
-        VoicenymError: it cannot be read, or is no dictionary.
+        VoicenymError: the file cannot be read, or is no dictionary.
     """
     try:
         found = read_lexicon(Path(path).read_text("utf-8"))
@@ -58,7 +58,7 @@ def lexicon_of(path: Path | str) -> Lexicon:
 
 
 def write_lexicon(words: Iterable[str], lexicon: Mapping[str, Sequence[str]]) -> str:
-    """The part of a dictionary that holds ``words``, in CMU's form."""
+    """The entries of ``words`` of a dictionary, in CMU format."""
     lines = []
     for word in sorted(set(words)):
         for number, phones in enumerate(lexicon[word], 1):
@@ -69,15 +69,15 @@ def write_lexicon(words: Iterable[str], lexicon: Mapping[str, Sequence[str]]) ->
 def pronounceable(
     sentences: Iterable[str], lexicon: Mapping[str, object]
 ) -> tuple[list[str], dict[str, list[str]]]:
-    """Sentences whose words the lexicon has; and the others, each with the words it lacks.
+    """Sentences whose words the lexicon has, and the others with their missing words.
 
     Args:
-        sentences: words with spaces between; case does not matter. Punctuation does: take it off
-            first, or a word that bears some is missing.
+        sentences: words with spaces between; case does not matter. Remove punctuation
+            first; a word with punctuation counts as missing.
 
     Returns:
-        Sentences in lower case, in order, with one space between words; and what was left out,
-        by the sentence as it was given.
+        Sentences in lower case, in order, with one space between words; and missing words by the
+        sentence as given.
 
     >>> pronounceable(["A cat", "A glorp"], {"a": ["AH"], "cat": ["K AE T"]})
     (['a cat'], {'A glorp': ['glorp']})
@@ -140,10 +140,10 @@ def bigram(sentences: Sequence[str]) -> str:
 
 
 def grammar(phrases: Iterable[str]) -> str:
-    """One of the phrases, the whole of it, and nothing else; in JSGF.
+    """A JSGF grammar of exactly one of the phrases.
 
     Raises:
-        VoicenymError: no phrases, or one with signs that mean something in JSGF.
+        VoicenymError: no phrases, or one with special characters of JSGF.
     """
     distinct = sorted(set(phrases))
     if not distinct:

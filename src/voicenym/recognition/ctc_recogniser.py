@@ -1,4 +1,4 @@
-"""A recogniser of our own, from the folder that ``voicenym train recogniser`` wrote."""
+"""A CTC recogniser of characters, from the folder that ``voicenym train recogniser`` wrote."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from voicenym.recognition.ngram import NGram
 from voicenym.recognition.shallow_fusion import CharacterFusion, WordFusion
 
 SHORTEST = 400
-"""Samples below which nothing is heard: a window of the spectrum."""
+"""Samples of one window of the spectrum; shorter recordings have an empty transcript."""
 
 
 @dataclass(frozen=True)
 class Decoding:
-    """How texts are found in what a net gives.
+    """Decoding parameters.
 
     Args:
-        beam: prefixes that are kept; 0 takes the best path.
+        beam: number of prefixes in the beam search; 0 for the best path.
         language_model: ARPA file within the folder; empty for none.
         units: of the language model: ``words`` or ``characters``.
         weight: of the language model.
-        bonus: for each of its units.
+        bonus: added for each of its units.
     """
 
     beam: int = 0
@@ -43,27 +43,27 @@ class Decoding:
 
 
 class Trained(Recogniser):
-    """A CTC net over characters, with or without an n-gram.
+    """A CTC network over characters, with or without an n-gram model.
 
-    Recordings are heard one by one, so that company changes nothing.
+    Recordings are decoded one by one, so that a result does not depend on the batch.
 
     Args:
-        weights: folder with ``config.json``, ``model.safetensors`` and perhaps an n-gram.
+        weights: folder with ``config.json``, ``model.safetensors`` and, if any, an n-gram model.
         device: ``cpu``, ``cuda``...
-        beam, weight, bonus: instead of the folder's; see :class:`Decoding`.
-        language_model: ARPA file instead of the folder's.
+        beam, weight, bonus: replace those of the folder; see :class:`Decoding`.
+        language_model: ARPA file that replaces the folder's.
         units: of that file.
 
     Attributes:
-        anonymized_by: system whose output it learnt from; empty for original speech.
+        anonymized_by: system that anonymized its training speech; empty for original speech.
 
     Raises:
         DependencyError: safetensors is not installed.
         VoicenymError: no such folder, or weights that do not fit.
 
     Example:
-        >>> with Trained("models/asr") as ears:   # doctest: +SKIP
-        ...     ears.transcribe([samples])
+        >>> with Trained("models/asr") as recogniser:   # doctest: +SKIP
+        ...     recogniser.transcribe([samples])
         ['please call stella']
     """
 
@@ -107,7 +107,7 @@ class Trained(Recogniser):
         return [self._hear(checked(x, i)) for i, x in enumerate(recordings)]
 
     def close(self) -> None:
-        """Nothing is held that would have to be given back."""
+        """Does nothing: there is no resource to release."""
 
     def _hear(self, samples: Recording) -> str:
         if len(samples) < SHORTEST:
@@ -121,7 +121,7 @@ class Trained(Recogniser):
 
 
 def decode(log_probs: Any, alphabet: ctc.Alphabet, how: Decoding, ngram: NGram | None) -> str:
-    """A text from the logarithms of probabilities ``[frame, token]`` of a recording."""
+    """The text of log-probabilities ``[frame, token]`` of a recording."""
     if not how.beam:
         found = ctc.collapse(log_probs.argmax(-1).tolist())
     else:
@@ -134,7 +134,7 @@ def decode(log_probs: Any, alphabet: ctc.Alphabet, how: Decoding, ngram: NGram |
 
 
 def note(folder: Path, **about: Any) -> None:
-    """Let a folder's configuration say more: how to decode, what was measured."""
+    """Add decoding parameters and measured figures to a folder's configuration."""
     path = folder / "config.json"
     config = {**json.loads(path.read_text("utf-8")), **about}
     path.write_text(json.dumps(config, indent=2, ensure_ascii=False), "utf-8")

@@ -1,4 +1,4 @@
-"""A recogniser of phones that was trained here, with a lexicon and an n-gram of words."""
+"""A hybrid recogniser: a phone network, a pronunciation lexicon and a word n-gram model."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ NGRAM = "words.arpa"
 WEIGHTS = (0.7, 1.0, 1.5, 2.0, 3.0)
 BONUSES = (-6.0, -4.0, -2.0, 0.0, 2.0)
 PRIORS = (0.3, 0.6, 1.0)
-"""Values that are tried, each frame of 30 ms having the weight 1."""
+"""Grids of weights and bonuses, relative to a weight of 1 for each frame of 30 ms."""
 
 
 @dataclass(frozen=True)
 class Search:
-    """How words are found in what a network gives.
+    """Parameters of the search.
 
     Args:
-        weight: of the n-gram.
-        bonus: for each word.
-        priors: how much of the states' shares is taken out: 1 makes likelihoods of posteriors.
+        weight: of the n-gram model.
+        bonus: added for each word.
+        priors: exponent of the states' priors by which posteriors are divided; 1 for likelihoods.
     """
 
     weight: float = 1.0
@@ -46,31 +46,31 @@ class Search:
 
 
 class Hybrid(Recogniser):
-    """A network of phones, a lexicon and an n-gram.
+    """A phone network with a lexicon and a word n-gram model.
 
-    Recordings are heard one by one, so that company changes nothing.
+    Recordings are decoded one by one, so that a result does not depend on the batch.
 
     Args:
         weights: folder with ``config.json``, ``model.safetensors``, ``lexicon.dict`` and
             ``words.arpa``, as ``voicenym train hybrid`` writes it.
         device: ``cpu``, ``cuda``...
-        language_model: ARPA file instead of the folder's.
-        lexicon: dictionary in CMU's form instead of the folder's.
-        order: 0 for words that are all as likely, 1 for an n-gram cut to single words; None for
-            all of it.
-        search: instead of the folder's.
+        language_model: ARPA file that replaces the folder's.
+        lexicon: dictionary in CMU format that replaces the folder's.
+        order: 0 for uniform word probabilities, 1 for the model's unigram; None for the full
+            model.
+        search: replaces the folder's.
 
     Attributes:
         folder: of the weights.
-        anonymized_by: system whose output it learnt from; empty for original speech.
+        anonymized_by: system that anonymized its training speech; empty for original speech.
 
     Raises:
         DependencyError: safetensors is not installed.
         VoicenymError: no such folder, weights that do not fit, or no words.
 
     Example:
-        >>> with Hybrid("models/asr") as ears:   # doctest: +SKIP
-        ...     ears.transcribe([samples])
+        >>> with Hybrid("models/asr") as recogniser:   # doctest: +SKIP
+        ...     recogniser.transcribe([samples])
         ['please call stella']
     """
 
@@ -108,7 +108,7 @@ class Hybrid(Recogniser):
         return [self._hear(checked(x, i)) for i, x in enumerate(recordings)]
 
     def phones(self, recordings: Sequence[Recording]) -> list[list[str]]:
-        """Phones of each recording, any after any other: what is heard without knowing words."""
+        """Phones of each recording, recognised without lexicon and language model."""
         names = self._model.states.phones
         loop = graph({name: [name] for name in names}, uniform(names), self._model.states)
         heard = [checked(recording, i) for i, recording in enumerate(recordings)]
@@ -118,7 +118,7 @@ class Hybrid(Recogniser):
         ]
 
     def close(self) -> None:
-        """Nothing is held that would have to be given back."""
+        """Does nothing: there is no resource to release."""
 
     def _hear(self, samples: Recording) -> str:
         if len(samples) < SHORTEST:
@@ -127,17 +127,17 @@ class Hybrid(Recogniser):
         return " ".join(best(self._graph, frames, self._search.weight, self._search.bonus))
 
     def _likelihoods(self, samples: Recording) -> np.ndarray:
-        """``[frame, state]``, logarithms, up to a constant of each frame."""
+        """Log-likelihoods ``[frame, state]``, up to a constant of each frame."""
         log_probs = self._model.log_probs(torch.from_numpy(samples))
         return log_probs - self._search.priors * self._model.priors
 
 
 def cut(model: grams.NGram, words: Mapping[str, object], order: int | None) -> grams.NGram:
-    """An n-gram without the words before, or without any knowledge.
+    """An n-gram model reduced to its unigram or to uniform probabilities.
 
     Args:
         model: of words.
-        words: of the lexicon, of which a zero-gram is made.
+        words: of the lexicon, for uniform probabilities.
         order: 0, 1, or None for the model as it is.
     """
     if order is None or order >= model.order:
@@ -158,15 +158,15 @@ def attach(
     *,
     say: Callable[[str], None] = lambda text: None,
 ) -> float:
-    """Give a folder of phones a lexicon and an n-gram, weighed on speech of others.
+    """Add a lexicon and an n-gram model to a phone network's folder; tune its weight.
 
     Args:
         folder: that :meth:`~voicenym.nets.words.phone_model.PhoneModel.save` wrote.
-        texts: to learn the n-gram from, not normalised.
-        lexicon: pronunciations of their words; words that it lacks cannot be heard.
+        texts: to train the n-gram model on, not normalised.
+        lexicon: pronunciations of their words; words that it lacks cannot be recognised.
         held_out: samples ``[time]`` at 16 kHz and texts that are not among these.
         order: of the n-gram.
-        say: told what is found.
+        say: receives progress messages.
 
     Returns:
         The word error rate in percent with the weight and bonus that have the fewest errors.

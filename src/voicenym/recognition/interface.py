@@ -1,4 +1,4 @@
-"""What a recogniser is: recordings in, words out."""
+"""Recogniser: the interface of speech recognisers, from recordings to words."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from numpy.typing import NDArray
 from voicenym.errors import AudioError
 
 RATE = 16000
-"""Sample rate in Hz of everything that a recogniser hears."""
+"""Sample rate of a recogniser's input, in Hz."""
 
 Recording = NDArray[np.float32]
 """Samples ``[time]`` in [-1, 1] at :data:`RATE`."""
 
 
 class Recogniser(Protocol):
-    """Writes down what is said.
+    """Transcribes recordings.
 
-    What a recogniser returns for a recording depends on that recording alone, not on those beside
-    or before it. Use it in a ``with`` block, or close it.
+    The transcript of a recording depends on that recording alone, not on others of the batch or on
+    earlier ones. Use a recogniser in a ``with`` block, or close it.
     """
 
     @property
     def name(self) -> str:
-        """What a table or a card calls it; names the weights, where there are several."""
+        """Name in tables and cards; it includes the weights, where there are several."""
         ...
 
     def transcribe(self, recordings: Sequence[Recording]) -> list[str]:
-        """The words of each recording, in order; empty where nothing was understood.
+        """The words of each recording, in order; empty where nothing is recognised.
 
         Args:
             recordings: each ``[time]``, mono float samples in [-1, 1] at 16 kHz.
@@ -42,7 +42,7 @@ class Recogniser(Protocol):
         ...
 
     def close(self) -> None:
-        """Give back what it holds; it may be called again, and twice."""
+        """Release resources; a second call, or further use, is allowed."""
 
     def __enter__(self) -> Self:
         return self
@@ -60,8 +60,8 @@ def checked(recording: Any, index: int) -> Recording:
     """A recording as ``[time]`` float32, for a recogniser's boundary.
 
     Args:
-        recording: what a caller gave.
-        index: its place, for the message.
+        recording: a caller's argument.
+        index: its position, for the message.
 
     Raises:
         AudioError: not one channel of finite floating-point samples.

@@ -1,4 +1,4 @@
-"""A language model for a trained recogniser, and how much it is to say."""
+"""Training of a CTC recogniser's language model, and tuning of its weight."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from voicenym.recognition.ngram import train, words
 
 WEIGHTS = (0.3, 0.6, 1.0)
 BONUSES = (0.0, 1.5, 3.0)
-"""Values that are tried."""
+"""Grid values."""
 FILE = "words.arpa"
 
 
@@ -32,18 +32,18 @@ def attach(
     beam: int = ctc.BEAM,
     say: Callable[[str], None] = lambda text: None,
 ) -> dict[str, float]:
-    """Give a recogniser's folder an n-gram of words, weighed on speech of others.
+    """Add a word n-gram model to a recogniser's folder; tune its weight on held-out speech.
 
-    Weight and bonus are those with the fewest word errors; where the best path alone has no more
-    errors than these, it stays.
+    The chosen weight and bonus have the fewest word errors; where the best path without language
+    model has no more errors, decoding stays without.
 
     Args:
         folder: of the recogniser.
-        texts: to learn the n-gram from, not normalised.
+        texts: to train the n-gram model on, not normalised.
         held_out: samples ``[time]`` at 16 kHz and texts that are not among these.
         order: of the n-gram.
         beam: of the search.
-        say: told what is found.
+        say: receives progress messages.
 
     Returns:
         Word error rates in percent: ``greedy``, and ``with the n-gram``.

@@ -1,4 +1,4 @@
-"""A library in a process of its own: asked line by line, killed when it hangs, started anew."""
+"""A library in a separate process: line-based requests, a time limit, and restarts."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ if TYPE_CHECKING:
     import subprocess
 
 START = 60.0
-"""Seconds that a start may take."""
+"""Time limit of a start, in seconds."""
 
 
 class Worker:
-    """A module that answers on its standard output what it is asked on its standard input.
+    """A module that reads requests from standard input and answers on standard output.
 
-    Its first question is a line of JSON, to which it answers ``ready``.
+    The first request is a line of JSON, to which the module answers ``ready``.
 
     Args:
-        module: that is run.
+        module: to run.
         options: the first line.
-        failure: what is said where it does not start.
+        failure: error message where it does not start.
 
     Attributes:
-        process: as long as there is one; it is started by the first question.
+        process: None until the first request starts it.
     """
 
     def __init__(self, module: str, options: dict[str, Any], failure: str) -> None:
@@ -35,10 +35,10 @@ class Worker:
         self.process: subprocess.Popen[bytes] | None = None
 
     def ask(self, message: bytes, limit: float) -> bytes | None:
-        """The answer, a whole line; None where the process died, or took longer than ``limit`` s.
+        """The answer, a complete line; None where the process died or exceeded ``limit`` seconds.
 
         Raises:
-            VoicenymError: it does not start.
+            VoicenymError: the process does not start.
         """
         process = self.process or self._start()
         assert process.stdin is not None
@@ -56,7 +56,7 @@ class Worker:
         return answer if answer.endswith(b"\n") else None
 
     def close(self) -> None:
-        """End the process, if there is one; the next question starts another."""
+        """End the process, if there is one; the next request starts another."""
         process, self.process = self.process, None
         if process is not None:
             process.kill()

@@ -1,10 +1,10 @@
-"""An n-gram of words or characters: how likely a text is, before anything is heard.
+"""N-gram language models of words or characters.
 
-Two ways to smooth, both interpolated (Chen and Goodman, "An empirical study of smoothing techniques
-for language modeling", 1999): Kneser and Ney (1995), where a word's lower-order probability counts
-the contexts that it occurs in, with one discount for each order, ``n1 / (n1 + 2 n2)`` (Ney, Essen
-and Kneser 1994); and Witten and Bell (1991), which has no parameter and does better where counts of
-counts are odd, as they are for characters.
+Two smoothing methods, both interpolated (Chen and Goodman, "An empirical study of smoothing
+techniques for language modeling", 1999): Kneser and Ney (1995), where a word's lower-order
+probability counts the contexts that it occurs in, with one discount for each order, ``n1 / (n1 + 2
+n2)`` (Ney, Essen and Kneser 1994); and Witten and Bell (1991), which has no parameter and does
+better where counts of counts are odd, as they are for characters.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from voicenym.errors import VoicenymError
 
 START, END, UNKNOWN = "<s>", "</s>", "<unk>"
 SPACE = "<space>"
-"""A blank as a unit of characters; in a file of n-grams, blanks part units."""
+"""The blank as a character unit, since blanks separate units in ARPA files."""
 LEAST_DISCOUNT, MOST_DISCOUNT = 0.1, 0.9
-"""Limits of Kneser and Ney's discount, which counts of counts of little text exceed."""
+"""Limits of the Kneser-Ney discount, which the counts of counts of little text exceed."""
 
 Gram = tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class NGram:
-    """Natural logarithms of probabilities, with back-off.
+    """An n-gram model: natural logarithms of probabilities, with back-off.
 
     Args:
-        order: units that an n-gram has at most.
-        log_probs: of the last unit of each n-gram that is listed, after those before it.
-        back_offs: of contexts: added for a unit that is not listed after it.
+        order: largest number of units in an n-gram.
+        log_probs: of the last unit of each listed n-gram, given those before it.
+        back_offs: of contexts; added for a unit that is not listed after the context.
 
     Probabilities after any context sum to one over :attr:`units`.
     """
@@ -45,15 +45,15 @@ class NGram:
 
     @cached_property
     def units(self) -> frozenset[str]:
-        """What can follow: words or characters, the end, and the unknown."""
+        """Possible next units: words or characters, the end, and the unknown unit."""
         return frozenset(gram[0] for gram in self.log_probs if len(gram) == 1 and gram[0] != START)
 
     def log_prob(self, unit: str, context: Sequence[str] = ()) -> float:
         """Natural logarithm of the probability of a unit after others; ``-inf`` for none.
 
         Args:
-            unit: one that is not listed counts as :data:`UNKNOWN`.
-            context: what goes before, as :meth:`context` made it, or with :data:`START` first.
+            unit: :data:`UNKNOWN` stands for one that is not listed.
+            context: units before it, as of :meth:`context`, or with :data:`START` first.
         """
         if (unit,) not in self.log_probs:
             unit = UNKNOWN
@@ -69,7 +69,7 @@ class NGram:
             left = left[1:]
 
     def context(self, units: Sequence[str]) -> Gram:
-        """As much of what goes before as can matter: the state of a search."""
+        """The part of the preceding units that the model uses: the state of a search."""
         last = units[max(0, len(units) - self.order + 1) :]
         left = tuple(unit if (unit,) in self.log_probs else UNKNOWN for unit in last)
         while left and left not in self.back_offs:
@@ -77,7 +77,7 @@ class NGram:
         return left
 
     def sentence(self, units: Sequence[str]) -> float:
-        """Natural logarithm of the probability of a whole text, its end included."""
+        """Natural logarithm of the probability of a text, including its end."""
         total, left = 0.0, self.context((START,))
         for unit in (*units, END):
             total += self.log_prob(unit, left)
@@ -85,18 +85,18 @@ class NGram:
         return total
 
     def perplexity(self, texts: Iterable[Sequence[str]]) -> float:
-        """Units that are as likely as one another would give as much doubt; ends count as units."""
+        """Perplexity of texts; ends count as units."""
         texts = list(texts)
         return math.exp(-sum(map(self.sentence, texts)) / sum(len(text) + 1 for text in texts))
 
 
 def words(text: str) -> list[str]:
-    """A text as words."""
+    """The words of a text."""
     return text.split()
 
 
 def characters(text: str) -> list[str]:
-    """A text as characters.
+    """The characters of a text.
 
     >>> characters("a cat")
     ['a', '<space>', 'c', 'a', 't']
@@ -105,7 +105,7 @@ def characters(text: str) -> list[str]:
 
 
 def train(texts: Iterable[Sequence[str]], order: int = 2, smoothing: str = "kneser-ney") -> NGram:
-    """An n-gram of texts.
+    """Train an n-gram model on texts.
 
     Args:
         texts: each as units, from :func:`words` or :func:`characters`.
@@ -150,7 +150,7 @@ def train(texts: Iterable[Sequence[str]], order: int = 2, smoothing: str = "knes
 
 
 def _counts(sentences: Sequence[Gram], order: int) -> list[Counter[Gram]]:
-    """By order from 1: how often each n-gram occurs; a start alone is none."""
+    """Counts of n-grams by order from 1; a start symbol alone is not counted."""
     found: list[Counter[Gram]] = [Counter() for _ in range(order)]
     for sentence in sentences:
         for size, counter in enumerate(found, 1):
@@ -163,7 +163,7 @@ def _grams(sentence: Gram, size: int) -> Iterator[Gram]:
 
 
 def _continuations(counts: Sequence[Counter[Gram]]) -> list[Counter[Gram]]:
-    """Below the highest order: how many units each n-gram follows; at a start, as before."""
+    """Continuation counts below the highest order; plain counts after a start symbol."""
     changed = []
     for lower, higher in pairwise(counts):
         types = Counter(gram[1:] for gram in higher)
@@ -188,7 +188,7 @@ def _by_context(level: Counter[Gram]) -> dict[Gram, dict[str, int]]:
 
 
 def _shares(followers: dict[str, int], discount: float | None) -> tuple[dict[str, float], float]:
-    """What each follower keeps for itself, and what is spread by the lower order."""
+    """Discounted shares of the followers, and the mass for the lower order."""
     total = sum(followers.values())
     if discount is None:  # Witten and Bell
         total += len(followers)

@@ -1,9 +1,9 @@
-"""Pronunciations and an n-gram as one graph of phones, in which every path is a text.
+"""The decoding graph: pronunciations and an n-gram model as one graph of phones.
 
-Each context of the n-gram has a tree of the words that are listed after it, whose beginnings are
-shared; words that are not listed are in the tree of a shorter context, which is reached at the cost
-of the back-off, as in a weighted automaton (Mohri, Pereira and Riley, "Weighted finite-state
-transducers in speech recognition", 2002). Silence may follow every word.
+Each context of the n-gram model has a prefix tree of the words that are listed after it; words that
+are not listed are in the tree of a shorter context, which the back-off weight leads to, as in a
+weighted automaton (Mohri, Pereira and Riley, "Weighted finite-state transducers in speech
+recognition", 2002). Silence may follow every word.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from voicenym.nets.words.phones import States
 from voicenym.recognition.ngram import END, START, UNKNOWN, Gram, NGram
 
 ROOT = -1
-"""In place of a parent, at the beginning of a word."""
+"""Parent of the first phone of a word."""
 
 
 @dataclass(frozen=True)
 class Level:
-    """Contexts of one length, and where they back off to.
+    """Contexts of one length, and their back-off contexts.
 
     Args:
-        sources: contexts, ``[context]``, those with the same target beside each other.
+        sources: contexts, ``[context]``, grouped by target.
         cost: natural logarithms of back-offs, ``[context]``.
-        offsets: first place in ``sources`` of each target.
+        offsets: first index in ``sources`` of each target.
         targets: shorter contexts.
     """
 
@@ -42,18 +42,18 @@ class Level:
 
 @dataclass(frozen=True)
 class Graph:
-    """Where paths lead; places are phones within trees of words, numbered through.
+    """The graph; its nodes, called places, are phones within prefix trees, numbered consecutively.
 
     Args:
-        words: in order of their numbers.
-        contexts: of the n-gram, in order of their numbers.
+        words: by number.
+        contexts: of the n-gram model, by number.
         state: of the earlier part of each place's phone, ``[place]``; the later part's is the next.
-        parent: place before it, ``[place]``, or :data:`ROOT`.
-        context: whose tree the place is in, ``[place]``.
-        ends: places at which words end, ``[end]``, those with the same ``following`` together.
+        parent: the preceding place, ``[place]``, or :data:`ROOT`.
+        context: of the place's tree, ``[place]``.
+        ends: places at which words end, ``[end]``, grouped by ``following``.
         word: that ends there, ``[end]``.
         chance: natural logarithm of the word's probability in its context, ``[end]``.
-        offsets: first place in ``ends`` of each of ``following``.
+        offsets: first index in ``ends`` of each of ``following``.
         following: contexts after words.
         levels: back-offs, from the longest contexts on.
         start: context of the empty text.
@@ -76,7 +76,7 @@ class Graph:
 
 
 def graph(lexicon: Mapping[str, Sequence[str]], ngram: NGram, states: States) -> Graph:
-    """A graph of the words that both the lexicon and the n-gram have.
+    """The graph of the words that both the lexicon and the n-gram model contain.
 
     Args:
         lexicon: pronunciations of words, as phones with spaces between.
@@ -159,7 +159,7 @@ def _grown(
     context: int,
     states: States,
 ) -> int:
-    """The place at which a pronunciation ends; the tree grows where it has to."""
+    """The last place of a pronunciation; adds the places that the tree lacks."""
     place = ROOT
     for phone in way.split():
         try:
@@ -178,7 +178,7 @@ def _grown(
 
 
 def uniform(words: Sequence[str]) -> NGram:
-    """A zero-gram: every word as likely as any other, and as the end.
+    """A zero-gram: uniform probabilities of words and the end.
 
     >>> round(math.exp(uniform(["a", "b"]).log_prob("b", ["a"])), 3)
     0.333

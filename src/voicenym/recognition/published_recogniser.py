@@ -1,4 +1,4 @@
-"""Whisper, and wav2vec 2.0 and its kin with a CTC head, through transformers."""
+"""Published recognisers through transformers: Whisper, and wav2vec 2.0 and others with CTC."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ from voicenym.nets.names_and_paths import as_path, unambiguous
 from voicenym.recognition.interface import RATE, Recogniser, Recording, checked
 
 WINDOW = 30.0
-"""Seconds that Whisper hears at once."""
+"""Length of Whisper's input window, in seconds."""
 SHORTEST = 400
-"""Samples that wav2vec 2.0 needs to make one frame: the reach of its convolutions."""
+"""Receptive field of wav2vec 2.0's convolutions, in samples."""
 
 
 class Pretrained(Recogniser):
-    """A recogniser with weights of others: Whisper, or wav2vec 2.0, HuBERT, WavLM with CTC.
+    """A recogniser with published weights: Whisper, or wav2vec 2.0, HuBERT, WavLM with CTC.
 
-    Recordings are heard one by one: in a batch, padding would change what is heard.
+    Recordings are decoded one by one, because padding in a batch would change the transcripts.
 
     Args:
         weights: a folder with ``config.json``, weights and tokenizer, as ``./FOLDER`` or absolute,
             or a name on the hub such as ``openai/whisper-small.en``.
         device: ``cpu``, ``cuda``...
-        language: of a Whisper that knows several, such as ``en``; unless given, it guesses.
-        revision: commit or tag on the hub, so that a figure can be measured again.
+        language: of a multilingual Whisper, such as ``en``; None for automatic detection.
+        revision: commit or tag on the hub, for reproducible figures.
 
     Raises:
         DependencyError: transformers is not installed.
         VoicenymError: no weights there, no network, or a model of another kind.
 
     Example:
-        >>> ears = Pretrained("./models/wav2vec2-base-960h", device="cuda")   # doctest: +SKIP
-        >>> ears.transcribe([samples])                                      # doctest: +SKIP
+        >>> wav2vec2 = Pretrained("./models/wav2vec2-base-960h", device="cuda")   # doctest: +SKIP
+        >>> wav2vec2.transcribe([samples])                                      # doctest: +SKIP
         ['PLEASE CALL STELLA']
 
     References:

@@ -1,4 +1,4 @@
-"""A language model in the search of a recogniser that hears characters (shallow fusion)."""
+"""Shallow fusion: a language model in the beam search of a character recogniser."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class CharacterFusion:
         model: of characters.
         alphabet: of the recogniser.
         weight: of the language model.
-        bonus: for each character; what is longer is less likely, and this makes up for it.
+        bonus: added for each character, against the bias to short texts.
     """
 
     model: NGram
@@ -45,7 +45,7 @@ class WordFusion:
         model: of words.
         alphabet: of the recogniser; it has a blank between words.
         weight: of the language model.
-        bonus: for each word.
+        bonus: added for each word.
     """
 
     model: NGram

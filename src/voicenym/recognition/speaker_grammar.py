@@ -1,4 +1,4 @@
-"""Each speaker's sentences, heard by a recogniser that knows what this speaker may say."""
+"""Recognition with a grammar of each speaker's own prompts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from voicenym.recognition.interface import Recording
 from voicenym.recognition.sphinx import Sphinx
 
 Pairs = list[tuple[str, str]]
-"""What was said and what was heard, both in lower case, by utterance."""
+"""Pairs of reference and hypothesis in lower case, by utterance."""
 
 
 def listen(
@@ -19,23 +19,23 @@ def listen(
     choice: bool,
     pronunciations: Mapping[str, str] | None = None,
 ) -> dict[str, Pairs]:
-    """Let pocketsphinx hear each speaker, knowing this speaker's prompts.
+    """Recognise each speaker with pocketsphinx and a grammar or bigram of the speaker's prompts.
 
     Args:
-        speech: by speaker, what is said and its recording ``[time]``, mono at 16 kHz.
-        prompts: by speaker, all that may be said.
-        choice: pick one of the prompts as a whole, or nothing; otherwise hear words, by a bigram
-            of the prompts.
+        speech: by speaker, texts and their recordings ``[time]``, mono at 16 kHz.
+        prompts: by speaker, all possible texts.
+        choice: recognise exactly one of the prompts, or nothing; otherwise words, by a bigram of
+            the prompts.
         pronunciations: of words that pocketsphinx's dictionary lacks.
 
     Returns:
-        By speaker, an entry for each recording whose words all can be pronounced. The others are
-        warned of; which they are depends on the texts alone, so that they are the same for every
+        By speaker, an entry for each recording whose words all have a pronunciation. A warning
+        lists the others; they depend on the texts alone, so that they are the same for every
         system.
 
     Raises:
         DependencyError: pocketsphinx is not installed.
-        VoicenymError: a speaker with no prompt that can be pronounced.
+        VoicenymError: no prompt of a speaker has a pronunciation.
 
     Example:
         >>> listen({"s1": [("YES", recording)]}, {"s1": ["YES", "NO"]}, choice=True)
@@ -57,9 +57,9 @@ def listen(
 
 
 def understood(heard: Mapping[str, Pairs], most: float = 0.0) -> list[str]:
-    """Speakers whom the recogniser understands: not more than a share of utterances is wrong.
+    """Speakers with at most a given share of wrongly recognised utterances.
 
-    Measure on other utterances of theirs than these, or the choice flatters the originals.
+    Measure on other utterances of these speakers, or the selection biases the originals' figures.
 
     Args:
         heard: from :func:`listen`, of originals.

@@ -1,7 +1,7 @@
-"""Pocketsphinx: small, always at hand, with its own model of American English.
+"""Pocketsphinx: a small recogniser with a model of American English.
 
-It is no modern recogniser: free text by speakers with an accent is beyond it. Give it the sentences
-or the phrases that may be said, and it is good enough to compare systems.
+Its error rate on free text by speakers with an accent is high. With a closed set of sentences or
+phrases it is accurate enough to compare systems.
 """
 
 from __future__ import annotations
@@ -46,25 +46,25 @@ NO_START = (
 
 
 class Sphinx(Recogniser):
-    """Pocketsphinx in a process of its own, which is started anew when it crashes.
+    """Pocketsphinx in a separate process, which restarts after a crash.
 
     Args:
-        sentences: closes the vocabulary and makes the language model, a bigram, of these.
-        phrases: a choice: one of these is heard, or nothing. Instead of ``sentences``; without
-            both, it is pocketsphinx's own model of free text.
+        sentences: define the closed vocabulary and a bigram language model.
+        phrases: of which one is recognised, or none; instead of ``sentences``. Without both,
+            pocketsphinx's own language model of free text applies.
         pronunciations: words that its dictionary lacks, as phones of CMU's dictionary without
             stress: ``{"snowboy": "S N OW B OY"}``.
         language_weight, word_penalty: of a bigram; see pocketsphinx's ``lw`` and ``wip``.
-        patience: seconds that an utterance may take, beside 20 for each second of its own.
+        patience: time limit of an utterance in seconds, besides 20 for each second of its length.
 
     Attributes:
-        left_out: sentences and phrases with words that the dictionary lacks, and these words. They
-            are warned of and are no part of the model: leave them out of the measurement too.
+        left_out: sentences and phrases with words that the dictionary lacks, and these words. A
+            warning lists them; the model lacks them, so exclude them from the measurement.
         crashes: utterances at which the worker crashed or hung; their transcript is empty.
 
     Raises:
         DependencyError: pocketsphinx is not installed.
-        VoicenymError: both sentences and phrases, or none that can be said.
+        VoicenymError: both sentences and phrases, or none with a pronunciation.
 
     Example:
         >>> with Sphinx(phrases=["alexa", "computer"]) as sphinx:   # doctest: +SKIP
@@ -170,10 +170,10 @@ def _known_words() -> Lexicon:
 
 
 def features() -> str:
-    """The model's parameters of features, without the suppression of noise.
+    """The model's feature parameters, without noise suppression.
 
-    It starts afresh with each recording, and does harm: on originals of picovoice_ww it raises the
-    error rate of command words from 0.7 to 8.7 %.
+    Noise suppression restarts with each recording and causes errors: on originals of picovoice_ww
+    it raises the error rate of command words from 0.7 to 8.7 %.
     """
     text = (_model_folder() / "en-us" / "feat.params").read_text("utf-8")
     return text.replace("-remove_noise yes", "-remove_noise no")

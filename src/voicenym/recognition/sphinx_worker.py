@@ -1,9 +1,9 @@
-"""The process in which pocketsphinx runs, so that its crash is not ours.
+"""The process of recognition by pocketsphinx, which isolates its crashes.
 
-Its first line in is JSON: options of ``pocketsphinx.Decoder``, of which those that end in ``_text``
-(``lm_text``, ``dict_text``...) are contents that it puts into files. It answers ``ready``. Then for
-each utterance: a line with the number of bytes, and as many bytes of 16-bit samples; it answers one
-line of JSON, the words. It ends when its input does.
+The first line of input is JSON: options of ``pocketsphinx.Decoder``, of which those that end in
+``_text`` (``lm_text``, ``dict_text``...) are contents that it puts into files. It answers
+``ready``. Then for each utterance: a line with the number of bytes, and as many bytes of 16-bit
+samples; it answers one line of JSON, the words. It ends when its input does.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from voicenym.private import write_private
 
 
 def serve(source: BinaryIO, sink: BinaryIO) -> None:
-    """Answer until there is no more."""
+    """Answer until the input ends."""
     pocketsphinx: Any = import_module("pocketsphinx")
 
     options = json.loads(source.readline())
@@ -46,7 +46,7 @@ def serve(source: BinaryIO, sink: BinaryIO) -> None:
 
 
 def main(serving: Callable[[BinaryIO, BinaryIO], None] = serve) -> None:
-    """Serve, with what libraries print kept out of the answers."""
+    """Serve, with the libraries' own output kept out of the answers."""
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     serving(sys.stdin.buffer, answers)

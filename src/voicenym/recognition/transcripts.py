@@ -1,4 +1,4 @@
-"""Somebody else's transcripts, in files: what a recogniser elsewhere heard, or what was said."""
+"""Transcripts from files: references, or the output of another recogniser."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from pathlib import Path
 from voicenym.errors import CorpusError
 
 SHOWN = 5
-"""Names in a message, before it only counts."""
+"""Largest number of names in a message."""
 
 
 @dataclass(frozen=True)
 class Transcripts:
-    """What is said in each utterance.
+    """Transcripts by utterance.
 
     Args:
         source: the file or folder.
-        texts: by utterance; an empty text is a transcript too: nothing was heard.
+        texts: by utterance; an empty text means that nothing was recognised.
     """
 
     source: Path
     texts: dict[str, str]
 
     def missing(self, utterances: Iterable[str]) -> list[str]:
-        """Those utterances that have no transcript, in order."""
+        """The utterances without a transcript, in order."""
         return [utterance for utterance in utterances if utterance not in self.texts]
 
     def of(self, utterances: Iterable[str]) -> list[str]:
@@ -58,12 +58,12 @@ def read_transcripts(
 
     Args:
         source: Kaldi's ``text`` (on each line an utterance and its words), or a Kaldi data folder
-            with this file; a table ``.tsv`` with a line of names of columns; or a folder of
-            ``UTTERANCE.txt``, as deep as you like.
+            with this file; a table ``.tsv`` with a header line; or a folder of
+            ``UTTERANCE.txt``, at any depth.
         utterance_column, text_column: names of columns of a table.
 
     Raises:
-        CorpusError: nothing there, an utterance twice, columns that are missing, or not UTF-8.
+        CorpusError: no transcripts, an utterance twice, missing columns, or not UTF-8.
     """
     source = Path(source)
     if source.is_dir() and (source / "text").is_file():

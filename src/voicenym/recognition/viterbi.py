@@ -1,8 +1,8 @@
-"""The best path through a graph of words: Viterbi's, exact, all places of a frame at once.
+"""Exact Viterbi search through a decoding graph, vectorised over the places of a frame.
 
-Each frame is in the earlier or in the later part of a phone or in silence; a phone lasts one frame
-at least, in its earlier part. Nothing is pruned: a graph of some thousand words has so few places
-that numpy goes through all of them in about a millisecond.
+Each frame is in the earlier or the later part of a phone or in silence; a phone lasts at least one
+frame, in its earlier part. There is no pruning: numpy needs about a millisecond a frame for a graph
+of some thousand words.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from voicenym.recognition.pronunciation_graph import ROOT, Graph
 
 NEVER = np.float32(-1e30)
 NONE = -1
-"""In place of a link, before the first word."""
+"""Link before the first word."""
 
 
 def best(
     graph: Graph, likelihoods: np.ndarray, weight: float = 1.0, bonus: float = 0.0
 ) -> list[str]:
-    """The words of the best path; none where no path fits into the frames.
+    """The words of the best path; none where no path fits the number of frames.
 
     Args:
         graph: of words.
         likelihoods: ``[frame, state]``, natural logarithms, up to a constant of each frame.
-        weight: of the n-gram.
-        bonus: for each word.
+        weight: of the n-gram model.
+        bonus: added for each word.
     """
     search = _Search(graph, weight, bonus)
     for frame in np.asarray(likelihoods, dtype=np.float32):
@@ -35,10 +35,10 @@ def best(
 
 
 class _Search:
-    """Scores of all places at one time; the best of each, and the words that led there.
+    """Best scores of all places at one frame, with back-pointers to words.
 
-    A link is a word's end at a time: ``time * contexts + context``; there, the arrays of that time
-    have the word and the link before it.
+    A link is a word's end at a frame: ``time * contexts + context``; at this index, the arrays of
+    that frame hold the word and the preceding link.
     """
 
     def __init__(self, graph: Graph, weight: float, bonus: float) -> None:
@@ -63,7 +63,7 @@ class _Search:
         self.ended: list[tuple[np.ndarray, np.ndarray]] = []
 
     def step(self, frame: np.ndarray) -> None:
-        """One frame further; ``frame``: ``[state]``."""
+        """Advance by one frame, ``[state]``."""
         graph = self.graph
         entry, entry_link = self._backed_off()
         # the best of each phone, whence the next phone begins
@@ -82,7 +82,7 @@ class _Search:
         self._end()
 
     def _backed_off(self) -> tuple[np.ndarray, np.ndarray]:
-        """Scores ``[context]`` with which words begin, longer contexts' back-offs among them."""
+        """Scores ``[context]`` of word beginnings, including back-offs from longer contexts."""
         entry, link = self.reached.copy(), self.reached_link.copy()
         for level, cost in zip(self.graph.levels, self.costs, strict=True):
             scores = entry[level.sources] + cost
@@ -94,7 +94,7 @@ class _Search:
         return entry, link
 
     def _end(self) -> None:
-        """Words end; then silence, or the end of a word, whichever is better, reaches contexts."""
+        """Propagate word ends, or the silence after them, to contexts."""
         graph = self.graph
         early, late = self.early[graph.ends], self.late[graph.ends]
         scores = np.maximum(early, late) + self.chance
@@ -114,7 +114,7 @@ class _Search:
         self.reached_link[where] = time * len(graph.contexts) + where
 
     def words(self) -> list[str]:
-        """Of the best path that may end here."""
+        """Words of the best path that ends at this frame."""
         scores = self.reached + self.final
         context = int(scores.argmax())
         found: list[str] = []

@@ -1,11 +1,10 @@
-"""GMM-UBM verification: a speaker is what a background model of speech must change to fit.
+"""GMM-UBM verification: a background mixture whose means are adapted to a speaker.
 
 Reynolds, Quatieri and Dunn, "Speaker verification using adapted Gaussian mixture models", Digital
 Signal Processing 10, 2000: the means are adapted to the enrolment, and a trial's score is the
-likelihood of its frames under the adapted mixture over that under the background. V-Cloak's
-statistical verifiers are such (Deng et al. 2023, Table 3). Two fast forms of the score are here:
-the angle between the adapted means of both sides, and the ratio with each frame in the components
-that the background puts it in.
+likelihood ratio of its frames under the adapted and the background mixture. Deng et al. (2023,
+Table 3) attack with such verifiers. Two fast forms of the score are implemented: the cosine of the
+adapted means of both sides, and the ratio with frames aligned by the background mixture.
 """
 
 from __future__ import annotations
@@ -35,15 +34,15 @@ FORMS = ("supervector", "statistics")
 
 
 class GMMUBM(Verifier):
-    """A verifier whose vectors are adapted means, or the statistics that they are adapted to.
+    """A verifier whose vectors are adapted means, or sufficient statistics.
 
     Args:
         folder: that ``voicenym train ubm`` or ``ivector`` wrote.
-        form: ``supervector``: how far each component's mean moves, in units in which the kernel of
+        form: ``supervector``: the shift of each component's mean, scaled such that the kernel of
             Campbell, Sturim and Reynolds, "Support vector machines using GMM supervectors for
             speaker verification" (IEEE Signal Processing Letters 13, 2006) is a scalar product;
-            made for cosines. ``statistics``: counts and sums, for :class:`LikelihoodRatio`.
-        relevance: frames of a component after which half the way is gone.
+            for cosine scoring. ``statistics``: counts and sums, for :class:`LikelihoodRatio`.
+        relevance: frames of a component at which its mean moves half the way.
 
     Attributes:
         name: for reports.
@@ -63,7 +62,7 @@ class GMMUBM(Verifier):
     def embed(self, recordings: Sequence[npt.NDArray[np.float32]]) -> npt.NDArray[np.float32]:
         """``[recording, component d]``, or ``[recording, component (1 + d)]`` of statistics.
 
-        0 where nobody speaks.
+        0 for recordings without speech.
 
         Args:
             recordings: ``[time]`` each, mono float32 at 16 kHz.
@@ -81,7 +80,7 @@ class GMMUBM(Verifier):
         return scaled.flatten(1).numpy()
 
     def backend(self) -> Backend:
-        """What scores these vectors: :class:`LikelihoodRatio` of statistics, else cosines."""
+        """:class:`LikelihoodRatio` for statistics, cosine for supervectors."""
         if self.form == "statistics":
             mixture = background(self.folder, self.version).mixture
             return LikelihoodRatio(mixture.components, self.relevance)
@@ -90,15 +89,15 @@ class GMMUBM(Verifier):
 
 @dataclass(frozen=True)
 class LikelihoodRatio:
-    """The log-likelihood ratio of a trial's frames, each in the components that it has by itself.
+    """The log-likelihood ratio of a trial's frames, aligned by the background mixture.
 
-    sum_c [D_c' S_c^-1 (F_c - N_c m_c) - N_c D_c' S_c^-1 D_c / 2] / sum_c N_c, where D_c is how far
-    the mean of component c was adapted to all of a model's recordings together: Reynolds's score,
-    but that frames stay in the background's components, so that statistics suffice. In nats a
-    frame. Without its second term it would be the "linear scoring" of Glembek, Burget, Dehak,
-    Brümmer and Kenny, "Comparison of scoring methods used in speaker recognition with joint factor
-    analysis" (ICASSP 2009), which prefers speakers who are far from the background: of
-    speechocean762's ``dev``, on the half to tune on, EER 2.8 % without the term and 2.3 % with it.
+    sum_c [D_c' S_c^-1 (F_c - N_c m_c) - N_c D_c' S_c^-1 D_c / 2] / sum_c N_c, where D_c is the
+    shift of the mean of component c, adapted to all of a model's recordings together: Reynolds's
+    score with the background's alignment of frames, for which statistics suffice. In nats a frame.
+    Without its second term it is the "linear scoring" of Glembek, Burget, Dehak, Brümmer and Kenny,
+    "Comparison of scoring methods used in speaker recognition with joint factor analysis" (ICASSP
+    2009), which favours speakers who are far from the background: EER 2.8 % without the term and
+    2.3 % with it, on the tuning half of speechocean762's ``dev``.
 
     Args:
         components: of the background model.
@@ -116,8 +115,8 @@ class LikelihoodRatio:
             trials: ``[trial, component (1 + d)]``.
         """
         trials = checked(enrolment, trials)
-        heard = np.stack([np.asarray(v, dtype=np.float64).sum(0) for v in enrolment])
-        counts, sums = self._split(heard)
+        pooled = np.stack([np.asarray(v, dtype=np.float64).sum(0) for v in enrolment])
+        counts, sums = self._split(pooled)
         adapted = sums / (counts + self.relevance)[..., None]
         frames, tried = self._split(trials)
         ratio: Array = adapted.reshape(len(adapted), -1) @ tried.reshape(len(tried), -1).T
@@ -130,7 +129,7 @@ class LikelihoodRatio:
 
 
 def fingerprint(folder: Path, *more: str) -> str:
-    """Of a model, whose configuration holds that of its weights, and of how it is used.
+    """Digest of a model's configuration, which holds that of its weights, and of its use.
 
     Raises:
         VoicenymError: if the folder holds no such model.
@@ -145,7 +144,7 @@ def fingerprint(folder: Path, *more: str) -> str:
 
 @lru_cache(maxsize=2)
 def background(folder: Path, version: str) -> Background:
-    """The model in a folder, read once for each version of it."""
+    """The model in a folder, read once for each version."""
     from voicenym.nets.checkpoint import read
     from voicenym.nets.statistics.background_model import Background
 
@@ -153,7 +152,7 @@ def background(folder: Path, version: str) -> Background:
 
 
 def tensors(recordings: Sequence[npt.NDArray[np.float32]]) -> list[torch.Tensor]:
-    """Recordings as torch has them."""
+    """Recordings as torch tensors."""
     import torch
 
     return [torch.from_numpy(np.ascontiguousarray(x, dtype=np.float32)) for x in recordings]

@@ -1,7 +1,7 @@
-"""i-vector verification: i-vectors, what tells speakers apart in them, cosine or PLDA.
+"""i-vector verification: i-vectors, LDA, and cosine or PLDA scoring.
 
-The alternate verifier of Turner et al. (paper 1, section 4.3: LDA of 200 and PLDA) and V-Cloak's
-``ivector-PLDA``. See :mod:`voicenym.nets.statistics.total_variability`.
+The second verifier of Turner et al. (2022, section 4.3: LDA of 200 dimensions and PLDA) and the
+``ivector-PLDA`` of Deng et al. (2023). See :mod:`voicenym.nets.statistics.total_variability`.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ if TYPE_CHECKING:
     from voicenym.nets.statistics.background_model import Background
 
 LDA = 200
-"""Dimensions kept at most, as in the VoicePrivacy challenges' attackers."""
+"""Largest number of LDA dimensions, as in the attackers of the VoicePrivacy Challenges."""
 RATIOS = 1.0
 """Concentration of log-likelihood ratios."""
 PREFIX = "space."
-"""Of the names of a speaker space's tensors in the model's file."""
+"""Prefix of a speaker space's tensors in the model's file."""
 
 
 @dataclass(frozen=True)
 class SpeakerSpace:
-    """Where i-vectors tell speakers apart: centred, projected by LDA, of length one; PLDA there.
+    """The discriminant space of i-vectors: centring, LDA, length normalisation, and PLDA.
 
     Args:
         centre: ``[r]``.
         projection: ``[kept, r]``.
-        mean, within, between: of the two-covariance model of what comes out, as it has them.
+        mean, within, between: parameters of the two-covariance model of the projected vectors.
     """
 
     centre: Array
@@ -53,12 +53,12 @@ class SpeakerSpace:
     def learn(
         cls, vectors: npt.NDArray[np.floating], speakers: Sequence[str], most: int = LDA
     ) -> SpeakerSpace:
-        """From i-vectors ``[n, r]`` of speakers who will not be tried.
+        """Fit LDA and PLDA to i-vectors ``[n, r]`` of speakers that take part in no trial.
 
         Args:
             vectors: ``[n, r]``.
-            speakers: of each.
-            most: dimensions kept; fewer where the speakers or the i-vectors span fewer.
+            speakers: of each vector.
+            most: LDA dimensions; fewer where the speakers or the i-vectors span fewer.
 
         Raises:
             VoicenymError: fewer than two speakers, or none with two recordings.
@@ -69,11 +69,11 @@ class SpeakerSpace:
         return cls(plda.centre, plda.projection, model.mean, model.within, model.between)
 
     def __call__(self, vectors: npt.NDArray[np.floating]) -> Array:
-        """i-vectors ``[n, r]`` as unit vectors ``[n, kept]``."""
+        """Project i-vectors ``[n, r]`` to unit vectors ``[n, kept]``."""
         return unit((vectors - self.centre) @ self.projection.T)
 
     def backend(self) -> PLDA:
-        """PLDA for the vectors that come out."""
+        """PLDA of the projected vectors."""
         kept = len(self.projection)
         model = TwoCovariance(self.mean, self.within, self.between)
         return PLDA(np.zeros(kept), np.eye(kept), model)
@@ -88,7 +88,7 @@ class SpeakerSpace:
 
     @classmethod
     def of(cls, tensors: Mapping[str, torch.Tensor]) -> SpeakerSpace | None:
-        """From :meth:`tensors`, others beside them; None where they are not there."""
+        """Inverse of :meth:`tensors`; ignores other tensors. None where one is missing."""
         names = [f.name for f in fields(cls)]
         if any(PREFIX + name not in tensors for name in names):
             return None
@@ -99,8 +99,8 @@ class IVector(Verifier):
     """A verifier of i-vectors.
 
     Args:
-        folder: that :meth:`train`, or ``voicenym train ivector``, wrote. Without a speaker space
-            in it, vectors are plain i-vectors of length one.
+        folder: that ``voicenym train ivector`` or an attacker's training wrote. Without a speaker
+            space in it, vectors are plain i-vectors of length one.
 
     Attributes:
         name: for reports.
@@ -118,7 +118,7 @@ class IVector(Verifier):
         self.concentration = CONCENTRATION if space is None else RATIOS
 
     def embed(self, recordings: Sequence[npt.NDArray[np.float32]]) -> npt.NDArray[np.float32]:
-        """Unit vectors ``[recording, kept]``; 0, which is like nobody, where nobody speaks.
+        """Unit vectors ``[recording, kept]``; 0 for recordings without speech.
 
         Args:
             recordings: ``[time]`` each, mono float32 at 16 kHz.
@@ -129,7 +129,7 @@ class IVector(Verifier):
         return np.where(vectors.any(1, keepdims=True), found, 0.0).astype(np.float32)
 
     def backend(self) -> Backend:
-        """PLDA as it was trained with the i-vectors; cosines where it was not."""
+        """PLDA of the folder's speaker space; cosine where the folder has none."""
         _, space = _loaded(self.folder, self.version)
         return COSINE if space is None else space.backend()
 

@@ -1,4 +1,4 @@
-"""Probabilistic linear discriminant analysis: which directions tell speakers apart.
+"""Probabilistic linear discriminant analysis (PLDA): the two-covariance model and its back end.
 
 The two-covariance model ``x = mean + speaker + rest``, with ``speaker ~ N(0, B)`` and
 ``rest ~ N(0, W)``, behind the chain that the VoicePrivacy challenges' attackers have from Kaldi:
@@ -21,12 +21,12 @@ from voicenym.errors import VoicenymError
 from voicenym.verification.scoring import Array, checked, class_means, diagonal_llr, grouped
 
 ITERATIONS = 10
-"""Of expectation maximisation, as Kaldi does."""
+"""Iterations of expectation maximisation, as in Kaldi."""
 
 
 @dataclass(frozen=True)
 class TwoCovariance:
-    """Speakers and their recordings, both Gaussian.
+    """The two-covariance model: Gaussian speakers and Gaussian recordings of a speaker.
 
     Args:
         mean: ``[d]``.
@@ -111,16 +111,16 @@ class TwoCovariance:
 
 @dataclass(frozen=True)
 class PLDA:
-    """The chain and the model, as a back end.
+    """PLDA as a back end: centring, projection, length normalisation and the two-covariance model.
 
     Args:
         centre: subtracted from a vector, ``[d]``.
         projection: then applied to it, ``[kept, d]``.
-        model: of what comes out.
-        normalise: whether vectors are brought to the length that the model expects: to
-            sqrt(kept) after the projection, and by sqrt(kept / sum(u^2 / (psi + 1 / n))) in the
-            model's basis, ``n`` being the number of vectors that were averaged. What comes out
-            is a likelihood ratio for vectors on a sphere, and nearly so for others.
+        model: of the projected vectors.
+        normalise: whether vectors are scaled to the length that the model expects: to sqrt(kept)
+            after the projection, and by sqrt(kept / sum(u^2 / (psi + 1 / n))) in the model's
+            basis, ``n`` being the number of averaged vectors. The result is a likelihood ratio for
+            vectors on a sphere, and nearly so for others.
 
     Example:
         >>> rng = np.random.default_rng(0)
@@ -148,7 +148,7 @@ class PLDA:
         iterations: int = ITERATIONS,
         shrinkage: float | None = None,
     ) -> PLDA:
-        """Learn from speakers that will not be tried.
+        """Fit the model to speakers that take part in no trial.
 
         The projection makes the covariance within speakers I, so that EM starts in coordinates
         that do not depend on the scale of the vectors. That covariance is shrunk toward a
@@ -231,11 +231,11 @@ def diagonalising(within: Array, between: Array) -> tuple[Array, Array]:
 
 
 def ledoit_wolf(rest: Array) -> float:
-    """How far the covariance of centred vectors ``[n, d]`` is best shrunk to a multiple of I.
+    """Optimal shrinkage of the covariance of centred vectors ``[n, d]`` to a multiple of I.
 
     Ledoit and Wolf, "A well-conditioned estimator for large-dimensional covariance matrices"
-    (J. Multivariate Analysis 88, 2004), the b^2 / d^2 of section 3.2: 0 with endless data, 1
-    where the covariance is not told from a multiple of I.
+    (J. Multivariate Analysis 88, 2004), the b^2 / d^2 of section 3.2: 0 with unlimited data, 1
+    where the covariance does not differ significantly from a multiple of I.
     """
     n, d = rest.shape
     covariance = rest.T @ rest / n
@@ -246,7 +246,7 @@ def ledoit_wolf(rest: Array) -> float:
 
 
 def _to_sphere(vectors: Array) -> Array:
-    """Of length sqrt(d), which white Gaussian vectors nearly have; zero stays zero."""
+    """Scale vectors to length sqrt(d), that of white Gaussian vectors; zero stays zero."""
     length: Array = np.linalg.norm(vectors, axis=1, keepdims=True)
     scaled: Array = vectors * (
         math.sqrt(vectors.shape[1]) / np.maximum(length, np.finfo(np.float64).tiny)

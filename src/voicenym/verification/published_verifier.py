@@ -1,4 +1,4 @@
-"""Verifiers that others published: ``ecapa:PLACE`` and ``xvector:PLACE``."""
+"""Published speaker encoders as verifiers: ``ecapa:PLACE`` and ``xvector:PLACE``."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ if TYPE_CHECKING:
     from voicenym.nets.speakers.speaker_encoder import Encoder
 
 TITLES = {"ecapa": "ECAPA-TDNN", "xvector": "x-vector"}
-"""Kinds, and what reports call them."""
+"""Names in reports, by kind."""
 
 
 class Published(EncoderVerifier):
-    """A speaker encoder of SpeechBrain's, in a folder of ours.
+    """A speaker encoder of SpeechBrain, converted to a folder of this package.
 
-    What its cosines mean was not measured, so that it has no calibration.
+    It has no calibration, because nobody measured its scores.
 
     Args:
         kind: one of :data:`TITLES`.
-        place: as of :func:`voicenym.nets.speakers.speechbrain_encoder.find`. It is looked up here;
-            worker processes read the folder that was found.
+        place: as of :func:`voicenym.nets.speakers.speechbrain_encoder.find`. This process resolves
+            it; worker processes read the resulting folder.
 
     Raises:
         DependencyError, VoicenymError: as of
@@ -37,7 +37,7 @@ class Published(EncoderVerifier):
         self._folder = find(kind, place)
         self.name = f"{TITLES[kind]} ({Path(place).name})"
         self.version = version(self._folder)
-        self._shared()  # what does not fit is said before the work begins
+        self._shared()  # weights that do not fit raise before the work begins
 
     def encoder(self) -> Encoder:
         return stored_encoder(self._folder)

@@ -1,10 +1,9 @@
-"""Adaptive symmetric normalisation of scores: against those that are nearest to each side.
+"""Adaptive symmetric score normalisation (AS-norm) against a cohort of other speakers.
 
-A score says little by itself where one voice is like many others. Each side, the enrolment and the
-trial, is scored against a cohort of strangers, and mean and deviation of the highest of these
-scores are taken out. After Matějka et al., "Analysis of score normalization in multilingual
-speaker recognition" (Interspeech 2017); here each side chooses its own part of the cohort (their
-AS-norm1).
+Enrolment and trial are each scored against the cohort; mean and standard deviation of their highest
+cohort scores normalise the trial's score. After Matějka et al., "Analysis of score normalization in
+multilingual speaker recognition" (Interspeech 2017); each side selects its own part of the cohort
+(their AS-norm1).
 """
 
 from __future__ import annotations
@@ -19,9 +18,9 @@ from voicenym.errors import VoicenymError
 from voicenym.verification.scoring import Array, Backend
 
 TOP = 200
-"""Cohort scores that a side is compared with."""
+"""Highest cohort scores that normalise a side."""
 FLOOR = 1e-3
-"""Least deviation, in the units of the scores: a cohort of copies must not divide by zero."""
+"""Least standard deviation in units of the scores, for a cohort of identical vectors."""
 
 
 def as_norm(
@@ -39,7 +38,7 @@ def as_norm(
         scores: ``[model, trial]``.
         enrolment_cohort: of models against the cohort, ``[model, cohort]``.
         trial_cohort: of trials against the cohort, ``[trial, cohort]``.
-        top: how many of the highest cohort scores count; all, where there are fewer.
+        top: number of highest cohort scores; all, where there are fewer.
         floor: least sigma, in the units of the scores.
 
     Raises:
@@ -68,7 +67,7 @@ def normalised(
     top: int = TOP,
     floor: float = FLOOR,
 ) -> Array:
-    """One side: each row of scores ``[row, n]`` by the highest of its cohort's ``[row, cohort]``.
+    """Rows of scores ``[row, n]``, normalised by their highest cohort scores ``[row, cohort]``.
 
     Raises:
         VoicenymError: ``top`` or the cohort is below 2.
@@ -86,12 +85,12 @@ def normalised(
 
 @dataclass(frozen=True)
 class ASNorm:
-    """A back end whose scores are normalised.
+    """A back end with normalised scores.
 
     Args:
-        backend: that scores.
-        cohort: vectors of speakers that are never enrolled or tried, one each, ``[cohort, d]``;
-            means of a speaker's recordings will do.
+        backend: computes the scores.
+        cohort: one vector for each of the cohort's speakers, ``[cohort, d]``, such as the mean of
+            the speaker's recordings; none of them is enrolled or on trial.
         top: see :func:`as_norm`.
         floor: see :func:`as_norm`.
 

@@ -1,8 +1,8 @@
-"""Back ends: how alike the vectors of two voices are.
+"""Back ends that compare speaker vectors: cosine, and a Gaussian model with diagonal covariances.
 
-A verifier turns recordings into vectors and has a back end that compares them
-(:mod:`voicenym.verification.verifier`). Some are trained, by a class method ``train(embeddings,
-speakers)``.
+A verifier turns recordings into vectors and its back end compares them
+(:mod:`voicenym.verification.verifier`). The class method ``train(embeddings, speakers)`` fits a
+back end that has parameters.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Backend(Protocol):
     """Compares enrolled speakers with trials."""
 
     def score(self, enrolment: Sequence[npt.NDArray[np.floating]], trials: np.ndarray) -> Array:
-        """Scores ``[model, trial]``; a higher one speaks for the same speaker.
+        """Scores ``[model, trial]``, higher for the same speaker.
 
         Args:
             enrolment: vectors ``[n_i, d]`` of each model; the ``n_i`` may differ.
@@ -54,15 +54,15 @@ COSINE = Cosine()
 
 @dataclass(frozen=True)
 class DiagonalGaussian:
-    """Log-likelihood ratio where each number is Gaussian within and between speakers, by itself.
+    """Log-likelihood ratio of a two-covariance model with diagonal covariances.
 
-    A vector is ``mean + speaker + rest``, both drawn with diagonal covariances: PLDA without
-    correlations, which a few dozen speakers suffice to train.
+    A vector is ``mean + speaker + rest``; speaker and rest are Gaussian. The model is PLDA without
+    correlations and needs only a few dozen speakers.
 
     Args:
         mean: of the population, ``[d]``.
-        within: variance of a speaker's recordings, ``[d]``, positive.
-        between: variance of speakers, ``[d]``, not negative.
+        within: variance within speakers, ``[d]``, positive.
+        between: variance between speakers, ``[d]``, not negative.
 
     Example:
         >>> backend = DiagonalGaussian(np.zeros(1), np.ones(1), np.full(1, 9.0))
@@ -112,13 +112,13 @@ class DiagonalGaussian:
 def diagonal_llr(models: Array, count: np.ndarray, trials: Array, psi: Array) -> Array:
     """LLR in nats ``[model, trial]`` where within-speaker covariance is I and between is diag psi.
 
-    ln N(t; n psi / (n psi + 1) m, 1 + psi / (n psi + 1)) - ln N(t; 0, 1 + psi): what a trial is
-    expected to be after ``n`` vectors of mean ``m``, against anybody (Ioffe 2006, "Probabilistic
-    linear discriminant analysis", as Kaldi computes it).
+    ln N(t; n psi / (n psi + 1) m, 1 + psi / (n psi + 1)) - ln N(t; 0, 1 + psi): the predictive
+    density of a trial after ``n`` vectors of mean ``m``, against that of the population (Ioffe
+    2006, "Probabilistic linear discriminant analysis", as Kaldi computes it).
 
     Args:
         models: mean vectors ``[model, d]``.
-        count: vectors that each is the mean of, ``[model]``.
+        count: number of vectors behind each mean, ``[model]``.
         trials: ``[trial, d]``.
         psi: ``[d]``, not negative.
     """
@@ -142,10 +142,10 @@ def unit(vectors: npt.NDArray[np.floating]) -> Array:
 
 
 def checked(enrolment: Sequence[npt.NDArray[np.floating]], trials: np.ndarray) -> Array:
-    """The trials in double precision, where the shapes fit together.
+    """The trials in double precision, after a check of the shapes.
 
     Raises:
-        VoicenymError: with the model that does not fit.
+        VoicenymError: a model does not fit; the message names it.
     """
     x = np.asarray(trials, dtype=np.float64)
     if x.ndim != 2:
@@ -164,8 +164,8 @@ def checked(enrolment: Sequence[npt.NDArray[np.floating]], trials: np.ndarray) -
 def grouped(
     embeddings: npt.NDArray[np.floating], speakers: Sequence[str] | np.ndarray
 ) -> tuple[Array, np.ndarray, np.ndarray]:
-    """Embeddings ``[n, d]`` in double precision, the speaker's number ``[n]``, and how many
-    embeddings each speaker has ``[speaker]``.
+    """Embeddings ``[n, d]`` in double precision, speaker indices ``[n]``, and the number of
+    embeddings of each speaker ``[speaker]``.
 
     Raises:
         VoicenymError: shapes that differ, values that are not finite, fewer than two speakers,

@@ -1,4 +1,4 @@
-"""Vectors that were computed before, by content, in one file that survives a kill."""
+"""A cache of speaker vectors by content, in one SQLite file that survives a kill."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from voicenym.errors import VoicenymError
 from voicenym.private import open_private, private_folder
 
 APPLICATION = 0x766E796D
-"""SQLite's application_id of our caches, by which ``voicenym cache`` knows them."""
+"""SQLite's application_id of these caches, by which ``voicenym cache`` recognises them."""
 TABLE = "CREATE TABLE vectors (id BLOB PRIMARY KEY, vector BLOB NOT NULL)"
 BESIDE = ("-journal", "-wal", "-shm")
-"""What SQLite appends to the name of a file for what it keeps beside it."""
+"""Suffixes of the files that SQLite keeps beside a database."""
 
 
 class VectorCache:
-    """Vectors by the identity of what was embedded.
+    """Speaker vectors by the identity of the embedded recording.
 
     Args:
-        path: a SQLite file, made where there is none, for its owner alone (0600, in a folder that
-            is 0700), as SQLite's own files beside it are; None keeps all in memory.
+        path: a SQLite file, created where there is none, readable by its owner alone (0600, in a
+            folder of 0700), as are SQLite's files beside it; None for a cache in memory.
 
     Raises:
         VoicenymError: if the file cannot be opened or is no such cache.
@@ -54,14 +54,14 @@ class VectorCache:
         return None if row is None else np.frombuffer(row[0], dtype=np.float32)
 
     def put(self, vectors: Iterable[tuple[str, np.ndarray]]) -> None:
-        """Keep vectors; all of them or, after a kill, none."""
+        """Store vectors: all of them or, after a kill, none."""
         rows = [(self._id(i), np.asarray(v, dtype=np.float32).tobytes()) for i, v in vectors]
         with self._base:
             self._base.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", rows)
 
 
 def _made(path: Path) -> None:
-    """The file before SQLite opens it, which would take the umask; those beside it follow it."""
+    """Create the file before SQLite does, which would apply the umask; its side files follow."""
     private_folder(path.parent)
     open_private(path, "a").close()
     for suffix in BESIDE:
@@ -71,7 +71,7 @@ def _made(path: Path) -> None:
 
 
 def is_cache(path: Path) -> bool:
-    """Whether a file is a cache of vectors, also one of earlier releases."""
+    """Whether a file is a cache of vectors, of this or an earlier release."""
     try:
         if path.is_symlink() or not path.is_file():
             return False
