@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 from voicenym.apps.cli import app
 from voicenym.apps.cli import evaluate as command
+from voicenym.corpus.recordings import skipped
 from voicenym.errors import AudioError, CorpusError, DependencyError, ScoreError, VoicenymError
 from voicenym.evaluation import results
 from voicenym.registry import Entry
@@ -78,6 +79,28 @@ def test_sets_of_files_that_do_not_match_list_what_is_missing(speech, tmp_path):
     done = CliRunner().invoke(app, ["evaluate", *map(str, arguments)])
     assert isinstance(done.exception, CorpusError)
     assert "2 of 6 recordings have no anonymized file: s1/u0, s2/u1" in str(done.exception)
+
+
+def test_files_that_a_folder_holds_and_nobody_reads_are_named(speech, tmp_path):
+    """As ``anonymize`` does; texts of recordings are read, and so are not among them."""
+    (speech / "s0" / "u0.txt").write_text("yes")
+    (speech / "s0" / "voice.raw").write_bytes(b"raw")
+    for number in range(7):
+        (speech / f"notes{number}.pdf").write_bytes(b"pdf")
+    report = speech / "report"
+    options = [option for option in OPTIONS if option != "-q"]
+    done = CliRunner().invoke(app, ["evaluate", str(speech), "-o", str(report), *options])
+    lines = [line for line in done.stderr.splitlines() if "not taken" in line]
+    assert len(lines) == 2
+    assert "1 file was not taken: each is a recording of a kind that is not read" in lines[0]
+    assert lines[0].endswith("voice.raw")
+    assert "7 files were not taken" in lines[1]
+    assert lines[1].endswith("and 2 more")
+    assert "u0.txt" not in done.stderr
+    assert "not taken" not in evaluate(speech, "-o", report).stderr, "quiet"
+    table = speech / "manifest.tsv"
+    table.write_text("name\tspeaker\tpath\n")
+    assert skipped(speech) == []
 
 
 def test_missing_transcripts_leave_out_words_and_the_page_says_so(speech, tmp_path):

@@ -141,12 +141,15 @@ def skipped(inputs: Iterable[Path], output: Path | None) -> list[SkippedFile]:
     return [part for path in inputs if path.is_dir() for part in walk(path, output).skipped]
 
 
-def report(parts: Sequence[SkippedFile], *, every: bool = False) -> list[str]:
+def report(
+    parts: Sequence[SkippedFile], *, every: bool = False, rest: str = ", which --dry-run names"
+) -> list[str]:
     """Sentences that count and name what is not taken, by reason.
 
     Args:
         parts: from :func:`skipped`.
         every: name all files; otherwise of files that are plainly no recordings, some.
+        rest: says where the others are named.
     """
     lines = []
     for reason in Reason:
@@ -154,8 +157,8 @@ def report(parts: Sequence[SkippedFile], *, every: bool = False) -> list[str]:
         if not names:
             continue
         shown = names if every or reason.each else names[:FEW]
-        rest = len(names) - len(shown)
-        more = f" and {rest} more, which --dry-run names" if rest else ""
+        others = len(names) - len(shown)
+        more = f" and {others} more{rest}" if others else ""
         count = "1 file was" if len(names) == 1 else f"{len(names)} files were"
         lines.append(f"{count} not taken: each {reason.text}: {', '.join(shown)}{more}")
     return lines

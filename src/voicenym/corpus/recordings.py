@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from voicenym.corpus import kaldi, lhotse_cuts, lhotse_manifest
-from voicenym.corpus.folder_walk import walk
+from voicenym.corpus.folder_walk import SkippedFile, walk
 from voicenym.corpus.id_checks import check_source, printable
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.skipped import STRICT, LeftOut
@@ -72,6 +72,22 @@ def recordings(
     if split or corpus:
         raise CorpusError(f"{source}: --split and --corpus need a manifest with such columns")
     return found
+
+
+def skipped(source: Path, output: Path | None = None) -> list[SkippedFile]:
+    """Files below a folder of speakers that :func:`recordings` does not read.
+
+    Args:
+        source: as of :func:`recordings`. Of a table nothing is skipped: it names its recordings.
+        output: a folder within ``source`` that is not looked into.
+    """
+    if not source.is_dir() or kaldi.is_kaldi(source) or lhotse_manifest.is_manifest(source):
+        return []
+    if (source / "manifest.tsv").is_file() or any(map(_is_kaldi, source.iterdir())):
+        return []
+    found = walk(source, output, links=True)
+    texts = {path.with_suffix(".txt") for path in found.recordings}
+    return [part for part in found.skipped if part.path not in texts]
 
 
 def _checked(source: Path, found: Sequence[Recording], left_out: LeftOut) -> list[Recording]:

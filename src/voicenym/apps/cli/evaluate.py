@@ -207,6 +207,8 @@ def evaluate(
         if pool is not None:
             everybody = recordings(pool, pool_split, pool_part, left_out, level=speaker_level)
             others = spread(everybody, pool_size)
+        if not quiet:
+            _say_skipped([source, *([pool] if pool is not None else [])], output)
         _apart(speech, others)
         files = None if anonymized is None else matched(speech, anonymized, left_out)
         if trials:
@@ -262,6 +264,16 @@ def evaluate(
         if not quiet:
             typer.echo(summary(evaluation))
             typer.echo(f"report: {page}")
+
+
+def _say_skipped(folders: list[Path], output: Path) -> None:
+    """Print which files of the folders are not evaluated, and why."""
+    from voicenym.corpus import folder_walk
+    from voicenym.corpus.recordings import skipped
+
+    parts = [part for folder in folders for part in skipped(folder, output)]
+    for line in folder_walk.report(parts, rest=""):
+        typer.echo(line, err=True)
 
 
 def _left_out(name: str, why: str) -> None:
