@@ -25,6 +25,7 @@ from voicenym.anonymizer import (
     system_classes,
     usable,
 )
+from voicenym.apps.cli.systems import systems
 from voicenym.errors import UnknownSystemError
 from voicenym.registry import entry_points as points
 
@@ -191,7 +192,7 @@ def test_the_command_lists_and_runs_it(installed, tmp_path):
         ),
     ],
 )
-def test_a_broken_package_is_named_and_stops_no_other_system(broken, tmp_path, code, why):
+def test_a_broken_package_is_named_and_stops_no_other_system(broken, tmp_path, capsys, code, why):
     broken(code)
     assert "ruined" in available()
     assert load("mcadams").card.name == "mcadams"
@@ -201,6 +202,10 @@ def test_a_broken_package_is_named_and_stops_no_other_system(broken, tmp_path, c
         assert why in str(told.value)
     with pytest.warns(RuntimeWarning, match="ruined is left out: system 'ruined' of the package"):
         assert "ruined" not in voicenym.revisions()
+    systems(None, as_json=True)
+    output = capsys.readouterr()
+    assert {card["name"] for card in json.loads(output.out)} == set(available()) - {"ruined"}
+    assert why in output.err
     left: dict[str, str] = {}
     assert "mcadams" in usable(left.__setitem__)
     assert why in left["ruined"]

@@ -38,7 +38,7 @@ def test_an_unknown_name_lists_those_there_are():
 def test_a_missing_library_names_the_extra(monkeypatch, name, library, extra):
     for module in ("sphinx", "published_recogniser"):
         monkeypatch.setattr(f"voicenym.recognition.{module}.find_spec", lambda _: None)
-    monkeypatch.setattr("voicenym.registry.by_name.find_spec", lambda _: None)
+    monkeypatch.setattr("voicenym.registry.names.find_spec", lambda _: None)
     assert recognition.available() == []
     with pytest.raises(DependencyError, match=rf"{library} .*pip install voicenym\[{extra}\]"):
         recognition.recogniser(name)

@@ -6,9 +6,10 @@
 Fraction(3, 4)
 """
 
-from voicenym.registry.by_name import Description, Entry, Registry
+from voicenym.registry.by_name import Description, Registry
 from voicenym.registry.entry_points import OURS
 from voicenym.registry.grammar import near, split
+from voicenym.registry.names import Entry
 from voicenym.registry.parameters import Parameter, parameters, summary
 
 __all__ = [

@@ -31,9 +31,12 @@ def systems(
     In a terminal the list is a table, the best protection first; in a pipe it is tab-separated
     values.
     """
-    from voicenym.anonymizer import available, system_class
+    from voicenym.anonymizer import system_class, system_classes
 
-    classes = [system_class(n) for n in ([name] if name else available())]
+    def left_out(_: str, why: str) -> None:
+        typer.echo(why, err=True)
+
+    classes = [system_class(name)] if name else list(system_classes(left_out).values())
     if as_json:
         typer.echo(json.dumps([_card(cls) for cls in classes], indent=2, ensure_ascii=False))
     elif name:

@@ -1,0 +1,194 @@
+"""Names of a registry: what this package registers and what installed packages declare."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from importlib.util import find_spec
+from inspect import isclass
+from typing import Any, Generic, TypeVar
+
+from voicenym.errors import VoicenymError, quoted
+from voicenym.registry.entry_points import OURS, entry_points
+from voicenym.registry.grammar import near, quoted_name
+
+T = TypeVar("T")
+Maker = Callable[..., T]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What was registered.
+
+    Args:
+        target: ``"module:Attribute"``, or the class or function itself.
+        needs: a library that must be installed.
+        defaults: of parameters, in place of those of the signature.
+        package: that it comes from.
+    """
+
+    target: Any
+    needs: str = ""
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    package: str = OURS
+
+
+class Names(Generic[T]):
+    """Classes or functions by name, imported when they are first asked for.
+
+    Args:
+        noun: what the things are, in the singular, for messages: ``"metric"``.
+        places: by name: a class or function, its place ``"module:Attribute"``, or an
+            :class:`Entry` where there is more to say, such as a library that is needed.
+        base: class of what is made; other packages' classes must be of it.
+        group: of entry points (:mod:`voicenym.registry.entry_points`).
+        error: class of the errors that are raised.
+    """
+
+    def __init__(
+        self,
+        noun: str,
+        places: Mapping[str, str | Maker[T] | Entry] | None = None,
+        *,
+        base: type[T] | None = None,
+        group: str = "",
+        error: type[VoicenymError] = VoicenymError,
+    ) -> None:
+        self.noun, self.base, self.group, self.error = noun, base, group, error
+        self.own = {
+            name: place if isinstance(place, Entry) else Entry(place)
+            for name, place in (places or {}).items()
+        }
+        """What this package registered, by name."""
+
+    def register(
+        self,
+        name: str,
+        target: str | Maker[T] | None = None,
+        /,
+        *,
+        needs: str = "",
+        **defaults: Any,
+    ) -> Any:
+        """Add a thing: a class or function, its place, or what this decorates.
+
+        Args:
+            name: by which it is asked for.
+            target: the thing, or ``"module:Attribute"``; none where this is a decorator.
+            needs: a library that must be installed, for :meth:`installed`.
+            defaults: of parameters, in place of those in the signature.
+
+        Raises:
+            ValueError: the name is taken; a defect of the code that registers.
+        """
+        if name in self.own:
+            raise ValueError(f"{self.noun} {name!r} is registered twice")
+        if target is None:
+            return lambda decorated: self.register(name, decorated, needs=needs, **defaults)
+        self.own[name] = Entry(target, needs, defaults)
+        return target
+
+    def names(self) -> list[str]:
+        """All names, in alphabetical order; imports nothing that is registered by its place."""
+        return sorted(self._all())
+
+    def installed(self) -> list[str]:
+        """The names whose library is installed, in alphabetical order."""
+        entries = self._all()
+        return [name for name in sorted(entries) if _is_there(entries[name].needs)]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names())
+
+    def __len__(self) -> int:
+        return len(self._all())
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._all()
+
+    def get(self, name: str) -> Maker[T]:
+        """The class or function of a name.
+
+        Raises:
+            VoicenymError: there is none, or another package's cannot be imported.
+        """
+        entry = self._entry(name)
+        if not isinstance(entry.target, str):
+            target: Maker[T] = entry.target
+            return target
+        module, _, attribute = entry.target.partition(":")
+        if entry.package == OURS:
+            found: Maker[T] = getattr(import_module(module), attribute)
+            return found
+        try:
+            theirs: Maker[T] = getattr(import_module(module), attribute)
+        except (Exception, SystemExit) as error:  # whatever their code does, ours goes on
+            raise self.broken(name, f"{type(error).__name__}: {quoted(str(error))}") from error
+        if not callable(theirs) or not self._fits(theirs):
+            raise self.broken(name, f"{entry.target} is no {self.noun}")
+        return theirs
+
+    def package(self, name: str) -> str:
+        """The package that declares a name.
+
+        Raises:
+            VoicenymError: as :meth:`get`.
+        """
+        return self._entry(name).package
+
+    def unknown(self, name: str, more: str = "") -> VoicenymError:
+        """The error on a name that is not there.
+
+        Args:
+            name: that was asked for.
+            more: after the names there are.
+        """
+        there = self.names()
+        if self.group and not there:
+            more = f"; the metadata of {OURS} is missing: install {OURS} with pip"
+        message = f"no {self.noun} {quoted_name(name)}{near(name, there)}; there are: "
+        return self.error(f"{message}{', '.join(there) or 'none'}{more}")
+
+    def _all(self) -> dict[str, Entry]:
+        if not self.group:
+            return self.own
+        found: dict[str, Entry] = {}
+        for point in entry_points(self.group):
+            found.setdefault(point.name, Entry(point.place, package=point.package))
+        return {**found, **self.own}
+
+    def _entry(self, name: str) -> Entry:
+        entries = self._all()
+        if name not in entries:
+            raise self.unknown(name)
+        entry = entries[name]
+        if entry.package != OURS:
+            declared = [p for p in entry_points(self.group) if p.name == name]
+            if len(declared) > 1:
+                packages = " and ".join(point.package for point in declared)
+                raise self.error(
+                    f"{self.noun} {name!r} is declared by several packages, {packages}; uninstall "
+                    "all but one"
+                )
+        return entry
+
+    def _fits(self, target: Any) -> bool:
+        return self.base is None or not isclass(target) or issubclass(target, self.base)
+
+    def broken(self, name: str, why: str) -> VoicenymError:
+        """The error on a thing that is declared and cannot be used.
+
+        Args:
+            name: of the thing.
+            why: it cannot be used.
+        """
+        package = self._entry(name).package
+        return self.error(
+            f"{self.noun} {name!r} of the package {package} cannot be used ({why}); update or "
+            f"uninstall {package}"
+        )
+
+
+def _is_there(library: str) -> bool:
+    return not library or find_spec(library) is not None
