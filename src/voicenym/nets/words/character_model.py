@@ -13,18 +13,18 @@ import torch
 
 from voicenym.errors import VoicenymError
 from voicenym.nets.checkpoint import fill, read, write
-from voicenym.nets.words.conformer import SIZES, Conformer, ConformerConfig
+from voicenym.nets.words.conformer import SIZES, Conformer
 from voicenym.nets.words.ctc import Alphabet
-from voicenym.nets.words.deepspeech import DeepSpeech2, DeepSpeech2Config
+from voicenym.nets.words.deepspeech import DeepSpeech2
 from voicenym.nets.words.posteriors import log_posteriors
 from voicenym.nets.words.tdnnf_ctc import FRAME as TDNNF_FRAME
-from voicenym.nets.words.tdnnf_ctc import TdnnFRecogniser, TdnnFRecogniserConfig
+from voicenym.nets.words.tdnnf_ctc import TdnnFRecogniser
+from voicenym.registry import Registry
 
-KINDS: dict[str, tuple[type[Any], type[Any]]] = {
-    "conformer": (Conformer, ConformerConfig),
-    "deepspeech2": (DeepSpeech2, DeepSpeech2Config),
-    "tdnnf": (TdnnFRecogniser, TdnnFRecogniserConfig),
-}
+KINDS: Registry[Any] = Registry(
+    "net", {"conformer": Conformer, "deepspeech2": DeepSpeech2, "tdnnf": TdnnFRecogniser}
+)
+"""Nets by name; the one parameter of each is its configuration."""
 FRAME = {"conformer": 0.04, "deepspeech2": 0.02, "tdnnf": TDNNF_FRAME}
 """Seconds of a frame of each net's output."""
 
@@ -62,9 +62,7 @@ class CharacterModel:
         Raises:
             VoicenymError: no such net, or options that do not fit it.
         """
-        if kind not in KINDS:
-            raise VoicenymError(f"no net {kind!r}; there are: {', '.join(sorted(KINDS))}")
-        made, configured = KINDS[kind]
+        made, (configured, *_) = KINDS.get(kind), KINDS.parameters(kind)
         sizes = dict(options or {})
         named = sizes.get("size")
         if isinstance(named, str):
@@ -74,7 +72,7 @@ class CharacterModel:
                 )
             sizes = {**SIZES[named], **{k: v for k, v in sizes.items() if k != "size"}}
         try:
-            config = configured(**{**sizes, "tokens": len(alphabet)})
+            config = configured.annotation(**{**sizes, "tokens": len(alphabet)})
         except (TypeError, ValueError) as error:
             raise VoicenymError(f"{kind}: {error}") from None
         return cls(kind, made(config), alphabet)
