@@ -137,8 +137,25 @@ def _unpaired(first: Compared, second: Compared) -> Difference | None:
     return Difference(first.name, second.name, gap, two_sided(gap, spread), interval)
 
 
-def compare(reports: Sequence[Named], replicates: int = 1000) -> str:
-    """A table for a terminal, and the differences below it.
+@dataclass(frozen=True)
+class Comparison:
+    """Systems of several reports side by side.
+
+    Args:
+        metrics: that are compared, the headline first.
+        systems: a record each: ``system``, the strongest ``attacker``, and ``figures`` by metric.
+        differences: of all pairs, by the tested figure.
+        notes: sentences on the data and on the tests.
+    """
+
+    metrics: tuple[Metric[Any], ...]
+    systems: tuple[dict[str, Any], ...]
+    differences: dict[str, list[Difference]]
+    notes: tuple[str, ...]
+
+
+def compared(reports: Sequence[Named], replicates: int = 1000) -> Comparison:
+    """Figures of the systems of several reports, and tests of their differences.
 
     Args:
         reports: evaluations with their names, and their saved scores where there are some.
@@ -146,35 +163,62 @@ def compare(reports: Sequence[Named], replicates: int = 1000) -> str:
     """
     first = headline()
     others = [metric for metric in metrics() if metric.display.compared and metric is not first]
-    rows = [["system", first.column, "strongest attacker", *(m.column for m in others)]]
+    systems: list[dict[str, Any]] = []
     tested: dict[str, list[Compared]] = {}
     for report, evaluation, *more in reports:
         saved = more[0] if more and more[0] is not None else NOTHING
         for system in evaluation.systems:
             name = _plain(f"{report}: {system.name}")
             top = system.strongest
-            row = [name, _cell(top.eer, first.display.digits), _plain(top.attacker)]
             figures = {**system.utility, **top.figures}
-            row += [_cell(figures.get(m.name), m.display.digits) for m in others]
-            rows.append(row)
+            record = {"system": name, "attacker": _plain(top.attacker)}
+            systems.append(
+                {
+                    **record,
+                    "figures": {
+                        first.name: top.eer,
+                        **{m.name: figures[m.name] for m in others if m.name in figures},
+                    },
+                }
+            )
             for metric in (first, *others):
                 if metric.redraw is not None and metric.name in figures:
                     drawn = saved.drawn(metric, system.name)
-                    compared = Compared(name, figures[metric.name], drawn)
-                    tested.setdefault(_what(metric), []).append(compared)
-    lines = _aligned(rows)
-    lines.insert(1, "-" * max(map(len, lines)))
+                    entry = Compared(name, figures[metric.name], drawn)
+                    tested.setdefault(_what(metric), []).append(entry)
+    found = {what: differences(rates, replicates) for what, rates in tested.items()}
+    found = {what: pairs for what, pairs in found.items() if pairs}
+    notes = []
     data = {_plain(report[1].data) for report in reports}
     if len(data) > 1:
-        lines += ["", f"Different data ({'; '.join(sorted(data))}): compare with care."]
-    found = [(what, differences(rates, replicates)) for what, rates in tested.items()]
-    for what, pairs in found:
-        if pairs:
-            lines += ["", f"Differences of {what}, in points, with 95 % intervals:", ""]
-            lines += _aligned([_row(difference) for difference in pairs])
-    if any(pairs for _, pairs in found):
-        lines += ["", *_explained([d for _, pairs in found for d in pairs], found)]
-    return "\n".join(lines)
+        notes.append(f"Different data ({'; '.join(sorted(data))}): compare with care.")
+    return Comparison((first, *others), tuple(systems), found, (*notes, *_explained(found)))
+
+
+def compare(reports: Sequence[Named], replicates: int = 1000) -> str:
+    """The comparison as one text, with lines as wide as its tables.
+
+    Args:
+        reports: evaluations with their names, and their saved scores where there are some.
+        replicates: of the bootstrap.
+    """
+    found = compared(reports, replicates)
+    first, *others = found.metrics
+    rows = [["system", first.column, "strongest attacker", *(m.column for m in others)]]
+    for system in found.systems:
+        top, *more = (figure(system, metric) for metric in found.metrics)
+        rows.append([system["system"], top, system["attacker"], *more])
+    lines = _aligned(rows)
+    lines.insert(1, "-" * max(map(len, lines)))
+    for what, pairs in found.differences.items():
+        lines += ["", f"Differences of {what}, in points, with 95 % intervals:", ""]
+        lines += _aligned([list(cells(pair).values()) for pair in pairs])
+    return "\n".join([*lines, *(["", *found.notes] if found.notes else [])])
+
+
+def figure(system: dict[str, Any], metric: Metric[Any]) -> str:
+    """A figure of a record of :attr:`Comparison.systems`, with its interval."""
+    return _cell(system["figures"].get(metric.name), metric.display.digits)
 
 
 def _what(metric: Metric[Any]) -> str:
@@ -182,35 +226,40 @@ def _what(metric: Metric[Any]) -> str:
     return f"the strongest attackers' {metric.name}" if metric.data is TrialScores else metric.name
 
 
-def _explained(
-    every: Sequence[Difference], found: Sequence[tuple[str, Sequence[Difference]]]
-) -> list[str]:
-    counts = [str(len(pairs)) for _, pairs in found if pairs]
-    lines = [
+def _explained(found: dict[str, list[Difference]]) -> list[str]:
+    every = [difference for pairs in found.values() for difference in pairs]
+    if not every:
+        return []
+    counts = [str(len(pairs)) for pairs in found.values()]
+    notes = [
         "In brackets: 95 % intervals. p: two-sided, with Holm's correction for "
         f"{' and '.join(counts)} pairs."
     ]
     if any(d.paired for d in every):
-        lines.append(
+        notes.append(
             "paired: both systems were tried on the same speakers, who are drawn for both at once."
         )
     if not all(d.paired for d in every):
-        lines += [
-            "unpaired: from the two intervals, as if they were independent, because the speakers",
-            "differ or a report has no scores (scores.npz). This test may miss differences.",
-        ]
-    return lines
+        notes.append(
+            "unpaired: from the two intervals, as if they were independent, because the speakers "
+            "differ or a report has no scores (scores.npz). This test may miss differences."
+        )
+    return notes
 
 
-def _row(found: Difference) -> list[str]:
-    p = f"p < {LEAST:g}" if found.p < LEAST else f"p = {found.p:.3f}"
-    verdict = "different" if found.p < LEVEL else "no significant difference"
+def cells(found: Difference) -> dict[str, str]:
+    """A difference as texts: the pair, points, interval, p, test, verdict."""
     limits = ""
     if found.interval is not None and not any(map(math.isnan, found.interval)):
         limits = f"[{found.interval[0]:+.1f}, {found.interval[1]:+.1f}]"
-    how = PAIRED if found.paired else UNPAIRED
-    points = f"{found.points:+.1f}"
-    return [f"{found.second} against {found.first}", points, limits, p, how, verdict]
+    return {
+        "pair": f"{found.second} against {found.first}",
+        "points": f"{found.points:+.1f}",
+        "interval": limits,
+        "p": f"p < {LEAST:g}" if found.p < LEAST else f"p = {found.p:.3f}",
+        "test": PAIRED if found.paired else UNPAIRED,
+        "verdict": "different" if found.p < LEVEL else "no significant difference",
+    }
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
