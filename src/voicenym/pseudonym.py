@@ -17,7 +17,7 @@ computed from the blocks directly, because the distributions of ``numpy.random.G
 ``torch.Generator`` may change between releases and a voice must not.
 
 A key file also says which derivation and which revision of each system its voices are made with, so
-that an upgrade of the package changes no voice (docs/keys.md).
+that an upgrade of the package changes no voice (docs/howto/keys.md).
 """
 
 from __future__ import annotations

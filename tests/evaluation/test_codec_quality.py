@@ -18,7 +18,7 @@ pytest.importorskip("matplotlib")
 pytest.importorskip("parselmouth")
 
 RATE = 16_000
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks" / "studies"
 
 
 @pytest.fixture(scope="module")

@@ -87,7 +87,10 @@ def test_locks_hold_the_versions_of_the_constraints(name):
 
 def extras(name: str) -> list[str]:
     told = project()["optional-dependencies"]
-    names = {"dev": ["lhotse", "evaluate", "recognisers", "train", "dev"], "docs": ["docs"]}
+    names = {
+        "dev": ["lhotse", "evaluate", "recognisers", "train", "docs", "dev"],
+        "docs": ["docs"],
+    }
     return [line for extra in names.get(name, []) for line in told[extra]]
 
 

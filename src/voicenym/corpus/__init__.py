@@ -3,4 +3,4 @@
 from __future__ import annotations
 
 DEFAULT_SYSTEM = "recast"
-"""The system of the command: see docs/evaluate.md for what it was chosen by."""
+"""The system of the command: see docs/research/attackers.md for what it was chosen by."""

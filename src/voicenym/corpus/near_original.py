@@ -3,7 +3,7 @@
 Every recording is compared while it is written, and judged before the file gets its name. The
 thresholds lie between what trivial changes give (a delay, another sign or level, noise at 30 dB, a
 filter, a change of speed by half a percent) and what all systems give for the adults of a corpus
-under several keys: ``benchmarks/nearness.py`` and docs/security.md.
+under several keys: ``benchmarks/studies/nearness.py`` and docs/security.md.
 
 Who judges is :attr:`voicenym.Anonymizer.judge`: by default the signal. A system that is meant to
 sound as its input names ``verifiers`` instead; then the bundled verifier must not hear the speaker

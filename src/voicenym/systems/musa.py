@@ -82,7 +82,7 @@ class Musa(Anonymizer):
         ),
         needs="weights, not bundled (voicenym train musa); 16 kHz, CPU or GPU; two passes over a "
         "file, live with a causal codec",
-        protects="none of the tested verifiers with all codebooks (docs/codec.md); ignorant "
+        protects="none of the tested verifiers with all codebooks (docs/research/musa.md); ignorant "
         "verifiers in part with two codebooks",
         promises=(
             "length, channels, rhythm and the level over 0.1 s are kept; silence stays silent",

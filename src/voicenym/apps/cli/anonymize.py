@@ -195,7 +195,7 @@ def anonymize(
     if revision != anonymizer.revisions[-1]:
         say(
             f"{system}: revision {revision}, as the key or the setting says; the latest is "
-            f"{anonymizer.revisions[-1]}, with other voices (docs/keys.md)"
+            f"{anonymizer.revisions[-1]}, with other voices (docs/howto/keys.md)"
         )
     started = time.monotonic()
     summary = Summary()

@@ -1,0 +1,452 @@
+r"""Measures what a trained codec keeps of speech and hides of the speaker, by strength.
+
+Found: eight codebooks keep the voice, two hide it in part and lose words
+(``docs/research/musa.md``).
+
+    pip install -e .[evaluate]
+    python benchmarks/studies/codec_quality.py SPEECH --weights codec/ \
+        --split dev --corpus speechocean762 [--strength 0 --strength 0.5 --strength 1] \
+        [--voice turned] [--codebooks 2] [--words] [--draw DIR]
+
+SPEECH has a manifest; the system is ``musa`` with the weights of ``voicenym train musa``. Of every
+other speaker by name (``--all-speakers``: of all), three tables:
+
+*Kept*: the same recordings at each ``--strength``, where 0 is the codec alone, in the speaker's own
+voice. Mel distance (mean absolute difference of natural logarithms of 80 mels), correlation of F0,
+DNSMOS, how like the original the verifier finds the output (mean cosine, less the mean of the
+originals; beside it that of another recording of the speaker and that of another speaker).
+
+*Hidden*: equal error rates in percent of the ignorant attacker (original enrolment) and of the
+lazy-informed one (enrolment protected under its own key), 50 is a guess; G_VD and DeID of the voice
+similarity matrices; with ``--words`` the sentences that pocketsphinx does not pick right of the 20
+of their speaker, word error rate by a bigram of these, and command words (picovoice_ww of the same
+manifest) that it confuses, all as in ``benchmarks/studies/intelligibility.py``. For single words in
+a language that no recogniser is at hand for, ``--word`` is a regular expression whose group is the
+word within an utterance's name, such as ``arabic_cmds-(.+?)-``: of each speaker, one recording of
+every word stands for it, and another is taken for that which it resembles most (dynamic time
+warping of cepstra; Sakoe and Chiba 1978), both in the same form. A figure of the first kind is
+worth nothing without one of the second: noise hides everybody.
+
+*Heard*: the codec's own speaker encoder as a verifier of originals.
+
+Intervals are of 95 %, by bootstrap over speakers; of command words over recordings. ``--draw`` gets
+the curve between hidden and kept, and a t-SNE of the codec's speaker encoder on originals and on
+outputs, as SVG; ``--json`` all figures.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import re
+import time
+import warnings
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import intelligibility
+import numpy as np
+import torch
+
+from voicenym.anonymizer import Anonymizer, load
+from voicenym.attack.attackers import Ignorant, LazyInformed, Unprotected
+from voicenym.attack.embedder import Embedder
+from voicenym.attack.scenario import Protection, Scenario
+from voicenym.attack.transforms import ORIGINAL, Anonymize, Transform
+from voicenym.corpus.recording import Recording
+from voicenym.corpus.recordings import halved, recordings, spread
+from voicenym.evaluation import distinctiveness, protection, utility
+from voicenym.evaluation.evaluation_plan import key
+from voicenym.evaluation.figures.similarity_figures import vectors as scattered
+from voicenym.evaluation.figures.svg import COLOURS, drawn, paper
+from voicenym.evaluation.results import Measured, cell
+from voicenym.evaluation.trials import Trials, build
+from voicenym.metrics import ratio_of_sums
+from voicenym.nets.checkpoint import fingerprint
+from voicenym.nets.codec.codec import Codec
+from voicenym.nets.content.units import Cepstra
+from voicenym.nets.synthesis.synthesis_losses import LogMel, mel_distance
+from voicenym.recognition.speaker_grammar import Pairs, listen, understood
+from voicenym.verification.vector_store import VectorCache
+from voicenym.verification.verifier import Verifier
+from voicenym.verification.verifiers import verifier
+
+SYSTEM = "musa"
+STRENGTHS = (0.0, 0.25, 0.5, 0.75, 1.0)
+HELD = ("WER", "sentences", "command words", "words taken for others")
+"""Figures of words: what is lost, in percent."""
+SCREENED = 4
+"""Originals by which readers are chosen whom the recogniser understands."""
+
+Figures = dict[str, Measured]
+
+
+class SpeakersOfCodec(Verifier):
+    """A codec's speaker encoder as a verifier; cosines of vectors less the training's mean.
+
+    Args:
+        codec: trained.
+    """
+
+    name = "the codec's own"
+
+    def __init__(self, codec: Codec) -> None:
+        self._codec = codec
+        self.version = fingerprint(codec.speakers.state_dict())[:16]
+
+    def embed(self, recordings: Sequence[np.ndarray]) -> np.ndarray:
+        with torch.inference_mode():
+            found = [self._codec.speaker(torch.from_numpy(x)[None])[0] for x in recordings]
+        return (torch.stack(found) - self._codec.voices.mean).numpy()
+
+
+def parameters(
+    weights: Path, voice: str, codebooks: int, strength: float
+) -> tuple[tuple[str, Any], ...]:
+    """Of the system."""
+    given = {"codebooks": codebooks, "strength": strength, "voice": voice, "weights": str(weights)}
+    return tuple(given.items())
+
+
+def over_speakers(values: Sequence[float], speakers: Sequence[str], replicates: int) -> Measured:
+    """A mean over recordings, and its interval over speakers."""
+    ones = np.ones(len(values))
+    low, high = ratio_of_sums(values, ones, speakers, replicates=replicates)
+    return Measured(float(np.mean(values)), low, high)
+
+
+def kept(heard: Sequence[Recording], transform: Transform, replicates: int) -> Figures:
+    """Mel distance, rho_F0, DNSMOS and time over duration of recordings through a transform."""
+    mel = LogMel()
+    found: dict[str, Measured] = {}
+    if transform.steps:
+        apart = []
+        for recording in heard:
+            pair = (torch.from_numpy(x)[None] for x in (recording.samples(), transform(recording)))
+            apart.append(float(mel_distance(*pair, mel)))
+        speakers = [recording.speaker for recording in heard]
+        found["mel distance"] = over_speakers(apart, speakers, replicates)
+    told = utility.measure(heard, transform, None, replicates=replicates).figures
+    return {**found, **{name: told[name] for name in ("rho_F0", "DNSMOS", "RTF") if name in told}}
+
+
+def likeness(
+    original: np.ndarray, published: np.ndarray, speakers: Sequence[str], replicates: int
+) -> Figures:
+    """Mean cosines of vectors ``[recording, dimension]``, less the originals' mean.
+
+    Of outputs to their originals, and of originals to the next recording of their speaker and to
+    the next speaker's.
+    """
+    unit, centre = distinctiveness.unit, original.mean(0)
+    o, a = unit(original - centre), unit(published - centre)
+    names = np.array(speakers)
+    own, others = [], []
+    for i, name in enumerate(names):
+        turns = np.roll(np.arange(len(names)), -i - 1)[:-1]
+        own += [float(o[i] @ o[j]) for j in turns[names[turns] == name][:1]]
+        others += [float(o[i] @ o[j]) for j in turns[names[turns] != name][:1]]
+    figures = {"like the original": over_speakers((o * a).sum(1).tolist(), speakers, replicates)}
+    for kind, values in (("same speaker", own), ("other speaker", others)):
+        if values:
+            figures[f"originals of the {kind}"] = Measured(float(np.mean(values)))
+    return figures
+
+
+def hidden(
+    case: Scenario, trials: Trials, ear: Verifier, embedder: Embedder, replicates: int
+) -> Figures:
+    """EERs of the ignorant and the lazy-informed, G_VD, DeID, and how like the original it is."""
+    attackers = [Ignorant(), LazyInformed()]
+    found = protection.attack(attackers, case, trials, ear, embedder, replicates=replicates)
+    original = embedder(ear, trials.recordings, ORIGINAL)
+    published = embedder(ear, trials.recordings, case.protection.transform)
+    _, apart = distinctiveness.measure(original, published, trials, replicates)
+    speakers = [recording.speaker for recording in trials.recordings]
+    return {
+        **{attack.figures.attacker: attack.figures.eer for attack in found},
+        **{name: apart[name] for name in ("G_VD", "DeID")},
+        **likeness(original, published, speakers, replicates),
+    }
+
+
+class Words:
+    """Readers and command words of a corpus, and how many are not understood.
+
+    Args:
+        rows: of the manifest.
+        speech: its folder.
+        readers: utterances of each.
+        replicates: of the bootstrap.
+    """
+
+    def __init__(
+        self,
+        rows: list[intelligibility.Row],
+        speech: Path,
+        readers: Mapping[str, list[intelligibility.Row]],
+    ) -> None:
+        self._speech, self._readers = speech, readers
+        self._orders = intelligibility.commands(rows)
+        self._prompts = {name: [row["text"] for row in own] for name, own in readers.items()}
+        first = {name: own[:SCREENED] for name, own in readers.items()}
+        self._clear = understood(listen(self._spoken(None, first), self._prompts, choice=True))
+
+    def __call__(self, system: Anonymizer | None) -> Figures:
+        """What is lost through a system; of the originals for None."""
+        start = intelligibility.FIRST_HALF
+        second = {
+            name: own[start : start + intelligibility.MEASURED]
+            for name, own in self._readers.items()
+        }
+        read = self._spoken(system, second)
+        picked = listen(read, self._prompts, choice=True)
+        figures = {"sentences": _rate(_wrong(picked))}
+        clear = {name: read[name] for name in self._clear}
+        if any(clear.values()):
+            heard = listen(clear, self._prompts, choice=False)
+            figures["WER"] = Measured(*intelligibility.word_error_rate(heard), "%")
+        if self._orders:
+            six = sorted({row["text"] for row in self._orders})
+            spoken = {
+                "": [
+                    (r["text"], intelligibility.changed(system, self._speech, r, r["utterance"]))
+                    for r in self._orders
+                ]
+            }
+            special = intelligibility.PRONUNCIATIONS
+            found = listen(spoken, {"": six}, choice=True, pronunciations=special)[""]
+            figures["command words"] = _rate([intelligibility.wrong([pair]) for pair in found])
+        return figures
+
+    def _spoken(
+        self, system: Anonymizer | None, rows: Mapping[str, list[intelligibility.Row]]
+    ) -> dict[str, list[tuple[str, np.ndarray]]]:
+        return {
+            name: [(r["text"], intelligibility.changed(system, self._speech, r, name)) for r in own]
+            for name, own in rows.items()
+        }
+
+
+def _wrong(heard: Mapping[str, Pairs]) -> list[tuple[int, int]]:
+    return [intelligibility.wrong(pairs) for pairs in heard.values()]
+
+
+def _rate(counts: list[tuple[int, int]]) -> Measured:
+    return Measured(*intelligibility.rate(counts), "%")
+
+
+def repeated(heard: Sequence[Recording], word: str) -> dict[str, list[tuple[Recording, Recording]]]:
+    """Two recordings of each word of each speaker, the first two by name.
+
+    Args:
+        heard: recordings.
+        word: regular expression, searched in their names; its group is the word.
+    """
+    said: dict[str, dict[str, list[Recording]]] = defaultdict(lambda: defaultdict(list))
+    for recording in sorted(heard):
+        if found := re.search(word, recording.name):
+            said[recording.speaker][found[1]].append(recording)
+    pairs = {s: [(w[0], w[1]) for w in own.values() if len(w) > 1] for s, own in said.items()}
+    return {speaker: own for speaker, own in pairs.items() if len(own) > 1}
+
+
+def taken_for_others(
+    pairs: Mapping[str, Sequence[tuple[Recording, Recording]]], transform: Transform
+) -> Measured:
+    """Percent of words whose second recording resembles that of another word of the speaker more
+    than its own first, both transformed.
+    """
+    features, counts = Cepstra(), []
+    for own in pairs.values():
+        first, second = (
+            [features.extract(torch.from_numpy(transform(pair[i]))) for pair in own] for i in (0, 1)
+        )
+        nearest = warped(second, first).argmin(1)
+        counts.append((int((nearest != np.arange(len(own))).sum()), len(own)))
+    return _rate(counts)
+
+
+def warped(rows: Sequence[torch.Tensor], columns: Sequence[torch.Tensor]) -> np.ndarray:
+    """Distances ``[row, column]`` of frames ``[frame, size]`` along the best way through time, per
+    frame of both.
+    """
+    a, b = (torch.nn.utils.rnn.pad_sequence(list(x), batch_first=True) for x in (rows, columns))
+    apart = torch.cdist(a[:, None], b[None]).double().numpy()
+    height, width = apart.shape[2:]
+    sums = np.full((len(rows), len(columns), height + 1, width + 1), np.inf)
+    sums[:, :, 0, 0] = 0.0
+    for i in range(height):
+        for j in range(width):
+            before = np.minimum(sums[:, :, i, j + 1], sums[:, :, i + 1, j])
+            sums[:, :, i + 1, j + 1] = apart[:, :, i, j] + np.minimum(before, sums[:, :, i, j])
+    found = [[sums[i, j, len(x), len(y)] / (len(x) + len(y)) for j, y in enumerate(columns)]
+             for i, x in enumerate(rows)]  # fmt: skip
+    return np.array(found)
+
+
+@drawn
+def curve(rows: Mapping[str, Mapping[float, Figures]], lost: str) -> Any:
+    """EER against what is lost of words (or another figure), a line for each voice and attacker.
+
+    Args:
+        rows: figures by label and strength.
+        lost: the figure on the lower axis.
+    """
+    figure, axes = paper(3.4)
+    axis, place = axes[0, 0], 0
+    for voice, by_strength in rows.items():
+        for attacker, line in (("ignorant", "--"), ("lazy-informed", "-")):
+            points = [
+                (strength, f[lost], f[attacker])
+                for strength, f in sorted(by_strength.items())
+                if lost in f and attacker in f
+            ]
+            if not points:
+                continue
+            colour = COLOURS[place % len(COLOURS)]
+            place += 1
+            x, y = ([point[i].value for point in points] for i in (1, 2))
+            name = f"{voice}, {attacker}"
+            axis.errorbar(
+                x, y, yerr=_arms([p[2] for p in points]), xerr=_arms([p[1] for p in points]),
+                color=colour, ls=line, marker="o", ms=4, elinewidth=0.6, label=name,
+            )  # fmt: skip
+            for (strength, _, _), across, up in zip(points, x, y, strict=True):
+                axis.annotate(
+                    f"{strength:g}", (across, up), xytext=(4, 4), textcoords="offset points"
+                )
+    axis.axhline(50, color="#BBBBBB", lw=0.8, ls=":")
+    axis.set(xlabel=f"{lost}, %" if lost in HELD else lost, ylabel="EER, %", ylim=(0, None))
+    figure.legend(loc="outside right upper")
+    return figure
+
+
+def _arms(found: Sequence[Measured]) -> np.ndarray:
+    """Lengths of error bars, ``[2, point]``; 0 where there is no interval."""
+    limits = [
+        (0.0, 0.0)
+        if f.low is None or f.high is None
+        else (max(0.0, f.value - f.low), max(0.0, f.high - f.value))
+        for f in found
+    ]
+    return np.nan_to_num(np.array(limits).T)
+
+
+def _told(figure: Measured | None) -> str:
+    return cell(figure, 1 if figure is not None and figure.unit == "%" else 2, "")
+
+
+def table(rows: Mapping[str, Figures]) -> str:
+    """Markdown: a line a row, a column for each figure that any has."""
+    names = list(dict.fromkeys(name for figures in rows.values() for name in figures))
+    lines = ["| | " + " | ".join(names) + " |", "| --- " * (len(names) + 1) + "|"]
+    for label, figures in rows.items():
+        lines.append(f"| {label} | " + " | ".join(_told(figures.get(n)) for n in names) + " |")
+    return "\n".join(lines)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    options = _options(arguments)
+    torch.set_num_threads(1)
+    # What is left out is the same for all, and no news.
+    warnings.filterwarnings("ignore", message=".*cannot pronounce")
+    speech = recordings(options.speech, options.split, options.corpus)
+    speech = speech if options.all_speakers else halved(speech, "report")
+    trials = build(speech, enrolment=options.enrolment, trials=options.tried, seed=0)
+    sample = spread(trials.recordings, options.sample)
+    codec, config = Codec.load(options.weights)
+    ear, own = verifier(options.verifier), SpeakersOfCodec(codec)
+    print(
+        f"{len(trials.models)} speakers, {len(trials.recordings)} recordings tried, {len(sample)} "
+        f"of them listened to; weights {config['sha256'][:16]}"
+    )
+    words = _words(options) if options.words else None
+    pairs = repeated(speech, options.word) if options.word else {}
+    bare = Scenario(trials.models, trials.recordings, Protection(Transform()), key(0, "attacker"))
+    rows: dict[str, dict[float, Figures]] = defaultdict(dict)
+    everything: dict[str, Figures] = {}
+    with Embedder(VectorCache(options.cache)) as embedder:
+        for name, one in (("original", ear), ("original, by the codec's own speaker encoder", own)):
+            (plain,) = protection.attack(
+                [Unprotected()], bare, trials, one, embedder, replicates=options.replicates
+            )
+            everything[name] = {"unprotected": plain.figures.eer}
+        everything["original"] |= kept(sample, ORIGINAL, options.replicates)
+        if words is not None:
+            everything["original"] |= words(None)
+        if pairs:
+            everything["original"][HELD[-1]] = taken_for_others(pairs, ORIGINAL)
+        published = {}
+        for voice, books in product(options.voice or ["turned"], options.codebooks or [0]):
+            label = f"{voice}, {books} codebooks" if books else voice
+            for strength in options.strength or STRENGTHS:
+                started = time.process_time()
+                given = parameters(options.weights, voice, books, strength)
+                user = Protection.by(SYSTEM, key(0, "user"), "speaker", given)
+                case = dataclasses.replace(bare, protection=user)
+                figures = hidden(case, trials, ear, embedder, options.replicates)
+                listened = Transform((Anonymize(SYSTEM, key(0, "user"), "speaker", given),))
+                figures |= kept(sample, listened, options.replicates)
+                if words is not None:
+                    figures |= words(load(SYSTEM, **dict(given)))
+                if pairs:
+                    figures[HELD[-1]] = taken_for_others(pairs, listened)
+                rows[label][strength] = figures
+                everything[f"{label}, strength {strength:g}"] = figures
+                print(f"{label}, {strength:g}: {time.process_time() - started:.0f} s", flush=True)
+                if strength in (0.0, 1.0):
+                    published[f"{label}, {strength:g}"] = embedder(
+                        own, trials.recordings, user.transform
+                    )
+        original = embedder(own, trials.recordings, ORIGINAL)
+    print("\n" + table(everything))
+    if options.json is not None:
+        told = {
+            row: {n: dataclasses.asdict(f) for n, f in fs.items()} for row, fs in everything.items()
+        }
+        options.json.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+    if options.draw is not None:
+        options.draw.mkdir(parents=True, exist_ok=True)
+        (options.draw / "speakers.svg").write_text(scattered(trials, original, published), "utf-8")
+        for lost in ("like the original", *HELD):
+            if any(lost in f for by in rows.values() for f in by.values()):
+                svg = curve(rows, lost)
+                (options.draw / f"{lost.replace(' ', '-')}.svg").write_text(svg, "utf-8")
+
+
+def _words(options: argparse.Namespace) -> Words:
+    rows = intelligibility.manifest(options.speech)
+    readers = intelligibility.adults(rows, options.split or "all")
+    return Words(rows, options.speech, readers)
+
+
+def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("speech", type=Path)
+    parser.add_argument("--weights", type=Path, required=True, help="of voicenym train musa")
+    parser.add_argument("--split", default=None)
+    parser.add_argument("--corpus", default=None)
+    parser.add_argument("--all-speakers", action="store_true", help="else every other one")
+    parser.add_argument("--enrolment", type=int, default=6)
+    parser.add_argument("--tried", type=int, default=5)
+    parser.add_argument("--sample", type=int, default=48, help="recordings that are listened to")
+    parser.add_argument("--strength", type=float, action="append", default=[])
+    parser.add_argument("--voice", action="append", default=[], choices=["turned", "empty"])
+    parser.add_argument("--codebooks", type=int, action="append", default=[], help="0 for all")
+    parser.add_argument("--verifier", default="ecapa-small")
+    parser.add_argument("--words", action="store_true", help="of English speech, by pocketsphinx")
+    parser.add_argument("--word", default="", help="group of a name that is the word said in it")
+    parser.add_argument("--cache", type=Path, default=None, help="vectors of earlier runs")
+    parser.add_argument("--draw", type=Path, default=None, help="folder for SVGs")
+    parser.add_argument("--json", type=Path, default=None)
+    parser.add_argument("--replicates", type=int, default=1000)
+    return parser.parse_args(arguments)
+
+
+if __name__ == "__main__":
+    main()

