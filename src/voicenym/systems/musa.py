@@ -82,8 +82,8 @@ class Musa(Anonymizer):
         ),
         needs="weights, not bundled (voicenym train musa); 16 kHz, CPU or GPU; two passes over a "
         "file, live with a causal codec",
-        protects="none of the tested verifiers with all codebooks (docs/research/musa.md); ignorant "
-        "verifiers in part with two codebooks",
+        protects="none of the tested verifiers with all codebooks (docs/research/musa.md); "
+        "ignorant verifiers in part with two codebooks",
         promises=(
             "length, channels, rhythm and the level over 0.1 s are kept; silence stays silent",
             "no sample of the original reaches the output, only 8 codes of 10 bits every 20 ms",
