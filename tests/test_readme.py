@@ -1,33 +1,37 @@
-"""The README's snippets run as they stand, and its table names every system."""
+"""Snippets of the README and of tutorials run as they stand; the README names every system."""
 
 from __future__ import annotations
 
-import os
 import re
+import shlex
 import shutil
-import subprocess
-import sys
+from collections.abc import Callable
 from fractions import Fraction
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from in_process import Finished
 
 import voicenym
 from voicenym.anonymizer import available, load
 
-README = Path(__file__).resolve().parents[1] / "README.md"
+ROOT = Path(__file__).resolve().parents[1]
+README = ROOT / "README.md"
+PAGES = ("README.md", "docs/tutorials/first-file.md", "docs/tutorials/corpus.md")
+"""Their ``sh`` and ``python`` blocks run; a block without a language is an example to read."""
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+MOST_LINES = 150
 
 
-def blocks(*languages: str) -> list[str]:
-    text = README.read_text("utf-8")
-    return [body for language, body in BLOCK.findall(text) if language in languages]
+def blocks(page: str) -> list[tuple[str, str]]:
+    """The language and the text of each block of a page."""
+    return BLOCK.findall((ROOT / page).read_text("utf-8"))
 
 
-def commands() -> list[str]:
-    lines = "".join(blocks("sh", "console")).splitlines()
-    return [line.removeprefix("$ ").partition(" #")[0].strip() for line in lines if line.strip()]
+def commands(text: str) -> list[str]:
+    lines = [line.partition(" #")[0].strip() for line in text.splitlines()]
+    return [line for line in lines if line]
 
 
 def encode_m4a(source: Path, target: Path) -> None:
@@ -44,53 +48,80 @@ def encode_m4a(source: Path, target: Path) -> None:
 
 @pytest.fixture
 def desk(tmp_path: Path, sample: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with what the snippets speak of: an interview and a corpus of two speakers."""
+    """A folder with what the snippets name: an interview and a corpus of two speakers."""
     encode_m4a(sample, tmp_path / "interview.m4a")
+    shutil.copy(sample, tmp_path / "interview.wav")
     for speaker in ("anna", "bert"):
         (tmp_path / "corpus" / speaker).mkdir(parents=True)
         for number in (1, 2):
             shutil.copy(sample, tmp_path / "corpus" / speaker / f"{number}.wav")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
     return tmp_path
 
 
-def test_there_are_snippets_of_both_kinds() -> None:
-    assert len(blocks("python")) >= 2
-    assert len(commands()) >= 3
-    assert {language for language, _ in BLOCK.findall(README.read_text("utf-8"))} <= {
-        "python",
-        "sh",
-        "console",
-    }
+@pytest.mark.parametrize("page", PAGES)
+def test_the_snippets_of_a_page_run_in_order(
+    page: str, desk: Path, command: Callable[..., Finished]
+) -> None:
+    languages = {language for language, _ in blocks(page)}
+    assert "sh" in languages
+    assert languages <= {"sh", "python", ""}
+    for number, (language, text) in enumerate(blocks(page), 1):
+        if language == "python":
+            exec(compile(text, f"{page}, block {number}", "exec"), {})
+        for line in commands(text) if language == "sh" else ():
+            program, *arguments = shlex.split(line)
+            assert program == "voicenym", line
+            if arguments[0] in ("audit", "evaluate") and not find_spec("speechmos"):
+                continue  # needs pip install .[evaluate]
+            done = command(*arguments)
+            assert done.returncode == 0, f"{page}: {line}\n{done.stdout!r}\n{done.stderr!r}"
+    CHECKS[page](desk)
 
 
-def test_the_commands_run_in_order(desk: Path) -> None:
-    for command in commands():
-        if command.split()[1] in ("audit", "evaluate") and not find_spec("safetensors"):
-            continue
-        done = subprocess.run(
-            command, shell=True, capture_output=True, text=True, stdin=subprocess.DEVNULL
-        )
-        assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+def check_readme(desk: Path) -> None:
     assert (desk / "interview.anon.m4a").stat().st_size > 1000
+    original, changed = voicenym.read("interview.m4a"), voicenym.read("out.m4a")
+    assert original.samples.shape == changed.samples.shape
+    assert not original.samples.equal(changed.samples)
     for speaker in ("anna", "bert"):
         output = desk / "anon" / speaker / "1.wav"
-        assert output.is_file()
         assert output.read_bytes() != (desk / "corpus" / speaker / "1.wav").read_bytes()
 
 
-@pytest.mark.parametrize("number", range(len(blocks("python"))))
-def test_a_python_snippet_runs(number: int, desk: Path) -> None:
-    exec(compile(blocks("python")[number], f"README.md, snippet {number + 1}", "exec"), {})
-    if number == 0:
-        original, changed = voicenym.read("interview.m4a"), voicenym.read("out.m4a")
-        assert original.samples.shape == changed.samples.shape
-        assert not original.samples.equal(changed.samples)
+def check_first_file(desk: Path) -> None:
+    monday = (desk / "monday.wav").read_bytes()
+    assert monday == (desk / "tuesday.wav").read_bytes()
+    assert monday != (desk / "interview.anon.wav").read_bytes()
+    same = voicenym.read("monday.wav").samples - voicenym.read("interview.python.wav").samples
+    assert same.abs().max() < 1e-3  # but for the 16 bits of the file
+
+
+def check_corpus(desk: Path) -> None:
+    assert len(list((desk / "anon").glob("*/*.wav"))) == 4
+    names = {path.parent.name for path in (desk / "published").glob("*/*.wav")}
+    assert len(names) == 2
+    assert not names & {"anna", "bert"}
+
+
+CHECKS = {
+    "README.md": check_readme,
+    "docs/tutorials/first-file.md": check_first_file,
+    "docs/tutorials/corpus.md": check_corpus,
+}
+
+
+def test_every_block_of_the_readme_runs() -> None:
+    assert {language for language, _ in blocks("README.md")} == {"sh", "python"}
+
+
+def test_the_readme_is_short() -> None:
+    assert len(README.read_text("utf-8").splitlines()) <= MOST_LINES
 
 
 def test_the_start_takes_eight_lines() -> None:
-    assert len(blocks("python")[0].split("\n")) <= 9
+    start = next(text for language, text in blocks("README.md") if language == "python")
+    assert len(start.split("\n")) <= 9
 
 
 def test_the_table_names_every_system_and_no_other() -> None:
