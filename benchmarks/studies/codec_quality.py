@@ -70,7 +70,7 @@ from voicenym.nets.checkpoint import fingerprint
 from voicenym.nets.codec.codec import Codec
 from voicenym.nets.content.units import Cepstra
 from voicenym.nets.synthesis.synthesis_losses import LogMel, mel_distance
-from voicenym.recognition.speaker_grammar import Pairs, listen, understood
+from voicenym.recognition.speaker_grammar import Pairs, intelligible, recognise_speakers
 from voicenym.verification.vector_store import VectorCache
 from voicenym.verification.verifier import Verifier
 from voicenym.verification.verifiers import verifier
@@ -194,7 +194,9 @@ class Words:
         self._orders = intelligibility.commands(rows)
         self._prompts = {name: [row["text"] for row in own] for name, own in readers.items()}
         first = {name: own[:SCREENED] for name, own in readers.items()}
-        self._clear = understood(listen(self._spoken(None, first), self._prompts, choice=True))
+        self._clear = intelligible(
+            recognise_speakers(self._spoken(None, first), self._prompts, choice=True)
+        )
 
     def __call__(self, system: Anonymizer | None) -> Figures:
         """What is lost through a system; of the originals for None."""
@@ -204,11 +206,11 @@ class Words:
             for name, own in self._readers.items()
         }
         read = self._spoken(system, second)
-        picked = listen(read, self._prompts, choice=True)
+        picked = recognise_speakers(read, self._prompts, choice=True)
         figures = {"sentences": _rate(_wrong(picked))}
         clear = {name: read[name] for name in self._clear}
         if any(clear.values()):
-            heard = listen(clear, self._prompts, choice=False)
+            heard = recognise_speakers(clear, self._prompts, choice=False)
             figures["WER"] = Measured(*intelligibility.word_error_rate(heard), "%")
         if self._orders:
             six = sorted({row["text"] for row in self._orders})
@@ -219,7 +221,7 @@ class Words:
                 ]
             }
             special = intelligibility.PRONUNCIATIONS
-            found = listen(spoken, {"": six}, choice=True, pronunciations=special)[""]
+            found = recognise_speakers(spoken, {"": six}, choice=True, pronunciations=special)[""]
             figures["command words"] = _rate([intelligibility.wrong([pair]) for pair in found])
         return figures
 

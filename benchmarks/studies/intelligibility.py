@@ -50,7 +50,7 @@ import voicenym
 from voicenym.anonymizer import usable
 from voicenym.metrics import word_errors
 from voicenym.recognition.interface import RATE
-from voicenym.recognition.speaker_grammar import Pairs, listen, understood
+from voicenym.recognition.speaker_grammar import Pairs, intelligible, recognise_speakers
 from voicenym.resynthesis.bundled.base_core import scaled
 from voicenym.systems.base import Base
 from voicenym.verification.verifiers import encoder_of
@@ -175,7 +175,7 @@ def main() -> None:
         }
 
     started = time.perf_counter()
-    clear = understood(listen(said(None, slice(0, SCREENED)), prompts, choice=True))
+    clear = intelligible(recognise_speakers(said(None, slice(0, SCREENED)), prompts, choice=True))
     print(
         f"{len(orders)} command words; {len(readers)} readers (split {options.split}), of whom "
         f"{len(clear)} are understood; {time.perf_counter() - started:.0f} s"
@@ -190,10 +190,12 @@ def main() -> None:
         commanded = [
             (r["text"], changed(system, options.speech, r, r["utterance"])) for r in orders
         ]
-        picked = listen({"": commanded}, {"": six}, choice=True, pronunciations=PRONUNCIATIONS)[""]
+        picked = recognise_speakers(
+            {"": commanded}, {"": six}, choice=True, pronunciations=PRONUNCIATIONS
+        )[""]
         read = said(system, slice(FIRST_HALF, FIRST_HALF + MEASURED))
-        chosen = listen(read, prompts, choice=True)
-        understood_words = listen({s: read[s] for s in clear}, prompts, choice=False)
+        chosen = recognise_speakers(read, prompts, choice=True)
+        understood_words = recognise_speakers({s: read[s] for s in clear}, prompts, choice=False)
         rates = [
             rate([wrong([pair]) for pair in picked]),
             rate([wrong(pairs) for pairs in chosen.values()]),

@@ -13,7 +13,7 @@ import soxr
 
 from voicenym.errors import AudioError, VoicenymError
 from voicenym.recognition import recogniser
-from voicenym.recognition.speaker_grammar import listen, understood
+from voicenym.recognition.speaker_grammar import intelligible, recognise_speakers
 from voicenym.recognition.sphinx import Sphinx
 
 pytest.importorskip("pocketsphinx")
@@ -130,8 +130,8 @@ def test_each_speaker_is_heard_with_the_own_prompts(spoken):
     prompts = {"a": [SENTENCES[0].upper(), SENTENCES[1], "GLORP"], "b": ["yes", "no"]}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        heard = listen(speech, prompts, choice=True)
+        heard = recognise_speakers(speech, prompts, choice=True)
     assert "glorp" in str(caught[0].message)
     assert heard == {"a": [(SENTENCES[0], SENTENCES[0])], "b": [("no", "yes")]}
-    assert understood(heard) == ["a"]
-    assert understood(heard, most=1.0) == ["a", "b"]
+    assert intelligible(heard) == ["a"]
+    assert intelligible(heard, most=1.0) == ["a", "b"]

@@ -63,7 +63,7 @@ def selected(candidates: Sequence[Attacker], names: Sequence[str]) -> list[Attac
     Words of former names (:mod:`voicenym.attack.former_names`) select as well.
 
     Raises:
-        VoicenymError: nobody, or only attackers who hold the key.
+        VoicenymError: no attacker matches, or only those that hold the key.
     """
     if not names:
         return list(candidates)

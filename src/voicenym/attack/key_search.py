@@ -53,7 +53,7 @@ class KeySearch(Attacker):
 
     x being the verifier's score: for cosines, b is the concentration of a von Mises-Fisher density;
     for log-likelihood ratios, such as PLDA's, b is 1. The second term normalises for trials that
-    some voice fits well whoever the speaker is.
+    some voice fits well under every model.
 
     Args:
         keys: number of voices.

@@ -133,21 +133,23 @@ class TrainedAttacker(Attacker):
     def _train(self, scenario: Scenario, place: Path, left_out: LeftOut) -> None:
         from voicenym.training.speech.speech_cache import Shelf
 
-        learnt, kept = self.split(scenario)
+        training, held_out = self.split(scenario)
         cache = Shelf(self.training.folder / "speech")
         *voices, by_speaker = self._voices(scenario)
-        count = len(learnt) * len(self._voices(scenario))
+        count = len(training) * len(self._voices(scenario))
         self.say(f"protecting {count} recordings to train on")
 
         def protected(recordings: Sequence[Recording], transform: Transform) -> list[Utterance]:
             return cache.fill(recordings, transform, self.training.workers, left_out=left_out)
 
-        speech = [u for transform in (*voices, by_speaker) for u in protected(learnt, transform)]
+        speech = [u for transform in (*voices, by_speaker) for u in protected(training, transform)]
         card = {"trained on": scenario.protection.system or "files"}
         options = TrainingOptions(
             self.recipe, self.training.seconds, self.training.workers, card, self.say
         )
-        trained = train_verifier(self.start(), speech, place, protected(kept, voices[0]), options)
+        trained = train_verifier(
+            self.start(), speech, place, protected(held_out, voices[0]), options
+        )
         write_private(place / CURVE, json.dumps(list(trained.curve)))
 
     def split(self, scenario: Scenario) -> tuple[list[Recording], list[Recording]]:

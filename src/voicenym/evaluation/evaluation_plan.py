@@ -35,7 +35,7 @@ class Plan:
         denoisers: names, for V-Cloak's A2.
         keys: of the key search.
         only: attackers to run, each by a part of its name; empty for all.
-        lesson: how the semi-informed attacker trains its verifier; None if it does not.
+        attacker_training: settings of attackers that train; None where none does.
         normalise: also normalise the scores of those who compare, by AS-norm against the pool.
         per: voices per speaker or utterance.
         recogniser: for words; None leaves them out.
@@ -56,7 +56,7 @@ class Plan:
     denoisers: tuple[str, ...] = ()
     keys: int = 24
     only: tuple[str, ...] = ()
-    lesson: AttackerTraining | None = None
+    attacker_training: AttackerTraining | None = None
     normalise: bool = False
     per: str = "speaker"
     recogniser: Recogniser | None = None

@@ -237,7 +237,7 @@ def _attackers(
         len(plan.pool),
         len({recording.speaker for recording in plan.pool}),
         plan.normalise,
-        plan.lesson,
+        plan.attacker_training,
         say,
     )
     chosen = selected(attackers_for(resources), plan.only)

@@ -12,7 +12,7 @@ Pairs = list[tuple[str, str]]
 """Pairs of reference and hypothesis in lower case, by utterance."""
 
 
-def listen(
+def recognise_speakers(
     speech: Mapping[str, Sequence[tuple[str, Recording]]],
     prompts: Mapping[str, Sequence[str]],
     *,
@@ -38,7 +38,7 @@ def listen(
         VoicenymError: no prompt of a speaker has a pronunciation.
 
     Example:
-        >>> listen({"s1": [("YES", recording)]}, {"s1": ["YES", "NO"]}, choice=True)
+        >>> recognise_speakers({"s1": [("YES", recording)]}, {"s1": ["YES", "NO"]}, choice=True)
         ... # doctest: +SKIP
         {'s1': [('yes', 'yes')]}
     """
@@ -56,16 +56,16 @@ def listen(
     return heard
 
 
-def understood(heard: Mapping[str, Pairs], most: float = 0.0) -> list[str]:
+def intelligible(heard: Mapping[str, Pairs], most: float = 0.0) -> list[str]:
     """Speakers with at most a given share of wrongly recognised utterances.
 
     Measure on other utterances of these speakers, or the selection biases the originals' figures.
 
     Args:
-        heard: from :func:`listen`, of originals.
+        heard: from :func:`recognise_speakers`, of originals.
         most: share of utterances that may be wrong, 0 to 1.
 
-    >>> understood({"a": [("yes", "yes")], "b": [("yes", "no")], "c": []})
+    >>> intelligible({"a": [("yes", "yes")], "b": [("yes", "no")], "c": []})
     ['a']
     """
     return [

@@ -185,8 +185,8 @@ class PLDA:
         amount = ledoit_wolf(rest) if shrinkage is None else shrinkage
         usual = float(np.trace(within)) / dimensions
         within = (1.0 - amount) * within + amount * usual * np.eye(dimensions)
-        apart = (means - centre) * np.sqrt(count / len(x))[:, None]
-        projection, _ = diagonalising(within, apart.T @ apart)
+        spread = (means - centre) * np.sqrt(count / len(x))[:, None]
+        projection, _ = diagonalising(within, spread.T @ spread)
         projection = projection[: lda or spanned]
         vectors = (x - centre) @ projection.T
         if normalise:
@@ -239,10 +239,10 @@ def ledoit_wolf(rest: Array) -> float:
     """
     n, d = rest.shape
     covariance = rest.T @ rest / n
-    apart = float(np.square(covariance - np.trace(covariance) / d * np.eye(d)).sum())
+    distance = float(np.square(covariance - np.trace(covariance) / d * np.eye(d)).sum())
     # sum over vectors of |x x' - S|^2, which is sum |x|^4 - n |S|^2
     error = (float(np.square(np.square(rest).sum(1)).sum()) / n - np.square(covariance).sum()) / n
-    return float(min(max(error, 0.0) / apart, 1.0)) if apart > 0.0 else 1.0
+    return float(min(max(error, 0.0) / distance, 1.0)) if distance > 0.0 else 1.0
 
 
 def _to_sphere(vectors: Array) -> Array:

@@ -17,7 +17,7 @@ TITLES = {"ecapa": "ECAPA-TDNN", "xvector": "x-vector"}
 class Published(EncoderVerifier):
     """A speaker encoder of SpeechBrain, converted to a folder of this package.
 
-    It has no calibration, because nobody measured its scores.
+    It has no calibration, because its scores were not measured.
 
     Args:
         kind: one of :data:`TITLES`.

@@ -33,7 +33,7 @@ class Verifier(ABC):
             guesses (:class:`voicenym.attack.key_search.KeySearch`): for cosines, the concentration
             of a speaker's vectors about their mean; 1 for log-likelihood ratios.
         calibration: slope and offset that map the score of two recordings to a log-likelihood ratio
-            in nats; NaN where nobody measured them.
+            in nats; NaN where they are unknown.
     """
 
     name: str

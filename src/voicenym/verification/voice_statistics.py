@@ -1,4 +1,4 @@
-"""A verifier of seven voice statistics: pitch, formants and spectral tilt, without learnt weights.
+"""A verifier of seven voice statistics: pitch, formants and spectral tilt, without trained weights.
 
 The statistics are robust averages over the voiced frames of a recording. The verifier is the
 baseline of every evaluation: one that finds fewer speakers than this measures no protection.

@@ -242,7 +242,7 @@ def evaluate(
             keys=keys,
             only=tuple(only),
             verifiers=tuple(verifiers or installed()),
-            lesson=_lesson(
+            attacker_training=_attacker_training(
                 attacker_budget, attacker_start, attacker_config, place.parent / ATTACKERS, workers
             ),
             normalise=normaliser is not None,
@@ -280,7 +280,7 @@ def _left_out(name: str, why: str) -> None:
     typer.echo(f"{name} is left out: {why}", err=True)
 
 
-def _lesson(
+def _attacker_training(
     budget: str | None, start: str, config: str, folder: Path, workers: int
 ) -> AttackerTraining:
     """How the semi-informed attackers train; without a budget, only what takes minutes."""

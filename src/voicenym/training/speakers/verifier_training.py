@@ -15,15 +15,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import numpy as np
-
 from voicenym.corpus.skipped import STRICT, LeftOut
 from voicenym.errors import DependencyError, VoicenymError
 from voicenym.verification.encoder_verifier import EncoderVerifier, StoredEncoder
 from voicenym.verification.gmm_ubm import GMMUBM
 from voicenym.verification.ivector import IVector, SpeakerSpace
-from voicenym.verification.plda import PLDA
-from voicenym.verification.prosody import KIND, METHOD, ProsodyVerifier, measure
+from voicenym.verification.prosody import ProsodyVerifier
 from voicenym.verification.verifier import Verifier
 from voicenym.verification.voice_statistics import VoiceStatistics
 
@@ -229,32 +226,9 @@ def _prosody(
     options: TrainingOptions,
 ) -> TrainedVerifier:
     """Standardisation and PLDA of prosody measures; there is no recipe."""
-    import torch
+    from voicenym.training.speakers.train_prosody import train
 
-    from voicenym.nets.checkpoint import write
-
-    numbers = measure([recording.samples() for recording in speech])
-    known = np.isfinite(numbers)
-    measured = known.any(1)
-    if not measured.any():
-        raise VoicenymError("nothing but silence: prosody is estimated from speech")
-    speakers = np.array([recording.speaker for recording in speech])[measured]
-    numbers, known = numbers[measured], known[measured]
-    count = known.sum(0).clip(1)
-    mean = np.where(known, numbers, 0.0).sum(0) / count
-    variance = np.where(known, np.square(numbers - mean), 0.0).sum(0) / count
-    scale = np.where(variance > 0.0, np.sqrt(variance), 1.0)
-    plda = PLDA.train(np.nan_to_num((numbers - mean) / scale), speakers, normalise=False)
-    model = plda.model
-    parts = (plda.centre, plda.projection, model.mean, model.within, model.between)
-    tensors = {
-        "mean": torch.from_numpy(mean),
-        "scale": torch.from_numpy(scale),
-        **SpeakerSpace(*parts).tensors(),
-    }
-    write(folder, tensors, {"kind": KIND, "method": METHOD, "card": dict(options.card)})
-    count_speakers = len(set(speakers))
-    options.say(f"prosody of {len(speakers)} recordings of {count_speakers} speakers")
+    train(speech, folder, options.card, options.say)
     return TrainedVerifier(ProsodyVerifier(folder))
 
 
