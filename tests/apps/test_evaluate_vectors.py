@@ -28,7 +28,9 @@ def test_methods_are_judged_and_reported(command, tmp_path):
         "--attacker-identity", "few=copy",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr.decode()
-    assert "| few | " in done.stdout.decode()
+    lines = done.stdout.decode().splitlines()
+    assert [line.split("\t")[0] for line in lines] == ["method", "(unprotected)", "copy", "few"]
+    assert "report/index.html" in done.stderr.decode()
     held = json.loads((tmp_path / "report/vectors.json").read_text())
     assert [one["name"] for one in held["methods"]] == ["copy", "few"]
     assert (tmp_path / "report/index.html").is_file()

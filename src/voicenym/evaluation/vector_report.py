@@ -52,20 +52,22 @@ def _columns() -> list[Metric[VoiceVectors]]:
     return [metric for metric in of(VoiceVectors) if metric.display.card]
 
 
-def table(judged: Sequence[Judged]) -> str:
-    """Figures with their intervals, a line a method, in Markdown."""
+def records(judged: Sequence[Judged]) -> list[dict[str, str]]:
+    """Figures with their intervals by heading, a record a method; EERs in percent by attacker."""
     attackers = [name for name in ATTACKERS if name != UNPROTECTED]
     columns = _columns()
-    heads = ["method", *attackers, *(metric.name for metric in columns)]
-    lines = ["| " + " | ".join(heads) + " |", "| --- " * len(heads) + "|"]
+    found = [
+        {
+            "method": one.name,
+            **{name: cell(one.errors.get(name), 1) for name in attackers},
+            **{m.name: cell(one.figures.get(m.name), m.display.digits) for m in columns},
+        }
+        for one in judged
+    ]
     if judged:
-        first = judged[0].errors[UNPROTECTED]
-        lines.append("| *unprotected* | " + cell(first, 1) + " |" * (len(heads) - 1))
-    for one in judged:
-        cells = [cell(one.errors.get(name), 1) for name in attackers]
-        cells += [cell(one.figures.get(m.name), m.display.digits) for m in columns]
-        lines.append("| " + " | ".join([one.name, *cells]) + " |")
-    return "\n".join(lines)
+        bare = {**dict.fromkeys(found[0], ""), "method": "(unprotected)"}
+        found.insert(0, {**bare, attackers[0]: cell(judged[0].errors[UNPROTECTED], 1)})
+    return found
 
 
 def _plain(one: Judged) -> dict[str, Any]:

@@ -1,14 +1,21 @@
-"""``voicenym audit``: one recording, and what an attacker sees of it."""
+"""``voicenym audit``: attacks on one anonymized recording."""
 
 from __future__ import annotations
 
+import dataclasses
+import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
 from voicenym.apps.cli import speaker_level as levels
+from voicenym.apps.cli import tables
 from voicenym.apps.cli.command_group import command, new_app
 from voicenym.apps.cli.skipped_files import FAIL_FAST, leaving_out
+
+if TYPE_CHECKING:
+    from voicenym.evaluation.recording_audit import Audit
 
 app = new_app()
 
@@ -21,25 +28,26 @@ def audit(
     original: Path = typer.Argument(help="The recording before."),
     anonymized: Path = typer.Argument(help="The recording after."),
     system: str | None = typer.Option(
-        None, "--system", "-s", help="System that was used: tries attackers who know it."
+        None, "--system", "-s", help="System that was used; adds attackers who know it."
     ),
     verifiers: list[str] = typer.Option(
         [],
         "--verifier",
-        help="What attackers compare voices with, as for evaluate; may be repeated. Default: "
-        "ecapa-small and resemblyzer, as far as pulled.",
+        help="Verifier of the attackers, as for evaluate; may be repeated. Default: ecapa-small, "
+        "and resemblyzer if its weights are here.",
     ),
     pool: Path | None = typer.Option(
         None,
         "--pool",
-        help="Original speech of other people: verifiers that do not know what their scores mean "
-        "(ecapa:PLACE, xvector:PLACE, gmm-ubm:FOLDER, ivector:FOLDER) learn it from this.",
+        help="Original speech of other speakers, which calibrates the scores of ecapa:PLACE, "
+        "xvector:PLACE, gmm-ubm:FOLDER and ivector:FOLDER.",
     ),
     pool_size: int = typer.Option(
-        200, "--pool-size", min=2, help="Recordings of it at most, spread over its speakers."
+        200, "--pool-size", min=2, help="Recordings of --pool at most, from all its speakers."
     ),
     speaker_level: int | None = levels.SPEAKER_LEVEL,
     fail_fast: bool = FAIL_FAST,
+    as_json: bool = typer.Option(False, "--json", help="Print JSON."),
 ) -> None:
     """Attack one anonymized recording and say what was recognised."""
     from voicenym.anonymizer import load
@@ -56,23 +64,47 @@ def audit(
             others = spread(everybody, pool_size)
         if not verifiers and (missing := unconverted()):
             typer.echo(missing, err=True)
-        ears = [verifier(name) for name in verifiers or installed()]
-        found = run(original, anonymized, ears, system, pool=others, left_out=left_out)
-        typer.echo(found.verdict + "\n")
-        for sight in found.sights:
-            typer.echo(f"  {sight.attacker + ':':28s} {sight.words}")
-        before, after = found.pitch
-        if before and after:
-            typer.echo(f"\nPitch: median {before:.0f} Hz before, {after:.0f} Hz after.")
-        typer.echo(f"Waveforms: correlation {found.copied:.2f} (1 is a copy).")
-        if abs(found.seconds[0] - found.seconds[1]) > 0.05:
-            typer.echo(f"Length: {found.seconds[0]:.2f} s before, {found.seconds[1]:.2f} s after.")
-        for tag in found.tags:
-            typer.echo(f"Tag in the anonymized file: {tag}")
-        if system is None:
-            typer.echo("\nAttackers who know the system were not tried: name it with --system.")
-        typer.echo(
-            "\nThese attackers compare with the very recording that was anonymized: the worst "
-            "case. One who has only other recordings of this person sees less; one who trains on "
-            "anonymized speech may see more. What is said, accent and rhythm may name somebody too."
-        )
+        used = [verifier(name) for name in verifiers or installed()]
+        found = run(original, anonymized, used, system, pool=others, left_out=left_out)
+        if as_json:
+            typer.echo(json.dumps(dataclasses.asdict(found), indent=2, ensure_ascii=False))
+            return
+        for line in page(found, anonymized, system, tables.width()):
+            typer.echo(line)
+
+
+def page(found: Audit, anonymized: Path, system: str | None, room: int) -> list[str]:
+    """Lines of an audit for a terminal of ``room`` columns: verdict, attackers, signal, limits.
+
+    Args:
+        found: the audit.
+        anonymized: the file.
+        system: that was used, where it is known.
+        room: columns.
+    """
+    records = [
+        {"attacker": sight.attacker, "finds the pair": sight.words} for sight in found.sights
+    ]
+    columns = (tables.field("attacker"), tables.field("finds the pair", prose=True))
+    lines = [tables.wrapped(found.verdict, room), "", *tables.aligned(records, columns, room), ""]
+    before, after = found.pitch
+    if before and after:
+        lines.append(f"Pitch: median {before:.0f} Hz before, {after:.0f} Hz after.")
+    lines.append(f"Waveforms: correlation {found.copied:.2f} (1 is a copy).")
+    if abs(found.seconds[0] - found.seconds[1]) > 0.05:
+        lines.append(f"Length: {found.seconds[0]:.2f} s before, {found.seconds[1]:.2f} s after.")
+    lines += [tables.wrapped(f"Tag in the anonymized file: {tag}", room) for tag in found.tags]
+    known = (
+        "Attackers who know the system were not run: name it with --system."
+        if system is None
+        else f"Attackers who know the system {system} were run. Its figures over many speakers: "
+        f"voicenym systems {system}"
+    )
+    limits = (
+        "These attackers compare with the very recording that was anonymized, which is the worst "
+        "case. An attacker with other recordings of this speaker recognises less; one who trains "
+        "on anonymized speech may recognise more. Words, accent and rhythm can identify a speaker "
+        "too."
+    )
+    audited = tables.wrapped(f"Audited: {anonymized}", room)
+    return [*lines, "", tables.wrapped(known, room), "", tables.wrapped(limits, room), audited]

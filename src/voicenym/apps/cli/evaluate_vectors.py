@@ -6,6 +6,7 @@ from pathlib import Path
 
 import typer
 
+from voicenym.apps.cli import tables
 from voicenym.errors import VoicenymError
 
 
@@ -74,8 +75,11 @@ def run(
     )
     page = vector_report.write(judged, bench, output, settings)
     if not quiet:
-        typer.echo(vector_report.table(judged))
-        typer.echo(f"report: {page}")
+        found = vector_report.records(judged)
+        columns = [tables.field(name) for name in found[0]]
+        notes = ["EER in percent by attacker, then figures of the vectors, with 95 % intervals."]
+        tables.emit(found, columns, notes=notes)
+        typer.echo(f"report: {page}", err=True)
 
 
 def _labelled(text: str) -> tuple[str, str]:
