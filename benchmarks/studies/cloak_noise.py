@@ -25,11 +25,11 @@ import numpy as np
 import torch
 
 from voicenym.attack.attackers import Ignorant, Unprotected
-from voicenym.attack.embedder import Embedder
 from voicenym.attack.scenario import Protection, Scenario
-from voicenym.attack.transforms import Anonymize, Step, Transform
+from voicenym.corpus.embedder import Embedder
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.recordings import halved, recordings
+from voicenym.corpus.transforms import Anonymize, Step, Transform
 from voicenym.evaluation import protection
 from voicenym.evaluation.evaluation_plan import key
 from voicenym.evaluation.protection import split

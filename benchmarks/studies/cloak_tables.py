@@ -26,10 +26,10 @@ import torch
 
 from voicenym.attack.attackers import Denoising, Ignorant, KeyHolder, LazyInformed, Unprotected
 from voicenym.attack.denoisers import denoisers
-from voicenym.attack.embedder import Embedder
 from voicenym.attack.scenario import Protection, Scenario
-from voicenym.attack.transforms import Transform
+from voicenym.corpus.embedder import Embedder
 from voicenym.corpus.recordings import halved, recordings, spread
+from voicenym.corpus.transforms import Transform
 from voicenym.evaluation import protection, utility
 from voicenym.evaluation.evaluation_plan import key
 from voicenym.evaluation.results import cell

@@ -54,11 +54,11 @@ import torch
 
 from voicenym.anonymizer import Anonymizer, load
 from voicenym.attack.attackers import Ignorant, LazyInformed, Unprotected
-from voicenym.attack.embedder import Embedder
 from voicenym.attack.scenario import Protection, Scenario
-from voicenym.attack.transforms import ORIGINAL, Anonymize, Transform
+from voicenym.corpus.embedder import Embedder
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.recordings import halved, recordings, spread
+from voicenym.corpus.transforms import ORIGINAL, Anonymize, Transform
 from voicenym.evaluation import distinctiveness, protection, utility
 from voicenym.evaluation.evaluation_plan import key
 from voicenym.evaluation.figures.similarity_figures import vectors as scattered

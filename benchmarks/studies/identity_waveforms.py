@@ -37,11 +37,11 @@ import numpy as np
 import torch
 
 from voicenym.attack.attackers import Ignorant, LazyInformed, SemiInformedBackEnd, Unprotected
-from voicenym.attack.embedder import Embedder
 from voicenym.attack.scenario import Protection, Scenario
-from voicenym.attack.transforms import ORIGINAL, Transform
+from voicenym.corpus.embedder import Embedder
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.recordings import halved, recordings, spread
+from voicenym.corpus.transforms import ORIGINAL, Transform
 from voicenym.evaluation import distinctiveness, protection
 from voicenym.evaluation.protocol import key
 from voicenym.evaluation.results import cell

@@ -31,9 +31,9 @@ from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
 import numpy as np
 import torch
 
-from voicenym.attack.transforms import ORIGINAL, Anonymize, Transform
 from voicenym.corpus.recording import RATE, Recording
 from voicenym.corpus.recordings import recordings, spread
+from voicenym.corpus.transforms import ORIGINAL, Anonymize, Transform
 from voicenym.metrics import normalise, word_errors
 from voicenym.nets.words.phones import SILENCE
 from voicenym.pseudonym import Key

@@ -7,11 +7,11 @@ import pytest
 
 from voicenym import Key
 from voicenym.attack import attacker_list, attackers, inversion, key_search
-from voicenym.attack.embedder import Embedder
 from voicenym.attack.resources import Resources
 from voicenym.attack.scenario import Model, Protection, Scenario
-from voicenym.attack.transforms import EVERYBODY, Anonymize, Undo
+from voicenym.corpus.embedder import Embedder
 from voicenym.corpus.recording import Recording
+from voicenym.corpus.transforms import EVERYBODY, Anonymize, Undo
 
 USER, ATTACKER = Key(bytes(32)), Key(bytes(range(32)))
 DIMENSION, SPEAKERS, VOICES = 24, 20, 6
@@ -139,7 +139,7 @@ def test_guesses_of_mcadams_cover_its_range():
 def test_files_of_others_are_attacked_without_their_system(corpus, spectrum, tmp_path):
     import soundfile
 
-    from voicenym.attack.transforms import OtherFiles, Transform
+    from voicenym.corpus.transforms import OtherFiles, Transform
 
     files = {}
     for recording in corpus:

@@ -5,7 +5,6 @@ import pytest
 import torch
 
 from voicenym import Audio, Key, load
-from voicenym.attack.embedder import Embedder
 from voicenym.attack.inversion import (
     INVERSES,
     ChosenPseudonym,
@@ -15,7 +14,8 @@ from voicenym.attack.inversion import (
     Inverted,
     inversions,
 )
-from voicenym.attack.transforms import ORIGINAL, Anonymize, Transform
+from voicenym.corpus.embedder import Embedder
+from voicenym.corpus.transforms import ORIGINAL, Anonymize, Transform
 from voicenym.dsp.voice_measurement import Reader
 from voicenym.errors import VoicenymError
 from voicenym.systems.vtln import Vtln

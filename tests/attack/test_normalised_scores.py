@@ -9,8 +9,8 @@ from voicenym import Key
 from voicenym.attack.attackers import Ignorant, KeyHolder, LazyInformed, Unprotected
 from voicenym.attack.normalised_scores import Normalised, cohort
 from voicenym.attack.scenario import Model, Protection, Scenario
-from voicenym.attack.transforms import ORIGINAL, Anonymize, OtherFiles, Transform
 from voicenym.corpus.recording import Recording
+from voicenym.corpus.transforms import ORIGINAL, Anonymize, OtherFiles, Transform
 from voicenym.errors import VoicenymError
 from voicenym.verification.scoring import unit
 

@@ -7,7 +7,6 @@ import pytest
 import soundfile
 
 from voicenym import Key
-from voicenym.attack.embedder import Embedder
 from voicenym.attack.resources import AttackerTraining
 from voicenym.attack.scenario import Model, Protection, Scenario
 from voicenym.attack.trained_attackers import (
@@ -16,6 +15,7 @@ from voicenym.attack.trained_attackers import (
     SemiInformedProsody,
     SemiInformedVerifier,
 )
+from voicenym.corpus.embedder import Embedder
 from voicenym.corpus.recording import Recording
 
 pytest.importorskip("lightning")

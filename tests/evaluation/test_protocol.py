@@ -112,8 +112,8 @@ def test_files_of_somebody_else_are_evaluated(desk, tmp_path):
 
 def test_statistics_are_trained_on_what_their_attacker_knows(corpus):
     """The ignorant know originals alone; the informed protect the pool with their own key."""
-    from voicenym.attack.embedder import Embedder
     from voicenym.attack.scenario import Protection, Scenario
+    from voicenym.corpus.embedder import Embedder
     from voicenym.evaluation import protection
     from voicenym.evaluation.evaluation_plan import key
     from voicenym.evaluation.trials import build

@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("jiwer")
 pytest.importorskip("parselmouth")
 
-from voicenym.attack.transforms import ORIGINAL, Transform
+from voicenym.corpus.transforms import ORIGINAL, Transform
 from voicenym.evaluation import utility
 from voicenym.metrics import intonation, opinion, word_error_rate
 from voicenym.recognition import Transcripts

@@ -226,7 +226,7 @@ class Plain:
 
 @pytest.mark.parametrize(("mask", "workers"), [(0, 1), (0o022, 1), (0, 2)])
 def test_decoded_speech(tmp_path, sample, umask, mask, workers):
-    from voicenym.attack.transforms import ORIGINAL
+    from voicenym.corpus.transforms import ORIGINAL
     from voicenym.training.speech.speech_cache import Shelf
 
     umask(mask)

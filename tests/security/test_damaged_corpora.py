@@ -13,12 +13,12 @@ from typer.testing import CliRunner
 
 from voicenym.apps.cli import app
 from voicenym.attack.attackers import enrolment_vectors, trial_vectors
-from voicenym.attack.embedder import Embedder
 from voicenym.attack.scenario import Model, Protection, Scenario
-from voicenym.attack.transforms import Anonymize, Transform
+from voicenym.corpus.embedder import Embedder
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.recordings import recordings
 from voicenym.corpus.skipped import LeftOut, reason
+from voicenym.corpus.transforms import Anonymize, Transform
 from voicenym.corpus.worker_pool import Death
 from voicenym.errors import VoicenymError, WeightsError
 from voicenym.evaluation import results
@@ -323,7 +323,7 @@ def test_a_killed_worker_costs_a_shelf_and_an_embedder_one_recording(
     assert "was killed" in omission.reason
     assert "tried again alone" in omission.reason
 
-    monkeypatch.setattr("voicenym.attack.embedder.AT_ONCE", 2)
+    monkeypatch.setattr("voicenym.corpus.embedder.AT_ONCE", 2)
     left_out = LeftOut()
     with Embedder(workers=2, left_out=left_out) as embedder:
         transform = Transform((lethal.Lethal(wrong),))

@@ -219,7 +219,7 @@ def main():
     import torch
 
     from voicenym import processes
-    from voicenym.attack.embedder import Embedder
+    from voicenym.corpus.embedder import Embedder
     from voicenym.verification.verifiers import verifier
     from voicenym.corpus.file_plan import Item
     from voicenym.corpus.recordings import recordings

@@ -13,11 +13,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from voicenym.attack.embedder import Embedder
+from voicenym.attack.denoisers import Denoise
 from voicenym.attack.resources import Resources
 from voicenym.attack.scenario import Scenario
-from voicenym.attack.transforms import ORIGINAL, Denoise, Step, Transform
+from voicenym.corpus.embedder import Embedder
 from voicenym.corpus.recording import Recording
+from voicenym.corpus.transforms import ORIGINAL, Step, Transform
 from voicenym.verification.scoring import Backend
 from voicenym.verification.verifier import Verifier
 

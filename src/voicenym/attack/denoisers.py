@@ -12,6 +12,7 @@ All keep length and alignment: ``[time]`` float32 in and out, at 16 kHz.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -19,6 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from voicenym.corpus.recording import Recording
 from voicenym.errors import DependencyError
 
 RATE = 16_000
@@ -32,6 +34,23 @@ BITS = 8
 SQUEEZE = 0.8
 MP3_BIT_RATE = 32_000
 """Bits per second: an eighth of 16-bit samples at 16 kHz, and mono speech's usual rate."""
+
+
+@dataclass(frozen=True)
+class Denoise:
+    """A de-noiser as a step of a :class:`~voicenym.corpus.transforms.Transform`, by its name."""
+
+    name: str
+
+    @property
+    def description(self) -> str:
+        return f"de-noising ({self.name})"
+
+    def identity(self, recording: Recording) -> str:
+        return f"denoise {self.name}"
+
+    def __call__(self, samples: np.ndarray, recording: Recording) -> np.ndarray:
+        return denoisers()[self.name](samples)
 
 
 def denoisers() -> dict[str, Denoiser]:

@@ -20,12 +20,12 @@ import numpy as np
 
 from voicenym.anonymizer import system_class
 from voicenym.attack.attackers import Attacker, enrolment_vectors, trial_vectors
-from voicenym.attack.embedder import Embedder
 from voicenym.attack.key_search import PER_TRIAL, chosen_concentration, marginal
 from voicenym.attack.resources import Resources
 from voicenym.attack.scenario import Scenario
-from voicenym.attack.transforms import ORIGINAL, Step, Undo
+from voicenym.corpus.embedder import Embedder
 from voicenym.corpus.recording import RATE, Recording
+from voicenym.corpus.transforms import ORIGINAL, Step, Undo
 from voicenym.errors import VoicenymError
 from voicenym.pseudonym import Pseudonym
 from voicenym.systems.formant import WARP_CAP, Formant, Voice

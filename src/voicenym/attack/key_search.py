@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from voicenym.attack.attackers import Attacker, enrolment_vectors, trial_vectors
-from voicenym.attack.embedder import Embedder
 from voicenym.attack.resources import Resources
 from voicenym.attack.scenario import Scenario
-from voicenym.attack.transforms import EVERYBODY, ORIGINAL
+from voicenym.corpus.embedder import Embedder
+from voicenym.corpus.transforms import EVERYBODY, ORIGINAL
 from voicenym.pseudonym import Key
 from voicenym.verification.verifier import Verifier
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from voicenym.attack.attackers import Attacker, Comparing
-from voicenym.attack.embedder import Embedder
 from voicenym.attack.scenario import Scenario
-from voicenym.attack.transforms import Transform
+from voicenym.corpus.embedder import Embedder
+from voicenym.corpus.transforms import Transform
 from voicenym.verification.score_normalisation import ASNorm
 from voicenym.verification.scoring import class_means, grouped, unit
 from voicenym.verification.verifier import Verifier

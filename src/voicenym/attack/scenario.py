@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from voicenym.attack.transforms import Anonymize, Transform
 from voicenym.corpus.recording import Recording
+from voicenym.corpus.transforms import Anonymize, Transform
 from voicenym.pseudonym import Key
 
 

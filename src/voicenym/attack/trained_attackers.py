@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from voicenym.attack.attackers import Attacker, enrolment_vectors, trial_vectors
-from voicenym.attack.embedder import Embedder
 from voicenym.attack.key_search import candidate_keys
 from voicenym.attack.resources import AttackerTraining, Resources
 from voicenym.attack.scenario import Scenario
-from voicenym.attack.transforms import Transform
+from voicenym.corpus.embedder import Embedder
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.skipped import LeftOut
+from voicenym.corpus.transforms import Transform
 from voicenym.private import write_private
 from voicenym.training.speakers.verifier_training import (
     TrainingOptions,

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from voicenym.attack.attackers import Attacker, Comparing, Ignorant, LazyInformed, Unprotected
-from voicenym.attack.embedder import Embedder
 from voicenym.attack.scenario import Scenario
-from voicenym.attack.transforms import ORIGINAL, Transform
+from voicenym.corpus.embedder import Embedder
+from voicenym.corpus.transforms import ORIGINAL, Transform
 from voicenym.errors import ScoreError
 from voicenym.evaluation import reported_metrics
 from voicenym.evaluation.reported_metrics import WEIGHTED

@@ -12,13 +12,13 @@ from voicenym.anonymizer import load
 from voicenym.attack.attacker_list import attackers as attackers_for
 from voicenym.attack.attacker_list import selected
 from voicenym.attack.attackers import Attacker
-from voicenym.attack.embedder import Embedder
 from voicenym.attack.resources import Resources
 from voicenym.attack.scenario import Protection, Scenario
-from voicenym.attack.transforms import ORIGINAL, OtherFiles, Transform
+from voicenym.corpus.embedder import Embedder
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.recordings import FILES
 from voicenym.corpus.skipped import STRICT, LeftOut
+from voicenym.corpus.transforms import ORIGINAL, OtherFiles, Transform
 from voicenym.errors import CorpusError
 from voicenym.evaluation import condition_weights, distinctiveness, protection, utility
 from voicenym.evaluation.caveats import caveats

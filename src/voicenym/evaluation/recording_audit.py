@@ -15,12 +15,12 @@ from pathlib import Path
 import numpy as np
 
 from voicenym.attack.denoisers import denoisers
-from voicenym.attack.embedder import Embedder
 from voicenym.attack.inversion import inversions
 from voicenym.attack.key_search import candidate_keys
-from voicenym.attack.transforms import EVERYBODY, Anonymize
+from voicenym.corpus.embedder import Embedder
 from voicenym.corpus.recording import RATE, Recording
 from voicenym.corpus.skipped import STRICT, LeftOut
+from voicenym.corpus.transforms import EVERYBODY, Anonymize
 from voicenym.dsp.pitch import online as pitch
 from voicenym.errors import VoicenymError
 from voicenym.metrics import Affine

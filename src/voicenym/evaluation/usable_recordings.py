@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from voicenym.attack.embedder import Embedder
-from voicenym.attack.transforms import ORIGINAL, Transform
+from voicenym.corpus.embedder import Embedder
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.skipped import LeftOut
+from voicenym.corpus.transforms import ORIGINAL, Transform
 from voicenym.errors import CorpusError
 from voicenym.evaluation.evaluation_plan import Plan
 from voicenym.verification.verifier import Verifier

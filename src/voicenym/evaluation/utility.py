@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from voicenym.attack.transforms import Transform
 from voicenym.corpus.recording import RATE, Recording
+from voicenym.corpus.transforms import Transform
 from voicenym.errors import VoicenymError
 from voicenym.evaluation import reported_metrics
 from voicenym.evaluation.reported_metrics import RETRAINED

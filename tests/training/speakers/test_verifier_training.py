@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from voicenym.attack.transforms import ORIGINAL
+from voicenym.corpus.transforms import ORIGINAL
 from voicenym.errors import VoicenymError
 from voicenym.training.speakers.train_ubm import BackgroundConfig
 from voicenym.training.speakers.verifier_training import (

@@ -43,7 +43,7 @@ def test_nothing_is_rendered_twice(voices, tmp_path):
 
 
 def test_workers_render_the_same(voices, tmp_path):
-    from voicenym.attack.transforms import ORIGINAL
+    from voicenym.corpus.transforms import ORIGINAL
 
     one = Shelf(tmp_path / "one").fill(voices[:4], ORIGINAL)
     two = Shelf(tmp_path / "two").fill(voices[:4], ORIGINAL, workers=2)

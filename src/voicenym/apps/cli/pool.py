@@ -54,7 +54,7 @@ def build(
     """Embed a corpus; each speaker's vector is the mean of their utterances' vectors."""
     import torch
 
-    from voicenym.attack.embedder import Embedder
+    from voicenym.corpus.embedder import Embedder
     from voicenym.identity.pools.affinity_propagation import clustered
     from voicenym.identity.pools.speaker_pool import Pool, save
     from voicenym.verification.verifiers import verifier

@@ -120,7 +120,7 @@ def learnt_from(
 def rendering(system: str | None, per: str, folder: Path) -> Rendering:
     """Speech as it is, or anonymized as an attacker would, with a key kept in the folder."""
     from voicenym.anonymizer import load
-    from voicenym.attack.transforms import ORIGINAL, Anonymize, Transform
+    from voicenym.corpus.transforms import ORIGINAL, Anonymize, Transform
     from voicenym.pseudonym import Key
 
     if per not in ("speaker", "utterance"):
@@ -175,7 +175,7 @@ def prepared(
     Raises:
         CorpusError: no recording is left of those to learn from, or of those that were kept out.
     """
-    from voicenym.attack.transforms import ORIGINAL
+    from voicenym.corpus.transforms import ORIGINAL
 
     utterances = _in_places(folder, [*learnt, *kept], how or ORIGINAL, say)
     heard = [one for one in utterances[: len(learnt)] if one is not None]

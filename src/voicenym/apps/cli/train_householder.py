@@ -90,7 +90,7 @@ def _made(
     """Vectors of all utterances, which lie in the folder after the first run."""
     import torch
 
-    from voicenym.attack.embedder import Embedder
+    from voicenym.corpus.embedder import Embedder
     from voicenym.identity.pools.speaker_pool import Pool, load, save
     from voicenym.verification.verifiers import verifier
 

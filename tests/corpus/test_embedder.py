@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from voicenym import Key
-from voicenym.attack.embedder import Embedder
-from voicenym.attack.transforms import Anonymize, Transform
+from voicenym.corpus.embedder import Embedder
+from voicenym.corpus.transforms import Anonymize, Transform
 from voicenym.errors import AudioError, VoicenymError
 from voicenym.verification.vector_store import VectorCache
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from voicenym.attack.transforms import ORIGINAL, Transform
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.skipped import STRICT, LeftOut, nothing_left, reason
+from voicenym.corpus.transforms import ORIGINAL, Transform
 from voicenym.corpus.worker_pool import Death, Pool
 from voicenym.errors import AudioError
 from voicenym.verification.vector_store import VectorCache

@@ -1,7 +1,7 @@
-"""Transforms of recordings before verification: protection, and an attacker's own steps.
+"""Transforms of recordings: anonymization, and whatever else changes samples.
 
-A :class:`Transform` is a sequence of steps. Its ``identity`` names the result for a recording, as a
-cache key, without disclosing a secret key.
+A :class:`Transform` is a sequence of steps. Its ``identity`` names the result for a recording
+without revealing a key; caches use it.
 """
 
 from __future__ import annotations
@@ -108,25 +108,6 @@ class Undo:
         return Anonymize(self.system, Key(bytes(32)), EVERYBODY, self.parameters)(
             samples, recording
         )
-
-
-@dataclass(frozen=True)
-class Denoise:
-    """A de-noiser by name (attacker A2 of Deng et al. 2023)."""
-
-    name: str
-
-    @property
-    def description(self) -> str:
-        return f"de-noising ({self.name})"
-
-    def identity(self, recording: Recording) -> str:
-        return f"denoise {self.name}"
-
-    def __call__(self, samples: np.ndarray, recording: Recording) -> np.ndarray:
-        from voicenym.attack.denoisers import denoisers
-
-        return denoisers()[self.name](samples)
 
 
 @dataclass(frozen=True)
