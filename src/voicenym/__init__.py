@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from voicenym.audio import Audio, read, write
     from voicenym.errors import VoicenymError
     from voicenym.pseudonym import Key, Pseudonym
+    from voicenym.training.recipes import train
 
 # public name -> the module that holds it
 _FACE = {
@@ -38,6 +39,7 @@ _FACE = {
     "available": "voicenym.anonymizer",
     "revisions": "voicenym.anonymizer",
     "VoicenymError": "voicenym.errors",
+    "train": "voicenym.training.recipes",
 }
 
 __all__ = [
@@ -53,6 +55,7 @@ __all__ = [
     "load",
     "read",
     "revisions",
+    "train",
     "write",
 ]
 

@@ -1,83 +1,59 @@
-"""What commands that train share."""
+"""``voicenym train``: the list of recipes, and the help of each."""
 
 from __future__ import annotations
 
-from pathlib import Path
+import os
+import subprocess
+import sys
 
-import numpy as np
 import pytest
-import soundfile
+from typer.testing import CliRunner
 
-from voicenym.apps.cli import train as shared
-from voicenym.corpus.recording import Recording
-from voicenym.errors import CorpusError, VoicenymError
-
-pytest.importorskip("lightning")
+from voicenym.apps.cli import app
+from voicenym.training.recipes import RECIPES, SUMMARIES
 
 
-def speech(*speakers):
-    return [Recording(f"{s}/{i}", s, Path("x")) for s in speakers for i in range(2)]
+def output(*arguments: str) -> str:
+    found = CliRunner().invoke(app, ["train", *arguments], env={"COLUMNS": "100"})
+    assert found.exit_code == 0, found.output
+    return found.output
 
 
-def test_nobody_is_judged_whom_was_learnt_from():
-    shared.others(speech("a", "b"), speech("c"))
-    shared.others(speech("a"), [])
-    with pytest.raises(CorpusError, match=r"speaker b is both .* \(2 such\)"):
-        shared.others(speech("a", "b", "c"), speech("c", "b"))
-
-
-@pytest.mark.parametrize(
-    ("split", "corpora", "told"),
-    [
-        (None, [], "speech, more"),
-        ("train", [], "speech train, more train"),
-        ("train", ["one", "two"], "speech train one two, more train one two"),
-    ],
-)
-def test_a_card_says_what_was_learnt_from(split, corpora, told):
-    found = shared.learnt_from(
-        speech("a", "b"), [Path("/data/speech"), Path("more")], split, corpora
+def test_help_lists_the_recipes_and_imports_none():
+    code = (
+        "import sys; sys.argv = ['voicenym', 'train', '--help']\n"
+        "from voicenym.apps.cli import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "print(sorted(name for name in sys.modules if name.endswith('_recipe') or name == 'torch'))"
     )
-    assert found == {"data": told, "speakers": 2, "recordings": 4}
-
-
-def test_means_are_named_as_recipes_name_them(capsys):
-    found = shared.means("2m", False, "cpu", 2, "32-true", 3)
-    assert found["seconds"] == 120.0
-    machine = found["machine"]
-    assert (machine.accelerator, machine.devices, machine.workers) == ("cpu", 2, 3)
-    found["say"]("hello")
-    shared.means(None, True)["say"]("nothing")
-    assert capsys.readouterr().err == "hello\n"
-    with pytest.raises(VoicenymError, match="--budget soon"):
-        shared.means("soon", False)
-    with pytest.raises(VoicenymError, match="auto, cpu or gpu"):
-        shared.means(None, False, "tpu")
-
-
-def test_what_is_kept_out_is_prepared_with_the_rest(tmp_path):
-    recordings = []
-    for i in range(3):
-        path = tmp_path / f"{i}.wav"
-        soundfile.write(path, np.full(4_000 * (i + 1), 0.1), 16_000)
-        recordings.append(Recording(str(i), f"s{i}", path))
-    learnt, kept = shared.prepared(
-        tmp_path / "shelf", recordings[:2], recordings[2:], lambda text: None
+    environment = {**os.environ, "COLUMNS": "100"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment
     )
-    assert [u.length for u in learnt] == [4_000, 8_000]
-    assert [u.length for u in kept] == [12_000]
-    assert learnt[1].recording == recordings[1]
+    lines = done.stdout.splitlines()
+    assert lines[-1] == "[]"
+    for name, summary in SUMMARIES.items():
+        assert any(line.split()[:1] == [name] and summary in line for line in lines), name
 
 
-def test_a_recording_that_is_in_both_parts_is_prepared_for_both(tmp_path):
-    """Objects do not say which part an utterance belongs to; places in the list do."""
-    recordings = []
-    for i in range(2):
-        path = tmp_path / f"{i}.wav"
-        soundfile.write(path, np.full(4_000 * (i + 1), 0.1), 16_000)
-        recordings.append(Recording(str(i), f"s{i}", path))
-    learnt, kept = shared.prepared(
-        tmp_path / "shelf", recordings, recordings[1:], lambda text: None
-    )
-    assert [u.length for u in learnt] == [4_000, 8_000]
-    assert [u.length for u in kept] == [8_000]
+@pytest.mark.parametrize("name", RECIPES.names())
+def test_each_recipe_has_help(name):
+    text = output(name, "--help")
+    assert f"voicenym train {name} {RECIPES.get(name).example}" in " ".join(text.split())
+    assert "--output" in text
+    assert "--shelf" not in text
+    if RECIPES.get(name).configuration:
+        assert "Fields of the configuration" in text
+
+
+def test_options_keep_their_names():
+    text = output("vcloak", "--help")
+    for flag in ("--data", "-d", "--from", "--verifier", "--words-form", "--cache", "--fail-fast"):
+        assert flag in text
+
+
+def test_an_unknown_recipe_is_refused():
+    found = CliRunner().invoke(app, ["train", "verifer"])
+    assert found.exit_code == 2
+    assert "verifer" in found.output

@@ -82,7 +82,7 @@ def test_a_layer_of_xls_r_gives_units_by_its_weights(tmp_path):
     import torch
 
     transformers = pytest.importorskip("transformers")
-    from voicenym.apps.cli.feature_options import features_of
+    from voicenym.training.content.unit_features import features_of
     from voicenym.training.run.fit import Machine
 
     sizes = {
@@ -105,8 +105,8 @@ def test_a_layer_of_xls_r_gives_units_by_its_weights(tmp_path):
 
 
 def test_what_base_hears_of_content_gives_units(buzzers, tmp_path):
-    from voicenym.apps.cli.feature_options import features_behind, features_of
     from voicenym.systems.base import BUNDLED
+    from voicenym.training.content.unit_features import features_behind, features_of
     from voicenym.training.run.fit import Machine
 
     heard, source = features_of("base", 0, Machine("cpu"))

@@ -51,7 +51,7 @@ def run(corpus, monkeypatch):
     """A command within this process: libraries that train take seconds to be imported."""
     monkeypatch.chdir(corpus)
     # Threads wait on a busy machine.
-    monkeypatch.setattr("voicenym.apps.cli.train.cores", lambda: 1)
+    monkeypatch.setattr("voicenym.training.speech.preparation.cores", lambda: 1)
 
     def invoke(app, *arguments: object):
         return CliRunner().invoke(app, list(map(str, arguments)))

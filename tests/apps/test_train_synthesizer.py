@@ -48,7 +48,7 @@ def train(buzzers, small_parts, monkeypatch):
     """The command on these voices, encoders and sizes, two steps; arguments are added."""
     own = small_parts["ssl"]
     # processes that start take longer than decoding four recordings
-    monkeypatch.setattr("voicenym.apps.cli.train.cores", lambda: 1)
+    monkeypatch.setattr("voicenym.training.speech.preparation.cores", lambda: 1)
 
     def given(output, *more, data=buzzers / "train", content=None, speaker=None):
         return run(
@@ -106,7 +106,7 @@ def test_mistakes_are_one_line(train, small_parts, buzzers, tmp_path):
 def test_a_speaker_encoder_is_named_as_a_verifier_is(tmp_path):
     import torch
 
-    from voicenym.apps.cli.encoder_options import folder_of
+    from voicenym.nets.encoder_folders import folder_of
     from voicenym.nets.speakers.speaker_encoders import SMALL, load, make, save
 
     assert folder_of("speaker", "ecapa-small") == SMALL

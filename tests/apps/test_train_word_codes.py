@@ -60,7 +60,7 @@ def corpus(tmp_path_factory):
 @pytest.fixture
 def run(corpus, monkeypatch):
     monkeypatch.chdir(corpus)
-    monkeypatch.setattr("voicenym.apps.cli.train.cores", lambda: 1)
+    monkeypatch.setattr("voicenym.training.speech.preparation.cores", lambda: 1)
 
     def invoke(*arguments: object):
         given = ["train", "word-codes", "--data", "speech", "-c", "./tiny.yaml", "--whisper"]

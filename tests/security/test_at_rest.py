@@ -227,11 +227,11 @@ class Plain:
 @pytest.mark.parametrize(("mask", "workers"), [(0, 1), (0o022, 1), (0, 2)])
 def test_decoded_speech(tmp_path, sample, umask, mask, workers):
     from voicenym.corpus.transforms import ORIGINAL
-    from voicenym.training.speech.speech_cache import Shelf
+    from voicenym.training.speech.speech_cache import SpeechCache
 
     umask(mask)
     speech = [Recording(f"u{i}", "s", sample, "f", start=0.1 * i, end=1.0) for i in range(3)]
-    Shelf(tmp_path / "run" / "shelf").fill(speech, ORIGINAL, workers)
+    SpeechCache(tmp_path / "run" / "shelf").fill(speech, ORIGINAL, workers)
     assert len(list((tmp_path / "run" / "shelf").glob("*.i16"))) == 3
     assert_private(tmp_path / "run")
 
@@ -377,13 +377,13 @@ def test_weights_are_closed_in_a_closed_folder_and_open_elsewhere(tmp_path, umas
 def kept(tmp_path):
     """A report and a training, with caches and with what is none."""
     from voicenym.training.content.train_units import keep
-    from voicenym.training.speech.speech_cache import Shelf
+    from voicenym.training.speech.speech_cache import SpeechCache
 
     root = tmp_path / "work"
     VectorCache(root / "report" / "cache.sqlite").put([("a", np.ones(300))])
     (root / "report" / "index.html").write_text("a report")
     speech = [Recording(f"u{i}", "s", Path("nowhere"), "f") for i in range(2)]
-    Shelf(root / "run" / "shelf").fill(speech, Plain())
+    SpeechCache(root / "run" / "shelf").fill(speech, Plain())
     keep(root / "run" / "frames" / "abc" / f"{'1' * 64}.npy", np.zeros(3))
     keep(root / "run" / "shelf" / "heard" / "pitch" / "ab" / f"{'1' * 64}.npy", np.zeros(3))
     row = {"of": "0" * 32, "phones": [["AH", 0.0, 0.1]]}

@@ -25,7 +25,7 @@ from voicenym.evaluation import results
 from voicenym.nets.checkpoint import configuration
 from voicenym.pseudonym import Key
 from voicenym.registry import Entry
-from voicenym.training.speech.speech_cache import Shelf
+from voicenym.training.speech.speech_cache import SpeechCache
 from voicenym.verification import verifiers as verifiers
 from voicenym.verification.voice_statistics import VoiceStatistics
 
@@ -315,7 +315,7 @@ def test_a_killed_worker_costs_a_shelf_and_an_embedder_one_recording(
 ):
     wrong = (corpus[1].name,)
     left_out = LeftOut()
-    shelf = Shelf(tmp_path / "shelf")
+    shelf = SpeechCache(tmp_path / "shelf")
     found = shelf.fill(corpus[:4], lethal.Lethal(wrong), workers=2, left_out=left_out)
     assert [u.recording for u in found] == [corpus[0], *corpus[2:4]]
     (omission,) = left_out

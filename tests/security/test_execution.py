@@ -228,7 +228,7 @@ def main():
     from voicenym.dsp.features.cepstra import Cepstra
     from voicenym.pseudonym import Key
     from voicenym.training.speakers.train_ubm import _features
-    from voicenym.training.speech.speech_cache import Shelf
+    from voicenym.training.speech.speech_cache import SpeechCache
 
     environment, path = dict(os.environ), list(sys.path)
     speech = recordings(Path("corpus"))
@@ -237,7 +237,7 @@ def main():
     with Embedder(workers=2) as embedder:
         embedder(verifier("ecapa-small"), [*speech, *speech[:12]])
     assert len(list(_features([(r, Cepstra()) for r in speech], 2))) == len(speech)
-    Shelf(Path("shelf")).fill(speech[:16], Told(), workers=2)
+    SpeechCache(Path("shelf")).fill(speech[:16], Told(), workers=2)
     with Pool.of(told, 1) as pool:  # a process of its own all the same
         children = list(pool.in_order(range(4)))
     loader = torch.utils.data.DataLoader(Rows(), None, **processes.loading(2))

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from voicenym.apps.cli.encoder_options import folder_of
 from voicenym.errors import VoicenymError
 from voicenym.identity import identity
 from voicenym.identity.householder import opened
 from voicenym.nets.checkpoint import version
+from voicenym.nets.encoder_folders import folder_of
 from voicenym.nets.hub import place_of
 from voicenym.nets.identity.householder_checkpoint import BUNDLED
 from voicenym.nets.names_and_paths import as_path, is_path, unambiguous

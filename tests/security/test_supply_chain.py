@@ -382,17 +382,17 @@ def test_resemblyzers_weights_are_known_by_their_digest(tmp_path, monkeypatch):
 
 def loaders(place: Path) -> dict:
     """Whatever loads weights that a user names, with the kind that it tells to convert to."""
-    from voicenym.apps.cli.encoder_options import folder_of
-    from voicenym.apps.cli.feature_options import features_of
-    from voicenym.apps.cli.train_content import _student
-    from voicenym.apps.cli.train_vcloak import _keeper
     from voicenym.nets.content import content_encoders as contents
     from voicenym.nets.content.hubert_published import from_hubert
     from voicenym.nets.content.wav2vec import Wav2Vec
+    from voicenym.nets.encoder_folders import folder_of
     from voicenym.nets.safetensors_file import tensors
     from voicenym.nets.speakers import speaker_encoders as encoders
     from voicenym.nets.synthesis import synthesizers
+    from voicenym.training.cloak.vcloak_recipe import words_loss
+    from voicenym.training.content.soft_content_recipe import initial_network
     from voicenym.training.content.train_hubert_soft import SoftConfig
+    from voicenym.training.content.unit_features import features_of
     from voicenym.training.run.fit import Machine
     from voicenym.verification.verifiers import encoder_of, verifier
 
@@ -410,10 +410,10 @@ def loaders(place: Path) -> dict:
         ],
         "hubert": [
             lambda: features_of(text, 1, Machine()),
-            lambda: _student(text, SoftConfig(), ()),
+            lambda: initial_network(text, SoftConfig(), ()),
             lambda: from_hubert(place),
         ],
-        "deepspeech2": [lambda: _keeper(place, "posteriorgram")],
+        "deepspeech2": [lambda: words_loss(place, "posteriorgram")],
         "KIND": [lambda: folder_of("content", text), lambda: folder_of("speaker", text)]
         + [lambda load=m.load: load(place) for m in (contents, encoders, synthesizers)]
         * place.is_file()

@@ -51,6 +51,6 @@ class AsIs:
 
 @pytest.fixture(scope="session")
 def shelved(voices, tmp_path_factory):
-    from voicenym.training.speech.speech_cache import Shelf
+    from voicenym.training.speech.speech_cache import SpeechCache
 
-    return Shelf(tmp_path_factory.mktemp("shelf")).fill(voices, AsIs())
+    return SpeechCache(tmp_path_factory.mktemp("shelf")).fill(voices, AsIs())

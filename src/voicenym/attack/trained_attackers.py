@@ -31,7 +31,7 @@ from voicenym.training.speakers.verifier_training import (
     network_recipe,
     train_verifier,
 )
-from voicenym.training.speech.speaker_split import kept_out
+from voicenym.training.speech.speaker_split import verification_split
 from voicenym.verification.encoder_verifier import StoredEncoder
 from voicenym.verification.ivector import IVector
 from voicenym.verification.prosody import METHOD, ProsodyVerifier
@@ -131,10 +131,10 @@ class TrainedAttacker(Attacker):
         return json.loads(path.read_text("utf-8")) if path.is_file() else []
 
     def _train(self, scenario: Scenario, place: Path, left_out: LeftOut) -> None:
-        from voicenym.training.speech.speech_cache import Shelf
+        from voicenym.training.speech.speech_cache import SpeechCache
 
         training, held_out = self.split(scenario)
-        cache = Shelf(self.training.folder / "speech")
+        cache = SpeechCache(self.training.folder / "speech")
         *voices, by_speaker = self._voices(scenario)
         count = len(training) * len(self._voices(scenario))
         self.say(f"protecting {count} recordings to train on")
@@ -184,7 +184,7 @@ class SemiInformedVerifier(TrainedAttacker):
 
     def split(self, scenario: Scenario) -> tuple[list[Recording], list[Recording]]:
         recipe = self.recipe
-        return kept_out(scenario.pool, recipe.held_out, recipe.seed)
+        return verification_split(scenario.pool, recipe.held_out, recipe.seed)
 
     def start(self) -> Verifier | type[Verifier]:
         start = self.training.start

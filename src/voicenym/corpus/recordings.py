@@ -28,6 +28,31 @@ CURE = "Say which, or list the recordings in a manifest.tsv there, with the colu
 )
 
 
+def collect(
+    sources: Sequence[Path],
+    split: str | None = None,
+    corpora: Sequence[str] = (),
+    left_out: LeftOut = STRICT,
+    *,
+    level: int | None = None,
+) -> list[Recording]:
+    """All recordings of several sources; names may occur in more than one of them.
+
+    Args:
+        sources, split, left_out, level: as for :func:`recordings`.
+        corpora: of a manifest; all where there is none.
+
+    Raises:
+        CorpusError: as of :func:`recordings`.
+    """
+    return [
+        recording
+        for source in sources
+        for corpus in (corpora or [""])
+        for recording in recordings(source, split, corpus or None, left_out, level=level)
+    ]
+
+
 def recordings(
     source: Path,
     split: str | None = None,

@@ -201,15 +201,29 @@ def _helps(target: Any) -> dict[str, str]:
         ]
     found: dict[str, str] = {}
     for holder in holders:
-        text = getattr(holder, "__doc__", None)
-        if text and (section := _ARGS.search(inspect.cleandoc(text))):
-            for name, about in _ARG.findall(section[1]):
-                found[name] = " ".join(about.split())
+        found.update(arguments_of(getattr(holder, "__doc__", None) or ""))
     return found
 
 
+def arguments_of(docstring: str) -> dict[str, str]:
+    r"""Texts of a docstring's section ``Args`` by name; ``one, other: text`` is a text of both.
+
+    Example:
+        >>> arguments_of("Cuts.\n\nArgs:\n    start, stop: in samples.\n")
+        {'start': 'in samples.', 'stop': 'in samples.'}
+    """
+    section = _ARGS.search(inspect.cleandoc(docstring) + "\n")
+    if section is None:
+        return {}
+    return {
+        name.strip(): " ".join(about.split())
+        for names, about in _ARG.findall(section[1])
+        for name in names.split(",")
+    }
+
+
 _ARGS = re.compile(r"^Args:\n((?:[ ]{4}.*(?:\n|\Z)|\n)+)", re.MULTILINE)
-_ARG = re.compile(r"^[ ]{4}(\w+): (.*(?:\n[ ]{5,}.*)*)", re.MULTILINE)
+_ARG = re.compile(r"^[ ]{4}(\w+(?:, \w+)*): (.*(?:\n[ ]{5,}.*)*)", re.MULTILINE)
 
 
 def _is(value: Any, annotation: Any) -> bool:

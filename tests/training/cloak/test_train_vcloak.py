@@ -14,7 +14,7 @@ from voicenym.training.cloak.cloak_losses import Envelope, Weights
 from voicenym.training.cloak.cloak_step import Cloaking, VCloakConfig
 from voicenym.training.run.config import load
 from voicenym.training.run.fit import Machine
-from voicenym.training.speech.speaker_split import kept_out
+from voicenym.training.speech.speaker_split import verification_split
 
 SMALL = VCloakConfig(
     net={"channels": [4, 6, 8], "stride": 2, "voiceprint": 12},
@@ -40,7 +40,7 @@ def verifier(seed=0, size=12):
 
 
 def halves(shelved):
-    learnt, kept = kept_out([u.recording for u in shelved], 0.3, 0)
+    learnt, kept = verification_split([u.recording for u in shelved], 0.3, 0)
     by_name = {u.recording.name: u for u in shelved}
     return [by_name[r.name] for r in learnt], [by_name[r.name] for r in kept]
 

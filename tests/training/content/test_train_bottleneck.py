@@ -27,7 +27,7 @@ from voicenym.training.content.train_bottleneck import (
 from voicenym.training.run.fit import Machine
 from voicenym.training.run.schedule import Cyclical
 from voicenym.training.speech.augmentation import Surroundings
-from voicenym.training.speech.speech_cache import Shelf, Utterance
+from voicenym.training.speech.speech_cache import SpeechCache, Utterance
 from voicenym.training.speech.transcribed_dataset import transcribed
 
 TEXTS = ["ab ba", "b aa", "abab", "a bb a"]
@@ -70,7 +70,7 @@ def speech(tmp_path) -> list[Utterance]:
     recordings = [
         Recording(str(i), f"s{i % 2}", Path("none.wav"), text=text) for i, text in enumerate(TEXTS)
     ]
-    return Shelf(tmp_path / "shelf").fill(recordings, Tones())
+    return SpeechCache(tmp_path / "shelf").fill(recordings, Tones())
 
 
 def model() -> CharacterModel:

@@ -27,7 +27,7 @@ from voicenym.training.content.train_hubert_soft import (
 from voicenym.training.content.train_units import labels
 from voicenym.training.run.fit import Machine
 from voicenym.training.run.schedule import Cyclical
-from voicenym.training.speech.speech_cache import Shelf, Utterance
+from voicenym.training.speech.speech_cache import SpeechCache, Utterance
 
 HERTZ = (300.0, 700.0, 1_500.0)
 TINY = {
@@ -95,7 +95,7 @@ UNITS = Units(torch.eye(3), {"features": "spectrum"})
 @pytest.fixture
 def speech(tmp_path) -> list[Utterance]:
     recordings = [Recording(str(i), f"s{i}", Path("none.wav")) for i in range(10)]
-    return Shelf(tmp_path / "shelf").fill(recordings, Tones())
+    return SpeechCache(tmp_path / "shelf").fill(recordings, Tones())
 
 
 def test_units_are_learnt(tmp_path, speech):

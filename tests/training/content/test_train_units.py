@@ -16,7 +16,7 @@ from voicenym.corpus.recording import Recording
 from voicenym.errors import CorpusError, VoicenymError
 from voicenym.nets.content.content_encoder import Content
 from voicenym.training.content.train_units import UnitsConfig, labels, train
-from voicenym.training.speech.speech_cache import Shelf, Utterance
+from voicenym.training.speech.speech_cache import SpeechCache, Utterance
 
 SEED = 3
 TRUE = torch.tensor([[0.0, 0.0], [0.5, 0.0], [0.0, 0.5], [0.5, 0.5]])
@@ -58,7 +58,7 @@ class Clusters:
 @pytest.fixture
 def speech(tmp_path) -> list[Utterance]:
     recordings = [Recording(str(i), f"s{i}", Path("none.wav")) for i in range(20)]
-    return Shelf(tmp_path / "shelf").fill(recordings, Clusters())
+    return SpeechCache(tmp_path / "shelf").fill(recordings, Clusters())
 
 
 def test_clusters_are_found(tmp_path, speech):

@@ -11,7 +11,7 @@ from voicenym.nets.speakers.ecapa import Ecapa
 from voicenym.training.run.fit import Machine
 from voicenym.training.speakers import train_verifier as recipe
 from voicenym.training.speech.augmentation import SpecAugment, Surroundings
-from voicenym.training.speech.speaker_split import kept_out
+from voicenym.training.speech.speaker_split import verification_split
 
 QUIET = Surroundings(noise=0.1, babble=0.0, room=0.1, band=0.0)
 SMALL = recipe.VerifierConfig(
@@ -29,7 +29,7 @@ HERE = Machine(accelerator="cpu", workers=0)
 
 
 def halves(shelved):
-    learnt, kept = kept_out([u.recording for u in shelved], 0.3, 0)
+    learnt, kept = verification_split([u.recording for u in shelved], 0.3, 0)
     by_name = {u.recording.name: u for u in shelved}
     return [by_name[r.name] for r in learnt], [by_name[r.name] for r in kept]
 

@@ -17,7 +17,7 @@ from voicenym.training.speakers.verifier_training import (
     train_verifier,
     training_of,
 )
-from voicenym.training.speech.speech_cache import Shelf
+from voicenym.training.speech.speech_cache import SpeechCache
 from voicenym.verification.encoder_verifier import StoredEncoder
 from voicenym.verification.verifier import Verifier
 from voicenym.verification.verifiers import verifier
@@ -27,7 +27,7 @@ SMALL = {"channels": 16, "size": 12, "attention": 8, "squeeze": 8}
 
 @pytest.fixture
 def speech(corpus, tmp_path):
-    return Shelf(tmp_path / "shelf").fill(corpus, ORIGINAL)
+    return SpeechCache(tmp_path / "shelf").fill(corpus, ORIGINAL)
 
 
 def test_an_untrained_encoder_is_trained_and_its_result_again(speech, tmp_path, monkeypatch):

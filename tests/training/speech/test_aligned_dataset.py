@@ -20,7 +20,7 @@ from voicenym.training.speech.aligned_dataset import (
     collated,
     shares,
 )
-from voicenym.training.speech.speech_cache import Shelf
+from voicenym.training.speech.speech_cache import SpeechCache
 
 STATES = States(("AA", "B"))
 PHONES = [
@@ -47,7 +47,7 @@ class Loud:
 @pytest.fixture
 def shelved(tmp_path):
     recordings = [Recording(str(i), f"s{i}", Path("none.wav"), text="a b") for i in range(6)]
-    return Shelf(tmp_path / "shelf").fill(recordings, Loud())
+    return SpeechCache(tmp_path / "shelf").fill(recordings, Loud())
 
 
 def test_what_has_no_alignment_is_counted(shelved):

@@ -6,7 +6,7 @@ import pytest
 
 from voicenym.corpus.recording import Recording
 from voicenym.errors import AudioError, VoicenymError
-from voicenym.training.speech.speech_cache import Shelf
+from voicenym.training.speech.speech_cache import SpeechCache
 
 
 class Counting:
@@ -22,7 +22,9 @@ class Counting:
 
 
 def test_what_is_shelved_is_what_was_rendered_to_half_a_step(voices, tmp_path):
-    for recording, utterance in zip(voices, Shelf(tmp_path).fill(voices, Counting()), strict=True):
+    for recording, utterance in zip(
+        voices, SpeechCache(tmp_path).fill(voices, Counting()), strict=True
+    ):
         assert utterance.recording == recording
         np.testing.assert_allclose(utterance.samples(), recording.samples(), atol=0.5 / 32767)
 
@@ -36,8 +38,8 @@ def test_parts_are_parts_of_the_whole(shelved):
 def test_nothing_is_rendered_twice(voices, tmp_path):
     rendering = Counting()
     told = []
-    Shelf(tmp_path).fill(voices[:3], rendering)
-    Shelf(tmp_path).fill(voices[:5], rendering, progress=told.append)
+    SpeechCache(tmp_path).fill(voices[:3], rendering)
+    SpeechCache(tmp_path).fill(voices[:5], rendering, progress=told.append)
     assert rendering.calls == 5
     assert sum(told) == 5
 
@@ -45,26 +47,26 @@ def test_nothing_is_rendered_twice(voices, tmp_path):
 def test_workers_render_the_same(voices, tmp_path):
     from voicenym.corpus.transforms import ORIGINAL
 
-    one = Shelf(tmp_path / "one").fill(voices[:4], ORIGINAL)
-    two = Shelf(tmp_path / "two").fill(voices[:4], ORIGINAL, workers=2)
+    one = SpeechCache(tmp_path / "one").fill(voices[:4], ORIGINAL)
+    two = SpeechCache(tmp_path / "two").fill(voices[:4], ORIGINAL, workers=2)
     for a, b in zip(one, two, strict=True):
         assert a.path.name == b.path.name
         assert a.path.read_bytes() == b.path.read_bytes()
 
 
 def test_only_the_owner_can_read_the_folder(tmp_path):
-    Shelf(tmp_path / "shelf")
+    SpeechCache(tmp_path / "shelf")
     assert stat.S_IMODE(os.stat(tmp_path / "shelf").st_mode) == 0o700
 
 
 def test_a_recording_that_fails_leaves_nothing(tmp_path):
     missing = Recording("a", "s", tmp_path / "none.wav")
     with pytest.raises(AudioError, match=r"none\.wav"):
-        Shelf(tmp_path / "shelf").fill([missing], Counting())
+        SpeechCache(tmp_path / "shelf").fill([missing], Counting())
     assert [p.name for p in (tmp_path / "shelf").iterdir()] == ["CACHEDIR.TAG"]
 
 
 def test_a_folder_that_cannot_be(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(VoicenymError, match="choose another folder"):
-        Shelf(tmp_path / "file")
+        SpeechCache(tmp_path / "file")

@@ -11,7 +11,7 @@ import torch
 from voicenym.corpus.recording import Recording
 from voicenym.errors import CorpusError
 from voicenym.nets.words.ctc import Alphabet
-from voicenym.training.speech.speech_cache import Shelf, Utterance
+from voicenym.training.speech.speech_cache import SpeechCache, Utterance
 from voicenym.training.speech.transcribed_dataset import Sentences, collated, transcribed
 
 ALPHABET = Alphabet(" abc")
@@ -33,7 +33,7 @@ def shelf(folder: Path, sizes: list[int], texts: list[str]) -> list[Utterance]:
         Recording(f"{i:02d}", str(size), Path("none.wav"), text=text)
         for i, (size, text) in enumerate(zip(sizes, texts, strict=True))
     ]
-    return Shelf(folder / "shelf").fill(recordings, Constant())
+    return SpeechCache(folder / "shelf").fill(recordings, Constant())
 
 
 @pytest.fixture

@@ -24,8 +24,8 @@ from voicenym.training.synthesis.synthesis_dataset import (
     Middles,
     SpokenCrop,
     SpokenCrops,
+    analysed,
     crop,
-    takes,
 )
 from voicenym.training.synthesis.synthesizer_step import (
     FFT,
@@ -93,7 +93,7 @@ def parts_of(small_parts, config, family="ssl", start=None):
 @pytest.fixture(scope="module")
 def heard(small_parts, utterances, tmp_path_factory):
     parts, _ = parts_of(small_parts, CONFIG)
-    return takes(utterances, parts, tmp_path_factory.mktemp("heard"))
+    return analysed(utterances, parts, tmp_path_factory.mktemp("heard"))
 
 
 def test_a_take_is_kept_and_not_heard_again(small_parts, utterances, heard, monkeypatch):
@@ -109,7 +109,7 @@ def test_a_take_is_kept_and_not_heard_again(small_parts, utterances, heard, monk
     for name in ("whole_content", "whole_pitch", "whole_vector"):
         monkeypatch.setattr(hearing, name, lambda *_: pytest.fail("heard again"))
     other = changed(CONFIG, settings=dataclasses.replace(USED, scale="unit"))
-    again = takes(utterances, parts_of(small_parts, other)[0], folder)
+    again = analysed(utterances, parts_of(small_parts, other)[0], folder)
     assert np.array_equal(again[3].f0, take.f0)
     assert np.linalg.norm(again[3].vector) == pytest.approx(1.0, rel=1e-5)
 
@@ -148,7 +148,7 @@ def test_a_pipeline_is_told_what_the_training_told(kind, small_parts, utterances
     family, options = KINDS[kind]
     config = changed(CONFIG, synthesizer=kind, options=options)
     parts, learnt = parts_of(small_parts, config, family)
-    (take,) = takes(utterances[4:5], parts, tmp_path / "heard")
+    (take,) = analysed(utterances[4:5], parts, tmp_path / "heard")
     save(parts.synthesizer, tmp_path / "synthesizer", None, **learnt.config())
     own = small_parts[family]
     made = {"content": own["content"], "speaker": own["speaker"], "pool": own["pool"]}
@@ -199,7 +199,7 @@ def test_it_learns_and_nothing_else_does(kind, small_parts, utterances, tmp_path
         for name, part in (("content", parts.content), ("speaker", parts.speaker))
     }
     before = [parameter.clone() for parameter in network.parameters()]
-    some = takes(utterances, parts, tmp_path / "heard")
+    some = analysed(utterances, parts, tmp_path / "heard")
     if kind == "acoustic-nsf":
         standardize(network, SpokenCrops(some[:6], 0.3, 0.95, 20, 0))
     untrained = distance(network, some[6:])
@@ -236,7 +236,7 @@ def test_discriminators_play_when_told(small_parts, heard, tmp_path):
 def test_the_two_models_of_b1a_learn_apart(small_parts, utterances, tmp_path):
     config = changed(CONFIG, synthesizer="acoustic-nsf", options=FILTERS)
     parts, _ = parts_of(small_parts, config, "b1a")
-    some = takes(utterances, parts, tmp_path)
+    some = analysed(utterances, parts, tmp_path)
     network = parts.synthesizer.requires_grad_(True).train()
     module = SourceFilter(network, config)
     module.log = lambda *told, **more: None
@@ -255,7 +255,7 @@ def test_the_two_models_of_b1a_learn_apart(small_parts, utterances, tmp_path):
 def test_it_goes_on_where_it_was_and_not_with_other_parts(small_parts, heard, tmp_path):
     def begin(config, family="ssl", **told):
         parts, learnt = parts_of(small_parts, config, family, **told)
-        recipe.resumable(tmp_path / "run", parts, learnt, config)
+        recipe.check_resumable(tmp_path / "run", parts, learnt, config)
         return parts.synthesizer
 
     def run(config):

@@ -18,7 +18,7 @@ from voicenym.training.run.config import load
 from voicenym.training.run.fit import Machine
 from voicenym.training.speech.aligned_dataset import NONE, aligned, shares
 from voicenym.training.speech.augmentation import SpecAugment, Surroundings
-from voicenym.training.speech.speech_cache import Shelf
+from voicenym.training.speech.speech_cache import SpeechCache
 from voicenym.training.words.train_hybrid import FrameTraining, HybridConfig, train
 
 STATES = States(("A", "B", "C"))
@@ -62,7 +62,7 @@ def test_tones_are_learnt_frame_by_frame(tmp_path):
         Recording(str(i), f"s{i}", Path("none.wav"), text="".join(rng.choice(list("ABC"), 6)))
         for i in range(16)
     ]
-    shelved = Shelf(tmp_path / "shelf").fill(recordings, Tones())
+    shelved = SpeechCache(tmp_path / "shelf").fill(recordings, Tones())
     speech, left = aligned(shelved, [phones(r) for r in recordings], 20.0)
     assert not left
     model = PhoneModel.make(STATES, QUICK.options, shares(speech, STATES))

@@ -21,8 +21,8 @@ from voicenym.training.run.config import changed
 from voicenym.training.run.fit import Machine
 from voicenym.training.run.schedule import Cyclical
 from voicenym.training.speech.augmentation import SpecAugment, Surroundings
-from voicenym.training.speech.speech_cache import Shelf, Utterance
-from voicenym.training.words.train_recogniser import RecogniserConfig, kept_out, train
+from voicenym.training.speech.speech_cache import SpeechCache, Utterance
+from voicenym.training.words.train_recogniser import RecogniserConfig, train, transcribed_split
 
 TEXTS = ["ab ba", "b aa", "abab", "a bb a"]
 ALPHABET = Alphabet(" ab")
@@ -63,7 +63,7 @@ def speech(tmp_path) -> list[Utterance]:
     recordings = [
         Recording(str(i), f"s{i}", Path("none.wav"), text=text) for i, text in enumerate(TEXTS)
     ]
-    return Shelf(tmp_path / "shelf").fill(recordings, Tones())
+    return SpeechCache(tmp_path / "shelf").fill(recordings, Tones())
 
 
 def heard(model: CharacterModel, speech: list[Utterance]) -> list[str]:
@@ -134,22 +134,22 @@ def test_noise_speed_blanks_and_half_precision_leave_the_loss_finite(tmp_path, s
     assert np.isfinite(outcome.best)
 
 
-def test_speakers_are_kept_out():
+def test_speakers_are_transcribed_split():
     recordings = [
         Recording(f"{s}{i}", f"s{s}", Path("x"), text="a" if i else "")
         for s in range(10)
         for i in range(4)
     ]
-    learnt, out = kept_out(recordings, 0.2, seed=1)
+    learnt, out = transcribed_split(recordings, 0.2, seed=1)
     assert {r.speaker for r in learnt}.isdisjoint({r.speaker for r in out})
     assert len({r.speaker for r in out}) == 2
     assert len(learnt) + len(out) == 30  # those without text are in neither
-    assert kept_out(recordings[::-1], 0.2, seed=1)[1] == out
-    assert kept_out(recordings, 0.2, seed=2)[1] != out
-    one, other = kept_out(recordings[:4], 0.5, seed=0)
+    assert transcribed_split(recordings[::-1], 0.2, seed=1)[1] == out
+    assert transcribed_split(recordings, 0.2, seed=2)[1] != out
+    one, other = transcribed_split(recordings[:4], 0.5, seed=0)
     assert {r.speaker for r in one} == {r.speaker for r in other} == {"s0"}
     with pytest.raises(CorpusError, match="too few"):
-        kept_out(recordings[:2], 0.5, seed=0)
+        transcribed_split(recordings[:2], 0.5, seed=0)
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ class _Commands(Group):
         _entry("evaluate", MEASURE, "Anonymize, attack and measure a corpus; write a report."),
         _entry("compare", MEASURE, "Compare the systems of several reports."),
         _entry("cards", MEASURE, "Write a report's figures to the systems' cards."),
-        Entry("train", BUILD, f"{__name__}.train_commands", "Train networks on your own speech."),
+        _entry("train", BUILD, "Train networks on your own speech."),
         _entry("pool", BUILD, "Build pools of speaker vectors."),
     )
 

@@ -53,7 +53,7 @@ def assemble(
     ),
 ) -> None:
     """Put the parts of a pipeline together, once they were found to fit each other."""
-    from voicenym.apps.cli.encoder_options import folder_of
+    from voicenym.nets.encoder_folders import folder_of
     from voicenym.resynthesis.pipeline import assembly
 
     given: dict[str, Any] = {

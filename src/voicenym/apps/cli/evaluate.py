@@ -284,12 +284,12 @@ def _attacker_training(
     budget: str | None, start: str, config: str, folder: Path, workers: int
 ) -> AttackerTraining:
     """How the semi-informed attackers train; without a budget, only what takes minutes."""
-    from voicenym.apps.cli.train import needs_lightning, seconds
     from voicenym.attack.resources import AttackerTraining
+    from voicenym.training.run.resources import require_training, seconds
 
     limit = seconds(budget) or 0.0
     if limit:
-        needs_lightning()
+        require_training()
     begun = None if start == "nothing" else start
     return AttackerTraining(folder, limit, begun, config=config, workers=workers)
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import typer
 
 from voicenym.apps.cli import speaker_level
-from voicenym.apps.cli import train as shared
 from voicenym.apps.cli.command_group import command, new_app
+from voicenym.apps.cli.corpus_options import CORPUS, QUIET, SPLIT, progress_printer
 from voicenym.apps.cli.skipped_files import current, leaves_out
 from voicenym.errors import CorpusError
 
@@ -34,8 +34,8 @@ def build(
     encoder: str = typer.Option(
         "ecapa-small", "--encoder", help="What makes vectors; as --verifier of evaluate."
     ),
-    split: str | None = shared.SPLIT,
-    corpus: list[str] = shared.CORPUS,
+    split: str | None = SPLIT,
+    corpus: list[str] = CORPUS,
     utterances: bool = typer.Option(
         False, "--utterances", help="A vector an utterance, for evaluate --vectors; no pool."
     ),
@@ -49,20 +49,21 @@ def build(
         None, "--most", min=1, help="Utterances of a speaker at most, the first by name."
     ),
     workers: int = typer.Option(1, "--workers", "-j", min=1, help="Processes."),
-    quiet: bool = shared.QUIET,
+    quiet: bool = QUIET,
 ) -> None:
     """Embed a corpus; each speaker's vector is the mean of their utterances' vectors."""
     import torch
 
     from voicenym.corpus.embedder import Embedder
+    from voicenym.corpus.recordings import collect
     from voicenym.identity.pools.affinity_propagation import clustered
     from voicenym.identity.pools.speaker_pool import Pool, save
     from voicenym.verification.verifiers import verifier
 
     torch.set_num_threads(1)  # the same vectors for any number of workers
-    say = shared.telling(quiet)
+    say = progress_printer(quiet)
     model = verifier(encoder)
-    speech = _first(shared.gathered(data, split, corpus), most)
+    speech = _first(collect(data, split, corpus, current(), level=speaker_level.current()), most)
     sexes: dict[str, set[str]] = {}
     for recording in speech:
         sexes.setdefault(recording.speaker, set()).add(recording.sex)

@@ -13,7 +13,7 @@ MOST_JUDGED = 10
 """Recordings of a speaker who is kept out that are looked at in every validation."""
 
 
-def apart(
+def speaker_split(
     recordings: Sequence[Recording], share: float, seed: int, what: str = "recordings"
 ) -> tuple[list[Recording], list[Recording]]:
     """Recordings to train on, and those of speakers who are kept out; of a single one, some.
@@ -41,7 +41,7 @@ def apart(
     return train, [recording for recording in spoken if who[recording.name] in out]
 
 
-def kept_out(
+def verification_split(
     recordings: Sequence[Recording], share: float, seed: int
 ) -> tuple[list[Recording], list[Recording]]:
     """Recordings to train on, and those of speakers who are kept out to be verified.

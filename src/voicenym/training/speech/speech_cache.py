@@ -59,7 +59,7 @@ class Utterance:
         return whole[start:stop].astype(np.float32) / FULL_SCALE
 
 
-class Shelf:
+class SpeechCache:
     """Rendered recordings in a folder.
 
     Args:

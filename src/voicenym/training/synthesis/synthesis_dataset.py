@@ -67,7 +67,7 @@ class SpokenCrop(NamedTuple):
     """``[element]``."""
 
 
-def takes(
+def analysed(
     utterances: Sequence[Utterance],
     parts: Assembly,
     folder: Path,

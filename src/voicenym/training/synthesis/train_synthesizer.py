@@ -72,7 +72,7 @@ def parts(
     return Assembly(heard, who, network, config.settings), TrainingRecord(config.settings, *known)
 
 
-def resumable(
+def check_resumable(
     folder: Path, parts: Assembly, learnt: TrainingRecord, config: SynthesizerConfig
 ) -> None:
     """Refuse to go on with a run that was begun with other parts.

@@ -25,7 +25,7 @@ from voicenym.nets.words.ctc import Alphabet
 from voicenym.training.run.fit import Limits, Machine, Outcome, fit
 from voicenym.training.run.schedule import Cyclical, seeded
 from voicenym.training.speech.augmentation import SpecAugment, Surroundings
-from voicenym.training.speech.speaker_split import apart
+from voicenym.training.speech.speaker_split import speaker_split
 from voicenym.training.speech.speech_cache import Utterance
 from voicenym.training.speech.transcribed_dataset import Batch, Sentences, collated, transcribed
 
@@ -158,7 +158,7 @@ class Recognition(pl.LightningModule):
             self.log(name, (100.0 * errors[0] / errors[1]).float())
 
 
-def kept_out(
+def transcribed_split(
     recordings: Sequence[Recording], share: float, seed: int
 ) -> tuple[list[Recording], list[Recording]]:
     """Recordings to train on, and those of speakers who are kept out; of a single one, some.
@@ -167,7 +167,7 @@ def kept_out(
         CorpusError: a single recording with text.
     """
     spoken = [recording for recording in recordings if recording.text]
-    return apart(spoken, share, seed, "recordings with text")
+    return speaker_split(spoken, share, seed, "recordings with text")
 
 
 def train(

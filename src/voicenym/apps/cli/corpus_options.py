@@ -1,0 +1,21 @@
+"""Options of commands that read corpora, and where these print their progress."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import typer
+
+SPLIT = typer.Option(None, "--split", help="Rows of a manifest to use.")
+CORPUS = typer.Option([], "--corpus", help="Corpora of a manifest to use; may be repeated.")
+QUIET = typer.Option(False, "--quiet", "-q", help="Only errors.")
+
+
+def progress_printer(quiet: bool) -> Callable[[str], None]:
+    """Prints lines of progress on stderr, unless quiet."""
+
+    def say(text: str) -> None:
+        if not quiet:
+            typer.echo(text, err=True)
+
+    return say

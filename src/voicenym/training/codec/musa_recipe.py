@@ -1,0 +1,100 @@
+"""Recipe ``musa``: a codec that separates the speaker from what is said."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from voicenym.training.recipe import SpeechRecipe, Trained, option
+from voicenym.training.run.report import Report
+from voicenym.training.run.resources import require_training
+
+if TYPE_CHECKING:
+    from voicenym.training.codec.codec_losses import Teacher
+    from voicenym.training.run.fit import Machine
+
+NO_TEACHER = "none"
+
+
+@dataclass(frozen=True, kw_only=True)
+class MusaRecipe(SpeechRecipe):
+    """Train MUSA's codec: serial disentanglement of speaker, content and prosody.
+
+    Args:
+        units: Target of the first codebook: a folder of voicenym train units or tokenizer. none:
+            no target (the ablation), with weights: {semantic: 0} in the configuration.
+        features: Features whose clusters the units are, unless cepstra or base: a HuBERT,
+            wav2vec2:PLACE or narrow:FOLDER.
+        start: Folder of a codec to go on from.
+        half: Keep the result in half precision.
+        batch: Crops in a step.
+    """
+
+    example: ClassVar[str] = "-d corpus/ -c musa-small -o codec/ --units tokenizer/"
+    configuration: ClassVar[str] = "voicenym.training.codec.codec_step:MusaConfig"
+
+    units: str = NO_TEACHER
+    features: str | None = None
+    start: Path | None = option("--from", default=None)
+    half: bool = False
+    batch: int | None = option(default=None, minimum=2)
+
+    def run(self, report: Report) -> Trained:
+        """Train and save the codec."""
+        require_training()
+        from voicenym.nets.codec.codec import Codec
+        from voicenym.training.codec import train_musa as steps
+        from voicenym.training.codec.codec_dataset import taught
+        from voicenym.training.codec.codec_step import MusaConfig
+        from voicenym.training.speech.preparation import hours
+        from voicenym.training.speech.speaker_split import speaker_split
+
+        config = self.configured(MusaConfig, batch=self.batch)
+        resources = self.resources(report)
+        codec = steps.new(config) if self.start is None else Codec.load(self.start)[0]
+        teacher = None
+        if self.units != NO_TEACHER:
+            teacher = unit_teacher(Path(self.units), self.features, resources["machine"])
+        steps.checked(config, codec, teacher)
+        chosen, kept = speaker_split(self.recordings(report), config.held_out, config.seed)
+        utterances, others = self.prepared(chosen, kept, report)
+        both = taught([*utterances, *others], teacher, self.output / "told", report.say)
+        train, held_out = both[: len(utterances)], both[len(utterances) :]
+        outcome = steps.train(
+            codec, train, held_out, config, self.output, teacher=teacher, **resources
+        )
+        card = {
+            **self.data_card(utterances),
+            "hours": hours(utterances),
+            "teacher": None if teacher is None else teacher.source,
+            "optimizer steps, discriminators' included": outcome.steps,
+            "mel distance on speakers kept out": round(outcome.best, 4),
+        }
+        codec.save(self.output, half=self.half, card=card)
+        return self.result(
+            outcome,
+            {"mel distance on held-out speakers": outcome.best},
+            f"{self.output}: {outcome.steps} steps, mel distance {outcome.best:.3f} on speakers "
+            "kept out",
+        )
+
+
+def unit_teacher(folder: Path, features: str | None, machine: Machine) -> Teacher:
+    """Units or a tokenizer, with the features that they were found in.
+
+    Raises:
+        VoicenymError: others are given, or none.
+    """
+    from voicenym.nets.checkpoint import configuration
+    from voicenym.nets.content import tokenizer
+    from voicenym.nets.content.units import Units
+    from voicenym.training.codec.codec_losses import UnitTeacher
+    from voicenym.training.content.unit_features import features_behind
+
+    units: Units | tokenizer.Tokenizer
+    if configuration(folder).get("kind") == tokenizer.KIND:
+        units = tokenizer.Tokenizer.load(folder)
+    else:
+        units = Units.load(folder)
+    return UnitTeacher(features_behind(folder, units.source, features, machine), units)

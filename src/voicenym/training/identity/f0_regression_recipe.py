@@ -1,0 +1,47 @@
+"""Recipe ``register``: regression of F0 statistics on speaker vectors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from voicenym.training.recipe import DataOptions, Trained
+from voicenym.training.run.report import Report
+
+
+@dataclass(frozen=True, kw_only=True)
+class F0RegressionRecipe(DataOptions):
+    """Learn which mean and deviation of pitch go with a speaker vector, for f0=moved.
+
+    Args:
+        speaker: The encoder's folder, as that of voicenym models assemble.
+        tracker: Pitch tracker.
+    """
+
+    example: ClassVar[str] = "-d corpus/ --speaker encoder/ -o register/"
+
+    speaker: Path
+    tracker: str = "yaapt"
+
+    def run(self, report: Report) -> Trained:
+        """Analyse the recordings, fit and save the regression."""
+        import torch
+
+        from voicenym.dsp.pitch.trackers import tracker
+        from voicenym.training.identity import train_f0_regression as steps
+
+        torch.set_num_threads(1)  # the same vectors on any machine
+        recordings = self.recordings(report)
+        before = len(report.skipped)
+        found, left = steps.train(
+            recordings, self.speaker, tracker(self.tracker), report.say, report.skipped
+        )
+        gone = {omission.name for omission in list(report.skipped)[before:]}
+        used = [recording for recording in recordings if recording.name not in gone]
+        speakers = len({recording.speaker for recording in used})
+        rest = "what is left of mean ln F0, on speakers left out (standard deviation)"
+        card = {"speakers": speakers, "recordings": len(used), rest: round(left, 4)}
+        found.save(self.output, card)
+        line = f"{self.output}: {speakers} speakers; leaves {left:.3f} of ln F0 of others"
+        return Trained(self.output, 0, {"standard deviation of ln F0's error": left}, (line,))

@@ -1,0 +1,130 @@
+"""Recipes by name: the one list of what can be trained, and the way to train it.
+
+>>> from voicenym.training.recipes import RECIPES
+>>> RECIPES.names()[:3]
+['autoencoder', 'bottleneck', 'content']
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, get_args, get_origin
+
+from voicenym.corpus.skipped import STRICT, LeftOut
+from voicenym.errors import VoicenymError
+from voicenym.private import closed
+from voicenym.registry import Registry
+from voicenym.training.recipe import Recipe, Trained
+from voicenym.training.run.report import Report
+
+_HERE = "voicenym.training"
+_LIST = {
+    "autoencoder": ("identity.autoencoder_recipe:AutoencoderRecipe",
+                    "Hide sex, accent and speaker in speaker vectors."),
+    "bottleneck": ("content.bottleneck_recipe:BottleneckRecipe",
+                   "Content encoder: the bottleneck of a TDNN-F recogniser."),
+    "content": ("content.soft_content_recipe:ContentRecipe",
+                "Content encoder that predicts units (HuBERT-soft)."),
+    "householder": ("identity.householder_recipe:HouseholderRecipe",
+                    "Householder network that rotates speaker vectors."),
+    "hybrid": ("words.hybrid_recipe:HybridRecipe",
+               "Recogniser of English words by phones."),
+    "ivector": ("speakers.ivector_recipe:IvectorRecipe",
+                "Verifier: i-vectors, LDA and PLDA."),
+    "mixture": ("identity.mixture_recipe:MixtureRecipe",
+                "Gaussian mixture of a pool's speaker vectors."),
+    "musa": ("codec.musa_recipe:MusaRecipe",
+             "Codec that separates speaker, content and prosody."),
+    "recogniser": ("words.recogniser_recipe:RecogniserRecipe",
+                   "Recogniser of words, from transcribed speech."),
+    "register": ("identity.f0_regression_recipe:F0RegressionRecipe",
+                 "Regression of pitch on speaker vectors."),
+    "resynthesis": ("resynthesis.resynthesis_recipe:ResynthesisRecipe",
+                    "Content encoder and synthesizer of a resynthesis system."),
+    "synthesizer": ("synthesis.synthesizer_recipe:SynthesizerRecipe",
+                    "Synthesizer of a pipeline, under frozen encoders."),
+    "tokenizer": ("content.tokenizer_recipe:TokenizerRecipe",
+                  "One codebook over the frames of a network."),
+    "ubm": ("speakers.ubm_recipe:UbmRecipe",
+            "Verifier: background model for GMM-UBM."),
+    "units": ("content.units_recipe:UnitsRecipe",
+              "Units of speech without texts: clusters of frames."),
+    "vcloak": ("cloak.vcloak_recipe:VCloakRecipe",
+               "Cloak that hides voices from verifiers."),
+    "verifier": ("speakers.verifier_recipe:VerifierRecipe",
+                 "Verifier: a speaker encoder."),
+    "word-codes": ("content.word_codes_recipe:WordCodesRecipe",
+                   "Codes of words before Whisper's decoder."),
+}  # fmt: skip
+
+RECIPES: Registry[Recipe] = Registry(
+    "recipe", {name: f"{_HERE}.{place}" for name, (place, _) in _LIST.items()}, base=Recipe
+)
+SUMMARIES: Mapping[str, str] = {name: summary for name, (_, summary) in _LIST.items()}
+"""One line on each recipe; reading it imports no recipe."""
+
+
+def train(
+    recipe: str,
+    *,
+    say: Callable[[str], None] = lambda text: None,
+    skipped: LeftOut = STRICT,
+    **options: Any,
+) -> Trained:
+    """Train something by a recipe, as ``voicenym train RECIPE`` does.
+
+    Args:
+        recipe: name, one of :data:`RECIPES`.
+        say: receives lines of progress.
+        skipped: collects recordings that cannot be used; the default raises at the first one.
+        options: of the recipe, by their names; ``out`` is short for ``output``. Paths may be text,
+            and what may be repeated may be given once.
+
+    Returns:
+        The folder of the result, the number of steps, and figures on held-out speakers.
+
+    Raises:
+        VoicenymError: no such recipe or option, or data that cannot be used; it names the cure.
+
+    Example:
+        >>> import voicenym
+        >>> voicenym.train("ubm", data="corpus", out="ubm", say=print)  # doctest: +SKIP
+    """
+    if "out" in options:
+        options.setdefault("output", options.pop("out"))
+    made = RECIPES.make(recipe, **_converted(recipe, options))
+    with closed():
+        return made.run(Report(say, skipped))
+
+
+def _converted(recipe: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options with text as paths and single values as tuples, where the recipe has these.
+
+    Raises:
+        VoicenymError: no such recipe, or a value outside of its limits.
+    """
+    parameters = {item.name: item for item in RECIPES.parameters(recipe)}
+    about = {item.name: item.metadata for item in fields(RECIPES.get(recipe))}  # type: ignore[arg-type]
+    found = dict(options)
+    for name, value in options.items():
+        if name not in parameters or value is None:
+            continue
+        kind = parameters[name]
+        if get_origin(kind.annotation) is tuple:
+            values = tuple(value) if isinstance(value, list | tuple) else (value,)
+            of_paths = get_args(kind.annotation)[0] is Path
+            value = tuple(map(Path, values)) if of_paths else values
+        elif kind.takes(Path):
+            value = Path(value)
+        elif kind.takes(str) and isinstance(value, Path):
+            value = str(value)
+        limited = isinstance(value, int | float)
+        low, high = about[name].get("minimum"), about[name].get("maximum")
+        if limited and low is not None and value < low:
+            raise VoicenymError(f"{name}: {value} is too small; give {low} or more")
+        if limited and high is not None and value > high:
+            raise VoicenymError(f"{name}: {value} is too large; give {high} or less")
+        found[name] = value
+    return found

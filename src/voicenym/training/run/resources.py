@@ -1,0 +1,88 @@
+"""Resources of a run: its time limit and its machine, from options; imports no torch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, TypedDict
+
+from voicenym.errors import DependencyError, VoicenymError
+
+if TYPE_CHECKING:
+    from voicenym.training.run.fit import Machine
+
+
+class Resources(TypedDict):
+    """Arguments that every ``train`` function takes, by their names."""
+
+    seconds: float | None
+    machine: Machine
+    say: Callable[[str], None]
+
+
+def require_training() -> None:
+    """Check that the libraries of training are installed.
+
+    Raises:
+        DependencyError: one is not.
+    """
+    for name in ("lightning", "yaml", "safetensors"):
+        if find_spec(name) is None:
+            raise DependencyError("training: pip install 'voicenym[train]'")
+
+
+def seconds(budget: str | None) -> float | None:
+    """Seconds of ``25m`` and the like; None for no limit.
+
+    Raises:
+        VoicenymError: no such time.
+    """
+    from voicenym.training.run.schedule import duration
+
+    try:
+        return None if budget is None else duration(budget)
+    except ValueError:
+        raise VoicenymError(f"--budget {budget}: give a time such as 90s, 25m or 2h") from None
+
+
+def machine(accelerator: str, devices: int, precision: str | None, workers: int | None) -> Machine:
+    """The machine of these options.
+
+    Raises:
+        VoicenymError: an accelerator that this computer has not.
+    """
+    import torch
+
+    from voicenym.training.run.fit import Machine
+
+    if accelerator not in ("auto", "cpu", "gpu"):
+        raise VoicenymError(f"--accelerator is auto, cpu or gpu, not {accelerator!r}")
+    if accelerator == "gpu" and not torch.cuda.is_available():
+        raise VoicenymError("no GPU that torch can use; take --accelerator cpu")
+    return Machine(accelerator, devices, precision, workers)
+
+
+def resources(
+    budget: str | None,
+    say: Callable[[str], None],
+    accelerator: str = "cpu",
+    devices: int = 1,
+    precision: str | None = None,
+    workers: int | None = 0,
+) -> Resources:
+    """Time limit, machine and reporting of a run.
+
+    Args:
+        budget: time limit, such as ``25m``; None for none.
+        say: receives lines of progress.
+        accelerator, devices, precision, workers: as of
+            :class:`~voicenym.training.run.fit.Machine`.
+
+    Raises:
+        VoicenymError: as of :func:`seconds` and :func:`machine`.
+    """
+    return {
+        "seconds": seconds(budget),
+        "machine": machine(accelerator, devices, precision, workers),
+        "say": say,
+    }

@@ -1,0 +1,76 @@
+"""Recipe ``synthesizer``: the synthesizer of a pipeline, under frozen encoders."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from voicenym.training.recipe import SpeechRecipe, Trained, option
+from voicenym.training.run.report import Report
+from voicenym.training.run.resources import require_training
+
+
+@dataclass(frozen=True, kw_only=True)
+class SynthesizerRecipe(SpeechRecipe):
+    """Train a synthesizer on the features of frozen encoders, for voicenym models assemble.
+
+    Args:
+        content: As --content of voicenym models assemble: it will be the pipeline's.
+        speaker: As --speaker of voicenym models assemble; or ecapa:PLACE, xvector:PLACE.
+        start: Folder of a synthesizer to go on from.
+        half: Keep the result in half precision.
+        batch: Crops in a step.
+    """
+
+    example: ClassVar[str] = (
+        "-d corpus/ -c synthesizer-small -o synthesizer/ --content content/ --speaker ecapa-small"
+    )
+    configuration: ClassVar[str] = "voicenym.training.synthesis.synthesizer_step:SynthesizerConfig"
+
+    content: str
+    speaker: str
+    start: Path | None = option("--from", default=None)
+    half: bool = False
+    batch: int | None = option(default=None, minimum=2)
+
+    def run(self, report: Report) -> Trained:
+        """Train and save the synthesizer."""
+        require_training()
+        from voicenym.nets.encoder_folders import folder_of
+        from voicenym.nets.synthesis.synthesizers import save
+        from voicenym.training.speech.preparation import hours
+        from voicenym.training.speech.speaker_split import speaker_split
+        from voicenym.training.synthesis import train_synthesizer as steps
+        from voicenym.training.synthesis.synthesis_dataset import analysed
+        from voicenym.training.synthesis.synthesizer_step import SynthesizerConfig
+
+        config = self.configured(SynthesizerConfig, batch=self.batch)
+        resources = self.resources(report)
+        folders = folder_of("content", self.content), folder_of("speaker", self.speaker)
+        parts, learnt = steps.parts(config, *folders, self.start)
+        steps.check_resumable(self.output, parts, learnt, config)
+        chosen, kept = speaker_split(self.recordings(report), config.held_out, config.seed)
+        place = self.cache_folder / "heard"
+        device = "cuda" if resources["machine"].cuda else "cpu"
+        train, held_out = (
+            analysed(some, parts, place, device, report.say)
+            for some in self.prepared(chosen, kept, report)
+        )
+        outcome = steps.train(parts.synthesizer, train, held_out, config, self.output, **resources)
+        utterances = [item.utterance for item in train]
+        card = {
+            **self.data_card(utterances),
+            "hours": hours(utterances),
+            "content": f"{parts.content.kind}, {Path(self.content).name}",
+            "speaker": f"{parts.speaker.kind}, {Path(self.speaker).name}",
+            "optimizer steps, discriminators' included": outcome.steps,
+            "mel distance on speakers kept out": round(outcome.best, 4),
+        }
+        save(parts.synthesizer, self.output, half=self.half, card=card, **learnt.config())
+        return self.result(
+            outcome,
+            {"mel distance on held-out speakers": outcome.best},
+            f"{self.output}: {outcome.steps} steps, mel distance {outcome.best:.3f} on speakers "
+            "kept out",
+        )

@@ -1,0 +1,102 @@
+"""Recipe ``hybrid``: a recogniser of phones, frame by frame, from aligned transcripts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from voicenym.errors import CorpusError
+from voicenym.training.recipe import SpeechRecipe, SystemOptions, Trained, option
+from voicenym.training.run.report import Report
+from voicenym.training.run.resources import require_training
+
+WEIGHED = 60
+"""Held-out utterances that the weight of the n-gram is chosen on."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class HybridRecipe(SystemOptions, SpeechRecipe):
+    """Train a recogniser of English words by their phones; with --system, of anonymized words.
+
+    Args:
+        start: Recogniser to go on from: a folder that this command wrote.
+        lexicon: Pronunciations of words that pocketsphinx's dictionary lacks, in CMU's form.
+        alignments: File of alignments, made if missing; default: within the output folder.
+        order: Words of the n-gram; default: as configured.
+        batch: Utterances in a step.
+    """
+
+    example: ClassVar[str] = "-d corpus/ -o recogniser/ --system mcadams"
+    configuration: ClassVar[str] = "voicenym.training.words.train_hybrid:HybridConfig"
+
+    config: str = option("--config", "-c", default="recogniser-hybrid")
+    start: Path | None = option("--from", default=None)
+    lexicon: Path | None = None
+    alignments: Path | None = None
+    order: int | None = option(default=None, minimum=1)
+    batch: int | None = option(default=None, minimum=1)
+
+    def run(self, report: Report) -> Trained:
+        """Align, train and save the recogniser, and weigh its n-gram."""
+        require_training()
+        from voicenym.metrics import normalise
+        from voicenym.nets.words.phone_model import PhoneModel
+        from voicenym.nets.words.phones import States
+        from voicenym.recognition.alignment import Alignments, pronunciations
+        from voicenym.recognition.closed_vocabulary import lexicon_of
+        from voicenym.recognition.hybrid_recogniser import attach
+        from voicenym.training.speech.aligned_dataset import aligned, shares
+        from voicenym.training.speech.speaker_split import speaker_split
+        from voicenym.training.words import train_hybrid as steps
+
+        config = self.configured(steps.HybridConfig, batch=self.batch, order=self.order)
+        resources = self.resources(report)
+        texts = [r for r in self.recordings(report) if r.text]
+        chosen, kept = speaker_split(texts, config.held_out, config.seed, "recordings with text")
+        own = None if self.lexicon is None else lexicon_of(self.lexicon)
+        known = pronunciations((normalise(r.text) for r in [*chosen, *kept]), own)
+        if not known:
+            raise CorpusError(
+                "no word has a known pronunciation; give --lexicon, or train recogniser"
+            )
+        file = self.alignments or self.output / "alignments.jsonl"
+        utterances, held_out = self.prepared(chosen, kept, report, self.rendering())
+        count = len(utterances)
+        both = [utterance.recording for utterance in (*utterances, *held_out)]
+        phones = Alignments(file, known).of(both, report.say)
+        train, left = aligned(utterances, phones[:count], config.longest)
+        watched, _ = aligned(held_out, phones[count:], config.longest)
+        for reason, number in left.items():
+            report.say(f"{number} of {count} utterances are left out: {reason}")
+        if self.start is None:
+            names = {name for ways in known.values() for way in ways for name in way.split()}
+            states = States(tuple(sorted(names)))
+            model = PhoneModel.make(states, config.options, shares(train, states, config.smoothing))
+        else:
+            model, _ = PhoneModel.load(self.start)
+        outcome = steps.train(model, train, watched, config, self.output, **resources)
+        card = {
+            **self.data_card(utterances),
+            "recordings": len(train),
+            "from": self.start.name if self.start else "",
+            "anonymized by": self.system or "",
+            "voices per": self.per if self.system else "",
+            "steps": outcome.steps,
+            "cross-entropy on speakers kept out, who chose the checkpoint": outcome.best,
+        }
+        model.save(self.output, training=card)
+        some = watched[:: max(1, len(watched) // WEIGHED)]  # of all speakers
+        weighed = [(one.speech.samples(), one.speech.recording.text) for one in some]
+        sentences = [recording.text for recording in chosen]
+        order = max(1, config.order)
+        rate = attach(self.output, sentences, known, weighed, order, say=report.say)
+        return self.result(
+            outcome,
+            {
+                "cross-entropy on held-out speakers": outcome.best,
+                "WER % on held-out speakers": rate,
+            },
+            f"{self.output}: {outcome.steps} steps; on speakers kept out, cross-entropy "
+            f"{outcome.best:.2f} nats, WER {rate:.1f} %",
+        )

@@ -1,0 +1,97 @@
+"""Recipes by name, and training from Python."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import subprocess
+import sys
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+import voicenym
+from voicenym.errors import VoicenymError
+from voicenym.training.recipe import Recipe
+from voicenym.training.recipes import RECIPES, SUMMARIES
+
+
+@pytest.mark.parametrize("name", RECIPES.names())
+def test_every_recipe_documents_its_options(name):
+    recipe = RECIPES.get(name)
+    assert inspect.isclass(recipe)
+    assert issubclass(recipe, Recipe)
+    assert recipe.example
+    assert SUMMARIES[name].endswith(".")
+    helps = {item.name: item.help for item in RECIPES.parameters(name)}
+    assert set(helps) == {item.name for item in fields(recipe)}
+    assert not [option for option, help in helps.items() if not help[:1].strip()]
+    if recipe.configuration:
+        assert "config" in helps
+
+
+def test_no_recipe_imports_torch():
+    """Help on options is quick."""
+    code = (
+        "import sys; from voicenym.training.recipes import RECIPES\n"
+        "[RECIPES.parameters(name) for name in RECIPES]\n"
+        "print(sorted({'torch', 'lightning'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+TINY = """
+options: {channels: 16, size: 12, attention: 8, squeeze: 8}
+seconds: 0.4
+batch: 8
+speeds: [1.0]
+every: 2
+steps: 4
+"""
+
+
+def test_a_verifier_is_trained_from_python(voices, tmp_path):
+    pytest.importorskip("lightning")
+    (tmp_path / "tiny.yaml").write_text(TINY)
+    data = Path(voices[0].path).parents[1]
+    lines: list[str] = []
+    options = {
+        "data": str(data),
+        "config": f"{tmp_path}/tiny.yaml",
+        "accelerator": "cpu",
+        "workers": 0,
+        "say": lines.append,
+    }
+    outcome = voicenym.train("verifier", out=tmp_path / "verifier", budget="25m", **options)
+    assert outcome.folder == tmp_path / "verifier"
+    assert outcome.steps == 4
+    assert outcome.details[-1]["step"] == 4
+    assert 0.0 <= outcome.figures["EER % on held-out speakers"] <= 100.0
+    assert any(line.startswith("step 4") for line in lines)
+    card = json.loads((tmp_path / "verifier" / "config.json").read_text())["card"]
+    assert card["data"] == data.name
+    more = voicenym.train("verifier", out=tmp_path / "verifier", steps=6, **options)
+    assert more.steps == 6  # continues
+
+
+def test_a_mixture_needs_no_configuration(tmp_path):
+    with pytest.raises(VoicenymError, match="--covariance is diag or full"):
+        voicenym.train("mixture", source="pool", output=tmp_path, covariance="round")
+
+
+@pytest.mark.parametrize(
+    ("recipe", "options", "message"),
+    [
+        ("verifer", {}, "did you mean verifier"),
+        ("verifier", {"data": "x", "out": "y"}, "needs config"),
+        ("verifier", {"data": "x", "out": "y", "config": "ecapa", "dta": 3}, "dta"),
+        ("verifier", {"data": "x", "out": "y", "config": "ecapa", "steps": 0}, "steps: 0"),
+        ("verifier", {"data": "x", "out": "y", "config": "ecapa", "steps": "many"}, "steps"),
+        ("resynthesis", {"data": "x", "out": "y", "config": "base", "share": 2}, "share: 2"),
+    ],
+)
+def test_mistakes_are_named(recipe, options, message):
+    with pytest.raises(VoicenymError, match=message):
+        voicenym.train(recipe, **options)
