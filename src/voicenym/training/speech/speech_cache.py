@@ -144,7 +144,7 @@ Work = tuple[Recording, Rendering, Path]
 
 def step_of(rendering: Rendering) -> str:
     """What a rendering is called in a list of what was left out; empty where it only reads."""
-    return str(getattr(rendering, "told", ""))
+    return str(getattr(rendering, "description", ""))
 
 
 def _mapped(work: list[Work], workers: int) -> Iterator[str | None]:
