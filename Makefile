@@ -2,6 +2,7 @@
 # make test    install all that the tests need and run every check
 # make test-fast  the tests of signal processing, networks, metrics and systems: under a minute
 # make docs    build the documentation into site/
+# make bench   measure speed against peers and limits: one table
 # make lock    make the locks anew from constraints.txt and pyproject.toml
 # make digests pin the bundled weights anew, after one of them was meant to change
 # make audit   ask for known vulnerabilities of what the locks hold
@@ -64,6 +65,9 @@ format: $(VENV)/.dev
 
 docs: $(VENV)/.docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+bench: $(VENV)/.dev
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/table.py
 
 clean:
 	rm -rf demo site build dist

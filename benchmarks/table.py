@@ -1,0 +1,129 @@
+"""One table of speed: each row is a ratio to a named peer or limit, measured in the same run.
+
+    make bench
+
+All times are of the processor, on one core; other programs on the machine change them less than
+elapsed time. Start-up is elapsed time of whole processes. The other scripts print details.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import numpy as np
+import torch
+
+import identity
+import ivector
+import mcadams_reference
+import metrics
+import similarity
+import speed
+import voicenym
+from voicenym.anonymizer import usable
+from voicenym.dsp.features.cepstra import Cepstra
+from voicenym.identity.pools.ranking import ranking
+from voicenym.identity.pools.speaker_pool import Pool
+from voicenym.identity.selection import Selection
+from voicenym.metrics import similarity_matrix
+
+SECONDS = 20
+Row = tuple[str, float, str, float]
+"""What is measured, our seconds, the peer or limit, its seconds."""
+
+
+def systems() -> Iterator[Row]:
+    """Each system that runs without further weights, against the duration of the signal."""
+    audio = voicenym.Audio(speed.signal(SECONDS, None), speed.RATE)
+    pseudonym = speed.KEY.pseudonym("benchmark")
+    for name in usable():
+        system = voicenym.load(name)
+        (ours,) = speed.best(partial(system, audio, pseudonym), repeats=2)
+        yield f"{name}, {SECONDS} s", ours, "real time", float(SECONDS)
+
+
+def frame_by_frame() -> Iterator[Row]:
+    """``mcadams`` against a plain implementation of the baseline."""
+    audio = voicenym.Audio(speed.signal(SECONDS, None), speed.RATE)
+    samples = audio.samples.double().numpy()
+    system = voicenym.load("mcadams")
+    pseudonym = speed.KEY.pseudonym("benchmark")
+    peer = partial(
+        mcadams_reference.anonymize, samples, 0.8, predict=mcadams_reference.by_autocorrelation
+    )
+    ours, theirs = speed.best(partial(system, audio, pseudonym), peer, repeats=2)
+    yield f"mcadams, {SECONDS} s", ours, "frame by frame, numpy.roots", theirs
+
+
+def start() -> Iterator[Row]:
+    """Start of the command and of the library, elapsed time, against importing torch."""
+
+    def elapsed(*arguments: str) -> float:
+        command = (sys.executable, *arguments)
+        run = partial(subprocess.run, command, check=True, capture_output=True)
+        return speed.best(run, clock=time.perf_counter)[0]
+
+    torch_seconds = elapsed("-c", "import torch")
+    yield "import voicenym", elapsed("-c", "import voicenym"), "import torch", torch_seconds
+    help_seconds = elapsed("-m", "voicenym", "--help")
+    yield "voicenym --help", help_seconds, "import torch", torch_seconds
+
+
+def scores() -> Iterator[Row]:
+    """Metrics of 520,000 trials against one sort; similarity matrices against their products."""
+    metrics.everything(*metrics.trials(1000))
+    target, nontarget = metrics.trials(520_000)
+    both = np.concatenate([target, nontarget])
+    sorting = metrics.seconds(lambda: np.sort(both), 3)[1]
+    ours = metrics.seconds(lambda: metrics.everything(target, nontarget), 3)[1]
+    yield "EER, min C_llr, ZEBRA, D_sys of 520,000 trials", ours, "one sort", sorting
+    people = np.repeat(np.arange(similarity.SPEAKERS), similarity.SEGMENTS)
+    itself = np.eye(len(people), dtype=bool)
+    voices = similarity.vectors(1.0, 1)
+    products, ours = speed.best(
+        lambda: voices @ voices.T,
+        lambda: similarity_matrix(voices @ voices.T, people, people, itself),
+    )
+    yield "voice similarity matrix of 60 speakers", ours, "its matrix product", products
+
+
+def vectors() -> Iterator[Row]:
+    """Selection against reading the pool once; i-vectors against their operations."""
+    noise = torch.Generator().manual_seed(0)
+    pooled = torch.randn(identity.SPEAKERS, identity.SIZE, generator=noise)
+    sexes = tuple("fm"[i % 2] for i in range(identity.SPEAKERS))
+    pool = Pool(pooled, sexes, tuple(map(str, range(identity.SPEAKERS))), "random")
+    speaker = torch.randn(identity.SIZE, generator=noise)
+    table, method = ranking(pool, "cosine", None).table, Selection(pool, "far", sex="any")
+    reading = identity.seconds(lambda: table @ speaker)
+    ours = identity.seconds(lambda: method(speaker, speed.KEY.pseudonym("a"), "f"))
+    yield "selection from 100,000 speakers", ours, "reading the pool once", reading
+    recordings = ivector.noise(8, 8.0)
+    background = ivector.model(*ivector.SIZES[0])
+    cepstra = Cepstra()
+    frames = sum(len(cepstra(x)) for x in recordings)
+    features = ivector.seconds(lambda: [cepstra(x) for x in recordings])
+    ours = ivector.seconds(lambda: background.ivectors(recordings)) - features
+    limit = ivector.operations(background, frames, len(recordings)) / ivector.product_rate()
+    yield "i-vectors, 64 components, 64 s", ours, "rate of a matrix product", limit
+
+
+PARTS: tuple[Callable[[], Iterator[Row]], ...] = (systems, frame_by_frame, start, scores, vectors)
+
+
+def main() -> None:
+    torch.set_num_threads(1)
+    np.seterr(all="ignore")
+    print(f"{'measured':48s} {'seconds':>9s}   {'peer or limit':28s} {'seconds':>9s} {'ratio':>8s}")
+    for part in PARTS:
+        for name, ours, peer, theirs in part():
+            ratio = ours / theirs
+            print(f"{name:48s} {ours:9.4f}   {peer:28s} {theirs:9.4f} {ratio:8.3f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
