@@ -8,7 +8,7 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from voicenym.anonymizer import JUDGES, Stream, available, load, system_class, working_rate
+from voicenym.anonymizer import COMPARISONS, Stream, available, load, system_class, working_rate
 from voicenym.audio import Audio
 from voicenym.corpus.single_file import anonymize_file
 from voicenym.dsp.overlap_add import OverlapAdd
@@ -196,7 +196,7 @@ def test_an_output_that_is_nearly_the_input_is_a_failure(name, talk, tmp_path):
     source, target = tmp_path / "in.wav", tmp_path / "out.wav"
     soundfile.write(source, talk(3.0).numpy(), 16000)
     system = load(name)
-    assert system.judge in JUDGES
+    assert system.compared_by in COMPARISONS
     anonymize_file(system, KEY.pseudonym("a"), source, target)
     target.unlink()
 

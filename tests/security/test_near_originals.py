@@ -351,12 +351,12 @@ def test_memory_does_not_grow_with_length():
 # Nobody switches it off
 
 
-def test_a_judge_is_one_of_those_there_are(speech, tmp_path):
+def test_a_comparison_is_one_of_those_there_are(speech, tmp_path):
     @dataclass(frozen=True)
     class Own(PlugIn):
-        judge: ClassVar[str] = "none"
+        compared_by: ClassVar[str] = "none"
 
-    with pytest.raises(AudioError, match="judged by 'none', which is nobody"):
+    with pytest.raises(AudioError, match="compared_by is 'none'; it must be one of"):
         anonymize_file(Own(change=hidden), PSEUDONYM, speech, tmp_path / "out.wav")
     assert not (tmp_path / "out.wav").exists()
 
@@ -365,15 +365,17 @@ def test_a_judge_is_one_of_those_there_are(speech, tmp_path):
 def test_verifiers_do_not_let_the_input_pass_either(name, speech, tmp_path):
     @dataclass(frozen=True)
     class Meant(PlugIn):
-        judge: ClassVar[str] = "verifiers"
+        compared_by: ClassVar[str] = "verifiers"
 
     assert "bundled verifier" in refused(Meant(change=NULLS[name]), speech, tmp_path)
 
 
 def test_vcloak_is_judged_by_verifiers_and_says_so(speech, tmp_path):
     system = load("vcloak")
-    assert system.judge == "verifiers"
-    assert any("judged by ecapa-small" in promise for promise in system.card.promises)
+    assert system.compared_by == "verifiers"
+    assert any(
+        "check for unchanged output uses ecapa-small" in promise for promise in system.card.promises
+    )
     anonymize_file(system, PSEUDONYM, speech, tmp_path / "out.wav")
 
 

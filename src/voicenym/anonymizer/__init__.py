@@ -1,4 +1,4 @@
-"""What a system is: Anonymizer, Card, Stream, the registry and :func:`load`.
+"""Base of all systems: Anonymizer, Card, Stream, the registry and :func:`load`.
 
 A system is a subclass of :class:`Anonymizer` that a package declares as an entry point of the group
 ``voicenym.systems``: this package in its ``pyproject.toml``, others in theirs.
@@ -9,7 +9,13 @@ recording, with its own pseudonym, so that channels and utterances are batched a
 surrounds the core (sample rates, channels, exact length, range, chunking) is done here, once.
 """
 
-from voicenym.anonymizer.anonymizer import BLOCK_SECONDS, JUDGES, SIGNAL, VERIFIERS, Anonymizer
+from voicenym.anonymizer.anonymizer import (
+    BLOCK_SECONDS,
+    BY_SIGNAL,
+    BY_VERIFIERS,
+    COMPARISONS,
+    Anonymizer,
+)
 from voicenym.anonymizer.card import Card, Figure
 from voicenym.anonymizer.registry import (
     SYSTEMS,
@@ -32,12 +38,12 @@ from voicenym.anonymizer.stream import (
 
 __all__ = [
     "BLOCK_SECONDS",
-    "JUDGES",
+    "BY_SIGNAL",
+    "BY_VERIFIERS",
+    "COMPARISONS",
     "MAX_WORKING_RATE",
     "MIN_WORKING_RATE",
-    "SIGNAL",
     "SYSTEMS",
-    "VERIFIERS",
     "Anonymizer",
     "Card",
     "Core",

@@ -1,4 +1,4 @@
-"""Anonymizer: what every system is."""
+"""Anonymizer: base class of all systems."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 BLOCK_SECONDS = 40.0
 """Whole recordings are fed to their stream in blocks of this length, whatever reads them."""
-SIGNAL, VERIFIERS = "signal", "verifiers"
-JUDGES = (SIGNAL, VERIFIERS)
-"""Who may compare outputs with inputs: by the signal, or by bundled verifiers where the output is
-meant to sound as the input."""
+BY_SIGNAL, BY_VERIFIERS = "signal", "verifiers"
+COMPARISONS = (BY_SIGNAL, BY_VERIFIERS)
+"""How outputs are compared with inputs: by the signal, or by bundled verifiers where the output is
+meant to sound like the input."""
 
 
 def listed(revisions: Sequence[int]) -> str:
@@ -35,7 +35,7 @@ def listed(revisions: Sequence[int]) -> str:
 
 @dataclass(frozen=True)
 class Anonymizer(ABC):
-    """A system: hides who speaks, keeps what is said and how.
+    """Anonymization system: waveform in, waveform of another voice out.
 
     Subclasses are frozen dataclasses whose fields are the system's parameters, so that the repr
     rebuilds the object; all are keyword arguments of :func:`load`.
@@ -58,19 +58,19 @@ class Anonymizer(ABC):
 
     card: ClassVar[Card]
     revisions: ClassVar[tuple[int, ...]] = (1,)
-    """Those that can be had, in rising order; each gives the same voices in every release. A change
-    of what comes out, also by other weights, is a new one."""
-    judge: ClassVar[str] = SIGNAL
-    """Who compares outputs with inputs when files are written, one of :data:`JUDGES`."""
+    """Revisions of this release, in rising order; each gives the same voices in every release. A
+    change of the output, by other weights too, is a new revision."""
+    compared_by: ClassVar[str] = BY_SIGNAL
+    """How outputs are compared with inputs when files are written, one of :data:`COMPARISONS`."""
     streams: ClassVar[bool] = True
-    """Whether it works live. A system with a profile hears the whole recording first."""
+    """Whether it works live. A system with a profile reads the whole recording first."""
 
     def __call__(self, audio: Audio, pseudonym: Pseudonym) -> Audio:
         """Anonymize a recording in memory.
 
         Args:
             audio: samples ``[time]`` or ``[channel, time]``; channels share the pseudonym.
-            pseudonym: whose voice to give.
+            pseudonym: of the speaker.
 
         Returns:
             Audio of the same rate, channels and length, at the same level within 1 dB.
@@ -136,7 +136,7 @@ class Anonymizer(ABC):
         """Anonymize block by block: live, or with bounded memory.
 
         Args:
-            pseudonym: whose voice to give.
+            pseudonym: of the speaker.
             rate: sample rate of the blocks, in Hz.
             channels: rows of the blocks ``[channel, time]``; they share the pseudonym.
             profile: result of :meth:`profiling`, where :attr:`needs_profile`.
@@ -176,16 +176,16 @@ class Anonymizer(ABC):
 
     @property
     def version(self) -> str:
-        """Of weights that may be others under the same parameters; empty where there are none."""
+        """Version of the weights, which may change under the same parameters; empty without any."""
         return ""
 
     @property
     def encoder(self) -> Encoder | None:
-        """A speaker encoder that it hears with in any case: outputs are compared by it, too."""
+        """The speaker encoder that the system uses anyway; outputs are compared by it, too."""
         return None
 
     def check(self) -> None:  # noqa: B027, most systems have nothing to find
-        """Find at once what would else be found with the first recording.
+        """Check the weights before the first recording.
 
         Raises:
             WeightsError: weights that the system needs are not there.
@@ -194,12 +194,12 @@ class Anonymizer(ABC):
 
     @property
     def needs_profile(self) -> bool:
-        """Whether the system hears the whole recording before it changes it."""
+        """Whether the system reads the whole recording before it changes it."""
         return False
 
     @property
     def profile_optional(self) -> bool:
-        """Whether it can work live without a profile, adapting as it hears more."""
+        """Whether it can work live without a profile, adapting with the signal."""
         return False
 
     def _stream(self, pseudonyms: Sequence[Pseudonym], rate: int, profile: Any) -> Stream:
@@ -217,7 +217,7 @@ class Anonymizer(ABC):
         return working_rate(rate)
 
     def core_for(self, pseudonyms: Sequence[Pseudonym], rate: int, profile: Any) -> Core:
-        """The core for recordings of ``rate`` Hz, where it must know what band they have."""
+        """The core for recordings of ``rate`` Hz; overridden where their band matters."""
         return self.core(pseudonyms, self.working_rate(rate), profile)
 
     @abstractmethod
@@ -229,5 +229,5 @@ class Anonymizer(ABC):
         raise NotImplementedError(f"{self.card.name} needs no profile")
 
     def parameters(self) -> dict[str, Any]:
-        """The parameters by name, without the revision: none tells anything about a key."""
+        """The parameters by name, without the revision; none depends on a key."""
         return {name: v for name, v in dataclasses.asdict(self).items() if name != "revision"}

@@ -1,13 +1,13 @@
 """Refuses an output that is nearly its input, whatever system made it (law 8).
 
-Every recording is compared while it is written, and judged before the file gets its name. The
-thresholds lie between what trivial changes give (a delay, another sign or level, noise at 30 dB, a
-filter, a change of speed by half a percent) and what all systems give for the adults of a corpus
-under several keys: ``benchmarks/studies/nearness.py`` and docs/security.md.
+Every recording is compared while it is written, before the file gets its name. The thresholds lie
+between what trivial changes give (a delay, another sign or level, noise at 30 dB, a filter, a
+change of speed by half a percent) and what all systems give for the adults of a corpus under
+several keys: ``benchmarks/studies/nearness.py`` and docs/security.md.
 
-Who judges is :attr:`voicenym.Anonymizer.judge`: by default the signal. A system that is meant to
-sound as its input names ``verifiers`` instead; then the bundled verifier must not hear the speaker
-in the output. Nothing switches both off.
+:attr:`voicenym.Anonymizer.compared_by` says how: by default by the signal. A system whose output is
+meant to sound like its input names ``verifiers`` instead; then the bundled verifier must not find
+the speaker in the output. Nothing switches both off.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 
-from voicenym.anonymizer import JUDGES, SIGNAL, VERIFIERS, Anonymizer
+from voicenym.anonymizer import BY_SIGNAL, BY_VERIFIERS, COMPARISONS, Anonymizer
 from voicenym.corpus.signal_similarity import OTHER_DISTANCE, Likeness, Segments
 from voicenym.errors import AudioError
 from voicenym.memory import keep_freed_blocks
@@ -67,16 +67,16 @@ class Judgement:
     def __init__(
         self, system: Anonymizer, name: str, rate: int, channels: int, tempo: float = 1.0
     ) -> None:
-        if system.judge not in JUDGES:
+        if system.compared_by not in COMPARISONS:
             raise AudioError(
-                f"{name}: {system.card.name} wants to be judged by {system.judge!r}, which is "
-                f"nobody; a system's judge is one of {', '.join(JUDGES)}"
+                f"{name}: {system.card.name}.compared_by is {system.compared_by!r}; it must be one "
+                f"of {', '.join(COMPARISONS)}"
             )
         keep_freed_blocks()
         self._name, self._system = name, system.card.name
-        self._signal = Likeness(rate, channels, tempo) if system.judge == SIGNAL else None
-        encoder = _bundled(system.device) if system.judge == VERIFIERS else system.encoder
-        self._limit = NEAR_SIMILARITY if system.judge == VERIFIERS else NEAR_VOICE
+        self._signal = Likeness(rate, channels, tempo) if system.compared_by == BY_SIGNAL else None
+        encoder = _bundled(system.device) if system.compared_by == BY_VERIFIERS else system.encoder
+        self._limit = NEAR_SIMILARITY if system.compared_by == BY_VERIFIERS else NEAR_VOICE
         self._voices = None if encoder is None else _Voices(encoder, rate, channels, tempo)
         self._compared = [c for c in (self._signal, self._voices) if c is not None]
 

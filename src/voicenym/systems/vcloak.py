@@ -12,8 +12,7 @@ from typing import Any, ClassVar
 
 import torch
 
-from voicenym.anonymizer import VERIFIERS as BY_VERIFIERS
-from voicenym.anonymizer import Anonymizer, Card, Core
+from voicenym.anonymizer import BY_VERIFIERS, Anonymizer, Card, Core
 from voicenym.dsp.resampling import RateChanger
 from voicenym.errors import AudioError, UnknownSystemError, VoicenymError
 from voicenym.nets.checkpoint import together, version
@@ -69,7 +68,7 @@ class VCloak(Anonymizer):
     verifier: str = ""
     precision: str = "single"
 
-    judge: ClassVar[str] = BY_VERIFIERS
+    compared_by: ClassVar[str] = BY_VERIFIERS
     card: ClassVar[Card] = Card(
         name="vcloak",
         title="A sound that verifiers trip over is added; the speaker sounds like himself",

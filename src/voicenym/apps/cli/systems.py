@@ -50,7 +50,7 @@ def _card(cls: type[Anonymizer]) -> dict[str, Any]:
     return {
         **dataclasses.asdict(cls.card),
         "revisions": cls.revisions,
-        "judge": cls.judge,
+        "judge": cls.compared_by,
         "figures": [dataclasses.asdict(f) for f in cls.card.figures],
     }
 
@@ -138,7 +138,7 @@ def page(cls: type[Anonymizer], room: int) -> list[str]:
         tables.wrapped(
             f"Revisions: {', '.join(map(str, cls.revisions))}; a new key takes the last", room
         ),
-        f"Written files are compared with their originals by: {cls.judge}",
+        f"Written files are compared with their originals by: {cls.compared_by}",
     ]
     for title, items in (
         ("Where it fails", card.fails),
