@@ -144,7 +144,7 @@ def test_grades_go_by_the_lower_end_of_the_interval(value, low, style, advice):
 def test_the_key_holder_is_no_headline():
     words = said(one(attacked(40.0, 38.0, 42.0), attacked(1.5, 1.0, 2.0, holds_key=True)))
     assert "resists the attackers tried here" in words
-    assert "An attacker who has the key mistakes 1.5 %." in words
+    assert "mistakes one voice for another in 1.5 % of cases." in words
 
 
 def test_figures_are_called_upper_bounds_where_attackers_were_not_tried():

@@ -110,7 +110,7 @@ def plain(scores, row, column, itself):
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_counting_in_cells_is_exactly_pav_of_sorted_scores(seed):
+def test_counting_in_bins_is_exactly_pav_of_sorted_scores(seed):
     rng = np.random.default_rng(seed)
     rows, columns = rng.integers(2, 30, 2)
     row, column = (rng.integers(0, 5, n).astype(str) for n in (rows, columns))
@@ -136,7 +136,7 @@ def test_counting_in_cells_is_exactly_pav_of_sorted_scores(seed):
 
 
 @pytest.mark.parametrize("noise", [0.5, 3.0, 30.0])
-def test_counting_in_cells_is_exact_for_many_trials(noise):
+def test_counting_in_bins_is_exact_for_many_trials(noise):
     """As many as several strips of rows hold, of voices that are clear, blurred and not there."""
     vectors, who = segments(12, 40, noise=noise)
     scores = vectors @ vectors.T

@@ -1,4 +1,4 @@
-"""What keeps a reader from thinking too well of a figure."""
+"""Limits of an evaluation that its report states: attackers not tried or badly trained."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def caveats(
     trains: bool,
     only: Sequence[str] = (),
 ) -> tuple[str, ...]:
-    """All that is to be said of a system's attacks.
+    """All caveats of a system's attacks.
 
     Args:
         attacks: that were tried on it.
@@ -37,7 +37,7 @@ def caveats(
 
 
 def badly_trained(attacks: Sequence[AttackFigures], statistics: str) -> tuple[str, ...]:
-    """Attacks that find less than one without learnt weights that knows no more."""
+    """Attacks that are weaker than voice statistics with the same knowledge."""
     notes = []
     for attack in attacks:
         plain = min(
@@ -47,7 +47,7 @@ def badly_trained(attacks: Sequence[AttackFigures], statistics: str) -> tuple[st
         )
         if plain is None or attack.verifier == statistics or attack.holds_key:
             continue
-        if attack.attacker.endswith(SUFFIX):  # said of the same one without
+        if attack.attacker.endswith(SUFFIX):  # the attack without it has the caveat
             continue
         if plain.eer.value < attack.eer.value:
             notes.append(

@@ -1,8 +1,8 @@
-"""How many voices there are: entropy of the mixture that speakers' voices make, with its bounds.
+"""Effective number of voices: entropy of the Gaussian mixture of the speakers, with bounds.
 
-Turner et al. 2022 (equation 2, appendix A) judge a pool of pseudo-voices by the entropy of the
-Gaussian mixture that they are drawn from. Of a system that draws from none, the voices that it
-gave are the mixture: each a Gaussian about a speaker's vectors.
+Turner et al. 2022 (equation 2, appendix A) measure the diversity of a pool of pseudo-voices by the
+entropy of the Gaussian mixture that they are drawn from. For other systems the mixture is that of
+the anonymized speakers: each is a Gaussian around the mean of the speaker's vectors.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from voicenym.metrics.metric_inputs import VoiceVectors
 from voicenym.verification.scoring import class_means
 
 MOST_DIMENSIONS = 8
-"""Principal components of the originals in which voices are compared. More tell more voices apart,
-and take chance for more: of 4 voices, each shared by 10 people of 6 recordings, 8 dimensions make 7
-and 16 make 11."""
+"""Principal components of the originals in which voices are compared. More dimensions separate
+more voices, and overestimate their number by chance: of 4 voices, each shared by 10 speakers with 6
+recordings, 8 dimensions give 7 and 16 give 11."""
 PER_DIMENSION = 6
 """Recordings, beyond one a speaker, for each dimension of the covariance within speakers."""
 FIGURES = ("entropy", "entropy, lower bound", "entropy, upper bound", "effective voices")

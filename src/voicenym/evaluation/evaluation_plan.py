@@ -1,4 +1,4 @@
-"""What is to be evaluated and how, and the evidence that comes of it."""
+"""The plan of an evaluation, and the scores and vectors that it collects for figures."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from voicenym.recognition import Recogniser, Transcripts
 
 @dataclass(frozen=True)
 class Plan:
-    """What is to be evaluated, and how.
+    """Data, systems, attackers and settings of an evaluation.
 
     Args:
         data: what it is made on, in a line for the report.
-        trials: who is compared with whom.
+        trials: models, recordings and tested pairs.
         settings: how it was done, in a line for the report.
         pool: recordings of other people, for attackers who train.
         systems: names and parameters.
-        files: anonymized files by utterance, of somebody else's system.
+        files: anonymized files by utterance, of an external system.
         verifiers: names of the attackers' verifiers; each attacker runs with each. Figures that
             need vectors alone, such as distinctiveness, are the first one's.
         denoisers: names, for V-Cloak's A2.
@@ -39,8 +39,8 @@ class Plan:
         normalise: also normalise the scores of those who compare, by AS-norm against the pool.
         per: voices per speaker or utterance.
         recogniser: for words; None leaves them out.
-        transcripts: of somebody else's recogniser, by system (``original`` for none).
-        retrained: by system, a recogniser that learnt from its output.
+        transcripts: of an external recogniser, by system (``original`` for none).
+        retrained: by system, a recogniser that was trained on its output.
         sample: recordings that utility is measured on.
         replicates: of the bootstrap.
         seed: of draws and of the keys.
@@ -86,7 +86,7 @@ class Plan:
 
 @dataclass
 class Evidence:
-    """What the report draws: scores and vectors behind the figures.
+    """Scores and vectors from which the report draws its figures.
 
     Args:
         scores: ``[model, trial]`` by system (``original`` for none) and ``attacker, verifier``.
@@ -105,6 +105,6 @@ class Evidence:
 def key(seed: int, who: str) -> Key:
     """A key of an evaluation: no secret, since nothing that it makes is published.
 
-    Systems are judged as they are today, unless a revision is set.
+    Systems are evaluated in their current revision, unless another one is set.
     """
     return Key(hashlib.sha256(f"voicenym evaluation {seed} {who}".encode()).digest(), None)

@@ -1,4 +1,4 @@
-"""An evaluation: trials, attacks, utility, for each system."""
+"""Runs an evaluation: attacks and utility for each system."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ def evaluate(
     progress: Callable[[int], None] | None = None,
     left_out: LeftOut = STRICT,
 ) -> tuple[Evaluation, Evidence]:
-    """Run a plan; what was embedded in an earlier run with the same cache is not done again.
+    """Run a plan; vectors are taken from the cache of an earlier run.
 
     Args:
         plan: what to do.
         cache: file of vectors.
         workers: processes.
-        say: told what is being done.
-        progress: told how many recordings were embedded.
-        left_out: told of recordings that cannot be read, and of those that a system fails on; the
+        say: receives a line of progress.
+        progress: receives the number of recordings that were embedded.
+        left_out: collects recordings that cannot be read, and those that a system fails on; the
             default raises at the first one.
 
     Raises:
@@ -57,7 +57,7 @@ def evaluate(
         raise CorpusError("nothing to evaluate: name a --system, or give --anonymized files")
     if plan.normalise and len({recording.speaker for recording in plan.pool}) < 2:
         raise CorpusError("scores are normalised by those of other people: give some with --pool")
-    for name, parameters in _targets(plan):  # a name that is nobody's is told at once
+    for name, parameters in _targets(plan):  # an unknown name is refused at once
         _attackers(plan, None if name == FILES else name, parameters, say)
     with Embedder(VectorCache(cache), workers, progress, left_out) as embedder:
         voices = [verifier(name) for name in plan.verifiers]

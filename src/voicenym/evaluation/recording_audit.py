@@ -1,7 +1,7 @@
-"""One recording and its anonymized form: what the strongest attacker here sees, in plain words.
+"""Audit of one recording and its anonymized form with all attackers that need no training.
 
-One pair says little: it is one draw of a voice, without other people to be mistaken for. The audit
-finds what went wrong; ``voicenym evaluate`` measures protection.
+One pair says little about protection: it is one pseudo-voice, without other speakers to compare
+with. The audit finds failures; ``voicenym evaluate`` measures protection.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ WEAK, CLEAR = math.log(3.0), math.log(20.0)
 
 @dataclass(frozen=True)
 class Sight:
-    """What one attacker makes of the pair.
+    """Result of one attacker for the pair.
 
     Args:
         attacker: its name.
@@ -103,10 +103,10 @@ def audit(
         original, anonymized: files.
         verifiers: of the attackers; of each attacker the best one counts.
         system: that was used, if it is one of ours: attackers who know it are tried too.
-        say: told what is being done.
-        pool: original speech of other people, from which is learnt what the scores of verifiers
-            mean that do not say it themselves (:func:`calibrated`).
-        left_out: told of recordings of the pool that fail; the default raises at the first one.
+        say: receives a line of progress.
+        pool: original speech of other speakers, to calibrate verifiers without a calibration of
+            their own (:func:`calibrated`).
+        left_out: collects recordings of the pool that fail; the default raises at the first one.
 
     Raises:
         VoicenymError: files that cannot be read, unknown systems; a verifier whose scores have no
@@ -116,12 +116,15 @@ def audit(
     before = Recording("original", who, original)
     after = Recording("anonymized", who, anonymized)
     plain, hidden = before.samples(), after.samples()
-    ears = [_Ear(verifier, *_meaning(verifier, pool, say, left_out)) for verifier in verifiers]
+    voices = [
+        _CalibratedVerifier(verifier, *_meaning(verifier, pool, say, left_out))
+        for verifier in verifiers
+    ]
     say("embedding")
     forms = {"ignorant": hidden, **{f"de-noising ({n})": f(hidden) for n, f in denoisers().items()}}
     seen: dict[str, list[float]] = {name: [] for name in forms}
-    for ear in ears:
-        ratios = ear.ratios(plain, list(forms.values()))
+    for voice in voices:
+        ratios = voice.ratios(plain, list(forms.values()))
         for name, ratio in zip(forms, ratios, strict=True):
             seen[name].append(float(ratio))
     if system is not None:
@@ -132,11 +135,11 @@ def audit(
             Anonymize(system, guess, EVERYBODY)(plain, before)
             for guess in candidate_keys(key, KEYS)
         ]
-        seen["key search"] = [_marginal(ear, guesses, hidden) for ear in ears]
+        seen["key search"] = [_marginal(voice, guesses, hidden) for voice in voices]
         undone = [undo(hidden, after) for undo in inversions(system)]
         if undone:
             say(f"undoing {system}")
-            seen["inversion"] = [_marginal(ear, undone, plain) for ear in ears]
+            seen["inversion"] = [_marginal(voice, undone, plain) for voice in voices]
     sights = [Sight(name, max(ratios)) for name, ratios in seen.items()]
     return Audit(
         tuple(sorted(sights, key=lambda s: -s.llr)),
@@ -148,8 +151,8 @@ def audit(
 
 
 @dataclass(frozen=True)
-class _Ear:
-    """A verifier whose scores of two recordings mean something.
+class _CalibratedVerifier:
+    """A verifier with the map from its scores to log-likelihood ratios.
 
     Args:
         verifier: that scores.
@@ -167,11 +170,11 @@ class _Ear:
         return self.slope * found + self.offset
 
 
-def _marginal(ear: _Ear, guesses: list[np.ndarray], other: np.ndarray) -> float:
+def _marginal(voice: _CalibratedVerifier, guesses: list[np.ndarray], other: np.ndarray) -> float:
     """Log of the mean likelihood ratio over guesses."""
     from scipy.special import logsumexp
 
-    ratios = ear.ratios(other, guesses)
+    ratios = voice.ratios(other, guesses)
     return float(logsumexp(ratios) - math.log(len(ratios)))
 
 
@@ -181,7 +184,7 @@ def _meaning(
     say: Callable[[str], None],
     left_out: LeftOut,
 ) -> tuple[float, float]:
-    """Slope and offset, its own or learnt."""
+    """Slope and offset of a verifier, its own or calibrated on the pool."""
     if math.isfinite(verifier.calibration[0]):
         return verifier.calibration
     if not pool:
@@ -205,14 +208,14 @@ def calibrated(
     Args:
         verifier: that scores.
         pool: original speech.
-        left_out: told of recordings that fail; the default raises at the first one.
+        left_out: collects recordings that fail; the default raises at the first one.
 
     Raises:
         VoicenymError: no pair of one speaker, or none of two.
     """
-    vectors, heard = Embedder(left_out=left_out).kept(verifier, pool)
+    vectors, embedded = Embedder(left_out=left_out).kept(verifier, pool)
     scores = verifier.score([vector[None] for vector in vectors], vectors)
-    who, sex = (np.array([getattr(r, what) for r in heard]) for what in ("speaker", "sex"))
+    who, sex = (np.array([getattr(r, what) for r in embedded]) for what in ("speaker", "sex"))
     once = np.triu(np.ones(scores.shape, dtype=bool), 1)
     same = who[:, None] == who
     target, nontarget = scores[once & same], scores[once & ~same & (sex[:, None] == sex)]

@@ -1,4 +1,4 @@
-"""What an evaluation found, as JSON and as a table."""
+"""Results of an evaluation, as JSON and as a CSV table."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ def cell(measured: Measured | None, digits: int = 1, otherwise: str = "–") -> 
 
 @dataclass(frozen=True)
 class Lesson:
-    """How well an attacker did at one point of its training.
+    """EER of an attacker at one point of its training.
 
     Args:
         step: of the optimizer.
         seconds: spent training.
-        eer: on protected speech of people kept out of the training, in percent.
+        eer: on protected speech of speakers outside the training set, in percent.
     """
 
     step: int
@@ -56,16 +56,14 @@ class Lesson:
 
 @dataclass(frozen=True)
 class AttackFigures:
-    """What one attacker reached with one verifier.
+    """Figures of one attacker with one verifier.
 
     Args:
         attacker: its name.
         knows: what it knows and does.
         verifier: that turned voices into vectors.
-        figures: by metric: ``EER``, ``EER f``, ``EER m``, ``ROCCH-EER``, ``min C_llr``, ``D_ECE``,
-            ``worst case``, ``D_sys``; ``MMR`` and ``WMR`` at the original's threshold, where the
-            scores' scale is that of originals; ``weighted EER`` and ``EER PART`` of benchmarks
-            with parts.
+        figures: by name: metrics of trial scores (:mod:`voicenym.evaluation.reported_metrics`),
+            those of subgroups such as ``EER f`` and ``EER PART``, and weighted means.
         tag: ZEBRA's category of the worst case.
         targets, nontargets: numbers of trials.
         holds_key: it has the user's key, so that its figure is no protection's.
@@ -91,12 +89,13 @@ class AttackFigures:
 
 @dataclass(frozen=True)
 class Exposed:
-    """How well one speaker is hidden from the strongest attacker.
+    """Protection of one speaker against the strongest attacker.
 
     Args:
         speaker: who.
         found: share of the speaker's trials whose best-scoring model is the speaker's.
-        rank: mean share of other models that score at least as high: 0 is found, 0.5 is chance.
+        rank: mean share of other models that score at least as high: 0 is identified, 0.5 is
+            chance.
     """
 
     speaker: str
@@ -106,7 +105,7 @@ class Exposed:
 
 @dataclass(frozen=True)
 class SystemResults:
-    """One system, or one set of files that somebody else anonymized.
+    """One system, or one set of files that were anonymized by an external system.
 
     Args:
         name: of the system.
@@ -114,10 +113,10 @@ class SystemResults:
         parameters: of the system.
         per: voices were given per speaker or per utterance.
         attacks: the unprotected case is not among them.
-        utility: figures by metric: WER, naturalness, pitch, distinctiveness, speed.
+        utility: figures by metric: words, naturalness, pitch, distinctiveness, speed.
         exposed: speakers, the least protected first, as the strongest attacker sees them.
-        notes: what a reader must know: attacks not run, verifiers badly trained.
-        left_out: number of trials that it failed on, of which no figure says anything.
+        notes: limits of the figures: attacks not run, verifiers badly trained.
+        left_out: number of trials that the system failed on, which no figure counts.
     """
 
     name: str
@@ -153,19 +152,19 @@ class Missed:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """All that was found.
+    """All results of an evaluation.
 
     Args:
         version: of voicenym.
         date: ISO 8601.
         data: what was evaluated on, in a line.
         speakers, recordings: how many were tried.
-        unprotected: what the verifiers reach on original speech.
+        unprotected: figures of the verifiers on original speech.
         systems: evaluated.
         utility: of the originals.
         warnings: about the trials.
         settings: how it was done, in a line.
-        left_out: recordings of which no figure says anything.
+        left_out: recordings that no figure counts.
     """
 
     version: str

@@ -1,4 +1,4 @@
-"""Which voices are compared: enrolment, trials, and which pairs of them count."""
+"""Verification trials: enrolment, trial recordings, and the pairs that are tested."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ class Trials:
     """A verification test.
 
     Args:
-        models: who is enrolled.
-        recordings: what is tried.
+        models: of the enrolled speakers.
+        recordings: of the trials.
         tested: ``[model, recording]``, which pairs count.
-        warnings: what a reader of the figures must know.
+        warnings: limits of the figures, for the report.
         parts: of a benchmark that has some.
-        spoken: its parts where words are concerned, which other weights may hold for.
+        spoken: parts for word error rates, which may have other weights.
     """
 
     models: tuple[Model, ...]
@@ -113,7 +113,7 @@ def build(
     Args:
         recordings: of all speakers.
         enrolment, trials: utterances a speaker; fewer where a speaker has fewer, in this share.
-        same_sex: compare speakers of one sex only; sexes are told apart too easily.
+        same_sex: compare speakers of one sex only; different sexes are too easy to distinguish.
         seed: of the draw.
 
     Raises:
@@ -155,7 +155,7 @@ def build(
 
 
 def few(speakers: int) -> list[str]:
-    """What is to be said where so few speakers are compared that an interval says little."""
+    """A warning where few speakers are compared; else nothing."""
     if speakers >= FEW_SPEAKERS:
         return []
     return [

@@ -1,7 +1,7 @@
-"""What of a plan can be used: recordings that fail are left out before anybody is attacked.
+"""Leaves out recordings that cannot be read or anonymized, before the attacks.
 
-Every system is then judged on the same trials, and a system that fails on the hard ones does not
-look better than one that does not: how many it failed on stands beside its figures.
+All systems are evaluated on the same trials, so that a system that fails on difficult recordings
+does not look better than others; the report gives the number of failures of each system.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MOST = 0.5
 
 @dataclass(frozen=True)
 class Sound:
-    """A plan without what cannot be used.
+    """A plan without unusable recordings.
 
     Args:
         plan: with the trials and the pool that are left.
@@ -58,23 +58,23 @@ def sound(
         plan: whose recordings are tried.
         targets: what each system does to the trials, by its name.
         verifiers: of the attackers.
-        statistics: the verifier that the pool is heard by.
+        statistics: the verifier that embeds the pool.
         embedder: computes vectors, and collects what is left out.
-        say: told what is being done.
+        say: receives a line of progress.
 
     Raises:
         CorpusError: too little is left to compare.
     """
-    say("original: hearing the recordings")
+    say("original: embedding the recordings")
     trials = plan.trials
     enrolment = [recording for model in trials.models for recording in model.recordings]
     everything = list(dict.fromkeys([*enrolment, *trials.recordings]))
     bad: set[str] = set()
     for verifier in (*verifiers, statistics):
-        heard = [recording for recording in everything if recording.name not in bad]
-        bad |= set(embedder.failing(verifier, heard, ORIGINAL))
-    unheard = set(embedder.failing(statistics, plan.pool, ORIGINAL))
-    pool = tuple(recording for recording in plan.pool if recording.name not in unheard)
+        usable = [recording for recording in everything if recording.name not in bad]
+        bad |= set(embedder.failing(verifier, usable, ORIGINAL))
+    unusable = set(embedder.failing(statistics, plan.pool, ORIGINAL))
+    pool = tuple(recording for recording in plan.pool if recording.name not in unusable)
     published = [recording for recording in trials.recordings if recording.name not in bad]
     failed: dict[str, int] = {}
     notes: dict[str, str] = {}
@@ -90,7 +90,7 @@ def sound(
             dropped.add(name)
         else:
             beyond |= mine.keys()
-        notes[name] = _said(name, mine, len(published), name in dropped)
+        notes[name] = _note(name, mine, len(published), name in dropped)
     if targets and len(dropped) == len(targets):
         raise CorpusError("; ".join(notes.values()))
     left = trials.without(bad, bad | beyond)
@@ -118,7 +118,7 @@ def _failing(
     return found
 
 
-def _said(name: str, failed: Mapping[str, str], count: int, dropped: bool) -> str:
+def _note(name: str, failed: Mapping[str, str], count: int, dropped: bool) -> str:
     why = next(iter(failed.values()))
     share = f"{name} failed on {len(failed)} of {count} trials ({100 * len(failed) / count:.1f} %)"
     if dropped:
@@ -130,13 +130,13 @@ def _said(name: str, failed: Mapping[str, str], count: int, dropped: bool) -> st
             "these figures with others"
         )
     return (
-        f"{share}, which are left out for every system: figures say nothing of them{strong}; the "
+        f"{share}, which are left out for every system: no figure counts them{strong}; the "
         f"first reason: {why}"
     )
 
 
 def _warned(left_out: LeftOut, used: int) -> list[str]:
-    """What is said of recordings that could not be read."""
+    """A warning about recordings that could not be read."""
     missing = len(left_out.named())
     if not missing:
         return []

@@ -37,7 +37,7 @@ ATTACKERS = {
     "semi-informed": "trains PLDA on other people, protects each utterance with its own key anew",
     "inverting": "trains a regression from protected vectors of other people to their originals",
 }
-"""What each attacker knows and does."""
+"""Knowledge and action of each attacker."""
 NOTHING = 0.01
 """Deviation along a direction, against that of the widest, below which vectors do not vary."""
 RIDGE = 0.1
@@ -46,7 +46,7 @@ RIDGE = 0.1
 
 @dataclass(frozen=True)
 class Candidate:
-    """A method to judge.
+    """A method to evaluate.
 
     Args:
         name: for tables.
@@ -62,7 +62,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Judged:
-    """What was found of a method.
+    """Results of a method.
 
     Args:
         name: of it.
@@ -86,7 +86,7 @@ class Judged:
 
 @dataclass(frozen=True)
 class Bench:
-    """Vectors that methods are judged on.
+    """Vectors that methods are evaluated on.
 
     Args:
         trials: who is enrolled with which utterances, and tried with which.
@@ -170,7 +170,7 @@ def judge(
 
     Args:
         candidate: the method.
-        bench: what it is judged on.
+        bench: vectors and trials.
         user, attacker: their keys.
         per: of users' pseudonyms: ``speaker`` or ``utterance``.
         replicates: of the bootstrap over speakers.
@@ -212,7 +212,7 @@ def judge(
     }
     notes = []
     others = bench.others
-    # a pseudonym an utterance: of one a speaker, training would take what keys draw for speakers
+    # one pseudonym per utterance: with one per speaker, training would model the keys, not speakers
     lessons = [
         become(theirs, others.vectors, others.speakers, others.sexes, key, "utterance")
         for key in (attacker, _another(attacker))

@@ -35,7 +35,7 @@ def write(judged: Sequence[Judged], bench: Bench, folder: Path, settings: str) -
 
     Args:
         judged: methods.
-        bench: what they were judged on.
+        bench: vectors and trials.
         folder: made where there is none.
         settings: how, in a line.
     """

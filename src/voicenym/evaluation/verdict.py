@@ -136,4 +136,7 @@ def _key_lost(system: SystemResults) -> str:
     rate = with_key(system)
     if rate is None:
         return ""
-    return f" An attacker who has the key mistakes {number(rate.value, 1)}&nbsp;%."
+    return (
+        " An attacker who has the key mistakes one voice for another in "
+        f"{number(rate.value, 1)}&nbsp;% of cases."
+    )

@@ -1,4 +1,4 @@
-"""The VoicePrivacy Challenges' lists of enrolment and trials, and how their parts are weighted."""
+"""Enrolment and trial lists of the VoicePrivacy Challenges, with the weights of their parts."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ from voicenym.errors import CorpusError
 from voicenym.evaluation.trials import Part, Trials, few
 
 WEIGHTS = {"LibriSpeech": 0.25, "VCTK different": 0.20, "VCTK common": 0.05}
-"""Of a data set's women, and of its men, in the mean of equal error rates, of G_VD and of rho_F0:
-Miao et al., "Speaker
-anonymization using orthogonal Householder neural network", IEEE/ACM TASLP 31 (2023), appendix A,
-tables V to VII, which are the VoicePrivacy Challenge's of 2022. *Different* and *common* are VCTK's
+"""Weights of a data set's women, and of its men, in the means of equal error rates, G_VD and
+rho_F0: Miao et al., "Speaker anonymization using orthogonal Householder neural network", IEEE/ACM
+TASLP 31 (2023), appendix A, tables V to VII, which are the VoicePrivacy Challenge's of 2022. *Different* and *common* are VCTK's
 sentences."""
 WORDS = {"LibriSpeech": 0.5, "VCTK": 0.5}
 """Of a corpus in the mean of word error rates, as the challenges' own averages have it."""
@@ -29,7 +28,7 @@ def from_voiceprivacy(
 ) -> Trials:
     """Trials of the challenges' lists, of one data set and sex or of all at once.
 
-    A list's data set is told by the name of its file or folder, as the challenges name them
+    A list's data set follows from the name of its file or folder, as the challenges name them
     (``libri_dev_trials_f/trials``, ``vctk_dev_trials_m_common/trials``). Where all lists' are, the
     trials have parts with the weights of :data:`WEIGHTS`.
 

@@ -1,4 +1,4 @@
-"""Scores and signals to figures: pure functions on arrays, each figure with its interval.
+"""Metrics: pure functions from scores and signals to figures with intervals.
 
 >>> from voicenym.metrics import eer
 >>> round(eer([2.0, 3.0, 4.0], [0.0, 1.0, 2.5]).value, 3)

@@ -1,8 +1,7 @@
-"""Draws of speakers that several figures share, so that they vary together.
+"""Joint bootstrap of several figures: each replicate draws the speakers once for all of them.
 
-Two systems that were tried on the same people err on the same people; the mean of figures of
-parts with the same people is hardly surer than one of them. Both are seen only if each replicate
-draws everybody once, for all figures.
+Figures of the same speakers are correlated. Differences between systems, and means over parts of a
+benchmark, have correct intervals only if a replicate uses the same speakers for all figures.
 """
 
 from __future__ import annotations
@@ -20,14 +19,14 @@ from voicenym.metrics.scores import Array
 
 @dataclass(frozen=True)
 class Drawn:
-    """A figure that can be had again of speakers who were drawn.
+    """A figure as a function of how often each speaker was drawn.
 
     Args:
-        value: of everybody once.
-        speakers: whom it depends on, each once: names, or numbers that mean the same in all
-            figures that are drawn together.
+        value: with every speaker drawn once.
+        speakers: that it depends on, without duplicates: names, or numbers that mean the same in
+            all figures that are drawn together.
         again: the figure from how often each of ``speakers`` was drawn, ``[speaker]``; NaN where
-            too little is left.
+            too few trials are left.
     """
 
     value: float
@@ -69,8 +68,8 @@ def share(
 def replicate(figures: Sequence[Drawn], replicates: int, seed: int) -> Array:
     """Figures of drawn speakers, ``[figure, replicate]``.
 
-    As many are drawn as there are, with replacement; those of figures that share none of them
-    apart, so that each keeps its number.
+    Speakers are drawn with replacement, as many as there are. Groups of figures without a common
+    speaker are strata: the number of speakers in each stratum is constant.
 
     Args:
         figures: that are drawn together.
@@ -90,7 +89,7 @@ def replicate(figures: Sequence[Drawn], replicates: int, seed: int) -> Array:
 
 
 def _strata(figures: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """Speakers of the figures, those of figures that share some together."""
+    """Strata: speakers of figures that are connected by common speakers."""
     groups: list[set[int]] = []
     for speakers in figures:
         mine = set(speakers.tolist())

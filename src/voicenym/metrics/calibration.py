@@ -10,8 +10,8 @@ from voicenym.errors import ScoreError
 from voicenym.metrics.scores import Array, Scores, check
 
 RIDGE = 1e-6
-"""Share of slope squared added to the cost, in units of the scores' variance: where the classes are
-separated the best slope would be infinite."""
+"""Penalty of the squared slope, in units of the scores' variance: the best slope of separated
+classes would be infinite."""
 STEPS = 100
 
 

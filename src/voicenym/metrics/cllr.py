@@ -1,4 +1,4 @@
-"""Cost of log-likelihood ratios: how much information scores carry, and how much they lose.
+"""Cost of log-likelihood ratios (C_llr) and its minimum over calibrations.
 
 Brümmer and du Preez, "Application-independent evaluation of speaker detection", CSL 20 (2006);
 equation 3 of Tomashenko et al., "The VoicePrivacy 2020 Challenge: Results and findings" (2022).
@@ -20,10 +20,10 @@ from voicenym.metrics.scores import Array, Scores, Sorted, Speakers
 
 @dataclass(frozen=True)
 class Cllr:
-    """C_llr in bits: 0 knows all, 1 knows nothing, more misleads.
+    """C_llr in bits: 0 for perfect ratios, 1 for uninformative ones, more for misleading ones.
 
     Args:
-        value: in bits; infinite where a ratio is infinitely wrong.
+        value: in bits; infinite where an infinite ratio has the wrong sign.
         interval: lower and upper limit.
     """
 
@@ -56,7 +56,7 @@ def cllr(
         1.0
     """
     scores = Sorted.of(target, nontarget)
-    # a replicate has the same ratios and other weights
+    # replicates have the same ratios with other weights
     wrong = _costs(scores.thresholds)
 
     def mean_cost(draw: Sorted) -> float:
@@ -77,7 +77,7 @@ def min_cllr(
     replicates: int = 1000,
     seed: Seed = 0,
 ) -> Cllr:
-    """C_llr after the best monotone calibration: what the scores could tell, 0 to 1 bit.
+    """C_llr after the best monotone calibration (PAV), 0 to 1 bit.
 
     Args:
         target, nontarget: scores of any scale.
@@ -111,7 +111,7 @@ def cost(scores: Sorted, llr: Array) -> float:
 
 
 def _costs(llr: Array) -> tuple[Array, Array]:
-    """What each ratio costs a target and a non-target trial, in nats."""
+    """Cost of each ratio for a target and for a non-target trial, in nats."""
     return np.logaddexp(0.0, -llr), np.logaddexp(0.0, llr)
 
 

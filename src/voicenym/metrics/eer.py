@@ -19,10 +19,10 @@ from voicenym.metrics.scores import Array, Scores, Sorted, Speakers, check, plac
 
 @dataclass(frozen=True)
 class EER:
-    """Where misses are as frequent as false alarms.
+    """Equal error rate: misses are as frequent as false alarms.
 
     Args:
-        value: share, 0 to 1; 0.5 is chance, more says that scores point the wrong way.
+        value: share, 0 to 1; 0.5 is chance; above 0.5 the scores are inverted.
         interval: lower and upper limit.
         threshold: score at and above which trials are accepted.
         method: how the interval was made.
@@ -124,7 +124,7 @@ def rocch_eer(
     replicates: int = 1000,
     seed: Seed = 0,
 ) -> HullEER:
-    """Equal error rate on the convex hull of the ROC: what the best monotone decision reaches.
+    """Equal error rate on the convex hull of the ROC: the rate of the best monotone decision.
 
     At most 0.5. Brümmer and de Villiers, "The BOSARIS toolkit", 2013; section 4.1 of Tomashenko et
     al., "The VoicePrivacy 2020 Challenge: Results and findings" (2022).
@@ -169,7 +169,9 @@ def hull_eer(scores: Sorted) -> float:
 
 
 def equal_error(target: Scores, nontarget: Scores, speakers: Speakers) -> Drawn:
-    """The equal error rate; a trial counts as often as both of its speakers were drawn, multiplied.
+    """The equal error rate of drawn speakers.
+
+    A trial has the product of how often both of its speakers were drawn as its weight.
 
     Args:
         target, nontarget: scores.
@@ -191,7 +193,7 @@ def equal_error(target: Scores, nontarget: Scores, speakers: Speakers) -> Drawn:
     thresholds, at_t, at_n = places(t, n)
     counts = (np.bincount(at, minlength=len(thresholds)) for at in (at_t, at_n))
     whole = Sorted(thresholds, *(count.astype(np.float64) for count in counts))
-    # neighbours of one class are one point: the rate is the same, and fewer are left
+    # neighbours of one class are merged, which leaves the rate unchanged
     begin = whole.runs()
     at_t, at_n = (np.searchsorted(begin, at, side="right") - 1 for at in (at_t, at_n))
     names, index = np.unique(pairs, return_inverse=True)

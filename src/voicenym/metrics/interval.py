@@ -1,7 +1,7 @@
-"""Intervals: how far a figure would move had other people been recorded.
+"""Bootstrap intervals over speakers: the variation of a figure between samples of speakers.
 
-Trials that share a speaker are not independent, so it is speakers that are drawn, with
-replacement, and all of their trials with them. A trial's weight in a replicate is how often its
+Trials that share a speaker are not independent. Therefore speakers are drawn with replacement, and
+all of their trials with them. A trial's weight in a replicate is how often its
 enrolment's and its trial's speaker were drawn, multiplied (once where they are the same person).
 """
 
@@ -163,7 +163,7 @@ def recounted(
     replicates: int = 1000,
     seed: Seed = 0,
 ) -> Iterator[tuple[Array, Array]]:
-    """Replicates of a histogram: like :func:`resampled` for scores that are but numbers of bins.
+    """Replicates of a histogram: like :func:`resampled`, for indices of bins instead of scores.
 
     Args:
         target, nontarget: ``[trial]``, bin of each trial, from 0.

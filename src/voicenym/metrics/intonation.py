@@ -1,4 +1,4 @@
-"""Correlation of pitch before and after: whether the melody of speech was kept."""
+"""Correlation of the fundamental frequency before and after anonymization."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ def pitch_correlation(
 
     ``voiced``: over frames voiced in both, at the lag (within ``longest_lag``) where the voicing of
     both agrees best. The lag that correlates best would find melody in unrelated tracks: 0.2 on
-    average over 41 lags of 3 s. What is left by chance is the interval's to say, and, since all
-    speech falls towards its end, a comparison with other recordings' melodies: those of different
+    average over 41 lags of 3 s. The pitch of all sentences falls towards their end, so
+    that the correlation has to be compared with that of other recordings: tracks of different
     sentences in the ``dev`` part of speechocean762 correlate at 0.08 on average.
     ``compat``: the VoicePrivacy Challenge's program (2022): the shorter track is stretched to the
     longer one, the lag is unbounded and wraps around, and unvoiced frames stay in as zeros, so that
@@ -98,7 +98,7 @@ def pitch_correlation(
 
 
 def _worth(a: np.ndarray, b: np.ndarray, both: np.ndarray) -> float:
-    """How many independent frames vary as much by chance as these, whose neighbours are alike.
+    """Effective number of independent frames of two autocorrelated tracks.
 
     n^2 / sum over pairs of frames of r_a r_b at their distance (Bartlett 1935), the products of
     autocorrelations being summed up to the first that is not positive.
@@ -124,7 +124,7 @@ def _worth(a: np.ndarray, b: np.ndarray, both: np.ndarray) -> float:
 
 
 def _fisher(value: float, worth: float, level: float) -> Interval:
-    """Tanh (atanh r -+ z / sqrt(n - 3)); everything, where so few frames say nothing."""
+    """Tanh (atanh r -+ z / sqrt(n - 3)); -1 to 1 with three effective frames or fewer."""
     if math.isnan(value) or math.isnan(worth):
         return NOTHING
     if worth <= 3.0:
@@ -236,7 +236,7 @@ INTONATION = Metric(
     name="rho_F0",
     unit="",
     better="higher",
-    chance=0.0,
+    chance=None,
     interval=BOOTSTRAP,
     definition="Mean correlation of the fundamental frequency before and after, over frames that "
     "are voiced in both",

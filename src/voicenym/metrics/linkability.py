@@ -1,4 +1,4 @@
-"""Linkability: how much more a score speaks for one speaker than for two.
+"""Linkability: how surely scores show that two recordings are of one speaker.
 
 Gomez-Barrero et al., "General framework to evaluate unlinkability in biometric template
 protection systems", IEEE TIFS 13 (2018); for speech Maouche et al., Interspeech 2020.
@@ -26,11 +26,11 @@ class Linkability:
     """Global and local linkability.
 
     Args:
-        value: D_sys as published, 0 (scores of both kinds are distributed alike) to 1. It is too
-            great where it is small: of few trials, bins differ by chance.
+        value: D_sys as published, 0 (both classes have the same distribution) to 1. Small values
+            are biased upwards: with few trials, bins differ by chance.
         interval: lower and upper limit of what endless trials would give; it always holds the
             value, and near 0 lies mostly below it.
-        corrected: the value without what chance adds to it, as far as replicates tell.
+        corrected: the value without its bias, estimated from the replicates.
         baseline: what D_sys is, on average, of scores whose labels were shuffled: noise makes it
             greater than 0, the more the fewer the trials.
         edges: ``[bin + 1]`` of the histograms.
@@ -104,7 +104,7 @@ def linkability(
         )
     edges = np.linspace(low, high, bins + 1)
 
-    # What follows knows scores by their bins alone.
+    # from here on a score is the index of its bin
     at_t, at_n = (
         np.clip(np.floor((scores - low) / width), 0, bins - 1).astype(np.intp) for scores in (t, n)
     )
@@ -148,7 +148,7 @@ def linkability(
 
 
 def unbiased(value: float, draws: Array, level: float = 0.95) -> tuple[float, Interval]:
-    """A figure freed of what chance adds to it, and its interval, from bootstrap replicates.
+    """A figure without its bias, and its interval, from bootstrap replicates.
 
     Where nothing is linked the figure is a mean of max(0, noise), and so proportional to the
     noise's deviation; a replicate has the noise twice, so that its square is doubled. Where much is

@@ -1,4 +1,4 @@
-"""Predicted opinion: DNSMOS, how good people would find speech to sound.
+"""DNSMOS: naturalness of speech as a neural network predicts listeners' opinion.
 
 Reddy, Gopal, Cutler, "DNSMOS P.835", ICASSP 2022, through the package speechmos, which carries its
 models.
@@ -21,7 +21,7 @@ RATE = 16_000
 SHORTEST = 0.5
 """Seconds below which nothing is predicted."""
 WINDOW = int(9.01 * RATE)
-"""Samples that the model hears at once."""
+"""Samples of the model's input."""
 
 
 @dataclass(frozen=True)

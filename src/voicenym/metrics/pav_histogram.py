@@ -1,4 +1,4 @@
-"""PAV of millions of pairs of segments, counted in cells instead of sorted, and exact."""
+"""Exact PAV of millions of pairs of segments from a histogram, without sorting all of them."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from voicenym.metrics.pav import pool, spread
 from voicenym.metrics.scores import Array, Sorted
 from voicenym.metrics.segment_pairs import SegmentPairs
 
-CELLS = 1 << 16
-"""Of the grid on which scores are counted: a cell's number takes 16 bits."""
+BINS = 1 << 16
+"""Number of bins of the histogram of scores: the index of a bin takes 16 bits."""
 
 
 @dataclass(frozen=True)
 class Grid:
-    """Cells of equal width on the axis of scores: a rising map that needs no sorting."""
+    """Bins of equal width on the axis of scores: a monotone map of scores that needs no sorting."""
 
     low: float
     scale: float
@@ -28,73 +28,73 @@ class Grid:
         if not math.isfinite(high - low):
             known = scores[np.isfinite(scores)]
             low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 0.0)
-        scale = (CELLS - 1) / (high - low) if high > low else 1.0
+        scale = (BINS - 1) / (high - low) if high > low else 1.0
         return cls(low, scale if 0.0 < scale < math.inf else 1.0)
 
     def __call__(self, scores: Array) -> np.ndarray:
         place = scores - self.low
         place *= self.scale
-        return np.clip(place, 0, CELLS - 1, out=place).astype(np.intp)
+        return np.clip(place, 0, BINS - 1, out=place).astype(np.intp)
 
 
 @dataclass(frozen=True)
-class StepsByCell:
-    """A calibration by PAV that is looked up by cell, and by score in doubtful cells.
+class StepsByBin:
+    """A calibration by PAV that is looked up by bin, and by score in doubtful bins.
 
     Args:
-        grid: of the cells.
-        llr: ``[cell]`` in nats; in a doubtful cell, that of the last score before it.
-        doubtful: ``[cell]``, whether a step may begin within.
-        scores, cells, score_llr: ``[score]``, those of doubtful cells, ascending.
+        grid: of the bins.
+        llr: ``[bin]`` in nats; in a doubtful bin, that of the last score before it.
+        doubtful: ``[bin]``, whether a step may begin within.
+        scores, bins, score_llr: ``[score]``, those of doubtful bins, ascending.
     """
 
     grid: Grid
     llr: Array
     doubtful: np.ndarray
     scores: Array
-    cells: np.ndarray
+    bins: np.ndarray
     score_llr: Array
 
     def __call__(self, scores: Array) -> Array:
         return self.at(scores, self.grid(scores))
 
-    def at(self, scores: Array, cells: np.ndarray) -> Array:
-        """LLRs of scores whose cells are known."""
-        found: Array = self.llr.take(cells)
+    def at(self, scores: Array, bins: np.ndarray) -> Array:
+        """LLRs of scores whose bins are known."""
+        found: Array = self.llr.take(bins)
         if self.scores.size:
-            inside = self.doubtful[cells]
+            inside = self.doubtful[bins]
             below = np.searchsorted(self.scores, scores[inside], side="right") - 1
-            known = (below >= 0) & (self.cells[below] == cells[inside])
+            known = (below >= 0) & (self.bins[below] == bins[inside])
             found[inside] = np.where(known, self.score_llr[below], found[inside])
         return found
 
 
-def fit(trials: SegmentPairs) -> tuple[StepsByCell | None, np.ndarray]:
-    """PAV with Laplace's rule of all pairs, exactly but without sorting them; and each pair's cell.
+def fit(trials: SegmentPairs) -> tuple[StepsByBin | None, np.ndarray]:
+    """Exact PAV with Laplace's rule of all pairs, and the bin of each pair.
 
     PAV is the greatest convex minorant of targets against trials, both counted upward in score
-    (its slope is the share of targets). That of the cells as points can only change within a
-    cell if, with all of its non-targets before its targets, the sum would come to lie below the
-    minorant. Only pairs in such cells are sorted: for millions of pairs, some thousands.
+    (its slope is the share of targets). That of the bins as points can only change within a
+    bin if, with all of its non-targets before its targets, the sum would come to lie below the
+    minorant. Only pairs in such bins are sorted: for millions of pairs, some thousands.
     """
     grid = Grid.over(trials.scores)
-    everything, targets = np.zeros((2, CELLS), dtype=np.int64)
+    everything, targets = np.zeros((2, BINS), dtype=np.int64)
     table = np.empty(trials.scores.shape, dtype=np.uint16)
     for strip in trials.strips():
-        cells = grid(trials.scores[strip])
-        table[strip] = cells
+        bins = grid(trials.scores[strip])
+        table[strip] = bins
         itself = trials.itself[strip]
         same = (trials.row[strip, None] == trials.column) & ~itself
-        everything += np.bincount(cells.ravel(), minlength=CELLS)
-        everything -= np.bincount(cells[itself], minlength=CELLS)
-        targets += np.bincount(cells[same], minlength=CELLS)
+        everything += np.bincount(bins.ravel(), minlength=BINS)
+        everything -= np.bincount(bins[itself], minlength=BINS)
+        targets += np.bincount(bins[same], minlength=BINS)
     if not targets.any() or (targets == everything).all():
         return None, table
     target: Array = targets * np.float64(trials.weight)
     nontarget: Array = (everything - targets) * np.float64(trials.weight)
     there = np.flatnonzero(everything)
     mixed = _doubtful(target[there], nontarget[there])
-    doubtful = np.zeros(CELLS, dtype=bool)
+    doubtful = np.zeros(BINS, dtype=bool)
     doubtful[there[mixed]] = True
     clear = there[~mixed]
 
@@ -116,23 +116,23 @@ def fit(trials: SegmentPairs) -> tuple[StepsByCell | None, np.ndarray]:
     )
     ratios = spread(points, laplace=True)
     before, behind = (
-        np.searchsorted(place[order], np.arange(CELLS), side=side) for side in ("left", "right")
+        np.searchsorted(place[order], np.arange(BINS), side=side) for side in ("left", "right")
     )
     llr = ratios[np.maximum(np.where(doubtful, before, behind) - 1, 0)]
     found = np.empty(len(place))
     found[order] = ratios
-    # most doubts were unfounded: no step begins within the cell, and it is looked up as a whole
-    cells, score_llr = place[len(clear) :], found[len(clear) :]
-    first = np.flatnonzero(np.diff(cells, prepend=-1))
-    last = np.append(first[1:], len(cells))[: len(first)] - 1
+    # in most doubtful bins no step begins: such a bin has one ratio
+    bins, score_llr = place[len(clear) :], found[len(clear) :]
+    first = np.flatnonzero(np.diff(bins, prepend=-1))
+    last = np.append(first[1:], len(bins))[: len(first)] - 1
     whole = first[score_llr[first] == score_llr[last]]
-    llr[cells[whole]], doubtful[cells[whole]] = score_llr[whole], False
-    kept = doubtful[cells]
-    return StepsByCell(grid, llr, doubtful, scores[kept], cells[kept], score_llr[kept]), table
+    llr[bins[whole]], doubtful[bins[whole]] = score_llr[whole], False
+    kept = doubtful[bins]
+    return StepsByBin(grid, llr, doubtful, scores[kept], bins[kept], score_llr[kept]), table
 
 
 def _doubtful(target: Array, nontarget: Array) -> np.ndarray:
-    """Cells within which the minorant may bend."""
+    """Bins within which the minorant may bend."""
     # Laplace's rule: a target and a non-target, in violating order, at both ends
     target = np.concatenate([[1.0, 0.0], target, [1.0, 0.0]])
     nontarget = np.concatenate([[0.0, 1.0], nontarget, [0.0, 1.0]])

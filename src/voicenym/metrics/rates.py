@@ -1,4 +1,4 @@
-"""V-Cloak's rates at a threshold: how often a person is not, or wrongly, recognised.
+"""Miss-match and wrong-match rate: errors of a verifier at a fixed threshold.
 
 Deng et al., "V-Cloak", USENIX Security 2023, section 5.1. The paper does not name its threshold;
 its WMR is the same for all systems, as it is at the threshold of equal errors on original speech.
@@ -46,7 +46,7 @@ def miss_match_rate(
     replicates: int = 1000,
     seed: int = 0,
 ) -> Rate:
-    """MMR: share of target trials below the threshold at which the verifier works.
+    """MMR: share of target trials below the verifier's threshold.
 
     Args:
         target: scores of anonymized speech against its own speaker.
@@ -112,7 +112,7 @@ def _share(
 def _drawn(
     hits: np.ndarray, index: np.ndarray, size: int, replicates: int, seed: int
 ) -> list[float]:
-    """Shares among drawn speakers; a trial of two counts as often as both were drawn, multiplied.
+    """Shares among drawn speakers; a trial is weighted by the product of both speakers' counts.
 
     Trials of the same speakers are counted first, so that a draw does not depend on their number.
     """

@@ -1,4 +1,4 @@
-"""Verification scores: checked, sorted once, and who spoke in each trial.
+"""Verification scores: checks, sorting, and the speakers of each trial.
 
 Every metric here takes scores of *target* trials (the same speaker) and *non-target* trials
 (different speakers); a higher score says that the speakers are likelier to be the same.
@@ -47,7 +47,7 @@ def check(target: Scores, nontarget: Scores) -> tuple[Array, Array]:
 
 @dataclass(frozen=True)
 class Speakers:
-    """Who speaks in each trial, so that intervals know which trials depend on each other.
+    """Speakers of each trial, by which intervals account for dependent trials.
 
     Args:
         target: ``[trial, 2]`` integers: speaker of the enrolment and of the trial.
@@ -66,7 +66,7 @@ class Speakers:
 
 @dataclass(frozen=True)
 class Sorted:
-    """Scores of both classes on one axis, equal ones merged: ties are never told apart.
+    """Scores of both classes on one axis, with equal scores merged.
 
     Args:
         thresholds: ``[score]``, the different scores, ascending.

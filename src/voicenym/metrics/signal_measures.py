@@ -1,4 +1,4 @@
-"""Plain measures of signals and time."""
+"""Signal-to-noise ratio of a change, and real-time coefficient."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from voicenym.metrics.metric import BOOTSTRAP, Display, Metric
 from voicenym.metrics.metric_inputs import SpeechPairs
 
 PARTS = 20
-"""Of a single recording, which are drawn where there are no others."""
+"""Parts of a single recording, which are resampled where there are no other recordings."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Voice similarity matrices, and what they say: distinctiveness and de-identification.
+"""Voice similarity matrices of speakers before and after anonymization.
 
 Noé et al., "Speech pseudonymisation assessment using voice similarity matrices", Interspeech 2020;
 equations 4 to 8 of Tomashenko et al., "The VoicePrivacy 2020 Challenge: Results and findings".
@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from voicenym.errors import ScoreError
-from voicenym.metrics.pav_histogram import StepsByCell, fit
+from voicenym.metrics.pav_histogram import StepsByBin, fit
 from voicenym.metrics.scores import Array
 from voicenym.metrics.segment_pairs import SegmentPairs
 
@@ -26,7 +26,7 @@ Calibrate = Callable[[Array], npt.ArrayLike]
 
 @dataclass(frozen=True)
 class Similarity:
-    """How alike voices are held to be.
+    """Similarity of voices by pairs of speakers.
 
     Args:
         matrix: ``[speaker, speaker]``, 0 to 1; NaN where there was nothing to compare.
@@ -38,7 +38,7 @@ class Similarity:
 
     @property
     def dominance(self) -> float:
-        """|mean of the diagonal - mean of the rest|: how far a voice stands out from others.
+        """|mean of the diagonal - mean of the rest|: the dominance of the diagonal.
 
         The absolute value is the paper's (equation 6): an inverted diagonal looks like a good one.
         """
@@ -77,8 +77,8 @@ def similarity_matrices(
             the cosine.
         calibration: ``matrix`` as in the challenges: PAV with Laplace's rule on each matrix's own
             pairs, which makes voices that anonymization brought together distinct again as far as
-            their order allows; ``original``: that of M_oo for all three, which is how one
-            recogniser would judge them; or a function of scores.
+            their order allows; ``original``: that of M_oo for all three, as with one
+            calibrated recogniser; or a function of scores.
         compat: M_oa as the challenges' program makes it: of two segments only that of the earlier
             original and the later anonymized one counts, speaker by speaker, and the upper half is
             mirrored to the lower. By default all pairs count and M_oa is not symmetric.
@@ -172,10 +172,10 @@ def similarity_matrix(
     trials = SegmentPairs.of(scores, rows, columns, same_segment)
     matrix = np.full((len(trials.names),) * 2, math.nan)
     if calibrate is None:
-        steps, cells = fit(trials)
+        steps, bins = fit(trials)
         if steps is not None:
-            matrix = trials.similarity(lambda strip: steps.at(trials.scores[strip], cells[strip]))
-    elif isinstance(calibrate, StepsByCell):
+            matrix = trials.similarity(lambda strip: steps.at(trials.scores[strip], bins[strip]))
+    elif isinstance(calibrate, StepsByBin):
         matrix = trials.similarity(lambda strip: calibrate(trials.scores[strip]))
     else:
         ratios = np.asarray(calibrate(trials.scores), dtype=np.float64)

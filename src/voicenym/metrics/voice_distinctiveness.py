@@ -41,7 +41,7 @@ class Figure:
 def similarity_within(
     similarity: Similarity, *, level: float = 0.95, replicates: int = 1000, seed: int = 0
 ) -> Figure:
-    """Mean of the diagonal: how alike recordings of one person are held to be.
+    """Mean of the diagonal: similarity of recordings of one speaker.
 
     Args:
         similarity: a matrix.
@@ -59,7 +59,7 @@ def similarity_within(
 def similarity_between(
     similarity: Similarity, *, level: float = 0.95, replicates: int = 1000, seed: int = 0
 ) -> Figure:
-    """Mean off the diagonal: how alike those of different people are held to be.
+    """Mean off the diagonal: similarity of recordings of different speakers.
 
     Args:
         similarity, level, replicates, seed: as for :func:`similarity_within`.

@@ -1,4 +1,4 @@
-"""How diverse a set of pseudo-voices is: spread of similarities, and entropy of a mixture.
+"""Diversity of a set of pseudo-voices: distribution of similarities, entropy of a mixture.
 
 Turner, Lovisotto, Martinovic, "Generating identities with mixture models for speaker
 anonymization", Computer Speech & Language 72 (2022): equations 1 and 2 and appendix A, with its

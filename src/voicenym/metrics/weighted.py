@@ -1,4 +1,4 @@
-"""A mean of figures over parts of a benchmark, each with its weight.
+"""Weighted means of figures over parts of a benchmark.
 
 Miao et al., "Speaker anonymization using orthogonal Householder neural network", IEEE/ACM TASLP 31
 (2023), appendix A: the rate of each data set and sex is measured by itself, with a threshold of its

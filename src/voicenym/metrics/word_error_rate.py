@@ -44,7 +44,7 @@ class ErrorRate:
 
 
 def normalise(text: str) -> str:
-    """What counts as the same word: NFKC, lower case, no punctuation but apostrophes within words.
+    """Normalised text: NFKC, lower case, no punctuation but apostrophes within words.
 
     Digits stay as they are ("2" is not "two"), hyphens part words, white space is one blank. Marks
     that are no letters of their own belong to the word, as the vowels of Hindi or Thai do;
@@ -82,8 +82,8 @@ def word_errors(
     """Word error rate of texts, after :func:`normalise`.
 
     Args:
-        references: what was said.
-        hypotheses: what was recognised, in the same order.
+        references: transcripts of the recordings.
+        hypotheses: recognised texts, in the same order.
         speakers: of each text, for the interval.
         characters: count characters (without blanks) instead of words.
         level, replicates, seed: of the bootstrap.

@@ -1,4 +1,4 @@
-"""ZEBRA: what scores disclose to an attacker of any prior, on average and at worst.
+"""ZEBRA: expected and worst-case disclosure of scores, over all priors of an attacker.
 
 Nautsch et al., "The privacy ZEBRA: zero evidence biometric recognition assessment", Interspeech
 2020, arXiv 2005.09413.
@@ -27,7 +27,7 @@ SMALL, LARGE = 1e-3, 300.0
 
 @dataclass(frozen=True)
 class Zebra:
-    """What is disclosed.
+    """Expected and worst-case disclosure.
 
     Args:
         expected: D_ECE in bits, 0 (nothing) to 0.7213, on average over all priors.
@@ -50,7 +50,7 @@ class Zebra:
 
     @property
     def value(self) -> float:
-        """The expected disclosure, which is the figure of the two that all data can tell."""
+        """The expected disclosure, which needs fewer trials than the worst case."""
         return self.expected
 
     @property
@@ -152,7 +152,7 @@ class EceProfile:
     Args:
         log_odds: ``[prior]``, logit of the prior in nats, -10 to 10.
         ece: ``[prior]`` in bits, of the calibrated scores.
-        default: ``[prior]`` in bits, of one who hears nothing: the entropy of the prior.
+        default: ``[prior]`` in bits, without any evidence: the entropy of the prior.
         low, high: ``[prior]``, limits of ``ece`` by bootstrap, where replicates were asked for.
     """
 

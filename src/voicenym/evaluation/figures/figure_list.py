@@ -1,4 +1,4 @@
-"""All figures of a report, each with its title, how to read it, and what it shows in words."""
+"""All figures of a report, each with a title, a caption and a text alternative."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ class Shown:
 
     Args:
         title: what it is.
-        how: to read it, in a sentence.
-        alt: what one who does not see it must know.
+        how: caption, which says how to read the figure.
+        alt: text alternative for readers who do not see the figure.
         svg: the drawing.
     """
 
@@ -47,7 +47,7 @@ class Shown:
 
 
 def gallery(evaluation: Evaluation, evidence: Evidence | None) -> list[Shown]:
-    """What can be drawn.
+    """All figures for which there are data.
 
     Args:
         evaluation: what was found.
@@ -70,35 +70,36 @@ def _from_results(evaluation: Evaluation, palette: Palette) -> list[Shown]:
         shown += [
             Shown(
                 "Every attacker on every system",
-                "Each mark is an attacker's equal error rate, the bar its 95 % interval; the full "
-                "diamond is the strongest, grey squares have the key, and the further left, the "
-                "better the attacker.",
+                "Each mark is the equal error rate of an attacker, the bar its 95 % interval. The "
+                "filled diamond is the strongest attacker; grey squares are attackers with the "
+                "key. Attackers further left are stronger.",
                 _listed("Dots with intervals. Strongest attackers", strongest),
                 attackers(systems, palette),
             ),
             Shown(
                 "Privacy and utility",
-                "The rim is best: an EER of 50 %, DeID of 1, G_VD of 0 dB, rho_F0 of 1, DNSMOS of "
-                "4, WER of 0; where a line is broken, nothing was measured.",
+                "Values on the outer circle are best: EER 50 %, DeID 1, G_VD 0 dB, rho_F0 1, "
+                "DNSMOS 4, WER 0. A gap in a line is a metric that was not measured.",
                 _listed("Radar of six axes, two of privacy and four of utility", _names(systems)),
                 radar(systems, palette),
             ),
         ]
-    taught = [s for s in systems if any(attack.learning for attack in s.attacks)]
-    if taught:
+    trained = [s for s in systems if any(attack.learning for attack in s.attacks)]
+    if trained:
         ends = [
             f"{s.name} {a.learning[-1].eer:.1f} % after {a.learning[-1].seconds / 60:.0f} minutes"
-            for s in taught
+            for s in trained
             for a in s.attacks
             if a.learning
         ]
         shown.append(
             Shown(
-                "How the attackers learnt",
-                "A verifier learns to find speakers behind anonymized voices: where its line still "
-                "falls at the end, more time would find more, and protection is overstated.",
+                "Training of the attackers",
+                "Equal error rate of verifiers during their training on anonymized speech. Where a "
+                "line still falls at the end, a longer training would give a stronger attacker, "
+                "and the protection is overestimated.",
                 _listed("Lines that fall with training time", ends),
-                learning(taught, palette),
+                learning(trained, palette),
             )
         )
     hidden = [system for system in evaluation.systems if system.exposed]
@@ -109,16 +110,16 @@ def _from_results(evaluation: Evaluation, palette: Palette) -> list[Shown]:
         shown += [
             Shown(
                 "The least protected speakers",
-                "Each bar is one speaker, and how often the strongest attacker's first guess is "
-                "right, the least protected by mean rank on top; a speaker at 100 % has no "
-                "protection, whatever the average says.",
+                "Each bar is a speaker: the share of trials in which the strongest attacker's "
+                "first guess is right. The speaker with the lowest mean rank is on top. A speaker "
+                "at 100 % has no protection.",
                 _listed("Bars. The least protected speaker of each system", worst),
                 exposed(hidden, palette),
             ),
             Shown(
                 "All speakers",
-                "How often the first guess is right (upward), for all speakers from the least to "
-                "the best protected; the lower a line, the better.",
+                "Share of trials in which the first guess is right, for all speakers from the "
+                "least to the best protected. Lower lines are better.",
                 _listed("Falling steps", _names(hidden)),
                 everybody(hidden, palette),
             ),
@@ -146,26 +147,26 @@ def _from_scores(evaluation: Evaluation, evidence: Evidence, palette: Palette) -
     return [
         Shown(
             "Detection error trade-off",
-            "Misses against false alarms of the strongest attacker at all thresholds: the nearer "
-            "to the lower left corner, the better it recognises; on the dashed line it guesses. "
-            "Shades are 95 % intervals over speakers.",
+            "Misses against false alarms of the strongest attacker at all thresholds. Curves near "
+            "the lower left corner are of strong attackers; the dashed line is chance. Shaded "
+            "bands are 95 % intervals over speakers.",
             _listed("Curves. Equal error rates", eer),
             det_curves(trials, curves, palette),
         ),
         Shown(
             "Empirical cross-entropy",
-            "What is left to guess for every prior belief of the strongest attacker; the gap below "
-            "the dashed line, which is one who hears nothing, is what the voices disclose. Shades "
-            "are 95 % intervals over speakers.",
+            "Uncertainty about the speaker that the scores leave, for every prior probability of "
+            "the strongest attacker. The dashed line is the uncertainty without scores; the gap "
+            "below it is the disclosed information. Shaded bands are 95 % intervals over speakers.",
             _listed("Bell-shaped curves. Expected disclosure", ece),
             disclosure(trials, curves, palette),
         ),
         Shown(
             "Linkability",
             "Densities of the strongest attacker's scores, scaled to a height of 1: grey for "
-            "different speakers, in colour for the same; the dashed line is how surely a score "
-            "links two recordings, from 0 to 1, its shade a 95 % interval over speakers, bin by "
-            "bin.",
+            "different speakers, coloured for the same speaker. The dashed line is the local "
+            "linkability of a score, 0 to 1; its shaded band is a 95 % interval over speakers in "
+            "each bin.",
             _listed("Densities. D_sys", linked),
             linkabilities(trials, curves, palette),
         ),
@@ -184,9 +185,10 @@ def _from_vectors(evaluation: Evaluation, evidence: Evidence, palette: Palette) 
         shown.append(
             Shown(
                 "Voice similarity",
-                "Each row and column is a speaker: a bright diagonal in oa says that people "
-                "resemble their own originals, one in aa that they stay apart, and an even square "
-                "in aa that they cannot be told apart.",
+                "Each row and column is a speaker. A bright diagonal in oa shows that anonymized "
+                "voices resemble their own originals; a bright diagonal in aa shows that "
+                "anonymized speakers are distinct from each other, a uniform square in aa that "
+                "they are not.",
                 _listed("Matrices of similarity. Means", diagonal),
                 similarities(evidence.matrices),
             )
@@ -203,21 +205,24 @@ def _from_vectors(evaluation: Evaluation, evidence: Evidence, palette: Palette) 
             shown.append(
                 Shown(
                     "Diversity of voices",
-                    "How many pairs of different speakers are less alike than a given similarity, "
-                    "before (grey) and after; a line to the right of the grey one says that voices "
-                    "became more alike, and D_KS is the largest gap between the two.",
+                    "Share of pairs of different speakers below each similarity, before (grey) and "
+                    "after anonymization. A line to the right of the grey one shows that voices "
+                    "became more similar; D_KS is the largest vertical gap.",
                     _listed("Rising steps. D_KS", gaps),
                     diversity(evidence.trials, original, others, palette),
                 )
             )
-        how = "t-SNE" if neighbours() else "the first two principal components; t-SNE is missing"
+        how = (
+            "t-SNE"
+            if neighbours()
+            else "the first two principal components, because t-SNE is not installed"
+        )
         shown.append(
             Shown(
                 "Speaker vectors",
-                f"Recordings of at most {MOST_SPEAKERS} speakers as the verifier places them, "
-                f"original and as published ({how}): each speaker has a colour and shape, and "
-                "heaps of one kind are a voice that stays together; distances between heaps mean "
-                "little.",
+                f"Vectors of recordings of at most {MOST_SPEAKERS} speakers, original and "
+                f"anonymized ({how}). Each speaker has a colour and a shape; a cluster of one kind "
+                "is a consistent voice. Distances between clusters have no meaning.",
                 _listed("Scattered points", [ORIGINAL, *others]),
                 vectors(evidence.trials, original, others),
             )
@@ -229,8 +234,8 @@ def _each_attacker(evaluation: Evaluation, evidence: Evidence, palette: Palette)
     return [
         Shown(
             f"Scores on {system.name}",
-            "Scores of different speakers (grey) and of the same (in colour), a panel for each "
-            "attacker; the less they overlap, the better it recognises.",
+            "Scores of different speakers (grey) and of the same speaker (coloured), one panel for "
+            "each attacker. Less overlap means a stronger attacker.",
             _listed(
                 "Histograms. Equal error rates",
                 [f"{a.attacker}, {a.verifier} {a.eer.value:.1f} %" for a in system.attacks],
@@ -243,7 +248,7 @@ def _each_attacker(evaluation: Evaluation, evidence: Evidence, palette: Palette)
 
 
 def _attacked(evaluation: Evaluation) -> list[SystemResults]:
-    """Systems that somebody without the key tried."""
+    """Systems that were attacked without the key."""
     return [s for s in evaluation.systems if not all(a.holds_key for a in s.attacks)]
 
 

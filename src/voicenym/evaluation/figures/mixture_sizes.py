@@ -1,4 +1,4 @@
-"""Sizes of a mixture, and what they cost: the shape of paper 1's figures 3 and 4."""
+"""Diversity and entropy by size of a mixture, as in figures 3 and 4 of Turner et al. 2022."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures of scores: what attackers can and cannot tell apart."""
+"""Figures of verification scores: histograms, DET curves, ECE profiles, linkability."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 Scores = dict[str, np.ndarray]
 BINS = 40
 REPLICATES = 200
-"""Of a band that is only looked at."""
+"""Of the bands of curves."""
 
 
 @drawn
@@ -89,8 +89,8 @@ def det_curves(trials: Trials, curves: Scores, palette: Palette) -> Figure:
     for set_ticks in (axis.set_xticks, axis.set_yticks):
         set_ticks(places, [f"{100 * t:g}" for t in ticks])
     limits = (ndtri(0.0005), ndtri(0.97))
-    axis.plot(limits, limits, color=GREY, lw=0.9, ls=":", label="EER: where it is crossed")
-    axis.plot(limits, (-limits[0], -limits[1]), color="k", lw=0.9, ls="--", label="a guess")
+    axis.plot(limits, limits, color=GREY, lw=0.9, ls=":", label="EER: crossing of this line")
+    axis.plot(limits, (-limits[0], -limits[1]), color="k", lw=0.9, ls="--", label="chance")
     axis.set(xlim=limits, ylim=limits, xlabel="false alarms in %", ylabel="misses in %")
     axis.set_aspect("equal")
     figure.legend(loc="outside right upper")

@@ -1,4 +1,4 @@
-"""Figures of voices: who is like whom, before and after."""
+"""Figures of voice similarity and of speaker vectors before and after anonymization."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ BLOCKS = (
 MOST_SPEAKERS = 12
 MARKERS = "os^vD*"
 FEW = 400
-"""Points up to which t-SNE is computed exactly, which then takes less time."""
+"""Number of points up to which exact t-SNE is faster than the approximation."""
 
 
 @drawn
@@ -66,7 +66,7 @@ def similarities(matrices: dict[str, dict[str, np.ndarray]]) -> Figure:
 def diversity(
     trials: Trials, original: np.ndarray, published: dict[str, np.ndarray], palette: Palette
 ) -> Figure:
-    """How alike different speakers' voices are: shares of pairs below each cosine."""
+    """Similarity of different speakers' voices: shares of pairs below each cosine."""
     speakers = np.array([r.speaker for r in trials.recordings])
     figure, axes = paper(3.2)
     axis = axes[0, 0]
@@ -105,7 +105,7 @@ def vectors(trials: Trials, original: np.ndarray, published: dict[str, np.ndarra
 
 
 def neighbours() -> bool:
-    """Whether t-SNE is at hand; else two principal components are drawn."""
+    """Whether t-SNE is installed; else two principal components are drawn."""
     try:
         import sklearn.manifold  # noqa: F401
     except ImportError:

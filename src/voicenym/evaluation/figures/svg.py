@@ -1,4 +1,4 @@
-"""Paper, ink and SVG: what all figures have in common."""
+"""Page size, colours and SVG output that all figures share."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Okabe and Ito's palette, told apart by the colour-blind, but for its yellow, which white paper
-# swallows: in its place are two dark ones of Tol's.
+# Okabe and Ito's palette for colour-blind readers; two dark colours of Tol's replace its yellow,
+# which has too little contrast on white.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#882255", "#332288")
 GREY, PALE = "#777777", "#BBBBBB"
 WIDTH = 8.0
 ACROSS = 3
 SMALL = 7.5
-"""Points; a page shows them half as large again, a print somewhat smaller."""
+"""Font size in points."""
 STYLE: dict[Any, Any] = {
     "font.size": 9.0,
     "axes.titlesize": 9.0,
@@ -95,7 +95,7 @@ def panels(number: int, height: float) -> tuple[Figure, Iterator[Axes]]:
 
 
 def finite(scores: np.ndarray) -> np.ndarray:
-    """Scores to draw: what is infinite lies at the edge of what is not."""
+    """Scores to draw: infinite ones are moved to the ends of the finite range."""
     there = scores[np.isfinite(scores)]
     low, high = (float(there.min()), float(there.max())) if there.size else (0.0, 0.0)
     return np.nan_to_num(scores, nan=low, posinf=high, neginf=low)

@@ -73,7 +73,7 @@ def attackers(systems: Sequence[SystemResults], palette: Palette) -> Figure:
         axis.set_xlim(0, right)
         axis.set_ylim(-0.7, len(attacks) - 0.3)
         axis.set_title(system.name, loc="left", fontweight="bold")
-    axes[-1, 0].set_xlabel("EER in % (50, dotted: a guess; 0: always recognised)")
+    axes[-1, 0].set_xlabel("EER in % (50, dotted: chance; 0: always recognised)")
     return figure
 
 

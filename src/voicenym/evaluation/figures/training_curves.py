@@ -1,4 +1,4 @@
-"""How attackers learnt: whether more training would have found more."""
+"""Learning curves of the attackers that are trained."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @drawn
 def learning(systems: Sequence[SystemResults], palette: Palette) -> Figure:
-    """EER on protected speech of people kept out, through the training of each attacker."""
+    """EER on protected speech of held-out speakers during the training of each attacker."""
     figure, axes = paper(3.2)
     axis = axes[0, 0]
     for system in systems:
@@ -30,7 +30,7 @@ def learning(systems: Sequence[SystemResults], palette: Palette) -> Figure:
                     label=shortened(system.name),
                 )
     axis.set_xlabel("minutes of training")
-    axis.set_ylabel("EER, %, people kept out")
+    axis.set_ylabel("EER, %, held-out speakers")
     axis.set_ylim(bottom=0)
     axis.legend(loc="upper right")
     return figure
