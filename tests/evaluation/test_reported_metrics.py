@@ -21,6 +21,7 @@ from voicenym.evaluation.text_summary import summary
 from voicenym.metrics import Speakers
 from voicenym.metrics.metric import Display, Estimate, Measured, Metric
 from voicenym.metrics.metric_inputs import TrialScores
+from voicenym.registry import Entry
 
 OLD = Path(__file__).with_name("old_report")
 """Written by the release before metrics were objects, from drawn scores of four speakers."""
@@ -47,10 +48,10 @@ SPREAD = Metric(
 @pytest.fixture
 def one_more(monkeypatch):
     """The list with a metric that is registered and named nowhere else."""
-    METRICS.register("spread", SPREAD)
+    monkeypatch.setitem(METRICS.own, "spread", Entry(SPREAD))
     metrics.cache_clear()
     yield SPREAD
-    del METRICS._entries["spread"]
+    monkeypatch.undo()
     metrics.cache_clear()
 
 
@@ -171,14 +172,12 @@ def test_a_registered_metric_is_in_results_tables_report_comparison_and_output(
 
 
 def test_what_another_package_declares_must_be_a_metric(monkeypatch):
-    METRICS.register("spread", lambda data: None)
+    monkeypatch.setitem(METRICS.own, "spread", Entry(lambda data: None))
     metrics.cache_clear()
-    try:
-        with pytest.raises(VoicenymError, match="metric 'spread' of voicenym is no voicenym"):
-            metrics()
-    finally:
-        del METRICS._entries["spread"]
-        metrics.cache_clear()
+    with pytest.raises(VoicenymError, match="metric 'spread' of voicenym is no voicenym"):
+        metrics()
+    monkeypatch.undo()
+    metrics.cache_clear()
 
 
 def test_a_report_of_an_earlier_release_is_compared_as_that_release_did():
