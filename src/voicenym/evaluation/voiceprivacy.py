@@ -16,8 +16,8 @@ from voicenym.evaluation.trials import Part, Trials, few
 WEIGHTS = {"LibriSpeech": 0.25, "VCTK different": 0.20, "VCTK common": 0.05}
 """Weights of a data set's women, and of its men, in the means of equal error rates, G_VD and
 rho_F0: Miao et al., "Speaker anonymization using orthogonal Householder neural network", IEEE/ACM
-TASLP 31 (2023), appendix A, tables V to VII, which are the VoicePrivacy Challenge's of 2022. *Different* and *common* are VCTK's
-sentences."""
+TASLP 31 (2023), appendix A, tables V to VII, which are the VoicePrivacy Challenge's of 2022.
+*Different* and *common* are VCTK's sentences."""
 WORDS = {"LibriSpeech": 0.5, "VCTK": 0.5}
 """Of a corpus in the mean of word error rates, as the challenges' own averages have it."""
 SEXES = {"f": "women", "m": "men"}
