@@ -164,7 +164,7 @@ def test_a_system_that_fails_on_a_trial_does_not_gain_by_it(desk, tmp_path, monk
     assert {one.step for one in found.left_out} == {"mcadams"}
     assert f"mcadams failed on {mcadams.left_out} of {tried} trials" in found.warnings[0]
     assert "ZeroDivisionError (a pole at zero)" in done.stderr
-    assert f"It failed on {mcadams.left_out} trial" in (report / "index.html").read_text()
+    assert f"The system failed on {mcadams.left_out} trial" in (report / "index.html").read_text()
 
     wrong |= set(names)
     shutil.rmtree(report)
