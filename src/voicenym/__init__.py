@@ -1,11 +1,11 @@
-"""voicenym hides who speaks in a recording and keeps what is said and how.
+"""Speaker anonymization: hides who speaks in a recording and keeps what is said and how.
 
 >>> import voicenym
 >>> anonymize = voicenym.load("mcadams")
 >>> key = voicenym.Key.generate()
 >>> pseudonym = key.pseudonym("speaker-1")
 
-torch is imported when something that needs it is first used, never by ``import voicenym``.
+``import voicenym`` does not import torch; the first object that needs it does.
 """
 
 # Nothing may be imported before this, not even __future__: the current folder may have one.

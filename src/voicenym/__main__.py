@@ -1,13 +1,13 @@
-"""The command line: ``python -m voicenym``, and the script ``voicenym``.
+"""Command line entry point: ``python -m voicenym``, and the script ``voicenym``.
 
-By then the package has isolated the process (:mod:`voicenym.isolation`).
+The package has isolated the process before (:mod:`voicenym.isolation`).
 """
 
 from __future__ import annotations
 
 
 def main() -> None:
-    """Run the command."""
+    """Runs the command."""
     from voicenym.apps.cli import main as command
 
     command()

@@ -1,4 +1,4 @@
-"""What can go wrong for a user, said in words that name the file and the cure.
+"""Exceptions for errors that a user can mend; messages name the file and the cure.
 
 Every error that a user can cause or mend is a :class:`VoicenymError`; the command line prints its
 message and exits with a status other than zero. Anything else that is raised is a defect of ours.
@@ -13,9 +13,9 @@ LONGEST = 255
 
 
 class VoicenymError(Exception):
-    """Base of all errors that a user can mend; the message names the thing and the cure.
+    """Base class of errors that a user can mend; the message names the object and the cure.
 
-    Words of an input that are longer than a file's name can be are quoted in part.
+    Quoted input longer than a file name is shortened.
     """
 
     def __str__(self) -> str:
@@ -26,11 +26,11 @@ _LONG = re.compile(rf"[^\s/]{{{LONGEST + 1},}}")
 
 
 def quoted(text: str, most: int = 80) -> str:
-    """Words of an input for a message: as they are where they are plain and short.
+    """Text of an input, quoted for a message; plain short text is unchanged.
 
     Args:
         text: from a file, or from the command line.
-        most: characters; of a longer text the beginning is quoted.
+        most: characters; longer text is cut.
     """
     if len(text) > most:
         return f"{text[:most]!r}..."
@@ -50,11 +50,11 @@ class UnknownSystemError(VoicenymError):
 
 
 class WeightsError(VoicenymError):
-    """Weights that a system needs are not there; the message names the command that makes them."""
+    """Weights of a system are missing; the message names the command that creates them."""
 
 
 class CorpusError(VoicenymError):
-    """A folder, Kaldi data folder or manifest that does not hold together."""
+    """Inconsistent folder, Kaldi data folder or manifest."""
 
 
 class DependencyError(VoicenymError):
@@ -62,4 +62,4 @@ class DependencyError(VoicenymError):
 
 
 class ScoreError(VoicenymError):
-    """Scores that no metric can be computed from; the message names the trial."""
+    """Scores for which no metric can be computed; the message names the trial."""

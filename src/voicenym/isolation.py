@@ -1,9 +1,9 @@
-"""Isolation: where a process of ours looks for code, which is never the current folder.
+"""Isolation of the process from code in the current folder.
 
 Python looks for modules in the current folder first when it is started with ``-c`` or ``-m``, and
-in whatever ``PYTHONPATH`` names. That folder may hold recordings of somebody unknown, and among
-them a ``numpy.py``. The package calls :func:`isolate_command` before it imports anything else, so
-this module imports ``os`` and ``sys`` alone, which every Python has imported before.
+in whatever ``PYTHONPATH`` names. That folder can hold untrusted recordings, and among them a
+``numpy.py``. The package calls :func:`isolate_command` before it imports anything else, so this
+module imports ``os`` and ``sys`` alone, which every Python has imported before.
 """
 
 import os
@@ -42,7 +42,7 @@ _STARTED = _here()
 
 
 def search_path(entries: list[str]) -> list[str]:
-    """A search path for modules without the current folder.
+    """Module search path without the current folder.
 
     Python makes relative entries of ``PYTHONPATH`` absolute when it starts; they are left out too.
 
@@ -50,8 +50,8 @@ def search_path(entries: list[str]) -> list[str]:
         entries: of ``sys.path``.
 
     Returns:
-        Absolute entries in their order. The package's own folder comes last where it would be
-        missing, so that what lies beside the package hides no module.
+        Absolute entries in their order. The package's own folder is appended if it is missing, so
+        that files beside the package hide no module.
     """
     given = _entries(os.environ, "PYTHONPATH")
     named = {os.path.normpath(entry) for entry in given if os.path.isabs(entry)}
@@ -61,7 +61,7 @@ def search_path(entries: list[str]) -> list[str]:
 
 
 def environment() -> dict[str, str]:
-    """The environment of a process that is started here.
+    """Environment of a subprocess.
 
     Returns:
         This process's, with :data:`SETTINGS`, without relative entries in :data:`LISTS`, and with
@@ -85,7 +85,7 @@ def environment() -> dict[str, str]:
 
 
 def own_environment() -> dict[str, str]:
-    """The environment as the user set it."""
+    """Environment as the user set it."""
     found = dict(os.environ)
     if OWN in found:
         before = dict(line.split("=", 1) for line in found.pop(OWN).splitlines())
@@ -96,7 +96,7 @@ def own_environment() -> dict[str, str]:
 
 
 def isolate() -> None:
-    """Isolate this process, which must be ours alone, and all that it starts."""
+    """Isolates this process, which must be the package's own, and all its subprocesses."""
     cleaned = environment()
     sys.path[:] = search_path(sys.path)
     for name in NAMES:
@@ -107,16 +107,14 @@ def isolate() -> None:
 
 
 def isolate_command() -> None:
-    """Isolate this process if it is the command line, and nothing otherwise.
+    """Isolates this process if it is the command line.
 
     ``python -m voicenym`` puts the current folder first, and a script its own. What Python itself
     imports before it comes here (with ``-m`` seven modules, such as ``types``; with a relative
-    ``PYTHONPATH`` also ``encodings`` and ``sitecustomize``) is out of reach; ``python -P``, and
-    ``python -I`` against ``PYTHONPATH``, protect these too.
-
-    Where the dynamic linker was told to look into the current folder, or Python to ignore the
-    environment but not to leave out that folder (``-E``), the process starts anew with neither,
-    because both are read at the start only.
+    ``PYTHONPATH`` also ``encodings`` and ``sitecustomize``) cannot be protected from here; ``python
+    -P``, and ``python -I`` against ``PYTHONPATH``, protect these too. If the dynamic linker
+    searches the current folder, or Python ignores the environment but searches that folder
+    (``-E``), the process restarts without either, because both are read at the start only.
     """
     if not _is_command():
         return
@@ -130,7 +128,7 @@ def isolate_command() -> None:
 
 
 def unprotected() -> bool:
-    """Whether processes cannot be told by their environment to leave out the current folder."""
+    """Whether the environment cannot make subprocesses ignore the current folder."""
     return bool(sys.flags.ignore_environment) and not sys.flags.safe_path
 
 

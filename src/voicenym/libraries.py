@@ -1,4 +1,4 @@
-"""Libraries that take settings from the current folder, or report to their makers: kept from both.
+"""Import of third-party libraries without settings from the current folder and without telemetry.
 
 matplotlib reads ``matplotlibrc`` in the current folder, and numba ``.numba_config.yaml``, which may
 name a folder of pickles to load. onnxruntime reports what it runs to Microsoft in its official
@@ -21,15 +21,14 @@ _lock = threading.Lock()
 
 
 @contextmanager
-def apart(*first: str) -> Iterator[None]:
-    """Libraries that are imported inside find no settings in the current folder.
+def without_local_settings(*first: str) -> Iterator[None]:
+    """Context manager in which imported libraries find no settings in the current folder.
 
-    Telemetry is off for them, in this process and those that it starts. The current folder of the
-    process is the package's own meanwhile, which holds no settings of others.
+    Telemetry is off for them, in this process and those that it starts. Meanwhile the current
+    folder of the process is the package's own, which holds no such settings.
 
     Args:
-        first: modules to import before, where they are installed: what a library of the body
-            imports only when it is used.
+        first: installed modules to import before the body: those that its libraries import lazily.
     """
     os.environ.update(TELEMETRY)
     with _lock:
@@ -53,7 +52,8 @@ def apart(*first: str) -> Iterator[None]:
 
 
 def library(name: str) -> ModuleType:
-    """Import a library :func:`apart`, or get it where it was.
+    """Imports a library within :func:`without_local_settings`; returns it if it is imported
+    already.
 
     Args:
         name: of the module.
@@ -63,5 +63,5 @@ def library(name: str) -> ModuleType:
     """
     if name in sys.modules:
         return import_module(name)
-    with apart():
+    with without_local_settings():
         return import_module(name)

@@ -1,4 +1,4 @@
-"""Memory that is freed stays with the process, where the C library would hand it back."""
+"""Reuse of freed memory: keeps the C library from returning large blocks to the system."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ this size was freed; else it hands them back, and memory that is new to the proc
 
 
 def keep_freed_blocks() -> None:
-    """Allocate and free a block of :data:`KEPT_BYTES`; smaller blocks are reused from here on."""
+    """Allocates and frees a block of :data:`KEPT_BYTES`; smaller blocks are reused afterwards."""
     import torch
 
     torch.empty(KEPT_BYTES, dtype=torch.uint8)

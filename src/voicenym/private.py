@@ -1,9 +1,9 @@
-"""Files that hold something of speech or a secret: 0600, in folders that are 0700.
+"""Private files: mode 0600, in folders of mode 0700, for data derived from speech or secrets.
 
-Caches with voiceprints, decoded speech, logs of training and reports are written through here. The
-modes do not depend on the umask. A folder that is there already is closed to others if it is empty
-or a cache of voicenym; any other that others can enter is refused, because closing it could lock
-people out of what is theirs.
+Caches of voiceprints and decoded speech, training logs and reports are written through this module.
+The modes do not depend on the umask. An existing folder is made private if it is empty or a cache
+of voicenym; any other folder that others can enter is rejected, because a change of its mode could
+lock out its users.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ POSIX = os.name == "posix"
 
 
 def private_folder(path: Path, cache: str = "") -> Path:
-    """Make a folder that only its owner can enter, or close one that is there.
+    """Creates a private folder, or makes an existing one private.
 
     Args:
-        path: the folder; those above it are made 0700 too where they are missing.
-        cache: kind of a cache, which the folder is then marked as; empty for any other folder.
+        path: the folder; missing parents are created with mode 0700 too.
+        cache: kind of cache to mark the folder as; empty for other folders.
 
     Returns:
         ``path``.
 
     Raises:
-        VoicenymError: it cannot be made; is no folder; belongs to somebody else, or is reached by
-            a link of somebody else; or others can enter it and it holds what is not voicenym's.
+        VoicenymError: it cannot be created; is no folder; belongs to another user, or is reached by
+            another user's link; or others can enter it and it holds other files than voicenym's.
     """
     try:
         _make(path)
@@ -55,15 +55,15 @@ def private_folder(path: Path, cache: str = "") -> Path:
 
 
 def open_private(path: Path, mode: str = "w") -> IO[Any]:
-    """Open a file that only its owner can read: 0600, also where it was wider before.
+    """Opens a private file: mode 0600, also if it was wider before.
 
     Args:
-        path: never followed where it is a symbolic link.
+        path: symbolic links are not followed.
         mode: ``w`` replaces, ``a`` appends, ``x`` asks for a new file; with ``b`` for bytes, else
             UTF-8 text.
 
     Raises:
-        VoicenymError: the file belongs to somebody else, or is a symbolic link.
+        VoicenymError: the file belongs to another user, or is a symbolic link.
         OSError: it cannot be opened.
     """
     flags = os.O_WRONLY | os.O_CREAT
@@ -93,7 +93,7 @@ def open_private(path: Path, mode: str = "w") -> IO[Any]:
 
 
 def write_private(path: Path, content: bytes | str) -> None:
-    """Replace a file, whole or not at all, by one that only its owner can read.
+    """Writes a private file atomically.
 
     Args:
         path: a symbolic link of this name is replaced, not followed.
@@ -108,7 +108,7 @@ def write_private(path: Path, content: bytes | str) -> None:
 
 
 def write_inside(path: Path, content: bytes | str) -> None:
-    """As :func:`write_private` in a folder that is closed to others; elsewhere by the umask.
+    """As :func:`write_private` in a private folder; elsewhere with the umask's mode.
 
     Raises:
         OSError: it cannot be written.
@@ -123,7 +123,7 @@ def write_inside(path: Path, content: bytes | str) -> None:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A name beside ``path`` to write to, with the same suffix, which then takes its place.
+    """Context manager with a temporary name that replaces ``path`` on success.
 
     Raises:
         OSError: it cannot be renamed.
@@ -140,7 +140,8 @@ def replacing(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def closed() -> Iterator[None]:
-    """Whatever is made in this context, by whichever library or process, is for its owner alone.
+    """Context manager in which all new files and folders are private, whichever library or process
+    creates them.
 
     It sets the umask, which all threads of the process share.
     """
@@ -152,7 +153,7 @@ def closed() -> Iterator[None]:
 
 
 def is_closed(folder: Path) -> bool:
-    """Whether only its owner can enter a folder; False where there is none."""
+    """Whether a folder is private; False if it does not exist."""
     try:
         return POSIX and not folder.stat().st_mode & OTHERS
     except OSError:
@@ -160,7 +161,7 @@ def is_closed(folder: Path) -> bool:
 
 
 def cache_kind(folder: Path) -> str | None:
-    """The kind of a cache of ours; None for any other folder."""
+    """Kind of a voicenym cache; None for other folders."""
     tag = folder / TAG
     with suppress(OSError, ValueError):
         if stat.S_ISREG(tag.lstat().st_mode):
@@ -171,7 +172,7 @@ def cache_kind(folder: Path) -> str | None:
 
 
 def _make(path: Path) -> None:
-    """Make a folder and those above it, each closed from its first moment on."""
+    """Creates a folder and its parents, private from the start."""
     if path.exists():
         return
     _make(path.parent)
@@ -180,7 +181,7 @@ def _make(path: Path) -> None:
 
 
 def _close(path: Path) -> None:
-    """Take others' rights to a folder away, or say why not."""
+    """Removes others' rights to a folder, or raises an error with the reason."""
     if path.is_symlink() and path.lstat().st_uid not in (0, os.geteuid()):
         raise VoicenymError(
             f"{path}: is a symbolic link that somebody else made; name the folder itself"

@@ -1,8 +1,8 @@
-"""Processes: the only place of the package where any is started, each of them isolated.
+"""Start of isolated subprocesses; no other module of the package starts any.
 
 A process that Python starts with ``-c`` or ``-m``, as multiprocessing does, imports from the
-current folder first. What is started here does not (:mod:`voicenym.isolation`), whether the command
-line asks for it or a program of others, whose own search path and environment stay as they are.
+current folder first. Processes started here do not (:mod:`voicenym.isolation`), whether the caller
+is the command line or another program, whose own search path and environment stay unchanged.
 """
 
 from __future__ import annotations
@@ -32,10 +32,11 @@ _lock = threading.RLock()
 
 @contextmanager
 def isolated() -> Iterator[None]:
-    """What is started inside starts isolated; afterwards path and environment are as they were.
+    """Context manager in which processes start isolated; search path and environment are restored
+    afterwards.
 
     Raises:
-        VoicenymError: Python ignores its environment (``-E``), so that it cannot be told to.
+        VoicenymError: Python ignores its environment (``-E``), which isolation needs.
     """
     if unprotected():
         raise VoicenymError(
@@ -55,7 +56,7 @@ def isolated() -> Iterator[None]:
 
 
 class Process(SpawnProcess):
-    """A process of multiprocessing that starts isolated."""
+    """Process of multiprocessing that starts isolated."""
 
     @staticmethod
     def _Popen(process_obj: Any) -> Any:
@@ -64,13 +65,13 @@ class Process(SpawnProcess):
 
 
 class Context(SpawnContext):
-    """The start method ``spawn`` of multiprocessing, with processes that start isolated."""
+    """Start method ``spawn`` of multiprocessing with isolated processes."""
 
     Process = Process
 
 
 def context() -> Context:
-    """What multiprocessing and data loaders take to start isolated processes.
+    """Multiprocessing context for isolated processes, for multiprocessing and data loaders.
 
     Raises:
         VoicenymError: as :func:`isolated`.
@@ -84,7 +85,8 @@ def context() -> Context:
 
 
 def module(name: str) -> subprocess.Popen[bytes]:
-    """Run a module of ours, as ``python -m`` does, with pipes to its standard input and output.
+    """Runs a module of the package, as ``python -m`` does, with pipes to its standard input and
+    output.
 
     Args:
         name: of the module.
@@ -101,13 +103,13 @@ def module(name: str) -> subprocess.Popen[bytes]:
 
 
 def loading(workers: int) -> dict[str, Any]:
-    """Options of torch's ``DataLoader`` for processes that load.
+    """Options of torch's ``DataLoader`` for isolated worker processes.
 
-    Where multiprocessing forks, a loader is a copy of this process; its search path is cleaned as
-    its first act. Where it does not, a loader starts isolated.
+    If multiprocessing forks, a worker is a copy of this process and first cleans its search path;
+    otherwise it starts isolated.
 
     Args:
-        workers: how many; 0 loads in this process.
+        workers: number of processes; 0 loads in this process.
 
     Raises:
         VoicenymError: as :func:`isolated`.
@@ -124,7 +126,7 @@ def loading(workers: int) -> dict[str, Any]:
 
 
 def shell(command: str) -> subprocess.CompletedProcess[bytes]:
-    """Run a command that the user wrote, in the environment that the user set; its output is kept.
+    """Runs a shell command of the user in the user's environment; returns its output.
 
     Args:
         command: for the shell.
@@ -137,7 +139,7 @@ def shell(command: str) -> subprocess.CompletedProcess[bytes]:
 
 
 def program(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
-    """Run a program of the system, which is not looked for in the current folder; its text is kept.
+    """Runs a system program, which is not looked up in the current folder; returns its text output.
 
     Args:
         command: its name and its arguments.
@@ -158,8 +160,8 @@ def program(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
 
 @contextmanager
 def _deferred_signals() -> Iterator[None]:
-    """SIGINT and SIGTERM are handled after the block: a process that is started half prints a
-    traceback. The mask of signals would be inherited by the process, these handlers are not.
+    """Defers SIGINT and SIGTERM to the end of the block, because a process interrupted at its start
+    prints a traceback. A signal mask would be inherited by the process, these handlers are not.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -1,9 +1,9 @@
-"""Key + who -> Pseudonym: the only source of randomness in a system.
+"""Keys and pseudonyms: the only source of randomness in a system.
 
-A key is 32 secret bytes. ``key.pseudonym(speaker)`` derives, by HMAC-SHA-256 (RFC 2104), a secret
-of its own for that speaker, and every random number of a pseudo-voice is derived from that secret
-by purpose. So one key gives one speaker the same voice on any machine, in any order, in parallel;
-without the key nobody can recompute it, and once the key is deleted the link is gone.
+A key is 32 secret bytes. ``key.pseudonym(speaker)`` derives a secret for that speaker by
+HMAC-SHA-256 (RFC 2104), and every random number of a pseudo-voice is derived from that secret by
+purpose. One key therefore gives one speaker the same voice on any machine, in any order, in
+parallel; without the key nobody can recompute it, and the deletion of the key removes the link.
 
 Derivation, version 1 (pinned by known-answer tests; a change of it is a new version)::
 
@@ -56,7 +56,7 @@ _ALL_FIRST: Mapping[str, int] = MappingProxyType({})
 
 
 def _field(data: bytes) -> bytes:
-    """Length-prefixed, so that no two different lists of fields give the same message."""
+    """Length-prefixed field, so that different lists of fields give different messages."""
     return struct.pack(">Q", len(data)) + data
 
 
@@ -71,7 +71,7 @@ class Key:
         secret: exactly 32 bytes.
         revisions: of systems by name, those that the key's voices are made with; a system that is
             not named is at revision 1, so that the same bytes give the same voices in every
-            release. None for a key of no past: every system at its latest.
+            release. None for a new key: every system at its latest.
 
     Raises:
         KeyFileError: if ``secret`` is not 32 bytes long.
@@ -102,7 +102,9 @@ class Key:
 
     @property
     def revisions(self) -> dict[str, int] | None:
-        """Of systems by name, those that the key's voices are made with; None for the latest."""
+        """Revisions of systems by name, with which the key's voices are made; None for the
+        latest.
+        """
         return None if self._revisions is None else dict(self._revisions)
 
     def revision(self, system: str) -> int | None:
@@ -110,12 +112,12 @@ class Key:
         return None if self._revisions is None else self._revisions.get(system, FIRST_REVISION)
 
     def with_revisions(self, revisions: Mapping[str, int] | None) -> Key:
-        """The same secret, with voices of other revisions."""
+        """Key with the same secret and other revisions."""
         return Key(self._secret, revisions)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Key:
-        """Read a key file written by :meth:`save`.
+        """Reads a key file written by :meth:`save`.
 
         Raises:
             KeyFileError: missing, unreadable, too short, not a key file, or of a later release.
@@ -148,10 +150,12 @@ class Key:
             raise KeyFileError(
                 f"{path}: the key has characters that are not hex digits; restore it from a copy"
             ) from None
-        return cls(secret, _told(path, rest) if words[0] == _HEADER_2.encode() else _ALL_FIRST)
+        return cls(
+            secret, _revisions_of(path, rest) if words[0] == _HEADER_2.encode() else _ALL_FIRST
+        )
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the key to a new file that only its owner may read (mode 0600).
+        """Writes the key to a new file that only its owner can read (mode 0600).
 
         The file names the derivation and the revision of each system; those of a key that was just
         generated are today's latest, so that a later release gives the same voices.
@@ -185,10 +189,10 @@ class Key:
             raise KeyFileError(f"{path}: cannot write the key file ({error.strerror})") from None
 
     def pseudonym(self, speaker: str, utterance: str | None = None) -> Pseudonym:
-        """The pseudonym of a speaker, or of one utterance of a speaker.
+        """Pseudonym of a speaker, or of one utterance of a speaker.
 
         Args:
-            speaker: who speaks; any text, compared exactly.
+            speaker: label of the speaker; any text, compared exactly.
             utterance: if given, the pseudonym is of this utterance alone, so that two recordings
                 of one speaker get unrelated voices (``--per utterance``).
         """
@@ -200,10 +204,10 @@ class Key:
         return Pseudonym(_hmac(self._secret, message), self._revisions)
 
     def tag(self, purpose: str, text: str = "") -> str:
-        """128 bits in hex that only the holder of the key can compute or check.
+        """Keyed tag: 128 bits in hex that only the holder of the key can compute or check.
 
-        Used for opaque file names (``--rename``) and to tell in a log whether two runs used the
-        same key; nothing about the key can be learnt from it.
+        It serves for opaque file names (``--rename``) and for the comparison of keys in logs; it
+        reveals nothing about the key.
         """
         message = _field(b"voicenym/tag/1") + _field(purpose.encode())
         message += _field(text.encode("utf-8", "surrogateescape"))
@@ -220,7 +224,7 @@ class Key:
 
 
 class Pseudonym:
-    """The randomness of one pseudo-voice: independent streams of numbers by purpose.
+    """Randomness of one pseudo-voice: independent streams of numbers by purpose.
 
     Made by :meth:`Key.pseudonym`. Equal pseudonyms give equal voices.
 
@@ -240,7 +244,7 @@ class Pseudonym:
         return None if self._revisions is None else self._revisions.get(system, FIRST_REVISION)
 
     def _words(self, purpose: str) -> Iterator[int]:
-        """Endless independent 64-bit words for a purpose."""
+        """Endless stream of independent 64-bit words for a purpose."""
         prefix = _field(b"voicenym/stream/1") + _field(purpose.encode())
         counter = 0
         while True:
@@ -261,7 +265,7 @@ class Pseudonym:
         return self.uniforms(purpose, 1, low, high)[0]
 
     def normals(self, purpose: str, count: int, mean: float = 0.0, std: float = 1.0) -> list[float]:
-        """``count`` independent draws from N(mean, std**2), by Box and Muller's transform."""
+        """``count`` independent draws from N(mean, std**2), by the Box-Muller transform."""
         draws = []
         words = self._words(purpose)
         for _ in range(count):
@@ -280,7 +284,7 @@ class Pseudonym:
         return next(word for word in self._words(purpose) if word < limit) % count
 
     def rng(self, purpose: str) -> numpy.random.Generator:
-        """A numpy generator of its own for a purpose (noise, large draws)."""
+        """Generator of numpy for a purpose (noise, large draws)."""
         import numpy
 
         words = self._words(purpose)
@@ -288,7 +292,7 @@ class Pseudonym:
         return numpy.random.Generator(numpy.random.Philox(key=numpy.array(key, numpy.uint64)))
 
     def torch_rng(self, purpose: str) -> torch.Generator:
-        """A torch generator (on the CPU, so that a GPU gives the same voice) for a purpose."""
+        """Generator of torch for a purpose, on the CPU so that a GPU gives the same voice."""
         import torch
 
         return torch.Generator().manual_seed(next(self._words(purpose)) >> 1)
@@ -307,8 +311,8 @@ class Pseudonym:
         return "Pseudonym(<secret>)"
 
 
-def _told(path: Path, lines: bytes) -> dict[str, int]:
-    """The revisions that a key file names, line by line, after its key.
+def _revisions_of(path: Path, lines: bytes) -> dict[str, int]:
+    """Revisions in a key file, line by line, after its key.
 
     Raises:
         KeyFileError: malformed, or of a derivation that this release does not know.

@@ -10,12 +10,12 @@ from voicenym.identity.code_words import code
 
 
 @pytest.mark.parametrize(
-    ("length", "bits", "apart"), [(16, 11, 4), (32, 21, 6), (64, 45, 8), (128, 64, 22)]
+    ("length", "bits", "distance"), [(16, 11, 4), (32, 21, 6), (64, 45, 8), (128, 64, 22)]
 )
-def test_sizes_are_those_of_the_tables(length, bits, apart):
+def test_sizes_are_those_of_the_tables(length, bits, distance):
     found = code(length)
-    assert (found.bits, found.apart) == (bits, apart)
-    assert found.cosine == 1 - 2 * apart / length
+    assert (found.bits, found.distance) == (bits, distance)
+    assert found.cosine == 1 - 2 * distance / length
 
 
 @pytest.mark.parametrize("length", [16, 32])
@@ -29,7 +29,7 @@ def test_the_lightest_word_has_the_promised_weight(length):
     for row in rows[16:]:
         rest += [word ^ row for word in rest]
     lightest = min((a ^ b).bit_count() for a in words for b in rest if a ^ b)
-    assert lightest == code(length).apart
+    assert lightest == code(length).distance
 
 
 @pytest.mark.parametrize("length", [64, 128])
@@ -40,7 +40,7 @@ def test_sums_of_few_generating_words_are_not_lighter_than_promised(length):
             word = 0
             for row in some:
                 word ^= row
-            assert word.bit_count() >= found.apart
+            assert word.bit_count() >= found.distance
             assert word.bit_count() % 2 == 0
 
 

@@ -1,4 +1,6 @@
-"""Identity methods: a speaker vector to a pseudo-speaker's vector, one published method a file."""
+"""Identity methods: from a speaker vector to a pseudo-speaker's vector, one published method a
+file.
+"""
 
 from voicenym.identity.method import Identity, Sex
 from voicenym.identity.method_table import METHODS, identities, identity

@@ -1,4 +1,6 @@
-"""Vectors through an autoencoder that hides sex, accent and speaker: the challenge's S1 and S2."""
+"""Adversarial autoencoder that removes sex, accent and speaker from vectors: S1 and S2 of
+VoicePrivacy 2020.
+"""
 
 from __future__ import annotations
 
@@ -21,20 +23,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Autoencoded(Identity):
-    """What an adversarially trained autoencoder leaves of a vector.
+    """Reconstruction of the speaker vector by an adversarially trained autoencoder.
 
-    X-vectors of 512 elements go through a code from which three classifiers, of speaker, gender and
-    accent (by nationality), learn to tell whose it is, while the encoder learns, by their reversed
-    gradients, that they do not; MSE - sum of weighted cross-entropies is what it minimises.
+    X-vectors of 512 elements are encoded to a code. Three adversarial classifiers learn to predict
+    speaker, gender and accent (by nationality) from it, and the encoder learns against them by
+    gradient reversal; MSE - sum of weighted cross-entropies is what it minimises.
 
-    Alone it is the challenge's S1c1, and S2c1, which is S1c1 "with parameter optimization". It
-    draws nothing, so that a speaker has one pseudo-speaker under all keys, which the lazy-informed
-    computes as well. After selection (``of=(selection:...)``) it is S1, and S2. Widths, weights of
-    the adversaries and what S2 changes are not known here: they are settings of the training.
+    Alone it is the challenge's S1c1, and S2c1, which is S1c1 "with parameter optimization". The
+    mapping is deterministic: a speaker has one pseudo-speaker under all keys, which a lazy-informed
+    attacker can compute as well. After selection (``of=(selection:...)``) it is S1, and S2. Widths,
+    weights of the adversaries and what S2 changes are not known here: they are settings of the
+    training.
 
     Args:
         model: folder, of ``voicenym train autoencoder``.
-        of: a method that comes before; None for none.
+        of: identity method applied first; None for none.
 
     Published (women, men; LibriSpeech test): EER of the ignorant and of the lazy-informed in %, and
     G_VD in dB: S1 44.3, 47.2; 40.9, 39.9; -5.7, -11.5. S1c1 41.2, 40.5; 30.7, 36.8; -5.3, -9.5. S2

@@ -1,4 +1,4 @@
-"""An empty speaker vector, all or in part: MUSA's strategy."""
+"""Empty speaker vector, or a blend with it: the anonymization of MUSA (Yao et al. 2024)."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Blank(Identity):
-    """Nobody: the zero vector, blended with the speaker's own where ``strength`` is below 1.
+    """Zero vector, blended with the speaker's own vector for ``strength`` below 1.
 
-    Everybody gets one voice, so that voices are not told apart any more.
+    All speakers get the same voice, so that voices are not distinct.
 
     Args:
         strength: 1 is the empty vector, 0 the speaker's own.

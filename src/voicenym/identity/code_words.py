@@ -1,7 +1,7 @@
-"""Code words of signs: so many that speakers never share one, and each far from all others.
+"""Code words of signs with a minimum distance: extended binary BCH codes.
 
-Extended binary BCH codes (Bose and Ray-Chaudhuri 1960, Hocquenghem 1959): two words differ in at
-least a known number of places, so that their signs, as vectors, keep a known angle.
+Bose and Ray-Chaudhuri 1960, Hocquenghem 1959: two words differ in at least a known number of
+places, so that their sign vectors keep a known angle.
 """
 
 from __future__ import annotations
@@ -20,30 +20,30 @@ ERRORS = {16: 1, 32: 2, 64: 3, 128: 10}
 
 @dataclass(frozen=True)
 class Code:
-    """An extended BCH code.
+    """Extended BCH code.
 
     Args:
         length: signs of a word: 16, 32, 64 or 128.
         rows: generating words, each an integer whose bits are the signs.
-        apart: places in which two words differ at least.
+        distance: minimum distance, the least number of places in which two words differ.
     """
 
     length: int
     rows: tuple[int, ...]
-    apart: int
+    distance: int
 
     @property
     def bits(self) -> int:
-        """Of a word's number: there are 2 ** bits words."""
+        """Bits of a word's index: there are 2 ** bits words."""
         return len(self.rows)
 
     @property
     def cosine(self) -> float:
-        """Between two different words, at most."""
-        return 1.0 - 2.0 * self.apart / self.length
+        """Largest cosine between two different words."""
+        return 1.0 - 2.0 * self.distance / self.length
 
     def word(self, number: int) -> list[int]:
-        """The signs ``[length]``, 1 and -1, of a word."""
+        """Signs ``[length]``, 1 and -1, of a word."""
         found = 0
         for row, generator in enumerate(self.rows):
             if number >> row & 1:
@@ -51,13 +51,15 @@ class Code:
         return [1 - 2 * (found >> place & 1) for place in range(self.length)]
 
     def shared(self, speakers: int) -> float:
-        """Probability, at most, that any two of some speakers draw one word: pairs / words."""
+        """Upper bound of the probability that two of some speakers draw the same word: pairs /
+        words.
+        """
         return min(1.0, math.comb(speakers, 2) / float(1 << self.bits))
 
 
 @lru_cache(maxsize=8)
 def code(length: int) -> Code:
-    """The code of a length.
+    """Code of a given length.
 
     The generator polynomial has alpha, alpha^2, ..., alpha^(2 t) as roots, alpha being primitive,
     so that words differ in 2 t + 1 places at least (the BCH bound); a sign of parity adds one.
@@ -99,7 +101,7 @@ def _powers(degree: int) -> list[int]:
 
 
 def _minimal(orbit: set[int], powers: list[int], degree: int) -> int:
-    """The polynomial over GF(2) whose roots are alpha to the powers of an orbit, as bits."""
+    """Minimal polynomial over GF(2) of alpha to the powers of an orbit, as bits."""
     logs = {element: power for power, element in enumerate(powers)}
     period = len(powers)
     coefficients = [1]  # of the field, the highest first
@@ -113,7 +115,7 @@ def _minimal(orbit: set[int], powers: list[int], degree: int) -> int:
 
 
 def _product(one: int, other: int) -> int:
-    """Of two polynomials over GF(2)."""
+    """Product of two polynomials over GF(2)."""
     found = 0
     while other:
         if other & 1:

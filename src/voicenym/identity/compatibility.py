@@ -1,4 +1,6 @@
-"""Whether a method fits a system: found out before the first recording is heard."""
+"""Compatibility of an identity method with a system, checked before the first recording is
+processed.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +18,12 @@ if TYPE_CHECKING:
 
 
 def fit(method: Identity, system: str, parts: Sequence[str] = (), *, hertz: bool = False) -> None:
-    """Refuse a method that a system cannot use.
+    """Rejects a method that a system cannot use.
 
     Args:
-        method: with those that it builds on.
+        method: with its inner methods.
         system: its name, for errors.
-        parts: of its synthesis, where several hear a vector each.
+        parts: separately conditioned modules of its synthesis.
         hertz: whether its vectors are frequencies ``[F0, F1, ...]`` in Hz.
 
     Raises:
@@ -48,18 +50,17 @@ def fit(method: Identity, system: str, parts: Sequence[str] = (), *, hertz: bool
 
 
 def tried(method: Identity, vector: torch.Tensor, encoders: Collection[str] = ()) -> None:
-    """Find out with somebody's vector whether the method has what it needs: pools and networks are
-    read, and their sizes and encoders compared.
+    """Applies the method to a test vector, which reads its pools and networks and compares sizes
+    and encoders.
 
     Args:
         method: any.
-        vector: ``[element]``, such as the system will give.
-        encoders: versions that the weights of the system's encoder may be called; none for unknown.
+        vector: ``[element]``, as the system computes it.
+        encoders: version names of the weights of the system's encoder; none for unknown.
 
     Raises:
-        VoicenymError: as of :meth:`Identity.batch`, but for a draw that this vector had no luck
-            with: another may have. What was made of vectors of another encoder: they may be as
-            large, and mean nothing.
+        VoicenymError: as of :meth:`Identity.batch`, except for an unlikely draw, which depends on
+            the vector; also for data of another encoder, even of the same size.
     """
     for some in within(method):
         made = some.encoder()
@@ -77,7 +78,7 @@ def tried(method: Identity, vector: torch.Tensor, encoders: Collection[str] = ()
 
 
 def within(method: Identity) -> Iterator[Identity]:
-    """A method, and all that it builds on."""
+    """The method and all its inner methods."""
     yield method
     for field in dataclasses.fields(method):
         value = getattr(method, field.name)
@@ -86,7 +87,7 @@ def within(method: Identity) -> Iterator[Identity]:
 
 
 def version(method: Identity | None) -> str:
-    """Of the pools and networks in the folders that a method names; empty where it names none.
+    """Version of the pools and networks in the folders that a method names; empty without folders.
 
     Raises:
         VoicenymError: a folder's configuration that cannot be read.

@@ -1,4 +1,4 @@
-"""The speaker's own vector, whole or in a part of the system: what anonymization is measured by."""
+"""Copy-synthesis: the speaker's own vector in all modules of a system, or in one."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ Part = Literal["acoustic", "vocoder"]
 
 @dataclass(frozen=True)
 class Copy(Identity):
-    """The vector as it is: copy-synthesis, which protects nobody.
+    """The unchanged vector: copy-synthesis, without protection.
 
-    It shows what resynthesis alone does to a voice (the challenge's M1c2).
+    It measures the effect of resynthesis alone (the challenge's M1c2).
 
     Source: Champion, Jouvet and Larcher, VoicePrivacy Challenge 2020 (M1c2 of Tomashenko
     et al. 2022, table 1).
@@ -39,20 +39,20 @@ class Copy(Identity):
 
 @dataclass(frozen=True)
 class Half(Identity):
-    """Another method in one part of a system, and the speaker's own vector in the other.
+    """Another method in one module of a system, and the speaker's own vector in the other.
 
-    For systems whose acoustic model and vocoder both hear a vector, as ``b1a``'s: they ask
-    :func:`for_parts`. By itself it gives what the part that is anonymized hears.
+    For systems whose acoustic model and vocoder are conditioned separately, as ``b1a``: they call
+    :func:`for_parts`. The method itself gives the vector of the anonymized module.
 
     Args:
         of: the method.
-        part: that it anonymizes: ``acoustic`` is the challenge's M1c3, ``vocoder`` its M1c4. In its
-            figures the acoustic model decided whose voice was heard: EER of the ignorant, women and
-            men, 47.3 and 52.1 % for M1c3; 22.1 and 19.6 % for M1c4, where copy-synthesis (M1c2) has
-            28.7 and 19.8 %.
+        part: the anonymized module: ``acoustic`` is the challenge's M1c3, ``vocoder`` its M1c4. In
+            its figures the acoustic model determines the voice: EER of the ignorant, women and men,
+            47.3 and 52.1 % for M1c3; 22.1 and 19.6 % for M1c4, where copy-synthesis (M1c2) has 28.7
+            and 19.8 %.
 
     Raises:
-        UnknownSystemError: another part, or a method that is one of halves itself.
+        UnknownSystemError: another module, or a nested :class:`Half`.
 
     Source: Champion, Jouvet and Larcher, VoicePrivacy Challenge 2020 (Tomashenko et al.
     2022, table 1).
@@ -87,7 +87,7 @@ def for_parts(
     pseudonyms: Sequence[Pseudonym],
     sexes: Sequence[Sex | None] | None = None,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """What the acoustic model and what the vocoder hear, ``[row, element]`` each.
+    """Conditioning vectors of the acoustic model and of the vocoder, ``[row, element]`` each.
 
     Args:
         identity: any method; all but :class:`Half` give both the same.

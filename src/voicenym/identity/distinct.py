@@ -1,4 +1,4 @@
-"""Pseudo-speakers that keep an angle from each other and from real people, by the key alone."""
+"""Pseudo-speakers with a guaranteed angle between each other and to real speakers."""
 
 from __future__ import annotations
 
@@ -25,33 +25,32 @@ SAFETY = 1e-5
 
 @dataclass(frozen=True)
 class Distinct(Identity):
-    """Another method's pseudo-speakers, moved apart: any two keep ``angle``, whoever they are.
+    """Pseudo-speakers of another method, modified so that any two keep ``angle``.
 
-    A speaker's place is not looked up among those given away before, which would depend on their
-    order and need a list of them. It is a word of an error-correcting code, drawn by the pseudonym
-    from so many that no two speakers of a project draw the same (:meth:`Code.shared`: for 10,000
-    speakers 1.4e-6 with 64 signs, 2.7e-12 with 128). In a band of the pool's principal directions,
-    the method's vector p is replaced by the signs of that word, with a share b of its squared
-    length. For speakers 1 and 2 with words c1 and c2,
+    No list of assigned pseudo-speakers is kept, which would make results depend on the order.
+    Instead, the pseudonym draws a word of an error-correcting code with so many words that no two
+    speakers of a project draw the same one (:meth:`Code.shared`: for 10,000 speakers 1.4e-6 with 64
+    signs, 2.7e-12 with 128). In a band of the pool's principal directions, the method's vector p is
+    replaced by the signs of that word, with a share b of its squared length. For speakers 1 and 2
+    with words c1 and c2,
 
         cos = (1 - b) cos(p1, p2 outside of the band) + b cos(c1, c2) <= 1 - b (1 - cos_code),
 
-    so that b = (1 - cos(angle)) / (1 - cos_code) keeps the angle even if p1 = p2. The band lies
-    where real speakers have just that share of their squared length, so that as little as can be is
-    unnatural. Words whose vector comes near to somebody of the pool are drawn again; this depends
-    on the pool and the speaker alone.
+    so that b = (1 - cos(angle)) / (1 - cos_code) keeps the angle even if p1 = p2. The band is where
+    real speakers have that share of their squared length, so that the vectors stay natural. Words
+    whose vector is near a pool speaker are redrawn; this depends on the pool and the speaker alone.
 
     Args:
         of: the method.
-        pool: real speakers to keep away from, and by whom the band is laid, or its folder.
+        pool: real speakers to keep a distance from, which also determine the band; or its folder.
         angle: degrees, above 0; at most that of the code itself, 41 with 64 signs and 49 with 128.
         length: signs of a word: 16, 32, 64 or 128; with 16 and 32 there are only 2^11 and 2^21
             words, for projects of a few speakers.
-        retries: words that are drawn at most.
+        retries: largest number of words drawn.
 
     Raises:
-        VoicenymError: an angle that the code cannot give; from a call, a pool that spans too few
-            directions, or a speaker for whom no word is far enough from everybody in it.
+        VoicenymError: an angle beyond the code's; from a call, a pool that spans too few
+            directions, or no word far enough from all its speakers.
     """
 
     of: Identity
@@ -78,7 +77,7 @@ class Distinct(Identity):
 
     @property
     def share(self) -> float:
-        """Of a pseudo-speaker's squared length that the code word has."""
+        """Share of the code word in a pseudo-speaker's squared length."""
         away = 1.0 - math.cos(math.radians(self.angle)) + SAFETY
         return min(1.0, away / (1.0 - code(self.length).cosine))
 
@@ -132,7 +131,7 @@ class Distinct(Identity):
 
 @lru_cache(maxsize=4)
 def _band(pool: Pool, length: int, share: float) -> torch.Tensor:
-    """Neighbouring principal directions ``[length, element]`` with a share of squared length.
+    """Consecutive principal directions ``[length, element]`` that hold a share of squared length.
 
     Of unit vectors as they are, not centred: the first direction is near to their mean. A
     direction's sign is the one that makes its largest element positive.

@@ -1,4 +1,4 @@
-"""Formants and pitch as the identity, scaled: no speaker vector at all."""
+"""Formant and F0 scaling as the identity method (Yao et al. 2023)."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from voicenym.pseudonym import Pseudonym
 
 @dataclass(frozen=True)
 class FormantPitch(Identity):
-    """The vector [F0, F1, ..., Fn] in Hz with its pitch, and all its formants, scaled by a factor.
+    """The vector [F0, F1, ..., Fn] in Hz, with F0 scaled by one factor and all formants by another.
 
-    For a synthesizer that hears a voice's formants and pitch instead of a speaker vector: the
-    encoder :class:`voicenym.nets.speakers.formant_pitch_encoder.Formants` measures them, and
-    pipelines with ``f0=moved`` scale the contour of F0 as they scale its first element. Each factor
-    is log-uniform within its range, and as likely to raise as to lower. Published is that formants
-    share one factor and that factors trade privacy for utility; their sizes, the number of formants
-    and the estimator are not known here, so that the ranges are approximations. Paper 2 has, for
-    this method on the challenge's data, an EER of 48.6 % (ignorant) and 40.8 % (lazy-informed).
+    For synthesizers conditioned on formants and F0 instead of a speaker vector: the encoder
+    :class:`voicenym.nets.speakers.formant_pitch_encoder.Formants` measures them, and pipelines with
+    ``f0=moved`` scale the F0 contour by the factor of the first element. Each factor is log-uniform
+    within its range, up or down with equal probability. It is published that formants share one
+    factor and that factors trade privacy for utility; their sizes, the number of formants and the
+    estimator are not known, so that the ranges are approximations. Yao et al. (2024) report for
+    this method, on the challenge's data, an EER of 48.6 % (ignorant) and 40.8 % (lazy-informed).
 
     Args:
-        pitch: smallest and largest factor of F0, at least 1; its inverse is as likely.
+        pitch: smallest and largest factor of F0, at least 1; its inverse has the same probability.
         formants: the same of all formants.
 
     Source: Yao et al., "Distinguishable speaker anonymization based on formant and fundamental

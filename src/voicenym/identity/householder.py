@@ -1,4 +1,6 @@
-"""Householder: a speaker vector turned about the mean of all speakers, as far as it was."""
+"""Householder rotation of speaker vectors about their mean: S-ROH, S-LOH, and a rotation by the
+key.
+"""
 
 from __future__ import annotations
 
@@ -22,23 +24,23 @@ Turns = Literal["both", "key", "model"]
 
 @dataclass(frozen=True)
 class Householder(Identity):
-    """A rotation of the speaker's vector, by a trained network, by the pseudonym, or by both.
+    """Rotation of the speaker vector by a trained network, by the pseudonym, or by both.
 
-    The paper's part is the network: it keeps the distance from the mean of all speakers, and who is
-    alike stays alike. Its secret is the seed of its training: one for all speakers, thirty-two bits
-    at best, and whoever has the weights has it. ``turns="model"`` is that alone; the key then
-    changes nothing, and it is there to be measured.
+    The network is the published part: it keeps the distance from the mean of all speakers and the
+    similarity of vectors. Its only secret is the seed of its training: one for all speakers, 32
+    bits at best, and known to whoever has the weights. ``turns="model"`` is the network alone,
+    independent of the key, for measurements.
 
-    Ours is that the pseudonym turns the vector as well. It draws an orthogonal matrix from the
-    uniform (Haar) distribution, as a product of Householder reflections, and turns what the network
-    gives in coordinates where speakers have covariance I (equation 7), so that the result is as
-    likely a speaker as the vector was. Whoever does not know the pseudonym sees a direction that is
-    uniform whatever the vector: two keys, two speakers, or two utterances with pseudonyms of their
-    own have nothing in common but the distance from the mean, and with ``radius="drawn"`` not even
-    that. Recordings under one pseudonym lie to each other as before, so that one voice stays one
-    voice; what tells a speaker's recordings from each other (a cold, a room) tells them still.
+    The rotation by the pseudonym is ours. It draws an orthogonal matrix from the uniform (Haar)
+    distribution, as a product of Householder reflections, and rotates the network's output in
+    coordinates where speakers have covariance I (equation 7), so that the result is as likely a
+    speaker as the vector was. Without the pseudonym, the direction is uniform whatever the vector:
+    vectors of two keys, two speakers, or two utterances with pseudonyms of their own share only the
+    distance from the mean, and with ``radius="drawn"`` not even that. Distances between recordings
+    under one pseudonym are kept, so that one voice stays one voice; differences between a speaker's
+    recordings (a cold, a room) are kept as well.
 
-    ``turns="key"`` leaves the network out: ROH as it is before training, drawn for each pseudonym.
+    ``turns="key"`` omits the network: an untrained ROH, drawn for each pseudonym.
 
     Args:
         model: a network, its folder (of ``voicenym train householder``; a path needs a separator),
@@ -107,7 +109,7 @@ class Householder(Identity):
 
 @dataclass(frozen=True, eq=False)
 class Turn:
-    """What a pseudonym draws.
+    """Random rotation and radius of a pseudonym.
 
     Args:
         reflections: ``[size, size]``, one a row, the first is applied first.
@@ -121,7 +123,7 @@ class Turn:
 
     @classmethod
     def drawn(cls, pseudonym: Pseudonym, size: int) -> Turn:
-        """A uniform orthogonal matrix.
+        """Draws a uniform orthogonal matrix.
 
         Reflection k takes the first axis of k dimensions to a Gaussian direction of theirs, to its
         sign, so that, from the smallest up, the matrix is uniform in one dimension more each time.
@@ -136,12 +138,12 @@ class Turn:
         return cls(reflections.flip(0), torch.where(normal[-size:] < 0.0, -1.0, 1.0), radius)
 
     def __call__(self, z: torch.Tensor) -> torch.Tensor:
-        """``Q z`` of a vector ``[size]``."""
+        """Rotated vector ``Q z`` of ``z`` ``[size]``."""
         return reflect(self.signs * z, self.reflections)
 
 
 def _normals(pseudonym: Pseudonym, purpose: str, count: int) -> torch.Tensor:
-    """Draws from N(0, 1) by Box and Muller's transform of 53-bit words, ``[count]`` float64."""
+    """Draws from N(0, 1) by the Box-Muller transform of 53-bit words, ``[count]`` float64."""
     import numpy as np
 
     pairs = -(-count // 2)
@@ -153,7 +155,7 @@ def _normals(pseudonym: Pseudonym, purpose: str, count: int) -> torch.Tensor:
 
 
 def opened(model: Rotation | str) -> Rotation:
-    """A network, the one in a folder (a path with a separator), or a bundled one by its name.
+    """Network from an object, from a folder (a path with a separator), or bundled by its name.
 
     Raises:
         VoicenymError: no network there.

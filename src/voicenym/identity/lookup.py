@@ -1,4 +1,4 @@
-"""A look-up table of speakers, averaged, and a voice that is nobody's: the challenge's ASV-Free."""
+"""Averaged look-up table of speakers, blended with a reserved vector: ASV-Free."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from voicenym.pseudonym import Pseudonym
 
 @dataclass(frozen=True)
 class Lookup(Identity):
-    """A blend of the mean of some speakers of a table with a vector that belongs to nobody.
+    """Blend of the mean of some table speakers with a vector of no speaker.
 
-    The speaker's own vector is not used, so that nobody needs to be verified or even heard. In the
-    paper the table is learnt with the synthesiser, and one row of it, reserved for nobody, is the
-    pseudo-speaker. A pool stands for the table here, and its centre for the reserved row, unless
-    one is given. Not published, or not known here: how many speakers are averaged, and the weights.
+    The speaker's own vector is not used, so that no speaker encoder is needed. In the paper the
+    table is learnt with the synthesizer, and one reserved row is the pseudo-speaker. Here a pool
+    serves as the table, and its centre as the reserved row unless one is given. The number of
+    averaged speakers and the weights are not known.
 
     Args:
         pool: the table, or its folder.
-        count: speakers that are averaged.
-        weight: of the vector that is nobody's, 0 to 1.
-        nobody: that vector, as numbers; empty for the centre of the pool.
-        sex: ``any``; ``same`` and ``opposite`` need the speaker's sex told.
+        count: number of averaged speakers.
+        weight: of the reserved vector, 0 to 1.
+        nobody: the reserved vector; empty for the centre of the pool.
+        sex: ``any``; ``same`` and ``opposite`` require the speaker's sex.
 
     Source: Yao et al., the VoicePrivacy Challenge 2022's ASV-Free, a baseline of MUSA
     (Yao et al. 2024).

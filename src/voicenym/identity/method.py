@@ -1,4 +1,4 @@
-"""Identity: what every method that chooses a pseudo-speaker is."""
+"""Interface of identity methods."""
 
 from __future__ import annotations
 
@@ -18,15 +18,16 @@ Sex = Literal["f", "m"]
 
 
 class UnlikelyDrawError(VoicenymError):
-    """None of the draws for a speaker was what was asked; another speaker's may be."""
+    """No draw for a speaker met the condition; draws for other speakers may."""
 
 
 @dataclass(frozen=True)
 class Identity(ABC):
-    """A function from a speaker vector and a pseudonym to a pseudo-speaker's vector.
+    """Function from a speaker vector and a pseudonym to a pseudo-speaker's vector.
 
     Subclasses are frozen dataclasses whose fields are the method's parameters, so that the repr
-    rebuilds the object. All randomness is the pseudonym's, by purposes that begin with ``name``.
+    rebuilds the object. All randomness is drawn from the pseudonym, with purposes that begin with
+    ``name``.
 
     Attributes:
         name: in the registry.
@@ -47,7 +48,7 @@ class Identity(ABC):
     def __call__(
         self, vector: torch.Tensor, pseudonym: Pseudonym, sex: Sex | None = None
     ) -> torch.Tensor:
-        """The pseudo-speaker's vector ``[element]`` of a speaker's vector ``[element]``.
+        """Pseudo-speaker's vector ``[element]`` of a speaker's vector ``[element]``.
 
         Args:
             vector: of the speaker, or of one utterance of the speaker's.
@@ -65,10 +66,10 @@ class Identity(ABC):
         pseudonyms: Sequence[Pseudonym],
         sexes: Sequence[Sex | None] | None = None,
     ) -> torch.Tensor:
-        """Pseudo-speakers' vectors ``[row, element]``; each row is that of the row alone.
+        """Pseudo-speakers' vectors ``[row, element]``; rows are independent of each other.
 
         Args:
-            vectors: ``[row, element]``, float; the result has their kind and device.
+            vectors: ``[row, element]``, float; the result has their type and device.
             pseudonyms: one a row.
             sexes: one a row, None where it is not known.
 
@@ -86,11 +87,11 @@ class Identity(ABC):
         return self.anonymize(vectors, pseudonyms, sexes).to(vectors)
 
     def encoder(self) -> str:
-        """Of the weights that made the vectors it learnt from, the version; empty where unknown, or
-        for vectors of any.
+        """Version of the encoder of the vectors that the method was trained on; empty if unknown,
+        or for any.
 
         Raises:
-            VoicenymError: what it learnt is not there, or damaged.
+            VoicenymError: its data are missing or damaged.
         """
         return ""
 
@@ -101,14 +102,14 @@ class Identity(ABC):
         pseudonyms: Sequence[Pseudonym],
         sexes: Sequence[Sex | None],
     ) -> torch.Tensor:
-        """What :meth:`batch` gives, of vectors that were checked."""
+        """Result of :meth:`batch` for vectors that are already checked."""
 
 
 def inner(name: str, of: Identity) -> Identity:
-    """The method that another builds on.
+    """Inner method of a composed one.
 
     Raises:
-        UnknownSystemError: one whose parts hear different voices: only one of them would be heard.
+        UnknownSystemError: a method with different vectors for different modules.
     """
     if not of.whole:
         raise UnknownSystemError(

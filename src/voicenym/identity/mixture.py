@@ -1,4 +1,4 @@
-"""Mixture: pseudo-speakers drawn from a Gaussian mixture of real ones, as diverse as they are."""
+"""Pseudo-speakers drawn from a Gaussian mixture model of speaker vectors (Turner et al. 2022)."""
 
 from __future__ import annotations
 
@@ -20,17 +20,18 @@ RETRIES = 1000
 
 @dataclass(frozen=True)
 class Mixture(Identity):
-    """A draw from a mixture of Gaussians in the principal components of real speakers' vectors.
+    """Draw from a Gaussian mixture in the principal components of speaker vectors.
 
     Args:
-        model: mixtures by sex, or their folder, of ``voicenym train mixture``.
-        theta: forced dissimilarity: a draw whose cosine with the speaker's vector is above it is
-            drawn again; None (as for most of the paper's figures) takes the first draw.
-        retries: draws at most, with ``theta``.
+        model: mixtures by sex, or their folder, written by ``voicenym train mixture``.
+        theta: forced dissimilarity: a draw whose cosine with the speaker's vector exceeds it is
+            rejected; None (as for most of the paper's figures) accepts the first draw.
+        retries: largest number of draws, with ``theta``.
         sex: ``same``, ``opposite`` or ``any`` (drawn by the pseudonym).
 
     Raises:
-        VoicenymError: from a call: no draw was dissimilar enough, and how near the best one came.
+        VoicenymError: from a call: no draw was dissimilar enough; the message gives the lowest
+            cosine.
 
     Source: Turner, Lovisotto and Martinovic, "Generating identities with mixture models for speaker
     anonymization" (2022), sections 3.3 and 3.5; the challenge's O1 and O1c1.
@@ -94,7 +95,7 @@ class Mixture(Identity):
     def _group(
         self, model: Mixtures, vector: torch.Tensor, pseudonym: Pseudonym, sex: Sex | None
     ) -> Gaussians:
-        """The mixture that is drawn from."""
+        """Mixture for the sex of the pseudo-speaker."""
         if set(model.groups) == {""}:
             if self.sex == "opposite":
                 raise VoicenymError(

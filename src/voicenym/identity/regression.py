@@ -1,4 +1,4 @@
-"""Speaker vectors through an ensemble of regressions: the challenge's A1, as far as it is known."""
+"""Ensemble regression of speaker vectors: A1 of VoicePrivacy 2020, approximated."""
 
 from __future__ import annotations
 
@@ -19,21 +19,20 @@ from voicenym.pseudonym import Pseudonym
 
 @dataclass(frozen=True)
 class Regression(Identity):
-    """Elements that vary much and elements that vary little, each through regressions of their own.
+    """Ensemble regressions of the high-variance and the low-variance elements of a vector.
 
-    An approximation. The survey says that A1 is variability-driven ensemble regression; how is told
-    here from memory, the paper not being at hand: the 512 elements of an x-vector are split into
+    An approximation. The survey describes A1 as variability-driven ensemble regression; the details
+    are from memory, without access to the paper: the 512 elements of an x-vector are split into
     those of high and of low variance, each part is modified by its own regression, an ensemble of
-    them, the parts are put together, and B1's synthesis speaks. Not known: where the split is, the
-    regressors, what they are fitted to, and whether F0 is changed, which is the system's to do.
-    Here each pool speaker is mapped to the
-    centroid of the cluster that is least like them, by ridge regressions that each leave out
-    another part of the pool; the pseudonym draws which half of an ensemble speaks. What comes out
-    lies near the mean voice, as regressions to few targets do.
+    them, the parts are concatenated, and B1 synthesises. Not known: the split, the regressors,
+    their targets, and whether F0 is changed, which is up to the system. Here ridge regressions,
+    each trained without another part of the pool, map each pool speaker to the centroid of the
+    least similar cluster; the pseudonym draws the half of the ensemble that is averaged. The
+    results lie near the mean voice, as regressions to few targets do.
 
     Args:
         pool: of speakers, or its folder.
-        share: of the elements that count as varying much.
+        share: of the elements in the high-variance part.
         members: of each ensemble, an even number.
         clusters: of the pool, by k-means; their centroids are the targets.
         ridge: penalty of weights, as a share of the mean variance.
@@ -110,7 +109,7 @@ class Regression(Identity):
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """Regressions from unit vectors to centroids.
+    """Fitted regressions from unit vectors to centroids.
 
     Args:
         centre: of the inputs, ``[element]``.
@@ -129,7 +128,9 @@ class Fitted:
 def _fitted(
     pool: Pool, source: Sex | None, wanted: Sex | None, clusters: int, members: int, ridge: float
 ) -> Fitted:
-    """Regressions from speakers of one sex to the least like centroids of another or the same."""
+    """Fits regressions from speakers of one sex to the least similar centroids of another or the
+    same sex.
+    """
     rows = pool.rows(source)
     x = unit(pool.vectors[rows])
     centres = centroids(pool, wanted, clusters)

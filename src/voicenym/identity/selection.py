@@ -1,4 +1,4 @@
-"""Selection: the mean of some speakers of a pool, the VoicePrivacy Challenges' baseline."""
+"""Pseudo-speaker selection: the mean of pool speakers, as in the VoicePrivacy baseline B1."""
 
 from __future__ import annotations
 
@@ -20,27 +20,28 @@ Choice = Literal["far", "near", "random", "dense", "sparse"]
 
 @dataclass(frozen=True)
 class Selection(Identity):
-    """The mean of ``region`` speakers, drawn by the pseudonym from those that a choice leaves.
+    """Mean of ``region`` speakers, drawn by the pseudonym from the candidates of a rule.
 
-    Choices: ``far`` and ``near`` leave the ``world`` speakers least or most like the speaker;
-    ``random`` leaves all; ``dense`` and ``sparse`` draw one of the ``clusters`` largest or smallest
-    clusters of the pool, and average ``share`` of its members. The mean is not normalised. It lies
-    nearer to the pool's centre than anybody real, so that pseudo-speakers resemble each other.
+    Rules: for ``far`` and ``near``, the candidates are the ``world`` speakers least or most similar
+    to the speaker; for ``random``, all; ``dense`` and ``sparse`` draw one of the ``clusters``
+    largest or smallest clusters of the pool, and average ``share`` of its members. The mean is not
+    normalised. It lies nearer to the pool's centre than real speakers, so that pseudo-speakers
+    resemble each other.
 
     Args:
         pool: of speakers, or its folder.
-        choice: which speakers.
+        choice: rule of the candidates.
         affinity: likeness by ``cosine``, or by the ``plda`` of the pool.
-        world: how many the choice leaves.
-        region: how many of them are averaged.
-        sex: ``same``, ``opposite`` or ``any``. A sex that is needed and not told is estimated.
-        clusters: from how many the cluster is drawn.
-        share: of its members that are averaged.
+        world: number of candidates.
+        region: number of averaged speakers.
+        sex: ``same``, ``opposite`` or ``any``. An unknown sex is estimated from the vector.
+        clusters: number of clusters to draw from.
+        share: of averaged members of the cluster.
 
     Source: Fang et al., SSW 2019 (nearest, random, range); Srivastava et al., Interspeech 2020
-    (PLDA affinity, dense and sparse clusters by affinity propagation, sex); Tomashenko et al.,
-    the VoicePrivacy Challenges' B1 (200 farthest, 100 of them). That ten clusters are drawn from
-    and half of the members are averaged is remembered from Srivastava et al., and settable.
+    (PLDA affinity, dense and sparse clusters by affinity propagation, sex); Tomashenko et al., the
+    VoicePrivacy Challenges' B1 (200 farthest, 100 of them). The defaults of ten clusters and half
+    of the members are from memory of Srivastava et al.
     """
 
     pool: Pool | str
@@ -106,7 +107,7 @@ class Selection(Identity):
     def _members(
         self, pool: Pool, vector: torch.Tensor, pseudonym: Pseudonym, sex: Sex | None
     ) -> torch.Tensor:
-        """Rows of the pool that are averaged, of one cluster."""
+        """Averaged rows of the pool, of one cluster."""
         if pool.clusters is None:
             raise VoicenymError(
                 f"the pool has no clusters, and choice={self.choice!r} needs them: build it with "

@@ -1,4 +1,4 @@
-"""Singular values of speaker vectors, modified: the challenge's A2, as far as it is known."""
+"""Singular value modification of speaker vectors: A2 of VoicePrivacy 2020, approximated."""
 
 from __future__ import annotations
 
@@ -18,25 +18,24 @@ from voicenym.pseudonym import Pseudonym
 
 @dataclass(frozen=True)
 class SingularValues(Identity):
-    """A vector without its part along small singular values, blended with an unlike centroid.
+    """Speaker vector with attenuated small singular directions, blended with a dissimilar centroid.
 
-    An approximation. The survey says that A2 modifies singular values; how is told here from
-    memory, the paper not being at hand: X-vectors of 512 elements, a row an utterance of a speaker,
+    An approximation. The survey describes A2 as singular value modification; the details are from
+    memory, without access to the paper: X-vectors of 512 elements, a row an utterance of a speaker,
     are decomposed by SVD, low singular values are thresholded or attenuated, the vectors are
     rebuilt and combined with a target, the centroid of that cluster (k-means) of the pool that is
-    least like the speaker, and B1's synthesis speaks. Not known: threshold, gain, number of
-    clusters, how target and vector are combined, which all are parameters; and whether F0 is
-    changed, which is the system's to do. One vector has no matrix of utterances, so that here it is
-    the pool's.
-    The published method draws nothing; here the pseudonym draws among the ``far`` least alike
-    centroids, or whoever has the pool could compute everybody's pseudo-speaker.
+    least like the speaker, and B1 synthesises. Not known: threshold, gain, number of clusters and
+    the combination of target and vector, which are parameters here; and whether F0 is changed,
+    which is up to the system. The decomposition here is of the pool, because one vector has no
+    matrix of utterances. The published method is deterministic; here the pseudonym draws among the
+    ``far`` least similar centroids, because otherwise the pool would determine all pseudo-speakers.
 
     Args:
         pool: of speakers, or its folder.
-        keep: share of the pool's variance along whose directions a vector stays as it is.
+        keep: share of the pool's variance whose directions are unchanged.
         gain: of the vector along all other directions, 0 to 1.
         clusters: of the pool, by k-means.
-        far: least alike centroids among which the target is drawn.
+        far: number of least similar centroids to draw the target from.
         blend: weight of the target, 0 to 1.
         sex: of the target: ``same``, ``opposite`` or ``any``.
 
@@ -92,7 +91,9 @@ class SingularValues(Identity):
         return torch.stack(found)
 
     def modified(self, pool: Pool, vector: torch.Tensor) -> torch.Tensor:
-        """A vector ``[element]`` with its part along small singular values scaled by ``gain``."""
+        """Vector ``[element]`` with its components along small singular directions scaled by
+        ``gain``.
+        """
         mean, directions = _large(pool, self.keep)
         away = vector - mean
         along = ((directions * away).sum(1)[:, None] * directions).sum(0)
@@ -101,7 +102,9 @@ class SingularValues(Identity):
 
 @lru_cache(maxsize=4)
 def _large(pool: Pool, keep: float) -> tuple[torch.Tensor, torch.Tensor]:
-    """Mean, and right singular vectors ``[direction, element]`` that hold a share of variance."""
+    """Mean, and right singular vectors ``[direction, element]`` that hold a share of the
+    variance.
+    """
     x = pool.vectors.double()
     mean = x.mean(0)
     _, values, directions = torch.linalg.svd(x - mean, full_matrices=False)

@@ -1,4 +1,4 @@
-"""Voice indistinguishability: a real speaker of a pool, under metric differential privacy."""
+"""Voice-indistinguishability: a pool speaker drawn under metric differential privacy."""
 
 from __future__ import annotations
 
@@ -18,23 +18,24 @@ from voicenym.pseudonym import Pseudonym
 
 @dataclass(frozen=True)
 class Indistinguishable(Identity):
-    """A speaker v of the pool, drawn with odds exp(-epsilon d(x, v) / 2).
+    """Speaker v of the pool, drawn with a probability proportional to exp(-epsilon d(x, v) / 2).
 
-    The distance d is the angle over pi. For any two speakers x and x' and any outcome v,
-    P(v | x) <= exp(epsilon d(x, x')) P(v | x'): half of epsilon is spent on the odds, half on what
-    they are divided by. The authors' program draws with exp(-epsilon d) (``published``), which
-    guarantees 2 epsilon d only.
+    The distance d is the angle over pi. For any two speakers x and x' and any outcome v, P(v | x)
+    <= exp(epsilon d(x, x')) P(v | x'): half of epsilon is spent on the weights, half on their
+    normalisation. The authors' program draws with exp(-epsilon d) (``published``), which guarantees
+    only 2 epsilon d.
 
-    What comes out is a real person's vector, unchanged: voices stay as distinct as people are, and
-    a speaker is handed a stranger's voice. The guarantee is of the vector that is drawn, for one
-    draw: it says nothing of what the rest of a system lets through, and ``sex`` other than ``any``
-    keeps the sex outside of it. The authors also put a user's own vector in place of the one drawn;
-    then the pool differs from user to user and the proof fails, so that it is not done here.
+    The result is a real person's vector, unchanged: voices are as distinct as people, and a speaker
+    gets another person's voice. The guarantee holds for the drawn vector and for one draw: it does
+    not cover speaker information in the rest of a system, and ``sex`` other than ``any`` excludes
+    the sex from it. The authors also replace a drawn vector by the user's own; then the pool
+    differs from user to user and the proof fails, so that this is omitted here.
 
     Args:
         pool: of speakers, or its folder.
-        epsilon: the smaller, the less the draw depends on the speaker; 20 is in the authors' code.
-        published: odds as in the authors' code.
+        epsilon: privacy budget; smaller values make the draw depend less on the speaker; 20 in the
+            authors' code.
+        published: weights as in the authors' code.
         sex: ``any``, ``same`` or ``opposite``.
 
     Source: Han, Li, Cao, Ma and Yoshikawa, "Voice-indistinguishability", ICME 2020; the challenge's
@@ -77,11 +78,11 @@ class Indistinguishable(Identity):
         return torch.stack(found)
 
     def log_probabilities(self, vector: torch.Tensor, sex: Sex | None = None) -> torch.Tensor:
-        """Logarithm of the probability of each speaker of the pool, ``[row]``, in nats.
+        """Log probability of each speaker of the pool, ``[row]``, in nats.
 
         Args:
             vector: ``[element]``.
-            sex: where it is known and counts.
+            sex: of the speaker, if known and used.
         """
         pool = opened(self.pool)
         pool.check(vector)
@@ -93,7 +94,7 @@ class Indistinguishable(Identity):
     def _odds(
         self, pool: Pool, vector: torch.Tensor, sex: Sex | None
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Rows of the pool, and logarithms of their odds, the largest 0."""
+        """Rows of the pool, and log weights, the largest 0."""
         _, rows = pool.among(self.sex, vector, sex)
         distance = angle(vector, pool.unit[rows]) / math.pi
         logs = -self.epsilon * (1.0 if self.published else 0.5) * distance
@@ -101,6 +102,6 @@ class Indistinguishable(Identity):
 
 
 def angle(vector: torch.Tensor, others: torch.Tensor) -> torch.Tensor:
-    """Radians between a vector ``[element]`` and unit vectors ``[row, element]``."""
+    """Angle in radians between a vector ``[element]`` and unit vectors ``[row, element]``."""
     cosine = others @ unit(vector[None])[0]
     return cosine.clamp(-1.0, 1.0).arccos()

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from voicenym.errors import DependencyError
-from voicenym.libraries import apart
+from voicenym.libraries import without_local_settings
 from voicenym.metrics.interval import Interval, ratio_of_sums
 from voicenym.metrics.metric import BOOTSTRAP, Axis, Display, Metric
 from voicenym.metrics.metric_inputs import SpeechPairs
@@ -67,7 +67,7 @@ def mean_opinion(
         ValueError: nothing can be rated.
     """
     try:
-        with apart("numba"):  # which librosa imports when it is first used
+        with without_local_settings("numba"):  # which librosa imports when it is first used
             from speechmos import dnsmos
     except ImportError as error:
         raise DependencyError("predicted opinion: pip install 'voicenym[evaluate]'") from error

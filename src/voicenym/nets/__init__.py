@@ -1,1 +1,1 @@
-"""Neural parts, one architecture a file."""
+"""Neural networks, one architecture a file."""

@@ -1,7 +1,7 @@
-"""Published weights that parts of systems and attackers can use: what they are, and whose terms.
+"""Catalogue of published weights: source, licence, size and use.
 
-Only what is known is said: where no digest was published by their authors, none is here, and the
-first fetch is trusted (:mod:`voicenym.nets.hub`). Megabytes are counted from the parameters.
+Entries without a digest published by the authors trust the first download
+(:mod:`voicenym.nets.hub`). Megabytes are computed from the number of parameters.
 """
 
 from __future__ import annotations
@@ -14,26 +14,26 @@ from voicenym.errors import VoicenymError
 
 @dataclass(frozen=True)
 class Published:
-    """Weights that others published.
+    """Entry of the catalogue.
 
     Args:
-        name: by which they are called here.
-        what: they are.
+        name: of the entry.
+        what: description.
         licence: of the weights, as their authors say.
         commercial: whether it allows commercial use.
-        megabytes: of the weights, about.
-        used_by: what can use them, and how it is told to.
-        repository: on the hub, ``owner/name``; empty where they are not there, and ``source`` says
-            where they are.
-        package: of Python that brings them, where it is installed; empty for none.
-        files: that are fetched; the first is the weights. Of weights in transformers' layout,
-            ``model.safetensors`` is taken instead where it is published.
-        source: for what is neither.
-        digests: SHA-256 by file, where their authors published it; of others, that of the first
-            fetch is kept.
-        convert: what ``voicenym models pull`` and ``voicenym models convert --as`` make of the
-            weights; empty for nothing.
-        papers: that describe them.
+        megabytes: approximate size of the weights.
+        used_by: options that use them.
+        repository: on the hub, ``owner/name``; empty for weights that are not there, see
+            ``source``.
+        package: Python package that contains them; empty for none.
+        files: to download; the first holds the weights. For transformers' layout,
+            ``model.safetensors`` replaces it if it is published.
+        source: place of weights that are in neither.
+        digests: SHA-256 by file, if the authors published it; otherwise that of the first download
+            is recorded.
+        convert: kind of the conversion by ``voicenym models pull`` and ``voicenym models convert
+            --as``; empty for none.
+        papers: references.
     """
 
     name: str
@@ -176,7 +176,7 @@ CATALOGUE: tuple[Published, ...] = (
 
 
 def entry(name: str) -> Published:
-    """An entry by its name.
+    """Entry by its name.
 
     Raises:
         VoicenymError: there is none.
@@ -189,5 +189,5 @@ def entry(name: str) -> Published:
 
 
 def known(name: str) -> bool:
-    """Whether there is an entry of that name."""
+    """Whether an entry of that name exists."""
     return any(published.name == name for published in CATALOGUE)

@@ -1,7 +1,7 @@
-"""A trained network in a folder: ``config.json`` and ``model.safetensors``.
+"""Storage of a trained network in a folder: ``config.json`` and ``model.safetensors``.
 
-The configuration rebuilds the network and holds the SHA-256 of the weights, so that a file that was
-damaged, or belongs to another configuration, is not loaded. Nothing is unpickled.
+The configuration rebuilds the network and holds the SHA-256 of the weights, so that damaged files
+or files of another configuration are not loaded. Nothing is unpickled.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ def write(
     *,
     half: bool = False,
 ) -> None:
-    """Keep weights and their configuration; each file is whole or not there.
+    """Writes weights and their configuration, each file atomically.
 
-    In a folder that is closed to others, the files are closed too.
+    In a private folder the files are private too.
 
     Args:
         folder: made where there is none.
         state: tensors by name.
         config: fit for JSON.
-        half: floating-point numbers in half precision: half the megabytes.
+        half: stores floating-point numbers in half precision.
 
     Raises:
         DependencyError: safetensors is not installed.
@@ -68,12 +68,12 @@ def write(
 
 
 def read(folder: Path) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
-    """The configuration and the tensors, in single precision, that :func:`write` kept.
+    """Reads the configuration and the tensors, in single precision, of :func:`write`.
 
     Raises:
         DependencyError: safetensors is not installed.
-        VoicenymError: no such files, damaged, not of each other, or in the package and not those
-            of this release (:mod:`voicenym.nets.digests`).
+        VoicenymError: missing, damaged or mismatched files, or files in the package that differ
+            from this release (:mod:`voicenym.nets.digests`).
     """
     try:
         from safetensors import SafetensorError
@@ -109,7 +109,7 @@ def read(folder: Path) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
 
 
 def is_ours(folder: Path) -> bool:
-    """Whether a folder holds a network in our own format.
+    """Whether a folder holds a network in the package's own format.
 
     Raises:
         VoicenymError: its configuration cannot be read.
@@ -118,7 +118,7 @@ def is_ours(folder: Path) -> bool:
 
 
 def fingerprint(state: Mapping[str, torch.Tensor]) -> str:
-    """SHA-256 of tensors in their order, whatever file they came from."""
+    """SHA-256 of tensors in their order, independent of the file format."""
     digest = hashlib.sha256()
     for tensor in state.values():
         digest.update(tensor.detach().cpu().contiguous().numpy().tobytes())
@@ -126,14 +126,14 @@ def fingerprint(state: Mapping[str, torch.Tensor]) -> str:
 
 
 def version(folder: Path) -> str:
-    """Tells weights from others: the first half of their digest; empty where there are none."""
+    """Version of weights: the first half of their digest; empty without weights."""
     there = (folder / CONFIG).is_file()
     return str(configuration(folder).get(DIGEST, ""))[:16] if there else ""
 
 
 def stamp(folder: Path) -> str:
-    """Tells weights and their settings from others: of the configuration, which holds their digest,
-    less the card; empty where there is none.
+    """Version of weights and settings: digest of the configuration, which holds the weights'
+    digest, without the card; empty without weights.
 
     Raises:
         VoicenymError: as :func:`configuration`.
@@ -145,7 +145,7 @@ def stamp(folder: Path) -> str:
 
 
 def together(*versions: str) -> str:
-    """One version of several, in their order and without those that are empty; one is itself."""
+    """Combined version of several, in order, without empty ones; a single one is unchanged."""
     some = [version for version in versions if version]
     if len(some) < 2:
         return "".join(some)
@@ -153,7 +153,7 @@ def together(*versions: str) -> str:
 
 
 def configuration(folder: Path) -> dict[str, Any]:
-    """What is in ``config.json``.
+    """Contents of ``config.json``.
 
     Raises:
         VoicenymError: no such file, or no such configuration in it.
@@ -176,15 +176,15 @@ def configuration(folder: Path) -> dict[str, Any]:
 
 
 def fill(module: torch.nn.Module, state: Mapping[str, torch.Tensor], where: Path | str) -> None:
-    """Load a state into a network.
+    """Loads a state into a network.
 
     Args:
-        module: whose parameters are replaced.
+        module: network whose parameters are replaced.
         state: tensors by the module's names.
-        where: they come from, for the error.
+        where: source of the tensors, for errors.
 
     Raises:
-        VoicenymError: a key that is missing, too many, or of another shape: the first is named.
+        VoicenymError: a missing or unexpected key, or another shape; the first is named.
     """
     own = module.state_dict()
     for name in [*own, *state]:
@@ -202,10 +202,10 @@ def fill(module: torch.nn.Module, state: Mapping[str, torch.Tensor], where: Path
 
 
 def finite(state: Mapping[str, torch.Tensor], where: Path | str) -> None:
-    """Refuse statistics and weights that mean nothing.
+    """Rejects tensors with infinite or undefined elements.
 
     Raises:
-        VoicenymError: a tensor with an element that is infinite or no number; the first is named.
+        VoicenymError: an element is infinite or NaN; the first such tensor is named.
     """
     for name, value in state.items():
         if not value.isfinite().all():

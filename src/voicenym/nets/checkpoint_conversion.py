@@ -1,7 +1,8 @@
-"""A published checkpoint as a folder of ours: ``config.json`` and ``model.safetensors``.
+"""Conversion of published checkpoints to the package's own format: ``config.json`` and
+``model.safetensors``.
 
-Afterwards nothing needs the checkpoint, nor what it was written with; its digest is in the card.
-Here alone checkpoints that torch wrote are opened (:mod:`voicenym.nets.pickles`).
+After the conversion neither the checkpoint nor its framework is needed; its digest is in the card.
+This is the only module that opens checkpoints written by torch (:mod:`voicenym.nets.pickles`).
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ Options = Mapping[str, Any]
 
 
 def convert(checkpoint: Path, kind: str, folder: Path, options: Options | None = None) -> str:
-    """Write a checkpoint in our own format.
+    """Converts a checkpoint to the package's own format.
 
     Args:
         checkpoint: file, or folder that holds it.
@@ -32,7 +33,7 @@ def convert(checkpoint: Path, kind: str, folder: Path, options: Options | None =
         options: of the kind; see :data:`KINDS`.
 
     Returns:
-        What was written, in a line.
+        One-line description of the result.
 
     Raises:
         DependencyError, VoicenymError: no such kind or option, a checkpoint that cannot be read or
@@ -54,11 +55,11 @@ def convert(checkpoint: Path, kind: str, folder: Path, options: Options | None =
 
 
 def source_of(place: str) -> Path:
-    """A checkpoint by what users call it.
+    """Path of a checkpoint given by the user.
 
     Args:
-        place: path of a file or folder; a name of the catalogue, or ``owner/name`` on the hub,
-            which are fetched where they are not here.
+        place: path of a file or folder; a name of the catalogue, or ``owner/name`` on the hub;
+            missing ones are downloaded.
 
     Raises:
         DependencyError, VoicenymError: as of :mod:`voicenym.nets.hub`.
@@ -194,7 +195,7 @@ def _deepspeech2(checkpoint: Path, folder: Path, options: Options) -> str:
 
 
 def _card(path: Path) -> dict[str, Any]:
-    """Where weights come from."""
+    """Provenance of the weights."""
     return {"converted from": path.name, SOURCE: sha256(path)}
 
 
@@ -209,4 +210,4 @@ KINDS: dict[str, tuple[Callable[[Path, Path, Options], str], tuple[str, ...]]] =
     "dvector": (_dvector, ()),
     "deepspeech2": (_deepspeech2, ()),
 }
-"""What becomes of a checkpoint, and the options that this has."""
+"""Kinds of conversion: function, and names of its options."""

@@ -1,4 +1,4 @@
-"""ConvNeXt blocks over time (Liu et al., CVPR 2022), as Vocos has them."""
+"""ConvNeXt blocks over time (Liu et al., CVPR 2022), as in Vocos."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from voicenym.nets.streaming import Memory, extend
 
 
 class Block(torch.nn.Module):
-    """ConvNeXt: a convolution within each channel, then two layers within each frame.
+    """ConvNeXt block: depthwise convolution, then two pointwise layers.
 
     Args:
         width: channels.
         inner: channels between the two layers.
         kernel: in frames.
         speaker: elements of a vector that scales and shifts the normalisation; 0 for none.
-        ahead: frames that the block looks ahead; None for the middle of the kernel.
-        scale: of the block's output at first.
+        ahead: look-ahead in frames; None for a centred kernel.
+        scale: initial scale of the block's output.
     """
 
     def __init__(

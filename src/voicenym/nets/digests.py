@@ -1,4 +1,4 @@
-"""The weights that come along are those of this release: SHA-256 of their files, pinned.
+"""Pinned SHA-256 digests of the bundled weights.
 
 The table is made by ``make digests`` and lies beside this file, under version control. A folder
 inside the package is only loaded if each of its files is in the table and has its digest. The
@@ -27,11 +27,11 @@ def pinned() -> dict[str, str]:
 
 
 def verify(path: Path, content: bytes | str) -> None:
-    """Refuse a file of the package that this release does not have; any other is not looked at.
+    """Rejects a file of the package that differs from this release; other files are not checked.
 
     Args:
         path: of the file.
-        content: what was read from it, or the SHA-256 of that in hexadecimal digits.
+        content: of the file, or its SHA-256 in hexadecimal digits.
 
     Raises:
         VoicenymError: another digest than the pinned one, or none is pinned.

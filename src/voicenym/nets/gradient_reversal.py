@@ -1,4 +1,4 @@
-"""A gradient that comes back turned round: what is before it learns to spoil what is after it.
+"""Gradient reversal layer for domain-adversarial training.
 
 Ganin and Lempitsky, "Unsupervised Domain Adaptation by Backpropagation" (ICML 2015): R(x) = x,
 dR/dx = -weight I.
@@ -12,7 +12,7 @@ import torch
 
 
 class _Reversed(torch.autograd.Function):
-    """What comes in goes out; gradients go back with the opposite sign, scaled."""
+    """Identity in the forward pass; negated, scaled gradient in the backward pass."""
 
     @staticmethod
     def forward(ctx: Any, x: torch.Tensor, weight: float) -> torch.Tensor:
@@ -25,6 +25,6 @@ class _Reversed(torch.autograd.Function):
 
 
 def reversed_gradient(x: torch.Tensor, weight: float) -> torch.Tensor:
-    """``x`` of any shape, unchanged; its gradient comes back times ``-weight``."""
+    """``x`` of any shape, unchanged; its gradient is multiplied by ``-weight``."""
     found: torch.Tensor = _Reversed.apply(x, weight)
     return found

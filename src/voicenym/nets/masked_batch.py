@@ -1,7 +1,7 @@
-"""Batches of unequal lengths: what is heard in a recording does not depend on its company.
+"""Batches of unequal lengths: masks, padding, and batch normalisation without padding.
 
-A batch is padded with zeros at its end. A layer that looks aside must find zeros there, as it would
-past the end of a recording alone; a layer that counts must not count them.
+A batch is padded with zeros at its end. Layers with context must find zeros there, as after the end
+of a single recording; statistics must exclude them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import torch
 
 
 def valid(lengths: torch.Tensor, most: int) -> torch.Tensor:
-    """``[batch, most]``: true within each length.
+    """Mask ``[batch, most]``, true within each length.
 
     Args:
         lengths: ``[batch]`` of whole numbers, none above ``most``.
@@ -25,13 +25,13 @@ def valid(lengths: torch.Tensor, most: int) -> torch.Tensor:
 
 
 def padded(signals: Sequence[torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
-    """Signals ``[time]`` as a batch ``[batch, longest]`` with zeros behind, and their lengths."""
+    """Signals ``[time]`` as a zero-padded batch ``[batch, longest]``, and their lengths."""
     lengths = torch.tensor([len(signal) for signal in signals])
     return torch.nn.utils.rnn.pad_sequence(list(signals), batch_first=True), lengths
 
 
 class MaskedBatchNorm(torch.nn.BatchNorm1d):
-    """Batch normalisation whose statistics leave out the padding.
+    """Batch normalisation whose statistics exclude the padding.
 
     Ioffe and Szegedy (2015). Names of weights are those of ``torch.nn.BatchNorm1d`` (and 2d).
     """
@@ -39,11 +39,11 @@ class MaskedBatchNorm(torch.nn.BatchNorm1d):
     def forward(  # type: ignore[override]
         self, x: torch.Tensor, mask: torch.Tensor
     ) -> torch.Tensor:
-        """Normalise the last axis; the padding comes out as zeros.
+        """Normalises the last axis; padding becomes zeros.
 
         Args:
             x: ``[batch, time, ..., channel]``.
-            mask: ``[batch, time]``, true where there is something.
+            mask: ``[batch, time]``, true for valid frames.
         """
         if self.training:
             known = x[mask]

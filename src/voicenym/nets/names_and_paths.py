@@ -1,8 +1,8 @@
-"""Names and paths: what a user may mean by either, told apart without a look at the disk.
+"""Syntax that distinguishes names from paths, without access to the disk.
 
-A folder ``ecapa-small`` among recordings of somebody unknown must not take the place of the weights
-of that name. A name therefore never means a file or folder; a path has a separator (``./NAME``,
-``NAME/``) or is absolute.
+A folder ``ecapa-small`` among untrusted recordings must not replace the weights of that name. A
+name therefore never means a file or folder; a path has a separator (``./NAME``, ``NAME/``) or is
+absolute.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def is_path(text: str) -> bool:
 
 
 def is_hub_name(text: str) -> bool:
-    """Whether a text names a repository of the hub, where that is possible.
+    """Whether a text is a repository name of the hub.
 
     ``owner/name`` does; a folder of that form is written ``./owner/name`` or ``owner/name/``.
     """
@@ -35,20 +35,20 @@ def is_hub_name(text: str) -> bool:
 
 
 def as_path(value: str | os.PathLike[str]) -> str:
-    """The text of a path, with a separator: paths of Python drop ``./``."""
+    """Text of a path with a separator, because ``pathlib`` drops ``./``."""
     text = os.fspath(value)
     return text if is_path(text) else os.path.join(os.curdir, text)
 
 
 def hint(name: str) -> str:
-    """What to add to the message on a name that is unknown: nothing, or how to mean a path."""
+    """Addition to the error message of an unknown name: how to write a path, or nothing."""
     if os.path.isabs(name) or name.startswith(os.curdir) or not os.path.lexists(name):
         return ""
     return f"; a path needs a separator, so write ./{name} for the one in the current folder"
 
 
 def unambiguous(place: str) -> str:
-    """A place for a library that takes a folder of the current one for a name of the hub.
+    """Rejects a hub name that is also a folder here, for libraries that prefer the folder.
 
     Args:
         place: a path, or a name of the hub.
@@ -57,7 +57,7 @@ def unambiguous(place: str) -> str:
         The same.
 
     Raises:
-        VoicenymError: a name of the hub, and there is such a folder here.
+        VoicenymError: a hub name of a folder that exists here.
     """
     named = is_hub_name(place) or not is_path(place)
     if named and os.path.lexists(place):

@@ -1,8 +1,8 @@
-"""Checkpoints that torch wrote are pickles: whoever can replace one could run a program by it.
+"""Safe loading of torch checkpoints, which are pickles and can execute code.
 
-``voicenym models convert`` and ``voicenym models pull`` alone open them, to make a folder of ours,
-which holds safetensors; nothing in them but tensors and plain values is made. Everything else reads
-through :mod:`voicenym.nets.safetensors_file`.
+Only ``voicenym models convert`` and ``voicenym models pull`` open them, to convert them to
+safetensors; only tensors and plain values are unpickled. Everything else reads through
+:mod:`voicenym.nets.safetensors_file`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ run a program all the same (CVE-2025-32434), before 2.10 it could damage memory 
 
 
 def state(path: Path) -> dict[str, torch.Tensor]:
-    """A network's state, in single precision, from a checkpoint that others published.
+    """State of a network, in single precision, from a published checkpoint.
 
     Args:
         path: anything that ``torch.save`` wrote, or ``.safetensors``.
@@ -49,7 +49,7 @@ def state(path: Path) -> dict[str, torch.Tensor]:
 
 
 def _unpickled(content: bytes) -> Any:
-    """What a checkpoint holds, on the CPU."""
+    """Contents of a checkpoint, on the CPU."""
     if tuple(int(part) for part in torch.__version__.split(".")[:2]) < SAFE:
         raise DependencyError(
             f"torch {torch.__version__} does not read checkpoints safely: pip install 'torch>="

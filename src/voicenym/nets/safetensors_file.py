@@ -1,7 +1,7 @@
-"""Tensors in safetensors files of others, and the refusal of anything else.
+"""Reading of published safetensors files, and rejection of pickles.
 
-Checkpoints that torch wrote are refused by what they hold, whatever they are called, with the
-command that converts them.
+Checkpoints written by torch are recognised by their content, whatever their name; the error names
+the command that converts them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ PICKLES = (".ckpt", ".pt", ".pth", ".bin", ".pkl")
 
 
 def tensors(path: Path, kind: str = "KIND") -> dict[str, torch.Tensor]:
-    """A network's state, in single precision, from a safetensors file.
+    """State of a network, in single precision, from a safetensors file.
 
     Args:
         path: of the file.
@@ -49,7 +49,7 @@ def tensors(path: Path, kind: str = "KIND") -> dict[str, torch.Tensor]:
 
 
 def by_name(held: Any, path: Path) -> dict[str, torch.Tensor]:
-    """The tensors of a state, in single precision, whatever it is wrapped in.
+    """Tensors of a state, in single precision, unwrapped from nested dictionaries.
 
     Raises:
         VoicenymError: there are none.
@@ -65,10 +65,10 @@ def by_name(held: Any, path: Path) -> dict[str, torch.Tensor]:
 
 
 def refuse_pickles(place: Path, kind: str = "KIND") -> None:
-    """Refuse a checkpoint that torch wrote, or a folder that holds no weights but such a one.
+    """Rejects a torch checkpoint, or a folder whose only weights are one.
 
     Args:
-        place: file or folder; one that is not there is not refused here.
+        place: file or folder; missing ones are not rejected here.
         kind: as of :func:`tensors`.
 
     Raises:
@@ -93,7 +93,7 @@ def refuse_pickles(place: Path, kind: str = "KIND") -> None:
 
 
 def conversion(place: str, kind: str) -> str:
-    """What to do about a checkpoint, for errors."""
+    """Advice for errors: how to convert a checkpoint."""
     return (
         f"convert it once and give the folder: voicenym models convert {shlex.quote(place)} "
         f"--as {kind} -o FOLDER"
@@ -101,7 +101,7 @@ def conversion(place: str, kind: str) -> str:
 
 
 def is_pickled(path: Path) -> bool:
-    """Whether a file is a checkpoint that torch wrote, or is called so and is no safetensors file.
+    """Whether a file is a torch checkpoint, or has such a name and is no safetensors file.
 
     Raises:
         OSError: it cannot be read.

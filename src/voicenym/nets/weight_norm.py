@@ -1,4 +1,4 @@
-"""Weights as length times direction, in memory and in published checkpoints.
+"""Weight normalisation: conversion between published layouts, torch's, and plain weights.
 
 Salimans and Kingma, "Weight normalization", NeurIPS 2016. Published generators keep the pairs
 ``weight_g``, ``weight_v``; torch calls them ``parametrizations.weight.original0`` and ``1``; for
@@ -14,24 +14,21 @@ from torch.nn.utils import parametrizations, parametrize
 
 
 def normalize_weights(network: torch.nn.Module) -> None:
-    """Write every convolution's weight as length times direction (Salimans, Kingma 2016)."""
+    """Applies weight normalisation to every convolution (Salimans, Kingma 2016)."""
     for part in list(network.modules()):
         if isinstance(part, (torch.nn.Conv1d, torch.nn.ConvTranspose1d)):
             parametrizations.weight_norm(part)
 
 
 def fold(network: torch.nn.Module) -> None:
-    """Make plain weights of all lengths and directions, for inference; numbers stay."""
+    """Replaces weight normalisation by plain weights of the same values, for inference."""
     for part in list(network.modules()):
         if parametrize.is_parametrized(part, "weight"):
             parametrize.remove_parametrizations(part, "weight")
 
 
 def plain(state: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """A state with ``weight = g v / |v|``, the norm over all but the first axis, for every pair of
-    length and direction, under the published names (``weight_g``, ``weight_v``) or torch's; other
-    entries stay.
-    """
+    """State with plain weights ``weight = g v / |v|`` instead of pairs of length and direction."""
     state = _published_names(state)
     result = {}
     for name, value in state.items():

@@ -1,4 +1,4 @@
-"""Where weights lie that do not come with the package, unless a folder is named."""
+"""Folder of weights that are not bundled."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ VARIABLE = "VOICENYM_WEIGHTS"
 
 
 def home() -> Path:
-    """The folder of folders of weights: ``$VOICENYM_WEIGHTS``, else ``~/.local/share/voicenym``."""
+    """Folder of weights: ``$VOICENYM_WEIGHTS``, else ``~/.local/share/voicenym``."""
     named = os.environ.get(VARIABLE)
     return Path(named) if named else Path.home() / ".local" / "share" / "voicenym"

@@ -1,1 +1,1 @@
-"""Pools of speakers to become: what they hold, and how one chooses among them."""
+"""Pools of target speakers: storage, ranking, clustering."""

@@ -1,7 +1,7 @@
-"""Clusters of a pool by affinity propagation, for dense and sparse selection.
+"""Clustering of a pool by affinity propagation, for dense and sparse selection.
 
-They are found once, when the pool is built, and kept in it: another release of scikit-learn may
-find others, and a voice must not change with it.
+Clusters are computed once and stored in the pool, so that voices do not depend on the release of
+scikit-learn.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ MOST = 5000
 
 
 def clustered(pool: Pool, likeness: Likeness = "cosine") -> Pool:
-    """The pool with the clusters of its women, of its men, and of those whose sex is unknown.
+    """The pool with clusters of its women, of its men, and of speakers of unknown sex.
 
     Frey and Dueck, "Clustering by passing messages between data points" (Science 2007), as
     Srivastava et al. (Interspeech 2020) use it; similarities are cosines or PLDA scores.
 
     Args:
         pool: with each speaker once.
-        likeness: by which speakers are alike.
+        likeness: similarity measure.
 
     Raises:
         DependencyError: scikit-learn is missing.
@@ -64,7 +64,7 @@ def clustered(pool: Pool, likeness: Likeness = "cosine") -> Pool:
 
 
 def similarities(pool: Pool, rows: torch.Tensor, likeness: Likeness) -> torch.Tensor:
-    """``[row, row]``, double precision, symmetric."""
+    """Similarity matrix ``[row, row]``, double precision, symmetric."""
     if likeness == "cosine":
         return pool.unit[rows] @ pool.unit[rows].T
     if pool.affinity is None:

@@ -1,4 +1,4 @@
-"""Centroids of a pool by k-means, the same on any machine."""
+"""K-means centroids of a pool, deterministic on any machine."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ ROUNDS = 50
 
 @lru_cache(maxsize=16)
 def centroids(pool: Pool, sex: Sex | None, count: int) -> torch.Tensor:
-    """Means of clusters of speakers of one sex, or of all, ``[count, element]``, double precision.
+    """K-means centroids of speakers of one sex, or of all, ``[count, element]``, double precision.
 
-    Lloyd's algorithm on unit vectors. It begins with the speaker nearest to the mean, and goes on
-    with whoever is farthest from all before: nothing is drawn.
+    Lloyd's algorithm on unit vectors. The initialisation is deterministic: the speaker nearest to
+    the mean, then the farthest from all chosen before.
 
     Raises:
         VoicenymError: fewer speakers than clusters.
@@ -50,7 +50,7 @@ def centroids(pool: Pool, sex: Sex | None, count: int) -> torch.Tensor:
 
 
 def _means(points: torch.Tensor, labels: torch.Tensor, otherwise: torch.Tensor) -> torch.Tensor:
-    """Mean of the points of each label; an empty one stays as it was."""
+    """Means of the points of each label; empty clusters keep their centre."""
     count = len(otherwise)
     sums = torch.zeros_like(otherwise).index_add_(0, labels, points)
     sizes = torch.bincount(labels, minlength=count)[:, None]
@@ -58,6 +58,6 @@ def _means(points: torch.Tensor, labels: torch.Tensor, otherwise: torch.Tensor) 
 
 
 def least_like(vector: torch.Tensor, centres: torch.Tensor) -> torch.Tensor:
-    """Numbers of centres by their cosine with a vector ``[element]``, the smallest first."""
+    """Indices of the centres in ascending order of their cosine with a vector ``[element]``."""
     cosine = (unit(centres) * unit(vector[None])).sum(1)
     return torch.argsort(cosine, stable=True)

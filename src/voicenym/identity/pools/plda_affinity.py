@@ -1,8 +1,8 @@
-"""How likely two speaker vectors are one person's: PLDA, kept beside a pool.
+"""PLDA affinity of speaker vectors, stored with a pool.
 
 The two-covariance model after Ioffe, "Probabilistic linear discriminant analysis" (ECCV 2006),
-behind the chain of the VoicePrivacy Challenges: centre, project, length-normalise. It is trained
-where recordings are (``voicenym pool build``); here it only ranks.
+behind the chain of the VoicePrivacy Challenges: centre, project, length-normalise. ``voicenym pool
+build`` trains it from recordings; here it only ranks.
 """
 
 from __future__ import annotations
@@ -22,12 +22,13 @@ PREFIX = "plda."
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Affinity:
-    """A PLDA model in the basis where speakers' covariance is diagonal and recordings' is I.
+    """PLDA model in the basis with diagonal between-speaker covariance and within-speaker
+    covariance I.
 
     Args:
         centre: subtracted from a vector, ``[element]``.
         projection: then applied, ``[kept, element]``.
-        mean: of what comes out, ``[kept]``.
+        mean: of the projected vectors, ``[kept]``.
         basis: of the model, ``[kept, kept]``.
         psi: variance of speakers along each direction of the basis, ``[kept]``, not negative.
         normalise: whether vectors are brought to the length that the model expects.
@@ -54,7 +55,7 @@ class Affinity:
 
     @classmethod
     def of(cls, plda: PLDA) -> Affinity:
-        """The trained back end, ready to be stored with a pool."""
+        """Affinity from a trained back end."""
         parts = (plda.centre, plda.projection, plda.model.mean, *plda.model.diagonal)
         centre, projection, mean, basis, psi = (
             torch.from_numpy(np.ascontiguousarray(part)).double() for part in parts
@@ -74,19 +75,19 @@ class Affinity:
         return scaled
 
     def query(self, latent: torch.Tensor) -> torch.Tensor:
-        """What a person's latent vector is multiplied with, for one vector ``[kept]``."""
+        """Factor for latent vectors in the score of one vector ``[kept]``."""
         psi = self.psi.double()
         return latent * psi / (2.0 * psi + 1.0)
 
     def penalty(self, latent: torch.Tensor) -> torch.Tensor:
-        """What is subtracted for each of the others' latent vectors ``[row, kept]``: ``[row]``."""
+        """Terms ``[row]`` subtracted for the other latent vectors ``[row, kept]``."""
         psi = self.psi.double()
         excess = (psi + 1.0) / (2.0 * psi + 1.0) - 1.0 / (psi + 1.0)
         penalty: torch.Tensor = 0.5 * latent.square() @ excess
         return penalty
 
     def scores(self, vector: torch.Tensor, others: torch.Tensor) -> torch.Tensor:
-        """Log-likelihood ratio in nats, one person's against two people's: ``[row]``.
+        """PLDA log-likelihood ratios in nats, same speaker against different speakers: ``[row]``.
 
         Args:
             vector: ``[element]``.
@@ -107,7 +108,7 @@ class Affinity:
 
     @classmethod
     def from_state(cls, state: Mapping[str, torch.Tensor]) -> Affinity | None:
-        """The model in a file's tensors; None where there is none."""
+        """Model from a file's tensors; None without one."""
         own = {n.removeprefix(PREFIX): v for n, v in state.items() if n.startswith(PREFIX)}
         if not own:
             return None

@@ -1,4 +1,4 @@
-"""Who in a pool is most, or least, like a vector: the same speakers on any machine."""
+"""Ranking of a pool by similarity to a vector, deterministic on any machine."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ SPARE = 32
 
 @dataclass(frozen=True, eq=False)
 class Ranking:
-    """Speakers of a pool, laid out so that one product of a matrix and a vector compares all.
+    """Pool speakers laid out for comparison with one matrix-vector product.
 
     Args:
         pool: whose rows they are.
         likeness: cosine, or the pool's PLDA.
         rows: in the pool, ``[row]``.
-        table: what a query is multiplied with, ``[row, element]``, single precision.
+        table: factor of a query, ``[row, element]``, single precision.
         penalty: subtracted afterwards, ``[row]``, double precision; None for nothing.
     """
 
@@ -39,22 +39,22 @@ class Ranking:
     penalty: torch.Tensor | None
 
     def query(self, vector: torch.Tensor) -> torch.Tensor:
-        """What the table is multiplied with for a vector ``[element]``, double precision."""
+        """Query of a vector ``[element]``, double precision."""
         if self.likeness == "cosine":
             return unit(vector[None])[0]
         model = _affinity(self.pool)
         return model.query(model.latent(vector[None])[0])
 
     def ranked(self, vector: torch.Tensor, count: int, farthest: bool) -> torch.Tensor:
-        """Rows of the pool, ``[count]``, the farthest or the nearest first.
+        """Rows of the pool ``[count]`` in order of similarity, the farthest or the nearest first.
 
-        Single precision looks at everybody, and its order depends on the machine where two are
-        alike to seven digits; double precision decides among those who come near to being chosen.
+        Single precision scores all rows; its order depends on the machine for scores that agree to
+        seven digits, so that double precision decides among rows near the threshold.
 
         Args:
             vector: ``[element]``.
             count: at most as many as there are rows.
-            farthest: whether the least alike are wanted.
+            farthest: whether the least similar come first.
         """
         query = self.query(vector.cpu())
         rough = self.table @ query.float()
@@ -71,7 +71,7 @@ class Ranking:
 
 @lru_cache(maxsize=8)
 def ranking(pool: Pool, likeness: Likeness, sex: Sex | None) -> Ranking:
-    """Those of one sex, or all; laid out once."""
+    """Ranking of speakers of one sex, or all; cached."""
     rows = pool.rows(sex)
     some = pool.vectors if sex is None else pool.vectors[rows]
     if likeness == "cosine":
@@ -103,10 +103,10 @@ def lots(pseudonym: Pseudonym, purpose: str, count: int) -> torch.Tensor:
 def drawn(
     pseudonym: Pseudonym, purpose: str, count: int, rows: torch.Tensor, of: int
 ) -> torch.Tensor:
-    """``count`` different ones of some rows; every subset is as likely.
+    """Random subset: ``count`` different rows; every subset has the same probability.
 
-    Each row of the pool has a lot of its own, whichever rows there are to choose from, so that
-    utterances of one speaker, whose neighbours differ a little, get nearly the same people.
+    Each row of the pool has a random number of its own, independent of the candidates, so that
+    utterances of one speaker with slightly different neighbours get nearly the same subset.
 
     Args:
         pseudonym: of the speaker.
@@ -120,12 +120,14 @@ def drawn(
 
 
 def subset(pseudonym: Pseudonym, purpose: str, count: int, of: int) -> list[int]:
-    """``count`` different numbers below ``of``, ascending; every subset is as likely."""
+    """Random subset of ``count`` numbers below ``of``, ascending; every subset has the same
+    probability.
+    """
     found: list[int] = drawn(pseudonym, purpose, count, torch.arange(of), of).tolist()
     return found
 
 
 def mean_of(vectors: torch.Tensor, rows: Sequence[int] | torch.Tensor) -> torch.Tensor:
-    """Mean of some rows ``[element]``, not normalised."""
+    """Mean of rows ``[element]``, not normalised."""
     index = torch.as_tensor(rows, dtype=torch.long)
     return vectors[index].double().mean(0).to(vectors.dtype)

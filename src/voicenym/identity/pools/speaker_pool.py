@@ -1,7 +1,7 @@
-"""A pool: vectors of speakers to become, or to keep away from.
+"""Pools of speaker vectors, as targets or as speakers to keep a distance from.
 
-A folder with ``config.json`` and ``model.safetensors``, written by ``voicenym pool build``; damage
-is noticed by the SHA-256 in the configuration.
+A folder with ``config.json`` and ``model.safetensors``, written by ``voicenym pool build``; the
+SHA-256 in the configuration detects damage.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ Rule = Literal["same", "opposite", "any"]
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """Speaker vectors and whose they are.
+    """Speaker vectors with their speakers' labels.
 
     Args:
         vectors: ``[row, element]``, finite, none of them zero.
         sexes: of each row: ``f``, ``m``, or empty where unknown.
         speakers: of each row; methods want each speaker once (:meth:`per_speaker`).
-        encoder: name of what made the vectors. Vectors of two encoders mean nothing to each other.
+        encoder: name of the speaker encoder. Vectors of different encoders are not comparable.
         version: of the encoder's weights, empty where unknown.
         clusters: number of each row's cluster, ``[row]``, or None.
         affinity: PLDA of these vectors, or None.
 
     Raises:
-        VoicenymError: shapes that do not fit, or rows that mean nothing.
+        VoicenymError: inconsistent shapes, or invalid rows.
 
     Example:
         >>> pool = Pool(torch.eye(3), ("f", "f", "m"), ("a", "b", "c"), "ecapa-small")
@@ -93,12 +93,12 @@ class Pool:
 
     @cached_property
     def people(self) -> int:
-        """How many different speakers there are."""
+        """Number of different speakers."""
         return len(set(self.speakers))
 
     @cached_property
     def unit(self) -> torch.Tensor:
-        """The vectors in double precision, of length one."""
+        """Vectors of length one, in double precision."""
         return unit(self.vectors)
 
     @cached_property
@@ -108,17 +108,18 @@ class Pool:
         return {s: torch.tensor(found, dtype=torch.long) for s, found in rows.items()}
 
     def rows(self, sex: Sex | None = None) -> torch.Tensor:
-        """Numbers of the rows of one sex, or of all."""
+        """Indices of the rows of one sex, or of all."""
         return self._rows[sex or ""]
 
     @cached_property
     def _axis(self) -> tuple[torch.Tensor, torch.Tensor]:
-        """Direction from men to women ``[element]``, and the point between them."""
+        """Direction from men to women ``[element]``, and the midpoint between them."""
         women, men = (self.unit[self._rows[s]].mean(0) for s in ("f", "m"))
         return women - men, 0.5 * (women + men)
 
     def sex_of(self, vector: torch.Tensor) -> Sex:
-        """The sex whose centroid (mean of unit vectors) is nearer to a vector ``[element]``.
+        """Estimated sex of a vector ``[element]``: that of the nearer centroid (mean of unit
+        vectors).
 
         Raises:
             VoicenymError: the pool does not know both sexes.
@@ -137,16 +138,16 @@ class Pool:
     def among(
         self, rule: Rule, vector: torch.Tensor, sex: Sex | None, least: int = 1
     ) -> tuple[Sex | None, torch.Tensor]:
-        """Who may be chosen: the sex (None for all), and the rows.
+        """Candidates of a selection: their sex (None for all), and their rows.
 
         Args:
-            rule: which sex, seen from the speaker.
-            vector: of the speaker, whose sex is estimated from it where it is not known.
+            rule: sex of the candidates relative to the speaker's.
+            vector: of the speaker; an unknown sex is estimated from it.
             sex: of the speaker.
-            least: speakers that are needed.
+            least: least number of candidates.
 
         Raises:
-            VoicenymError: too few such speakers in the pool, or a sex that cannot be told.
+            VoicenymError: too few candidates in the pool, or a sex that cannot be estimated.
         """
         wanted = chosen_sex(rule, None if rule == "any" else sex or self.sex_of(vector))
         rows = self.rows(wanted)
@@ -159,7 +160,7 @@ class Pool:
         return wanted, rows
 
     def check(self, vectors: torch.Tensor) -> None:
-        """Refuse vectors ``[row, element]`` that cannot be of this pool's encoder.
+        """Rejects vectors ``[row, element]`` of another size than this pool's.
 
         Raises:
             VoicenymError: another number of elements.
@@ -190,7 +191,9 @@ class Pool:
         return self
 
     def per_speaker(self) -> Pool:
-        """One vector a speaker: the mean of its rows; clusters and affinity are left behind."""
+        """Pool with one vector per speaker, the mean of its rows; clusters and affinity are
+        dropped.
+        """
         index = {name: i for i, name in enumerate(dict.fromkeys(self.speakers))}
         of = torch.tensor([index[name] for name in self.speakers])
         sums = torch.zeros(len(index), self.size, dtype=torch.float64)
@@ -208,14 +211,14 @@ class Pool:
 
 
 def unit(vectors: torch.Tensor) -> torch.Tensor:
-    """Vectors ``[row, element]`` of length one, in double precision."""
+    """Vectors ``[row, element]`` scaled to length one, in double precision."""
     x = vectors.double()
     scaled: torch.Tensor = x / x.norm(dim=1, keepdim=True)
     return scaled
 
 
 def checked_rule(name: str, rule: str) -> None:
-    """Refuse a rule that there is not.
+    """Rejects an unknown rule.
 
     Raises:
         UnknownSystemError: with the rules there are.
@@ -228,14 +231,14 @@ def checked_rule(name: str, rule: str) -> None:
 
 
 def chosen_sex(rule: Rule, sex: Sex | None) -> Sex | None:
-    """The pseudo-speaker's sex; None for any."""
+    """Sex of the pseudo-speaker; None for any."""
     if rule == "any" or sex is None:
         return None
     return sex if rule == "same" else ("m" if sex == "f" else "f")
 
 
 def opened(pool: Pool | str) -> Pool:
-    """A pool, or the one in a folder, with each speaker once.
+    """Pool from an object or a folder, with each speaker once.
 
     Raises:
         VoicenymError: no pool there, or one of utterances.
@@ -250,7 +253,7 @@ def opened(pool: Pool | str) -> Pool:
 
 
 def save(pool: Pool, folder: Path) -> None:
-    """Keep a pool in a folder, for its owner alone: its vectors are voiceprints.
+    """Writes a pool to a folder readable by its owner alone: its vectors are voiceprints.
 
     Raises:
         DependencyError, VoicenymError: as :func:`voicenym.nets.checkpoint.write`.
@@ -273,7 +276,7 @@ def save(pool: Pool, folder: Path) -> None:
 
 
 def load(folder: Path) -> Pool:
-    """A pool that :func:`save` kept; read once while the folder does not change.
+    """Reads a pool written by :func:`save`; cached while the folder does not change.
 
     Raises:
         DependencyError, VoicenymError: as :func:`voicenym.nets.checkpoint.read`, and where the

@@ -1,4 +1,4 @@
-"""A Gaussian mixture of speaker vectors within their principal components, by sex.
+"""Gaussian mixture models of speaker vectors in their principal components, by sex.
 
 A folder with ``config.json`` and ``model.safetensors``, written by ``voicenym train mixture``.
 """
@@ -24,7 +24,7 @@ SEXES = ("f", "m", "")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Gaussians:
-    """A mixture in a space of fewer dimensions, and the way back.
+    """Gaussian mixture in principal components, with the inverse projection.
 
     Args:
         mean: of speaker vectors, ``[element]``.
@@ -35,7 +35,7 @@ class Gaussians:
             L with L L' = covariance ``[component, kept, kept]``.
 
     Raises:
-        VoicenymError: statistics that are not finite, or fit no mixture.
+        VoicenymError: statistics that are not finite, or inconsistent.
     """
 
     mean: torch.Tensor
@@ -79,11 +79,11 @@ class Gaussians:
         return self.roots @ self.roots.mT if full else self.roots.square()
 
     def back(self, reduced: torch.Tensor) -> torch.Tensor:
-        """Speaker vectors ``[row, element]`` of reduced ones ``[row, kept]``."""
+        """Speaker vectors ``[row, element]`` of projected ones ``[row, kept]``."""
         return self.mean + reduced @ self.basis
 
     def draw(self, pseudonym: Pseudonym, purpose: str) -> torch.Tensor:
-        """A speaker vector ``[element]``, in double precision, the same in every release."""
+        """Random speaker vector ``[element]``, in double precision, the same in every release."""
         at = pseudonym.uniform(f"{purpose}.component")
         ends = self.weights.double().cumsum(0)
         component = min(int((ends / ends[-1] <= at).sum()), len(self.weights) - 1)
@@ -102,11 +102,11 @@ class Gaussians:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Mixtures:
-    """Mixtures by sex.
+    """Gaussian mixtures by sex.
 
     Args:
-        groups: by ``f``, ``m``, or the empty string for everybody.
-        encoder: name of what made the vectors.
+        groups: by ``f``, ``m``, or the empty string for all speakers.
+        encoder: name of the speaker encoder.
         version: of its weights, empty where unknown.
     """
 
@@ -133,7 +133,7 @@ class Mixtures:
         return next(iter(self.groups.values())).size
 
     def sex_of(self, vector: torch.Tensor) -> str:
-        """The sex whose mean is nearer, by cosine, to a vector ``[element]``.
+        """Estimated sex of a vector ``[element]``: that of the nearer mean, by cosine.
 
         Raises:
             VoicenymError: the mixture does not know both sexes.
@@ -152,7 +152,7 @@ class Mixtures:
 
 
 def save(mixtures: Mixtures, folder: Path, card: Mapping[str, object] | None = None) -> None:
-    """Keep mixtures in a folder.
+    """Writes mixtures to a folder.
 
     Args:
         mixtures: to keep.
@@ -170,7 +170,7 @@ def save(mixtures: Mixtures, folder: Path, card: Mapping[str, object] | None = N
 
 
 def opened(mixtures: Mixtures | str) -> Mixtures:
-    """Mixtures, or those in a folder, read once while it does not change.
+    """Mixtures from an object or a folder, cached while it does not change.
 
     Raises:
         DependencyError, VoicenymError: as :func:`voicenym.nets.checkpoint.read`, and where the

@@ -1,1 +1,1 @@
-"""Networks that add to a waveform what hides its speaker from verifiers."""
+"""Adversarial perturbation networks against speaker verifiers."""

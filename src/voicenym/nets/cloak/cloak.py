@@ -1,15 +1,15 @@
-"""The cloak: what is added to speech, within a ball around it, block by block or whole.
+"""V-Cloak perturbation: bounded in every sample, computed whole or block by block.
 
-V-Cloak's constraint (Deng et al., USENIX Security 2023, equation 1) is a ball: no sample of the
-output is farther than epsilon from the input's. Here the network moreover hears speech at one
-level, and the ball shrinks with the level, so that quiet speech is not drowned and silence stays
-silence: within 16 ms around a sample, with root mean square l,
+V-Cloak bounds the perturbation by a ball (Deng et al., USENIX Security 2023, equation 1): no sample
+changes by more than epsilon. Here, moreover, the input is level-normalised, and the radius
+decreases with the level, so that the perturbation does not mask quiet speech and silence stays
+silent: within 16 ms around a sample, with root mean square l,
 
     delta = r tanh(u max(l, L) / epsilon),  r = epsilon min(1, l / L)
 
 u being what the network gives and L, :data:`REFERENCE`, the nominal level of speech. The paper
-clips; the tangent has the same ball, and a gradient everywhere. What is added may leave speech
-louder or softer: the sum is brought back to the level l, as far as the ball lets it.
+clips; tanh has the same bound, and a gradient everywhere. The perturbation can change the level of
+speech: the sum is rescaled to the level l within the bound.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ PIECE = 65_536
 
 
 class Cloak(torch.nn.Module):
-    """A network, its ball, and the voiceprints that targets are drawn from.
+    """Perturbation network with its bound and the distribution of target voiceprints.
 
     Args:
         config: of the network.
@@ -73,18 +73,18 @@ class Cloak(torch.nn.Module):
 
     @property
     def side(self) -> int:
-        """Samples on either side that a sample of the cloak depends on."""
+        """Receptive field on either side, in samples."""
         return self.config.side + 2 * REACH
 
     @property
     def latency(self) -> int:
-        """Samples by which a stream is late at most."""
+        """Largest latency of a stream, in samples."""
         return self.config.latency + 2 * REACH
 
     def forward(
         self, speech: torch.Tensor, voiceprints: torch.Tensor, epsilons: torch.Tensor
     ) -> torch.Tensor:
-        """What is to be added to recordings: ``[batch, time]`` to as many.
+        """Perturbation ``[batch, time]`` of recordings.
 
         Args:
             speech: at 16 kHz; zeros lie outside of it.
@@ -98,16 +98,16 @@ class Cloak(torch.nn.Module):
     def within(
         self, speech: torch.Tensor, voiceprints: torch.Tensor, epsilons: torch.Tensor
     ) -> torch.Tensor:
-        """As :meth:`forward`, without the first :attr:`side` samples and about as many last ones,
-        which lack what lies around them: ``[batch, time']``.
+        """As :meth:`forward`, without the samples at both ends whose context is incomplete:
+        ``[batch, time']``.
         """
         factors = self.net.factors(voiceprints, epsilons)
         running = CloakStream(self, factors, epsilons, keeping=False)
         return running.step(speech)
 
     def fitted(self, voiceprints: torch.Tensor) -> None:
-        """Draw targets from now on as these ``[voice, voiceprint]`` lie: their mean and principal
-        directions, of unit length each.
+        """Sets the distribution of targets from voiceprints ``[voice, voiceprint]``: mean and
+        principal directions, of unit length each.
         """
         unit = torch.nn.functional.normalize(voiceprints.double(), dim=1)
         mean = unit.mean(0)
@@ -122,7 +122,7 @@ class Cloak(torch.nn.Module):
         return self.mean + normals.to(self.mean) @ self.spread.T
 
     def save(self, folder: Path, *, half: bool = False, **about: Any) -> None:
-        """Keep it in a folder.
+        """Writes the network to a folder.
 
         Args:
             folder: made where there is none.
@@ -137,7 +137,7 @@ class Cloak(torch.nn.Module):
 
     @classmethod
     def load(cls, folder: Path) -> tuple[Cloak, dict[str, Any]]:
-        """One that :meth:`save` kept, ready to cloak, and its configuration.
+        """Reads a network written by :meth:`save`, in evaluation mode, and its configuration.
 
         Raises:
             DependencyError, VoicenymError: as :func:`voicenym.nets.checkpoint.read`, and where the
@@ -159,7 +159,7 @@ class Cloak(torch.nn.Module):
 
 
 def sizes(options: Mapping[str, Any], where: str) -> WaveUNetConfig:
-    """Sizes of a network from a configuration.
+    """Network sizes from a configuration.
 
     Raises:
         VoicenymError: of which there is no network.
@@ -168,15 +168,15 @@ def sizes(options: Mapping[str, Any], where: str) -> WaveUNetConfig:
 
 
 class CloakStream:
-    """Cloaks block by block: what is to be added to the samples pushed, in order.
+    """Streaming perturbation of the samples pushed, in order.
 
     Args:
         cloak: in evaluation mode.
         factors: of :meth:`WaveUNet.factors`, a row each.
         epsilons: ``[row]``.
-        keeping: False where one :meth:`step` is all.
-        brief: the network computes in bf16, which halves its time where the processor does so too.
-            Blocks then equal the whole to about a thousandth of what is added.
+        keeping: False for a single :meth:`step`.
+        brief: computation in bf16, which halves the time on hardware that supports it. Blocks then
+            equal the whole up to about a thousandth of the perturbation.
     """
 
     def __init__(
@@ -204,7 +204,7 @@ class CloakStream:
         self._pushed = 0
 
     def push(self, block: torch.Tensor) -> torch.Tensor:
-        """``[row, time]`` to the cloak ``[row, time']`` of samples pushed earlier."""
+        """Adds ``[row, time]``; returns the finished perturbation ``[row, time']``."""
         self._owed += block.shape[1]
         if not self._pushed:
             block = torch.nn.functional.pad(block, (self._cloak.side, 0))
@@ -224,7 +224,7 @@ class CloakStream:
         return self._cloak.config.output(max(0, pushed - 2 * REACH))
 
     def flush(self) -> torch.Tensor:
-        """What is left, in total as much as was pushed."""
+        """The remaining samples, in total as many as were pushed."""
         owed = self._owed
         tail = self._epsilons.new_zeros(len(self._epsilons), self._cloak.latency + 1)
         return self.push(tail)[:, :owed]
@@ -253,10 +253,10 @@ class CloakStream:
         return self._leveled(torch.stack([heard, level, radius, added]))
 
     def _leveled(self, made: torch.Tensor) -> torch.Tensor:
-        """What is added, such that the sum has the level of the speech.
+        """Perturbation corrected so that the sum has the level of the speech.
 
         Args:
-            made: speech, its level, the ball's radius, and what is added: ``[4, row, time]``.
+            made: speech, its level, the radius, and the perturbation: ``[4, row, time]``.
         """
         if self._made is not None:
             made = torch.cat([self._made, made], dim=2)
@@ -270,7 +270,7 @@ class CloakStream:
 
 
 def _level(speech: torch.Tensor) -> torch.Tensor:
-    """``[row, time]`` to root mean squares ``[row, time - 2 REACH]`` around each sample.
+    """Root mean squares ``[row, time - 2 REACH]`` around each sample of ``[row, time]``.
 
     Sums are differences of running sums, which over silence are equal: its level is zero exactly.
     """

@@ -1,4 +1,4 @@
-"""Layers of the Wave-U-Net: convolutions of every step, or of lines between steps, unpadded."""
+"""Unpadded convolution layers of the Wave-U-Net, at full rate or over interpolated samples."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Folded = tuple[torch.Tensor, torch.Tensor]
 
 
 class Layer(torch.nn.Module):
-    """Convolution without padding, batch normalisation, leaky rectifier."""
+    """Unpadded convolution, batch normalisation, leaky rectifier."""
 
     def __init__(self, inputs: int, outputs: int, kernel: int) -> None:
         super().__init__()
@@ -29,9 +29,9 @@ class Layer(torch.nn.Module):
         :class:`Lifted` one, ``stride * (step - 1) + 2 - kernel`` outputs.
 
         Args:
-            signal: a kernel's length at least.
-            stride: from one output to the next.
-            folded: of :meth:`folded`, computed before; only when the layer does not learn.
+            signal: at least as long as the kernel.
+            stride: between outputs.
+            folded: precomputed :meth:`folded`; for inference only.
         """
         if self.training:
             made = self.norm(
@@ -42,7 +42,7 @@ class Layer(torch.nn.Module):
         return functional.leaky_relu(made, SLOPE, inplace=True)
 
     def folded(self) -> Folded:
-        """The convolution and, as a part of it, the normalisation: weight and bias."""
+        """Weight and bias of the convolution with the batch normalisation folded in."""
         norm = self.norm
         assert norm.running_mean is not None
         assert norm.running_var is not None
@@ -62,7 +62,9 @@ class Layer(torch.nn.Module):
 
 
 class Lifted(Layer):
-    """The same over straight lines between steps; ``stride`` is the samples from step to step."""
+    """Convolution layer over linearly interpolated steps; ``stride`` is the number of samples
+    between steps.
+    """
 
     def _arranged(self, weight: torch.Tensor) -> torch.Tensor:
         return interpolated_convolution.arranged(weight)

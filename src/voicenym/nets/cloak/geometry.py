@@ -1,4 +1,4 @@
-"""Sizes of a Wave-U-Net, and what follows from them: windows, delay, operations."""
+"""Sizes of a Wave-U-Net, and the derived windows, latency and operation counts."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from voicenym.nets.cloak import interpolated_convolution
 
 @dataclass(frozen=True)
 class WaveUNetConfig:
-    """Sizes; the defaults are the paper's, as far as its numbers 41,641 and 32,089 tell them.
+    """Sizes of a Wave-U-Net; the defaults reproduce the paper's window sizes of 41,641 and 32,089.
 
     Args:
-        channels: of each level, from the waveform's rate down to the bottleneck's: K + 1 numbers.
+        channels: of each level, from the waveform's rate to the bottleneck's: K + 1 numbers.
         kernel: of all convolutions, odd.
         stride: from level to level.
         voiceprint: elements of a voiceprint.
 
     Raises:
-        ValueError: sizes of which there is no such network.
+        ValueError: invalid sizes.
 
     Example:
         >>> WaveUNetConfig().output(41_641), WaveUNetConfig().side
@@ -41,16 +41,16 @@ class WaveUNetConfig:
 
     @property
     def blocks(self) -> int:
-        """K, blocks down and blocks up."""
+        """K, the number of downsampling and of upsampling blocks."""
         return len(self.channels) - 1
 
     @property
     def grid(self) -> int:
-        """Samples from a step of the bottleneck to the next."""
+        """Samples between steps of the bottleneck."""
         return self.stride**self.blocks
 
     def output(self, samples: int) -> int:
-        """Samples that come out for so many that go in; 0 where they are too few."""
+        """Output length of an input length, in samples; 0 for inputs that are too short."""
         lost = 2 * (self.kernel - 1)
         for _ in range(self.blocks):
             samples = -(-max(0, samples - lost) // self.stride)
@@ -60,7 +60,7 @@ class WaveUNetConfig:
         return samples
 
     def input(self, samples: int) -> int:
-        """Least number of samples to put in, of a grid's length more or less, for so many."""
+        """Least input length for an output length, up to a grid's length, in samples."""
         steps = samples
         for _ in range(self.blocks):
             steps = -(-(steps + 2 * (self.kernel - 1) - 1) // self.stride) + 1
@@ -71,9 +71,9 @@ class WaveUNetConfig:
 
     @cached_property
     def side(self) -> int:
-        """Samples that a window has more on either side than it gives.
+        """Samples that an input window extends beyond its output on either side.
 
-        An output hears less than a grid's step beyond them: where straight lines are drawn.
+        Interpolation extends the receptive field by less than a grid's step beyond them.
         """
         return (self.kernel - 1) * sum(2 * self.stride**i for i in range(self.blocks)) + (
             self.kernel - 1
@@ -81,7 +81,7 @@ class WaveUNetConfig:
 
     @cached_property
     def latency(self) -> int:
-        """Samples by which :class:`Flow` is late at most: the side, and the wait for the grid."""
+        """Largest latency of :class:`Flow` in samples: the side, and the wait for the grid."""
         start = self.input(1)
         most = 0
         for samples in range(start, start + self.grid):
@@ -90,7 +90,7 @@ class WaveUNetConfig:
 
     @property
     def operations(self) -> int:
-        """Multiply-adds for a second at 16 kHz, of all convolutions."""
+        """Multiply-adds per second of audio at 16 kHz, of all convolutions."""
         total, inputs = 0.0, 1
         for level, channels in enumerate(self.channels[:-1]):
             below = self.channels[level + 1]

@@ -1,8 +1,8 @@
-"""A convolution over straight lines between steps, computed at the rate of the steps.
+"""Convolution of a linearly interpolated signal, computed at the rate before interpolation.
 
-Drawing lines and convolving are both linear: the kernel's taps, each of them a product of matrices,
-are applied to the steps themselves, and the lines are drawn through what they give. As many samples
-as there are on a line, so many times fewer products.
+Interpolation and convolution are both linear: the taps of the kernel, each a matrix product, are
+applied to the steps, and their outputs are interpolated. This divides the number of products by the
+interpolation factor.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ def convolved(
     kernel: int,
     stride: int,
 ) -> torch.Tensor:
-    """What a convolution without padding gives of a signal on straight lines between its steps.
+    """Unpadded convolution of a linearly interpolated signal.
 
     Args:
         signal: ``[batch, inputs, step]``.
         taps: ``[outputs * kernel, inputs]``, of :func:`arranged`.
         bias: ``[outputs]``.
         kernel: of the convolution.
-        stride: samples from step to step.
+        stride: samples between steps.
 
     Returns:
         ``[batch, outputs, stride * (step - 1) + 2 - kernel]``; empty where that is not positive.
@@ -46,19 +46,19 @@ def convolved(
 
 
 def arranged(weight: torch.Tensor) -> torch.Tensor:
-    """A convolution's weight ``[outputs, inputs, kernel]`` to ``[outputs * kernel, inputs]``."""
+    """Weight ``[outputs, inputs, kernel]`` rearranged to ``[outputs * kernel, inputs]``."""
     return weight.transpose(1, 2).flatten(0, 1)
 
 
 def operations(kernel: int, stride: int) -> float:
-    """Multiply-adds for a sample of one output: what drawing the lines takes."""
+    """Multiply-adds of the interpolation, per sample and output."""
     return kernel * _shares(kernel, stride).shape[2]
 
 
 @functools.cache
 @torch.inference_mode(False)  # it is kept, and trainings use it too
 def _shares(kernel: int, stride: int) -> torch.Tensor:
-    """``[sample of a line, tap, step]``: the step's share of what the tap hears."""
+    """Interpolation weights ``[sample of a line, tap, step]``."""
     shares = torch.zeros(stride, kernel, (stride + kernel - 2) // stride + 2)
     for sample in range(stride):
         for tap in range(kernel):

@@ -1,4 +1,4 @@
-"""What a Wave-U-Net keeps between the blocks of a stream, so that each value is computed once."""
+"""Streaming state of the Wave-U-Net: cached layer inputs, so that each value is computed once."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from voicenym.nets.cloak.geometry import WaveUNetConfig
 
 
 class Flow:
-    """What the layers keep between blocks of a stream; a whole signal is a stream of one block.
+    """Cached inputs of the layers of a stream; a whole signal is a stream of one block.
 
     Args:
         config: of the network.
-        keeping: False where no further block will come.
-        dtype: that the network computes in; another than single is for streams.
+        keeping: False if no further block follows.
+        dtype: of the computation; other types than float32 are for streams.
     """
 
     def __init__(
@@ -42,13 +42,13 @@ class Flow:
 
     @classmethod
     def whole(cls, config: WaveUNetConfig) -> Flow:
-        """For a signal that is there at once."""
+        """State for a signal in one block."""
         return cls(config, keeping=False)
 
     def filtered(
         self, place: Any, signal: torch.Tensor, layer: Layer, stride: int = 1
     ) -> torch.Tensor:
-        """A layer over what came before and what comes now, every ``stride``-th step of it."""
+        """Applies a layer to cached and new samples, with ``stride``."""
         signal = self._joined(place, signal)
         kernel = self._config.kernel
         steps = max(0, (signal.shape[2] - kernel) // stride + 1)
@@ -58,7 +58,7 @@ class Flow:
         return layer(signal, stride, self._folded(place, layer))
 
     def lifted(self, place: Any, signal: torch.Tensor, layer: Lifted) -> torch.Tensor:
-        """A layer over straight lines between steps, those before and those of now."""
+        """Applies a layer over interpolated steps, cached and new."""
         signal = self._joined(place, signal)
         stride, given = self._config.stride, self._given.get(place, 0)
         end = stride * (signal.shape[2] - 1) + 2 - self._config.kernel
@@ -91,7 +91,7 @@ class Flow:
         return self._layers[place]
 
     def put(self, place: Any, signal: torch.Tensor) -> None:
-        """Keep a shortcut until what it meets is there."""
+        """Caches a skip connection."""
         skipped = min(self._skip[place], signal.shape[2])
         self._skip[place] -= skipped
         signal = signal[:, :, skipped:]
@@ -100,7 +100,7 @@ class Flow:
         self._waiting[place] = signal
 
     def take(self, place: Any, steps: int) -> torch.Tensor:
-        """The next steps of a shortcut."""
+        """The next steps of a skip connection."""
         signal = self._waiting[place]
         self._waiting[place] = signal[:, :, steps:]
         return signal[:, :, :steps]

@@ -1,19 +1,19 @@
-"""Wave-U-Net with VP-Modulation and Throttle: from a waveform to what is to be added to it.
+"""Wave-U-Net with VP-Modulation and Throttle, the generator of V-Cloak.
 
 Deng et al., "V-Cloak: intelligibility-, naturalness- & timbre-preserving real-time voice
 anonymization", USENIX Security 2023, section 4.1 and figure 4, on the Wave-U-Net of Stoller, Ewert
-and Dixon (ISMIR 2018): K blocks down and K up, each of two convolutions without padding; shortcuts
-from the first convolution down to the second one up. A linear map of the target's voiceprint
-rescales the channels of every shortcut and of the last block down (VP-Modulation); a linear map of
-epsilon to K numbers weighs the shortcuts (Throttle). Without padding an output depends on the
-samples around it alone: 41,641 samples give 32,089, and windows on a grid of ``stride ** K``
-samples give what the whole gives. :class:`voicenym.nets.cloak.stream_state.Flow` computes
-each value once, block by block.
+and Dixon (ISMIR 2018): K downsampling and K upsampling blocks, each of two unpadded convolutions;
+skip connections from the first convolution of a block to the second one of its counterpart. A
+linear map of the target's voiceprint rescales the channels of every skip connection and of the last
+downsampling block (VP-Modulation); a linear map of epsilon to K numbers weighs the skip connections
+(Throttle). Without padding an output depends only on the samples around it: 41,641 samples give
+32,089, and windows on a grid of ``stride ** K`` samples give the same output as the whole signal.
+:class:`voicenym.nets.cloak.stream_state.Flow` computes each value once, block by block.
 
-The paper leaves open the resampling and the normalisation. Here the first is Wave-U-Net's own
-(every n-th step is kept; straight lines between steps), which needs no padding; the second is batch
-normalisation, which when it no longer learns treats every window alike. Steps that are not kept are
-not computed, and what follows straight lines is computed before they are drawn
+The paper does not specify the resampling and the normalisation. Here the resampling is Wave-U-Net's
+own (decimation; linear interpolation), which needs no padding; the normalisation is batch
+normalisation, which does not depend on the window in inference. Decimated steps are not computed,
+and convolutions after interpolation are computed before it
 (:mod:`voicenym.nets.cloak.interpolated_convolution`), which leaves four of seven multiply-adds.
 """
 
@@ -32,7 +32,7 @@ TYPICAL_EPSILON = 0.05
 
 
 class Down(torch.nn.Module):
-    """A block down; what the first convolution gives is the shortcut, the second thins it out."""
+    """Downsampling block; the first convolution gives the skip connection, the second decimates."""
 
     def __init__(self, inputs: int, channels: int, below: int, kernel: int) -> None:
         super().__init__()
@@ -41,7 +41,7 @@ class Down(torch.nn.Module):
 
 
 class Up(torch.nn.Module):
-    """A block up; the shortcut goes into the second convolution."""
+    """Upsampling block; the skip connection enters the second convolution."""
 
     def __init__(self, below: int, channels: int, kernel: int) -> None:
         super().__init__()
@@ -51,7 +51,7 @@ class Up(torch.nn.Module):
 
 @dataclass(frozen=True)
 class Factors:
-    """What target and epsilon make of the shortcuts: factors of each channel, for each row.
+    """Gains of the skip connections' channels for a target and epsilon, for each row.
 
     Args:
         shortcuts: K tensors ``[batch, channels, 1]``.
@@ -62,12 +62,12 @@ class Factors:
     bottom: torch.Tensor
 
     def to(self, dtype: torch.dtype) -> Factors:
-        """The same in another precision."""
+        """The gains in another precision."""
         return Factors(tuple(x.to(dtype) for x in self.shortcuts), self.bottom.to(dtype))
 
 
 class WaveUNet(torch.nn.Module):
-    """The anonymizer's network.
+    """Perturbation generator.
 
     Args:
         config: sizes.
@@ -104,7 +104,7 @@ class WaveUNet(torch.nn.Module):
         torch.nn.init.normal_(self.out.weight, std=0.05)
 
     def factors(self, voiceprints: torch.Tensor, epsilons: torch.Tensor) -> Factors:
-        """Of rows with a target and a radius each.
+        """Gains for rows with a target and a radius each.
 
         Args:
             voiceprints: ``[batch, voiceprint]``, of any length; zeros for no target.
@@ -121,7 +121,8 @@ class WaveUNet(torch.nn.Module):
     def forward(
         self, signal: torch.Tensor, voiceprints: torch.Tensor, epsilons: torch.Tensor
     ) -> torch.Tensor:
-        """``[batch, time]`` to ``[batch, output(time)]``, without the ``side`` at both ends.
+        """Network output ``[batch, output(time)]`` for ``[batch, time]``, without the ``side`` at
+        both ends.
 
         Args:
             signal: at 16 kHz.
@@ -138,7 +139,9 @@ class WaveUNet(torch.nn.Module):
         return self.run(signal, self.factors(voiceprints, epsilons), Flow.whole(self.config))
 
     def run(self, signal: torch.Tensor, factors: Factors, flow: Flow) -> torch.Tensor:
-        """``[batch, time]``, of a stream or whole, to ``[batch, time']``: what is ready."""
+        """Finished output ``[batch, time']`` for ``[batch, time]``, of a stream or a whole
+        signal.
+        """
         x = signal[:, None].to(flow.dtype)
         for i, block in enumerate(self.down):
             assert isinstance(block, Down)

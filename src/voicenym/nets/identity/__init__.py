@@ -1,1 +1,1 @@
-"""Networks that turn a speaker's vector into another's."""
+"""Networks that map a speaker vector to a pseudo-speaker's."""

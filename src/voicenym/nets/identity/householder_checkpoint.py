@@ -1,4 +1,4 @@
-"""A trained Householder network in a folder, with the name of the encoder of its vectors."""
+"""Storage of a trained Householder network with the name of its speaker encoder."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ BUNDLED = Path(__file__).parent / "bundled"
 
 @dataclass(frozen=True, eq=False)
 class Rotation:
-    """A network ready to turn vectors one by one, in double precision.
+    """Trained Householder network in double precision.
 
     Args:
         network: trained.
-        encoder: name of what made the vectors it was trained on.
+        encoder: name of the speaker encoder of its training vectors.
         version: of the encoder's weights, empty where unknown.
     """
 
@@ -46,7 +46,7 @@ class Rotation:
 
     @cached_property
     def _matrix(self) -> torch.Tensor:
-        """W of all vectors, in ``roh``."""
+        """Rotation matrix W of all vectors, in ``roh``."""
         return self._double.rotation(self._double.mean[None])[0]
 
     @property
@@ -55,14 +55,14 @@ class Rotation:
         return self.network.size
 
     def turned(self, vector: torch.Tensor) -> torch.Tensor:
-        """What the network makes of a vector ``[element]``, in double precision."""
+        """Output of the network for a vector ``[element]``, in double precision."""
         net = self._double
         z = net.centred(vector.double()[None])
         z = z @ self._matrix.mT if net.form == "roh" and net.layers else net.rotated(z)
         return net.uncentred(z)[0]
 
     def white(self, vector: torch.Tensor) -> torch.Tensor:
-        """A vector ``[element]`` in coordinates where all vectors have covariance I."""
+        """Whitened vector ``[element]``, in coordinates with covariance I."""
         net = self._double
         return (vector.double() - net.mean) @ net.whitening
 
@@ -79,7 +79,7 @@ def save(
     *,
     half: bool = False,
 ) -> None:
-    """Keep a network in a folder.
+    """Writes a network to a folder.
 
     Args:
         rotation: the network.
@@ -101,7 +101,7 @@ def save(
 
 
 def load(folder: Path) -> Rotation:
-    """A network that :func:`save` kept; read once while the folder does not change.
+    """Reads a network written by :func:`save`; cached while the folder does not change.
 
     Raises:
         DependencyError, VoicenymError: as :func:`voicenym.nets.checkpoint.read`, and where the

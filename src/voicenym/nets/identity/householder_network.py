@@ -1,14 +1,14 @@
-"""Orthogonal Householder network: a rotation of speaker vectors, learnt, or drawn for each vector.
+"""Orthogonal Householder network: a learned or vector-dependent rotation of speaker vectors.
 
-Miao et al., "Speaker anonymization using orthogonal Householder neural network" (2023),
-equations 7 to 11. A vector x becomes ``L^-1 W L (x - mean) + mean`` with an orthogonal W of
-``layers`` times ``reflections`` Householder reflections; no non-linearity stands between the
-layers, or W would not be orthogonal. In ``roh`` the reflections' vectors are parameters, one W for
-everybody; in ``loh`` a convolution makes them from the vector itself, so that everybody has a W of
-their own.
+Miao et al., "Speaker anonymization using orthogonal Householder neural network" (2023), equations 7
+to 11. A vector x becomes ``L^-1 W L (x - mean) + mean`` with an orthogonal W of ``layers`` times
+``reflections`` Householder reflections; no non-linearity stands between the layers, or W would not
+be orthogonal. In ``roh`` the reflections' vectors are parameters, one W for all speakers; in
+``loh`` a convolution computes them from the vector itself, so that each vector has its own W.
 
-What the paper leaves open of that convolution ("a single 1D convolution layer with 192 output
-channels and a kernel size of 3") is :data:`READINGS`, and its input :data:`SIGHTS`.
+The details that the paper leaves open about that convolution ("a single 1D convolution layer with
+192 output channels and a kernel size of 3") are options: :data:`READINGS`, and its input
+:data:`SIGHTS`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ KERNEL = 3
 
 
 class Householder(torch.nn.Module):
-    """The rotation, with the statistics around it.
+    """Rotation with the statistics for whitening.
 
     Args:
         form: one of :data:`FORMS`.
@@ -49,10 +49,10 @@ class Householder(torch.nn.Module):
         reading: one of :data:`READINGS`.
         sees: one of :data:`SIGHTS`.
         whitened: whether equation 7 is used; equation 8 otherwise, where L is the identity. The
-            covariance is learnt in both, for whoever turns vectors further.
+            covariance is estimated in both, for further rotations.
 
     Raises:
-        ValueError: an option that there is not.
+        ValueError: an unknown option.
     """
 
     mean: torch.Tensor
@@ -103,7 +103,7 @@ class Householder(torch.nn.Module):
 
     @torch.no_grad()
     def learn_statistics(self, vectors: torch.Tensor, floor: float = 1e-3) -> None:
-        """Mean, covariance and spread of speaker vectors ``[vector, size]``.
+        """Estimates mean, covariance and spread of speaker vectors ``[vector, size]``.
 
         Args:
             vectors: two at least; of few, many directions have the floor's variance.
@@ -129,20 +129,22 @@ class Householder(torch.nn.Module):
         self.spread.copy_(seen.square().mean().sqrt())
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """Speaker vectors ``[row, size]`` to pseudo-speakers' (equation 7, or 8)."""
+        """Pseudo-speakers' vectors of speaker vectors ``[row, size]`` (equation 7, or 8)."""
         return self.uncentred(self.rotated(self.centred(x)))
 
     def centred(self, x: torch.Tensor) -> torch.Tensor:
-        """``L (x - mean)``."""
+        """Whitened vectors ``L (x - mean)``."""
         z = x - self.mean
         return z @ self.whitening if self.whitened else z
 
     def uncentred(self, z: torch.Tensor) -> torch.Tensor:
-        """``L^-1 z + mean``."""
+        """Inverse of whitening, ``L^-1 z + mean``."""
         return (z @ self.colouring if self.whitened else z) + self.mean
 
     def rotated(self, z: torch.Tensor) -> torch.Tensor:
-        """``W z`` of centred vectors ``[row, size]``; layers are counted in the order they act."""
+        """Rotated vectors ``W z`` of centred ``[row, size]``; layers are numbered in order of
+        application.
+        """
         # In half precision it would not be orthogonal.
         with torch.autocast(z.device.type, enabled=False):
             return self._rotated(z)

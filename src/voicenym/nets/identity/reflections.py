@@ -23,19 +23,19 @@ LEAST = 1e-30
 
 
 def reflect(x: torch.Tensor, vectors: torch.Tensor) -> torch.Tensor:
-    """``H_q ... H_1 x``.
+    """Product of reflections with vectors, ``H_q ... H_1 x``.
 
     Args:
         x: ``[..., element]``.
-        vectors: ``[..., reflection, element]`` of any lengths, the first is applied first; zero
-            reflects nothing.
+        vectors: ``[..., reflection, element]`` of any lengths, in order of application; zero
+            vectors reflect nothing.
     """
     found: torch.Tensor = _Reflect.apply(x, _unit(vectors))
     return found
 
 
 def product(vectors: torch.Tensor) -> torch.Tensor:
-    """The matrix ``H_q ... H_1``, ``[..., element, element]``.
+    """Matrix of a product of reflections ``H_q ... H_1``, ``[..., element, element]``.
 
     Args:
         vectors: ``[..., reflection, element]``, as for :func:`reflect`.
@@ -53,7 +53,7 @@ def product(vectors: torch.Tensor) -> torch.Tensor:
 
 
 def reflect_all(x: torch.Tensor, vectors: torch.Tensor) -> torch.Tensor:
-    """``H_q ... H_1 x`` of rows that share their reflections.
+    """Product of reflections with rows that share them, ``H_q ... H_1 x``.
 
     Args:
         x: ``[row, element]``.
@@ -70,7 +70,9 @@ def reflect_all(x: torch.Tensor, vectors: torch.Tensor) -> torch.Tensor:
 
 
 class _Product(torch.autograd.Function):
-    """Of unit vectors. M + M' = U U', so that ``M^-T U = -(M^-1 U) W'``: one system is solved."""
+    """Product of reflections by unit vectors. M + M' = U U', so that ``M^-T U = -(M^-1 U) W'``: one
+    system is solved.
+    """
 
     @staticmethod
     def forward(ctx, unit):  # type: ignore[no-untyped-def]
@@ -95,7 +97,7 @@ class _Product(torch.autograd.Function):
 
 
 class _Reflect(torch.autograd.Function):
-    """Of vectors x by unit vectors."""
+    """Reflections of vectors x by unit vectors."""
 
     @staticmethod
     def forward(ctx, x, unit):  # type: ignore[no-untyped-def]
@@ -118,7 +120,8 @@ class _Reflect(torch.autograd.Function):
 
 
 class _ReflectAll(torch.autograd.Function):
-    """Of columns ``[element, row]`` by blocks of vectors ``[block, reflection, element]``.
+    """Reflections of columns ``[element, row]`` by blocks of vectors ``[block, reflection,
+    element]``.
 
     What of a unit vector's gradient lies along it is the negative product of what its reflection
     takes from x and from the gradient; it is left out, as a vector's length changes nothing.
@@ -163,7 +166,7 @@ def _unit(vectors: torch.Tensor) -> torch.Tensor:
 
 
 def _factor(unit: torch.Tensor) -> torch.Tensor:
-    """M of unit vectors."""
+    """Factor M of unit vectors."""
     factor = (unit @ unit.mT).tril_(-1)
     factor.diagonal(dim1=-2, dim2=-1).fill_(0.5)
     return factor

@@ -1,4 +1,4 @@
-"""Products of many reflections in few dimensions, for many networks' layers and rows at once.
+"""Batched products of many reflections in few dimensions.
 
 Vectors that span k dimensions, four in a convolution of three taps and a bias, are multiplied as
 matrices ``[k, k]``. A matrix product of that size costs more to begin than to do; here it is a few
@@ -27,7 +27,7 @@ multiplied in several parts at once, and then their products."""
 
 
 def products(vectors: torch.Tensor) -> torch.Tensor:
-    """The matrices ``H_q ... H_1``, ``[element, element, column]``.
+    """Matrices ``H_q ... H_1``, ``[element, element, column]``.
 
     Args:
         vectors: ``[reflection, element, column]`` of any lengths, the first is applied first; zero
@@ -53,7 +53,9 @@ def products(vectors: torch.Tensor) -> torch.Tensor:
 
 
 class _Products(torch.autograd.Function):
-    """Of vectors ``[part, reflection, element, column]``, ``[part, element, element, column]``."""
+    """Matrices of vectors ``[part, reflection, element, column]``, ``[part, element, element,
+    column]``.
+    """
 
     @staticmethod
     def forward(ctx, vectors):  # type: ignore[no-untyped-def]
@@ -89,7 +91,8 @@ class _Products(torch.autograd.Function):
 
 
 def turned(z: torch.Tensor, basis: torch.Tensor, turns: torch.Tensor) -> torch.Tensor:
-    """``W_n ... W_1 z``, where ``W_l`` turns within what a basis spans: ``I + P_l (T_l - I) P_l'``.
+    """Rotated vectors ``W_n ... W_1 z``, where ``W_l = I + P_l (T_l - I) P_l'`` rotates within a
+    subspace.
 
     Args:
         z: ``[element, row]``.

@@ -1,4 +1,4 @@
-"""An autoencoder of speaker vectors whose code hides what adversaries look for in it.
+"""Adversarial autoencoder of speaker vectors.
 
 After Espinoza-Cuadros, Perero-Codosero, Antón-Martín and Hernández-Gómez, "Speaker
 de-identification system using autoencoders and adversarial training" (2020). Its widths are not
@@ -30,7 +30,7 @@ def _layers(*sizes: int) -> torch.nn.Sequential:
 
 
 class Autoencoder(torch.nn.Module):
-    """Vectors ``[row, size]`` to a code ``[row, code]`` and back.
+    """Autoencoder of vectors ``[row, size]`` with a code ``[row, code]``.
 
     Args:
         size: elements of a speaker vector.
@@ -50,34 +50,34 @@ class Autoencoder(torch.nn.Module):
         self.decoder = _layers(code, hidden, size)
 
     def adapt(self, vectors: torch.Tensor) -> None:
-        """Take mean and deviation of the elements from vectors ``[row, size]``."""
+        """Estimates mean and deviation of the elements from vectors ``[row, size]``."""
         self.mean.copy_(vectors.mean(0))
         self.scale.copy_(vectors.std(0).clamp_min(1e-6))
 
     def standard(self, vectors: torch.Tensor) -> torch.Tensor:
-        """Vectors with elements of mean 0 and deviation 1."""
+        """Standardised vectors, with elements of mean 0 and deviation 1."""
         return (vectors - self.mean) / self.scale
 
     def encode(self, vectors: torch.Tensor) -> torch.Tensor:
-        """The code."""
+        """Codes of vectors."""
         found: torch.Tensor = self.encoder(self.standard(vectors))
         return found
 
     def decode(self, code: torch.Tensor) -> torch.Tensor:
-        """The vectors that a code stands for."""
+        """Vectors of codes."""
         return self.decoder(code) * self.scale + self.mean
 
     def forward(self, vectors: torch.Tensor) -> torch.Tensor:
-        """What is left of vectors when they went through the code."""
+        """Reconstructed vectors."""
         return self.decode(self.encode(vectors))
 
 
 class Adversaries(torch.nn.Module):
-    """Classifiers of the code, which learn to find what its encoder learns to hide.
+    """Adversarial classifiers of the code, with gradient reversal.
 
     Args:
         code: elements of a code.
-        classes: how many each classifier tells apart, by its name.
+        classes: number of classes of each classifier, by its name.
         hidden: width.
     """
 
@@ -88,7 +88,7 @@ class Adversaries(torch.nn.Module):
         )
 
     def forward(self, code: torch.Tensor, weights: Mapping[str, float]) -> dict[str, torch.Tensor]:
-        """Logits ``[row, class]`` by name; each one's gradient reaches the code reversed."""
+        """Logits ``[row, class]`` by name; their gradients reach the code reversed."""
         return {
             name: branch(reversed_gradient(code, weights[name]))
             for name, branch in self.branches.items()
@@ -98,7 +98,7 @@ class Adversaries(torch.nn.Module):
 def save(
     network: Autoencoder, folder: Path, encoder: str, version: str, card: Mapping[str, Any]
 ) -> None:
-    """Keep an autoencoder in a folder.
+    """Writes an autoencoder to a folder.
 
     Args:
         network: trained.
@@ -115,7 +115,7 @@ def save(
 
 
 def load(folder: Path) -> tuple[Autoencoder, dict[str, Any]]:
-    """An autoencoder that :func:`save` kept, ready to use, and its configuration.
+    """Reads an autoencoder written by :func:`save`, in evaluation mode, and its configuration.
 
     Raises:
         DependencyError, VoicenymError: as :func:`voicenym.nets.checkpoint.read`, and where the

@@ -1,1 +1,1 @@
-"""Models of frames by statistics: mixtures and i-vectors."""
+"""Statistical speaker models: Gaussian mixtures and i-vectors."""

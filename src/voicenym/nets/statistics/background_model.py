@@ -1,4 +1,4 @@
-"""What statistical verifiers are made of: a background model of speech, and i-vectors on top.
+"""Universal background model with optional i-vector extractor, as stored in files.
 
 In files (:mod:`voicenym.nets.checkpoint`) its tensors are ``ubm.weights``, ``ubm.means`` and
 ``ubm.covariances``, and ``total.means``, ``total.factors`` and ``total.covariances`` where there
@@ -24,12 +24,12 @@ KIND = "statistical speaker model"
 
 @dataclass(frozen=True)
 class Background:
-    """A universal background model, the features it is of, and perhaps total variability.
+    """Universal background model, its features, and optionally the total variability model.
 
     Args:
         cepstra: features.
         mixture: the background model.
-        variability: where i-vectors were trained.
+        variability: total variability model, if trained.
     """
 
     cepstra: Cepstra
@@ -44,7 +44,7 @@ class Background:
             )
 
     def to(self, target: torch.dtype | torch.device | str) -> Background:
-        """The same in another type or on another device."""
+        """The model in another type or on another device."""
         total = None if self.variability is None else self.variability.to(target)
         return Background(self.cepstra, self.mixture.to(target), total)
 
@@ -74,7 +74,7 @@ class Background:
         return self.variability.ivectors(*self.statistics(recordings))
 
     def settings(self) -> dict[str, Any]:
-        """What rebuilds it together with :meth:`tensors`, fit for JSON."""
+        """Configuration that rebuilds the model together with :meth:`tensors`, fit for JSON."""
         return {
             "kind": KIND,
             "cepstra": self.cepstra.settings(),
@@ -92,7 +92,7 @@ class Background:
 
     @classmethod
     def of(cls, config: Mapping[str, Any], tensors: Mapping[str, torch.Tensor]) -> Background:
-        """From :meth:`settings` and :meth:`tensors`; others beside them do not matter.
+        """Model from :meth:`settings` and :meth:`tensors`; other entries are ignored.
 
         Raises:
             VoicenymError: another kind of model, or one that lacks something.
@@ -112,10 +112,10 @@ class Background:
 
 
 def check_kind(config: Mapping[str, Any]) -> None:
-    """Refuse what is no statistical speaker model.
+    """Rejects other configurations than those of statistical speaker models.
 
     Raises:
-        VoicenymError: with what it is.
+        VoicenymError: the message names the kind that was found.
     """
     kind = config.get("kind", "a model of an unknown kind")
     if kind != KIND:
@@ -133,11 +133,11 @@ def _tensors(model: Mixture | TotalVariability) -> dict[str, torch.Tensor]:
 
 
 def _parts(tensors: Mapping[str, torch.Tensor], names: str, full: bool) -> list[torch.Tensor]:
-    """Tensors by their names, of which the last are covariances."""
+    """Tensors by name, the last one being packed covariances."""
     *others, covariances = (tensors[name] for name in names.split())
     return [*others, unpack(covariances, _side(covariances)) if full else covariances]
 
 
 def _side(triangles: torch.Tensor) -> int:
-    """D of packed triangles ``[..., d (d + 1) / 2]``."""
+    """Dimension d of packed triangles ``[..., d (d + 1) / 2]``."""
     return (math.isqrt(8 * triangles.shape[-1] + 1) - 1) // 2

@@ -1,8 +1,8 @@
-"""Gaussian mixtures over frames of speech: densities, Baum-Welch statistics, adapted means.
+"""Gaussian mixture models of speech frames: densities, Baum-Welch statistics, MAP adaptation.
 
 As universal background models: Reynolds, Quatieri and Dunn, "Speaker verification using adapted
-Gaussian mixture models", Digital Signal Processing 10, 2000. Everything is done in blocks of
-frames, so that memory does not grow with them.
+Gaussian mixture models", Digital Signal Processing 10, 2000. Frames are processed in blocks, in
+bounded memory.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ RELEVANCE = 16.0
 
 @dataclass(frozen=True)
 class Mixture:
-    """A Gaussian mixture; its tensors share a type and a device.
+    """Gaussian mixture model; its tensors share a type and a device.
 
     Args:
         weights: ``[component]``, positive, of sum 1.
@@ -45,7 +45,7 @@ class Mixture:
 
     @property
     def dimension(self) -> int:
-        """Numbers in a frame."""
+        """Elements of a frame."""
         return self.means.shape[1]
 
     @property
@@ -54,11 +54,11 @@ class Mixture:
         return self.covariances.ndim == 3
 
     def to(self, target: torch.dtype | torch.device | str) -> Mixture:
-        """The same in another type or on another device."""
+        """The mixture in another type or on another device."""
         return Mixture(self.weights.to(target), self.means.to(target), self.covariances.to(target))
 
     def with_means(self, means: torch.Tensor) -> Mixture:
-        """The same with other means ``[component, d]``: a speaker's model."""
+        """The mixture with other means ``[component, d]``, as a speaker model."""
         return replace(self, means=means)
 
     @cached_property
@@ -101,19 +101,19 @@ class Mixture:
         return torch.cat([x, packed_squares(x) if self.full else x.square()], dim=1)
 
     def log_joint(self, moments: torch.Tensor) -> torch.Tensor:
-        """Logarithm of weight times density, ``[frame, component]``, from :meth:`moments`."""
+        """Log joint densities ``[frame, component]`` from :meth:`moments`."""
         _, table, constant = self._natural
         return torch.addmm(constant, moments, table)
 
     def blocks(self, frames: torch.Tensor) -> Iterator[torch.Tensor]:
-        """Frames ``[n, d]`` in blocks small enough to work on."""
+        """Frames ``[n, d]`` in blocks of bounded size."""
         d = self.dimension
         widest = max(self.components, d + d * (d + 1) // 2 if self.full else 2 * d)
         for block in frames.split(max(1, BLOCK_NUMBERS // widest)):
             yield block.to(self.means)
 
     def log_densities(self, frames: torch.Tensor) -> torch.Tensor:
-        """Logarithm of the mixture's density at frames ``[n, d]``, in nats ``[n]``."""
+        """Log densities ``[n]`` of frames ``[n, d]``, in nats."""
         found = [self.log_joint(self.moments(b)).logsumexp(1) for b in self.blocks(frames)]
         return torch.cat(found) if found else self.means.new_zeros(0)
 
@@ -142,7 +142,7 @@ class Mixture:
         return counts, sums
 
     def no_squares(self) -> torch.Tensor:
-        """Zeros in which :meth:`statistics` may add up squares."""
+        """Zero accumulator of squares for :meth:`statistics`."""
         d = self.dimension
         shape = (self.components, d * (d + 1) // 2 if self.full else d)
         return torch.zeros(shape, dtype=torch.float64, device=self.means.device)
@@ -150,7 +150,7 @@ class Mixture:
     def adapted_means(
         self, counts: torch.Tensor, sums: torch.Tensor, relevance: float = RELEVANCE
     ) -> torch.Tensor:
-        """Means adapted to statistics (maximum a posteriori): ``[..., component, d]``.
+        """MAP-adapted means ``[..., component, d]``.
 
         (sum + r mean) / (count + r), Reynolds et al. 2000, eqs. 11 to 14, means alone.
 
@@ -162,7 +162,7 @@ class Mixture:
         return (sums + relevance * self.means) / (counts + relevance)[..., None]
 
     def whitened(self, deviations: torch.Tensor) -> torch.Tensor:
-        """``[..., component, d]`` in units in which each component's covariance is 1."""
+        """``[..., component, d]`` in units of each component's covariance."""
         if not self.full:
             return deviations / self.covariances.sqrt()
         root = torch.linalg.cholesky(self.covariances)
@@ -170,13 +170,13 @@ class Mixture:
 
 
 def pack(matrices: torch.Tensor) -> torch.Tensor:
-    """Symmetric ``[..., d, d]`` as their upper triangles ``[..., d (d + 1) / 2]``."""
+    """Upper triangles ``[..., d (d + 1) / 2]`` of symmetric ``[..., d, d]``."""
     row, column = torch.triu_indices(*matrices.shape[-2:], device=matrices.device)
     return matrices[..., row, column]
 
 
 def unpack(triangles: torch.Tensor, d: int) -> torch.Tensor:
-    """The symmetric ``[..., d, d]`` that :func:`pack` made triangles of."""
+    """Symmetric ``[..., d, d]`` from upper triangles of :func:`pack`."""
     row, column = torch.triu_indices(d, d, device=triangles.device)
     place = torch.empty(d, d, dtype=torch.long, device=triangles.device)
     place[row, column] = place[column, row] = torch.arange(len(row), device=triangles.device)
@@ -184,7 +184,7 @@ def unpack(triangles: torch.Tensor, d: int) -> torch.Tensor:
 
 
 def diagonal_places(d: int) -> torch.Tensor:
-    """Where :func:`pack` puts the diagonal."""
+    """Indices of the diagonal in :func:`pack`."""
     step = torch.arange(d)
     return step * d - step * (step - 1) // 2
 

@@ -1,4 +1,4 @@
-"""Expectation maximisation of Gaussian mixtures, grown from one component by splitting.
+"""EM training of Gaussian mixtures, grown from one component by splitting.
 
 Dempster, Laird and Rubin, "Maximum likelihood from incomplete data via the EM algorithm", J. Royal
 Statistical Society B 39, 1977; splitting after Linde, Buzo and Gray, "An algorithm for vector
@@ -28,7 +28,7 @@ LEAST_WEIGHT = 1e-10
 
 @dataclass(frozen=True)
 class Round:
-    """Iterations on one mixture.
+    """Training stage: iterations at one number of components.
 
     Args:
         components: of the mixture.
@@ -42,7 +42,7 @@ class Round:
 
 
 def floored(covariances: torch.Tensor, least: torch.Tensor) -> torch.Tensor:
-    """Covariances, none below a least one.
+    """Covariances with a lower bound.
 
     A matrix's eigenvalues are floored at 1 in coordinates in which the least is I: of all matrices
     that are not below it, this is the likeliest for the same scatter, so that EM still never goes
@@ -77,7 +77,7 @@ def fit(
     seed: int = 0,
     say: Callable[[str], None] = lambda text: None,
 ) -> tuple[Mixture, tuple[Round, ...]]:
-    """A mixture of frames, with the likelihoods on the way to it.
+    """Trains a mixture on frames; returns it with the log-likelihoods.
 
     One Gaussian is split into two, these into four and so on, with variances along the axes and
     ``growing`` iterations at each size (the heaviest components are split where the last step is
@@ -91,7 +91,7 @@ def fit(
         growing: at each smaller size.
         floor: least variance, as a share of that of all frames.
         seed: of the directions in which components are split.
-        say: told what is being done.
+        say: callback for progress messages.
 
     Raises:
         VoicenymError: too few frames, frames that are not finite or do not vary.
@@ -122,7 +122,7 @@ def fit(
 
 
 def _single(frames: torch.Tensor) -> tuple[Mixture, torch.Tensor]:
-    """One Gaussian with the frames' mean and variances; and their covariance, float64."""
+    """Single Gaussian with the frames' mean and variances; and their covariance, float64."""
     n, d = frames.shape
     total = frames.new_zeros(d, dtype=torch.float64)
     scatter = frames.new_zeros(d, d, dtype=torch.float64)
@@ -147,7 +147,7 @@ def _single(frames: torch.Tensor) -> tuple[Mixture, torch.Tensor]:
 
 
 def split(mixture: Mixture, components: int, generator: torch.Generator) -> Mixture:
-    """The heaviest components of a mixture of variances in two, up to so many components."""
+    """Splits the heaviest components of a diagonal mixture, up to a number of components."""
     heaviest = mixture.weights.argsort(descending=True)
     halved = heaviest[: max(0, min(mixture.components, components - mixture.components))]
     signs = torch.randint(0, 2, (len(halved), mixture.dimension), generator=generator)
@@ -183,7 +183,7 @@ def _round(
 def improved(
     mixture: Mixture, frames: torch.Tensor, least: torch.Tensor, update: bool = True
 ) -> tuple[Mixture, float]:
-    """One iteration: the next mixture, and the mean log-likelihood of this one in nats a frame.
+    """One EM iteration: next mixture, and mean log-likelihood of the current one in nats a frame.
 
     Args:
         mixture: where to start.

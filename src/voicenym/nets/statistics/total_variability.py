@@ -1,4 +1,4 @@
-"""The total variability model, and i-vectors: what is particular to a recording, in few numbers.
+"""Total variability model and i-vector extraction.
 
 Dehak, Kenny, Dehak, Dumouchel and Ouellet, "Front-end factor analysis for speaker verification",
 IEEE Trans. Audio, Speech and Language Processing 19, 2011; the algebra is that of Kenny, Boulianne
@@ -24,10 +24,10 @@ BLOCK_NUMBERS = 1 << 22
 
 @dataclass(frozen=True)
 class Posterior:
-    """What is known of w after hearing recordings.
+    """Posterior of w given recordings.
 
     Args:
-        mean: the i-vectors ``[recording, r]``, float64.
+        mean: i-vectors ``[recording, r]``, float64.
         covariance: ``[recording, r, r]``, float64.
         evidence: ``[recording]``, ln of how much likelier the frames are with T than without, in
             nats: b' L^-1 b / 2 - ln|L| / 2.
@@ -40,7 +40,7 @@ class Posterior:
 
 @dataclass(frozen=True)
 class TotalVariability:
-    """The model; its tensors share a type and a device.
+    """Total variability model; its tensors share a type and a device.
 
     Args:
         means: m, ``[component, d]``.
@@ -54,18 +54,18 @@ class TotalVariability:
 
     @property
     def rank(self) -> int:
-        """Numbers in an i-vector."""
+        """Elements of an i-vector."""
         return self.factors.shape[2]
 
     def to(self, target: torch.dtype | torch.device | str) -> TotalVariability:
-        """The same in another type or on another device."""
+        """The model in another type or on another device."""
         return TotalVariability(
             self.means.to(target), self.factors.to(target), self.covariances.to(target)
         )
 
     @cached_property
     def _tables(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """What posteriors need of the model.
+        """Precomputed matrices for posteriors.
 
         Returns:
             S^-1 T as ``[component d, r]``, T' S^-1 T packed ``[component, r (r + 1) / 2]``, and
@@ -88,14 +88,14 @@ class TotalVariability:
     def blocks(
         self, counts: torch.Tensor, sums: torch.Tensor
     ) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
-        """Statistics of recordings in blocks small enough to work on."""
+        """Statistics of recordings in blocks of bounded size."""
         widest = max(self.rank**2, self.means.numel())
         rows = max(1, BLOCK_NUMBERS // widest)
         for n, f in zip(counts.split(rows), sums.split(rows), strict=True):
             yield n.to(self.means), f.to(self.means)
 
     def posterior(self, counts: torch.Tensor, sums: torch.Tensor) -> Posterior:
-        """What statistics tell of w, for all recordings at once: give a block of :meth:`blocks`.
+        """Posteriors of w for a block of recordings; see :meth:`blocks`.
 
         Precision L = I + sum_c N_c T_c' S_c^-1 T_c, mean L^-1 b with
         b = sum_c T_c' S_c^-1 (F_c - N_c m_c) (Kenny et al. 2005, proposition 1).
@@ -112,7 +112,7 @@ class TotalVariability:
     def _solved(
         self, counts: torch.Tensor, sums: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """b, the Cholesky root of L, and L^-1 b."""
+        """Vectors b, Cholesky factors of L, and L^-1 b."""
         weighted, information, offset = self._tables
         found = (sums.flatten(1) @ weighted - counts @ offset).double()
         precision = unpack((counts @ information).double(), self.rank)
@@ -121,7 +121,7 @@ class TotalVariability:
         return found, root, torch.cholesky_solve(found[..., None], root)[..., 0]
 
     def ivectors(self, counts: torch.Tensor, sums: torch.Tensor) -> torch.Tensor:
-        """i-vectors ``[recording, r]``, float64; 0, what is expected of anybody, without frames.
+        """i-vectors ``[recording, r]``, float64; 0, the prior mean, without frames.
 
         Args:
             counts: ``[recording, component]``.
@@ -134,7 +134,7 @@ class TotalVariability:
 def start(
     mixture: Mixture, rank: int, generator: torch.Generator, spread: float = 0.1
 ) -> TotalVariability:
-    """A model to begin with: the mixture's means and covariances, T drawn at random.
+    """Initial model: means and covariances of the mixture, random T.
 
     Args:
         mixture: the universal background model.

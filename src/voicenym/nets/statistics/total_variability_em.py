@@ -1,4 +1,4 @@
-"""Expectation maximisation of the total variability model, with minimum divergence.
+"""EM training of the total variability model, with minimum divergence.
 
 Kenny, Boulianne and Dumouchel 2005 (see :mod:`voicenym.nets.statistics.total_variability`),
 proposition 3, for T and S; minimum divergence after Kenny, "Joint factor analysis of speaker and
@@ -38,7 +38,7 @@ def fit(
     seed: int = 0,
     say: Callable[[str], None] = lambda text: None,
 ) -> tuple[TotalVariability, tuple[float, ...]]:
-    """Learn T, m and S from recordings.
+    """Trains T, m and S on recordings.
 
     Args:
         statistics: of recordings, in parts of any size; gone through at every iteration.
@@ -49,7 +49,7 @@ def fit(
         rank: numbers in an i-vector.
         iterations: at least 0.
         seed: of T's start.
-        say: told what is being done.
+        say: callback for progress messages.
 
     Returns:
         The model, and the log-likelihoods in nats of a recording, before each iteration and after
@@ -73,7 +73,7 @@ def fit(
 
 
 class _Sums:
-    """What a pass over the recordings gathers, in float64.
+    """Accumulators of a pass over the recordings, in float64.
 
     Attributes:
         recordings: their number.
@@ -125,7 +125,7 @@ class _Sums:
         return whole - mixed - mixed.mT + n[:, None, None] * m[:, :, None] * m[:, None, :]
 
     def log_likelihood(self, model: TotalVariability, squares: torch.Tensor) -> float:
-        """Of all recordings in nats, the frames' components being given.
+        """Log-likelihood of all recordings in nats, given the frames' components.
 
         Kenny et al. 2005, proposition 2.
         """
