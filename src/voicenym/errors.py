@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 LONGEST = 255
-"""Characters of a word in a message: the name of a file has no more; what an input says may."""
+"""Longest quoted word of an input: the length limit of file names."""
 
 
 class VoicenymError(Exception):

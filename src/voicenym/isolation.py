@@ -24,9 +24,9 @@ TELEMETRY = {
 }
 """Variables that turn telemetry of libraries off."""
 SETTINGS = {"PYTHONSAFEPATH": "1", **TELEMETRY}
-"""Variables of every process that is started here: no current folder, no telemetry."""
+"""Variables of every subprocess: no current folder, no telemetry."""
 OWN = "VOICENYM_OWN_ENVIRONMENT"
-"""Variable that holds what the user had set of all these."""
+"""Variable that holds the user's values of all these."""
 NAMES = (*LISTS, *SETTINGS, OWN)
 COMMANDS = ("voicenym", "voicenym.exe", "voicenym-script.py")
 

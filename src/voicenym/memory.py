@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 KEPT_BYTES = 33_200_000
-"""The C library goes on to keep blocks of up to so many bytes that are freed for reuse, once one of
-this size was freed; else it hands them back, and memory that is new to the process is slow."""
+"""Block size: after one block of this size was freed, the C library keeps freed blocks of up to
+this size for reuse; otherwise it returns them to the system, and new memory is slow.
+"""
 
 
 def keep_freed_blocks() -> None:

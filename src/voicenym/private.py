@@ -19,7 +19,7 @@ from typing import IO, Any
 from voicenym.errors import VoicenymError
 
 TAG = "CACHEDIR.TAG"
-"""Marks a cache, so that ``voicenym cache clear`` knows it and backup programs leave it out."""
+"""Name of the file that marks a cache for ``voicenym cache clear`` and for backup programs."""
 SIGNATURE = "Signature: 8a477f597d28d172789f06886806bc55"
 """First line of a tag, the same for all programs (https://bford.info/cachedir/)."""
 OWN = "# This folder is private to its owner and was made by voicenym"

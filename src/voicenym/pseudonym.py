@@ -46,9 +46,9 @@ if TYPE_CHECKING:
 DERIVATION_VERSION = 1
 KEY_BYTES = 32
 FIRST_REVISION = 1
-"""Of every system that a key does not name."""
+"""Revision of systems that a key does not name."""
 MOST_KEY_FILE = 1 << 16
-"""Bytes of a key file that are read."""
+"""Largest size of a key file, in bytes."""
 _HEADER = "voicenym-key-1"
 _HEADER_2 = "voicenym-key-2"
 _DERIVATION = "derivation"

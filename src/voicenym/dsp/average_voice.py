@@ -17,7 +17,7 @@ from voicenym.dsp.pitch.online import Pitch, PitchStream
 
 FRAME_HOP = 0.008
 ENVELOPE_QUEFRENCY = 0.0018
-"""Seconds of cepstrum that carry over: formants, nothing of the voice source."""
+"""Seconds of cepstrum kept: formants, without the voice source."""
 
 
 @dataclass(frozen=True)

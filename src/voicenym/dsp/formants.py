@@ -14,21 +14,21 @@ import torch
 from voicenym.dsp import lpc, quadratic_factors
 
 MOST = 5
-"""Formants that are looked for below the ceiling."""
+"""Largest number of formants below the ceiling."""
 RATE = 11_000
-"""Of the signal, in Hz: twice the ceiling."""
+"""Sample rate in Hz: twice the ceiling."""
 WINDOW_SECONDS = 0.050
-"""Length of the Hann window; it acts like one of 25 ms."""
+"""Length of the Hann window, whose effective length is 25 ms."""
 EMPHASIS_FROM = 50.0
-"""Hz above which frames are made louder, by 6 dB an octave."""
+"""Corner frequency of the pre-emphasis of 6 dB an octave, in Hz."""
 EDGE = 50.0
-"""Formants are at least so far from zero and the ceiling, in Hz."""
+"""Least distance of formants from zero and from the ceiling, in Hz."""
 LOUD_DB = 17.0
-"""Frames below the loudest so far by more are not measured: hum and breath in the pauses."""
+"""Frames this far below the loudest so far are skipped: hum and breath in pauses."""
 FEWEST_FRAMES = 20
-"""Voiced frames below which nothing is measured."""
+"""Least number of voiced frames of a measurement."""
 NEUTRAL = 545.0
-"""F1 of a neutral tube in Hz, taken where nothing was measured: F_k is ``(2 k - 1)`` of it."""
+"""Default F1 in Hz, of a uniform tube: F_k is ``(2 k - 1)`` times it."""
 
 
 def window(rate: int) -> torch.Tensor:

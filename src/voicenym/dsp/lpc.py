@@ -14,7 +14,7 @@ WHITE_NOISE = 1e-9
 """Share of the energy added to lag 0 (-90 dB), which bounds the condition of the equations."""
 
 TRANSFORMED = 256
-"""Frames that are transformed at once: their spectra fit the second-level cache."""
+"""Frames transformed at once: their spectra fit the second-level cache."""
 
 GRID = 2.0**32
 """Normalised autocorrelations are rounded to this grid. McAdams' angles jump where two real poles

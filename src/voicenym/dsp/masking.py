@@ -22,19 +22,20 @@ import torch
 RATE = 16_000
 FFT = 2_048
 BINS = FFT // 2 + 1
-"""F of V-Cloak's equation 3."""
+"""Number of bins, F of V-Cloak's equation 3."""
 LOUDEST_DB = 96.0
 LEAST_DB = -100.0
-"""Of what is digitally silent."""
+"""Level of digital silence."""
 TONE_DB = 7.0
-"""By which a tonal masker stands out of what surrounds it."""
+"""Least prominence of a tonal masker."""
 NEIGHBOURS = ((0.0, (2, 3)), (4_000.0, (2, 3, 4, 5)))
-"""From which Hz on, at what distances in bins, a tone must stand out; two bins are the half width
-of a tone under a Hann window."""
+"""Lower frequencies in Hz, and distances in bins at which a tone must be prominent; two bins are
+the half width of a tone under a Hann window.
+"""
 SAME_BARK = 0.5
-"""Of maskers nearer than this the stronger one counts."""
+"""Distance below which only the stronger of two maskers counts."""
 TONES = 40
-"""Tonal maskers of a frame at most, the strongest."""
+"""Largest number of tonal maskers of a frame, the strongest."""
 
 
 def bark(hertz: torch.Tensor) -> torch.Tensor:

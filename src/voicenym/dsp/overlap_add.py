@@ -7,8 +7,9 @@ from collections.abc import Callable
 import torch
 
 MAX_FRAMES = 4096
-"""Frames (of all rows together) that are processed at once: enough to fill vector operations,
-few enough to stay in the cache."""
+"""Frames (of all rows) processed at once: enough for vector operations, few enough for the
+cache.
+"""
 
 FrameProcess = Callable[[torch.Tensor], torch.Tensor]
 

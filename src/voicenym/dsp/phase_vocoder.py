@@ -1,10 +1,10 @@
 """Pitch shifting by a phase vocoder: time-scale modification and resampling, as one overlap-add.
 
-The textbook stretches a signal by rho (frames taken every H_a samples are put back every
-H_s = rho H_a) and then resamples it by 1 / rho. A frame put back at rho m H_a and then squeezed by
-rho stands at m H_a again: so each frame can be squeezed by itself, by reading its inverse Fourier
-transform at steps of rho samples, and the frames added at the hop at which they were taken. That is
-the same signal, without drift, and rows of different rho share their frames' times.
+The standard method stretches a signal by rho (frames analysed every H_a samples are overlap-added
+every H_s = rho H_a) and then resamples it by 1 / rho. A frame placed at rho m H_a and then
+compressed by rho is at m H_a again: each frame can therefore be compressed by itself, by evaluation
+of its inverse Fourier transform at steps of rho samples, and overlap-added at the analysis hop. The
+signal is the same, without drift, and rows of different rho share their frames' times.
 
 Flanagan and Golden (1966); Laroche and Dolson, "Improved phase vocoder time-scale modification of
 audio", IEEE Trans. Speech and Audio Processing 7 (1999): identity phase locking.
@@ -26,7 +26,7 @@ TAPER = 0.05
 
 
 class PitchShifter:
-    """Shifts frames in pitch by a ratio per row; knows the phases of the frames before.
+    """Pitch shift of frames by a ratio per row; keeps the phases of the frames before.
 
     Args:
         ratios: rho of each row, 0.5 to 2.
@@ -68,19 +68,21 @@ class PitchShifter:
         self._output_windows = scaled.float()[self._kind][:, None]
 
     def _times(self, ratio: float, **options) -> torch.Tensor:
-        """How far from the window's middle output samples 0 ... length / 2 from theirs are read."""
+        """Distances from the window's middle at which output samples 0 ... length / 2 are
+        evaluated.
+        """
         return ratio * torch.arange(self._length // 2 + 1, **options)
 
     def _output_window(self, ratio: float, **options) -> torch.Tensor:
-        """The squeezed window, ``[length]``."""
+        """Compressed window, ``[length]``."""
         times = self._times(ratio, **options)
         half = 0.5 + 0.5 * torch.cos(2.0 * math.pi * times / self.window_length)
         half = torch.where(times < self.window_length / 2, half, 0.0)
         return torch.cat([half[1:].flip(0), half[:-1]])
 
     def _matrices(self, ratio: float, **options) -> tuple[torch.Tensor, torch.Tensor]:
-        """Inverse transform read at steps of rho: the even part of the real, the odd of the
-        imaginary parts, each ``[bin, length / 2 + 1]``.
+        """Inverse transform at steps of rho: the even part of the real, the odd of the imaginary
+        parts, each ``[bin, length / 2 + 1]``.
         """
         bins = self.window_length // 2 + 1
         times = self._times(ratio, **options)
@@ -99,7 +101,7 @@ class PitchShifter:
         )
 
     def __call__(self, frames: torch.Tensor) -> torch.Tensor:
-        """Consecutive frames ``[row, frame, length]`` in and out, ready to be added at the hop."""
+        """Shifts consecutive frames ``[row, frame, length]``, for overlap-add at the hop."""
         parts = frames.split(FRAMES_AT_ONCE, dim=1)
         return torch.cat([self._shift(part) for part in parts], dim=1)
 
@@ -124,8 +126,8 @@ class PitchShifter:
         return shifted * gain * self._output_windows
 
     def _turn(self, spectrum: torch.Tensor) -> torch.Tensor:
-        """By how much each bin is turned from its analysis to its synthesis phase, ``[row, frame,
-        bin]``: phi(m) = phi(m - 1) + H_s w, w = w_k + princarg(dphi - H_a w_k) / H_a.
+        """Phase rotation of each bin from analysis to synthesis, ``[row, frame, bin]``: phi(m) =
+        phi(m - 1) + H_s w, w = w_k + princarg(dphi - H_a w_k) / H_a.
         """
         angle = spectrum.angle()
         before = torch.cat([self._angle, angle[:, :-1]], dim=1)
@@ -145,12 +147,14 @@ class PitchShifter:
 
 
 def _princarg(phase: torch.Tensor) -> torch.Tensor:
-    """The phase within half a turn of zero."""
+    """Principal argument: the phase within half a turn of zero."""
     return phase - 2.0 * math.pi * torch.round(phase / (2.0 * math.pi))
 
 
 def _nearest_peak(magnitude: torch.Tensor) -> torch.Tensor:
-    """For every bin the nearest peak: larger than two bins either side, ``[row, frame, bin]``."""
+    """Nearest spectral peak of every bin, larger than two bins on either side, ``[row, frame,
+    bin]``.
+    """
     bins = magnitude.shape[-1]
     padded = torch.nn.functional.pad(magnitude, (2, 2), value=-1.0)
     peak = torch.ones_like(magnitude, dtype=torch.bool)

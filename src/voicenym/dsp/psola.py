@@ -18,11 +18,11 @@ from voicenym.dsp.pitch.online import PitchStream
 
 LONGEST_PERIOD = 1.0 / 60.0
 SEARCH = 0.2
-"""The next mark is looked for within this share of a period around one period."""
+"""Search range of the next pitch mark, as a share of a period around one period."""
 MARGIN_SECONDS = 0.12
-"""Signal kept before the grain at work; more than its reach."""
+"""Signal kept before the current grain."""
 HELD_SECONDS = 0.11
-"""Most that marks and grains hold back beyond the tracker of pitch."""
+"""Largest delay of marks and grains beyond the pitch tracker's."""
 
 
 @dataclass(frozen=True)
@@ -70,16 +70,16 @@ class _Row:
     retuning: Retuning
     x: numpy.ndarray
     start: int
-    """Place of ``x[0]`` in the signal."""
+    """Position of ``x[0]`` in the signal."""
     f0: numpy.ndarray = field(default_factory=lambda: numpy.zeros(0, numpy.float32))
     first_frame: int = 0
     marks: list[tuple[int, float]] = field(default_factory=lambda: [(0, 0.0)])
-    """Place and f0 (0: unvoiced) of the source marks not yet done with."""
+    """Position and F0 (0: unvoiced) of pending source marks."""
     u: float = 0.0
     left: int = 0
     y: numpy.ndarray = field(default_factory=lambda: numpy.zeros(0, numpy.float32))
     done: int = 0
-    """Place of ``y[0]`` in the output; everything before was given."""
+    """Position of ``y[0]`` in the output; earlier samples are finished."""
 
     def _pitch(self, t: int) -> float:
         k = (t + self.hop // 2) // self.hop - self.first_frame

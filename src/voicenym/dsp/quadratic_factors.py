@@ -20,21 +20,22 @@ import torch
 TOLERANCE = 1e-7
 """Largest last step of b and c; steps shrink quadratically, so the error is about its square."""
 LONGEST_STEP = 0.5
-"""Longer steps are shortened: far from the solution the iteration otherwise leaps away for good."""
+"""Largest step; without the limit the iteration can diverge far from the solution."""
 RADIUS = 0.9
-"""Of the starting points: LP poles of speech lie between 0.7 and 1."""
+"""Radius of the starting points: LP poles of speech lie between 0.7 and 1."""
 LOWEST = 0.3
 """Angle of the lowest starting point as a share of the distance between neighbours: the lowest
 pole of speech lies lower than the middle of its share of the circle."""
 AGAIN = (0.97, 0.5)
-"""Radius and lowest angle of a second try, from pairs alone: four in five of those that are left
-converge from there."""
+"""Radius and lowest angle of a second attempt, from pairs alone: four in five of the remaining ones
+converge.
+"""
 FEWEST = 32
 """Below this number an eigenvalue solver is faster, as in the short blocks of a live stream."""
 STEPS = 7
-"""After the coarse ones; nearly all polynomials are done after 1 or 2."""
+"""Iterations after the coarse ones; nearly all polynomials converge after 1 or 2."""
 COARSE_STEPS = 9
-"""The first steps only look for the neighbourhood: single precision does, at half the cost."""
+"""First iterations, in single precision at half the cost."""
 
 
 def multiply_out(b: torch.Tensor, c: torch.Tensor) -> torch.Tensor:

@@ -12,7 +12,7 @@ THRESHOLD = 5.5
 MEAN_SHARE = 0.5
 CONTEXT = 2
 PROPORTION = 0.12
-"""The recipes' settings: of a frame and its two neighbours on either side, one is loud."""
+"""Setting of the recipes: one loud frame among a frame and its two neighbours on either side."""
 LEVEL_DB = -26.0
 """Level of active speech in telephony (ITU-T P.56), to which recordings are brought."""
 

@@ -14,14 +14,15 @@ import numpy.typing as npt
 
 FRAME_SECONDS = 0.02
 LEAST_MOVEMENT_DB = 10.0
-"""From the quieter frames to the loudest: white noise moves by 4, and of 1200 recordings of real
-speech in five corpora none by less than 23."""
+"""Range from the quieter frames to the loudest: 4 dB for white noise, and at least 23 dB in 1200
+recordings of real speech from five corpora.
+"""
 LEAST_LEVEL_DB = -80.0
-"""Of the loudest frame, re full scale: some steps of 16 bits."""
+"""Least level of the loudest frame, re full scale: a few 16-bit steps."""
 SHORTEST_SECONDS = 0.5
-"""Seconds below which nothing is said of a recording."""
+"""Least duration of a decision."""
 _QUIETER = 10
-"""Percent of the frames, above which the movement is measured."""
+"""Percentile of the quieter frames."""
 _FLOOR = 1e-12
 
 

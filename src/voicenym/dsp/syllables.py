@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy
 
 RANGE_DB = 25.0
-"""Below the loudest frames (99th percentile) by this, nothing is speech."""
+"""Frames this far below the loudest (99th percentile) are not speech."""
 DIP_DB = 2.0
-"""By how much intensity must fall between two nuclei."""
+"""Least dip of intensity between two nuclei."""
 
 
 def articulation_rate(

@@ -15,7 +15,7 @@ from voicenym.errors import UnknownSystemError
 PRIMITIVE = {4: 0b10011, 5: 0b100101, 6: 0b1000011, 7: 0b10001001, 8: 0b100011101}
 """Primitive polynomials over GF(2) by their degree."""
 ERRORS = {16: 1, 32: 2, 64: 3, 128: 10}
-"""By length, errors that the code could correct: the more, the farther apart and the fewer."""
+"""Correctable errors by length of the code: more errors mean a larger distance and fewer words."""
 
 
 @dataclass(frozen=True)

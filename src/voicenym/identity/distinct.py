@@ -18,9 +18,9 @@ from voicenym.pseudonym import Pseudonym
 
 RETRIES = 100
 WHOLE = 1e-6
-"""Share of a pseudo-speaker that must be left outside of the band, for it to have a direction."""
+"""Least share of a pseudo-speaker's squared length outside of the band."""
 SAFETY = 1e-5
-"""Added to 1 - cos(angle): single precision must not take away what was promised."""
+"""Margin added to 1 - cos(angle) for single precision."""
 
 
 @dataclass(frozen=True)

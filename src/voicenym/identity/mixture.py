@@ -15,7 +15,7 @@ from voicenym.identity.pools.vector_mixture import Gaussians, Mixtures, opened
 from voicenym.pseudonym import Pseudonym
 
 RETRIES = 1000
-"""Draws after which a dissimilarity is held to be out of reach."""
+"""Largest number of draws."""
 
 
 @dataclass(frozen=True)

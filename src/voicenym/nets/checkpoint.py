@@ -23,7 +23,7 @@ CONFIG = "config.json"
 WEIGHTS = "model.safetensors"
 DIGEST = "sha256"
 SOURCE = "its SHA-256"
-"""In the card of converted weights: of the checkpoint."""
+"""Key of the checkpoint's digest in the card of converted weights."""
 
 
 def write(

@@ -17,8 +17,9 @@ from voicenym.errors import DependencyError, VoicenymError
 from voicenym.nets import safetensors_file
 
 SAFE = (2, 10)
-"""From this release of torch on, ``weights_only`` holds what it promises: before 2.6 a file could
-run a program all the same (CVE-2025-32434), before 2.10 it could damage memory (CVE-2026-24747)."""
+"""First release of torch with a safe ``weights_only``: before 2.6 a file could execute code all the
+same (CVE-2025-32434), before 2.10 it could corrupt memory (CVE-2026-24747).
+"""
 
 
 def state(path: Path) -> dict[str, torch.Tensor]:

@@ -17,9 +17,9 @@ from voicenym.errors import DependencyError, VoicenymError
 from voicenym.nets.names_and_paths import as_path, is_hub_name
 
 WRAPPERS = ("hubert", "generator", "state_dict", "model_state", "model")
-"""Under which published checkpoints keep their state, beside that of an optimizer."""
+"""Keys of the state in published checkpoints that also hold an optimizer."""
 PICKLES = (".ckpt", ".pt", ".pth", ".bin", ".pkl")
-"""What files that torch wrote are called."""
+"""File suffixes of torch checkpoints."""
 
 
 def tensors(path: Path, kind: str = "KIND") -> dict[str, torch.Tensor]:

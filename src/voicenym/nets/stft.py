@@ -1,4 +1,4 @@
-"""Short-time Fourier transforms of a waveform, there and back, as parts of a network."""
+"""STFT and inverse STFT as differentiable network modules."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from voicenym.nets.streaming import Memory, extend
 
 
 class Stft(torch.nn.Module):
-    """Spectra of an excitation, at the frames of :class:`InverseStft`."""
+    """STFT of a signal, at the frames of :class:`InverseStft`."""
 
     window: torch.Tensor
 
@@ -20,7 +20,7 @@ class Stft(torch.nn.Module):
         self.register_buffer("window", torch.hann_window(fft), persistent=False)
 
     def forward(self, signal: torch.Tensor, memory: Memory | None = None) -> torch.Tensor:
-        """``[batch, frame * hop]`` to ``[batch, frame, fft / 2 + 1]`` complex."""
+        """Spectra ``[batch, frame, fft / 2 + 1]`` complex of ``[batch, frame * hop]``."""
         signal = extend(signal, self.side, self.wait, memory, self)
         if signal.shape[1] < self.side + self.wait + self.hop:
             return signal.new_zeros(signal.shape[0], 0, self.fft // 2 + 1, dtype=torch.complex64)
@@ -28,10 +28,10 @@ class Stft(torch.nn.Module):
 
 
 class InverseStft(torch.nn.Module):
-    """Spectra of frames to a waveform of ``hop`` samples for each, centred on the frames.
+    """Inverse STFT with ``hop`` samples per frame, centred on the frames.
 
     Frames are windowed by a Hann window and added; the sum is divided by that of the squared
-    windows that are there (Griffin and Lim 1984, equation 6).
+    windows (Griffin and Lim 1984, equation 6).
 
     Args:
         fft: points of the transform and of the window, a multiple of the hop, even beyond it.
@@ -49,11 +49,11 @@ class InverseStft(torch.nn.Module):
             raise ValueError(f"fft {fft} must be a multiple of the hop {hop}, such as {4 * hop}")
         self.fft, self.hop = fft, hop
         self.side = -(-(fft // hop - 1) // 2)
-        """Frames on either side that a frame's samples hear."""
+        """Frames on either side that overlap a frame's samples."""
         self.register_buffer("window", torch.hann_window(fft), persistent=False)
 
     def forward(self, spectra: torch.Tensor, memory: Memory | None = None) -> torch.Tensor:
-        """``[batch, frame, fft / 2 + 1]`` complex to ``[batch, frame * hop]``."""
+        """Waveforms ``[batch, frame * hop]`` of spectra ``[batch, frame, fft / 2 + 1]`` complex."""
         if spectra.shape[1]:
             frames = torch.fft.irfft(spectra, n=self.fft) * self.window
         else:
@@ -69,7 +69,7 @@ class InverseStft(torch.nn.Module):
         return self._overlap(frames)[:, span] / self._overlap(there * self.window**2)[:, span]
 
     def _overlap(self, frames: torch.Tensor) -> torch.Tensor:
-        """``[batch, frame, fft]``, each added a hop later, to ``[batch, time]``."""
+        """Overlap-add of ``[batch, frame, fft]`` to ``[batch, time]``."""
         batch, count, _ = frames.shape
         parts = frames.unflatten(2, (-1, self.hop))
         total = frames.new_zeros(batch, count + parts.shape[2] - 1, self.hop)

@@ -1,11 +1,11 @@
-"""Convolutional networks block by block, exactly: what a layer must remember of its input.
+"""Exact streaming of convolutional networks: state of the layers between blocks.
 
 A layer that looks ``left`` steps back and ``right`` steps ahead needs, for the outputs of a block,
 the block and so many steps around it. :func:`extend` supplies them: zeros outside of a whole
 signal, or, in a stream, what came before, with the outputs ``right`` steps late and zeros only at
-the true ends. :func:`align` delays the other branch of a sum as much. A network whose layers reach
-over time through these two alone gives the same samples in blocks of any size as for the whole,
-to rounding.
+the true ends. :func:`align` delays the other branch of a sum as much. A network whose layers use
+context through these two alone gives the same samples in blocks of any size as for the whole, up to
+rounding.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from collections.abc import Hashable
 import torch
 
 FEW_STEPS = 32
-"""Outputs of a stream's block up to which a convolution is a product of matrices,"""
+"""Largest block of a stream, in outputs, for convolution as a matrix product,"""
 FEW_WEIGHTS = 768
-"""where it has as many weights for each output at least."""
+"""and the least number of weights per output for it."""
 
 
 class Memory:
-    """What the layers of a network keep between the blocks of one stream.
+    """State of a network's layers between the blocks of one stream.
 
     Attributes:
-        kept: by layer (and a name, where it keeps several things).
-        last: true for the last block, which may be empty: all that is held back comes out.
+        kept: state by layer (and by name, if a layer has several).
+        last: true for the last block, which may be empty: all buffered samples are processed.
     """
 
     def __init__(self) -> None:
@@ -41,7 +41,8 @@ def extend(
     place: Hashable = None,
     dim: int = -1,
 ) -> torch.Tensor:
-    """A signal with ``left`` steps before and ``right`` steps after those to be computed.
+    """Signal with ``left`` steps of context before and ``right`` steps after the outputs to
+    compute.
 
     Args:
         signal: whole, or the next block of a stream.
@@ -52,7 +53,7 @@ def extend(
 
     Returns:
         As ``signal``, ``left + right`` steps longer than the outputs. In a stream's first blocks it
-        may be shorter than that: there is nothing to compute yet.
+        can be shorter: there is nothing to compute yet.
     """
 
     def zeros(steps: int) -> torch.Tensor:
@@ -76,7 +77,7 @@ def extend(
 def align(
     memory: Memory | None, place: Hashable, *signals: torch.Tensor, dim: int = -1
 ) -> tuple[torch.Tensor, ...]:
-    """Branches of one signal, each as far as all of them are there; the rest waits.
+    """Branches of one signal, cut to the steps available in all of them; the rest is buffered.
 
     Args:
         memory: of the stream; None where the signals are whole, and then equally long.
@@ -99,7 +100,7 @@ def align(
 
 
 class Conv(torch.nn.Conv1d):
-    """A convolution ``[batch, inputs, step]`` to ``[batch, outputs, step / stride]``.
+    """Streaming convolution ``[batch, inputs, step]`` to ``[batch, outputs, step / stride]``.
 
     Zeros surround the signal; parameters are named as torch's own.
 
@@ -149,8 +150,8 @@ class Conv(torch.nn.Conv1d):
 def convolved(
     signal: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None, stride: int = 1
 ) -> torch.Tensor:
-    """A convolution without padding, to rounding; few outputs of many weights, as short blocks of a
-    stream have, are one product of matrices: torch arranges all weights anew for a convolution.
+    """Unpadded convolution, equal to torch's up to rounding; short blocks use one matrix product,
+    because torch rearranges all weights for every convolution.
 
     Args:
         signal: ``[batch, inputs, step]``.
@@ -170,7 +171,8 @@ def convolved(
 
 
 class Upsample(torch.nn.ConvTranspose1d):
-    """A transposed convolution ``[batch, inputs, step]`` to ``[batch, outputs, step * factor]``.
+    """Streaming transposed convolution ``[batch, inputs, step]`` to ``[batch, outputs, step *
+    factor]``.
 
     Args:
         inputs, outputs: channels.

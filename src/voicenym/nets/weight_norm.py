@@ -50,7 +50,7 @@ def _published_names(state: Mapping[str, torch.Tensor]) -> dict[str, torch.Tenso
 
 
 def published(network: torch.nn.Module) -> dict[str, torch.Tensor]:
-    """A network's state in the published layout, every matrix with its lengths and directions."""
+    """State of a network in the published layout, every matrix as length and direction."""
     state = {}
     for name, value in _published_names(network.state_dict()).items():
         if name.endswith(".weight"):

@@ -1,1 +1,1 @@
-"""Speech taken apart and put together as somebody else: the machine behind such systems."""
+"""Resynthesis: systems that analyse speech into features and synthesise it in another voice."""

@@ -21,7 +21,7 @@ USUAL_SYLLABLES = 4.2
 ENVELOPE_QUEFRENCY = 0.0018
 """Seconds of cepstrum kept: formants, but no harmonics below 550 Hz."""
 PHI_JITTER = 75.0
-"""phi_i of F3, F4, F5 lie within this of phi, in Hz."""
+"""Largest deviation of phi_i of F3, F4, F5 from phi, in Hz."""
 LEVELS = (64.0, 67.0, 58.0, 50.0, 47.0, 45.0)
 LEVEL_JITTER = (4.5, 2.5, 4.5, 8.0, 10.0, 9.0)
 MOVED = (0, 3, 4, 5)
@@ -31,7 +31,7 @@ WARP_CAP = 1.35
 LEAST_WARP = 1.08
 """Least change of F1 and F2, and so of the length of the vocal tract, as a factor (revision 2)."""
 LEAST_RANGE = 1.06
-"""Width of the range of targets on the far side of a speaker who is at its end, as a factor."""
+"""Width of the target range on the far side of a speaker at its end, as a factor."""
 
 
 @dataclass(frozen=True)

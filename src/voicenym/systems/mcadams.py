@@ -16,7 +16,7 @@ from voicenym.errors import UnknownSystemError
 from voicenym.pseudonym import Pseudonym
 
 REFERENCE_RATE = 16_000
-"""Rate at which the published angles are meant; at other rates the same poles move in Hz."""
+"""Rate of the published angles; at other rates the poles at the same frequencies in Hz move."""
 
 BLOCK_FRAMES = 1024
 """Frames of 20 ms whose samples fit the second-level cache."""

@@ -30,7 +30,7 @@ class SslLoh(RotationPipeline):
     form: ClassVar[str] = "loh"
     card: ClassVar[Card] = Card(
         name="ssl-loh",
-        title="HuBERT-soft, YAAPT and HiFi-GAN; the speaker turned by a network and by the key",
+        title="HuBERT-soft, YAAPT and HiFi-GAN; speaker rotated by a network and by the key",
         paper="S-LOH of Miao et al., 'Speaker anonymization using orthogonal Householder neural "
         "network', TASLP 2023; pipeline of Miao et al., Odyssey 2022",
         year=2023,

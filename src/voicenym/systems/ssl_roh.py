@@ -30,7 +30,7 @@ class SslRoh(RotationPipeline):
     form: ClassVar[str] = "roh"
     card: ClassVar[Card] = Card(
         name="ssl-roh",
-        title="HuBERT-soft, YAAPT and HiFi-GAN; the speaker turned by one rotation and the key",
+        title="HuBERT-soft, YAAPT and HiFi-GAN; speaker rotated by one matrix and by the key",
         paper="S-ROH of Miao et al., 'Speaker anonymization using orthogonal Householder neural "
         "network', TASLP 2023; pipeline of Miao et al., Odyssey 2022",
         year=2023,

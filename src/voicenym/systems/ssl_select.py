@@ -29,7 +29,7 @@ class SslSelect(SelectionPipeline):
     folder_name: ClassVar[str] = "ssl"
     card: ClassVar[Card] = Card(
         name="ssl-select",
-        title="HuBERT-soft, YAAPT and HiFi-GAN; the mean of unlike speakers is heard",
+        title="HuBERT-soft, YAAPT and HiFi-GAN; mean of dissimilar pool speakers",
         paper="Miao et al., 'Language-independent speaker anonymization approach using "
         "self-supervised pre-trained models', Odyssey 2022; S-Select of Miao et al., 'Speaker "
         "anonymization using orthogonal Householder neural network', TASLP 2023",

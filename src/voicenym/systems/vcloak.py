@@ -28,13 +28,13 @@ from voicenym.pseudonym import Pseudonym
 
 BUNDLED = Path(__file__).parents[1] / "nets" / "cloak" / "bundled" / "vcloak-small"
 VERIFIERS = Path(__file__).parents[1] / "nets" / "speakers" / "bundled"
-"""Of the verifiers that come with the package, by name: target voices are heard by one."""
+"""Folder of the bundled verifiers, one of which embeds target voices."""
 PRECISIONS = ("single", "bf16")
 LEAST_EPSILON = 0.005
 SHORTEST_TARGET = 2.0
-"""Seconds of a target's voice."""
+"""Least duration of a target recording, in seconds."""
 QUIETEST_TARGET = 1e-4
-"""Root mean square below which a target's recording is silence."""
+"""Least root mean square of a target recording."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class VCloak(Anonymizer):
     compared_by: ClassVar[str] = BY_VERIFIERS
     card: ClassVar[Card] = Card(
         name="vcloak",
-        title="A sound that verifiers trip over is added; the speaker sounds like himself",
+        title="Adversarial perturbation against verifiers; the voice sounds unchanged",
         paper="Deng et al., 'V-Cloak: intelligibility-, naturalness- & timbre-preserving real-time "
         "voice anonymization', USENIX Security 2023",
         year=2023,
@@ -82,17 +82,17 @@ class VCloak(Anonymizer):
         ),
         needs="bundled weights (0.3 MB) or trained ones, and safetensors; computes at 16 kHz; CPU "
         "or GPU",
-        protects="verifiers that do not know of it, in part; nobody who tries keys or trains on "
-        "cloaked speech; no ears",
+        protects="verifiers that do not know of it, in part; not against attackers who try keys or "
+        "train on cloaked speech, nor against listeners",
         promises=(
             "no sample at the working rate moves by more than epsilon, unless it is bent at full "
             "scale as in every system",
             "rhythm, pitch and voice of the speech are kept under the perturbation",
             "the level is kept within 32 ms, and silence stays silent",
             "one pass with a latency of 53 ms, the same block by block as for the whole file",
-            "the output is meant to sound like the input, so the check for unchanged output uses "
-            "ecapa-small, the bundled verifier of its training, instead of the signal: a file "
-            "whose output has a cosine of 0.72 or more with the input is refused",
+            "the output is meant to sound like the input, so it is checked by ecapa-small, the "
+            "bundled verifier of its training, instead of by the signal: a file whose output has a "
+            "cosine of 0.72 or more with the input is refused",
         ),
         fails=(
             "an attacker who tries some keys, or has the key, re-identifies nearly all speakers, "

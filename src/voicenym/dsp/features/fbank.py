@@ -19,7 +19,7 @@ WINDOW = 400
 HOP = 160
 LEAST_POWER = 1e-10
 RANGE_DB = 80.0
-"""Energies further below the loudest of a recording are raised to this."""
+"""Dynamic range: lower energies are raised to this distance below the recording's maximum."""
 
 
 def htk(hertz: float) -> float:

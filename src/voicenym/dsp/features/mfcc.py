@@ -29,7 +29,7 @@ MEAN_WINDOW = 300
 """Frames of the sliding mean, 3 s."""
 LEAST_VARIANCE = 1e-10
 BLOCK_FRAMES = 8_192
-"""Frames that are transformed at once, so that an hour takes no more memory than a minute."""
+"""Frames transformed at once, for bounded memory."""
 
 
 def mel(hertz: torch.Tensor) -> torch.Tensor:

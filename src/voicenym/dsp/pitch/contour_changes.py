@@ -15,7 +15,7 @@ import torch
 from voicenym.dsp.pitch.f0_statistics import moments, register
 
 STEPS = 16
-"""Of a rounded contour, to a standard deviation."""
+"""Quantisation steps per standard deviation."""
 
 
 class Moments:

@@ -12,15 +12,15 @@ import torch
 
 TYPICAL_LOG_F0 = math.log(150.0)
 TYPICAL_LOG_F0_STD = 0.20
-"""Of a recording without voiced frames."""
+"""Standard deviation of a recording without voiced frames."""
 LEAST_STD, MOST_STD = 0.05, 0.5
-"""A monotone would be divided by nothing, and octave errors would be believed."""
+"""Limits of the measured deviation: against division by nearly zero, and against octave errors."""
 LOWEST_F0, HIGHEST_F0 = 60.0, 450.0
-"""Hz, of voices that are put on."""
+"""Limits of the transformed F0, in Hz."""
 LEAST_STRETCH, MOST_STRETCH = 0.5, 1.5
-"""Of a range; beyond, speech sings or drones."""
+"""Limits of the factor on the range of ln F0; beyond them speech sounds sung or monotone."""
 FARTHEST = 0.7
-"""Of ln F0 from the mean; farther away are the tracker's octave errors."""
+"""Largest distance of ln F0 from the mean; larger ones are octave errors."""
 
 
 def moments(f0: torch.Tensor, level: torch.Tensor) -> torch.Tensor:

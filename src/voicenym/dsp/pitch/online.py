@@ -17,12 +17,12 @@ import torch
 
 HOP_SECONDS = 0.010
 ANALYSIS_RATE = 4_000
-"""The signal is brought down to about this rate: voices' harmonics below 1.2 kHz are enough."""
+"""Approximate rate of the analysis: harmonics below 1.2 kHz suffice."""
 CUTOFF = 1_200.0
 PERIODS = 3.0
-"""Periods of the lowest pitch that a window holds."""
+"""Periods of the lowest pitch in a window."""
 FINER = 2
-"""The autocorrelation is interpolated by this factor before peaks are looked for."""
+"""Interpolation factor of the autocorrelation before peak picking."""
 CANDIDATES = 4
 VOICING_THRESHOLD = 0.45
 SILENCE_THRESHOLD = 0.03
@@ -32,7 +32,7 @@ OCTAVE_COST = 0.01
 OCTAVE_JUMP_COST = 0.35
 VOICING_CHANGE_COST = 0.14
 FADE_SECONDS = 10.0
-"""Time in which the memory of the loudest frame fades by 20 dB."""
+"""Time in which the level of the loudest frame decays by 20 dB."""
 FRAMES_AT_ONCE = 4096
 IMPOSSIBLE = -1e4
 

@@ -24,7 +24,7 @@ import torch
 from voicenym.dsp.pitch.peaks_and_paths import best_path, by_frames, filled, median, peaks
 
 SPECTRAL_RATE = 4_000
-"""Spectra are of the signals at about this rate: nothing is left above the band."""
+"""Approximate rate of the signals for spectra, above the band's Nyquist rate."""
 SILENCE = 1e-7
 """Mean magnitude below which nothing is voiced."""
 

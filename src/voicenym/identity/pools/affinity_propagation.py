@@ -15,7 +15,7 @@ from voicenym.identity.pools.ranking import Likeness
 from voicenym.identity.pools.speaker_pool import Pool
 
 MOST = 5000
-"""Speakers of a sex: affinity propagation compares all with all, time and again."""
+"""Most speakers of a sex: affinity propagation has quadratic cost."""
 
 
 def clustered(pool: Pool, likeness: Likeness = "cosine") -> Pool:

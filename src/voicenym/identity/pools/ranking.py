@@ -17,7 +17,7 @@ from voicenym.pseudonym import Pseudonym
 
 Likeness = Literal["cosine", "plda"]
 SPARE = 32
-"""More candidates than asked for that single precision chooses, for double precision to order."""
+"""Additional candidates of the single-precision ranking, for double precision to order."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,7 +21,7 @@ from voicenym.private import private_folder
 
 KIND = "pool"
 Rule = Literal["same", "opposite", "any"]
-"""Of which sex a pseudo-speaker is, seen from the speaker."""
+"""Sex of a pseudo-speaker relative to the speaker's."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,7 @@ from voicenym.pseudonym import Pseudonym
 KIND = "mixture"
 PARTS = ("mean", "basis", "weights", "means", "roots")
 SEXES = ("f", "m", "")
-"""Groups of speakers a mixture each; the empty one is of everybody."""
+"""Groups of speakers with a mixture each; the empty one is all speakers."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

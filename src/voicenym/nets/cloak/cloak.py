@@ -32,15 +32,15 @@ RATE = 16_000
 REFERENCE = 10.0 ** (-26 / 20)
 """Root mean square of speech at its nominal level, -26 dB of full scale (ITU-T P.56)."""
 REACH = 256
-"""Samples to either side over which the level is taken: 16 ms."""
+"""Half width of the level measurement in samples: 16 ms."""
 FLOOR = 1e-4
-"""Added to the level before the signal is divided by it: far below speech, noise is not raised."""
+"""Added to the level before division, far below speech, so that noise is not amplified."""
 MOST_EPSILON = 0.15
-"""Beyond it nothing was trained; V-Cloak's own figures end at 0.10."""
+"""Largest epsilon of the training; V-Cloak's own figures end at 0.10."""
 DIRECTIONS = 64
-"""In which drawn voiceprints differ, at most."""
+"""Number of principal directions of drawn voiceprints."""
 PIECE = 65_536
-"""About so many samples of all rows are processed at once: every piece passes over all weights."""
+"""Approximate number of samples, of all rows, processed at once."""
 
 
 class Cloak(torch.nn.Module):

@@ -9,7 +9,7 @@ from voicenym.nets.cloak import interpolated_convolution
 from voicenym.nets.streaming import convolved
 
 SLOPE = 0.2
-"""Of the leaky rectifier below zero."""
+"""Slope of the leaky rectifier below zero."""
 Folded = tuple[torch.Tensor, torch.Tensor]
 """Weight and bias."""
 

@@ -28,7 +28,7 @@ from voicenym.nets.cloak.geometry import WaveUNetConfig
 from voicenym.nets.cloak.stream_state import Flow
 
 TYPICAL_EPSILON = 0.05
-"""Throttle is told epsilon in these units."""
+"""Unit of epsilon at the input of Throttle."""
 
 
 class Down(torch.nn.Module):

@@ -15,11 +15,11 @@ import torch
 from torch import distributed
 
 SMOOTHING = 1e-5
-"""Of the shares of entries (Laplace)."""
+"""Laplace smoothing of the shares of entries."""
 BEGINNING = 20
-"""Steps of k-means in the first batch."""
+"""Iterations of k-means in the initialisation."""
 MOST_CLUSTERED = 32_768
-"""Vectors that k-means hears at most."""
+"""Largest number of vectors for k-means."""
 
 
 class Quantized(NamedTuple):

@@ -13,9 +13,9 @@ from torch.nn.functional import elu
 from voicenym.nets.streaming import Conv, Memory, extend
 
 FEW_STEPS = 10
-"""Steps of a stream's block up to which an LSTM goes gate by gate,"""
+"""Largest block of a stream, in steps, for the explicit LSTM cell."""
 FEW_FRAMES = 32
-"""and a transposed convolution is a product of matrices."""
+"""Largest block of a stream, in frames, for transposed convolution as a matrix product."""
 
 
 class Unit(torch.nn.Module):

@@ -17,20 +17,21 @@ from voicenym.nets.streaming import Conv, Memory
 from voicenym.nets.synthesis.istft_vocoder import HIGHEST_LOG
 
 EVERY = 2
-"""Frames of the spectrum to one of the codec."""
+"""Spectral frames per codec frame."""
 OVERLAP = 4
-"""Hops in a window."""
+"""Hops per window."""
 KERNEL = 7
 INNER = 3
-"""Channels between the two layers of a block, for one of its own."""
+"""Expansion factor of the blocks."""
 LEAST_POWER = 1e-6
 USUAL, SPREAD = -4.0, 5.0
-"""Of the natural logarithm of a bin's power in ordinary speech, roughly."""
+"""Approximate mean and deviation of log power in ordinary speech, per bin."""
 HEARD_AHEAD, SPOKEN_AHEAD = 1, 2
-"""Frames, of the spectrum and of the codec, that the first convolution of each end looks ahead
-where it is to stream; the blocks then look at no later frame."""
+"""Look-ahead of the first convolution of the encoder in spectral frames, and of the decoder in
+codec frames, for streaming; later blocks have none.
+"""
 QUIET = -3.0
-"""Natural logarithm of a magnitude that the decoder begins at."""
+"""Initial log magnitude of the decoder."""
 
 
 class SpectralEncoder(torch.nn.Module):

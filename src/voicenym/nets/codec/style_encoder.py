@@ -11,7 +11,7 @@ from voicenym.nets.synthesis.synthesis_losses import LogMel
 FFT, HOP, BANDS = 1024, 256, 80
 KERNEL = 5
 LEAST_SAMPLES = FFT
-"""Of a waveform: less than a window is no spectrum."""
+"""Shortest waveform: one window."""
 
 
 class Gated(torch.nn.Module):

@@ -12,7 +12,7 @@ from voicenym.nets.codec.residual_layers import Recurrent, Unit, Up
 from voicenym.nets.streaming import Conv, Memory
 
 EDGE = 7
-"""Kernel of the first and the last convolution."""
+"""Kernel of the first and last convolution."""
 
 
 class SpeechEncoder(torch.nn.Module):

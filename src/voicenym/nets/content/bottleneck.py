@@ -31,9 +31,9 @@ LOWEST, HIGHEST = 60.0, 7600.0
 """Corners of the mel bands, in Hz."""
 LEAST_POWER = 1e-10
 QUIETEST = -8.0
-"""Natural logarithm of power, relative to the average, below which all is silence."""
+"""Floor of log power, relative to the average."""
 EVERY = 2
-"""Frames of the spectrum to one of content."""
+"""Spectral frames per content frame."""
 NOISE_OF_CONTENT = 4
 
 
@@ -140,9 +140,9 @@ class Bottleneck(torch.nn.Module):
         steps, device = 32, self.cosines.device
         memory = Memory()
         with torch.inference_mode():
-            heard = self.front_end(torch.zeros(1, steps * EVERY * HOP, device=device), memory)
-            frames = heard.bands.shape[1] // EVERY * EVERY
-            given = self.encode(heard.bands[:, :frames], memory).shape[1]
+            acoustic = self.front_end(torch.zeros(1, steps * EVERY * HOP, device=device), memory)
+            frames = acoustic.bands.shape[1] // EVERY * EVERY
+            given = self.encode(acoustic.bands[:, :frames], memory).shape[1]
         return (steps - given) * EVERY * HOP
 
     def bits(self) -> float:

@@ -28,7 +28,7 @@ EDGE = 40
 """Zeros on either side: windows of 400 samples every 320 then give a frame for every 320."""
 TEMPERATURE = 0.1
 UNITS_LAYER = 7
-"""Whose output the units of van Niekerk et al. are clusters of."""
+"""Layer whose outputs are clustered into units by van Niekerk et al."""
 
 
 class RecordingNorm(torch.nn.GroupNorm):

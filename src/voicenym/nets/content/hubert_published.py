@@ -20,7 +20,7 @@ from voicenym.nets.safetensors_file import refuse_pickles, tensors
 HEAD = 64
 """Elements of an attention head of HuBERT, in all its published sizes."""
 FILES = ("model.safetensors", "pytorch_model.bin")
-"""What a folder in the layout of transformers holds."""
+"""File names in the layout of transformers."""
 MAPS = (
     (r"feature_extractor\.conv_layers\.0\.layer_norm\.", "feature_extractor.norm0."),
     (r"feature_extractor\.conv_layers\.(\d+)\.conv\.", r"feature_extractor.conv\1."),
@@ -35,9 +35,9 @@ MAPS = (
 )
 """From names in transformers to those here."""
 PLAIN = "hubert"
-"""Kind of a folder of ours with HuBERT's weights alone, which a projection is put on."""
+"""Kind of a folder with HuBERT's weights alone, without a projection."""
 SOFT = ("proj.weight", "proj.bias", "label_embedding.weight")
-"""What HuBERT itself does not have."""
+"""Parameters of the soft encoder that HuBERT itself lacks."""
 
 
 def from_published(

@@ -24,7 +24,7 @@ from voicenym.nets.masked_batch import valid
 KIND = "units"
 COEFFICIENTS = 13
 SLOPES = 2
-"""Thirteen cepstra, their slopes and the slopes' slopes: 39, as for HuBERT's first units."""
+"""Order of the deltas: with thirteen cepstra, 39 elements, as for HuBERT's first units."""
 
 
 class Units(torch.nn.Module):

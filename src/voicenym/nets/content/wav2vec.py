@@ -29,7 +29,7 @@ HOP = 320
 EDGE = 40
 """Zeros on either side, as for HuBERT."""
 LEAST_VARIANCE = 1e-7
-"""Added to a waveform's variance where it is normalised, as transformers does."""
+"""Added to the variance in the normalisation of a waveform, as in transformers."""
 MODELS = ("wav2vec2", "hubert", "wavlm", "unispeech", "unispeech-sat")
 
 

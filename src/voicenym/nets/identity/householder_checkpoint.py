@@ -17,7 +17,7 @@ from voicenym.nets.identity.householder_network import Householder
 
 KIND = "householder"
 BUNDLED = Path(__file__).parent / "bundled"
-"""Networks that come with the package, by name; their cards lie beside their weights."""
+"""Bundled networks by name; their cards lie beside their weights."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,7 @@ are more; the products of several systems are multiplied."""
 BLOCK = 96
 """Reflections of a triangular system in :func:`reflect_all`."""
 LEAST = 1e-30
-"""Of a squared length: a vector that is shorter reflects nothing."""
+"""Least squared length; shorter vectors reflect nothing."""
 
 
 def reflect(x: torch.Tensor, vectors: torch.Tensor) -> torch.Tensor:

@@ -25,12 +25,12 @@ MELS = 40
 SIZE = 256
 LAYERS = 3
 LOUDNESS_DB = -30.0
-"""Level that recordings are brought to before they are encoded."""
+"""Level to which recordings are normalised."""
 PART_FRAMES = 160
-"""A recording is encoded in parts of 1.6 s, and their vectors are averaged."""
+"""Length of a partial window, 1.6 s."""
 PARTS_PER_SECOND = 1.3
 LEAST_COVERAGE = 0.75
-"""A last part of which less lies within the recording is left out."""
+"""Least share of the last window within the recording; otherwise it is dropped."""
 PARTS_AT_ONCE = 256
 
 

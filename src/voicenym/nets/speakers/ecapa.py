@@ -18,7 +18,7 @@ from voicenym.nets.speakers.tdnn_layers import Conv, Norm, Tdnn, Valid, linear, 
 
 BANDS = 80
 AT_ONCE = 256
-"""Channels that are pooled at a time: their frames stay in the processor's cache."""
+"""Channels pooled at a time, so that their frames stay in the cache."""
 DILATIONS = (2, 3, 4)
 
 

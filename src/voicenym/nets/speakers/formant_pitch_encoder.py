@@ -24,14 +24,13 @@ TYPICAL_F0, TYPICAL_F1 = 150.0, 530.0
 """Hz, of a recording without voiced frames; higher formants as of a uniform tube. Means over 189
 speakers of LibriSpeech and speechocean762, as measured here: 164, 464, 1546, 2707, 3743 Hz."""
 SPREAD = (0.45, 0.25, 0.2, 0.13, 0.12, 0.12)
-"""Octaves by which speakers lie apart: the deviations of F0, F1, ... of those speakers, rounded;
-F5's is F4's."""
+"""Standard deviations of F0, F1, ... over these speakers in octaves, rounded; F5's is F4's."""
 POLES, WIDEST = 12, 800.0
 """Of a frame's model, and the bandwidth of a formant at most, in Hz. With the 10 poles that are
 usual, vowels of scaled tracts were found up to 30 % off, and F3 and F4 of the men and women of
 LibriSpeech 2 % apart; with these they are 11 and 12 % apart (2026-11-21)."""
 AT_ONCE = 512
-"""Frames that are measured together."""
+"""Frames measured at once."""
 
 
 def typical(size: int) -> torch.Tensor:

@@ -10,7 +10,7 @@ from voicenym.nets.architectures import Kinds
 from voicenym.nets.speakers.speaker_encoder import Encoder
 
 SMALL = Path(__file__).parent / "bundled" / "ecapa-small"
-"""The speaker encoder that comes with the package; its card lies beside its weights."""
+"""The bundled speaker encoder; its card lies beside its weights."""
 KINDS: Kinds[Encoder] = Kinds(
     "speaker encoder",
     {

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 import torch
 
 SLOPE = 0.01
-"""Of a leaky rectifier below zero."""
+"""Slope of the leaky rectifier below zero."""
 LEAST_VARIANCE = 1e-12
 FRAMES_AT_ONCE = 1_000
 """About so many are computed at once: enough for large matrix products, and few enough that

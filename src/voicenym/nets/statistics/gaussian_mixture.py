@@ -15,9 +15,9 @@ from functools import cached_property
 import torch
 
 BLOCK_NUMBERS = 1 << 23
-"""Numbers that a block of frames may take in each intermediate table (64 MB in float64)."""
+"""Largest number of elements of an intermediate table (64 MB in float64)."""
 RELEVANCE = 16.0
-"""Reynolds's relevance factor: frames after which a component's mean is half the speaker's."""
+"""Reynolds's relevance factor: after so many frames, an adapted mean is half the speaker's."""
 
 
 @dataclass(frozen=True)

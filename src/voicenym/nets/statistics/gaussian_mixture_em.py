@@ -16,13 +16,13 @@ from voicenym.errors import VoicenymError
 from voicenym.nets.statistics.gaussian_mixture import Mixture, unpack
 
 FLOOR = 0.01
-"""Least variance of a component in any direction, as a share of that of all frames."""
+"""Variance floor of a component in any direction, as a share of the variance of all frames."""
 SPLIT_OFFSET = 0.2
-"""Deviations by which the halves of a split component are moved, each its way."""
+"""Offset of the two halves of a split component, in standard deviations."""
 LEAST_FRAMES = 2
-"""Frames for each component, below which nothing can be said of its variances."""
+"""Least number of frames per component."""
 LEAST_COUNT = 1.0
-"""Frames of a component below which its mean and variances stay as they are."""
+"""Least frame count of a component for an update."""
 LEAST_WEIGHT = 1e-10
 
 

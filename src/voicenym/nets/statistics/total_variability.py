@@ -19,7 +19,7 @@ import torch
 from voicenym.nets.statistics.gaussian_mixture import Mixture, pack, unpack
 
 BLOCK_NUMBERS = 1 << 22
-"""Numbers that a block of recordings may take in each intermediate table (32 MB in float64)."""
+"""Largest number of elements of an intermediate table (32 MB in float64)."""
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from voicenym.nets.statistics.total_variability import BLOCK_NUMBERS, TotalVaria
 
 ITERATIONS = 10
 LEAST_COUNT = 1.0
-"""Frames of a component below which its part of the model stays as it is."""
+"""Least frame count of a component for an update."""
 
 Statistics = tuple[torch.Tensor, torch.Tensor]
 """Counts ``[recording, component]`` and sums ``[recording, component, d]``."""

@@ -29,7 +29,7 @@ class DiscriminatorOutput(NamedTuple):
     """Output of one discriminator: score and hidden features."""
 
     score: torch.Tensor
-    """``[batch, ...]``: one number per place that it looks at; 1 is real."""
+    """``[batch, ...]``: one score per position; 1 is real."""
     features: list[torch.Tensor]
     """Outputs of its layers, the score included."""
 

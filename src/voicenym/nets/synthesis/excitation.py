@@ -22,7 +22,7 @@ GOLDEN = 0x9E3779B97F4A7C15
 FIRST_FACTOR = 0xBF58476D1CE4E5B9
 SECOND_FACTOR = 0x94D049BB133111EB
 NOISE_OF_SINES, NOISE_OF_BRANCH, START_OF_SINES = 1, 2, 3
-"""Purposes: each has a stream of numbers of its own under one seed."""
+"""Names of independent noise streams under one seed."""
 
 
 def _signed(value: int) -> int:

@@ -28,7 +28,7 @@ from voicenym.nets.weight_norm import normalize_weights, plain
 
 SLOPE = 0.1
 LAST_SLOPE = 0.01
-"""The published generator leaves the last rectifier at torch's default."""
+"""Slope of the last rectifier: torch's default, as in the published generator."""
 RATES = {160: (5, 4, 2, 2, 2), 256: (8, 8, 2, 2), 320: (5, 4, 4, 2, 2)}
 """Upsampling by hop: of SSL-SAS, of HiFi-GAN, of speech resynthesis."""
 SHORT_RATES = {160: (8, 5, 4), 256: (8, 8, 4), 320: (8, 8, 5)}

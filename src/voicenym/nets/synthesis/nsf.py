@@ -21,7 +21,9 @@ from voicenym.nets.synthesis.synthesizer import Conditions
 
 NOISE_DEVIATION = 0.1 / 3.0
 VOICED_LIMIT, UNVOICED_LIMIT, LIMIT_RANGE = 0.7, 0.3, 0.2
-"""Where harmonics end and noise begins, as a share of half the rate, and how far it may move."""
+"""Limits between harmonics and noise, voiced and unvoiced, and their range, as shares of half the
+rate.
+"""
 SMOOTHED_FRAMES = 4
 BLOCK_SCALE = 0.1
 

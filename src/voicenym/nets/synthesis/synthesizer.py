@@ -12,12 +12,12 @@ from voicenym.nets.architectures import Network
 from voicenym.nets.streaming import Memory
 
 REFERENCE_F0 = 150.0
-"""In Hz: where the logarithm of F0 is zero."""
+"""Reference of log F0, in Hz."""
 LOWEST_F0, HIGHEST_F0 = 50.0, 600.0
 """Ends of the table of learned pitches, in Hz."""
 PITCHES = ("hertz", "log", "table")
 LONGEST_LATENCY = 4096
-"""In frames: a network that holds back more does not stream."""
+"""Largest latency of a stream, in frames."""
 
 
 class Conditions(torch.nn.Module):

@@ -22,10 +22,10 @@ import torch
 from voicenym.errors import VoicenymError
 
 BLANK = 0
-"""The token that says nothing."""
+"""The blank token."""
 BEAM = 16
 LEAST = -10.0
-"""Logarithm of the probability in a frame below which a token does not go on a prefix."""
+"""Log probability in a frame below which a token does not extend a prefix."""
 
 Text = tuple[int, ...]
 

@@ -33,7 +33,7 @@ LABELS = "_'ABCDEFGHIJKLMNOPQRSTUVWXYZ "
 CEILING = 20.0
 """Where the rectifier of the convolutions clips: section 3.1 of the paper."""
 FLATTEST = 1e-5
-"""Deviation of log magnitudes below which they are not raised to 1: digital silence."""
+"""Least deviation for the normalisation of log magnitudes; below it is digital silence."""
 _MAPS = (
     (r"^conv\.seq_module\.0\.", "first."),
     (r"^conv\.seq_module\.1\.", "first_norm."),

@@ -11,9 +11,9 @@ RATE = 16_000
 WINDOW, HOP = 400, 160
 """25 ms every 10 ms, in samples."""
 FLOOR = 1e-7
-"""Power added before the logarithm: the noise of 16-bit samples, about."""
+"""Power added before the logarithm, about the noise of 16-bit samples."""
 FLATTEST = 1e-3
-"""Deviation of a band's logarithm below which it is not raised to 1: digital silence."""
+"""Least deviation for the normalisation of a band; below it is digital silence."""
 
 
 def mels(bands: int) -> MelSpectrum:

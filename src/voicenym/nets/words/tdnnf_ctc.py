@@ -17,7 +17,7 @@ from voicenym.nets.content.tdnnf import HOP, TdnnF, TdnnFConfig
 from voicenym.nets.masked_batch import MaskedBatchNorm, valid
 
 EVERY = 3
-"""Frames of the bottleneck to one of scores."""
+"""Bottleneck frames per output frame."""
 FRAME = EVERY * HOP / RATE
 
 

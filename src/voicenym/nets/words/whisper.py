@@ -20,15 +20,15 @@ from voicenym.nets.architectures import Kinds, Network, sizes
 
 RATE, FFT, HOP = 16_000, 400, 160
 WINDOW = 30 * RATE
-"""Samples that the encoder hears at once."""
+"""Samples of an input window."""
 EVERY = 2
-"""Frames of the spectrum to a state."""
+"""Spectral frames per state."""
 STATE = HOP * EVERY
-"""Samples to a state."""
+"""Samples per state."""
 LEAST, RANGE = 1e-10, 8.0
-"""Smallest power, and powers of ten below the greatest at which spectra end."""
+"""Power floor, and dynamic range of the spectra in powers of ten."""
 MOST_TOKENS = 224
-"""That are written of a window, as published."""
+"""Largest number of tokens per window, as published."""
 
 
 @dataclass(frozen=True)

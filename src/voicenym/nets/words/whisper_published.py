@@ -49,7 +49,7 @@ HUB = (
     (r"(.*)\.k\.", r"\1.key."),
     (r"(.*)\.v\.", r"\1.value."),
 )
-"""Names of the hub's, changed in this order, to ours."""
+"""Replacements from the hub's names to ours, in order."""
 
 
 class Published(NamedTuple):
@@ -204,7 +204,7 @@ LINEAR = {
     ("cross", 1): ("key", "value"),
     ("cross", 2): ("out",),
 }
-"""What CTranslate2 stacks in a layer of attention."""
+"""Matrices that CTranslate2 stacks in an attention layer."""
 
 
 def from_hub(found: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:

@@ -17,11 +17,11 @@ from voicenym.resynthesis.bundled.model_parts import Parts
 from voicenym.resynthesis.common.averages import Averages, Sums
 
 PART_SECONDS = 20.0
-"""A recording's vector is the mean of those of parts this long."""
+"""Length of the segments whose vectors are averaged."""
 LEAST_SECONDS = 1.0
-"""A last part shorter than this counts only where there is no other."""
+"""Shortest last segment, unless it is the only one."""
 ENCODED_FRAMES = 3000
-"""Content is counted this many frames at a time, by the averages until their end."""
+"""Frames per update of the content statistics, with the averages up to their end."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class AveragesReader:
         endless = [2**62] * rows if lengths is None else list(lengths)
         self._lengths = torch.tensor(endless, device=device)[:, None]
         self._input = torch.zeros(rows, 0, device=device)
-        self._heard = self._tracked = 0
+        self._analysed = self._tracked = 0
         self._waiting: list[
             tuple[AcousticFrames, torch.Tensor]
         ] = []  # whose content is not counted yet
@@ -87,19 +87,19 @@ class AveragesReader:
         return replace(averages, content=self._content)
 
     def _listen(self, signal: torch.Tensor) -> None:
-        heard = self._parts.content.front_end(signal, self._memory)
-        frame = self._heard + torch.arange(heard.power.shape[1], device=signal.device)
+        acoustic = self._parts.content.front_end(signal, self._memory)
+        frame = self._analysed + torch.arange(acoustic.power.shape[1], device=signal.device)
         # what lies behind a row's end is padding of a batch
         inside = (frame + 1) * HOP <= self._lengths
         first = 0
         while first < len(frame):
-            some = slice(first, first + ENCODED_FRAMES - self._heard % ENCODED_FRAMES)
-            part = AcousticFrames(heard.bands[:, some], heard.power[:, some])
+            some = slice(first, first + ENCODED_FRAMES - self._analysed % ENCODED_FRAMES)
+            part = AcousticFrames(acoustic.bands[:, some], acoustic.power[:, some])
             self._sums.add_frames(part, inside[:, some])
-            first, self._heard = some.stop, self._heard + part.power.shape[1]
+            first, self._analysed = some.stop, self._analysed + part.power.shape[1]
             if self._parts.everybody is not None:
                 self._waiting.append((part, inside[:, some]))
-                if self._heard % ENCODED_FRAMES == 0:
+                if self._analysed % ENCODED_FRAMES == 0:
                     self._encode()
 
     def _encode(self) -> None:

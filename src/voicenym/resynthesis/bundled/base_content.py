@@ -42,7 +42,7 @@ class NarrowContent(Content):
                 self.encode(row[None, :n])[0] for row, n in zip(waveforms, lengths, strict=True)
             ]
             return torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)
-        heard = self.bottleneck.front_end(waveforms)
-        sums = Sums(len(waveforms), heard.bands.shape[2], str(waveforms.device))
-        sums.add_frames(heard, torch.ones_like(heard.power))
-        return self.bottleneck.encode(heard.bands - sums.averages().bands[:, None])
+        acoustic = self.bottleneck.front_end(waveforms)
+        sums = Sums(len(waveforms), acoustic.bands.shape[2], str(waveforms.device))
+        sums.add_frames(acoustic, torch.ones_like(acoustic.power))
+        return self.bottleneck.encode(acoustic.bands - sums.averages().bands[:, None])

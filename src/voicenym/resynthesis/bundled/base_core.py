@@ -17,18 +17,18 @@ from voicenym.resynthesis.common import pauses
 from voicenym.resynthesis.common.averages import Averages, Sums, between
 
 PRIOR_SECONDS = 1.0
-"""Weight of the usual averages at the start of a live stream, in seconds of ordinary speech."""
+"""Weight of the typical averages at the start of a live stream, in seconds of speech."""
 ORDINARY_POWER = -6.0
 """Natural logarithm of the mean square of ordinary speech (-26 dBFS)."""
 ORDINARY_FLOOR = -14.0
-"""That of its pauses."""
+"""Natural logarithm of the mean square of its pauses."""
 ORDINARY_PAUSES = 0.2
-"""Their share of its time."""
+"""Share of pauses in its time."""
 STEP = EVERY * HOP
-"""Samples that are worked on together: a frame of content."""
+"""Samples processed together: a content frame."""
 HIGHEST_GAIN = 10.0
 AROUND = 2
-"""Frames after a frame that its gain hears: one in the average, one in the line between."""
+"""Look-ahead of a gain in frames: one in the average, one in the interpolation."""
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ class ResynthesisCore:
     def push(self, block: torch.Tensor) -> torch.Tensor:
         """Adds ``[row, time]``; returns the finished samples."""
         self._owed += block.shape[1]
-        out = self._level(self._speak(self._hear(block)))
+        out = self._level(self._synthesise(self._analyse(block)))
         self._owed -= out.shape[1]
         return out
 
@@ -130,7 +130,7 @@ class ResynthesisCore:
         owed = self._owed
         return self.push(self._input.new_zeros(self._rows, self.latency + 2 * STEP))[:, :owed]
 
-    def _hear(self, block: torch.Tensor) -> int:
+    def _analyse(self, block: torch.Tensor) -> int:
         """Analyses a block into the queues; returns the number of complete frames."""
         pitch = self._pitch.push(block)
         signal = torch.cat([self._input, block], dim=1)
@@ -138,20 +138,20 @@ class ResynthesisCore:
         self._input = signal[:, ready:].clone()
         if ready:
             self._plain = torch.cat([self._plain, windows(signal[:, :ready])], dim=1)
-            heard = self._parts.content.front_end(signal[:, :ready], self._memory)
-            self._content(heard)
+            acoustic = self._parts.content.front_end(signal[:, :ready], self._memory)
+            self._content(acoustic)
         self._contour(pitch)
         numbers = EVERY * self._numbers.shape[1]
         known = min(numbers, self._power.shape[1], self._f0.shape[1] - 1)
         return max(0, known) // EVERY * EVERY
 
-    def _content(self, heard: AcousticFrames) -> None:
-        bands, power = heard
+    def _content(self, acoustic: AcousticFrames) -> None:
+        bands, power = acoustic
         if self._averages is not None:
             mean = torch.cat([self._averages.power[:, None], self._averages.bands], dim=1)[:, None]
             floor = self._averages.floor[:, None]
         else:
-            sums = Sums.of_frames(heard, torch.ones_like(power)).cumsum(1)
+            sums = Sums.of_frames(acoustic, torch.ones_like(power)).cumsum(1)
             sums = sums + self._sums.frames[:, None]
             counts = pauses.counted(power).cumsum(1) + self._sums.levels[:, None]
             if sums.shape[1]:
@@ -171,11 +171,11 @@ class ResynthesisCore:
         self._bands = bands[:, ready:].clone()
         if ready:
             encoder = self._parts.content
-            numbers = self._evened(encoder.encode(bands[:, :ready], self._memory))
+            numbers = self._normalised(encoder.encode(bands[:, :ready], self._memory))
             numbers = encoder.noisy(numbers, self._voice.seeds, self._memory)
             self._numbers = torch.cat([self._numbers, numbers], dim=1)
 
-    def _evened(self, numbers: torch.Tensor) -> torch.Tensor:
+    def _normalised(self, numbers: torch.Tensor) -> torch.Tensor:
         """Normalised content; in a live stream, by its statistics so far."""
         frames = EVERY * numbers.shape[1]
         level, self._levels = self._levels[:, :frames], self._levels[:, frames:]
@@ -207,7 +207,7 @@ class ResynthesisCore:
         target = moved_within(pitch.f0.double(), mean, std, *to)
         self._f0 = torch.cat([self._f0, target.float()], dim=1)
 
-    def _speak(self, frames: int) -> torch.Tensor:
+    def _synthesise(self, frames: int) -> torch.Tensor:
         """Synthesises so many frames from the queues; the waveform lags behind them."""
         if not frames:
             return self._made.new_zeros(self._rows, 0)

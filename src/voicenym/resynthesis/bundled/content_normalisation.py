@@ -22,11 +22,11 @@ import torch
 from voicenym.nets.content.bottleneck import EVERY
 
 SPEAKING = -2.8
-"""Natural logarithm of power: 12 dB below a recording's average, half of a frame counts."""
+"""Log power, 12 dB below a recording's average, at which a frame has half weight."""
 STEEPNESS = 2.0
-"""How abruptly frames begin to count there."""
+"""Steepness of the weight at that level."""
 FRAMES_OF_MEAN, FRAMES_OF_COVARIANCE = 5.0, 25.0
-"""Of everybody's content that are added to a recording's."""
+"""Frames with the global statistics that are added to a recording's."""
 LEAST_VARIANCE = 1e-7
 
 

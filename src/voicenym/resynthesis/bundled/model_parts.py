@@ -18,9 +18,9 @@ from voicenym.resynthesis.bundled.content_normalisation import ContentStatistics
 
 KIND = "resynthesis"
 LOWEST_RANGE, HIGHEST_RANGE = 0.12, 0.24
-"""Standard deviation of ln F0 of the voices that are drawn."""
+"""Limits of the drawn standard deviation of ln F0."""
 FARTHEST = 2.0
-"""Standard deviations beyond which no voice is drawn."""
+"""Limit of the draws, in standard deviations."""
 
 
 class Voices(torch.nn.Module):

@@ -21,7 +21,7 @@ from voicenym.nets.identity.householder_checkpoint import Rotation
 from voicenym.pseudonym import Pseudonym
 
 NAME = "musa"
-"""Of the codec's speaker encoder, where vectors are asked whose they are."""
+"""Name of the codec's speaker encoder in checks of vectors."""
 
 
 def anonymized(

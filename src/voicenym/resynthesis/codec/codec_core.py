@@ -18,9 +18,9 @@ from voicenym.resynthesis.common.windows import Window, Windows
 
 ENDLESS = 2**62
 EVERY_SECONDS = 1.0
-"""Of a live stream, after which who speaks is heard anew."""
+"""Interval of the updates of a live stream's speaker vector."""
 MOST_PAST = 10 * RATE
-"""Samples of a live stream's past from which it is heard who speaks."""
+"""Samples of past speech for the speaker vector of a live stream."""
 
 
 class CodecSpeakers:

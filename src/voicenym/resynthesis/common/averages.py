@@ -34,16 +34,16 @@ class Averages:
     content: torch.Tensor | None = None
 
     @classmethod
-    def of(cls, heard: AcousticFrames, f0: torch.Tensor, level: torch.Tensor) -> Averages:
+    def of(cls, acoustic: AcousticFrames, f0: torch.Tensor, level: torch.Tensor) -> Averages:
         """Averages of whole rows.
 
         Args:
-            heard: their frames.
+            acoustic: their frames.
             f0: ``[row, frame']`` in Hz, 0 where unvoiced.
             level: ``[row, frame']``, what an F0 counts.
         """
-        sums = Sums(len(f0), heard.bands.shape[2])
-        sums.add_frames(heard, torch.ones_like(heard.power))
+        sums = Sums(len(f0), acoustic.bands.shape[2])
+        sums.add_frames(acoustic, torch.ones_like(acoustic.power))
         sums.add_pitch(f0, level)
         return sums.averages()
 
@@ -69,16 +69,16 @@ class Sums:
         self.pitch = torch.zeros(rows, 3, dtype=torch.float64, device=device)
         """Of :func:`~voicenym.dsp.pitch.f0_statistics.moments`."""
 
-    def add_frames(self, heard: AcousticFrames, inside: torch.Tensor) -> None:
+    def add_frames(self, acoustic: AcousticFrames, inside: torch.Tensor) -> None:
         """Adds frames; ``inside`` ``[row, frame]`` is 0 for padding."""
-        self.frames = self.frames + self.of_frames(heard, inside).sum(1)
-        self.levels = self.levels + (pauses.counted(heard.power) * inside[..., None]).sum(1)
+        self.frames = self.frames + self.of_frames(acoustic, inside).sum(1)
+        self.levels = self.levels + (pauses.counted(acoustic.power) * inside[..., None]).sum(1)
 
     @staticmethod
-    def of_frames(heard: AcousticFrames, inside: torch.Tensor) -> torch.Tensor:
+    def of_frames(acoustic: AcousticFrames, inside: torch.Tensor) -> torch.Tensor:
         """Contributions of each frame, ``[row, frame, 2 + band]``."""
-        weight = (weights(heard.power) * inside)[..., None]
-        values = torch.cat([heard.power[..., None], heard.bands], dim=2).double()
+        weight = (weights(acoustic.power) * inside)[..., None]
+        values = torch.cat([acoustic.power[..., None], acoustic.bands], dim=2).double()
         return torch.cat([weight, weight * values], dim=2)
 
     def add_pitch(self, f0: torch.Tensor, level: torch.Tensor) -> None:

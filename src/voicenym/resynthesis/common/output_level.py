@@ -11,7 +11,7 @@ import torch
 
 HOP = 160
 AROUND = 5
-"""Frames to either side that a gain hears, under a Hann window."""
+"""Frames on either side in the average of a gain, under a Hann window."""
 HIGHEST_GAIN = 10.0
 LEAST_POWER = 1e-12
 

@@ -13,18 +13,18 @@ from __future__ import annotations
 import torch
 
 LOWEST, HIGHEST, WIDTH = -24.0, 1.0, 0.25
-"""Of the histogram's bins; all that lies beyond counts in the outer ones."""
+"""Range and width of the histogram's bins; levels beyond count in the outer ones."""
 BINS = round((HIGHEST - LOWEST) / WIDTH)
 SHARE = 0.05
-"""Of the frames of a recording that lie below its floor."""
+"""Share of a recording's frames below its noise floor."""
 FLOOR = -10.0
-"""Where pauses are moved to: 43 dB below the average."""
+"""Common noise floor: 43 dB below the average."""
 MARGIN = 1.5
-"""Above a floor, up to where it is noise: 6.5 dB."""
+"""Range above the noise floor that counts as noise: 6.5 dB."""
 FAINTEST_SPEECH = -3.0
-"""13 dB below the average; what is louder is never moved, however loud the floor."""
+"""13 dB below the average; louder frames are never changed, whatever the floor."""
 STEEPEST = 4.0
-"""Most by which a difference of levels grows."""
+"""Largest slope of the level mapping."""
 
 
 def counted(power: torch.Tensor) -> torch.Tensor:

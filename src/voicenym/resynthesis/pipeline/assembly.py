@@ -38,7 +38,7 @@ from voicenym.resynthesis.pipeline.synthesis_settings import Settings, TrainingR
 KIND = "pipeline"
 NEEDED = ("content", "speaker", "synthesizer")
 CHOICES = ("pool", "roh", "loh", "mixture", "register")
-"""Parts that some systems need."""
+"""Optional modules, which some systems need."""
 ASSEMBLE = (
     "voicenym models assemble --content DIR --speaker DIR --synthesizer DIR ... -o FOLDER; what "
     "can be fetched: voicenym models list"

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-NEEDS = "needs weights, none come along (voicenym models assemble); 16 kHz, CPU or GPU, hears a"
-SSL_NEEDS = (
-    f"{NEEDS} recording as a whole; content/ (hubert-soft), speaker/ (ecapa), synthesizer/ "
-    "(hifigan)"
-)
-B1_NEEDS = f"{NEEDS} recording as a whole; content/ (tdnnf), speaker/ (xvector), synthesizer/"
+NEEDS = "weights, not bundled (voicenym models assemble); 16 kHz; CPU or GPU; two passes over a"
+SSL_NEEDS = f"{NEEDS} recording; content/ (hubert-soft), speaker/ (ecapa), synthesizer/ (hifigan)"
+B1_NEEDS = f"{NEEDS} recording; content/ (tdnnf), speaker/ (xvector), synthesizer/"
 SSL_STEPS = (
-    "content = HuBERT-soft(speech): 50 frames a second, each given twice",
+    "content = HuBERT-soft(speech): 50 frames a second, each repeated once",
     "F0 by YAAPT, 60 to 400 Hz, every 10 ms; 0 where unvoiced; the speaker's own",
     "x = ECAPA-TDNN(speech), 192 numbers",
     "waveform = HiFi-GAN(content, F0, x'): 393 numbers a frame with 200 of content",
@@ -22,31 +19,31 @@ B1_STEPS = (
     "affinity, of the same sex; not normalised",
 )
 PROMISES = (
-    "length, channels, rhythm and the level over a tenth of a second are kept; silence is silent",
+    "length, channels, rhythm and the level over 0.1 s are kept; silence stays silent",
     "no sample, phase or spectrum of the original reaches the output, only content, F0 and level",
-    "blocks of any size give the same file; memory does not grow with its length",
+    "the output does not depend on the block size; memory is bounded",
 )
 FAILS = (
-    "F0 is the speaker's own, as published, unless f0=moved: register and intonation stay",
-    "content still holds something of the speaker: accent, rhythm, and what attackers who train on "
-    "the output find",
-    "does not work live: parts hear a recording as a whole",
-    "music, overlapping talkers and whispering are spoken as if they were one voice",
+    "F0 is the speaker's own, as published, unless f0=moved: mean F0 and intonation are kept",
+    "content features still carry speaker information: accent, rhythm, and what attackers trained "
+    "on the output exploit",
+    "does not work live: some modules need the whole recording",
+    "music, overlapping talkers and whispering are resynthesised as if they were one voice",
 )
 HOUSEHOLDER_FAILS = (
     "with turns=model, as published, there is one secret for all speakers, the seed of a training, "
-    "and whoever has the weights has it",
+    "which whoever has the weights knows",
 )
 SSL_UNLIKE = (
     "HuBERT-soft as van Niekerk et al. publish it (256 numbers, layers as in the checkpoint) where "
     "the paper has 200 numbers after six layers; content/ decides",
-    "long recordings are heard in windows of 30 s, of which the middle 24 s are kept",
-    "the level over a tenth of a second is made that of the input, which the paper does not do",
+    "long recordings are processed in windows of 30 s, of which the middle 24 s are kept",
+    "the level over 0.1 s is set to that of the input; the paper does not do this",
 )
-HOUSEHOLDER_UNLIKE = ("the key's own rotation, after the network's, is ours",)
+HOUSEHOLDER_UNLIKE = ("the rotation by the key, after the network's, is ours",)
 B1_UNLIKE = (
-    "the recogniser hears 40 log mel bands and no i-vector, where the challenge's hears 40 cepstra "
-    "and an i-vector of 100 numbers; it learns by CTC; content/ decides its sizes",
+    "the input of the recogniser is 40 log mel bands without an i-vector, in the challenge 40 "
+    "cepstra and an i-vector of 100 elements; it is trained by CTC; content/ decides its sizes",
     "the x-vector network is of SpeechBrain's layout and features, not of Kaldi's",
-    "the level over a tenth of a second is made that of the input, which the challenge's does not",
+    "the level over 0.1 s is set to that of the input; the challenge's baseline does not do this",
 )

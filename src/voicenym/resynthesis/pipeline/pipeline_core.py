@@ -27,7 +27,7 @@ from voicenym.resynthesis.pipeline.conditioning import (
 )
 
 SYNTHESIS_SECONDS = 2.0
-"""Frames go to the synthesizer in parts this long: what it makes meanwhile stays in the cache."""
+"""Length of the blocks for the synthesizer, whose activations then fit the cache."""
 ENDLESS = 2**62
 
 

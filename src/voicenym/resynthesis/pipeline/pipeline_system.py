@@ -24,7 +24,7 @@ from voicenym.resynthesis.pipeline.pipeline_core import PipelineCore, Profile, P
 from voicenym.resynthesis.pipeline.synthesis_settings import names
 
 CHANGES = ("moved", "quantised", "noisy")
-"""Of pitch, in the order in which they are made."""
+"""F0 transformations, in the order of application."""
 FARTHEST = 2.0
 
 

@@ -17,7 +17,7 @@ from voicenym.nets.speakers.formant_pitch_encoder import octaves
 
 SCALES = ("none", "unit", "root", "octaves")
 LEARNT = "learnt_with"
-"""Where a synthesizer's configuration says it."""
+"""Key of the record in a synthesizer's configuration."""
 
 
 @dataclass(frozen=True)
