@@ -105,7 +105,7 @@ def synthesize(residual: torch.Tensor, a: torch.Tensor) -> torch.Tensor:
 
 def synthesize_(residual: torch.Tensor, a: torch.Tensor) -> torch.Tensor:
     """In-place form of :func:`synthesize`."""
-    # Forward substitution: once a sample is known, its share of the next ones is taken away. One
+    # Forward substitution: once a sample is known, its share of the next ones is subtracted. One
     # operation over all frames a sample, where summing up the past would take three.
     length, order = residual.shape[0], a.shape[0] - 1
     minus_a = -a[1:]

@@ -153,9 +153,9 @@ class Masking(torch.nn.Module):
             masker: ``[batch, time]`` at 16 kHz.
 
         Returns:
-            Powers ``[batch, frame, 1025]`` that just cannot be heard, and scales ``[batch]``: what
-            1 of :meth:`power` is in these. A silent recording hides what the ear does not hear at
-            the level of a full-scale sine at 96 dB.
+            Threshold powers ``[batch, frame, 1025]``, and scales ``[batch]``: the threshold's unit
+            for a value of 1 of :meth:`power`. The threshold of a silent recording is the absolute
+            threshold of hearing, with a full-scale sine at 96 dB.
         """
         with torch.no_grad():
             power = self.power(masker)
@@ -168,10 +168,10 @@ class Masking(torch.nn.Module):
     def maskers(self, levels: torch.Tensor) -> Maskers:
         """Maskers in spectra in dB, ``[..., 1025]``.
 
-        A tone is a local maximum that stands out of the bins around it; its level is that of
-        its three bins. The power that is no tone's makes a noise in each critical band, at the
-        geometric mean of its bins. What is not heard alone, and what is near a stronger one of its
-        kind, is left out.
+        A tone is a local maximum that stands out of the bins around it; its level is that of its
+        three bins. The power that is no tone's makes a noise in each critical band, at the
+        geometric mean of its bins. Maskers below the absolute threshold of hearing, and those near
+        a stronger one of their kind, are discarded.
         """
         tones, taken = self._tones(levels)
         strongest = tones.topk(min(TONES, BINS), dim=-1)
@@ -197,7 +197,7 @@ class Masking(torch.nn.Module):
         z = self._bark[maskers.bins]
         offset = torch.where(maskers.tonal, tonal_offset(z), noise_offset(z))
         distance = self._bark - z[..., None]
-        # below: 27; above: as steep as the level says. Both slopes fall, so the larger one counts
+        # below: 27; above: a slope by the level. Both slopes fall, so the larger one counts
         above = (0.37 * (maskers.levels - 40.0).clamp_min(0.0) - 27.0)[..., None]
         lost = torch.minimum(27.0 * distance, above * distance)
         lost = lost - torch.where(maskers.tonal[..., None], 0.0, self._widths)

@@ -31,7 +31,7 @@ class Blank(Identity):
 
     name: ClassVar[str] = "blank"
     source: ClassVar[str] = "MUSA (Yao et al. 2024): empty speaker embedding, linear blend"
-    hertz: ClassVar[bool] = False  # 0 Hz is nobody's frequency
+    hertz: ClassVar[bool] = False  # 0 Hz is no formant frequency
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.strength <= 1.0:

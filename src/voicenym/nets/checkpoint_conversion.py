@@ -90,7 +90,7 @@ def _hubert(checkpoint: Path, folder: Path, options: Options) -> str:
     with tempfile.TemporaryDirectory(prefix="voicenym-") as scratch:
         config = {"kind": PLAIN, "card": _card(path)}
         write(Path(scratch), ours(pickles.state(path)), config)
-        network = from_hubert(Path(scratch))  # what does not fit is said before it is kept
+        network = from_hubert(Path(scratch))  # fails on a mismatch before anything is written
         write(folder, read(Path(scratch))[1], config)
     return f"{network.config()['layers']} layers, {network.config()['width']} numbers"
 

@@ -93,7 +93,7 @@ def fetched(
         if file == PICKLED and WEIGHTS in digests:
             file = WEIGHTS
         elif file == PICKLED and file not in digests:
-            with suppress(Exception):  # not published, or what is said of the other below
+            with suppress(Exception):  # not published, or an error that the next attempt reports
                 path, file = Path(fetch(place, WEIGHTS, offline)), WEIGHTS
         try:
             path = path or Path(fetch(place, file, offline))

@@ -274,7 +274,7 @@ class _Core:
         windowed = signal * sizes.window
         log_envelope = sizes.envelope(windowed)
         mean = self._average(log_envelope, windowed)
-        # what the frame hears last is the newest average; before the first sample it is typical
+        # a frame's last sample has the newest average; before the first sample it is typical
         log_f0 = (
             self._profile.log_f0[:, None]
             if self._profile is not None

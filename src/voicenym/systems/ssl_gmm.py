@@ -67,7 +67,7 @@ class SslGmm(Pipeline):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._mixture("")  # a parameter out of range is told at once
+        self._mixture("")  # a parameter out of range fails at construction
 
     def own(self, folder: Path) -> Identity:
         return self._mixture(str(part(folder, "mixture")))

@@ -79,7 +79,7 @@ class Flow:
     def _keep(self, place: Any, signal: torch.Tensor, start: int) -> None:
         if self._keeping:
             self._before[place] = signal[:, :, start:]
-            # where a stride is longer than a kernel, some steps to come are heard by none
+            # where a stride is longer than a kernel, some later steps are used by none
             self._skip[place] += max(0, start - signal.shape[2])
 
     def _folded(self, place: Any, layer: Layer) -> Folded | None:

@@ -75,7 +75,7 @@ class Content(Network):
             return self.encode(waveforms)
         counts = lengths.add(self.hop - 1).div(self.hop, rounding_mode="floor")
         waveforms = waveforms * valid(lengths, waveforms.shape[1])
-        # A row of no samples still has a frame to normalise over; it is taken away again.
+        # An empty row keeps a frame for the normalisation; it is removed again.
         found = self.encode(waveforms, counts.clamp_min(1) * self.hop)
         return found * valid(counts, frames)[:, :, None]
 

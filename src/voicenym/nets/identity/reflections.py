@@ -79,7 +79,7 @@ class _Product(torch.autograd.Function):
         along = torch.linalg.solve_triangular(_factor(unit), unit, upper=False)
         turn = torch.matmul(unit.mT, along).neg_()
         turn.diagonal(dim1=-2, dim2=-1).add_(1.0)
-        # What rounding has left is taken away by a step of Newton's towards W' W = I.
+        # A Newton step towards W' W = I removes rounding errors.
         excess = turn.mT @ turn
         excess.diagonal(dim1=-2, dim2=-1).sub_(1.0)
         turn = turn - 0.5 * turn @ excess

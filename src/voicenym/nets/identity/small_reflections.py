@@ -44,7 +44,7 @@ def products(vectors: torch.Tensor) -> torch.Tensor:
     while len(found) > 1:
         found = (found[1::2, :, :, None] * found[0::2, None]).sum(2)
     turn = found[0]
-    # What rounding has left is taken away by a step of Newton's towards W'W = I.
+    # A Newton step towards W'W = I removes rounding errors.
     with torch.no_grad():
         excess = (turn[:, :, None] * turn[:, None]).sum(0)
         excess.diagonal().sub_(1.0)

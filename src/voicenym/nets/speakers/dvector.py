@@ -50,7 +50,7 @@ class DVector(Encoder):
     kind = "dvector"
     size = SIZE
     least_samples = 1
-    most_samples = sys.maxsize  # it hears parts anyway
+    most_samples = sys.maxsize  # it encodes partial windows anyway
 
     def __init__(self) -> None:
         super().__init__()

@@ -41,7 +41,7 @@ def anonymized(
         strength: 1 for that voice alone, 0 for the speaker's own.
 
     Raises:
-        VoicenymError: strength beyond 0 to 1, clips too short to hear who speaks, or as
+        VoicenymError: strength beyond 0 to 1, clips too short for a speaker vector, or as
             :meth:`Identity.batch`.
     """
     checked(strength)

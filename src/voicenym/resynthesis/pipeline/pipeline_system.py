@@ -106,7 +106,7 @@ class Pipeline(Anonymizer):
         """
         parts = assembly.opened(self.folder, self.device)
         click = torch.zeros(RATE, device=self.device)
-        click[:: RATE // 100] = 0.1  # somebody, as the encoder hears him
+        click[:: RATE // 100] = 0.1  # a test signal with a speaker vector
         who = parts.speaker.embed([click])[0].cpu()
         compatibility.tried(self.method(), who, names(self.folder / "speaker"))
         if "moved" in self.changes and not parts.speaker.hertz:
@@ -158,7 +158,7 @@ class Pipeline(Anonymizer):
         parts, method = assembly.opened(self.folder, self.device), self.method()
         vectors = torch.zeros(2, len(pseudonyms), parts.speaker.size)
         to_mean, to_std = profile.log_f0.clone(), profile.log_f0_std
-        heard = profile.sounding.nonzero()[:, 0].tolist()  # nobody speaks in the others
+        heard = profile.sounding.nonzero()[:, 0].tolist()  # the others are silent
         hertz, moves = parts.speaker.hertz, "moved" in self.changes
         # of halves, pitch, which is one for both parts, goes with the voice that is put in
         put_in = parts.synthesizer.parts.index(method.part) if isinstance(method, Half) else 0
@@ -171,7 +171,7 @@ class Pipeline(Anonymizer):
                 to_mean[heard] += (pseudo[put_in][:, 0] / own[:, 0]).log().to(to_mean)
             vectors[:, heard] = torch.stack(pseudo)
             if hertz and not moves:
-                vectors[:, heard, 0] = own[:, 0]  # says of F0 what the contour says
+                vectors[:, heard, 0] = own[:, 0]  # the same F0 as the contour
         if moves and not hertz:
             to_mean, to_std = self._register()(vectors[put_in])
         synthesis_stream = vectors[0] if method.whole else vectors.transpose(0, 1)
