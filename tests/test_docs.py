@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from in_process import Finished
 
 from voicenym.anonymizer import available
 
@@ -16,6 +18,9 @@ ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 HEADINGS = ["Use", "How it works", "Live", "Parameters", "Approximations", "Limits", "Figures"]
 MOST_BYTES = 60_000
+BLOCK = r"^```(\w*)\n(.*?)^```$"
+GROUPS = ("cache", "cards", "key", "models", "pool", "train")
+"""Commands that have commands."""
 
 
 @pytest.mark.skipif(not find_spec("mkdocstrings"), reason="needs pip install .[docs]")
@@ -76,3 +81,26 @@ def test_the_source_names_pages_that_are_there() -> None:
     assert len(named) > 10
     for page in named - {"docs/systems/NAME.md", "docs/PAGE.md"}:
         assert (ROOT / page).is_file(), page
+
+
+def test_commands_in_the_docs_have_the_options_that_they_show(
+    command: Callable[..., Finished],
+) -> None:
+    """Each ``voicenym COMMAND --option`` of a code block, against the command's own help."""
+    shown: dict[tuple[str, ...], set[str]] = {}
+    for page in (ROOT / "README.md", *DOCS.rglob("*.md")):
+        for language, block in re.findall(BLOCK, page.read_text("utf-8"), re.M | re.S):
+            if language not in ("", "sh"):
+                continue
+            for line in block.replace("\\\n", " ").splitlines():
+                words = line.partition("  #")[0].split()
+                if words[:1] == ["voicenym"]:
+                    name = tuple(words[1:3] if words[1] in GROUPS else words[1:2])
+                    options = {word for word in words if re.match(r"--?[a-z]", word)}
+                    shown.setdefault(name, set()).update(options)
+    assert len(shown) > 30
+    for name, options in shown.items():
+        done = command(*name, "--help")
+        assert done.returncode == 0, name
+        known = set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", done.stdout.decode()))
+        assert options <= known, (name, options - known)
