@@ -1,4 +1,4 @@
-"""A file that gets its name only when it is whole, and what a killed process leaves of it.
+"""Files that get their name when they are complete, and removal of partial files.
 
 A process that writes a temporary file holds a lock on it, which the system drops when the process
 ends, however it ends. So :func:`sweep` tells what a dead process left from what one is writing.

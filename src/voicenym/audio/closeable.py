@@ -1,4 +1,4 @@
-"""What readers and writers share: leaving their context closes them."""
+"""Base class of readers and writers: leaving their context closes them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tells the kind of a recording by its first bytes, and with it the one demuxer that may read it.
+"""Detects the container of a recording by its first bytes, and its one permitted demuxer.
 
 libav's own probing also takes playlists, session descriptions and scripts, which name other files
 and hosts. Nothing here does: a kind that is not in :data:`DEMUXERS` is not read.

@@ -1,4 +1,4 @@
-"""Which extension means which container, and which codecs a container takes from us."""
+"""Containers by file extension, and the codecs written to each."""
 
 from __future__ import annotations
 

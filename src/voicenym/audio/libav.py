@@ -1,4 +1,4 @@
-"""The one door to libav: opens what was opened already, by a demuxer that was chosen already.
+"""The only access to libav: opens an open file with a demuxer that is already chosen.
 
 libav opens files and hosts by names: those that it is given (``http:clip.mp4``), and those that
 stand in a recording (playlists, references to other files). Here it is never given a name, may not

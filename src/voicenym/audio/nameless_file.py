@@ -1,4 +1,4 @@
-"""A file's content without its name: decoders that see a name open it, or believe its ending."""
+"""A file object without a name: decoders that see a name open it or trust its extension."""
 
 from __future__ import annotations
 

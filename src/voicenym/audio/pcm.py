@@ -1,4 +1,4 @@
-"""Between float samples and the integers that files hold: rounded, clipped, no dither."""
+"""Conversion between float samples and PCM integers: rounded, clipped, without dither."""
 
 from __future__ import annotations
 

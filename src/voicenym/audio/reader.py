@@ -1,4 +1,4 @@
-"""Opens any recording for reading block by block, and refuses what is not one."""
+"""Opens any recording for reading block by block; refuses other files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads FLAC, Ogg Vorbis and WAVE's telephone codecs through libsndfile, which is exact there."""
+"""Reads FLAC, Ogg Vorbis and WAVE's telephone codecs through libsndfile, sample-exact."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long the header of a container says that its file is, for containers with one such number."""
+"""The file size that the header of a container states, where it states one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tells from a container's own structure whether its end is missing.
+"""Detects truncated files by the structure of their container.
 
 Decoders conceal what is missing; a recording must not become shorter unnoticed.
 """

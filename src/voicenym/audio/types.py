@@ -1,4 +1,4 @@
-"""What audio is inside voicenym: samples, their rate, and how to write them back."""
+"""Audio: samples, their sample rate, and the format to write them in."""
 
 from __future__ import annotations
 

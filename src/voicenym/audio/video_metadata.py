@@ -1,4 +1,4 @@
-"""Takes out of coded pictures what is not picture: encoders' settings, captions, users' data.
+"""Removes metadata from coded video: encoder settings, captions, user data.
 
 A picture's coding has room for text and data of anybody's: SEI messages in H.264 and HEVC (x264
 writes its settings there, cameras their serial numbers and times, broadcasters captions),

@@ -1,4 +1,4 @@
-"""Copies a film's picture without re-encoding it, and without what is stored beside it."""
+"""Copies the video stream of a film without re-encoding and without metadata."""
 
 from __future__ import annotations
 

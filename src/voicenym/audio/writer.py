@@ -1,4 +1,4 @@
-"""Opens any container for writing block by block; the file appears when it is whole."""
+"""Opens any container for writing block by block; the file appears when it is complete."""
 
 from __future__ import annotations
 

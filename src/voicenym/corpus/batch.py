@@ -1,4 +1,4 @@
-"""What a batch is told, and what becomes of it: jobs, outcomes, summaries."""
+"""Jobs, outcomes and summaries of a batch."""
 
 from __future__ import annotations
 

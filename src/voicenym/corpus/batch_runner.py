@@ -1,4 +1,4 @@
-"""A batch of recordings: in parallel, resumable, one failure never stopping the rest.
+"""Anonymizes a batch of recordings in parallel; it resumes, and a failure stops no other item.
 
 What is there already is asked of the run state (:mod:`voicenym.corpus.run_state`):
 

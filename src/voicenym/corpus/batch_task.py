@@ -1,4 +1,4 @@
-"""One item in a process that anonymizes: whatever goes wrong with it becomes a reason in words."""
+"""Anonymizes one item in a worker process; every error becomes a reason in words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Drawn names for what a corpus calls its speakers and utterances: ``--rename``."""
+"""Names drawn from the key that replace ids of speakers and utterances (``--rename``)."""
 
 from __future__ import annotations
 

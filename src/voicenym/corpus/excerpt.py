@@ -1,4 +1,4 @@
-"""A stretch of a recording as a file of its own, in memory: no original speech is ever written."""
+"""A segment of a recording as a file in memory; no original speech is written to disk."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which recording goes where, and who speaks in it: files and folder trees."""
+"""The plan of a batch: source, target and speaker of each recording in files and folders."""
 
 from __future__ import annotations
 

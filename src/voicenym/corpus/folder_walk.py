@@ -1,4 +1,4 @@
-"""Goes through a folder for recordings, and keeps account of everything that is not taken."""
+"""Walks a folder for recordings and lists everything that is not one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a data set's tables may name: ids that become files' names, and paths of recordings.
+"""Checks of ids and paths in a data set's tables, which become names of files.
 
 A table may come from an unknown sender. An id becomes a file's name below the output folder and a
 word in the new tables, so it must be able to do neither more nor less. A path is read as it

@@ -1,4 +1,4 @@
-"""What of a lhotse cut travels to the anonymized manifest: ids, times, labels, and what is named.
+"""Fields of a lhotse cut that are copied to the anonymized manifest.
 
 Free text may name people, and custom fields may hold anything, the original recording too: neither
 travels unless it is asked for by its name.

@@ -1,4 +1,4 @@
-"""Refuses an output that is nearly its input, whatever system made it (law 8).
+"""Refuses an output that is nearly its input, for every system (law 8).
 
 Every recording is compared while it is written, before the file gets its name. The thresholds lie
 between what trivial changes give (a delay, another sign or level, noise at 30 dB, a filter, a

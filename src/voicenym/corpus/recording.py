@@ -1,4 +1,4 @@
-"""Recordings that attacks are made on: where they lie, who speaks, and their samples."""
+"""Recordings that attackers and metrics use: file, speaker and samples."""
 
 from __future__ import annotations
 

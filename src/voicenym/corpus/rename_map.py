@@ -1,4 +1,4 @@
-"""The mapping file of a renamed corpus: which output is of which original, for the key's holder."""
+"""The mapping file of a renamed corpus: original and output of each recording."""
 
 from __future__ import annotations
 

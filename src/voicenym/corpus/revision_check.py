@@ -1,4 +1,4 @@
-"""A corpus is not gone on with in other voices: what its log says of revisions and weights."""
+"""Refuses to continue a corpus with another revision or other weights than its log names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lock of an output folder: one run works in it at a time, and a dead run does not count.
+"""The lock of an output folder: one run at a time; the lock of a dead process is ignored.
 
 The lock is the system's (``flock``) on the file ``.voicenym.lock``, so that it goes with the
 processes that hold it, however they end; the file that a killed run leaves is taken over. Worker

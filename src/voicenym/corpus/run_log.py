@@ -1,4 +1,4 @@
-"""The log of a folder, ``voicenym.jsonl``: one JSON object a line, one line an output."""
+"""The log of an output folder, ``voicenym.jsonl``: one JSON object per output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of a batch: which outputs are done, which failed, and who is working on which.
+"""Run state of a batch: outputs that are done, that failed, and that are in progress.
 
 The runner asks and tells a :class:`RunState` and knows of no file. :class:`LocalRunState` keeps the
 state in the output folder, for one run at a time on one machine; an engine with workers on several

@@ -1,4 +1,4 @@
-"""How like its input an output is, heard block by block, whatever system made it.
+"""Similarity of an output to its input, measured block by block.
 
 All of a recording is compared, in segments of about a second, each channel with its own:
 

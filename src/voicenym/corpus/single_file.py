@@ -1,4 +1,4 @@
-"""One recording from file to file, block by block, so that memory does not grow with its length."""
+"""Anonymizes one file block by block; memory does not grow with its length."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run over a corpus leaves out, and why: one collector for everything that reads one."""
+"""Collects the recordings that a run over a corpus leaves out, with their reasons."""
 
 from __future__ import annotations
 

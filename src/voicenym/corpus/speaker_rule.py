@@ -1,4 +1,4 @@
-"""Who speaks in a recording of a folder or of the command line: the rule, and what it refuses.
+"""The rule that names the speaker of a recording in a folder or on the command line.
 
 1. The first folder below the root that was given is the speaker, however deep the recording lies:
    ``anna/session1/a.wav`` is by ``anna``, and so are LibriSpeech's ``speaker/chapter/utterance``.

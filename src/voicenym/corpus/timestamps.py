@@ -1,4 +1,4 @@
-"""Time stamps that tell nothing: all outputs of a renamed corpus bear one constant."""
+"""Sets the time stamps of all outputs of a renamed corpus to one constant."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Worker processes for many tasks, of which any may die: its task is known, the others go on.
+"""A pool of worker processes; when one dies, its task is reported and the others continue.
 
 Each process holds one task at a time. Where one dies, its task is named, another process takes its
 place, and the tasks of the others are not touched.

@@ -1,4 +1,4 @@
-"""A worker process: what its parent sees of it, and what it does.
+"""A worker process: its handle in the parent, and its main loop.
 
 It holds one task at a time, which it is sent over a pipe. A process that dies closes its end of the
 pipe, so that its parent knows which task it held. A worker ends with its parent, however that ends.

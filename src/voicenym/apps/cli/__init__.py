@@ -99,7 +99,7 @@ def _warned(
     file: TextIO | None = None,
     line: str | None = None,
 ) -> None:
-    """What the package warns of is for the user, and needs no line of code; the rest is not."""
+    """Print warnings of the package in one line; pass all others on."""
     if category is UserWarning and filename.startswith(PACKAGE):
         typer.echo(f"voicenym: warning: {message}", err=True)
     else:

@@ -45,75 +45,126 @@ def anonymize(
     output: Path | None = typer.Option(
         None, "--output", "-o", help="File or folder; by default NAME.anon.EXT beside the input."
     ),
-    system: str = typer.Option(DEFAULT_SYSTEM, "--system", "-s", help="See: voicenym systems."),
+    system: str = typer.Option(
+        DEFAULT_SYSTEM,
+        "--system",
+        "-s",
+        rich_help_panel="System",
+        help="Name of the system; voicenym systems lists them.",
+    ),
     settings: list[str] = typer.Option(
-        [], "--set", metavar="NAME=VALUE", help="A parameter of the system; may be repeated."
+        [],
+        "--set",
+        metavar="NAME=VALUE",
+        rich_help_panel="System",
+        help="A parameter of the system; may be repeated.",
     ),
     weights: Path | None = typer.Option(
-        None, "--weights", help="Folder of the system's weights: short for --set weights=DIR."
+        None,
+        "--weights",
+        rich_help_panel="System",
+        help="Folder of the system's weights; short for --set weights=DIR.",
     ),
     strength: str | None = typer.Option(
-        None, "--strength", help="How much is changed: short for --set strength=NUMBER."
+        None,
+        "--strength",
+        rich_help_panel="System",
+        help="Strength of the change; short for --set strength=NUMBER.",
     ),
     epsilon: str | None = typer.Option(
-        None, "--epsilon", help="Greatest change of a sample: short for --set epsilon=NUMBER."
+        None,
+        "--epsilon",
+        rich_help_panel="System",
+        help="Largest change of a sample (vcloak); short for --set epsilon=NUMBER.",
     ),
     target: Path | None = typer.Option(
         None,
         "--target",
-        help="Recording of whom verifiers shall hear: short for --set target=FILE.",
+        rich_help_panel="System",
+        help=(
+            "Recording of the voice that verifiers shall recognise (vcloak); short for "
+            "--set target=FILE."
+        ),
     ),
     key: Path | None = typer.Option(
-        None, "--key", "-k", help=f"Key file; else ${KEY_VARIABLE}, else a fresh key, not stored."
+        None,
+        "--key",
+        "-k",
+        rich_help_panel="Key and speakers",
+        help=f"Key file; else ${KEY_VARIABLE}, else a fresh key, not stored.",
     ),
     speaker: str | None = typer.Option(
         None,
         "--speaker",
-        help="Who speaks in all inputs. By default the first folder below a root that is given, "
-        "and each file in none, or named here, is a person of its own. Data sets name speakers.",
+        rich_help_panel="Key and speakers",
+        help=(
+            "Name of the speaker of all inputs. Default: the first folder below a given "
+            "folder names the speaker; a file outside one, or given by name, is a speaker "
+            "of its own. Data sets name their speakers."
+        ),
     ),
     speaker_level: str | None = typer.Option(
         None,
         "--speaker-level",
         metavar="N",
-        help="The folder that names the speaker: 1, the first below the root, 2, the second; 0: "
-        "each file is a person of its own; parent: the folder that a file lies in.",
+        rich_help_panel="Key and speakers",
+        help=(
+            "Folder that names the speaker: 1 is the first below the given folder, 2 the "
+            "second; 0: each file is a speaker of its own; parent: the folder of the file."
+        ),
     ),
-    per: str = typer.Option("speaker", "--per", help="One voice per speaker or per utterance."),
-    workers: int = typer.Option(1, "--workers", "-j", min=1, help="Processes."),
-    overwrite: bool = typer.Option(False, "--overwrite", help="Replace outputs that exist."),
+    per: str = typer.Option(
+        "speaker",
+        "--per",
+        rich_help_panel="Key and speakers",
+        help="One voice per speaker or per utterance.",
+    ),
+    workers: int = typer.Option(1, "--workers", "-j", min=1, help="Number of processes."),
+    overwrite: bool = typer.Option(False, "--overwrite", help="Replace existing outputs."),
     lenient: bool = typer.Option(
         False,
         "--lenient",
-        help="Accept silent, clipped, very short recordings, and Ogg without the mark of its end.",
+        help=(
+            "Accept silent, clipped and very short recordings, and Ogg files without an end mark."
+        ),
     ),
     rename: bool = typer.Option(
         False,
         "--rename",
-        help="Drawn names for folders, files and a data set's ids, without order and times.",
+        rich_help_panel="Names",
+        help=(
+            "Replace names of folders and files, and ids of a data set, by random ones; "
+            "remove order and times."
+        ),
     ),
     fail_fast: bool = typer.Option(False, "--fail-fast", help="Stop at the first failure."),
     mapping: Path | None = typer.Option(
-        None, "--mapping", help="With --rename: file to note in which output is of which input."
+        None,
+        "--mapping",
+        rich_help_panel="Names",
+        help="With --rename: write the original of each output to this file.",
     ),
     show_names: bool = typer.Option(
-        False, "--show-names", help="With --rename: show old and new names side by side."
+        False,
+        "--show-names",
+        rich_help_panel="Names",
+        help="With --rename: print old and new names side by side.",
     ),
     keep: list[str] = typer.Option(
         [],
         "--keep",
         metavar="NAME",
-        help="A data set's table or field that travels too, such as text, which does not unless "
-        "named; may be repeated.",
+        rich_help_panel="Names",
+        help="Also copy this table or field of a data set, such as text; may be repeated.",
     ),
     dry_run: bool = typer.Option(
-        False, "--dry-run", help="Say who is taken for whom and what would be done; write nothing."
+        False, "--dry-run", help="Print speakers, inputs and outputs; write nothing."
     ),
-    quiet: bool = typer.Option(False, "--quiet", "-q", help="Only errors."),
+    quiet: bool = typer.Option(False, "--quiet", "-q", help="Print errors and warnings only."),
     allow_pipes: bool = typer.Option(
         False, "--allow-pipes", help="Run the commands of a Kaldi wav.scp."
     ),
-    device: str = typer.Option("cpu", "--device", help="cpu or cuda."),
+    device: str = typer.Option("cpu", "--device", rich_help_panel="System", help="cpu or cuda."),
 ) -> None:
     """Give the voices in recordings a pseudonym.
 

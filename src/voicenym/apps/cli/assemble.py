@@ -1,4 +1,4 @@
-"""``voicenym models assemble``: the folder of a pipeline, of parts that were trained apart."""
+"""``voicenym models assemble``: the folder of a pipeline from separately trained parts."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def assemble(
         "those of models formants; else: none.",
     ),
 ) -> None:
-    """Put the parts of a pipeline together, once they were found to fit each other."""
+    """Assemble a pipeline from its parts, after checking that they fit each other."""
     from voicenym.nets.encoder_folders import folder_of
     from voicenym.resynthesis.pipeline import assembly
 
@@ -67,15 +67,15 @@ def assemble(
         "register": register,
     }
     chosen = {"tracker": tracker, "lowest": lowest, "highest": highest, "scale": scale}
-    told = {name: value for name, value in chosen.items() if value is not None}
-    settings = assembly.adjusted(output, told, synthesizer)
+    given_settings = {name: value for name, value in chosen.items() if value is not None}
+    settings = assembly.adjusted(output, given_settings, synthesizer)
     places = {name: str(place) for name, place in given.items() if place is not None}
     card = {name: Path(place).name for name, place in places.items()}
     parts = {name: folder_of(name, place) for name, place in places.items()}
     assembly.assemble(output, parts, settings, card)
     there = assembly.opened(output)
     choices = [name for name in assembly.CHOICES if (output / name).is_dir()]
-    lacks = "nobody to become: add --pool, --roh, --loh or --mixture"
+    lacks = "without target speakers: add --pool, --roh, --loh or --mixture"
     if there.speaker.hertz:
         lacks = "for identity=formant-pitch"
     typer.echo(

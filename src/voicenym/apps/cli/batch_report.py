@@ -1,4 +1,4 @@
-"""What ``voicenym anonymize`` says of a batch: messages, progress, and the summary at its end."""
+"""Messages, progress and the final summary of ``voicenym anonymize``."""
 
 from __future__ import annotations
 

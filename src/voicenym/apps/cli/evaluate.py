@@ -38,112 +38,211 @@ def evaluate(
         None, help="Folder of speakers, Kaldi data folder, or TSV manifest of original speech."
     ),
     output: Path = typer.Option(..., "--output", "-o", help="Folder of the report."),
-    system: list[str] = typer.Option([], "--system", "-s", help="System; may be repeated."),
-    every: bool = typer.Option(False, "--all", help="Every system there is."),
-    original: Path | None = typer.Option(None, "--original", help="Original speech."),
-    anonymized: Path | None = typer.Option(
-        None, "--anonymized", help="The same recordings, anonymized by something else."
+    system: list[str] = typer.Option(
+        [], "--system", "-s", rich_help_panel="Systems", help="System; may be repeated."
     ),
-    split: str | None = typer.Option(None, "--split", help="Rows of a manifest to use."),
-    part: str | None = typer.Option(None, "--corpus", help="Corpus of a manifest to use."),
+    every: bool = typer.Option(
+        False,
+        "--all",
+        rich_help_panel="Systems",
+        help="Evaluate every system whose weights are here.",
+    ),
+    original: Path | None = typer.Option(
+        None, "--original", rich_help_panel="Systems", help="Original speech, with --anonymized."
+    ),
+    anonymized: Path | None = typer.Option(
+        None,
+        "--anonymized",
+        rich_help_panel="Systems",
+        help="The same recordings, anonymized by something else.",
+    ),
+    split: str | None = typer.Option(
+        None, "--split", rich_help_panel="Speech", help="Split of a manifest to use."
+    ),
+    part: str | None = typer.Option(
+        None, "--corpus", rich_help_panel="Speech", help="Corpus of a manifest to use."
+    ),
     speaker_level: int | None = levels.SPEAKER_LEVEL,
     half: str | None = typer.Option(
-        None, "--half", help="tune or report: every other speaker, to tune on and to judge on."
+        None,
+        "--half",
+        rich_help_panel="Speech",
+        help=(
+            "tune or report: use every other speaker, one half to tune a system and the "
+            "other to report."
+        ),
     ),
     pool: Path | None = typer.Option(
-        None, "--pool", help="Speech of other people, for attackers who train."
+        None,
+        "--pool",
+        rich_help_panel="Attackers",
+        help="Speech of other speakers, on which attackers train.",
     ),
-    pool_split: str | None = typer.Option(None, "--pool-split", help="Rows of its manifest."),
-    pool_part: str | None = typer.Option(None, "--pool-corpus", help="Corpus of its manifest."),
+    pool_split: str | None = typer.Option(
+        None, "--pool-split", rich_help_panel="Attackers", help="Split of the manifest of --pool."
+    ),
+    pool_part: str | None = typer.Option(
+        None,
+        "--pool-corpus",
+        rich_help_panel="Attackers",
+        help="Corpus of the manifest of --pool.",
+    ),
     pool_size: int = typer.Option(
-        600, "--pool-size", min=0, help="Recordings of it at most, spread over its speakers."
+        600,
+        "--pool-size",
+        min=0,
+        rich_help_panel="Attackers",
+        help="Recordings of --pool at most, from all its speakers.",
     ),
     enrolls: list[Path] = typer.Option(
-        [], "--enrolls", help="VoicePrivacy enrolment list; may be repeated."
+        [],
+        "--enrolls",
+        rich_help_panel="Trials",
+        help="VoicePrivacy enrolment list; may be repeated.",
     ),
     trials: list[Path] = typer.Option(
         [],
         "--trials",
-        help="VoicePrivacy trial list; repeat it for all data sets and sexes, whose rates are "
-        "then also averaged with the challenge's weights.",
+        rich_help_panel="Trials",
+        help=(
+            "VoicePrivacy trial list; may be repeated. The rates of several lists are also "
+            "averaged with the challenge's weights."
+        ),
     ),
-    enrolment: int = typer.Option(8, "--enrolment", min=1, help="Utterances to enrol with."),
-    tried: int = typer.Option(6, "--tried", min=1, help="Utterances to try, a speaker."),
-    any_sex: bool = typer.Option(False, "--any-sex", help="Compare women with men too."),
-    per: str = typer.Option("speaker", "--per", help="One voice per speaker or per utterance."),
-    keys: int = typer.Option(24, "--keys", min=1, help="Keys that the key search tries."),
-    denoise: bool = typer.Option(True, help="Try V-Cloak's de-noising attackers too."),
+    enrolment: int = typer.Option(
+        8,
+        "--enrolment",
+        min=1,
+        rich_help_panel="Trials",
+        help="Enrolment utterances per speaker.",
+    ),
+    tried: int = typer.Option(
+        6, "--tried", min=1, rich_help_panel="Trials", help="Trial utterances per speaker."
+    ),
+    any_sex: bool = typer.Option(
+        False,
+        "--any-sex",
+        rich_help_panel="Trials",
+        help="Also compare speakers of different sex.",
+    ),
+    per: str = typer.Option(
+        "speaker",
+        "--per",
+        rich_help_panel="Systems",
+        help="One voice per speaker or per utterance.",
+    ),
+    keys: int = typer.Option(
+        24, "--keys", min=1, rich_help_panel="Attackers", help="Keys that the key search tries."
+    ),
+    denoise: bool = typer.Option(True, help="Also run V-Cloak's de-noising attackers."),
     only: list[str] = typer.Option(
         [],
         "--attacker",
-        help="Run only attackers whose names contain this, such as 'verifier trained'; may be "
-        "repeated. The strongest of a few may be a weak one.",
+        rich_help_panel="Attackers",
+        help=(
+            "Run only attackers whose names contain this text, such as 'verifier trained'; "
+            "may be repeated. The strongest attacker may then be missing."
+        ),
     ),
     verifiers: list[str] = typer.Option(
         [],
         "--verifier",
-        help="What attackers compare voices with: ecapa-small, resemblyzer, a folder of "
-        "voicenym train verifier, gmm-ubm:FOLDER of train ubm or ivector, ivector:FOLDER of train "
-        "ivector, ecapa:PLACE or xvector:PLACE of published weights (a name that was pulled, or a "
-        "folder of models convert); may be repeated. Default: the first two, as far as pulled.",
+        rich_help_panel="Attackers",
+        help=(
+            "Verifier of the attackers: ecapa-small, resemblyzer, a folder of voicenym "
+            "train verifier, gmm-ubm:FOLDER of train ubm or ivector, ivector:FOLDER of "
+            "train ivector, ecapa:PLACE or xvector:PLACE of published weights (a pulled "
+            "name, or a folder of models convert); may be repeated. Default: the first two, "
+            "if their weights are here."
+        ),
     ),
     attacker_budget: str | None = typer.Option(
         None,
         "--attacker-budget",
-        help="Time in which the semi-informed attacker trains a verifier on the anonymized "
-        "--pool, for each system: 20m, 2h. Without, it trains a back end only.",
+        rich_help_panel="Attackers",
+        help=(
+            "Training time of the semi-informed attacker per system, such as 20m or 2h: it "
+            "trains a verifier on the anonymized --pool. Without, it trains a back end "
+            "only."
+        ),
     ),
     attacker_start: str = typer.Option(
         "ecapa-small",
         "--attacker-from",
-        help="Verifier that it goes on from; 'nothing' trains from scratch.",
+        rich_help_panel="Attackers",
+        help="Verifier that this training starts from; 'nothing' trains from scratch.",
     ),
-    attacker_config: str = typer.Option("attacker", "--attacker-config", help="Its recipe."),
+    attacker_config: str = typer.Option(
+        "attacker",
+        "--attacker-config",
+        rich_help_panel="Attackers",
+        help="Configuration of this training.",
+    ),
     normaliser: str | None = typer.Option(
         None,
         "--normalise",
-        help="as-norm: also run those who compare with scores normalised against the --pool.",
+        rich_help_panel="Attackers",
+        help="as-norm: also run attackers with scores normalised against --pool.",
     ),
     recogniser: str = typer.Option(
         "sphinx",
         "--recogniser",
+        rich_help_panel="Words",
         help="sphinx, whisper, wav2vec2, hybrid or ctc (trained here), or none.",
     ),
     weights: str | None = typer.Option(
-        None, "--recogniser-weights", help="Folder or hub name of its weights."
+        None,
+        "--recogniser-weights",
+        rich_help_panel="Words",
+        help="Folder or hub name of its weights.",
     ),
     retrained: list[str] = typer.Option(
         [],
         "--recogniser-anonymized",
+        rich_help_panel="Words",
         help="SYSTEM=FOLDER: a recogniser that voicenym train recogniser trained on this system's "
         "output; may be repeated.",
     ),
     transcripts: list[str] = typer.Option(
         [],
         "--transcripts",
-        help="SYSTEM=FILE: what another recogniser heard of a system's output (original=FILE, "
-        "files=FILE): Kaldi's text, a TSV or a folder; may be repeated.",
+        rich_help_panel="Words",
+        help=(
+            "SYSTEM=FILE: transcripts of a system's output by another recogniser "
+            "(original=FILE, files=FILE): Kaldi's text, a TSV or a folder; may be repeated."
+        ),
     ),
     sample: int = typer.Option(60, "--sample", min=1, help="Recordings to measure utility on."),
-    replicates: int = typer.Option(1000, "--replicates", min=20, help="Of the bootstrap."),
-    seed: int = typer.Option(0, "--seed", help="Of every draw."),
-    workers: int = typer.Option(1, "--workers", "-j", min=1, help="Processes."),
-    cache: Path | None = typer.Option(None, "--cache", help="Default: within the report."),
+    replicates: int = typer.Option(
+        1000, "--replicates", min=20, help="Bootstrap replicates of the intervals."
+    ),
+    seed: int = typer.Option(0, "--seed", help="Seed of trials, samples and bootstrap."),
+    workers: int = typer.Option(1, "--workers", "-j", min=1, help="Number of processes."),
+    cache: Path | None = typer.Option(
+        None, "--cache", help="Cache of speaker vectors; default: in the report."
+    ),
     fail_fast: bool = FAIL_FAST,
-    quiet: bool = typer.Option(False, "--quiet", "-q", help="Only errors."),
+    quiet: bool = typer.Option(False, "--quiet", "-q", help="Print errors only."),
     vectors: Path | None = typer.Option(
         None,
         "--vectors",
-        help="Judge identity methods alone, on vectors of voicenym pool build --utterances; --pool "
-        "is then such a folder, too.",
+        rich_help_panel="Vectors",
+        help=(
+            "Evaluate identity methods on speaker vectors, in a folder of voicenym pool "
+            "build --utterances; --pool is then such a folder too."
+        ),
     ),
     identities: list[str] = typer.Option(
-        [], "--identity", help="[LABEL=]METHOD:FIELD=VALUE,..., for --vectors; may be repeated."
+        [],
+        "--identity",
+        rich_help_panel="Vectors",
+        help="[LABEL=]METHOD:FIELD=VALUE,..., for --vectors; may be repeated.",
     ),
     attacker_identities: list[str] = typer.Option(
         [],
         "--attacker-identity",
-        help="LABEL=METHOD:..., what attackers run instead where their weights differ.",
+        rich_help_panel="Vectors",
+        help="LABEL=METHOD:..., the method with the weights of the attackers, where they differ.",
     ),
 ) -> None:
     """Anonymize, attack and measure a corpus; write a report.
@@ -283,7 +382,7 @@ def _left_out(name: str, why: str) -> None:
 def _attacker_training(
     budget: str | None, start: str, config: str, folder: Path, workers: int
 ) -> AttackerTraining:
-    """How the semi-informed attackers train; without a budget, only what takes minutes."""
+    """How the semi-informed attackers train; without a budget they train a back end only."""
     from voicenym.attack.resources import AttackerTraining
     from voicenym.training.run.resources import require_training, seconds
 
@@ -295,7 +394,7 @@ def _attacker_training(
 
 
 def _needs_extra() -> None:
-    """Say at once what would be missed after hours."""
+    """Refuse at once where a library is missing, and not after hours of computing."""
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
         raise DependencyError(

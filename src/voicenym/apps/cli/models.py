@@ -82,7 +82,7 @@ def pull(
     ),
     offline: bool = OFFLINE,
 ) -> None:
-    """Fetch weights, convert them at once to a folder of ours, and keep the digests of both."""
+    """Fetch weights, convert them, and store the digests of both."""
     from voicenym.nets.catalogue import entry
     from voicenym.nets.weight_pull import pull as fetched
 
@@ -121,7 +121,7 @@ def convert(
     ),
     pitch: str | None = typer.Option(None, "--pitch", help="hifigan: hertz (default) or log."),
 ) -> None:
-    """Make a folder of ours, config.json and model.safetensors, of a published checkpoint."""
+    """Convert a published checkpoint to a folder of config.json and model.safetensors."""
     from voicenym.nets.checkpoint_conversion import convert as converted
     from voicenym.nets.checkpoint_conversion import source_of
 
@@ -141,7 +141,7 @@ def formants(
     output: Path = typer.Option(..., "--output", "-o", help="Folder to write."),
     count: int = typer.Option(4, "--count", min=1, max=5, help="Formants that are measured."),
 ) -> None:
-    """Write the speaker encoder that measures a voice's pitch and formants; it learns nothing.
+    """Write the speaker encoder that measures pitch and formants; it has no trained weights.
 
     For identity=formant-pitch: a synthesizer is trained with it, with --scale octaves.
     """

@@ -1,4 +1,4 @@
-"""``voicenym pool build``: the speakers whom identity methods choose from."""
+"""``voicenym pool build``: pools of speaker vectors that identity methods choose from."""
 
 from __future__ import annotations
 
@@ -32,26 +32,26 @@ def build(
     ),
     output: Path = typer.Option(..., "--output", "-o", help="Folder of the pool."),
     encoder: str = typer.Option(
-        "ecapa-small", "--encoder", help="What makes vectors; as --verifier of evaluate."
+        "ecapa-small", "--encoder", help="Speaker encoder, named as --verifier of evaluate."
     ),
     split: str | None = SPLIT,
     corpus: list[str] = CORPUS,
     utterances: bool = typer.Option(
-        False, "--utterances", help="A vector an utterance, for evaluate --vectors; no pool."
+        False,
+        "--utterances",
+        help="Write a vector per utterance, for evaluate --vectors, instead of a pool.",
     ),
-    plda: bool = typer.Option(
-        False, "--plda", help="Also train PLDA, for selection by affinity=plda."
-    ),
+    plda: bool = typer.Option(False, "--plda", help="Also train PLDA, for affinity=plda."),
     clusters: bool = typer.Option(
         False, "--clusters", help="Also find clusters, for dense and sparse selection."
     ),
     most: int | None = typer.Option(
-        None, "--most", min=1, help="Utterances of a speaker at most, the first by name."
+        None, "--most", min=1, help="Utterances per speaker at most, the first by name."
     ),
     workers: int = typer.Option(1, "--workers", "-j", min=1, help="Processes."),
     quiet: bool = QUIET,
 ) -> None:
-    """Embed a corpus; each speaker's vector is the mean of their utterances' vectors."""
+    """Build a pool: the mean vector of each speaker's utterances."""
     import torch
 
     from voicenym.corpus.embedder import Embedder
@@ -67,9 +67,11 @@ def build(
     sexes: dict[str, set[str]] = {}
     for recording in speech:
         sexes.setdefault(recording.speaker, set()).add(recording.sex)
-    torn = sorted(name for name, told in sexes.items() if len(told) > 1)
+    torn = sorted(name for name, labels in sexes.items() if len(labels) > 1)
     if torn:
-        raise CorpusError(f"speaker {torn[0]} is of two sexes in the data: mend the manifest")
+        raise CorpusError(
+            f"speaker {torn[0]} is of two sexes in the data: correct the manifest's gender column"
+        )
     say(f"{len(speech)} recordings of {len(sexes)} speakers")
     with Embedder(workers=workers, left_out=current()) as embedder:
         found, speech = embedder.kept(model, speech)

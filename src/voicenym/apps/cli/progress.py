@@ -9,7 +9,7 @@ import typer
 
 
 class Progress:
-    """What is being done, and how far it is: a spinner on a terminal, lines elsewhere."""
+    """Progress of a long command: a spinner on a terminal, lines elsewhere."""
 
     def __init__(self, quiet: bool) -> None:
         self._quiet = quiet

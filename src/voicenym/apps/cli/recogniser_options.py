@@ -1,4 +1,4 @@
-"""Who hears the words in an evaluation: recognisers and others' transcripts, by system."""
+"""Recognisers and transcripts of an evaluation, from the command line."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 
 def recogniser_of(name: str, weights: str | None, sentences: list[str]) -> Recogniser | None:
-    """A recogniser by name, ready for what is said; None where nobody is to listen.
+    """A recogniser by name for given sentences; None without a name or sentences.
 
     Args:
         name: ``sphinx``, ``whisper``, ...; ``none`` for none.
         weights: a folder, or a name on the hub.
-        sentences: that are said.
+        sentences: texts of the recordings.
 
     Raises:
         VoicenymError: no such recogniser.
@@ -36,7 +36,7 @@ def recogniser_of(name: str, weights: str | None, sentences: list[str]) -> Recog
 
 
 def retrained_of(given: list[str], systems: list[str]) -> dict[str, Recogniser]:
-    """Recognisers that learnt from systems' output, from ``SYSTEM=FOLDER``.
+    """Recognisers trained on systems' output, from ``SYSTEM=FOLDER``.
 
     Raises:
         VoicenymError: another system, or a recogniser of another's.
@@ -45,19 +45,19 @@ def retrained_of(given: list[str], systems: list[str]) -> dict[str, Recogniser]:
 
     found: dict[str, Recogniser] = {}
     for system, path in _pairs("--recogniser-anonymized", "FOLDER", given, systems):
-        ears = of_folder(path)
-        if ears.anonymized_by != system:
-            heard = ears.anonymized_by or "no system"
+        trained = of_folder(path)
+        if trained.anonymized_by != system:
+            speech = f"output of {trained.anonymized_by}" if trained.anonymized_by else "originals"
             raise VoicenymError(
-                f"{path}: was trained on speech that {heard} anonymized; train one with "
+                f"{path}: was trained on {speech}, not on output of {system}; train one with "
                 f"voicenym train hybrid or train recogniser and --system {system}"
             )
-        found[system] = ears
+        found[system] = trained
     return found
 
 
 def transcripts_of(given: list[str], systems: list[str]) -> dict[str, Transcripts]:
-    """What other recognisers heard, from ``SYSTEM=FILE``.
+    """Transcripts by other recognisers, from ``SYSTEM=FILE``.
 
     Raises:
         VoicenymError: another system, or no transcripts there.

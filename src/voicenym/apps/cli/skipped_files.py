@@ -1,6 +1,6 @@
-"""What commands over a corpus do with recordings that fail: leave them out, and say so at the end.
+"""Recordings that fail in commands over a corpus: skipped, counted and named at the end.
 
-The status is then 1, though the rest was done: nobody takes the result for one of the whole corpus.
+The exit status is then 1, because the result is not one of the whole corpus.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from voicenym.corpus.skipped import STRICT, LeftOut
 FAIL_FAST = typer.Option(
     False,
     "--fail-fast",
-    help="Stop at the first recording that fails; without, it is left out and named, the others "
-    "go on, and the status is 1 in the end.",
+    help="Stop at the first recording that fails. Without it, recordings that fail are left out "
+    "and named at the end, and the exit status is 1.",
 )
 
 

@@ -11,8 +11,8 @@ SPEAKER_LEVEL = typer.Option(
     "--speaker-level",
     metavar="N",
     min=1,
-    help="Of folders of speakers, the one that names who speaks: 1 is the first below the root. "
-    "Needed only where folders can be read in two ways.",
+    help="Folder that names the speaker: 1 is the first below the given folder. Needed only if "
+    "the folders can be read in two ways.",
 )
 _level: ContextVar[int | None] = ContextVar("speaker level", default=None)
 
