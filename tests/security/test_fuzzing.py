@@ -207,8 +207,7 @@ def test_a_key_is_read_or_refused(data):
 
 @hypothesis.given(strategies.text(max_size=60))
 def test_a_setting_is_taken_or_refused(text):
-    from voicenym.anonymizer import load
-    from voicenym.apps.cli.anonymize import _parameters
+    from voicenym.anonymizer import SYSTEMS, load
 
     with contextlib.suppress(UnknownSystemError):
-        load("mcadams", **_parameters("mcadams", [text]))
+        load("mcadams", **SYSTEMS.settings("mcadams", [text]))
