@@ -1,1 +1,1 @@
-"""Who tries to re-identify: verifiers, back ends, and what attackers know and do."""
+"""Attackers: their knowledge, their methods, and the transforms that they apply to recordings."""
