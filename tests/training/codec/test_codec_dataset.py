@@ -6,7 +6,7 @@ import torch
 
 from voicenym.corpus.recording import Recording
 from voicenym.errors import CorpusError
-from voicenym.training.codec.codec_dataset import CodecCrops, taught
+from voicenym.training.codec.codec_dataset import CodecCrops, labelled
 from voicenym.training.speech.speech_cache import FULL_SCALE, Utterance
 
 HOP = 320
@@ -41,7 +41,7 @@ def speech(tmp_path):
 
 @pytest.mark.parametrize("soft", [False, True])
 def test_what_is_told_belongs_to_the_samples(speech, tmp_path, soft):
-    takes = taught(speech, Counting(soft), tmp_path / "told")
+    takes = labelled(speech, Counting(soft), tmp_path / "told")
     crops = CodecCrops(takes, 0.2, HOP, 20, 0)
     assert crops.speakers == ["s0", "s1", "s2"]
     starts = set()
@@ -57,7 +57,7 @@ def test_what_is_told_belongs_to_the_samples(speech, tmp_path, soft):
 
 
 def test_a_crop_depends_on_its_place_alone_and_epochs_differ(speech):
-    takes = taught(speech, None, speech[0].path.parent)
+    takes = labelled(speech, None, speech[0].path.parent)
     crops, again = (CodecCrops(takes, 0.2, HOP, 8, 3) for _ in range(2))
     assert all(torch.equal(a, b) for a, b in zip(crops[5], again[5], strict=True))
     crops.advance(1)
@@ -72,7 +72,7 @@ def test_a_crop_depends_on_its_place_alone_and_epochs_differ(speech):
 def test_a_teacher_is_asked_once(speech, tmp_path):
     teacher = Counting()
     for _ in range(2):
-        taught(speech, teacher, tmp_path / "told")
+        labelled(speech, teacher, tmp_path / "told")
     assert teacher.asked == 3
-    taught(speech, Counting(soft=True), tmp_path / "told")
+    labelled(speech, Counting(soft=True), tmp_path / "told")
     assert len([p for p in (tmp_path / "told").iterdir()]) == 2

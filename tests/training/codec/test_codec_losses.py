@@ -45,8 +45,8 @@ def test_the_game_is_equations_6_to_8():
             torch.tensor([[0.2, 0.0]]), [torch.tensor([0.0, 1.0]), torch.tensor([5.0])]
         )
     ]
-    assert float(codec_losses.telling(real, fake)) == pytest.approx(0.125 + 0.02)
-    found = codec_losses.deceiving(real, fake)
+    assert float(codec_losses.discriminator_loss(real, fake)) == pytest.approx(0.125 + 0.02)
+    found = codec_losses.generator_losses(real, fake)
     assert float(found["deceiving"]) == pytest.approx((0.64 + 1.0) / 2)
     assert float(found["features"]) == pytest.approx(1.5 + 3.0)
 
@@ -81,7 +81,7 @@ def test_semantic_distillation_is_equation_4_of_tokens_and_of_posteriors():
     assert float(module.right(first, best)) == 1.0
     assert float(module.right(first, (best + 1) % 5)) == 0.0
     # where nobody says anything nothing is lost
-    silent = torch.full((2, 4), codec_losses.NOBODY_SAYS)
+    silent = torch.full((2, 4), codec_losses.NO_LABEL)
     assert float(module(first, silent)) == 0.0
 
 

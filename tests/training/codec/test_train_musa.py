@@ -10,7 +10,7 @@ from voicenym.corpus.recording import Recording
 from voicenym.errors import VoicenymError
 from voicenym.nets.codec.codec import Codec, sizes
 from voicenym.training.codec import train_musa as recipe
-from voicenym.training.codec.codec_dataset import CodecCrops, Segments, taught
+from voicenym.training.codec.codec_dataset import CodecCrops, Segments, labelled
 from voicenym.training.codec.codec_losses import Weights
 from voicenym.training.codec.codec_step import Coding, MusaConfig
 from voicenym.training.run.config import changed, load
@@ -57,7 +57,7 @@ def heard(tmp_path_factory):
             made.append(
                 Utterance(Recording(path.stem, f"speaker {number}", path), path, len(samples))
             )
-    return taught(made, Loud(), folder / "told")
+    return labelled(made, Loud(), folder / "told")
 
 
 def test_it_learns_goes_on_and_knows_how_speakers_lie(heard, tmp_path):

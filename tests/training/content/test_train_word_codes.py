@@ -11,7 +11,7 @@ pytest.importorskip("lightning")
 from voicenym.errors import CorpusError, VoicenymError
 from voicenym.nets.content import word_codes as nets
 from voicenym.training.content import train_word_codes as recipe
-from voicenym.training.content.word_state_dataset import Cut, Hearing, Piece, kept, parted
+from voicenym.training.content.word_state_dataset import Cut, Piece, StateFiles, kept, parted
 from voicenym.training.run.config import changed, load
 from voicenym.training.run.fit import Machine
 
@@ -27,7 +27,7 @@ MACHINE = Machine(accelerator="cpu", workers=0)
 def windows(whisper, shelved, tmp_path_factory):
     """Files of windows; whoever speaks says letters of his own."""
     some = [Piece(u, "abcdefgh"[int(u.speaker[1:]) % 8] * 3) for u in shelved]
-    hearing = Hearing(whisper, tmp_path_factory.mktemp("states"))
+    hearing = StateFiles(whisper, tmp_path_factory.mktemp("states"))
     return hearing(parted(some, CONFIG.cut))
 
 

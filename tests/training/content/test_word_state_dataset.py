@@ -11,8 +11,8 @@ from voicenym.nets.words.whisper import STATE
 from voicenym.training.content.word_state_dataset import (
     BLOCK,
     Cut,
-    Hearing,
     Piece,
+    StateFiles,
     Tokenizer,
     joined,
     keep,
@@ -73,7 +73,7 @@ def test_pauses_lie_between_and_changes_keep_the_time(shelved):
 
 def test_windows_are_heard_once(whisper, shelved, tmp_path):
     window = [Piece(shelved[0], "a b"), Piece(shelved[1], "b")]
-    hearing = Hearing(whisper, tmp_path / "states")
+    hearing = StateFiles(whisper, tmp_path / "states")
     (path,) = hearing([window])
     found = kept(path)
     count = -(-len(joined(window, None, _drawn(path))[0]) // STATE)
@@ -91,8 +91,8 @@ def test_windows_are_heard_once(whisper, shelved, tmp_path):
 
 def test_of_a_changed_window_the_original_is_asked_for(whisper, shelved, tmp_path):
     window = [Piece(shelved[0], "a b")]
-    plain = kept(Hearing(whisper, tmp_path)([window])[0])
-    changed = kept(Hearing(whisper, tmp_path, Softer())([window])[0])
+    plain = kept(StateFiles(whisper, tmp_path)([window])[0])
+    changed = kept(StateFiles(whisper, tmp_path, Softer())([window])[0])
     assert changed.states.shape == changed.heard.shape == plain.heard.shape
     assert not np.array_equal(changed.heard, changed.states)
     assert np.array_equal(changed.tokens, plain.tokens)
@@ -118,7 +118,7 @@ def test_speech_without_a_text_has_what_whisper_hears(whisper, shelved, tmp_path
 
 
 def test_what_is_damaged_is_named(whisper, shelved, tmp_path):
-    (path,) = Hearing(whisper, tmp_path)([[Piece(shelved[0], "a b")]])
+    (path,) = StateFiles(whisper, tmp_path)([[Piece(shelved[0], "a b")]])
     whole = kept(path)
     keep(path, whole)
     assert torch.equal(torch.from_numpy(kept(path).heard), torch.from_numpy(whole.heard))

@@ -18,9 +18,9 @@ from voicenym.training.resynthesis import train_resynthesis as recipe
 from voicenym.training.resynthesis.conversion_loss import ConversionConfig
 from voicenym.training.resynthesis.resynthesis_dataset import (
     Crop,
-    TakeCrops,
+    ResynthesisCrops,
+    analysed,
     content_of,
-    takes,
     unit,
 )
 from voicenym.training.resynthesis.resynthesis_step import ResynthesisConfig, Resynthesizing
@@ -57,7 +57,7 @@ def heard(tmp_path_factory, encoder):
             path.write_bytes(np.rint(samples * FULL_SCALE).astype(np.int16).tobytes())
             recording = Recording(f"{number}-{part}", f"speaker {number}", path)
             made.append(Utterance(recording, path, len(samples)))
-    return takes(made, encoder, 48)
+    return analysed(made, encoder, 48)
 
 
 def test_a_take_holds_what_the_frames_hold(heard):
@@ -72,8 +72,8 @@ def test_a_take_holds_what_the_frames_hold(heard):
 
 
 def test_a_crop_depends_on_its_place_alone(heard):
-    crops = TakeCrops(heard, 0.5, 8, 3)
-    one, again = crops[5], TakeCrops(heard, 0.5, 8, 3)[5]
+    crops = ResynthesisCrops(heard, 0.5, 8, 3)
+    one, again = crops[5], ResynthesisCrops(heard, 0.5, 8, 3)[5]
     assert all(torch.equal(a, b) for a, b in zip(one, again, strict=True))
     assert one.samples.shape == (8000,)
     assert one.bands.shape == (50, 48)
@@ -81,14 +81,14 @@ def test_a_crop_depends_on_its_place_alone(heard):
     crops.advance(1)
     assert not torch.equal(crops[5].samples, one.samples)
     with pytest.raises(CorpusError, match="shorter crop"):
-        TakeCrops(heard, 9.0, 8, 3)
+        ResynthesisCrops(heard, 9.0, 8, 3)
 
 
 def test_a_pickled_dataset_gives_the_same_crops(heard):
     """Processes that are spawned get the dataset by pickle."""
     short = dataclasses.replace(heard[0], f0=heard[0].f0[:9])
     content = torch.arange(len(heard) + 1, dtype=torch.float64)[:, None]
-    crops = TakeCrops([short, *heard], 0.5, 16, 3, content)
+    crops = ResynthesisCrops([short, *heard], 0.5, 16, 3, content)
     copies = pickle.loads(pickle.dumps(crops))
     speakers = set()
     for crop, copy in zip(crops, copies, strict=True):
@@ -97,7 +97,7 @@ def test_a_pickled_dataset_gives_the_same_crops(heard):
         speakers.add(int(crop.speaker))
     assert len(speakers) > 1
     with pytest.raises(ValueError, match="rows of content"):
-        TakeCrops(heard, 0.5, 16, 3, content)
+        ResynthesisCrops(heard, 0.5, 16, 3, content)
 
 
 def test_it_learns_goes_on_and_is_kept(heard, tmp_path):
@@ -167,7 +167,7 @@ def test_content_is_made_alike_by_an_encoder_that_stays(heard, tmp_path):
 def test_crops_bring_what_their_recordings_say(heard):
     parts = recipe.parts(CONFIG, 192).with_normalisation()
     sums = content_of(parts, heard)
-    crops = TakeCrops(heard, 0.5, 16, 0, sums)
+    crops = ResynthesisCrops(heard, 0.5, 16, 0, sums)
     for crop in crops:
         which = int((sums == crop.content).all(1).nonzero()[0])
         assert heard[which].utterance.speaker == crops.speakers[int(crop.speaker)]
@@ -192,16 +192,16 @@ def test_discriminators_join_when_told(heard, tmp_path):
 
 
 def test_judges_that_there_are_not_are_named():
-    from voicenym.training.synthesis.discriminator_setup import judges
+    from voicenym.training.synthesis.discriminator_setup import make_discriminators
 
     with pytest.raises(VoicenymError, match="no 'colour'; there are: period, scale, spectral"):
-        judges({"colour": {}})
+        make_discriminators({"colour": {}})
     with pytest.raises(VoicenymError, match="judges, period"):
-        judges({"period": {"colour": 3}})
+        make_discriminators({"period": {"colour": 3}})
 
 
 def batch_of(heard) -> Crop:
-    crops = TakeCrops(heard, 0.5, 4, 0)
+    crops = ResynthesisCrops(heard, 0.5, 4, 0)
     return Crop(*torch.utils.data.default_collate([crops[i] for i in range(4)]))
 
 

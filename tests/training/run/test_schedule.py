@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from voicenym.training.run.schedule import Cyclical, Falling, Pace, duration, seeded
+from voicenym.training.run.schedule import Cyclical, Falling, RateSchedule, duration, seeded
 
 
 def test_one_triangle():
@@ -47,7 +47,7 @@ def steps(pace, trainer, clock, count, each=1.0):
 
 def test_time_ends_a_training_and_rates_fall_towards_that_end():
     clock, trainer = Clock(), Trainer()
-    pace = Pace(Cyclical(rise=0.5, floor=0.0), steps=1000, seconds=10.0, clock=clock)
+    pace = RateSchedule(Cyclical(rise=0.5, floor=0.0), steps=1000, seconds=10.0, clock=clock)
     pace.on_train_start(trainer, None)
     rates = steps(pace, trainer, clock, 9)
     assert not trainer.should_stop
@@ -58,7 +58,7 @@ def test_time_ends_a_training_and_rates_fall_towards_that_end():
 
 def test_steps_end_it_too():
     clock, trainer = Clock(), Trainer()
-    pace = Pace(Cyclical(), steps=3, clock=clock)
+    pace = RateSchedule(Cyclical(), steps=3, clock=clock)
     pace.on_train_start(trainer, None)
     steps(pace, trainer, clock, 3)
     assert trainer.should_stop
@@ -66,15 +66,15 @@ def test_steps_end_it_too():
 
 def test_an_interrupted_run_goes_on_where_it_was_and_a_finished_one_begins_again():
     clock, trainer = Clock(), Trainer()
-    first = Pace(Cyclical(), steps=10, clock=clock)
+    first = RateSchedule(Cyclical(), steps=10, clock=clock)
     first.on_train_start(trainer, None)
     steps(first, trainer, clock, 4)
-    second = Pace(Cyclical(), steps=10, clock=clock)
+    second = RateSchedule(Cyclical(), steps=10, clock=clock)
     second.load_state_dict(first.state_dict())
     assert second.share() == pytest.approx(0.4)
     second.on_train_start(trainer, None)
     steps(second, trainer, clock, 6)
-    third = Pace(Cyclical(), steps=10, clock=clock)
+    third = RateSchedule(Cyclical(), steps=10, clock=clock)
     third.load_state_dict(second.state_dict())
     assert third.share() == 0.0
     third.on_train_start(trainer, None)

@@ -2,12 +2,12 @@ import pytest
 import torch
 
 from voicenym.errors import VoicenymError
-from voicenym.training.speakers.row_file import Pile
+from voicenym.training.speakers.row_file import RowFile
 
 
 def test_rows_come_back_in_any_part(tmp_path):
     rows = torch.randn(10, 3, generator=torch.Generator().manual_seed(0))
-    with Pile(tmp_path / "new", 3) as pile:
+    with RowFile(tmp_path / "new", 3) as pile:
         assert pile.rows().shape == (0, 3)
         pile.add(rows[:4])
         assert torch.equal(pile.rows(), rows[:4])
@@ -21,4 +21,4 @@ def test_rows_come_back_in_any_part(tmp_path):
 def test_a_folder_that_cannot_be_written(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(VoicenymError, match="choose another folder"):
-        Pile(tmp_path / "file" / "below", 3)
+        RowFile(tmp_path / "file" / "below", 3)

@@ -10,7 +10,7 @@ from voicenym.dsp.features.cepstra import Cepstra
 from voicenym.errors import VoicenymError
 from voicenym.nets.checkpoint import read
 from voicenym.nets.statistics.background_model import Background
-from voicenym.training.speakers.row_file import Pile
+from voicenym.training.speakers.row_file import RowFile
 from voicenym.training.speakers.train_ubm import (
     BackgroundConfig,
     components_for,
@@ -57,7 +57,7 @@ def test_trains_and_saves_the_same_every_time(corpus, tmp_path):
 
 def test_silent_recordings_are_left_out_and_said(corpus, tmp_path):
     said = []
-    with Pile(tmp_path, CEPSTRA.dimension) as frames:
+    with RowFile(tmp_path, CEPSTRA.dimension) as frames:
         heard = hear([*corpus[3:5], Silence()], CEPSTRA, frames, said.append)
         assert [one.speaker for one in heard] == ["s0", "s1"]
         assert heard[0].stop == heard[1].start
@@ -71,7 +71,7 @@ def test_silent_recordings_are_left_out_and_said(corpus, tmp_path):
 def test_workers_hear_the_same(corpus, tmp_path):
     piles = []
     for workers in (1, 2):
-        with Pile(tmp_path, CEPSTRA.dimension) as frames:
+        with RowFile(tmp_path, CEPSTRA.dimension) as frames:
             hear(corpus[:4], CEPSTRA, frames, str, workers)
             piles.append(frames.rows())
     torch.testing.assert_close(piles[0], piles[1])

@@ -64,7 +64,7 @@ def test_takes_are_drawn_in_proportion_to_their_length():
 
 def test_short_takes_are_left_out_and_speakers_numbered():
     found = crops(10, 4, 5)
-    assert [take.utterance.length for take in found.takes] == [10, 5]
+    assert [take.utterance.length for take in found.items] == [10, 5]
     assert found.speakers == ["s7", "s9"]
     assert found.labels == [1, 0]
     assert set(found) == {0, 1}

@@ -8,7 +8,7 @@ import pytest
 
 from voicenym.corpus.recording import Recording
 from voicenym.errors import CorpusError
-from voicenym.training.speech.speaker_split import MOST_JUDGED, speaker_split, verification_split
+from voicenym.training.speech.speaker_split import MOST_HELD_OUT, speaker_split, verification_split
 
 SPEECH = [Recording(f"{s}{i}", f"s{s}", Path("x")) for s in range(10) for i in range(4)]
 
@@ -54,5 +54,5 @@ def test_too_few_speakers_are_refused(voices):
 def test_no_more_of_a_speaker_are_judged_than_need_be():
     many = [Recording(f"{s}/{i}", f"s{s}", Path("x")) for s in range(9) for i in range(30)]
     learnt, kept = verification_split(many, 0.3, 0)
-    assert len(kept) == 4 * MOST_JUDGED
+    assert len(kept) == 4 * MOST_HELD_OUT
     assert len(learnt) == 5 * 30

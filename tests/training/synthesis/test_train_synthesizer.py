@@ -21,10 +21,10 @@ from voicenym.training.speech.speech_cache import FULL_SCALE, Utterance
 from voicenym.training.synthesis import train_synthesizer as recipe
 from voicenym.training.synthesis.source_filter_step import SourceFilter, standardize
 from voicenym.training.synthesis.synthesis_dataset import (
-    Middles,
-    SpokenCrop,
-    SpokenCrops,
-    analysed,
+    CentreCrops,
+    SynthesisCrop,
+    SynthesisCrops,
+    conditioned,
     crop,
 )
 from voicenym.training.synthesis.synthesizer_step import (
@@ -40,7 +40,7 @@ GENERATOR = {"rates": [8, 5, 4], "channels": 32, "block_kernels": [3], "block_di
 FILTERS = {"mels": 20, "width": 16, "channels": 8, "blocks": 1, "convolutions": 2}
 ISTFT = {"width": 24, "inner": 32, "blocks": 1, "speaker_width": 8}
 USED = Settings(tracker="live", lowest=70.0, highest=390.0, scale="root")
-JUDGES = {"period": {"channels": [4, 8]}, "scale": {"scales": 1, "width": 16}}
+DISCRIMINATORS = {"period": {"channels": [4, 8]}, "scale": {"scales": 1, "width": 16}}
 CONFIG = SynthesizerConfig(
     synthesizer="istft-vocoder",
     options=ISTFT,
@@ -48,7 +48,7 @@ CONFIG = SynthesizerConfig(
     seconds=0.3,
     batch=4,
     adversarial=1.0,
-    judges=JUDGES,
+    judges=DISCRIMINATORS,
     rate=1e-2,
     every=8,
     steps=24,
@@ -93,7 +93,7 @@ def parts_of(small_parts, config, family="ssl", start=None):
 @pytest.fixture(scope="module")
 def heard(small_parts, utterances, tmp_path_factory):
     parts, _ = parts_of(small_parts, CONFIG)
-    return analysed(utterances, parts, tmp_path_factory.mktemp("heard"))
+    return conditioned(utterances, parts, tmp_path_factory.mktemp("heard"))
 
 
 def test_a_take_is_kept_and_not_heard_again(small_parts, utterances, heard, monkeypatch):
@@ -109,7 +109,7 @@ def test_a_take_is_kept_and_not_heard_again(small_parts, utterances, heard, monk
     for name in ("whole_content", "whole_pitch", "whole_vector"):
         monkeypatch.setattr(hearing, name, lambda *_: pytest.fail("heard again"))
     other = changed(CONFIG, settings=dataclasses.replace(USED, scale="unit"))
-    again = analysed(utterances, parts_of(small_parts, other)[0], folder)
+    again = conditioned(utterances, parts_of(small_parts, other)[0], folder)
     assert np.array_equal(again[3].f0, take.f0)
     assert np.linalg.norm(again[3].vector) == pytest.approx(1.0, rel=1e-5)
 
@@ -127,13 +127,13 @@ def test_crops_are_aligned_with_what_is_told_of_them(heard):
         assert np.array_equal(some.samples.numpy(), own)
     whole = crop(take, 0, take.frames, 0.95)
     assert float(whole.samples.abs().max()) == pytest.approx(0.95, abs=0.01)
-    crops = SpokenCrops(heard, 0.3, 0.95, 8, 3)
-    one, again = crops[5], SpokenCrops(heard, 0.3, 0.95, 8, 3)[5]
+    crops = SynthesisCrops(heard, 0.3, 0.95, 8, 3)
+    one, again = crops[5], SynthesisCrops(heard, 0.3, 0.95, 8, 3)[5]
     assert all(torch.equal(a, b) for a, b in zip(one, again, strict=True))
     assert (one.samples.shape, one.f0.shape, one.content.shape) == ((4800,), (30,), (30, 10))
     with pytest.raises(CorpusError, match="shorter crop"):
-        SpokenCrops(heard, 5.0, 0.0, 8, 3)
-    middles = Middles(heard, 0.0, 3, 7)
+        SynthesisCrops(heard, 5.0, 0.0, 8, 3)
+    middles = CentreCrops(heard, 0.0, 3, 7)
     assert [len(middles[i].samples) // HOP for i in range(3)] == [110, 112, 113]
 
 
@@ -148,7 +148,7 @@ def test_a_pipeline_is_told_what_the_training_told(kind, small_parts, utterances
     family, options = KINDS[kind]
     config = changed(CONFIG, synthesizer=kind, options=options)
     parts, learnt = parts_of(small_parts, config, family)
-    (take,) = analysed(utterances[4:5], parts, tmp_path / "heard")
+    (take,) = conditioned(utterances[4:5], parts, tmp_path / "heard")
     save(parts.synthesizer, tmp_path / "synthesizer", None, **learnt.config())
     own = small_parts[family]
     made = {"content": own["content"], "speaker": own["speaker"], "pool": own["pool"]}
@@ -181,7 +181,7 @@ def distance(network, some):
     network.eval()
     mel, lost, frames = LogMel(RATE, FFT, MEL_HOP), 0.0, 0
     for index, take in enumerate(some):
-        whole = SpokenCrop(*[value[None] for value in crop(take, 0, take.frames, 0.95)])
+        whole = SynthesisCrop(*[value[None] for value in crop(take, 0, take.frames, 0.95)])
         made = network(whole.content, whole.f0, whole.vector, torch.tensor([index]))
         lost += float(mel_distance(whole.samples, made, mel)) * take.frames
         frames += take.frames
@@ -199,9 +199,9 @@ def test_it_learns_and_nothing_else_does(kind, small_parts, utterances, tmp_path
         for name, part in (("content", parts.content), ("speaker", parts.speaker))
     }
     before = [parameter.clone() for parameter in network.parameters()]
-    some = analysed(utterances, parts, tmp_path / "heard")
+    some = conditioned(utterances, parts, tmp_path / "heard")
     if kind == "acoustic-nsf":
-        standardize(network, SpokenCrops(some[:6], 0.3, 0.95, 20, 0))
+        standardize(network, SynthesisCrops(some[:6], 0.3, 0.95, 20, 0))
     untrained = distance(network, some[6:])
     outcome = recipe.train(network, some[:6], some[6:], config, tmp_path / "run", machine=CPU)
     assert outcome.best == pytest.approx(distance(network, some[6:]), rel=1e-3)
@@ -216,8 +216,8 @@ def test_it_learns_and_nothing_else_does(kind, small_parts, utterances, tmp_path
 
 
 def batch_of(heard, config):
-    crops = SpokenCrops(heard, config.seconds, config.peak, 4, 0)
-    return SpokenCrop(*torch.utils.data.default_collate([crops[i] for i in range(4)]))
+    crops = SynthesisCrops(heard, config.seconds, config.peak, 4, 0)
+    return SynthesisCrop(*torch.utils.data.default_collate([crops[i] for i in range(4)]))
 
 
 def test_discriminators_play_when_told(small_parts, heard, tmp_path):
@@ -236,7 +236,7 @@ def test_discriminators_play_when_told(small_parts, heard, tmp_path):
 def test_the_two_models_of_b1a_learn_apart(small_parts, utterances, tmp_path):
     config = changed(CONFIG, synthesizer="acoustic-nsf", options=FILTERS)
     parts, _ = parts_of(small_parts, config, "b1a")
-    some = analysed(utterances, parts, tmp_path)
+    some = conditioned(utterances, parts, tmp_path)
     network = parts.synthesizer.requires_grad_(True).train()
     module = SourceFilter(network, config)
     module.log = lambda *told, **more: None
@@ -305,7 +305,7 @@ def test_what_cannot_be_trained_is_refused(small_parts, utterances, heard, tmp_p
 
 def test_the_bundled_recipes_are_of_their_published_sizes():
     from voicenym.nets.synthesis.synthesizers import make
-    from voicenym.training.synthesis.discriminator_setup import judges
+    from voicenym.training.synthesis.discriminator_setup import make_discriminators
 
     def millions(network):
         return sum(parameter.numel() for parameter in network.parameters()) / 1e6
@@ -318,7 +318,10 @@ def test_the_bundled_recipes_are_of_their_published_sizes():
             network = make(config.synthesizer, {**config.options, "content": 256, "speaker": 192})
             assert network.hop == HOP
             some = config.judges if config.adversarial < 1.0 else {}
-            found[name] = (millions(network), {n: millions(judges({n: some[n]})[0]) for n in some})
+            found[name] = (
+                millions(network),
+                {n: millions(make_discriminators({n: some[n]})[0]) for n in some},
+            )
     kong = {"period": pytest.approx(41.1, abs=0.1), "scale": pytest.approx(29.6, abs=0.1)}
     assert found["hifigan"] == (pytest.approx(14.4, abs=0.5), kong)
     assert found["hifigan-nsf"] == (pytest.approx(14.4, abs=0.5), kong)

@@ -37,7 +37,7 @@ PEAK = 0.99
 
 @dataclass(frozen=True)
 class VCloakConfig:
-    """A recipe.
+    """Configuration of the training.
 
     Args:
         net: sizes of the network, see :class:`voicenym.nets.cloak.waveunet.WaveUNetConfig`.
@@ -55,10 +55,10 @@ class VCloakConfig:
         surroundings: what verifiers hear the cloaked speech through.
         rate: peak of the learning rate (Adam).
         schedule: of the learning rate.
-        steps: at most.
+        steps: maximum number of optimizer steps.
         every: steps from one validation to the next.
         held_out: share of the speakers kept out, to choose the checkpoint by.
-        seed: of everything drawn.
+        seed: of all random draws.
     """
 
     net: dict[str, Any] = field(default_factory=dict)
@@ -108,10 +108,10 @@ class Cloaking(pl.LightningModule):
     """The training step and the validation.
 
     Args:
-        cloak: what is trained.
+        cloak: to train.
         encoders: verifiers; targets are voiceprints of the first.
         words: what keeps the words.
-        config: the recipe.
+        config: of the training.
     """
 
     def __init__(

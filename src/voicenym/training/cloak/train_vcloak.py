@@ -25,7 +25,7 @@ from voicenym.training.speech.speech_cache import Utterance
 FITTED = 1_000
 """Utterances whose voiceprints say how targets are drawn."""
 FITTED_SECONDS = 4.0
-JUDGED = 64
+VALIDATION_CROPS = 64
 """Crops in a validation."""
 
 
@@ -56,16 +56,16 @@ def train(
     """Train a cloak; afterwards it has the weights of its best validation.
 
     Args:
-        cloak: new, or with weights to go on from.
+        cloak: new, or with weights to continue from.
         encoders: verifiers to hide from; targets are voiceprints of the first.
-        speech: to learn from.
-        held_out: of other speakers, to choose the checkpoint by.
-        config: the recipe.
-        folder: of checkpoints and logs; an interrupted run there is gone on with.
+        speech: training utterances.
+        held_out: the same of held-out speakers, which choose the checkpoint.
+        config: of the training.
+        folder: of checkpoints and logs; an interrupted run there continues.
         words: what keeps the words; :class:`Envelope` unless given.
-        seconds: time at most.
+        seconds: time limit.
         machine: what to train on.
-        say: told every validation's figures.
+        say: receives the figures of every validation.
 
     Raises:
         CorpusError: too few speakers.
@@ -86,11 +86,11 @@ def train(
     crops = SpeakerCrops(
         speech, length, machine.crops(config.every, config.batch), (1.0,), config.seed
     )
-    judged = SpeakerCrops(held_out, length, JUDGED, (1.0,), config.seed + 1)
+    judged = SpeakerCrops(held_out, length, VALIDATION_CROPS, (1.0,), config.seed + 1)
     outcome = fit(
         Cloaking(cloak, encoders, words or Envelope(), config),
         torch.utils.data.DataLoader(crops, config.batch, drop_last=True, **loader),
-        torch.utils.data.DataLoader(judged, min(config.batch, JUDGED)),
+        torch.utils.data.DataLoader(judged, min(config.batch, VALIDATION_CROPS)),
         folder,
         Limits(config.steps, config.every, seconds),
         monitor="loss",

@@ -1,4 +1,4 @@
-"""What the codec learns from: two segments of an utterance, who speaks, and what a teacher says."""
+"""Dataset of the codec: two segments of an utterance, its speaker, and a teacher's labels."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from voicenym.training.codec.codec_losses import NOBODY_SAYS, Teacher
+from voicenym.training.codec.codec_losses import NO_LABEL, Teacher
 from voicenym.training.content.train_units import identity, keep
 from voicenym.training.speech.epoch_sampling import LongCrops
 from voicenym.training.speech.speech_cache import Utterance
 
 
 @dataclass(frozen=True)
-class Taught:
+class LabelledUtterance:
     """An utterance, and what a teacher says of it.
 
     Args:
@@ -46,25 +46,25 @@ class Segments(NamedTuple):
     speaker: torch.Tensor
 
 
-def taught(
+def labelled(
     utterances: Sequence[Utterance],
     teacher: Teacher | None,
     folder: Path,
     say: Callable[[str], None] = lambda text: None,
-) -> list[Taught]:
+) -> list[LabelledUtterance]:
     """Let a teacher hear utterances; what it said before is not asked again.
 
     Args:
         utterances: of any length.
         teacher: None for none.
         folder: where what it says is kept, under the teacher's source.
-        say: told how far it is.
+        say: receives lines of progress.
 
     Raises:
         VoicenymError: it cannot be kept.
     """
     if teacher is None:
-        return [Taught(utterance, None) for utterance in utterances]
+        return [LabelledUtterance(utterance, None) for utterance in utterances]
     place = folder / identity(teacher.source)
     made = []
     for done, utterance in enumerate(utterances):
@@ -72,17 +72,17 @@ def taught(
         if not path.is_file():
             said = teacher(torch.from_numpy(utterance.samples()))
             keep(path, said.astype(np.float16 if said.ndim == 2 else np.int32))
-        made.append(Taught(utterance, path))
+        made.append(LabelledUtterance(utterance, path))
         if (done + 1) % 500 == 0:
-            say(f"{done + 1} of {len(utterances)} recordings heard by the teacher")
+            say(f"{done + 1} of {len(utterances)} recordings labelled by the teacher")
     return made
 
 
-class CodecCrops(LongCrops[Taught, Segments]):
+class CodecCrops(LongCrops[LabelledUtterance, Segments]):
     """An epoch of crops; an utterance is drawn in proportion to its length.
 
     Args:
-        takes: utterances; those shorter than a crop are left out.
+        items: utterances; those shorter than a crop are left out.
         seconds: length of a crop, which is a whole number of frames.
         hop: samples of a frame.
         count: crops in an epoch.
@@ -93,35 +93,35 @@ class CodecCrops(LongCrops[Taught, Segments]):
     """
 
     def __init__(
-        self, takes: Sequence[Taught], seconds: float, hop: int, count: int, seed: int
+        self, items: Sequence[LabelledUtterance], seconds: float, hop: int, count: int, seed: int
     ) -> None:
         self._frames = max(1, round(seconds * 16_000 / hop))
         self._hop = hop
         self._length = self._frames * hop
-        super().__init__(takes, _samples, self._length, seconds, count, seed)
+        super().__init__(items, _samples, self._length, seconds, count, seed)
 
     def drawn(self, rng: np.random.Generator) -> Segments:
         which = self.picked(rng)
-        take, length = self.takes[which], self._length
-        first = int(rng.integers(take.utterance.length // self._hop - self._frames + 1))
-        elsewhere = int(rng.integers(take.utterance.length - length + 1))
+        item, length = self.items[which], self._length
+        first = int(rng.integers(item.utterance.length // self._hop - self._frames + 1))
+        elsewhere = int(rng.integers(item.utterance.length - length + 1))
         return Segments(
-            torch.from_numpy(take.utterance.samples(first * self._hop, length)),
-            torch.from_numpy(take.utterance.samples(elsewhere, length)),
-            self._told(take, first),
+            torch.from_numpy(item.utterance.samples(first * self._hop, length)),
+            torch.from_numpy(item.utterance.samples(elsewhere, length)),
+            self._told(item, first),
             torch.tensor(self.labels[which]),
         )
 
-    def _told(self, take: Taught, first: int) -> torch.Tensor:
-        if take.told is None:
-            return torch.full((self._frames,), NOBODY_SAYS)
-        said = np.load(take.told, mmap_mode="r", allow_pickle=False)[first : first + self._frames]
+    def _told(self, item: LabelledUtterance, first: int) -> torch.Tensor:
+        if item.told is None:
+            return torch.full((self._frames,), NO_LABEL)
+        said = np.load(item.told, mmap_mode="r", allow_pickle=False)[first : first + self._frames]
         missing = self._frames - len(said)
         if said.ndim == 2:
             return torch.from_numpy(np.pad(said.astype(np.float32), ((0, missing), (0, 0))))
-        kept = np.pad(said.astype(np.int64), (0, missing), constant_values=NOBODY_SAYS)
+        kept = np.pad(said.astype(np.int64), (0, missing), constant_values=NO_LABEL)
         return torch.from_numpy(kept)
 
 
-def _samples(take: Taught) -> int:
-    return take.utterance.length
+def _samples(item: LabelledUtterance) -> int:
+    return item.utterance.length

@@ -1,6 +1,7 @@
-"""What the codec learns by: rebuilding, deceiving, and two distillations (paper 2, section III).
+"""Losses of the MUSA codec: reconstruction, adversarial losses and two distillations.
 
-Equations 2 and 4 to 10. Sums run over discriminators and their layers, means over everything else.
+Yao et al. (MUSA), section III, equations 2 and 4 to 10. Sums run over discriminators and their
+layers, means over everything else.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from voicenym.nets.synthesis.synthesis_losses import (
     generator_least_squares,
 )
 
-NOBODY_SAYS = -1
+NO_LABEL = -1
 """A frame of which the teacher says nothing."""
 
 
@@ -79,15 +80,17 @@ def rebuilding(real: torch.Tensor, fake: torch.Tensor, *mels: LogMel) -> torch.T
         return lost
 
 
-def telling(real: list[DiscriminatorOutput], fake: list[DiscriminatorOutput]) -> torch.Tensor:
-    """Equation 6: what discriminators lose."""
+def discriminator_loss(
+    real: list[DiscriminatorOutput], fake: list[DiscriminatorOutput]
+) -> torch.Tensor:
+    """Equation 6: the loss of the discriminators."""
     return discriminator_least_squares([j.score for j in real], [j.score for j in fake])
 
 
-def deceiving(
+def generator_losses(
     real: list[DiscriminatorOutput], fake: list[DiscriminatorOutput]
 ) -> dict[str, torch.Tensor]:
-    """Equations 7 and 8: what the codec loses to discriminators, by the weights' names."""
+    """Equations 7 and 8: adversarial and feature losses of the codec, by the weights' names."""
     return {
         "deceiving": generator_least_squares([j.score for j in fake]),
         "features": feature_matching([j.features for j in real], [j.features for j in fake]),
@@ -136,7 +139,7 @@ class SemanticDistillation(torch.nn.Module):
 
         Args:
             first: ``[batch, size, frame]`` of the first codebook.
-            told: ``[batch, frame]`` tokens, :data:`NOBODY_SAYS` where there is none; or
+            told: ``[batch, frame]`` tokens, :data:`NO_LABEL` where there is none; or
                 ``[batch, frame, class]`` posteriors, zeros where there are none.
         """
         scores = self.classifier(first.transpose(1, 2)).float()
@@ -144,16 +147,14 @@ class SemanticDistillation(torch.nn.Module):
             weight = told.sum(2)
             lost = -(told * scores.log_softmax(2)).sum(2)
             return lost.sum() / weight.sum().clamp_min(1e-9)
-        lost = cross_entropy(
-            scores.transpose(1, 2), told, ignore_index=NOBODY_SAYS, reduction="sum"
-        )
-        return lost / (told != NOBODY_SAYS).sum().clamp_min(1)
+        lost = cross_entropy(scores.transpose(1, 2), told, ignore_index=NO_LABEL, reduction="sum")
+        return lost / (told != NO_LABEL).sum().clamp_min(1)
 
     def right(self, first: torch.Tensor, told: torch.Tensor) -> torch.Tensor:
         """Share of the frames whose token is told right; arguments of :meth:`forward`."""
         if told.ndim == 3:
-            told = torch.where(told.sum(2) > 0, told.argmax(2), NOBODY_SAYS)
-        known = told != NOBODY_SAYS
+            told = torch.where(told.sum(2) > 0, told.argmax(2), NO_LABEL)
+        known = told != NO_LABEL
         found = self.classifier(first.transpose(1, 2)).argmax(2)
         return (found == told)[known].float().sum() / known.sum().clamp_min(1)
 

@@ -1,6 +1,6 @@
-"""The step of MUSA's training: rebuild speech, while two distillations say what goes where.
+"""Training step of the MUSA codec: reconstruction, adversarial losses and two distillations.
 
-Yao et al. (paper 2), sections III and IV.B: the codec rebuilds its input (equation 5) and deceives
+Yao et al. (MUSA), sections III and IV.B: the codec rebuilds its input (equation 5) and deceives
 discriminators (6 to 8); its speaker encoder says the same of two segments of an utterance, and who
 speaks (2); the first codebook says what a teacher says (4). Nobody is named to it but by the
 speakers' labels, and nothing is transcribed.
@@ -33,11 +33,11 @@ from voicenym.training.codec.codec_dataset import Segments
 from voicenym.training.codec.codec_losses import Weights
 from voicenym.training.run.fit import share_done
 from voicenym.training.run.schedule import Falling, seeded
-from voicenym.training.synthesis.discriminator_setup import judges as chosen_judges
+from voicenym.training.synthesis.discriminator_setup import make_discriminators
 
 CLUSTERED = 32
 """Latest steps whose frames codebooks begin as clusters of."""
-SHOWN = 3
+LOGGED = 3
 """Held-out recordings that the log plays and shows."""
 HIFICODEC_SPECTRA = (*SPECTRA, (256, 64), (128, 32))
 PERIOD_CHANNELS = (32, 128, 512, 1024, 1024)
@@ -45,7 +45,7 @@ PERIOD_CHANNELS = (32, 128, 512, 1024, 1024)
 
 @dataclass(frozen=True)
 class MusaConfig:
-    """A recipe; the paper's, where it names a figure.
+    """Configuration of the training; the paper's, where it names a figure.
 
     Args:
         codec: sizes, see :class:`voicenym.nets.codec.codec.CodecConfig`.
@@ -71,10 +71,10 @@ class MusaConfig:
         decay: of the weights.
         clip: greatest norm of a gradient; 0 for no limit.
         schedule: of the learning rate.
-        steps: at most.
+        steps: maximum number of optimizer steps.
         every: steps from one validation to the next.
-        held_out: share of the speakers kept out, to watch by.
-        seed: of everything drawn.
+        held_out: share of the speakers held out for validation.
+        seed: of all random draws.
     """
 
     codec: dict[str, Any] = field(default_factory=dict)
@@ -103,10 +103,10 @@ class Coding(pl.LightningModule):
     """The training step and the validation.
 
     Args:
-        codec: what is trained.
+        codec: to train.
         speakers: in the training data.
         classes: that the teacher tells apart; 0 without one.
-        config: the recipe.
+        config: of the training.
     """
 
     def __init__(self, codec: Codec, speakers: int, classes: int, config: MusaConfig) -> None:
@@ -119,7 +119,7 @@ class Coding(pl.LightningModule):
         self.judges = torch.nn.ModuleList()
         if config.adversarial < 1.0:
             by = config.judged_by
-            self.judges.extend(chosen_judges(by) if by else discriminators(config.judges))
+            self.judges.extend(make_discriminators(by) if by else discriminators(config.judges))
         self._recent: deque[torch.Tensor] = deque(maxlen=CLUSTERED)
         self.mel = LogMel(fft=FFT, hop=HOP, bands=BANDS)
         self.mels = torch.nn.ModuleList([mel_of(points) for points in config.mels])
@@ -217,10 +217,10 @@ class Coding(pl.LightningModule):
         """A step of the discriminators, and what the codec loses to them."""
         seen = round(self.recipe.judged * RATE) or real.shape[1]
         real, fake = real[:, :seen], fake[:, :seen]
-        told = codec_losses.telling(self._judged(real), self._judged(fake.detach()))
+        told = codec_losses.discriminator_loss(self._judged(real), self._judged(fake.detach()))
         self._update(optimizer, told)
         self.log("discriminators", told.detach())
-        return codec_losses.deceiving(self._judged(real), self._judged(fake))
+        return codec_losses.generator_losses(self._judged(real), self._judged(fake))
 
     def validation_step(self, batch: Sequence[torch.Tensor], index: int) -> None:
         crop = Segments(*batch)
@@ -248,7 +248,7 @@ class Coding(pl.LightningModule):
     def _show(self, real: torch.Tensor, rebuilt: torch.Tensor, nobody: torch.Tensor) -> None:
         """Sounds and spectrograms, original above rebuilt above anonymized, to the log."""
         writer: Any = self.logger.experiment  # type: ignore[union-attr]
-        for i, row in enumerate(zip(real[:SHOWN], rebuilt, nobody, strict=False)):
+        for i, row in enumerate(zip(real[:LOGGED], rebuilt, nobody, strict=False)):
             for name, sound in zip(("original", "rebuilt", "nobody"), row, strict=True):
                 writer.add_audio(f"{name} {i}", sound[None].cpu(), self.global_step, RATE)
             mels = torch.cat([self.mel(sound[None])[0].T.flip(0) for sound in row])

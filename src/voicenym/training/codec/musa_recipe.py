@@ -45,7 +45,7 @@ class MusaRecipe(SpeechRecipe):
         require_training()
         from voicenym.nets.codec.codec import Codec
         from voicenym.training.codec import train_musa as steps
-        from voicenym.training.codec.codec_dataset import taught
+        from voicenym.training.codec.codec_dataset import labelled
         from voicenym.training.codec.codec_step import MusaConfig
         from voicenym.training.speech.preparation import hours
         from voicenym.training.speech.speaker_split import speaker_split
@@ -59,7 +59,7 @@ class MusaRecipe(SpeechRecipe):
         steps.checked(config, codec, teacher)
         chosen, kept = speaker_split(self.recordings(report), config.held_out, config.seed)
         utterances, others = self.prepared(chosen, kept, report)
-        both = taught([*utterances, *others], teacher, self.output / "told", report.say)
+        both = labelled([*utterances, *others], teacher, self.output / "told", report.say)
         train, held_out = both[: len(utterances)], both[len(utterances) :]
         outcome = steps.train(
             codec, train, held_out, config, self.output, teacher=teacher, **resources

@@ -1,6 +1,6 @@
-"""Training MUSA's codec on speech, and letting it know how speakers lie.
+"""Training of the MUSA codec, and statistics of the training speakers' vectors.
 
-Yao et al. (paper 2), section IV.B; the step is :mod:`voicenym.training.codec.codec_step`'s.
+Yao et al. (MUSA), section IV.B; the step is :mod:`voicenym.training.codec.codec_step`'s.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from voicenym.errors import VoicenymError
 from voicenym.nets.codec.codec import RATE, Codec, sizes
 from voicenym.nets.codec.style_encoder import LEAST_SAMPLES
 from voicenym.nets.weight_norm import fold, normalize_weights
-from voicenym.training.codec.codec_dataset import CodecCrops, Taught
+from voicenym.training.codec.codec_dataset import CodecCrops, LabelledUtterance
 from voicenym.training.codec.codec_losses import Teacher
 from voicenym.training.codec.codec_step import Coding, MusaConfig
 from voicenym.training.run.fit import Limits, Machine, Outcome, fit
 
-JUDGED = 64
+VALIDATION_CROPS = 64
 """Crops in a validation."""
 MOST_VOICES = 2_000
 """Utterances whose vectors say how speakers lie."""
@@ -42,8 +42,8 @@ def new(config: MusaConfig) -> Codec:
 
 def train(
     codec: Codec,
-    heard: Sequence[Taught],
-    held_out: Sequence[Taught],
+    heard: Sequence[LabelledUtterance],
+    held_out: Sequence[LabelledUtterance],
     config: MusaConfig,
     folder: Path,
     *,
@@ -55,21 +55,21 @@ def train(
     """Train a codec; afterwards it has the weights of its best validation.
 
     Args:
-        codec: new, or with weights to go on from.
-        heard: to learn from.
-        held_out: of other speakers, to watch by.
-        config: the recipe.
-        folder: of checkpoints and logs; an interrupted run there is gone on with.
+        codec: new, or with weights to continue from.
+        heard: training utterances.
+        held_out: the same of held-out speakers, for validation.
+        config: of the training.
+        folder: of checkpoints and logs; an interrupted run there continues.
         teacher: who told of what was heard; None without semantic distillation.
-        seconds: time at most.
+        seconds: time limit.
         machine: what to train on.
-        say: told every validation's figures.
+        say: receives the figures of every validation.
 
     Returns:
         Its steps are the optimizers': where discriminators play, each step of theirs counts too.
 
     Raises:
-        CorpusError: nothing to learn from.
+        CorpusError: no training utterances.
         VoicenymError: a recipe or a teacher that does not fit the codec, and as
             :func:`voicenym.training.run.fit.fit`.
     """
@@ -78,7 +78,7 @@ def train(
     crops = CodecCrops(
         heard, config.seconds, codec.hop, machine.crops(config.every, config.batch), config.seed
     )
-    kept = CodecCrops(held_out, config.seconds, codec.hop, JUDGED, config.seed + 1)
+    kept = CodecCrops(held_out, config.seconds, codec.hop, VALIDATION_CROPS, config.seed + 1)
     loader: dict[str, Any] = machine.loading
     classes = 0 if teacher is None else teacher.classes
     ends = (codec.encoder, codec.decoder)
@@ -88,7 +88,7 @@ def train(
         outcome = fit(
             Coding(codec, len(crops.speakers), classes, config),
             torch.utils.data.DataLoader(crops, config.batch, drop_last=True, **loader),
-            torch.utils.data.DataLoader(kept, min(16, JUDGED)),
+            torch.utils.data.DataLoader(kept, min(16, VALIDATION_CROPS)),
             folder,
             Limits(config.steps, config.every, seconds),
             monitor="mel distance",
@@ -128,7 +128,7 @@ def checked(config: MusaConfig, codec: Codec, teacher: Teacher | None) -> None:
 
 
 @torch.inference_mode()
-def voices(codec: Codec, heard: Sequence[Taught], seed: int) -> None:
+def voices(codec: Codec, heard: Sequence[LabelledUtterance], seed: int) -> None:
     """Let the codec know how speakers' vectors lie: what a rotation turns about and in."""
     order = np.random.default_rng((seed, 19)).permutation(len(heard))
     device = codec.voices.mean.device

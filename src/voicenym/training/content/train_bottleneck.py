@@ -1,4 +1,4 @@
-"""Training a bottleneck of content: TDNN-F as a recogniser, without its speakers if so wished.
+"""Training of a content bottleneck: a TDNN-F recogniser, optionally speaker-adversarial.
 
 Povey et al. (Interspeech 2018) keep the narrow halves of layers semi-orthogonal by a step after
 every fourth one of training. The bottleneck of B1 (Fang et al., SSW 2019) is trained for words
@@ -41,7 +41,7 @@ Voiced = tuple[*Batch, torch.Tensor]
 
 @dataclass(frozen=True)
 class BottleneckConfig(RecogniserConfig):
-    """A recipe; the fields of a recogniser's, and these.
+    """Configuration of the training; the fields of a recogniser's, and these.
 
     Args:
         constrain: steps from one toward semi-orthogonality to the next.
@@ -90,9 +90,9 @@ class Bottleneck(Recognition):
     """The training step and the validation of a TDNN-F.
 
     Args:
-        net: what is trained.
+        net: to train.
         alphabet: its tokens.
-        config: the recipe.
+        config: of the training.
         speakers: names of those in the data.
     """
 
@@ -174,10 +174,10 @@ def train(
     """Train a TDNN-F recogniser; its ``net.content`` is the content encoder.
 
     Args:
-        model: of kind ``tdnnf``, new or with weights to go on from.
+        model: of kind ``tdnnf``, new or with weights to continue from.
         speech, held_out, folder, seconds, machine, say: as for
             :func:`voicenym.training.words.train_recogniser.train`.
-        config: the recipe.
+        config: of the training.
 
     Raises:
         ValueError: a model of another kind.

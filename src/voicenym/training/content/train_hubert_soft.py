@@ -36,7 +36,7 @@ LONGEST = 10.0
 
 @dataclass(frozen=True)
 class SoftConfig:
-    """A recipe.
+    """Configuration of the training.
 
     Args:
         options: of a network from nothing, as of :class:`HubertSoft`; one that goes on from
@@ -52,11 +52,11 @@ class SoftConfig:
         rate: peak of the learning rate.
         decay: of the weights (AdamW).
         schedule: of the learning rate.
-        steps: at most.
+        steps: maximum number of optimizer steps.
         every: steps from one validation to the next.
-        patience: validations without progress; 0 for no limit.
-        held_out: share of the speakers kept out, to watch and to stop by.
-        seed: of everything drawn.
+        patience: validations without improvement, after which the training stops; 0: no limit.
+        held_out: share of the speakers held out for validation and early stopping.
+        seed: of all random draws.
     """
 
     options: dict[str, Any] = field(default_factory=dict)
@@ -171,8 +171,8 @@ class Prediction(pl.LightningModule):
     """The training step and the validation of HuBERT-soft.
 
     Args:
-        network: what is trained.
-        config: the recipe.
+        network: to train.
+        config: of the training.
     """
 
     def __init__(self, network: HubertSoft, config: SoftConfig) -> None:
@@ -257,20 +257,20 @@ def train(
     """Train a soft encoder; afterwards it has the weights of its best validation.
 
     Args:
-        network: new, or HuBERT with a new projection, or with weights to go on from.
+        network: new, or HuBERT with a new projection, or with weights to continue from.
         features: what the units are clusters of.
         units: to predict.
-        speech: to learn from.
-        held_out: of other speakers, to watch and to stop by.
-        config: the recipe.
-        folder: of checkpoints, logs and units of frames; an interrupted run there is gone on with.
+        speech: training utterances.
+        held_out: the same of held-out speakers, for validation and early stopping.
+        config: of the training.
+        folder: of checkpoints, logs and units of frames; an interrupted run there continues.
         seconds: time at most, that of telling the units of frames not counted.
         machine: what to train on.
-        say: told every validation's figures.
+        say: receives the figures of every validation.
 
     Raises:
         ValueError: a network of another number of units.
-        CorpusError: nothing to learn from.
+        CorpusError: no training utterances.
         VoicenymError: as :func:`voicenym.training.run.fit.fit`, and where units cannot be kept.
     """
     if network.units != len(units):

@@ -1,8 +1,8 @@
-"""Training a tokenizer: a codebook from which frames of features are rebuilt.
+"""Training of a tokenizer: a codebook that reconstructs frames of features.
 
 Huang et al. ("RepCodec", arXiv 2309.00169): the squared distance of rebuilt frames, and commitment;
-the codebook follows by moving averages. Frames of every utterance are kept in the folder; they are
-speech in disguise, readable by their owner alone.
+the codebook follows by moving averages. Frames of every utterance are kept in the folder;
+speech can be rebuilt from them, so only their owner can read them.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from voicenym.training.speech.speech_cache import Utterance
 
 COUNTED = 200_000
 """Frames from which mean and deviation are taken."""
-JUDGED = 64
+VALIDATION_CROPS = 64
 """Crops in a validation."""
 
 
 @dataclass(frozen=True)
 class TokenizerConfig:
-    """A recipe.
+    """Configuration of the training.
 
     Args:
         options: of :class:`~voicenym.nets.content.tokenizer.Tokenizer`, without ``size``.
@@ -42,10 +42,10 @@ class TokenizerConfig:
         rate: peak of the learning rate (AdamW).
         decay: of the weights.
         schedule: of the learning rate.
-        steps: at most.
+        steps: maximum number of optimizer steps.
         every: steps from one validation to the next.
-        held_out: share of the speakers kept out, to watch by.
-        seed: of everything drawn.
+        held_out: share of the speakers held out for validation.
+        seed: of all random draws.
     """
 
     options: dict[str, Any] = field(default_factory=dict)
@@ -105,8 +105,8 @@ class Tokenizing(pl.LightningModule):
     """The training step and the validation.
 
     Args:
-        tokenizer: what is trained.
-        config: the recipe.
+        tokenizer: to train.
+        config: of the training.
     """
 
     def __init__(self, tokenizer: Tokenizer, config: TokenizerConfig) -> None:
@@ -148,13 +148,13 @@ def train(
     """Train a tokenizer; afterwards it has the weights of its best validation.
 
     Args:
-        tokenizer: new, or with weights to go on from.
+        tokenizer: new, or with weights to continue from.
         heard, held_out: frames of utterances, of :func:`frames`; others' to watch by.
-        config: the recipe.
-        folder: of checkpoints and logs; an interrupted run there is gone on with.
-        seconds: time at most.
+        config: of the training.
+        folder: of checkpoints and logs; an interrupted run there continues.
+        seconds: time limit.
         machine: what to train on.
-        say: told every validation's figures.
+        say: receives the figures of every validation.
 
     Raises:
         CorpusError: nothing to learn from, or fewer frames than entries.
@@ -171,7 +171,7 @@ def train(
     tokenizer.learn_statistics(torch.from_numpy(some))
     loader = torch.utils.data.DataLoader(crops, config.batch, **machine.loading, drop_last=True)
     kept = torch.utils.data.DataLoader(
-        FrameCrops(held_out, config.frames, JUDGED, config.seed), config.batch
+        FrameCrops(held_out, config.frames, VALIDATION_CROPS, config.seed), config.batch
     )
     outcome = fit(
         Tokenizing(tokenizer, config),
@@ -201,9 +201,9 @@ def frames(
     Args:
         features: what gives frames.
         source: what they are, fit for JSON; kept frames of another source are not used.
-        speech: to hear; what was heard by an earlier run is not heard again.
+        speech: utterances; frames of an earlier run are reused.
         folder: where frames are kept.
-        say: told how far it is.
+        say: receives lines of progress.
 
     Raises:
         VoicenymError: they cannot be kept.
@@ -216,7 +216,7 @@ def frames(
             keep(path, extracted(features, utterance).cpu().numpy().astype(np.float16))
         paths.append(path)
         if (done + 1) % 500 == 0:
-            say(f"{done + 1} of {len(speech)} utterances heard")
+            say(f"{done + 1} of {len(speech)} utterances analysed")
     return paths
 
 

@@ -1,8 +1,8 @@
-"""Discovering units: clusters of frames of features, by mini-batch k-means.
+"""Training of units: clusters of frames of features, by mini-batch k-means.
 
 Hsu et al. (TASLP 2021, section IV.B) and van Niekerk et al. (ICASSP 2022): 100 clusters. Some
-frames of every utterance are kept in the folder, so that a run which was interrupted does not hear
-anything twice; they are speech in disguise, readable by their owner alone.
+frames of every utterance are kept in the folder, so that a run that continues extracts nothing
+twice; speech can be rebuilt from them, so only their owner can read them.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ LEAST_PER_UNIT = 4
 
 @dataclass(frozen=True)
 class UnitsConfig:
-    """A recipe.
+    """Configuration of the training.
 
     Args:
         units: clusters.
         frames: that are clustered at most, as many of each utterance.
         batch: frames in a step of k-means.
         restarts: beginnings, of which the best is taken.
-        seed: of everything drawn.
+        seed: of all random draws.
     """
 
     units: int = 100
@@ -83,11 +83,11 @@ def train(
     Args:
         features: what gives frames.
         source: what they are, fit for JSON; kept frames of another source are not used.
-        speech: to learn from.
-        config: the recipe.
+        speech: training utterances.
+        config: of the training.
         folder: where frames are kept.
         seconds: time at most for listening; what was heard by then is clustered.
-        say: told how far it is.
+        say: receives lines of progress.
         clock: in seconds.
 
     Raises:
@@ -168,7 +168,7 @@ def _heard(
             keep(path, frames[rng.permutation(len(frames))[:each]].astype(np.float16))
         found.append(np.load(path, allow_pickle=False))
         if (done + 1) % 500 == 0:
-            say(f"{done + 1} of {len(speech)} utterances heard")
+            say(f"{done + 1} of {len(speech)} utterances analysed")
     if not found:
         return np.zeros((0, features.size), np.float32), 0
     return np.concatenate(found).astype(np.float32), len(found)

@@ -1,9 +1,9 @@
-"""Training codes of words: a bottleneck before Whisper's frozen decoder.
+"""Training of word codes: a discrete bottleneck before Whisper's frozen decoder.
 
-The loss is that the decoder writes the same: cross-entropy of the words and relative entropy to
-what it makes of the original states, half each; the squared distance of states helps the beginning,
-and commitment keeps the encoder at its entries. The first part of the training goes without
-books. No sound is made; the frozen Whisper is run once over all speech
+The loss is the cross-entropy of the words and the relative entropy to the decoder's output for the
+original states, half each; the squared distance of states helps at the beginning, and a commitment
+loss keeps the encoder near its entries. The first part of the training has no codebooks. No
+waveform is synthesized; the frozen Whisper runs once over all speech
 (:mod:`voicenym.training.content.word_state_dataset`), so that a step is the bottleneck and the
 decoder.
 """
@@ -32,7 +32,7 @@ from voicenym.training.run.schedule import Cyclical
 from voicenym.training.speech.epoch_sampling import Epoch
 
 NEVER = 99.0
-"""Told of validations before the books have begun, so that none of them is the best."""
+"""Value of validations before the books have begun, so that none of them is the best."""
 BEGINNING = 16
 """Steps whose vectors the books begin as clusters of."""
 ALIKE = 1.5
@@ -41,7 +41,7 @@ ALIKE = 1.5
 
 @dataclass(frozen=True)
 class WordCodesConfig:
-    """A recipe.
+    """Configuration of the training.
 
     Args:
         options: of :class:`~voicenym.nets.content.word_codes.WordCodes`.
@@ -57,11 +57,11 @@ class WordCodesConfig:
         rate: peak of the learning rate (AdamW).
         decay: of the weights.
         schedule: of the learning rate.
-        steps: at most.
+        steps: maximum number of optimizer steps.
         every: steps from one validation, and checkpoint, to the next.
-        held_out: share of the speakers kept out, to watch by.
+        held_out: share of the speakers held out for validation.
         judged: windows in a validation.
-        seed: of everything drawn.
+        seed: of all random draws.
     """
 
     options: dict[str, Any] = field(default_factory=dict)
@@ -187,10 +187,10 @@ class WordCoding(pl.LightningModule):
     """The training step and the validation.
 
     Args:
-        codes: what is trained.
+        codes: to train.
         whisper: whose decoder listens; frozen, and not part of checkpoints.
         pieces: numbers of the tokens that scores are made for.
-        config: the recipe.
+        config: of the training.
     """
 
     def __init__(
@@ -283,19 +283,19 @@ def train(
     """Train; afterwards the codes have the weights of their best validation with books.
 
     Args:
-        codes: new, or with weights to go on from.
+        codes: new, or with weights to continue from.
         whisper: whose states and decoder these are.
-        heard, held_out: windows of :class:`~voicenym.training.content.word_state_dataset.Hearing`;
-            others' to watch by.
-        config: the recipe.
-        folder: of checkpoints and logs; an interrupted run there is gone on with, also where more
+        heard, held_out: training and validation windows, files of
+            :class:`~voicenym.training.content.word_state_dataset.StateFiles`.
+        config: of the training.
+        folder: of checkpoints and logs; an interrupted run there continues, also where more
             windows have come since.
-        seconds: time at most.
+        seconds: time limit.
         machine: what to train on.
-        say: told every validation's figures.
+        say: receives the figures of every validation.
 
     Raises:
-        CorpusError: nothing to learn from.
+        CorpusError: no training utterances.
         VoicenymError: as :func:`voicenym.training.run.fit.fit`.
     """
     machine = machine or Machine()

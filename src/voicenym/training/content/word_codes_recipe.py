@@ -44,9 +44,9 @@ class WordCodesRecipe(SpeechRecipe):
         from voicenym.nets.hub import place_of
         from voicenym.nets.words.whisper_published import published
         from voicenym.training.content import train_word_codes as steps
-        from voicenym.training.content.word_state_dataset import Hearing, parted, pieces
+        from voicenym.training.content.word_state_dataset import StateFiles, parted, pieces
         from voicenym.training.speech.speaker_split import speaker_split
-        from voicenym.training.speech.voice_augmentation import Disguise
+        from voicenym.training.speech.voice_augmentation import VoiceAugmentation
 
         config = self.configured(steps.WordCodesConfig)
         resources = self.resources(report)
@@ -58,8 +58,8 @@ class WordCodesRecipe(SpeechRecipe):
             raise VoicenymError(f"{self.start}: codes of another Whisper's states; give that one")
         device = "cuda" if resources["machine"].cuda else "cpu"
         place = self.states or self.output / "states"
-        plain = Hearing(whisper, place, seed=config.seed, device=device)
-        disguised = Hearing(whisper, place, Disguise(), seed=config.seed, device=device)
+        plain = StateFiles(whisper, place, seed=config.seed, device=device)
+        disguised = StateFiles(whisper, place, VoiceAugmentation(), seed=config.seed, device=device)
         train: list[Path] = []
         held_out: list[Path] = []
         utterances: list[Utterance] = []

@@ -1,10 +1,10 @@
-"""Windows of speech as Whisper's states: heard once, kept, learnt from many times.
+"""Dataset of Whisper states: windows of speech, encoded once and kept in files.
 
-A window is of several recordings, one after the other, since Whisper's states say where in a window
-they are and are of the whole of it. What is kept of one: the encoder's states of the speech, the
-text as tokens, and what the decoder made of the original states (its last layer), for a network
-that is to do the same from codes. With a perturbation, the states are of changed speech, and the
-decoder's of the original: what is said is the same, the voice and the room are not.
+A window joins several recordings, since Whisper's states depend on their position in a window and
+on all of it. Its file holds the encoder's states of the speech, the text as tokens, and the
+decoder's last layer for the original states, which is the training target of codes. With a voice
+augmentation, the encoder's states are those of changed speech, and the decoder's those of the
+original: the words are the same, the voice and the room are not.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ MOST_TOKENS = 400
 
 
 class Change(Protocol):
-    """What befalls a recording: another voice, a room; of equal length."""
+    """An augmentation that keeps the length: another voice, a room."""
 
     def identity(self) -> str:
         """Equal names mean equal changes."""
@@ -55,7 +55,7 @@ class Piece(NamedTuple):
     """A recording with its text.
 
     Args:
-        speech: on the shelf.
+        speech: in the speech cache.
         text: as Whisper would write it.
     """
 
@@ -85,7 +85,7 @@ class Window(NamedTuple):
     """A window as it is learnt from.
 
     Args:
-        heard: ``[state, size]`` float16, of the speech as it is given to the bottleneck.
+        heard: ``[state, size]`` float16, of the speech, the bottleneck's input.
         states: the same of the original; None where that is the same.
         tokens: ``[token]``, with the prefix and the end.
         taught: ``[token, width]`` float16, the decoder's last layer on the original states, for
@@ -150,7 +150,7 @@ def pieces(
     folder: Path,
     say: Callable[[str], None] = lambda text: None,
 ) -> list[Piece]:
-    """Recordings with their texts; where there is none, with what Whisper hears, which is kept.
+    """Recordings with their texts; without a text, with Whisper's transcript, which is kept.
 
     Recordings longer than a window, or in which Whisper hears nothing, are left out.
 
@@ -215,8 +215,8 @@ def _round(some: Sequence[Piece], how: Cut, rng: np.random.Generator) -> list[li
     return windows
 
 
-class Hearing:
-    """Windows to states, by a frozen Whisper; kept in a folder, one file each.
+class StateFiles:
+    """Whisper's states of windows, one file each in a folder.
 
     Args:
         whisper: the recogniser.
@@ -250,7 +250,7 @@ class Hearing:
     def __call__(
         self, windows: Sequence[Sequence[Piece]], say: Callable[[str], None] = lambda text: None
     ) -> list[Path]:
-        """Files of windows, in their order; what was heard before is not heard again.
+        """Files of windows, in their order; existing files are reused.
 
         Raises:
             VoicenymError: they cannot be kept.
@@ -262,7 +262,7 @@ class Hearing:
                 keep(path, self.heard(window))
             paths.append(path)
             if (done + 1) % 100 == 0:
-                say(f"{done + 1} of {len(windows)} windows heard")
+                say(f"{done + 1} of {len(windows)} windows analysed")
         return paths
 
     @torch.inference_mode()

@@ -1,4 +1,4 @@
-"""Losses of speakers and pseudo-speakers, as classes of their own (paper 0, section III-D)."""
+"""Losses of speakers and pseudo-speakers as classes (Miao et al., 2023, section III-D)."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _turned(cosine: torch.Tensor, margin: float) -> torch.Tensor:
 def likeness(original: torch.Tensor, turned: torch.Tensor, margin: float = 0.0) -> torch.Tensor:
     """Mean of ``max(0, cos - margin)`` between vectors and what they became, ``[row, size]``.
 
-    The L_s of paper 0 (equation 5), whose margin is 0.
+    The L_s of Miao et al. (2023) (equation 5), whose margin is 0.
     """
     cosine = torch.nn.functional.cosine_similarity(original, turned, dim=1)
     return (cosine - margin).clamp_min(0.0).mean()

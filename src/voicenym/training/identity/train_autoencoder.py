@@ -25,16 +25,17 @@ KEPT = 5
 
 @dataclass(frozen=True)
 class AutoencoderConfig:
-    """A recipe; S2's published difference from S1 is that such settings were optimised.
+    """Configuration of the training; in S2, unlike S1, such settings were
+    optimised.
 
     Args:
         code, hidden: of the network.
         speaker, sex, accent: weights of the adversaries; 0 leaves one out.
         rate: of learning.
         batch: vectors in a step.
-        steps: at most.
+        steps: maximum number of optimizer steps.
         every: steps from one validation to the next.
-        seed: of everything drawn.
+        seed: of all random draws.
     """
 
     code: int = 64
@@ -53,7 +54,7 @@ class Hiding(pl.LightningModule):
     """The training step and the validation.
 
     Args:
-        network: what is trained.
+        network: to train.
         adversaries: against whom.
         weights: of each adversary.
         rate: of learning.
@@ -117,12 +118,12 @@ def train(
 
     Args:
         spoken: utterances, several of each speaker.
-        config: the recipe.
-        folder: of checkpoints and logs; an interrupted run there is gone on with.
+        config: of the training.
+        folder: of checkpoints and logs; an interrupted run there continues.
         accents: of each utterance (or languages, or corpora), empty where unknown; None for none.
-        seconds: time at most.
+        seconds: time limit.
         machine: what to train on.
-        say: told every validation's figures.
+        say: receives the figures of every validation.
 
     Raises:
         CorpusError: speakers with a single utterance, or none to tell apart.

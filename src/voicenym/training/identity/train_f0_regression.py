@@ -1,4 +1,4 @@
-"""Which pitch goes with which speaker vector, learnt from speech: systems move pitch there."""
+"""Training of a regression of F0 statistics on speaker vectors."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ def train(
     say: Callable[[str], None] = lambda text: None,
     left_out: LeftOut = STRICT,
 ) -> tuple[Register, float]:
-    """Learn from recordings.
+    """Fit the regression to recordings.
 
     Args:
         recordings: of eight speakers at least.
         speaker: folder of the encoder.
         tracker: of pitch.
-        say: told how far it is.
+        say: receives lines of progress.
         left_out: told of recordings that cannot be heard; the default raises at the first one.
 
     Returns:
@@ -56,7 +56,7 @@ def train(
         except Exception as error:
             left_out.add(recording.name, reason(error, recording.name))
         if done % 100 == 0:
-            say(f"{done} of {len(recordings)} recordings heard")
+            say(f"{done} of {len(recordings)} recordings analysed")
     if len(vectors) < LEAST_SPEAKERS:
         raise CorpusError(
             f"{len(vectors)} speakers tell no register from another: give {LEAST_SPEAKERS} or more"

@@ -1,6 +1,6 @@
-"""Training a Householder network: speakers and their pseudo-speakers learn to be different people.
+"""Training of a Householder network, which rotates speaker vectors to pseudo-speakers.
 
-The recipe of Miao et al. (paper 0, sections III-D and IV-A): a cosine loss between a vector and
+The recipe of Miao et al. (2023, sections III-D and IV-A): a cosine loss between a vector and
 what it becomes, and a classification of speakers and pseudo-speakers, each a class of its own, by
 AAM or w-AAM softmax; Adam under one cycle of the learning rate over 130,000 steps. Users and
 attackers differ in the seed, of the first weights and of the order of the vectors.
@@ -30,7 +30,7 @@ LOSSES = ("w-aam", "aam")
 
 @dataclass(frozen=True)
 class HouseholderConfig:
-    """A recipe. What paper 0 does not say is marked "ours".
+    """Configuration of the training. What Miao et al. (2023) do not say is marked "ours".
 
     Args:
         form: ``roh`` or ``loh``.
@@ -101,9 +101,9 @@ class Pseudonymisation(pl.LightningModule):
     """The training step and the validation.
 
     Args:
-        network: what is trained.
+        network: to train.
         speakers: C.
-        config: the recipe.
+        config: of the training.
     """
 
     def __init__(self, network: Householder, speakers: int, config: HouseholderConfig) -> None:
@@ -146,7 +146,7 @@ def network(config: HouseholderConfig, size: int) -> Householder:
     """A new network, whose weights depend on the seed alone.
 
     Args:
-        config: the recipe.
+        config: of the training.
         size: elements of a speaker vector.
 
     Raises:
@@ -204,13 +204,13 @@ def train(
     """Train a network; afterwards it has the weights of its best validation.
 
     Args:
-        net: new, or with weights to go on from.
+        net: new, or with weights to continue from.
         pool: vectors of utterances, several a speaker.
-        config: the recipe.
-        folder: of checkpoints and logs; an interrupted run there is gone on with.
-        seconds: time at most.
+        config: of the training.
+        folder: of checkpoints and logs; an interrupted run there continues.
+        seconds: time limit.
         machine: what to train on.
-        say: told every validation's figures.
+        say: receives the figures of every validation.
 
     Raises:
         CorpusError: as :func:`kept_out`.

@@ -1,6 +1,6 @@
 """Fitting a mixture of speaker vectors, and choosing its size.
 
-Turner, Lovisotto and Martinovic (paper 1), sections 3.3 and 3.4: principal components up to a share
+Turner, Lovisotto and Martinovic, sections 3.3 and 3.4: principal components up to a share
 of the variance, a Gaussian mixture in them, a model a sex; judged by the Kolmogorov-Smirnov
 distance of cross-similarities to speakers that were kept aside (equation 1) and by the mixture's
 entropy (equation 2, with the bounds of appendix A).
@@ -37,7 +37,7 @@ LEAST = 4
 
 @dataclass(frozen=True)
 class MixtureConfig:
-    """A recipe.
+    """Configuration of the training.
 
     Args:
         share: of the variance that principal components keep, above 0 and up to 1.

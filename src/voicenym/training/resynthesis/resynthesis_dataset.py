@@ -22,7 +22,7 @@ MOST_SECONDS = 20.0
 
 
 @dataclass(frozen=True)
-class Take:
+class AnalysedUtterance:
     """An utterance and its frames.
 
     Args:
@@ -46,12 +46,12 @@ class Take:
         return len(self.f0)
 
 
-def takes(
+def analysed(
     utterances: Sequence[Utterance],
     encoder: Encoder,
     bands: int,
     say: Callable[[str], None] = lambda text: None,
-) -> list[Take]:
+) -> list[AnalysedUtterance]:
     """Listen to utterances.
 
     Args:
@@ -59,24 +59,26 @@ def takes(
             all.
         encoder: makes the speaker vectors.
         bands: of mel.
-        say: told how far it is.
+        say: receives lines of progress.
     """
     ear = FrontEnd(bands)
     made = []
     for done, utterance in enumerate(utterances):
         if done % 500 == 499:
-            say(f"{done + 1} of {len(utterances)} recordings heard")
+            say(f"{done + 1} of {len(utterances)} recordings analysed")
         samples = torch.from_numpy(utterance.samples(0, round(MOST_SECONDS * RATE)))
         frames = len(samples) // HOP // 2 * 2
         if frames * HOP < RATE // 2 or not samples.any():
             continue
         waveform = samples[None, : frames * HOP]
-        made.append(_take(utterance, waveform, ear, encoder))
+        made.append(_analysed(utterance, waveform, ear, encoder))
     return made
 
 
 @torch.inference_mode()
-def _take(utterance: Utterance, waveform: torch.Tensor, ear: FrontEnd, encoder: Encoder) -> Take:
+def _analysed(
+    utterance: Utterance, waveform: torch.Tensor, ear: FrontEnd, encoder: Encoder
+) -> AnalysedUtterance:
     heard = ear(waveform)
     tracker = PitchStream(1, RATE)
     parts = [tracker.push(waveform), tracker.flush()]
@@ -87,7 +89,7 @@ def _take(utterance: Utterance, waveform: torch.Tensor, ear: FrontEnd, encoder: 
     level = torch.nn.functional.pad(level, (0, max(0, frames + 1 - level.shape[1])))
     averages = Averages.of(heard, f0, level[:, : frames + 1])
     vector = encoder.embed([waveform[0]])[0]
-    return Take(
+    return AnalysedUtterance(
         utterance,
         (heard.bands - averages.bands[:, None])[0].half().numpy(),
         (heard.power - averages.power[:, None])[0].half().numpy(),
@@ -98,17 +100,17 @@ def _take(utterance: Utterance, waveform: torch.Tensor, ear: FrontEnd, encoder: 
 
 
 @torch.inference_mode()
-def content_of(parts: Parts, takes: Sequence[Take]) -> torch.Tensor:
-    """Sums of the content of takes, ``[take, 1 + size + size * size]`` float64.
+def content_of(parts: Parts, items: Sequence[AnalysedUtterance]) -> torch.Tensor:
+    """Sums of the content of utterances, ``[utterance, 1 + size + size * size]`` float64.
 
     Args:
         parts: whose encoder hears.
-        takes: at least one.
+        items: at least one.
     """
     found = []
-    for take in takes:
-        bands = torch.from_numpy(take.bands.astype(np.float32))[None]
-        level = torch.from_numpy(take.power.astype(np.float32))[None]
+    for item in items:
+        bands = torch.from_numpy(item.bands.astype(np.float32))[None]
+        level = torch.from_numpy(item.power.astype(np.float32))[None]
         found.append(content_normalisation.counted(parts.content.encode(bands), level).sum(1)[0])
     return torch.stack(found)
 
@@ -120,7 +122,7 @@ def unit(vectors: np.ndarray) -> np.ndarray:
 
 
 class Crop(NamedTuple):
-    """A crop of a take, or a batch of them."""
+    """A crop of an utterance, or a batch of them."""
 
     samples: torch.Tensor
     """``[time]`` float32."""
@@ -142,17 +144,17 @@ class Crop(NamedTuple):
     """
 
 
-class TakeCrops(LongCrops[Take, Crop]):
+class ResynthesisCrops(LongCrops[AnalysedUtterance, Crop]):
     """An epoch of crops, each recording drawn in proportion to its length.
 
     The crop of an index depends on the seed, the epoch and the index alone.
 
     Args:
-        takes: to crop; shorter ones are left out.
+        items: to crop; shorter ones are left out.
         seconds: length of a crop.
         count: crops in an epoch.
         seed: of the draws.
-        content: ``[take, element]``, sums of the takes' content, where it is to be made alike.
+        content: ``[utterance, element]``, sums of their content, where it is to be made alike.
 
     Raises:
         CorpusError: nothing is long enough.
@@ -160,20 +162,20 @@ class TakeCrops(LongCrops[Take, Crop]):
 
     def __init__(
         self,
-        takes: Sequence[Take],
+        items: Sequence[AnalysedUtterance],
         seconds: float,
         count: int,
         seed: int,
         content: torch.Tensor | None = None,
     ) -> None:
         self._frames = round(seconds * RATE / HOP) // 2 * 2
-        super().__init__(takes, lambda take: take.frames, self._frames, seconds, count, seed)
+        super().__init__(items, lambda item: item.frames, self._frames, seconds, count, seed)
         if content is None:
-            content = torch.zeros(len(takes), 0, dtype=torch.float64)
-        if len(content) != len(takes):
-            raise ValueError(f"{len(content)} rows of content for {len(takes)} takes")
+            content = torch.zeros(len(items), 0, dtype=torch.float64)
+        if len(content) != len(items):
+            raise ValueError(f"{len(content)} rows of content for {len(items)} utterances")
         self._content = content
-        self._vectors = unit(np.stack([take.vector for take in self.takes]))
+        self._vectors = unit(np.stack([item.vector for item in self.items]))
         means = np.zeros((len(self.speakers), self._vectors.shape[1]), np.float32)
         np.add.at(means, self.labels, self._vectors)
         self._means = unit(means)
@@ -181,18 +183,18 @@ class TakeCrops(LongCrops[Take, Crop]):
     def drawn(self, rng: np.random.Generator) -> Crop:
         """A crop."""
         which = self.picked(rng)
-        take, label = self.takes[which], self.labels[which]
-        first = int(rng.integers(take.frames - self._frames + 1))
+        item, label = self.items[which], self.labels[which]
+        first = int(rng.integers(item.frames - self._frames + 1))
         span = slice(first, first + self._frames)
-        samples = take.utterance.samples(first * HOP, self._frames * HOP)
+        samples = item.utterance.samples(first * HOP, self._frames * HOP)
         vector = self._means[label] if rng.random() < 0.5 else self._vectors[which]
         return Crop(
             torch.from_numpy(samples),
-            torch.from_numpy(take.bands[span].astype(np.float32)),
-            torch.from_numpy(take.power[span].astype(np.float32)),
-            torch.from_numpy(take.f0[span].astype(np.float32)),
+            torch.from_numpy(item.bands[span].astype(np.float32)),
+            torch.from_numpy(item.power[span].astype(np.float32)),
+            torch.from_numpy(item.f0[span].astype(np.float32)),
             torch.from_numpy(vector),
-            torch.cat([take.averages.log_f0, take.averages.log_f0_std]),
+            torch.cat([item.averages.log_f0, item.averages.log_f0_std]),
             torch.tensor(label),
             self._content[self.places[which]],
         )

@@ -43,7 +43,7 @@ class ResynthesisRecipe(SpeechRecipe):
         from voicenym.nets.words.phone_model import PhoneModel
         from voicenym.resynthesis.bundled.model_parts import Parts
         from voicenym.training.resynthesis import train_resynthesis as steps
-        from voicenym.training.resynthesis.resynthesis_dataset import takes
+        from voicenym.training.resynthesis.resynthesis_dataset import analysed
         from voicenym.training.resynthesis.resynthesis_step import ResynthesisConfig
         from voicenym.training.speech.speaker_split import verification_split
         from voicenym.verification.verifiers import encoder_of
@@ -65,8 +65,8 @@ class ResynthesisRecipe(SpeechRecipe):
         resources = self.resources(report)
         utterances, others = self.prepared(chosen, kept, report)
         bands = parts.content.config()["bands"]
-        train = takes(utterances, encoder, bands, report.say)
-        held_out = takes(others, encoder, bands)
+        train = analysed(utterances, encoder, bands, report.say)
+        held_out = analysed(others, encoder, bands)
         outcome = steps.train(
             parts,
             train,

@@ -19,20 +19,20 @@ from voicenym.training.resynthesis import conversion_loss as conversion
 from voicenym.training.resynthesis.conversion_loss import ConversionConfig
 from voicenym.training.resynthesis.phone_loss import Phones
 from voicenym.training.resynthesis.resynthesis_dataset import Crop
-from voicenym.training.resynthesis.speaker_classifier import SpeakerGuess
-from voicenym.training.run.audio_logging import show
+from voicenym.training.resynthesis.speaker_classifier import SpeakerClassifier
+from voicenym.training.run.audio_logging import log_audio
 from voicenym.training.run.fit import share_done
 from voicenym.training.run.schedule import Cyclical, seeded
 from voicenym.training.speech.mel_warping import warped
-from voicenym.training.synthesis.discriminator_setup import judges
+from voicenym.training.synthesis.discriminator_setup import make_discriminators
 
-SHOWN = 3
+LOGGED = 3
 """Held-out recordings that the log plays and shows."""
 
 
 @dataclass(frozen=True)
 class ResynthesisConfig:
-    """A recipe.
+    """Configuration of the training.
 
     Args:
         encoder: verifier whose encoder makes the speaker vectors.
@@ -53,19 +53,19 @@ class ResynthesisConfig:
             of it for rebuilt crops, half for those in other voices.
         adversarial: share of the training after which discriminators join; 1 for never.
         judges: options of the discriminators, by their names in
-            :data:`voicenym.training.synthesis.discriminator_setup.JUDGES`; published sizes unless
-            given.
+            :data:`voicenym.training.synthesis.discriminator_setup.DISCRIMINATORS`; published
+            sizes unless given.
         judged: seconds of a crop that they see; 0 for the whole.
         mel: weight of all else beside them (45 in HiFi-GAN, where features weigh 2).
         rate: peak of the learning rate.
         decay: of the weights (AdamW).
         clip: greatest norm of a gradient.
         schedule: of the learning rate.
-        steps: at most.
+        steps: maximum number of optimizer steps.
         every: steps from one validation to the next.
-        patience: validations without progress; 0 for no limit.
-        held_out: share of the speakers kept out, to watch by.
-        seed: of everything drawn.
+        patience: validations without improvement, after which the training stops; 0: no limit.
+        held_out: share of the speakers held out for validation.
+        seed: of all random draws.
     """
 
     encoder: str = "ecapa-small"
@@ -100,9 +100,9 @@ class Resynthesizing(pl.LightningModule):
     """The training step and the validation.
 
     Args:
-        parts: what is trained.
+        parts: to train.
         speakers: in the training data.
-        config: the recipe.
+        config: of the training.
         encoder: of the speaker vectors; needed where other voices are spoken in.
         phones: recogniser that listens to what is spoken.
     """
@@ -121,10 +121,10 @@ class Resynthesizing(pl.LightningModule):
         self.recipe = config
         if parts.everybody is not None:
             parts.content.requires_grad_(False)
-        self.guess = SpeakerGuess(parts.content.size, speakers)
+        self.guess = SpeakerClassifier(parts.content.size, speakers)
         self.judges = torch.nn.ModuleList()
         if config.adversarial < 1.0:
-            self.judges.extend(judges(config.judges))
+            self.judges.extend(make_discriminators(config.judges))
         self.encoder: Encoder | None = None
         if config.conversion.share > 0.0:
             if encoder is None:
@@ -338,8 +338,8 @@ class Resynthesizing(pl.LightningModule):
             self.log(f"kept out: {name}", value, batch_size=len(seed), sync_dist=True)
         self.log("loss kept out", worth, batch_size=len(seed), sync_dist=True)
         if index == 0:
-            both = {"original": crop.samples[:SHOWN], "rebuilt": waveform[:SHOWN].float()}
-            show(self, both, mel, RATE)
+            both = {"original": crop.samples[:LOGGED], "rebuilt": waveform[:LOGGED].float()}
+            log_audio(self, both, mel, RATE)
 
 
 RESOLUTIONS = ((512, 80, 320), (1024, 160, 800))

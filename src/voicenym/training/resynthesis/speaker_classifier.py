@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 
-class SpeakerGuess(torch.nn.Module):
+class SpeakerClassifier(torch.nn.Module):
     """Who speaks, from content ``[batch, frame, size]``: scores ``[batch, speaker]``."""
 
     def __init__(self, size: int, speakers: int, width: int = 128) -> None:

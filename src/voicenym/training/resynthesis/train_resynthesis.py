@@ -1,4 +1,4 @@
-"""Training a resynthesis system: take speech apart and rebuild it from its parts.
+"""Training a resynthesis system: analysis of speech into parts, and resynthesis from them.
 
 Content encoder and synthesizer learn together, from speech alone: the waveform is rebuilt from the
 encoder's few numbers, the power and pitch of frames, and the speaker's vector, and compared by mels
@@ -20,15 +20,20 @@ from voicenym.nets.content.bottleneck import Bottleneck
 from voicenym.nets.speakers.speaker_encoder import Encoder
 from voicenym.nets.words.phone_state_network import FrameNet
 from voicenym.resynthesis.bundled.model_parts import Parts
-from voicenym.training.resynthesis.resynthesis_dataset import Take, TakeCrops, content_of, unit
+from voicenym.training.resynthesis.resynthesis_dataset import (
+    AnalysedUtterance,
+    ResynthesisCrops,
+    content_of,
+    unit,
+)
 from voicenym.training.resynthesis.resynthesis_step import ResynthesisConfig, Resynthesizing
 from voicenym.training.run.fit import Limits, Machine, Outcome, fit
 
 
 def train(
     parts: Parts,
-    heard: Sequence[Take],
-    held_out: Sequence[Take],
+    heard: Sequence[AnalysedUtterance],
+    held_out: Sequence[AnalysedUtterance],
     config: ResynthesisConfig,
     folder: Path,
     *,
@@ -41,19 +46,19 @@ def train(
     """Train the parts; afterwards they have the weights of their best validation.
 
     Args:
-        parts: new, or with weights to go on from.
-        heard: to learn from.
-        held_out: of other speakers, to watch by.
-        config: the recipe.
-        folder: of checkpoints and logs; an interrupted run there is gone on with.
-        encoder: of the takes' vectors; needed where the recipe speaks in other voices.
+        parts: new, or with weights to continue from.
+        heard: training utterances.
+        held_out: the same of held-out speakers, for validation.
+        config: of the training.
+        folder: of checkpoints and logs; an interrupted run there continues.
+        encoder: of the utterances' vectors; needed where the recipe speaks in other voices.
         phones: recogniser that listens to what is spoken.
-        seconds: time at most.
+        seconds: time limit.
         machine: what to train on.
-        say: told every validation's figures.
+        say: receives the figures of every validation.
 
     Raises:
-        CorpusError: nothing to learn from.
+        CorpusError: no training utterances.
         VoicenymError: as :func:`voicenym.training.run.fit.fit`.
     """
     machine = machine or Machine()
@@ -62,9 +67,9 @@ def train(
         content, kept_content = content_of(parts, heard), content_of(parts, held_out)
         parts.everybody.learn(content)
     count = machine.crops(config.every, config.batch)
-    crops = TakeCrops(heard, config.seconds, count, config.seed, content)
+    crops = ResynthesisCrops(heard, config.seconds, count, config.seed, content)
     loader = torch.utils.data.DataLoader(crops, config.batch, **machine.loading, drop_last=True)
-    watched = TakeCrops(held_out, config.seconds, 64, config.seed, kept_content)
+    watched = ResynthesisCrops(held_out, config.seconds, 64, config.seed, kept_content)
     kept = torch.utils.data.DataLoader(watched, 16)
     voices(parts, heard)
     module = Resynthesizing(parts, len(crops.speakers), config, encoder, phones)
@@ -85,11 +90,11 @@ def train(
     return outcome
 
 
-def voices(parts: Parts, heard: Sequence[Take]) -> None:
+def voices(parts: Parts, heard: Sequence[AnalysedUtterance]) -> None:
     """Let the parts know the voices of the training data, one a speaker."""
-    by_speaker: dict[str, list[Take]] = {}
-    for take in heard:
-        by_speaker.setdefault(take.utterance.speaker, []).append(take)
+    by_speaker: dict[str, list[AnalysedUtterance]] = {}
+    for item in heard:
+        by_speaker.setdefault(item.utterance.speaker, []).append(item)
     vectors = np.stack(
         [unit(np.stack([t.vector for t in own])).mean(0) for own in by_speaker.values()]
     )
@@ -103,7 +108,7 @@ def parts(config: ResynthesisConfig, speaker: int) -> Parts:
     """New parts, whose weights depend on the seed alone.
 
     Args:
-        config: the recipe.
+        config: of the training.
         speaker: elements of a speaker vector.
     """
     content = Bottleneck(**config.content)

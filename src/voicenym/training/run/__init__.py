@@ -1,1 +1,1 @@
-"""A run of training, whatever is trained: configuration, limits, pace, processors, logs."""
+"""A run of training: configuration, limits, schedules, resumption, processors, logs."""

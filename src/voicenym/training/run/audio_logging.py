@@ -1,4 +1,4 @@
-"""What a run lets one hear and see: sounds, and their spectrograms one above the other."""
+"""Audio and spectrograms of a validation, for TensorBoard."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import torch
 from voicenym.nets.synthesis.synthesis_losses import LogMel
 
 
-def show(
+def log_audio(
     module: pl.LightningModule,
     sounds: Mapping[str, torch.Tensor],
     mel: LogMel,
     rate: int,
     first: int = 0,
 ) -> None:
-    """Into a module's log for TensorBoard, where it has one.
+    """Write audio and spectrograms to the TensorBoard log of a module, if it has one.
 
     Args:
         module: in training.

@@ -1,4 +1,4 @@
-"""How many processors this process may use, which in a container are fewer than there are."""
+"""Number of processors that this process may use; in a container fewer than the machine has."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""One training run: limits, checkpoints, resumption, logs, and what is left at the end."""
+"""A training run on Lightning: limits, checkpoints, resumption and logs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from voicenym import processes
 from voicenym.errors import VoicenymError
 from voicenym.private import closed, open_private, private_folder
 from voicenym.training.run.cpu_count import cores
-from voicenym.training.run.schedule import Cyclical, Pace
+from voicenym.training.run.schedule import Cyclical, RateSchedule
 
 CURVE = "curve.jsonl"
 BEST, LAST = "best", "last"
@@ -115,20 +115,20 @@ class Outcome:
 
 
 class _Curve(pl.Callback):
-    """Keeps the figures of every validation, and tells them."""
+    """Writes the figures of every validation to a file and reports them."""
 
-    def __init__(self, path: Path, pace: Pace, say: Callable[[str], None]) -> None:
-        self._path, self._pace, self._say = path, pace, say
+    def __init__(self, path: Path, rates: RateSchedule, say: Callable[[str], None]) -> None:
+        self._path, self._rates, self._say = path, rates, say
 
     def on_validation_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         if trainer.sanity_checking or not trainer.is_global_zero:
             return
         figures = {name: float(value) for name, value in trainer.callback_metrics.items()}
-        row = {"step": trainer.global_step, "seconds": round(self._pace.spent, 1), **figures}
+        row = {"step": trainer.global_step, "seconds": round(self._rates.spent, 1), **figures}
         with open_private(self._path, "a") as file:
             file.write(json.dumps(row) + "\n")
-        told = ", ".join(f"{name} {value:.4g}" for name, value in figures.items())
-        self._say(f"step {trainer.global_step}, {self._pace.spent / 60:.1f} min: {told}")
+        text = ", ".join(f"{name} {value:.4g}" for name, value in figures.items())
+        self._say(f"step {trainer.global_step}, {self._rates.spent / 60:.1f} min: {text}")
 
 
 class _Finite(pl.Callback):
@@ -178,7 +178,7 @@ def fit(
 
     Args:
         module: what to train; logs ``monitor`` at validation, the lower the better.
-        crops, held_out: data loaders; what is drawn anew in every epoch is told of each by its
+        crops, held_out: data loaders; random datasets go to the next epoch by their
             ``advance`` (:mod:`voicenym.training.speech.epoch_sampling`).
         folder: of checkpoints (``last.ckpt``, ``best.ckpt``), ``curve.jsonl`` and the TensorBoard
             log; a run that finds ``last.ckpt`` there goes on from it.
@@ -189,7 +189,7 @@ def fit(
         resume: False refuses a folder with checkpoints.
         clip: greatest norm of a gradient; None where the module optimizes by itself.
         seed: of whatever the module draws.
-        say: told every validation's figures.
+        say: receives the figures of every validation.
 
     Raises:
         VoicenymError: a folder that cannot be used, memory that does not suffice, loading processes
@@ -204,16 +204,16 @@ def fit(
     pl.seed_everything(seed, verbose=False)
     began = time.monotonic()
     for restart in range(RESTARTS + 1):
-        pace = Pace(schedule or Cyclical(), limits.steps, limits.seconds)
+        rates = RateSchedule(schedule or Cyclical(), limits.steps, limits.seconds)
         keeper = ModelCheckpoint(folder, BEST, monitor, save_top_k=1, enable_version_counter=False)
         # Without a figure to judge by, the newest is kept; Lightning's save_last would keep the
         # newest of the best.
         newest = ModelCheckpoint(folder, LAST, save_top_k=1, enable_version_counter=False)
         callbacks: list[pl.Callback] = [
-            pace,
+            rates,
             keeper,
             newest,
-            _Curve(folder / CURVE, pace, say),
+            _Curve(folder / CURVE, rates, say),
             _Finite(),
             _Advance(),
         ]
@@ -291,7 +291,7 @@ def _loader_died(error: BaseException) -> bool:
 def _replaced(restart: int, crops: Any, held_out: Any, say: Callable[[str], None]) -> None:
     """Let other processes load: the training goes on from its last checkpoint.
 
-    What they load lies on the shelf, decoded and cut at random, so that no recording is at fault.
+    They load random crops from the speech cache, so that no recording is at fault.
 
     Raises:
         VoicenymError: it was not the first time.
@@ -332,7 +332,7 @@ def share_done(module: pl.LightningModule) -> float:
     """Share of its training that a module is through; 1 where it is not being trained."""
     trainer: Any = module._trainer
     callbacks = [] if trainer is None else trainer.callbacks
-    return next((c.share() for c in callbacks if isinstance(c, Pace)), 1.0)
+    return next((c.share() for c in callbacks if isinstance(c, RateSchedule)), 1.0)
 
 
 def _fitting(module: pl.LightningModule, batch: Any) -> int:

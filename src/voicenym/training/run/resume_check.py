@@ -1,4 +1,4 @@
-"""A run is gone on with as it was begun: not with other parts of the same name."""
+"""Check that a resumed run has the settings that it began with."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from voicenym.training.run.fit import LAST
 BEGUN = "begun.json"
 
 
-def begun(folder: Path, told: Mapping[str, Any]) -> None:
-    """Note what a run is begun with, and refuse to go on with one that was begun otherwise.
+def check_resume(folder: Path, settings: Mapping[str, Any]) -> None:
+    """Write a run's settings, or compare them with those that the run began with.
 
     Args:
         folder: of the run.
-        told: what may not change, fit for JSON.
+        settings: values that may not change, fit for JSON.
 
     Raises:
         VoicenymError: it has changed, or cannot be written.
     """
     path = folder / BEGUN
-    now = json.loads(json.dumps(dict(told)))
+    now = json.loads(json.dumps(dict(settings)))
     try:
         if (folder / f"{LAST}.ckpt").exists() and path.exists():
             before = json.loads(path.read_text("utf-8"))

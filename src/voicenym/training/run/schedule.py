@@ -1,4 +1,4 @@
-"""How long to train, and how fast: learning rates that rise and fall within steps or time."""
+"""Learning-rate schedules, and the end of a training after a number of steps or a time."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Falling:
         return risen * self.factor ** (self.epochs * min(max(share, 0.0), 1.0))
 
 
-class Pace(pl.Callback):
+class RateSchedule(pl.Callback):
     """Sets learning rates by how much of the training is done, and ends it.
 
     The rates that the optimizers begin with are the peaks. A run that was interrupted goes on
@@ -78,6 +78,11 @@ class Pace(pl.Callback):
         self._clock = clock
         self._tick: float | None = None
         self._peaks: list[list[float]] = []
+
+    @property
+    def state_key(self) -> str:
+        """Key of the state in checkpoints, where it has an earlier name of this class."""
+        return "Pace"
 
     def share(self) -> float:
         """Of the training that is done, 0 to 1."""

@@ -1,4 +1,4 @@
-"""Rows of numbers in a file without a name: more than memory holds, and gone when training ends."""
+"""Rows of numbers in an unnamed file: more than memory holds, and deleted when training ends."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from voicenym.errors import VoicenymError
 from voicenym.private import private_folder
 
 
-class Pile:
+class RowFile:
     """Rows ``[row, width]`` of single precision; use it as a context manager.
 
     Args:
@@ -30,18 +30,18 @@ class Pile:
         self._folder = folder
         try:
             private_folder(folder)
-            # without a name: what was heard is no longer there if the program is killed
+            # without a name: the system deletes the features if the program is killed
             self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115
         except OSError as error:
             raise self._failed(error) from None
 
     def _failed(self, error: OSError) -> VoicenymError:
         return VoicenymError(
-            f"{self._folder}: cannot keep what was heard here ({error.strerror}); free some space, "
+            f"{self._folder}: cannot keep features here ({error.strerror}); free some space, "
             "or choose another folder"
         )
 
-    def __enter__(self) -> Pile:
+    def __enter__(self) -> RowFile:
         return self
 
     def __exit__(
@@ -53,7 +53,7 @@ class Pile:
         self._file.close()
 
     def add(self, rows: torch.Tensor) -> None:
-        """Put rows ``[n, width]`` on top."""
+        """Append rows ``[n, width]``."""
         numbers = np.ascontiguousarray(rows.cpu().numpy(), dtype=np.float32)
         try:
             self._file.write(numbers.tobytes())

@@ -19,7 +19,7 @@ from voicenym.errors import VoicenymError
 from voicenym.nets.statistics.background_model import Background
 from voicenym.nets.statistics.total_variability_em import ITERATIONS, Statistics, fit
 from voicenym.training.speakers import train_ubm as background
-from voicenym.training.speakers.row_file import Pile
+from voicenym.training.speakers.row_file import RowFile
 from voicenym.training.speakers.train_ubm import BackgroundConfig, Heard, Say, Spoken
 
 RECORDINGS_PER_NUMBER = 16
@@ -107,7 +107,7 @@ def train(
             written.
     """
     config = config or IVectorConfig()
-    with Pile(folder, config.cepstra.dimension) as frames:
+    with RowFile(folder, config.cepstra.dimension) as frames:
         heard = background.hear(recordings, config.cepstra, frames, say, workers, left_out)
         pieces = [piece for one in heard for piece in cut(one, round(100 * config.piece))]
         if len(pieces) < 2:
@@ -117,7 +117,7 @@ def train(
         base = background.learn(frames, config, say)
         mixture = base.mixture
         width = mixture.components * (1 + mixture.dimension)
-        with Pile(folder, width) as statistics:
+        with RowFile(folder, width) as statistics:
             squares = mixture.no_squares()
             for piece in pieces:
                 part = frames.rows(piece.start, piece.stop)
@@ -150,7 +150,7 @@ def cut(heard: Heard, frames: int) -> list[Heard]:
 class _Stored:
     """Statistics on disk, a part at a time, as often as they are wanted."""
 
-    def __init__(self, pile: Pile, components: int) -> None:
+    def __init__(self, pile: RowFile, components: int) -> None:
         self._pile, self._components = pile, components
 
     def __iter__(self) -> Iterator[Statistics]:

@@ -1,6 +1,6 @@
-"""The recipe of universal background models: what speech sounds like, whoever speaks.
+"""Training of universal background models (GMM-UBM).
 
-``train`` learns from recordings alone; who speaks is not asked. The sizes follow the data.
+``train`` uses recordings without speaker labels. The sizes follow the amount of data.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from voicenym.errors import VoicenymError
 from voicenym.nets.checkpoint import write
 from voicenym.nets.statistics.background_model import Background
 from voicenym.nets.statistics.gaussian_mixture_em import fit
-from voicenym.training.speakers.row_file import Pile
+from voicenym.training.speakers.row_file import RowFile
 
 FRAMES_PER_COMPONENT = 10_000
 """Speech that a component is worth, 100 s: a laptop's corpus of three hours gives 64."""
@@ -39,7 +39,7 @@ Say = Callable[[str], None]
 
 
 class Spoken(Protocol):
-    """A recording of somebody: :class:`~voicenym.corpus.recording.Recording`, or one on a shelf."""
+    """A :class:`~voicenym.corpus.recording.Recording`, or an utterance of the speech cache."""
 
     @property
     def speaker(self) -> str:
@@ -138,7 +138,7 @@ def train(
         VoicenymError: no speech, too little of it, or a folder that cannot be written.
     """
     config = config or BackgroundConfig()
-    with Pile(folder, config.cepstra.dimension) as frames:
+    with RowFile(folder, config.cepstra.dimension) as frames:
         heard = hear(recordings, config.cepstra, frames, say, workers, left_out)
         background = learn(frames, config, say)
     store(background, folder, heard)
@@ -148,7 +148,7 @@ def train(
 def hear(
     recordings: Sequence[Spoken],
     cepstra: Cepstra,
-    frames: Pile,
+    frames: RowFile,
     say: Say,
     workers: int = 1,
     left_out: LeftOut = STRICT,
@@ -159,7 +159,7 @@ def hear(
         recordings: to listen to.
         cepstra: features.
         frames: for the speech.
-        say: told how far it is.
+        say: receives lines of progress.
         workers: processes.
         left_out: told of recordings that cannot be heard; the default raises at the first one.
 
@@ -176,7 +176,7 @@ def hear(
             frames.add(torch.from_numpy(part))
             found.append(Heard(recording.speaker, frames.count - len(part), frames.count))
         if number % 1000 == 0:
-            say(f"{number} of {len(recordings)} recordings heard")
+            say(f"{number} of {len(recordings)} recordings analysed")
     if not found:
         raise VoicenymError(
             f"nobody speaks in any of the {len(recordings) - failed} readable recordings for "
@@ -192,7 +192,7 @@ Work = tuple[Spoken, Cepstra]
 
 
 def _named(recording: Spoken) -> str:
-    """Of a recording, or of one on a shelf."""
+    """Of a recording, or of an utterance in the speech cache."""
     one: Any = getattr(recording, "recording", recording)
     return str(getattr(one, "name", "a recording"))
 
@@ -216,7 +216,7 @@ def _listen(work: Work) -> np.ndarray | str:
     return features
 
 
-def learn(frames: Pile, config: BackgroundConfig, say: Say) -> Background:
+def learn(frames: RowFile, config: BackgroundConfig, say: Say) -> Background:
     """A background model of frames that were heard, evenly chosen where they are very many.
 
     Raises:

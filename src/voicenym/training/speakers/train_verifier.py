@@ -1,8 +1,8 @@
-"""Training a verifier: a speaker encoder learns to tell the speakers of a corpus apart.
+"""Trains a speaker encoder with AAM-softmax.
 
-Additive angular margin softmax over random crops, each speaker slowed and quickened as two more,
-in rooms and noise made on the fly, under cyclical learning rates; judged by the equal error rate
-on speakers that are kept out. After Desplanques et al. (Interspeech 2020, section 4.3).
+Additive angular margin softmax over random crops, with speed perturbation as further speakers, with
+simulated rooms and noise, under cyclical learning rates; validated by the equal error rate on
+held-out speakers. After Desplanques et al. (Interspeech 2020, section 4.3).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from voicenym.training.speech.speech_cache import Utterance
 
 @dataclass(frozen=True)
 class VerifierConfig:
-    """A recipe.
+    """Configuration of the training.
 
     Args:
         encoder: kind of architecture.
@@ -45,11 +45,11 @@ class VerifierConfig:
         schedule: of the learning rate.
         surroundings: what happens to crops.
         blanks: what happens to their features.
-        steps: at most.
+        steps: maximum number of optimizer steps.
         every: steps from one validation to the next.
-        patience: validations without progress; 0 for no limit.
-        held_out: share of the speakers kept out, to watch and to stop by.
-        seed: of everything drawn.
+        patience: validations without improvement, after which the training stops; 0: no limit.
+        held_out: share of the speakers held out for validation and early stopping.
+        seed: of all random draws.
     """
 
     encoder: str = "ecapa"
@@ -76,9 +76,9 @@ class Verification(pl.LightningModule):
     """The training step and the validation of a speaker encoder.
 
     Args:
-        encoder: what is trained.
+        encoder: to train.
         classes: speakers, at all speeds.
-        config: the recipe.
+        config: of the training.
         kept: recordings of the validation loader, in its order.
     """
 
@@ -212,14 +212,14 @@ def train(
     """Train an encoder; afterwards it has the weights of its best validation.
 
     Args:
-        encoder: new, or with weights to go on from.
-        speech: to learn from.
-        held_out: of other speakers, to watch and to stop by.
-        config: the recipe.
-        folder: of checkpoints and logs; an interrupted run there is gone on with.
-        seconds: time at most.
+        encoder: new, or with weights to continue from.
+        speech: training utterances.
+        held_out: the same of held-out speakers, for validation and early stopping.
+        config: of the training.
+        folder: of checkpoints and logs; an interrupted run there continues.
+        seconds: time limit.
         machine: what to train on.
-        say: told every validation's figures.
+        say: receives the figures of every validation.
 
     Raises:
         CorpusError: too few speakers.

@@ -1,4 +1,4 @@
-"""Speech with a phone for every moment: what a recogniser learns from frame by frame."""
+"""Dataset of speech with phone alignments, for frame-wise training of recognisers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Aligned:
     """An utterance and its phones.
 
     Args:
-        speech: on the shelf.
+        speech: in the speech cache.
         phones: one after another.
     """
 
@@ -89,7 +89,7 @@ def shares(speech: Sequence[Aligned], states: States, smoothing: float = 0.0) ->
     Silence before and behind the words counts as much as training hears of it on average.
 
     Args:
-        speech: to learn from.
+        speech: training utterances.
         states: of its phones.
         smoothing: share of every target that the training spreads over all states. It must be in
             the priors too: a rare state, told with what is spread in every frame and divided by how

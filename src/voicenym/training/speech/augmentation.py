@@ -1,4 +1,4 @@
-"""What befalls speech on its way: rooms, noise, other voices, narrow bands; all made on the fly.
+"""Augmentation of speech: rooms, noise, babble, narrow bands; all simulated.
 
 Batched on whatever device the crops lie on; every draw comes from the generator that is given.
 """
@@ -15,7 +15,7 @@ RATE = 16_000
 
 @dataclass(frozen=True)
 class Surroundings:
-    """Each crop meets each of these with its probability, independently.
+    """Applies each of these to a crop with its probability, independently.
 
     Args:
         noise: probability of coloured noise (spectrum falling by 0 to 6 dB an octave) or mains hum.

@@ -1,7 +1,7 @@
-"""What an epoch is made of: items that are drawn anew in each, and yet the same in every run.
+"""Epochs of random items that are the same in every run.
 
 An item depends on the seed, the epoch and its index alone, whichever process makes it, so that an
-interrupted training goes on with what it would have heard.
+interrupted training continues with the same items.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Epoch(torch.utils.data.Dataset[T], ABC):
 
 
 class HasUtterance(Protocol):
-    """What is cropped."""
+    """Anything with an utterance."""
 
     @property
     def utterance(self) -> Utterance: ...
@@ -61,18 +61,18 @@ class LongCrops(Epoch[T], Generic[K, T]):
     """An epoch of crops, each of an utterance drawn in proportion to its length.
 
     Args:
-        takes: to crop; those shorter than a crop are left out.
-        length: of a take.
+        items: to crop; those shorter than a crop are left out.
+        length: of an item.
         least: length of a crop, in the same unit.
         seconds: of a crop, for the error.
         count: crops in an epoch.
         seed: of the draws.
 
     Attributes:
-        takes: those that are long enough.
+        items: those that are long enough.
         places: the position of each of these among all that were given.
         speakers: of these, sorted.
-        labels: number of each take's speaker.
+        labels: number of each item's speaker.
 
     Raises:
         CorpusError: nothing is long enough.
@@ -80,7 +80,7 @@ class LongCrops(Epoch[T], Generic[K, T]):
 
     def __init__(
         self,
-        takes: Sequence[K],
+        items: Sequence[K],
         length: Callable[[K], int],
         least: int,
         seconds: float,
@@ -88,18 +88,18 @@ class LongCrops(Epoch[T], Generic[K, T]):
         seed: int,
     ) -> None:
         super().__init__(count, seed)
-        self.places = [place for place, take in enumerate(takes) if length(take) >= least]
-        self.takes = [takes[place] for place in self.places]
-        if not self.takes:
+        self.places = [place for place, item in enumerate(items) if length(item) >= least]
+        self.items = [items[place] for place in self.places]
+        if not self.items:
             raise CorpusError(
                 f"no recording is {seconds} s long; give longer ones, or take a shorter crop"
             )
-        self.speakers = sorted({take.utterance.speaker for take in self.takes})
+        self.speakers = sorted({item.utterance.speaker for item in self.items})
         number = {name: i for i, name in enumerate(self.speakers)}
-        self.labels = [number[take.utterance.speaker] for take in self.takes]
-        lengths = np.array([length(take) for take in self.takes], dtype=np.float64)
+        self.labels = [number[item.utterance.speaker] for item in self.items]
+        lengths = np.array([length(item) for item in self.items], dtype=np.float64)
         self._share = np.cumsum(lengths / lengths.sum())
 
     def picked(self, rng: np.random.Generator) -> int:
-        """Index of a take."""
-        return min(int(np.searchsorted(self._share, rng.random())), len(self.takes) - 1)
+        """Index of an item, drawn in proportion to its length."""
+        return min(int(np.searchsorted(self._share, rng.random())), len(self.items) - 1)

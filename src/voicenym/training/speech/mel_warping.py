@@ -1,4 +1,4 @@
-"""Voices of other lengths: mel bands warped along the frequency axis."""
+"""Vocal tract length perturbation: mel bands warped along the frequency axis."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who is learnt from, and who is kept out to judge by."""
+"""Splits of recordings into training speakers and held-out speakers."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import numpy as np
 from voicenym.corpus.recording import Recording
 from voicenym.errors import CorpusError
 
-MOST_JUDGED = 10
-"""Recordings of a speaker who is kept out that are looked at in every validation."""
+MOST_HELD_OUT = 10
+"""Recordings of each held-out speaker in a validation."""
 
 
 def speaker_split(
     recordings: Sequence[Recording], share: float, seed: int, what: str = "recordings"
 ) -> tuple[list[Recording], list[Recording]]:
-    """Recordings to train on, and those of speakers who are kept out; of a single one, some.
+    """Training recordings, and those of held-out speakers; of a single speaker, some of both.
 
     Args:
         recordings: in any order, which does not matter.
@@ -36,21 +36,21 @@ def speaker_split(
             "more"
         )
     out = _drawn(names, min(len(names) - 1, max(1, round(share * len(names)))), (seed, 72))
-    who = {r.name: r.speaker if len(speakers) > 1 else r.name for r in spoken}
-    train = [recording for recording in spoken if who[recording.name] not in out]
-    return train, [recording for recording in spoken if who[recording.name] in out]
+    held = [(r.speaker if len(speakers) > 1 else r.name) in out for r in spoken]
+    train = [recording for recording, away in zip(spoken, held, strict=True) if not away]
+    return train, [recording for recording, away in zip(spoken, held, strict=True) if away]
 
 
 def verification_split(
     recordings: Sequence[Recording], share: float, seed: int
 ) -> tuple[list[Recording], list[Recording]]:
-    """Recordings to train on, and those of speakers who are kept out to be verified.
+    """Training recordings, and those of held-out speakers for verification trials.
 
-    Kept out are speakers with two recordings at least, so that there are pairs of one speaker, and
-    at least four of them, so that there are pairs of two.
+    Held-out speakers have two recordings at least, which gives target trials; there are at least
+    four of them, which gives non-target trials.
 
     Args:
-        recordings: in an order that matters: the first :data:`MOST_JUDGED` of a speaker are kept.
+        recordings: in an order that matters: the first :data:`MOST_HELD_OUT` of a speaker are kept.
         share: of the speakers who are kept out.
         seed: of the draw.
 
@@ -70,7 +70,7 @@ def verification_split(
         )
     out = _drawn(able, wanted, (seed, 71))
     train = [recording for recording in recordings if recording.speaker not in out]
-    judged = [recording for name in sorted(out) for recording in by_speaker[name][:MOST_JUDGED]]
+    judged = [recording for name in sorted(out) for recording in by_speaker[name][:MOST_HELD_OUT]]
     return train, judged
 
 

@@ -1,8 +1,8 @@
-"""Speech at hand for training: rendered once, kept as 16-bit samples, read piece by piece.
+"""Cache of decoded or anonymized speech for training, as 16-bit samples in files.
 
-Training hears a recording hundreds of times; decoding it, or anonymizing it, each time would take
-longer than learning from it. The files are plain speech: they lie in a folder that only its owner
-can read, and are named by what they hold, so that nothing is rendered twice.
+Training reads a recording hundreds of times; decoding or anonymizing it each time would take longer
+than the training itself. The files are plain speech: they lie in a folder that only its owner can
+read. Their names are digests of recording and rendering, so that nothing is rendered twice.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ FULL_SCALE = 32767.0
 
 
 class Rendering(Protocol):
-    """What a recording is turned into before anybody learns from it."""
+    """A function from a recording to samples."""
 
     def identity(self, recording: Recording) -> str:
         """Names the result; equal names mean equal samples."""
@@ -36,7 +36,7 @@ class Rendering(Protocol):
 
 @dataclass(frozen=True)
 class Utterance:
-    """One recording on the shelf.
+    """A recording in the speech cache.
 
     Args:
         recording: what it was rendered from.
@@ -98,7 +98,7 @@ class SpeechCache:
             recordings: what to render.
             rendering: how; pickled to the workers.
             workers: processes.
-            progress: told how many more are on the shelf.
+            progress: told how many more are in the speech cache.
             left_out: collects recordings that cannot be rendered; the default raises at the first
                 one.
 

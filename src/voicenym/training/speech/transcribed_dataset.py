@@ -27,7 +27,7 @@ class Transcribed:
     """An utterance with its text as tokens.
 
     Args:
-        speech: on the shelf.
+        speech: in the speech cache.
         tokens: of the normalised text.
     """
 
@@ -92,7 +92,7 @@ class Sentences(torch.utils.data.Dataset[tuple[torch.Tensor, torch.Tensor]]):
     index alone.
 
     Args:
-        speech: to learn from.
+        speech: training utterances.
         group: utterances that are beside each other: a batch's, times the devices.
         count: utterances in an epoch.
         speeds: at which utterances are played, each as likely.

@@ -1,7 +1,6 @@
-"""Speech changed as an input: another voice by signal processing, a room, noise, a narrow band.
+"""Voice augmentation: another voice by signal processing, a room, noise, a narrow band.
 
-What is said, and when, stays as it is, so that a network may be asked for the same as from the
-original.
+Words and timing stay, so that the training target is that of the original.
 """
 
 from __future__ import annotations
@@ -20,8 +19,8 @@ from voicenym.training.speech.augmentation import Surroundings
 
 
 @dataclass(frozen=True)
-class Disguise:
-    """Each recording meets these by chance.
+class VoiceAugmentation:
+    """Changes voice and surroundings of a recording at random.
 
     Args:
         systems: of this package, one of which speaks it in a voice of a key drawn for it; those

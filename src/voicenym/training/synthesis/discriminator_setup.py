@@ -15,33 +15,35 @@ from voicenym.nets.synthesis.discriminators import (
     MultiSpectral,
 )
 
-JUDGES: dict[str, Callable[..., torch.nn.Module]] = {
+DISCRIMINATORS: dict[str, Callable[..., torch.nn.Module]] = {
     "period": MultiPeriod,
     "scale": MultiScale,
     "spectral": MultiSpectral,
 }
 
 
-def judges(options: Mapping[str, Mapping[str, Any]]) -> list[torch.nn.Module]:
-    """Discriminators.
+def make_discriminators(options: Mapping[str, Mapping[str, Any]]) -> list[torch.nn.Module]:
+    """New discriminators.
 
     Args:
-        options: of each, by the names in :data:`JUDGES`; published sizes where there are none.
+        options: of each, by the names in :data:`DISCRIMINATORS`; published sizes by default.
 
     Raises:
         VoicenymError: one that there is not, or options that it does not take.
     """
     made = []
     for name, given in options.items():
-        if name not in JUDGES:
-            raise VoicenymError(f"judges: no {name!r}; there are: {', '.join(JUDGES)}")
+        if name not in DISCRIMINATORS:
+            raise VoicenymError(f"judges: no {name!r}; there are: {', '.join(DISCRIMINATORS)}")
         try:
-            made.append(JUDGES[name](**given))
+            made.append(DISCRIMINATORS[name](**given))
         except (TypeError, ValueError) as error:
             raise VoicenymError(f"judges, {name}: {error}") from None
     return made
 
 
-def judged(judges: Iterable[torch.nn.Module], waveform: torch.Tensor) -> list[DiscriminatorOutput]:
-    """What all of them say of ``[batch, time]``."""
-    return [said for judge in judges for said in judge(waveform)]
+def discriminator_outputs(
+    discriminators: Iterable[torch.nn.Module], waveform: torch.Tensor
+) -> list[DiscriminatorOutput]:
+    """Outputs of all discriminators for waveforms ``[batch, time]``."""
+    return [said for one in discriminators for said in one(waveform)]

@@ -13,7 +13,7 @@ import torch
 
 from voicenym.nets.synthesis import synthesis_losses
 from voicenym.nets.synthesis.acoustic_nsf import AcousticNsf
-from voicenym.training.synthesis.synthesis_dataset import SpokenCrop, SpokenCrops
+from voicenym.training.synthesis.synthesis_dataset import SynthesisCrop, SynthesisCrops
 from voicenym.training.synthesis.synthesizer_step import FFT, Speaking, SynthesizerConfig
 
 STATISTICS = 256
@@ -26,8 +26,8 @@ class SourceFilter(Speaking):
     """The training step.
 
     Args:
-        network: what is trained.
-        config: the recipe.
+        network: to train.
+        config: of the training.
     """
 
     network: AcousticNsf
@@ -40,7 +40,7 @@ class SourceFilter(Speaking):
         return [self.optimizer(part) for part in (self.network.acoustic, self.network.vocoder)]
 
     def training_step(self, batch: Sequence[torch.Tensor], index: int) -> torch.Tensor:
-        crop = SpokenCrop(*batch)
+        crop = SynthesisCrop(*batch)
         acoustic, vocoder = self.network.acoustic, self.network.vocoder
         real = self.frames(crop.samples)
         said = acoustic(crop.content, crop.f0, crop.vector).float()
@@ -66,7 +66,7 @@ def mels_of(network: AcousticNsf) -> synthesis_losses.LogMel:
     return synthesis_losses.LogMel(network.rate, FFT, network.hop, bands)
 
 
-def standardize(network: AcousticNsf, crops: SpokenCrops) -> None:
+def standardize(network: AcousticNsf, crops: SynthesisCrops) -> None:
     """Let a network know mean and deviation of mels, unless it does."""
     if network.acoustic.standardize.mean.any():
         return

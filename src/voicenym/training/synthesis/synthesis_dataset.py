@@ -1,6 +1,6 @@
-"""What a synthesizer learns from: speech, and what a pipeline would tell it of that speech.
+"""Dataset of synthesizers: speech, and the conditioning that a pipeline extracts from it.
 
-Content, F0 and speaker vectors are heard once, by the functions that hear them when a pipeline
+Content, F0 and speaker vectors are extracted once, by the functions that a pipeline uses when it
 anonymizes (:mod:`voicenym.resynthesis.pipeline.conditioning`), and kept in a folder that only its
 owner can read: they are speech in disguise.
 """
@@ -25,12 +25,12 @@ from voicenym.training.speech.epoch_sampling import LongCrops
 from voicenym.training.speech.speech_cache import Utterance
 
 LONGEST_SECONDS = 4.0
-"""Of an utterance kept out that is listened to in a validation, from its middle."""
+"""Seconds of a held-out utterance in a validation, from its middle."""
 
 
 @dataclass(frozen=True)
-class SpokenTake:
-    """An utterance, and what is told of it.
+class ConditionedUtterance:
+    """An utterance and its conditioning.
 
     Args:
         utterance: its samples.
@@ -54,7 +54,7 @@ class SpokenTake:
         return self.utterance.length // self.hop
 
 
-class SpokenCrop(NamedTuple):
+class SynthesisCrop(NamedTuple):
     """A crop, or a batch of crops."""
 
     samples: torch.Tensor
@@ -67,22 +67,22 @@ class SpokenCrop(NamedTuple):
     """``[element]``."""
 
 
-def analysed(
+def conditioned(
     utterances: Sequence[Utterance],
     parts: Assembly,
     folder: Path,
     device: str = "cpu",
     say: Callable[[str], None] = lambda text: None,
-) -> list[SpokenTake]:
-    """Hear utterances; what was heard before, by the same weights and tracker, is not heard again.
+) -> list[ConditionedUtterance]:
+    """Extract the conditioning of utterances; results of the same weights and tracker are reused.
 
     Args:
         utterances: of any length; those of silence are left out.
         parts: whose content encoder, tracker, speaker encoder and settings are used; the networks
             are frozen, and back on the processor afterwards.
-        folder: where what was heard is kept.
+        folder: of the cached results.
         device: where to compute.
-        say: told how far it is.
+        say: receives lines of progress.
 
     Raises:
         VoicenymError: it cannot be kept.
@@ -115,7 +115,7 @@ def analysed(
                 keep(files[name], hears[name](parts, samples).float().cpu().numpy())
         vector = torch.from_numpy(np.load(files["speaker"], allow_pickle=False))
         made.append(
-            SpokenTake(
+            ConditionedUtterance(
                 utterance,
                 files["content"],
                 np.load(files["pitch"], allow_pickle=False),
@@ -125,7 +125,7 @@ def analysed(
             )
         )
         if done % 500 == 0:
-            say(f"{done} of {len(utterances)} recordings heard")
+            say(f"{done} of {len(utterances)} recordings analysed")
     for network in (content, speaker):
         network.to("cpu")
     return made
@@ -140,35 +140,35 @@ def _called(network: Network) -> dict[str, Any]:
     }
 
 
-def crop(take: SpokenTake, first: int, frames: int, peak: float) -> SpokenCrop:
-    """Frames of a take, and the samples that they are of.
+def crop(item: ConditionedUtterance, first: int, frames: int, peak: float) -> SynthesisCrop:
+    """Frames of an item, and the samples that they are of.
 
     Args:
-        take: that has them.
+        item: that has them.
         first: of the synthesizer's frames.
         frames: how many.
         peak: that the samples of the whole utterance have; 0 to leave them as they are.
     """
-    of_content = np.load(take.content, mmap_mode="r", allow_pickle=False)
-    start, stop = first // take.every, -(-(first + frames) // take.every)
-    rows = np.repeat(of_content[start:stop], take.every, axis=0)
-    before = first - start * take.every
-    samples = take.utterance.samples(first * take.hop, frames * take.hop)
+    of_content = np.load(item.content, mmap_mode="r", allow_pickle=False)
+    start, stop = first // item.every, -(-(first + frames) // item.every)
+    rows = np.repeat(of_content[start:stop], item.every, axis=0)
+    before = first - start * item.every
+    samples = item.utterance.samples(first * item.hop, frames * item.hop)
     if peak:
-        samples = samples * (peak / max(1e-9, float(np.abs(take.utterance.samples()).max())))
-    return SpokenCrop(
+        samples = samples * (peak / max(1e-9, float(np.abs(item.utterance.samples()).max())))
+    return SynthesisCrop(
         torch.from_numpy(samples.astype(np.float32)),
         torch.from_numpy(rows[before : before + frames]),
-        torch.from_numpy(take.f0[first : first + frames]),
-        torch.from_numpy(take.vector),
+        torch.from_numpy(item.f0[first : first + frames]),
+        torch.from_numpy(item.vector),
     )
 
 
-class SpokenCrops(LongCrops[SpokenTake, SpokenCrop]):
+class SynthesisCrops(LongCrops[ConditionedUtterance, SynthesisCrop]):
     """An epoch of crops; an utterance is drawn in proportion to its length.
 
     Args:
-        takes: to crop; those shorter than a crop are left out.
+        items: to crop; those shorter than a crop are left out.
         seconds: length of a crop, which is the nearest whole number of frames.
         peak: of an utterance, see :func:`crop`.
         count: crops in an epoch.
@@ -179,39 +179,46 @@ class SpokenCrops(LongCrops[SpokenTake, SpokenCrop]):
     """
 
     def __init__(
-        self, takes: Sequence[SpokenTake], seconds: float, peak: float, count: int, seed: int
+        self,
+        items: Sequence[ConditionedUtterance],
+        seconds: float,
+        peak: float,
+        count: int,
+        seed: int,
     ) -> None:
-        hop = takes[0].hop if takes else 1
+        hop = items[0].hop if items else 1
         self._frames = max(1, round(seconds * RATE / hop))
         self._peak = peak
-        super().__init__(takes, lambda take: take.frames, self._frames, seconds, count, seed)
+        super().__init__(items, lambda item: item.frames, self._frames, seconds, count, seed)
 
-    def drawn(self, rng: np.random.Generator) -> SpokenCrop:
-        take = self.takes[self.picked(rng)]
-        first = int(rng.integers(take.frames - self._frames + 1))
-        return crop(take, first, self._frames, self._peak)
+    def drawn(self, rng: np.random.Generator) -> SynthesisCrop:
+        item = self.items[self.picked(rng)]
+        first = int(rng.integers(item.frames - self._frames + 1))
+        return crop(item, first, self._frames, self._peak)
 
 
-class Middles(torch.utils.data.Dataset[SpokenCrop]):
+class CentreCrops(torch.utils.data.Dataset[SynthesisCrop]):
     """Utterances' middles, :data:`LONGEST_SECONDS` at most: what a validation hears.
 
     Args:
-        takes: to choose from, evenly in their order.
+        items: to choose from, evenly in their order.
         peak: of an utterance, see :func:`crop`.
         count: of them, at most.
         least: frames; shorter takes are left out.
     """
 
-    def __init__(self, takes: Sequence[SpokenTake], peak: float, count: int, least: int) -> None:
-        able = [take for take in takes if take.frames >= least]
+    def __init__(
+        self, items: Sequence[ConditionedUtterance], peak: float, count: int, least: int
+    ) -> None:
+        able = [item for item in items if item.frames >= least]
         chosen = np.linspace(0, len(able) - 1, min(count, len(able))).round().astype(int)
-        self._takes = [able[i] for i in chosen]
+        self._items = [able[i] for i in chosen]
         self._peak = peak
 
     def __len__(self) -> int:
-        return len(self._takes)
+        return len(self._items)
 
-    def __getitem__(self, index: int) -> SpokenCrop:
-        take = self._takes[index]
-        frames = min(take.frames, round(LONGEST_SECONDS * RATE / take.hop))
-        return crop(take, (take.frames - frames) // 2, frames, self._peak)
+    def __getitem__(self, index: int) -> SynthesisCrop:
+        item = self._items[index]
+        frames = min(item.frames, round(LONGEST_SECONDS * RATE / item.hop))
+        return crop(item, (item.frames - frames) // 2, frames, self._peak)

@@ -42,7 +42,7 @@ class SynthesizerRecipe(SpeechRecipe):
         from voicenym.training.speech.preparation import hours
         from voicenym.training.speech.speaker_split import speaker_split
         from voicenym.training.synthesis import train_synthesizer as steps
-        from voicenym.training.synthesis.synthesis_dataset import analysed
+        from voicenym.training.synthesis.synthesis_dataset import conditioned
         from voicenym.training.synthesis.synthesizer_step import SynthesizerConfig
 
         config = self.configured(SynthesizerConfig, batch=self.batch)
@@ -54,7 +54,7 @@ class SynthesizerRecipe(SpeechRecipe):
         place = self.cache_folder / "heard"
         device = "cuda" if resources["machine"].cuda else "cpu"
         train, held_out = (
-            analysed(some, parts, place, device, report.say)
+            conditioned(some, parts, place, device, report.say)
             for some in self.prepared(chosen, kept, report)
         )
         outcome = steps.train(parts.synthesizer, train, held_out, config, self.output, **resources)

@@ -1,8 +1,8 @@
-"""The step of a synthesizer's training, before discriminators; and how each is watched.
+"""Training step of a synthesizer, with or without discriminators, and its validation.
 
-Kong et al., "HiFi-GAN", NeurIPS 2020, equations 1 to 8: the mels of what is spoken are those of the
-original, discriminators of periods and scales cannot tell the two, nor do their layers. Content,
-pitch and the speaker's vector are given and do not learn.
+Kong et al., "HiFi-GAN", NeurIPS 2020, equations 1 to 8: mel distance, adversarial losses of
+discriminators of periods and scales, and feature matching. Content, pitch and the speaker's vector
+are inputs and are not trained.
 """
 
 from __future__ import annotations
@@ -17,13 +17,16 @@ import torch
 from voicenym.nets.synthesis import synthesis_losses
 from voicenym.nets.synthesis.synthesizer import Synthesizer
 from voicenym.resynthesis.pipeline.synthesis_settings import Settings
-from voicenym.training.run.audio_logging import show
+from voicenym.training.run.audio_logging import log_audio
 from voicenym.training.run.fit import share_done
 from voicenym.training.run.schedule import Falling, seeded
-from voicenym.training.synthesis.discriminator_setup import judged, judges
-from voicenym.training.synthesis.synthesis_dataset import SpokenCrop
+from voicenym.training.synthesis.discriminator_setup import (
+    discriminator_outputs,
+    make_discriminators,
+)
+from voicenym.training.synthesis.synthesis_dataset import SynthesisCrop
 
-SHOWN = 3
+LOGGED = 3
 """Recordings of speakers kept out that the log plays and shows."""
 FFT, MEL_HOP = 1024, 256
 """Of the mels that are compared, in samples: HiFi-GAN's, also at 16 kHz."""
@@ -31,7 +34,7 @@ FFT, MEL_HOP = 1024, 256
 
 @dataclass(frozen=True)
 class SynthesizerConfig:
-    """A recipe; the figures are HiFi-GAN's, at the segments of the SSL-based pipeline.
+    """Configuration; the defaults are HiFi-GAN's, at the segments of the SSL-based pipeline.
 
     Args:
         synthesizer: kind, as of :data:`voicenym.nets.synthesis.synthesizers.KINDS`.
@@ -43,8 +46,8 @@ class SynthesizerConfig:
             loud it was; a pipeline gives what is spoken the level of the original. 0 for none.
         adversarial: share of the training after which discriminators join; 1 for never.
         judges: options of the discriminators, by their names in
-            :data:`voicenym.training.synthesis.discriminator_setup.JUDGES`; published sizes unless
-            given.
+            :data:`voicenym.training.synthesis.discriminator_setup.DISCRIMINATORS`; published
+            sizes unless given.
         judged: seconds of a crop that they see; 0 for the whole.
         mel: weight of the mean absolute difference of log mels.
         spectra: weight of magnitudes in three resolutions (Yamamoto et al. 2020); 0 in HiFi-GAN.
@@ -56,10 +59,10 @@ class SynthesizerConfig:
         clip: greatest norm of a gradient; 0 for no limit.
         schedule: of the learning rate. In 500,000 steps of 32, LibriTTS's train-clean-100, of
             33,236 utterances, is passed over 481 times.
-        steps: at most.
+        steps: maximum number of optimizer steps.
         every: steps from one validation to the next.
-        held_out: share of the speakers kept out, to watch by.
-        seed: of everything drawn.
+        held_out: share of the speakers held out for validation.
+        seed: of all random draws.
     """
 
     synthesizer: str = "hifigan"
@@ -90,8 +93,8 @@ class Speaking(pl.LightningModule):
     """What trainings of synthesizers share: their validation, and their steps.
 
     Args:
-        network: what is trained.
-        config: the recipe.
+        network: to train.
+        config: of the training.
     """
 
     def __init__(self, network: Synthesizer, config: SynthesizerConfig) -> None:
@@ -121,16 +124,16 @@ class Speaking(pl.LightningModule):
         return torch.randint(2**62, (rows,), generator=generator, device=self.device)
 
     def validation_step(self, batch: Sequence[torch.Tensor], index: int) -> None:
-        crop = SpokenCrop(*batch)
+        crop = SynthesisCrop(*batch)
         rows, frames = crop.f0.shape
         seed = torch.arange(rows, device=self.device) + index
         made = self.network(crop.content, crop.f0, crop.vector, seed).float()
         distance = synthesis_losses.mel_distance(crop.samples, made, self.mel)
         # an utterance counts as much as it is long
         self.log("mel distance", distance, batch_size=rows * frames, sync_dist=True)
-        if index < SHOWN:
+        if index < LOGGED:
             both = {"original": crop.samples[:1], "spoken": made[:1]}
-            show(self, both, self.mel, self.network.rate, index)
+            log_audio(self, both, self.mel, self.network.rate, index)
 
 
 class Adversarial(Speaking):
@@ -140,14 +143,14 @@ class Adversarial(Speaking):
         super().__init__(network, config)
         self.judges = torch.nn.ModuleList()
         if config.adversarial < 1.0:
-            self.judges.extend(judges(config.judges))
+            self.judges.extend(make_discriminators(config.judges))
 
     def configure_optimizers(self) -> list[torch.optim.Optimizer]:
         parts = [self.network, self.judges] if len(self.judges) else [self.network]
         return [self.optimizer(part) for part in parts]
 
     def training_step(self, batch: Sequence[torch.Tensor], index: int) -> torch.Tensor:
-        crop = SpokenCrop(*batch)
+        crop = SynthesisCrop(*batch)
         seed = self.seeds(len(crop.f0))
         made = self.network(crop.content, crop.f0, crop.vector, seed).float()
         distance = synthesis_losses.mel_distance(crop.samples, made, self.mel)
@@ -174,7 +177,10 @@ class Adversarial(Speaking):
         room = max(0, real.shape[1] - time) + 1
         first = int(torch.randint(room, (), generator=generator, device=self.device))
         real, fake = real[:, first : first + time], fake[:, first : first + time]
-        of_real, of_fake = judged(self.judges, real), judged(self.judges, fake.detach())
+        of_real, of_fake = (
+            discriminator_outputs(self.judges, real),
+            discriminator_outputs(self.judges, fake.detach()),
+        )
         told = synthesis_losses.discriminator_least_squares(
             [said.score.float() for said in of_real], [said.score.float() for said in of_fake]
         )
@@ -184,8 +190,8 @@ class Adversarial(Speaking):
         self.judges.requires_grad_(False)
         try:
             with torch.no_grad():
-                of_real = judged(self.judges, real)
-            of_fake = judged(self.judges, fake)
+                of_real = discriminator_outputs(self.judges, real)
+            of_fake = discriminator_outputs(self.judges, fake)
         finally:
             self.judges.requires_grad_(True)
         deceiving = synthesis_losses.generator_least_squares(

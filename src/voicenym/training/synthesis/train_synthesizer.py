@@ -1,6 +1,6 @@
-"""Training a synthesizer under content, pitch and speaker vectors that stay as they are.
+"""Training of a synthesizer with frozen content, pitch and speaker features.
 
-What the pipelines speak with: HiFi-GAN, HiFi-GAN with an excitation (B1.b), an inverse-STFT
+The synthesizers of pipelines: HiFi-GAN, HiFi-GAN with an excitation (B1.b), an inverse-STFT
 vocoder, or an acoustic model and a source-filter model (B1.a).
 """
 
@@ -23,9 +23,13 @@ from voicenym.nets.weight_norm import fold, normalize_weights
 from voicenym.resynthesis.pipeline.assembly import Assembly
 from voicenym.resynthesis.pipeline.synthesis_settings import TrainingRecord, names
 from voicenym.training.run.fit import Limits, Machine, Outcome, fit
-from voicenym.training.run.resume_check import begun
+from voicenym.training.run.resume_check import check_resume
 from voicenym.training.synthesis.source_filter_step import SourceFilter, standardize
-from voicenym.training.synthesis.synthesis_dataset import Middles, SpokenCrops, SpokenTake
+from voicenym.training.synthesis.synthesis_dataset import (
+    CentreCrops,
+    ConditionedUtterance,
+    SynthesisCrops,
+)
 from voicenym.training.synthesis.synthesizer_step import (
     FFT,
     Adversarial,
@@ -33,7 +37,7 @@ from voicenym.training.synthesis.synthesizer_step import (
     SynthesizerConfig,
 )
 
-JUDGED = 48
+VALIDATION_UTTERANCES = 48
 """Utterances in a validation."""
 
 
@@ -83,15 +87,15 @@ def check_resumable(
     (told,) = learnt.config().values()
     network = parts.synthesizer
     judges = config.judges if config.adversarial < 1.0 else {}
-    begun(
+    check_resume(
         folder, {**told, "synthesizer": {network.kind: network.config()}, "discriminators": judges}
     )
 
 
 def train(
     network: Synthesizer,
-    heard: Sequence[SpokenTake],
-    held_out: Sequence[SpokenTake],
+    heard: Sequence[ConditionedUtterance],
+    held_out: Sequence[ConditionedUtterance],
     config: SynthesizerConfig,
     folder: Path,
     *,
@@ -102,27 +106,27 @@ def train(
     """Train a synthesizer; afterwards it has the weights of its best validation.
 
     Args:
-        network: new, or with weights to go on from.
-        heard: to learn from.
-        held_out: of other speakers, to watch by.
-        config: the recipe.
-        folder: of checkpoints and logs; an interrupted run there is gone on with.
-        seconds: time at most.
+        network: new, or with weights to continue from.
+        heard: training utterances.
+        held_out: the same of held-out speakers, for validation.
+        config: of the training.
+        folder: of checkpoints and logs; an interrupted run there continues.
+        seconds: time limit.
         machine: what to train on.
-        say: told every validation's figures.
+        say: receives the figures of every validation.
 
     Returns:
         Its steps are the optimizers': where discriminators play, or two models learn, each step of
         theirs counts too.
 
     Raises:
-        CorpusError: nothing to learn from, or to watch by.
+        CorpusError: no training utterances, or no held-out ones.
         VoicenymError: as :func:`voicenym.training.run.fit.fit`.
     """
     machine = machine or Machine()
     count = machine.crops(config.every, config.batch)
-    crops = SpokenCrops(heard, config.seconds, config.peak, count, config.seed)
-    middles = Middles(held_out, config.peak, JUDGED, -(-FFT // network.hop))
+    crops = SynthesisCrops(heard, config.seconds, config.peak, count, config.seed)
+    middles = CentreCrops(held_out, config.peak, VALIDATION_UTTERANCES, -(-FFT // network.hop))
     if not len(middles):
         raise CorpusError("nothing of the speakers kept out is long enough to watch by; give more")
     network.requires_grad_(True).train()

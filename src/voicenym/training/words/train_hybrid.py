@@ -35,7 +35,7 @@ MONITOR = "cross-entropy"
 
 @dataclass(frozen=True)
 class HybridConfig(RecogniserConfig):
-    """A recipe; the fields of a recogniser's, and these.
+    """Configuration of the training; the fields of a recogniser's, and these.
 
     Args:
         net: ``frames``; there is no other.
@@ -57,9 +57,9 @@ class FrameTraining(Recognition):
     """The training step and the validation of a network of states.
 
     Args:
-        net: what is trained.
+        net: to train.
         states: its outputs.
-        config: the recipe.
+        config: of the training.
     """
 
     recipe: HybridConfig
@@ -117,14 +117,14 @@ def train(
     """Train a recogniser of phones; afterwards it has the weights of its best validation.
 
     Args:
-        model: new, or with weights to go on from.
-        speech: to learn from.
-        held_out: of other speakers, to watch and to stop by.
-        config: the recipe.
-        folder: of checkpoints and logs; an interrupted run there is gone on with.
-        seconds: time at most.
+        model: new, or with weights to continue from.
+        speech: training utterances.
+        held_out: the same of held-out speakers, for validation and early stopping.
+        config: of the training.
+        folder: of checkpoints and logs; an interrupted run there continues.
+        seconds: time limit.
         machine: what to train on.
-        say: told every validation's figures.
+        say: receives the figures of every validation.
 
     Raises:
         VoicenymError: as :func:`voicenym.training.run.fit.fit`.

@@ -1,8 +1,8 @@
 """Training a recogniser: CTC over characters, from any transcribed speech.
 
-The recogniser of an evaluation, twice (paper 1, section II-B): ``ASR_eval`` learns from original
-speech, ``ASR_eval^anon`` from speech that a system anonymized, and both hear what is published.
-Judged by the character error rate of speakers that are kept out, greedily decoded; afterwards a
+The recognisers of an evaluation in the VoicePrivacy 2020 Challenge: ``ASR_eval`` is trained on
+original speech, ``ASR_eval^anon`` on anonymized speech; both transcribe what is published.
+Validated by the character error rate of speakers that are kept out, greedily decoded; afterwards a
 bigram of the transcripts is weighed on the same speakers.
 """
 
@@ -32,7 +32,7 @@ from voicenym.training.speech.transcribed_dataset import Batch, Sentences, colla
 
 @dataclass(frozen=True)
 class RecogniserConfig:
-    """A recipe.
+    """Configuration of the training.
 
     Args:
         net: ``conformer``, ``deepspeech2`` or ``tdnnf``.
@@ -45,12 +45,12 @@ class RecogniserConfig:
         schedule: of the learning rate.
         surroundings: what happens to utterances.
         blanks: what happens to their features.
-        steps: at most.
+        steps: maximum number of optimizer steps.
         every: steps from one validation to the next.
-        patience: validations without progress; 0 for no limit.
-        held_out: share of the speakers kept out, to watch and to stop by.
+        patience: validations without improvement, after which the training stops; 0: no limit.
+        held_out: share of the speakers held out for validation and early stopping.
         order: of the n-gram of words; 0 for none.
-        seed: of everything drawn.
+        seed: of all random draws.
     """
 
     net: str = "conformer"
@@ -77,9 +77,9 @@ class Recognition(pl.LightningModule):
     """The training step and the validation of a CTC net.
 
     Args:
-        net: what is trained: ``features`` and ``logits``, as of a Conformer.
+        net: to train: ``features`` and ``logits``, as of a Conformer.
         alphabet: its tokens.
-        config: the recipe.
+        config: of the training.
     """
 
     def __init__(self, net: torch.nn.Module, alphabet: Alphabet, config: RecogniserConfig) -> None:
@@ -187,19 +187,19 @@ def train(
     """Train a recogniser; afterwards it has the weights of its best validation.
 
     Args:
-        model: new, or with weights to go on from.
-        speech: to learn from, with text.
-        held_out: of other speakers, to watch and to stop by.
-        config: the recipe.
-        folder: of checkpoints and logs; an interrupted run there is gone on with.
-        seconds: time at most.
+        model: new, or with weights to continue from.
+        speech: training utterances, with text.
+        held_out: the same of held-out speakers, for validation and early stopping.
+        config: of the training.
+        folder: of checkpoints and logs; an interrupted run there continues.
+        seconds: time limit.
         machine: what to train on.
         say: told what is left out, and every validation's figures.
         recognition: makes the training step, of net, alphabet and recipe.
         sentences, collate: make its batches.
 
     Raises:
-        CorpusError: nothing to learn from.
+        CorpusError: no training utterances.
         VoicenymError: as :func:`voicenym.training.run.fit.fit`.
     """
     machine = machine or Machine()
