@@ -16,9 +16,9 @@ from voicenym.attack.attacker_list import (
     attackers,
     selected,
 )
+from voicenym.attack.attacker_resources import AttackerTraining, Resources
 from voicenym.attack.attackers import Attacker
 from voicenym.attack.former_names import FORMER, todays_name
-from voicenym.attack.resources import AttackerTraining, Resources
 from voicenym.errors import VoicenymError
 from voicenym.registry import Registry
 

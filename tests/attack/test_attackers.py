@@ -7,7 +7,7 @@ import pytest
 
 from voicenym import Key
 from voicenym.attack import attacker_list, attackers, inversion, key_search
-from voicenym.attack.resources import Resources
+from voicenym.attack.attacker_resources import Resources
 from voicenym.attack.scenario import Model, Protection, Scenario
 from voicenym.corpus.embedder import Embedder
 from voicenym.corpus.recording import Recording

@@ -7,7 +7,7 @@ import pytest
 import soundfile
 
 from voicenym import Key
-from voicenym.attack.resources import AttackerTraining
+from voicenym.attack.attacker_resources import AttackerTraining
 from voicenym.attack.scenario import Model, Protection, Scenario
 from voicenym.attack.trained_attackers import (
     SemiInformedFusion,

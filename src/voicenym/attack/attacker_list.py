@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from voicenym.attack.attacker_resources import Resources
 from voicenym.attack.attackers import Attacker, Comparing
 from voicenym.attack.former_names import FORMER
 from voicenym.attack.normalised_scores import Normalised
-from voicenym.attack.resources import Resources
 from voicenym.errors import VoicenymError
 from voicenym.registry import Registry
 

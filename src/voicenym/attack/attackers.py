@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from voicenym.attack.attacker_resources import Resources
 from voicenym.attack.denoisers import Denoise
-from voicenym.attack.resources import Resources
 from voicenym.attack.scenario import Scenario
 from voicenym.corpus.embedder import Embedder
 from voicenym.corpus.recording import Recording

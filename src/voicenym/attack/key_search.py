@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from voicenym.attack.attacker_resources import Resources
 from voicenym.attack.attackers import Attacker, enrolment_vectors, trial_vectors
-from voicenym.attack.resources import Resources
 from voicenym.attack.scenario import Scenario
 from voicenym.corpus.embedder import Embedder
 from voicenym.corpus.transforms import EVERYBODY, ORIGINAL

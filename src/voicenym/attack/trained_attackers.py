@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from voicenym.attack.attacker_resources import AttackerTraining, Resources
 from voicenym.attack.attackers import Attacker, enrolment_vectors, trial_vectors
 from voicenym.attack.key_search import candidate_keys
-from voicenym.attack.resources import AttackerTraining, Resources
 from voicenym.attack.scenario import Scenario
 from voicenym.corpus.embedder import Embedder
 from voicenym.corpus.recording import Recording

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from voicenym.attack.resources import AttackerTraining
+from voicenym.attack.attacker_resources import AttackerTraining
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.recordings import spread
 from voicenym.evaluation.trials import Trials

@@ -11,8 +11,8 @@ import voicenym
 from voicenym.anonymizer import load
 from voicenym.attack.attacker_list import attackers as attackers_for
 from voicenym.attack.attacker_list import selected
+from voicenym.attack.attacker_resources import Resources
 from voicenym.attack.attackers import Attacker
-from voicenym.attack.resources import Resources
 from voicenym.attack.scenario import Protection, Scenario
 from voicenym.corpus.embedder import Embedder
 from voicenym.corpus.recording import Recording

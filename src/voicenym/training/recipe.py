@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from voicenym.corpus.recordings import collect
-from voicenym.training.run.report import Report
+from voicenym.training.run.progress_report import Report
 from voicenym.training.run.resources import Resources, resources
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from voicenym.errors import VoicenymError
 from voicenym.private import closed
 from voicenym.registry import Registry
 from voicenym.training.recipe import Recipe, Trained
-from voicenym.training.run.report import Report
+from voicenym.training.run.progress_report import Report
 
 _HERE = "voicenym.training"
 _LIST = {

@@ -11,7 +11,7 @@ import soundfile
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.skipped import LeftOut
 from voicenym.errors import CorpusError
-from voicenym.training.run.report import Report
+from voicenym.training.run.progress_report import Report
 from voicenym.training.speech.preparation import (
     check_disjoint,
     data_card,

@@ -16,7 +16,7 @@ from voicenym.apps.cli.skipped_files import FAIL_FAST, leaving_out
 from voicenym.errors import CorpusError, DependencyError, VoicenymError
 
 if TYPE_CHECKING:
-    from voicenym.attack.resources import AttackerTraining
+    from voicenym.attack.attacker_resources import AttackerTraining
     from voicenym.corpus.recording import Recording
 
 CACHE = "cache.sqlite"
@@ -383,7 +383,7 @@ def _attacker_training(
     budget: str | None, start: str, config: str, folder: Path, workers: int
 ) -> AttackerTraining:
     """How the semi-informed attackers train; without a budget they train a back end only."""
-    from voicenym.attack.resources import AttackerTraining
+    from voicenym.attack.attacker_resources import AttackerTraining
     from voicenym.training.run.resources import require_training, seconds
 
     limit = seconds(budget) or 0.0

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 from voicenym.errors import VoicenymError
 from voicenym.training.content.unit_features import CEPSTRA
 from voicenym.training.recipe import SpeechRecipe, Trained, option
-from voicenym.training.run.report import Report
+from voicenym.training.run.progress_report import Report
 from voicenym.training.run.resources import require_training
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from voicenym.training.content.unit_features import CEPSTRA
 from voicenym.training.recipe import CacheOptions, DataOptions, Trained, option
-from voicenym.training.run.report import Report
+from voicenym.training.run.progress_report import Report
 from voicenym.training.run.resources import require_training, resources
 
 

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from voicenym.errors import CorpusError
 from voicenym.training.recipe import Recipe, Trained, option
-from voicenym.training.run.report import Report
+from voicenym.training.run.progress_report import Report
 from voicenym.training.run.resources import require_training, resources
 
 

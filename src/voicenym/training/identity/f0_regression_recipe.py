@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from voicenym.training.recipe import DataOptions, Trained
-from voicenym.training.run.report import Report
+from voicenym.training.run.progress_report import Report
 
 
 @dataclass(frozen=True, kw_only=True)

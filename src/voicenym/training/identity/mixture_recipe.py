@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from voicenym.errors import VoicenymError
 from voicenym.training.recipe import Recipe, Trained, option
-from voicenym.training.run.report import Report
+from voicenym.training.run.progress_report import Report
 
 SEARCH = "search.jsonl"
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from voicenym.training.recipe import Trained
-from voicenym.training.run.report import Report
+from voicenym.training.run.progress_report import Report
 from voicenym.training.speakers.ubm_recipe import StatisticalOptions
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from voicenym.training.recipe import CacheOptions, DataOptions, SystemOptions, Trained, option
 from voicenym.training.run.cpu_count import cores
-from voicenym.training.run.report import Report
+from voicenym.training.run.progress_report import Report
 
 if TYPE_CHECKING:
     from voicenym.training.speakers.train_ubm import Spoken

@@ -16,7 +16,7 @@ from voicenym.training.speech.speech_cache import Rendering, SpeechCache, Uttera
 
 if TYPE_CHECKING:
     from voicenym.corpus.recording import Recording
-    from voicenym.training.run.report import Report
+    from voicenym.training.run.progress_report import Report
 
 PROGRESS = 500
 """Recordings from one line of progress to the next."""
