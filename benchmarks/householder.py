@@ -1,4 +1,4 @@
-"""Householder networks at the size of paper 0: speed against single reflections in sequence.
+"""Householder networks at the size of Miao et al. 2023: speed against reflections in sequence.
 
     python benchmarks/householder.py [--threads 1] [--clock process] [--device cuda]
 

@@ -35,10 +35,10 @@ from voicenym.corpus.near_original import (
     MOST_SHARE,
     NEAR_CORRELATION,
     NEAR_DISTANCE,
-    Judgement,
+    NearOriginalCheck,
     nearly,
 )
-from voicenym.corpus.signal_similarity import Likeness, Segments
+from voicenym.corpus.signal_similarity import Segments, SignalSimilarity
 from voicenym.errors import AudioError
 
 RATE = 16_000
@@ -112,20 +112,20 @@ def adults(folder: Path, half: str) -> list[tuple[str, np.ndarray]]:
 
 
 def segments(x: np.ndarray, y: np.ndarray) -> Segments:
-    likeness = Likeness(RATE, 1, promising=math.inf, other=math.inf)
-    likeness.hear(x[None])
-    likeness.answer(y[None].astype(np.float32))
+    likeness = SignalSimilarity(RATE, 1, promising=math.inf, other=math.inf)
+    likeness.push_input(x[None])
+    likeness.push_output(y[None].astype(np.float32))
     likeness.finish()
     return likeness.found[0]
 
 
 def refused(system: Any, x: np.ndarray, y: np.ndarray) -> bool:
     """As the writer judges."""
-    judgement = Judgement(system, "", RATE, 1)
-    judgement.hear(x[None])
-    judgement.answer(y[None].astype(np.float32))
+    check = NearOriginalCheck(system, "", RATE, 1)
+    check.push_input(x[None])
+    check.push_output(y[None].astype(np.float32))
     try:
-        judgement.finish()
+        check.finish()
     except AudioError:
         return True
     return False
@@ -134,7 +134,7 @@ def refused(system: Any, x: np.ndarray, y: np.ndarray) -> bool:
 def measured(speech: list[tuple[str, np.ndarray]], keys: int) -> dict[str, dict[str, Any]]:
     """By name: distances and correlations of segments, and how many recordings were refused."""
     plain: Any = SimpleNamespace(
-        judge="signal", encoder=None, device="cpu", card=SimpleNamespace(name="")
+        compared_by="signal", encoder=None, device="cpu", card=SimpleNamespace(name="")
     )
     jobs: list[tuple[str, Any, list[tuple[np.ndarray, np.ndarray]]]] = [
         (name, plain, [(x, change(x).astype(np.float32)) for _, x in speech])

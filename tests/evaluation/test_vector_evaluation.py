@@ -11,7 +11,12 @@ import torch
 from voicenym import Key
 from voicenym.errors import CorpusError, VoicenymError
 from voicenym.evaluation import vector_report
-from voicenym.evaluation.vector_evaluation import Bench, Candidate, become, judge
+from voicenym.evaluation.vector_evaluation import (
+    Bench,
+    Candidate,
+    anonymized_vectors,
+    evaluate_method,
+)
 from voicenym.identity.blank import Blank
 from voicenym.identity.copy import Copy
 from voicenym.identity.method import Identity
@@ -64,7 +69,8 @@ def bench() -> Bench:
 def judged(bench):
     methods = (Copy(), Rotation(), Stranger(), Blank())
     return {
-        m.name: judge(Candidate(m.name, m), bench, USER, ATTACKER, replicates=50) for m in methods
+        m.name: evaluate_method(Candidate(m.name, m), bench, USER, ATTACKER, replicates=50)
+        for m in methods
     }
 
 
@@ -105,16 +111,18 @@ def test_nobody_has_no_direction_and_that_is_said(judged):
 
 
 def test_an_attacker_with_other_weights_runs_them(bench):
-    one = judge(Candidate("a", Rotation(), Stranger()), bench, USER, ATTACKER, replicates=20)
+    one = evaluate_method(
+        Candidate("a", Rotation(), Stranger()), bench, USER, ATTACKER, replicates=20
+    )
     assert one.errors["lazy-informed"].value > 35
 
 
 def test_pseudonyms_are_per_speaker_or_utterance(bench):
     rows = bench.tried[:2]
     names, sexes = ["a", "a"], ["f", ""]
-    same = become(Stranger(), rows, names, sexes, USER, "speaker")
+    same = anonymized_vectors(Stranger(), rows, names, sexes, USER, "speaker")
     assert torch.equal(same[0], same[1])
-    other = become(Stranger(), rows, names, sexes, USER, "utterance")
+    other = anonymized_vectors(Stranger(), rows, names, sexes, USER, "utterance")
     assert not torch.equal(other[0], other[1])
 
 

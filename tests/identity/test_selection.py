@@ -75,7 +75,7 @@ def test_rows_do_not_depend_on_each_other(pool, users, key):
 
 
 def test_means_draw_pseudo_speakers_together(pool, users, key):
-    """The defect that paper 1 describes: averages are more alike than people are."""
+    """The defect that Turner et al. describe: averages are more alike than people are."""
     method = Selection(pool, "random", region=30)
     found = method.batch(users[:10], [key.pseudonym(str(i)) for i in range(10)], ["f"] * 10)
     pairs = np.triu_indices(10, 1)

@@ -17,7 +17,7 @@ from voicenym import Audio, Key, load
 from voicenym.anonymizer import Anonymizer, Card
 from voicenym.corpus import file_plan
 from voicenym.corpus.near_original import nearly
-from voicenym.corpus.signal_similarity import Likeness
+from voicenym.corpus.signal_similarity import SignalSimilarity
 from voicenym.corpus.single_file import anonymize_file
 from voicenym.errors import AudioError, UnknownSystemError
 from voicenym.systems.formant import LEAST_WARP, Formant
@@ -308,9 +308,9 @@ def test_a_change_of_tempo_does_not_hide_the_input(speech):
         slow[place : place + 640] += x[i * hop : i * hop + 640] * window
         weight[place : place + 640] += window
     for made, expected in ((slow / weight, True), (np.roll(slow / weight, 3 * rate), False)):
-        likeness = Likeness(rate, 1, tempo)
-        likeness.hear(x[None])
-        likeness.answer(made[None, : round(tempo * len(x))].astype(np.float32))
+        likeness = SignalSimilarity(rate, 1, tempo)
+        likeness.push_input(x[None])
+        likeness.push_output(made[None, : round(tempo * len(x))].astype(np.float32))
         likeness.finish()
         near = nearly(likeness.found[0])
         assert (sum(near) >= 0.25 * len(near)) == expected
@@ -321,14 +321,14 @@ def test_blocks_of_any_size_are_compared_alike(speech):
     y = hidden(x[None], rate)
     found = []
     for size in (len(x), 4 * rate, 777):
-        likeness = Likeness(rate, 1)
+        likeness = SignalSimilarity(rate, 1)
         for start in range(0, len(x), size):
-            likeness.hear(x[None, start : start + size])
+            likeness.push_input(x[None, start : start + size])
             # the output comes late and in other pieces
             if start:
-                likeness.answer(y[:, start - size : start])
+                likeness.push_output(y[:, start - size : start])
             last = start
-        likeness.answer(y[:, last:])
+        likeness.push_output(y[:, last:])
         likeness.finish()
         found.append(likeness.found[0].distances)
     for other in found[1:]:
@@ -339,11 +339,11 @@ def test_memory_does_not_grow_with_length():
     """What is kept after an hour is what is kept after a minute."""
     generator = np.random.default_rng(0)
     block = (0.1 * generator.standard_normal((1, 40 * RATE))).astype(np.float32)
-    likeness = Likeness(RATE, 1)
+    likeness = SignalSimilarity(RATE, 1)
     kept = []
     for _ in range(90):
-        likeness.hear(block)
-        likeness.answer(block[:, ::-1].copy())
+        likeness.push_input(block)
+        likeness.push_output(block[:, ::-1].copy())
         kept.append(likeness._input.length + likeness._output.length)
     assert max(kept[10:]) <= 2 * max(kept[:10])
 

@@ -21,7 +21,7 @@ import numpy as np
 import torch
 
 from voicenym.anonymizer import BY_SIGNAL, BY_VERIFIERS, COMPARISONS, Anonymizer
-from voicenym.corpus.signal_similarity import OTHER_DISTANCE, Likeness, Segments
+from voicenym.corpus.signal_similarity import OTHER_DISTANCE, Segments, SignalSimilarity
 from voicenym.errors import AudioError
 from voicenym.memory import keep_freed_blocks
 
@@ -53,7 +53,7 @@ STEADY_DECIBELS = 2.0
 FRAME_SECONDS = 0.032
 
 
-class Judgement:
+class NearOriginalCheck:
     """Hears an input and its output side by side; :meth:`finish` says whether they are one.
 
     Args:
@@ -74,21 +74,23 @@ class Judgement:
             )
         keep_freed_blocks()
         self._name, self._system = name, system.card.name
-        self._signal = Likeness(rate, channels, tempo) if system.compared_by == BY_SIGNAL else None
+        self._signal = (
+            SignalSimilarity(rate, channels, tempo) if system.compared_by == BY_SIGNAL else None
+        )
         encoder = _bundled(system.device) if system.compared_by == BY_VERIFIERS else system.encoder
         self._limit = NEAR_SIMILARITY if system.compared_by == BY_VERIFIERS else NEAR_VOICE
         self._voices = None if encoder is None else _Voices(encoder, rate, channels, tempo)
         self._compared = [c for c in (self._signal, self._voices) if c is not None]
 
-    def hear(self, block: np.ndarray | torch.Tensor) -> None:
+    def push_input(self, block: np.ndarray | torch.Tensor) -> None:
         """``[channel, time]`` of the input."""
         for compared in self._compared:
-            compared.hear(block)
+            compared.push_input(block)
 
-    def answer(self, block: np.ndarray | torch.Tensor) -> None:
+    def push_output(self, block: np.ndarray | torch.Tensor) -> None:
         """``[channel, time]`` of the output."""
         for compared in self._compared:
-            compared.answer(block)
+            compared.push_output(block)
 
     def finish(self) -> None:
         """Judge.
@@ -188,10 +190,10 @@ class _Voices:
         self._kept = [torch.zeros(channels, 0), torch.zeros(channels, 0)]
         self.found: list[list[float]] = [[] for _ in range(channels)]
 
-    def hear(self, block: np.ndarray | torch.Tensor) -> None:
+    def push_input(self, block: np.ndarray | torch.Tensor) -> None:
         self._add(0, block)
 
-    def answer(self, block: np.ndarray | torch.Tensor) -> None:
+    def push_output(self, block: np.ndarray | torch.Tensor) -> None:
         self._add(1, block)
 
     def finish(self) -> None:

@@ -200,7 +200,7 @@ def _manifest(
             (row.get("gender") or "")[:1].lower(),
             row.get("text") or "",
         )
-        for row in _told(path, rows, left_out)
+        for row in _readable_rows(path, rows, left_out)
     ]
     nameless = [r for r in found if not r.speaker]
     if nameless:
@@ -211,7 +211,7 @@ def _manifest(
     return _checked(path, found, left_out)
 
 
-def _told(path: Path, rows: Sequence[_Row], left_out: LeftOut) -> list[_Row]:
+def _readable_rows(path: Path, rows: Sequence[_Row], left_out: LeftOut) -> list[_Row]:
     """Rows that name an utterance and a file."""
     told = []
     for number, row in enumerate(rows, 1):

@@ -71,7 +71,7 @@ class Segments:
     correlations: list[float] = field(default_factory=list)
 
 
-class Likeness:
+class SignalSimilarity:
     """Compares an output with its input while both pass by, in bounded memory.
 
     Args:
@@ -108,12 +108,12 @@ class Likeness:
     def _ahead(self) -> int:
         return MARGIN * self._window
 
-    def hear(self, block: np.ndarray | torch.Tensor) -> None:
+    def push_input(self, block: np.ndarray | torch.Tensor) -> None:
         """``[channel, time]`` of the input."""
         self._input.add(block)
         self._compare()
 
-    def answer(self, block: np.ndarray | torch.Tensor) -> None:
+    def push_output(self, block: np.ndarray | torch.Tensor) -> None:
         """``[channel, time]`` of the output."""
         self._output.add(block)
         self._compare()
@@ -235,8 +235,8 @@ def _compare(
         before: ``[time]``, the input.
         after: ``[time]``, the output from :data:`MARGIN` frames before to as many after it.
         bands: of :func:`_bands`.
-        tempo, promising, different: as ``tempo``, ``promising``, ``other`` of :class:`Likeness`.
-        found: is appended to.
+        tempo, promising, different: as ``tempo``, ``promising``, ``other`` of
+        :class:`SignalSimilarity`. found: is appended to.
     """
     window = len(bands) - 2
     power = _powers(before.unfold(0, window, window), bands)

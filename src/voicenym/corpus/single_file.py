@@ -14,7 +14,7 @@ import numpy as np
 
 from voicenym.anonymizer import BLOCK_SECONDS, Anonymizer
 from voicenym.audio import Reader, Writer, open_reader, open_writer
-from voicenym.corpus.near_original import Judgement
+from voicenym.corpus.near_original import NearOriginalCheck
 from voicenym.dsp.speech_presence import LevelModulation
 from voicenym.errors import AudioError
 from voicenym.pseudonym import Pseudonym
@@ -64,7 +64,7 @@ class _Level:
     frames: int = 0
     movement: LevelModulation | None = None
 
-    def hear(self, block: np.ndarray) -> None:
+    def push(self, block: np.ndarray) -> None:
         if self.movement is not None:
             self.movement.push(block)
         magnitude = np.abs(block)
@@ -139,7 +139,7 @@ def anonymize_file(
                 f"{name}: has a picture, and {system.card.name} is set to change how fast the "
                 "sound runs, which would part the two; leave out --set rate=true"
             )
-        judgement = Judgement(system, name, rate, channels, max(lengths) / hour[0])
+        check = NearOriginalCheck(system, name, rate, channels, max(lengths) / hour[0])
         writer = open_writer(
             target, reader.format, rate, channels, picture=picture, overwrite=overwrite
         )
@@ -147,15 +147,15 @@ def anonymize_file(
 
         with writer, torch.inference_mode():
             for block in reader.blocks(_block_size(rate, channels)):
-                level.hear(block)
-                judgement.hear(block)
+                level.push(block)
+                check.push_input(block)
                 made = stream.push(torch.from_numpy(block))
-                judgement.answer(made)
+                check.push_output(made)
                 writer.write(made)
                 if progress is not None:
                     progress(level.frames / rate)
             made = stream.flush()
-            judgement.answer(made)
+            check.push_output(made)
             writer.write(made)
             # Judged here, with the whole recording heard and before the file gets its name.
             warnings = (
@@ -163,7 +163,7 @@ def anonymize_file(
                 *_judge(name, level, rate, lenient),
                 *_changed(name, reader, writer, level.frames),
             )
-            judgement.finish()
+            check.finish()
     digest = sha256_of(target) if isinstance(target, (str, os.PathLike)) else None
     return Result(level.frames / rate, rate, channels, digest, warnings)
 

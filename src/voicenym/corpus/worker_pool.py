@@ -112,7 +112,7 @@ class Pool(Generic[T, A]):
         """
         source = enumerate(tasks)
         waiting: deque[tuple[int, T]] = deque()
-        with self._begun() as iteration:
+        with self._new_iteration() as iteration:
             while True:
                 waiting.extend(islice(source, max(0, self._free() - len(waiting))))
                 if not waiting and not self._busy():
@@ -149,7 +149,7 @@ class Pool(Generic[T, A]):
             drawn += len(new)
             waiting.extend(new)
 
-        with self._begun() as iteration:
+        with self._new_iteration() as iteration:
             for place in count():
                 while place not in done:
                     if suspects and not self._busy():
@@ -172,7 +172,7 @@ class Pool(Generic[T, A]):
                 yield done.pop(place)
 
     @contextmanager
-    def _begun(self) -> Iterator[object]:
+    def _new_iteration(self) -> Iterator[object]:
         """An iteration over answers; where it ends before its tasks do, so do the processes."""
         if self._busy():
             self.close()

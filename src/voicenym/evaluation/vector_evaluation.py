@@ -132,7 +132,7 @@ class Bench:
         return cls(trials, models, last, others)
 
 
-def become(
+def anonymized_vectors(
     identity: Identity,
     vectors: torch.Tensor,
     speakers: Sequence[str],
@@ -157,7 +157,7 @@ def become(
     return identity.batch(vectors, names, known)
 
 
-def judge(
+def evaluate_method(
     candidate: Candidate,
     bench: Bench,
     user: Key,
@@ -182,7 +182,7 @@ def judge(
     recordings = trials.recordings
     original = bench.tried.double().numpy()
     started = time.perf_counter()
-    published = become(
+    published = anonymized_vectors(
         candidate.identity,
         bench.tried,
         [r.speaker for r in recordings],
@@ -194,12 +194,16 @@ def judge(
     seen = published.double().numpy()
     enrolled = [v.double().numpy() for v in bench.enrolment]
     protected = [
-        become(theirs, v, [m.speaker] * len(v), [m.sex] * len(v), attacker, per).double().numpy()
+        anonymized_vectors(theirs, v, [m.speaker] * len(v), [m.sex] * len(v), attacker, per)
+        .double()
+        .numpy()
         for v, m in zip(bench.enrolment, trials.models, strict=True)
     ]
     # each utterance anew: in their mean, what the attacker's own key draws cancels out
     averaged = [
-        become(theirs, v, [f"{m.speaker} {i}" for i in range(len(v))], [m.sex] * len(v), attacker)
+        anonymized_vectors(
+            theirs, v, [f"{m.speaker} {i}" for i in range(len(v))], [m.sex] * len(v), attacker
+        )
         .double()
         .numpy()
         for v, m in zip(bench.enrolment, trials.models, strict=True)
@@ -214,7 +218,7 @@ def judge(
     others = bench.others
     # one pseudonym per utterance: with one per speaker, training would model the keys, not speakers
     lessons = [
-        become(theirs, others.vectors, others.speakers, others.sexes, key, "utterance")
+        anonymized_vectors(theirs, others.vectors, others.speakers, others.sexes, key, "utterance")
         for key in (attacker, _another(attacker))
     ]
     train = torch.cat(lessons).double().numpy()

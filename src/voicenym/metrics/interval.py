@@ -279,8 +279,8 @@ def bengio_mariethoz(miss: float, alarm: float, targets: int, nontargets: int, z
     """Half width of an interval of the half total error rate, for independent trials.
 
     z sqrt(FAR (1 - FAR) / (4 N_n) + FRR (1 - FRR) / (4 N_t)): Bengio and Mariéthoz, "A statistical
-    significance test for person authentication", Odyssey 2004, as paper 4 of the VoicePrivacy
-    Challenges uses it. Too narrow where speakers recur.
+    significance test for person authentication", Odyssey 2004, as Tomashenko et al. use it for the
+    VoicePrivacy 2020 Challenge. Too narrow where speakers recur.
 
     Args:
         miss, alarm: rates at the threshold.

@@ -44,18 +44,18 @@ def aligned(decoder: Any, text: str, samples: bytes) -> list[tuple[str, int, int
     """Align words, which chooses pronunciations and finds pauses, then phones within words."""
     try:
         decoder.set_align_text(text)
-        _hear(decoder, samples)
+        _decode(decoder, samples)
         if decoder.hyp() is None:
             return None
         decoder.set_alignment()
-        _hear(decoder, samples)  # whose hypothesis must not be asked for: it crashes
+        _decode(decoder, samples)  # whose hypothesis must not be asked for: it crashes
         return [(p.name, p.start, p.duration) for word in decoder.get_alignment() for p in word]
     except RuntimeError:
         decoder.reinit()
         return None
 
 
-def _hear(decoder: Any, samples: bytes) -> None:
+def _decode(decoder: Any, samples: bytes) -> None:
     decoder.start_utt()
     decoder.process_raw(samples, full_utt=True)
     decoder.end_utt()

@@ -104,12 +104,12 @@ class Trained(Recogniser):
         return f"{kind} with {self._ngram.order}-gram of {self._how.units}"
 
     def transcribe(self, recordings: Sequence[Recording]) -> list[str]:
-        return [self._hear(checked(x, i)) for i, x in enumerate(recordings)]
+        return [self._recognise(checked(x, i)) for i, x in enumerate(recordings)]
 
     def close(self) -> None:
         """Does nothing: there is no resource to release."""
 
-    def _hear(self, samples: Recording) -> str:
+    def _recognise(self, samples: Recording) -> str:
         if len(samples) < SHORTEST:
             return ""
         return decode(

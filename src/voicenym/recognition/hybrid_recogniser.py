@@ -105,7 +105,7 @@ class Hybrid(Recogniser):
         return f"{name}, phones with {self._kind} of {len(self._graph.words)} words"
 
     def transcribe(self, recordings: Sequence[Recording]) -> list[str]:
-        return [self._hear(checked(x, i)) for i, x in enumerate(recordings)]
+        return [self._recognise(checked(x, i)) for i, x in enumerate(recordings)]
 
     def phones(self, recordings: Sequence[Recording]) -> list[list[str]]:
         """Phones of each recording, recognised without lexicon and language model."""
@@ -120,7 +120,7 @@ class Hybrid(Recogniser):
     def close(self) -> None:
         """Does nothing: there is no resource to release."""
 
-    def _hear(self, samples: Recording) -> str:
+    def _recognise(self, samples: Recording) -> str:
         if len(samples) < SHORTEST:
             return ""
         frames = self._likelihoods(samples)

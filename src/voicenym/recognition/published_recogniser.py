@@ -86,7 +86,7 @@ class Pretrained(Recogniser):
     def transcribe(self, recordings: Sequence[Recording]) -> list[str]:
         import torch
 
-        hear = self._hear_whisper if self._whisper else self._hear_ctc
+        hear = self._recognise_whisper if self._whisper else self._recognise_ctc
         with torch.inference_mode():
             return [hear(checked(x, i)) if len(x) else "" for i, x in enumerate(recordings)]
 
@@ -105,14 +105,14 @@ class Pretrained(Recogniser):
                 "some, and give FOLDER"
             ) from error
 
-    def _hear_ctc(self, samples: Recording) -> str:
+    def _recognise_ctc(self, samples: Recording) -> str:
         if len(samples) < SHORTEST:
             return ""
         inputs = self._processor(samples, sampling_rate=RATE, return_tensors="pt")
         logits = self._model(inputs.input_values.to(self._device)).logits
         return str(self._processor.batch_decode(logits.argmax(-1))[0]).strip()
 
-    def _hear_whisper(self, samples: Recording) -> str:
+    def _recognise_whisper(self, samples: Recording) -> str:
         options: dict[str, Any] = {}
         if getattr(self._model.generation_config, "is_multilingual", False):
             options = {"task": "transcribe", "language": self._language}

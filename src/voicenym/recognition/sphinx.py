@@ -127,13 +127,13 @@ class Sphinx(Recogniser):
         return "pocketsphinx" + (", bigram of the sentences" if "lm_text" in self._options else "")
 
     def transcribe(self, recordings: Sequence[Recording]) -> list[str]:
-        return [self._hear(checked(x, i), i) for i, x in enumerate(recordings)]
+        return [self._recognise(checked(x, i), i) for i, x in enumerate(recordings)]
 
     def close(self) -> None:
         if self._worker is not None:
             self._worker.close()
 
-    def _hear(self, samples: Recording, index: int) -> str:
+    def _recognise(self, samples: Recording, index: int) -> str:
         data = np.rint(np.clip(samples, -1.0, 1.0) * 32767).astype("<i2").tobytes()
         if not data:
             return ""

@@ -1,4 +1,4 @@
-"""The orthogonal Householder network of paper 0."""
+"""The orthogonal Householder network of Miao et al. 2023."""
 
 import itertools
 

@@ -378,7 +378,7 @@ def read_pair(folder: Path, path: Path) -> None:
     from voicenym.anonymizer import load
     from voicenym.errors import AudioError
 
-    judgement_of = import_module("voicenym.corpus.near_original").Judgement
+    check_of = import_module("voicenym.corpus.near_original").NearOriginalCheck
 
     def sound_of(name: str) -> np.ndarray:
         data = (folder / name).read_bytes()
@@ -387,11 +387,11 @@ def read_pair(folder: Path, path: Path) -> None:
         return np.clip(np.nan_to_num(samples), -1.0, 1.0).astype(np.float32)[None]
 
     def judge(one: np.ndarray, other: np.ndarray, size: int) -> None:
-        judgement = judgement_of(load("mcadams"), str(path), 16_000, 1)
+        check = check_of(load("mcadams"), str(path), 16_000, 1)
         for start in range(0, max(one.shape[1], other.shape[1]), size):
-            judgement.hear(one[:, start : start + size])
-            judgement.answer(other[:, start : start + size])
-        judgement.finish()
+            check.push_input(one[:, start : start + size])
+            check.push_output(other[:, start : start + size])
+        check.finish()
 
     before, after = sound_of("input.f32"), sound_of("output.f32")
     if before.shape[1] > 8_000 and float(np.sqrt(np.mean(before**2))) > 1e-3:

@@ -146,7 +146,7 @@ def test_small_discriminators_see_a_part_of_a_crop(heard, tmp_path):
     seen = []
     module.judges[0].register_forward_pre_hook(lambda _, given: seen.append(given[0].shape[1]))
     assert [len(mel.bank) for mel in module.mels] == [80, 21]
-    module._judged(torch.randn(1, 1600))
+    module._discriminated(torch.randn(1, 1600))
     assert seen == [1600]
     outcome = recipe.train(
         codec, heard[:6], heard[6:], config, tmp_path, teacher=Loud(), machine=CPU

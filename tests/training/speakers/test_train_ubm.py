@@ -13,9 +13,9 @@ from voicenym.nets.statistics.background_model import Background
 from voicenym.training.speakers.row_file import RowFile
 from voicenym.training.speakers.train_ubm import (
     BackgroundConfig,
+    collect_frames,
     components_for,
     full_for,
-    hear,
     train,
 )
 
@@ -58,7 +58,7 @@ def test_trains_and_saves_the_same_every_time(corpus, tmp_path):
 def test_silent_recordings_are_left_out_and_said(corpus, tmp_path):
     said = []
     with RowFile(tmp_path, CEPSTRA.dimension) as frames:
-        heard = hear([*corpus[3:5], Silence()], CEPSTRA, frames, said.append)
+        heard = collect_frames([*corpus[3:5], Silence()], CEPSTRA, frames, said.append)
         assert [one.speaker for one in heard] == ["s0", "s1"]
         assert heard[0].stop == heard[1].start
         assert heard[1].stop == frames.count
@@ -72,7 +72,7 @@ def test_workers_hear_the_same(corpus, tmp_path):
     piles = []
     for workers in (1, 2):
         with RowFile(tmp_path, CEPSTRA.dimension) as frames:
-            hear(corpus[:4], CEPSTRA, frames, str, workers)
+            collect_frames(corpus[:4], CEPSTRA, frames, str, workers)
             piles.append(frames.rows())
     torch.testing.assert_close(piles[0], piles[1])
 

@@ -53,7 +53,7 @@ def test_voices_are_learnt_and_a_run_goes_on(shelved, tmp_path):
     # Voices that differ by pitch and formants alone are soon told apart, new ones too.
     assert outcome.best < 25.0
     _, kept = halves(shelved)
-    figures = recipe.judge(encoder, kept)
+    figures = recipe.error_rates(encoder, kept)
     value, low, high = figures["same sex"]
     assert value == pytest.approx(outcome.best, abs=1e-4)
     assert low <= value <= high

@@ -308,7 +308,7 @@ def evaluate(
             others = spread(everybody, pool_size)
         if not quiet:
             _say_skipped([source, *([pool] if pool is not None else [])], output)
-        _apart(speech, others)
+        _check_disjoint(speech, others)
         files = None if anonymized is None else matched(speech, anonymized, left_out)
         if trials:
             test = from_voiceprivacy(enrolls, trials, speech)
@@ -402,7 +402,7 @@ def _needs_extra() -> None:
         )
 
 
-def _apart(speech: list[Recording], others: list[Recording]) -> None:
+def _check_disjoint(speech: list[Recording], others: list[Recording]) -> None:
     both = sorted({r.speaker for r in speech} & {r.speaker for r in others})
     if both:
         raise CorpusError(

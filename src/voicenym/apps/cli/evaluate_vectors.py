@@ -39,7 +39,7 @@ def run(
         quiet: say nothing but errors.
     """
     from voicenym.evaluation import vector_report
-    from voicenym.evaluation.vector_evaluation import Bench, Candidate, judge
+    from voicenym.evaluation.vector_evaluation import Bench, Candidate, evaluate_method
     from voicenym.identity import METHODS
     from voicenym.identity.pools.speaker_pool import load
     from voicenym.pseudonym import Key
@@ -64,18 +64,18 @@ def run(
         raise VoicenymError(f"--attacker-identity {next(iter(theirs))}: no --identity of that name")
     bench = Bench.of(load(users), load(others), enrolment, tried, seed)
     keys = [Key(bytes([kind]) + seed.to_bytes(31, "big")) for kind in (1, 2)]
-    judged = []
+    evaluated = []
     for candidate in candidates:
         if not quiet:
             typer.echo(candidate.name, err=True)
-        judged.append(judge(candidate, bench, *keys, per=per, replicates=replicates))
+        evaluated.append(evaluate_method(candidate, bench, *keys, per=per, replicates=replicates))
     settings = (
         f"{users.name}: {len(bench.trials.models)} speakers, {enrolment} vectors to enrol and "
         f"{tried} to try, a pseudonym per {per}; attackers learn from {others.name}, seed {seed}"
     )
-    page = vector_report.write(judged, bench, output, settings)
+    page = vector_report.write(evaluated, bench, output, settings)
     if not quiet:
-        found = vector_report.records(judged)
+        found = vector_report.records(evaluated)
         columns = [tables.field(name) for name in found[0]]
         notes = ["EER in percent by attacker, then figures of the vectors, with 95 % intervals."]
         tables.emit(found, columns, notes=notes)

@@ -99,9 +99,11 @@ class _Sums:
         self.evidence = 0.0
         for part in statistics:
             for counts, frames in model.blocks(*part):
-                self._hear(model, counts, frames)
+                self._accumulate(model, counts, frames)
 
-    def _hear(self, model: TotalVariability, counts: torch.Tensor, frames: torch.Tensor) -> None:
+    def _accumulate(
+        self, model: TotalVariability, counts: torch.Tensor, frames: torch.Tensor
+    ) -> None:
         found = model.posterior(counts, frames)
         w, kind = found.mean, model.means.dtype
         centred = frames - counts[..., None] * model.means

@@ -108,11 +108,11 @@ class CodecCrops(LongCrops[LabelledUtterance, Segments]):
         return Segments(
             torch.from_numpy(item.utterance.samples(first * self._hop, length)),
             torch.from_numpy(item.utterance.samples(elsewhere, length)),
-            self._told(item, first),
+            self._labels(item, first),
             torch.tensor(self.labels[which]),
         )
 
-    def _told(self, item: LabelledUtterance, first: int) -> torch.Tensor:
+    def _labels(self, item: LabelledUtterance, first: int) -> torch.Tensor:
         if item.told is None:
             return torch.full((self._frames,), NO_LABEL)
         said = np.load(item.told, mmap_mode="r", allow_pickle=False)[first : first + self._frames]

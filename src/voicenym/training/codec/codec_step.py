@@ -208,7 +208,7 @@ class Coding(pl.LightningModule):
             self.clip_gradients(optimizer, self.recipe.clip, "norm")
         optimizer.step()
 
-    def _judged(self, waveform: torch.Tensor) -> list[DiscriminatorOutput]:
+    def _discriminated(self, waveform: torch.Tensor) -> list[DiscriminatorOutput]:
         return [said for judge in self.judges for said in judge(waveform)]
 
     def _game(
@@ -217,10 +217,12 @@ class Coding(pl.LightningModule):
         """A step of the discriminators, and what the codec loses to them."""
         seen = round(self.recipe.judged * RATE) or real.shape[1]
         real, fake = real[:, :seen], fake[:, :seen]
-        told = codec_losses.discriminator_loss(self._judged(real), self._judged(fake.detach()))
+        told = codec_losses.discriminator_loss(
+            self._discriminated(real), self._discriminated(fake.detach())
+        )
         self._update(optimizer, told)
         self.log("discriminators", told.detach())
-        return codec_losses.generator_losses(self._judged(real), self._judged(fake))
+        return codec_losses.generator_losses(self._discriminated(real), self._discriminated(fake))
 
     def validation_step(self, batch: Sequence[torch.Tensor], index: int) -> None:
         crop = Segments(*batch)

@@ -95,7 +95,7 @@ def train(
         DependencyError: scikit-learn is not installed.
         VoicenymError: frames cannot be kept.
     """
-    frames, heard = _heard(features, source, speech, config, folder, seconds, say, clock)
+    frames, heard = _frames_of(features, source, speech, config, folder, seconds, say, clock)
     if len(frames) < LEAST_PER_UNIT * config.units:
         raise CorpusError(
             f"{len(frames)} frames are too few for {config.units} units; give more speech, more "
@@ -142,7 +142,7 @@ def identity(source: Mapping[str, Any]) -> str:
     return hashlib.sha256(told.encode()).hexdigest()[:16]
 
 
-def _heard(
+def _frames_of(
     features: Content,
     source: Mapping[str, Any],
     speech: Sequence[Utterance],

@@ -52,7 +52,7 @@ def train(
     for done, recording in enumerate(recordings, 1):
         try:
             samples = torch.from_numpy(recording.samples()[: round(LONGEST_SECONDS * RATE)])
-            _hear(encoder, tracker, samples, recording.speaker, vectors, pitch)
+            _f0_and_vector(encoder, tracker, samples, recording.speaker, vectors, pitch)
         except Exception as error:
             left_out.add(recording.name, reason(error, recording.name))
         if done % 100 == 0:
@@ -75,7 +75,7 @@ def train(
 
 
 @torch.inference_mode()
-def _hear(
+def _f0_and_vector(
     encoder: Encoder,
     tracker: Tracker,
     samples: torch.Tensor,

@@ -100,7 +100,7 @@ def train(
         config: how.
         say: told what is being done.
         workers: processes that listen.
-        left_out: as of :func:`voicenym.training.speakers.train_ubm.hear`.
+        left_out: as of :func:`voicenym.training.speakers.train_ubm.collect_frames`.
 
     Raises:
         VoicenymError: no speech, too little of it, one recording only, or a folder that cannot be
@@ -108,7 +108,9 @@ def train(
     """
     config = config or IVectorConfig()
     with RowFile(folder, config.cepstra.dimension) as frames:
-        heard = background.hear(recordings, config.cepstra, frames, say, workers, left_out)
+        heard = background.collect_frames(
+            recordings, config.cepstra, frames, say, workers, left_out
+        )
         pieces = [piece for one in heard for piece in cut(one, round(100 * config.piece))]
         if len(pieces) < 2:
             raise VoicenymError(

@@ -139,13 +139,13 @@ def train(
     """
     config = config or BackgroundConfig()
     with RowFile(folder, config.cepstra.dimension) as frames:
-        heard = hear(recordings, config.cepstra, frames, say, workers, left_out)
+        heard = collect_frames(recordings, config.cepstra, frames, say, workers, left_out)
         background = learn(frames, config, say)
     store(background, folder, heard)
     return background
 
 
-def hear(
+def collect_frames(
     recordings: Sequence[Spoken],
     cepstra: Cepstra,
     frames: RowFile,

@@ -273,7 +273,7 @@ def encoder(config: VerifierConfig) -> Encoder:
     return made
 
 
-def judge(
+def error_rates(
     encoder: Encoder, utterances: Sequence[Utterance]
 ) -> dict[str, tuple[float, float, float]]:
     """Equal error rates in percent with their intervals, of one sex and by sex.

@@ -45,7 +45,7 @@ class VerifierRecipe(SystemOptions, TestOptions, SpeechRecipe):
         outcome = steps.train(encoder, train, held_out, config, self.output, **resources)
         tested = {}
         if test:
-            tested = steps.judge(encoder, cached(self.cache_folder, test, rendering, report))
+            tested = steps.error_rates(encoder, cached(self.cache_folder, test, rendering, report))
         calibration = steps.calibrated(encoder, held_out)
         name = self.test.name if self.test else ""
         save(
