@@ -326,13 +326,13 @@ def test_a_form_that_cannot_be_kept_is_said(command, speech, tmp_path):
     assert done.returncode == 0
     assert "a.wav: stored 44100 Hz as 48000 Hz" in done.stderr.decode()
     done = command("anonymize", source, "-o", tmp_path / "b.flac", "--system", "vtln")
-    assert "stored" not in done.stderr.decode()
+    assert ": stored " not in done.stderr.decode()
     if shutil.which("ffmpeg"):
         film = tmp_path / "v.webm"
         encoder = ["-c:a", "vorbis", "-strict", "-2"]
         subprocess.run(["ffmpeg", "-v", "error", "-i", source, *encoder, film], check=True)
         done = command("anonymize", film, "--system", "vtln")
-        assert "stored" not in done.stderr.decode()
+        assert ": stored " not in done.stderr.decode()
 
 
 def test_missing_files_and_folders_in_the_wrong_place(command, speech, tmp_path):

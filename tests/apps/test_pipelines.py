@@ -154,7 +154,7 @@ def test_what_is_not_here_is_not_fetched(process, small_parts, tmp_path):
 def test_systems_says_that_weights_are_needed(inside):
     needs = {row["name"]: row["needs"] for row in json.loads(inside("systems", "--json")[1])}
     for name in ("ssl-select", "ssl-roh", "ssl-loh", "ssl-gmm", "b1a", "b1b"):
-        assert needs[name].startswith("needs weights")
+        assert needs[name].startswith("weights, not bundled")
 
 
 def test_who_evaluates_all_hears_what_is_left_out_for_want_of_weights(

@@ -86,7 +86,7 @@ def test_it_learns_from_what_a_system_made(run, corpus):
         "--recogniser-anonymized", "vtln=anon",
     )  # fmt: skip
     assert isinstance(wrong.exception, VoicenymError)
-    assert "speech that mcadams anonymized" in str(wrong.exception)
+    assert "trained on output of mcadams, not on output of vtln" in str(wrong.exception)
 
 
 @pytest.mark.parametrize(

@@ -179,7 +179,7 @@ def test_a_system_that_fails_on_a_trial_does_not_gain_by_it(desk, tmp_path, monk
 class Failing:
     """A step that fails on some recordings."""
 
-    told = "failing"
+    description = "failing"
 
     def __init__(self, *names):
         self.names = names
@@ -270,7 +270,7 @@ class Lethal:
     """A rendering, and a step, that kills its process at some recordings."""
 
     names: tuple[str, ...]
-    told = "lethal"
+    description = "lethal"
 
     def identity(self, recording):
         return f"lethal {recording.name}"

@@ -156,8 +156,8 @@ def test_help_states_the_rule(command):
     text = " ".join(
         re.sub(rb"[^\w.:,-]+", b" ", command("anonymize", "--help").stdout).decode().split()
     )
-    assert "the first folder below a root" in text
-    assert "a person of its own" in text
+    assert "the first folder below a given folder names the speaker" in text
+    assert "a speaker of its own" in text
     assert "--speaker-level" in text
 
 
