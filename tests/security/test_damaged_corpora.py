@@ -336,13 +336,13 @@ def test_a_killed_worker_costs_a_shelf_and_an_embedder_one_recording(
 def test_a_killed_worker_costs_the_background_model_one_recording(lethal, corpus, tmp_path):
     from voicenym.dsp.features.cepstra import Cepstra
     from voicenym.training.speakers.row_file import RowFile
-    from voicenym.training.speakers.train_ubm import hear
+    from voicenym.training.speakers.train_ubm import collect_frames
 
     speech = [lethal.Spoken(r.name, r.speaker, str(r.path)) for r in corpus[:4]]
     left_out, cepstra = LeftOut(), Cepstra()
     (tmp_path / "pile").mkdir()
     with RowFile(tmp_path / "pile", cepstra.dimension) as frames:
-        heard = hear(speech, cepstra, frames, lambda text: None, 2, left_out)
+        heard = collect_frames(speech, cepstra, frames, lambda text: None, 2, left_out)
     assert len(heard) == 3
     assert [one.name for one in left_out] == ["s0-u1"]
 
