@@ -1,6 +1,6 @@
 # make demo    install into .venv and anonymize the bundled sample into demo/
 # make test    install all that the tests need and run every check
-# make test-fast  the tests of signal processing, networks, metrics and systems: under a minute
+# make test-fast  the tests of signal processing, networks, metrics and systems: about a minute
 # make docs    build the documentation into site/
 # make bench   measure speed against peers and limits: one table
 # make lock    make the locks anew from constraints.txt and pyproject.toml

@@ -36,6 +36,7 @@ def largest_cosine(found: torch.Tensor) -> float:
     return worst
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("angle", [10.0, 25.0])
 def test_ten_thousand_speakers_keep_the_angle_though_all_would_be_one(people, key, angle):
     """The worst method there is gives everybody one voice; only the words tell them apart."""
