@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -81,3 +82,15 @@ def test_the_end_of_a_run_states_protection_and_price():
     assert "voicenym systems recast" in more
     (unknown,) = measured.summary(system_class("b1a").card)
     assert "not measured" in unknown
+
+
+def test_a_run_ends_with_the_same_figure_without_a_system_as_the_readme(root):
+    """Of all figures of original speech the strongest attacker's counts, in both places."""
+    from voicenym.anonymizer import system_class
+    from voicenym.apps.cli.measured import summary
+
+    (row,) = [
+        line for line in (root / "README.md").read_text().splitlines() if "| (original) |" in line
+    ]
+    (least,) = re.findall(r"\| \(original\) \| (\d+\.\d)", row)
+    assert f"({least} % without a system, " in summary(system_class("recast").card)[0]

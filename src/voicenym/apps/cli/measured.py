@@ -66,11 +66,7 @@ def summary(card: Card) -> list[str]:
     top = strongest(card)
     if top is None:
         return ["strongest attacker: not measured; treat the protection as unknown"]
-    bare = [
-        figure.value
-        for figure in card.figures_without
-        if figure.metric == "EER" and "per trial" not in figure.condition
-    ]
+    bare = [figure.value for figure in card.figures_without if figure.metric == "EER"]
     without = f"{min(bare):.1f} % without a system, " if bare else ""
     lines = [
         f"strongest attacker measured: {top.condition.partition(',')[0]}, EER {value(top)} % "
