@@ -161,10 +161,10 @@ def test_who_evaluates_all_hears_what_is_left_out_for_want_of_weights(
     pipelines, monkeypatch, capsys, tmp_path
 ):
     from voicenym.anonymizer import available, usable
-    from voicenym.apps.cli.evaluate import _left_out
+    from voicenym.apps.cli.evaluate_plan import say_left_out
     from voicenym.errors import VoicenymError
 
-    found = usable(_left_out)
+    found = usable(say_left_out)
     assert {"mcadams", "base"} <= set(found)
     told = capsys.readouterr().err
     for name in ("ssl-select", "ssl-roh", "ssl-loh", "ssl-gmm", "b1a", "b1b"):

@@ -1,0 +1,89 @@
+"""What a user asks of ``voicenym evaluate``, and checks that need neither speech nor weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from voicenym.errors import VoicenymError
+
+CACHE = "cache.sqlite"
+
+
+@dataclass(frozen=True)
+class Request:
+    """The arguments and options of ``voicenym evaluate``; :mod:`evaluate_options` explains each."""
+
+    corpus: Path | None
+    output: Path
+    system: list[str]
+    every: bool
+    original: Path | None
+    anonymized: Path | None
+    split: str | None
+    part: str | None
+    speaker_level: int | None
+    half: str | None
+    pool: Path | None
+    pool_split: str | None
+    pool_part: str | None
+    pool_size: int
+    enrolls: list[Path]
+    trials: list[Path]
+    enrolment: int
+    tried: int
+    any_sex: bool
+    per: str
+    keys: int
+    denoise: bool
+    only: list[str]
+    verifiers: list[str]
+    attacker_budget: str | None
+    attacker_start: str
+    attacker_config: str
+    normaliser: str | None
+    recogniser: str
+    weights: str | None
+    retrained: list[str]
+    transcripts: list[str]
+    sample: int
+    replicates: int
+    seed: int
+    workers: int
+    cache: Path | None
+    fail_fast: bool
+    quiet: bool
+    vectors: Path | None
+    identities: list[str]
+    attacker_identities: list[str]
+
+    @property
+    def source(self) -> Path:
+        """Folder or manifest of the original speech."""
+        source = self.corpus or self.original
+        assert source is not None
+        return source
+
+    @property
+    def vector_cache(self) -> Path:
+        """File of speaker vectors; trained attackers lie beside it."""
+        return self.cache or self.output / CACHE
+
+    def check(self) -> None:
+        """Refuse options that exclude or lack each other.
+
+        Raises:
+            VoicenymError: it names the options.
+        """
+        if self.per not in ("speaker", "utterance"):
+            raise VoicenymError(f"--per is speaker or utterance, not {self.per!r}")
+        if (self.corpus is None) == (self.original is None):
+            raise VoicenymError("give the original speech once: as an argument or with --original")
+        if (self.original is None) != (self.anonymized is None):
+            raise VoicenymError("--original and --anonymized belong together")
+        if bool(self.enrolls) != bool(self.trials):
+            raise VoicenymError("--enrolls and --trials belong together")
+        if self.normaliser not in (None, "as-norm"):
+            raise VoicenymError(f"--normalise is as-norm, not {self.normaliser!r}")
+        if self.output.exists() and not self.output.is_dir():
+            raise VoicenymError(f"{self.output}: is a file; give a folder for the report")
