@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,6 +56,15 @@ def test_attackers_run_where_they_have_what_they_need(tmp_path):
     assert names(attackers(resources(**people, training=long))) == [*back_end, *TRAINED]
     files = attackers(resources(**people, training=long, system=None))
     assert names(files) == FILES_ALONE, "nobody trains on a system that is not known"
+    enrolled = resources(**people, training=long, system=None, anonymized_enrolment=True)
+    order = ["ignorant", "de-noising (mean)", "key-holder", "lazy-informed"]
+    assert names(attackers(enrolled)) == order
+    everything = dataclasses.replace(enrolled, anonymized_pool=True)
+    found = [*order, "semi-informed (back end)", *TRAINED]
+    assert names(attackers(everything)) == found, "those who search or invert must run the system"
+    submission = dataclasses.replace(everything, published_enrolment=False)
+    assert "key-holder" not in names(attackers(submission))
+    assert set(found) - set(names(attackers(submission))) == {"key-holder"}
     bare = ["unprotected", "unprotected (per trial)"]
     assert names(attackers(Resources(), protected=False)) == bare
 
@@ -69,6 +79,14 @@ def test_normalised_comparisons_are_an_option():
         "lazy-informed + AS-norm", "semi-informed (back end) + AS-norm",
     }  # fmt: skip
     assert next(a for a in both if a.name == "key-holder + AS-norm").holds_key
+    files = resources(
+        **people, normalise=True, system=None, anonymized_enrolment=True, original_pool=False
+    )
+    assert not any("AS-norm" in name for name in names(attackers(files))), "no cohort for anybody"
+    labels_alone = names(attackers(dataclasses.replace(files, anonymized_pool=True)))
+    assert [name for name in labels_alone if "AS-norm" in name] == [
+        "lazy-informed + AS-norm", "semi-informed (back end) + AS-norm",
+    ]  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """Attackers on vectors whose truth is known, and on sound."""
 
+import dataclasses
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ from voicenym.attack.attacker_resources import Resources
 from voicenym.attack.scenario import Model, Protection, Scenario
 from voicenym.corpus.embedder import Embedder
 from voicenym.corpus.recording import Recording
-from voicenym.corpus.transforms import EVERYBODY, Anonymize, Undo
+from voicenym.corpus.transforms import EVERYBODY, Anonymize, OtherFiles, Undo
 
 USER, ATTACKER = Key(bytes(32)), Key(bytes(range(32)))
 DIMENSION, SPEAKERS, VOICES = 24, 20, 6
@@ -49,6 +50,10 @@ class Vectors:
         noise = np.random.default_rng([speaker, number]).standard_normal(DIMENSION)
         vector = self._people[speaker] + 0.3 * noise
         for step in transform.steps:
+            if isinstance(step, OtherFiles):
+                voice = int(step.files[recording.name].stem)
+                vector = self._rotations[voice] @ vector
+                continue
             assert isinstance(step, Anonymize)
             who = EVERYBODY if step.per == EVERYBODY else recording.speaker
             voice = step.key.pseudonym(who).index("voice", VOICES)
@@ -86,9 +91,51 @@ def test_strength_of_knowledge_is_as_it_must_be(scenario, spectrum):
     assert found["key search"] < 0.01, "six voices are searched at once"
 
 
-def test_scores_are_models_by_trials_and_do_not_depend_on_the_order(scenario, spectrum):
-    import dataclasses
+def of_files(recordings, key):
+    """Files that say in their names under which of the key's voices they were made."""
+    voices = {r.name: key.pseudonym(r.speaker).index("voice", VOICES) for r in recordings}
+    return {name: Path(f"{voice}.wav") for name, voice in voices.items()}
 
+
+def test_files_under_the_attackers_key_are_as_good_as_the_system(scenario, spectrum):
+    pool = tuple(Recording(f"{s}-{n}", f"s{s}", Path("none")) for s in range(8) for n in (20, 21))
+    by_system = dataclasses.replace(scenario, pool=pool)
+    attackers_files = of_files([*scenario.enrolment, *pool], ATTACKER)
+    protection = Protection.by_files(of_files(scenario.trials, USER), attackers_files)
+    by_files = dataclasses.replace(by_system, protection=protection)
+    for attacker in (attackers.Ignorant(), attackers.LazyInformed()):
+        expected = attacker.scores(by_system, spectrum, Vectors())
+        np.testing.assert_allclose(attacker.scores(by_files, spectrum, Vectors()), expected)
+    back_end = attackers.SemiInformedBackEnd()
+    assert back_end.scores(by_files, spectrum, Vectors()).shape == (SPEAKERS, len(scenario.trials))
+    keys = [(ATTACKER, "speaker"), (USER, "utterance")]
+    assert len(protection.with_keys(keys)) == 1, "files are the same for every key"
+    assert len(scenario.protection.with_keys(keys)) == 2
+    with pytest.raises(ValueError, match="only known by its files"):
+        protection.with_key(ATTACKER, EVERYBODY)
+    with pytest.raises(ValueError, match="only known by its files"):
+        Protection.by_files(of_files(scenario.trials, USER)).with_key(ATTACKER, "speaker")
+
+
+def test_a_scenario_knows_what_files_there_are(scenario):
+    pool = (Recording("9-20", "s9", Path("none")), Recording("9-21", "s9", Path("none")))
+    published = of_files(scenario.trials, USER)
+
+    def of(files):
+        protection = Protection.by_files(published, of_files(files, ATTACKER))
+        return dataclasses.replace(scenario, protection=protection, pool=pool)
+
+    assert not of([]).has_protected_enrolment
+    enrolled = of(scenario.enrolment)
+    assert (enrolled.has_protected_enrolment, enrolled.has_protected_pool) == (True, False)
+    assert not of([*scenario.enrolment, pool[0]]).has_protected_pool, "one of two is missing"
+    assert of([*scenario.enrolment, *pool]).has_protected_pool
+    assert scenario.has_protected_pool, "a system can be run on any recording"
+    assert enrolled.protection.protects
+    assert not Protection.nothing().protects
+
+
+def test_scores_are_models_by_trials_and_do_not_depend_on_the_order(scenario, spectrum):
     backwards = dataclasses.replace(
         scenario, models=scenario.models[::-1], trials=scenario.trials[::-1]
     )

@@ -53,8 +53,16 @@ def attackers(resources: Resources, *, protected: bool = True) -> list[Attacker]
         for attacker in kind.available(resources)
     ]
     if resources.normalise:
-        found += [Normalised(one) for one in found if isinstance(one, Comparing)]
+        comparing = [one for one in found if isinstance(one, Comparing)]
+        found += [Normalised(one) for one in comparing if _has_cohort(one, resources)]
     return found
+
+
+def _has_cohort(attacker: Comparing, resources: Resources) -> bool:
+    """Whether there is speech of other people to normalise an attacker's scores by."""
+    if attacker.needs_original_pool:
+        return resources.original_pool
+    return resources.has_protected_pool
 
 
 def selected(candidates: Sequence[Attacker], names: Sequence[str]) -> list[Attacker]:

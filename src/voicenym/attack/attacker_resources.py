@@ -44,6 +44,11 @@ class Resources:
         normalise: whether comparisons also run with normalised scores.
         training: settings of a verifier's training; None where attackers train no verifier.
         say: receives progress messages.
+        anonymized_enrolment: whether there are files of the enrolment under the attackers' keys,
+            where only files of the system are known.
+        anonymized_pool: the same of the other people's recordings.
+        published_enrolment: whether the enrolment is there under the user's key.
+        original_pool: whether the other people's recordings are original speech.
     """
 
     system: str | None = None
@@ -55,8 +60,22 @@ class Resources:
     normalise: bool = False
     training: AttackerTraining | None = None
     say: Callable[[str], None] = field(default=lambda text: None, compare=False)
+    anonymized_enrolment: bool = False
+    anonymized_pool: bool = False
+    published_enrolment: bool = True
+    original_pool: bool = True
+
+    @property
+    def can_enrol(self) -> bool:
+        """Whether attackers have the enrolment under their own keys, by the system or in files."""
+        return self.system is not None or self.anonymized_enrolment
+
+    @property
+    def has_protected_pool(self) -> bool:
+        """Whether attackers have protected enrolment and protected speech of other people."""
+        return self.can_enrol and (self.system is not None or self.anonymized_pool)
 
     @property
     def can_train(self) -> bool:
-        """Whether the system can be run on speech of several other people."""
-        return self.system is not None and self.pool_speakers > 1
+        """Whether attackers have protected speech of several other people to train on."""
+        return self.has_protected_pool and self.pool_speakers > 1

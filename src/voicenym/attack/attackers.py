@@ -18,7 +18,7 @@ from voicenym.attack.denoisers import Denoise
 from voicenym.attack.scenario import Scenario
 from voicenym.corpus.embedder import Embedder
 from voicenym.corpus.recording import Recording
-from voicenym.corpus.transforms import ORIGINAL, Step, Transform
+from voicenym.corpus.transforms import Step, Transform
 from voicenym.verification.scoring import Backend
 from voicenym.verification.verifier import Verifier
 
@@ -74,9 +74,12 @@ class Comparing(Attacker):
 
     reference = "unprotected"
 
+    needs_original_pool = True
+    """Whether the cohort of normalised scores is original speech."""
+
     def enrolment(self, scenario: Scenario) -> Transform:
         """Transform of the enrolled speakers' original speech."""
-        return ORIGINAL
+        return scenario.original
 
     def trials(self, scenario: Scenario) -> Transform:
         """Transform of the trials' original speech, by the user and then by the attacker."""
@@ -122,7 +125,9 @@ def enrolment_vectors(
         own = found[place : place + len(model.recordings)]
         place += len(own)
         kept = [vector for vector in own if not isinstance(vector, str)]
-        vectors.append(np.stack(kept) if kept else embedder.kept(verifier, model.recordings)[0])
+        if not kept:
+            kept = list(embedder.kept(verifier, model.recordings, scenario.original)[0])
+        vectors.append(np.stack(kept))
     return vectors
 
 
@@ -166,10 +171,10 @@ class Unprotected(Comparing):
     protected = False
 
     def trials(self, scenario: Scenario) -> Transform:
-        return ORIGINAL
+        return scenario.original
 
     def published(self, scenario: Scenario) -> Transform:
-        return ORIGINAL
+        return scenario.original
 
 
 @dataclass(frozen=True)
@@ -211,10 +216,11 @@ class LazyInformed(Comparing):
 
     name = "lazy-informed"
     knows = "knows the system, not the key; protects the enrolment with its own key"
+    needs_original_pool = False
 
     @classmethod
     def available(cls, resources: Resources) -> Sequence[Attacker]:
-        return [] if resources.system is None else [cls()]
+        return [cls()] if resources.can_enrol else []
 
     def enrolment(self, scenario: Scenario) -> Transform:
         return scenario.protection.with_key(scenario.key, scenario.protection.per)
@@ -228,12 +234,17 @@ class KeyHolder(Comparing):
     knows = "has the user's key, or other recordings published under it"
     holds_key = True
 
+    @classmethod
+    def available(cls, resources: Resources) -> Sequence[Attacker]:
+        return [cls()] if resources.published_enrolment else []
+
     def enrolment(self, scenario: Scenario) -> Transform:
         return scenario.protection.transform
 
     def cohort(self, scenario: Scenario) -> Transform:
         # files of an unknown system exist for the evaluated speakers alone
-        return ORIGINAL if scenario.protection.system is None else self.enrolment(scenario)
+        known = scenario.protection.system is not None
+        return self.enrolment(scenario) if known else scenario.original
 
 
 @dataclass(frozen=True)
@@ -258,8 +269,8 @@ class SemiInformedBackEnd(LazyInformed):
 
     def backend(self, scenario: Scenario, verifier: Verifier, embedder: Embedder) -> Backend:
         vectors, speakers = [], []
-        for per in ("speaker", "utterance"):
-            own = scenario.protection.with_key(scenario.key, per)
+        voices = [(scenario.key, per) for per in ("speaker", "utterance")]
+        for own in scenario.protection.with_keys(voices):
             some, recordings = embedder.kept(verifier, scenario.pool, own)
             vectors.append(some)
             speakers += [recording.speaker for recording in recordings]

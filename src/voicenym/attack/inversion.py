@@ -25,7 +25,7 @@ from voicenym.attack.key_search import PER_TRIAL, chosen_concentration, marginal
 from voicenym.attack.scenario import Scenario
 from voicenym.corpus.embedder import Embedder
 from voicenym.corpus.recording import RATE, Recording
-from voicenym.corpus.transforms import ORIGINAL, Step, Undo
+from voicenym.corpus.transforms import Step, Undo
 from voicenym.errors import VoicenymError
 from voicenym.pseudonym import Pseudonym
 from voicenym.systems.formant import WARP_CAP, Formant, Voice
@@ -214,7 +214,7 @@ class Inversion(Attacker):
         return [cls(guesses)] if guesses else []
 
     def scores(self, scenario: Scenario, verifier: Verifier, embedder: Embedder) -> np.ndarray:
-        models = enrolment_vectors(scenario, verifier, embedder, ORIGINAL)
+        models = enrolment_vectors(scenario, verifier, embedder, scenario.original)
         scores = [
             verifier.score(models, trial_vectors(scenario, verifier, embedder, undo))
             for undo in self.guesses

@@ -11,7 +11,7 @@ from voicenym.attack.attacker_resources import Resources
 from voicenym.attack.attackers import Attacker, enrolment_vectors, trial_vectors
 from voicenym.attack.scenario import Scenario
 from voicenym.corpus.embedder import Embedder
-from voicenym.corpus.transforms import EVERYBODY, ORIGINAL
+from voicenym.corpus.transforms import EVERYBODY
 from voicenym.pseudonym import Key
 from voicenym.verification.verifier import Verifier
 
@@ -37,8 +37,8 @@ class UnprotectedPerTrial(Attacker):
     protected = False
 
     def scores(self, scenario: Scenario, verifier: Verifier, embedder: Embedder) -> np.ndarray:
-        models = enrolment_vectors(scenario, verifier, embedder, ORIGINAL)
-        scores = verifier.score(models, embedder(verifier, scenario.trials, ORIGINAL))
+        models = enrolment_vectors(scenario, verifier, embedder, scenario.original)
+        scores = verifier.score(models, embedder(verifier, scenario.trials, scenario.original))
         return marginal(scores[None], chosen_concentration(self.concentration, verifier))
 
 

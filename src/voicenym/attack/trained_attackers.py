@@ -79,7 +79,7 @@ class TrainedAttacker(Attacker):
     @classmethod
     def enough(cls, resources: Resources) -> bool:
         """Whether the resources suffice for this training."""
-        return resources.system is not None and resources.pool_recordings >= LEAST_FOR_STATISTICS
+        return resources.has_protected_pool and resources.pool_recordings >= LEAST_FOR_STATISTICS
 
     def start(self) -> Verifier | type[Verifier]:
         """The verifier whose training continues, or the class that is estimated anew."""
@@ -103,9 +103,10 @@ class TrainedAttacker(Attacker):
         if not (place / CURVE).is_file():
             self._train(scenario, place, embedder.left_out)
         trained = self.stored(place)
+        voices = self._voices(scenario)
         models = [
             enrolment_vectors(scenario, trained, embedder, transform)
-            for transform in self._voices(scenario)[:-1]
+            for transform in voices[:-1] or voices
         ]
         enrolment = [np.concatenate(vectors) for vectors in zip(*models, strict=True)]
         return trained.score(enrolment, trial_vectors(scenario, trained, embedder))
@@ -113,7 +114,7 @@ class TrainedAttacker(Attacker):
     def _voices(self, scenario: Scenario) -> list[Transform]:
         keys = candidate_keys(scenario.key, self.training.voices + 1)
         pers = ["utterance"] * self.training.voices + ["speaker"]
-        return [scenario.protection.with_key(k, per) for k, per in zip(keys, pers, strict=True)]
+        return scenario.protection.with_keys(zip(keys, pers, strict=True))
 
     def place(self, scenario: Scenario) -> Path:
         """Folder of the verifier that is trained for a scenario; it may not exist yet."""
@@ -135,14 +136,14 @@ class TrainedAttacker(Attacker):
 
         training, held_out = self.split(scenario)
         cache = SpeechCache(self.training.folder / "speech")
-        *voices, by_speaker = self._voices(scenario)
-        count = len(training) * len(self._voices(scenario))
+        voices = self._voices(scenario)
+        count = len(training) * len(voices)
         self.say(f"protecting {count} recordings to train on")
 
         def protected(recordings: Sequence[Recording], transform: Transform) -> list[Utterance]:
             return cache.fill(recordings, transform, self.training.workers, left_out=left_out)
 
-        speech = [u for transform in (*voices, by_speaker) for u in protected(training, transform)]
+        speech = [u for transform in voices for u in protected(training, transform)]
         card = {"trained on": scenario.protection.system or "files"}
         options = TrainingOptions(
             self.recipe, self.training.seconds, self.training.workers, card, self.say

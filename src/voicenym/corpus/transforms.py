@@ -21,6 +21,8 @@ from voicenym.errors import CorpusError
 from voicenym.pseudonym import FIRST_REVISION, Key
 
 EVERYBODY = "everybody"
+File = Path | Recording
+"""An anonymized file, or a part of one as a recording."""
 
 
 class Step(Protocol):
@@ -118,7 +120,7 @@ class OtherFiles:
         files: by the recordings' names.
     """
 
-    files: Mapping[str, Path] = field(hash=False)
+    files: Mapping[str, File] = field(hash=False)
 
     @property
     def description(self) -> str:
@@ -127,7 +129,10 @@ class OtherFiles:
     def _other(self, recording: Recording) -> Recording:
         if recording.name not in self.files:
             raise CorpusError(f"{recording.name}: no anonymized file; anonymize it or leave it out")
-        return Recording(recording.name, recording.speaker, self.files[recording.name])
+        file = self.files[recording.name]
+        if isinstance(file, Recording):
+            return file
+        return Recording(recording.name, recording.speaker, file)
 
     def identity(self, recording: Recording) -> str:
         return f"file {self._other(recording).digest()}"

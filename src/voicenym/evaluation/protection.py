@@ -11,7 +11,7 @@ import numpy as np
 from voicenym.attack.attackers import Attacker, Comparing, Ignorant, LazyInformed, Unprotected
 from voicenym.attack.scenario import Scenario
 from voicenym.corpus.embedder import Embedder
-from voicenym.corpus.transforms import ORIGINAL, Transform
+from voicenym.corpus.transforms import Transform
 from voicenym.errors import ScoreError
 from voicenym.evaluation import reported_metrics
 from voicenym.evaluation.reported_metrics import WEIGHTED
@@ -62,7 +62,7 @@ def attack(
     found = []
     for attacker in attackers:
         what = scenario.protection.system or (
-            "files" if scenario.protection.transform.steps else "original"
+            "files" if scenario.protection.protects else "original"
         )
         name = attacker.verifier_name(verifier)
         say(f"{what}: {attacker.name}, {name}")
@@ -96,18 +96,29 @@ def trivial(
     found = []
     speakers = [recording.speaker for recording in scenario.pool]
     # The ignorant attacker trains on originals, the informed one on the system's own output.
-    attackers: list[tuple[Comparing, Transform]]
-    attackers = [(Ignorant() if scenario.protection.transform.steps else Unprotected(), ORIGINAL)]
-    if scenario.protection.system is not None:
-        attackers.append((LazyInformed(), scenario.protection.with_key(scenario.key, "utterance")))
+    original, protected = scenario.original, None
+    if scenario.has_protected_enrolment:
+        protected = scenario.protection.with_key(scenario.key, "utterance")
+    attackers: list[tuple[Comparing, Transform | None]]
+    attackers = [
+        (
+            Ignorant() if scenario.protection.protects else Unprotected(),
+            original if scenario.pool_is_original else None,
+        )
+    ]
+    if protected is not None:
+        attackers.append((LazyInformed(), protected if scenario.has_protected_pool else None))
+    # within-speaker variance needs two recordings
+    enough = len(speakers) > len(set(speakers)) > 1
     for attacker, transform in attackers:
         backend: Backend = verifier
-        if len(speakers) > len(set(speakers)) > 1:  # within-speaker variance needs two recordings
+        if enough and transform is not None:
             vectors, recordings = embedder.kept(verifier, scenario.pool, transform)
             backend = verifier.adapted(vectors, [recording.speaker for recording in recordings])
         scores = attacker.scores(scenario, verifier, embedder, backend)
         # a back end that is trained on anonymized speech has scores of another scale
-        threshold = None if transform.steps else thresholds.get(attacker.reference)
+        same_scale = isinstance(attacker, (Ignorant, Unprotected))
+        threshold = thresholds.get(attacker.reference) if same_scale else None
         found.append(measured(attacker, scores, trials, verifier.name, replicates, threshold))
     return found
 
