@@ -40,6 +40,15 @@ def test_roots_are_those_of_an_eigenvalue_solver():
         assert distance.max() < 1e-5
 
 
+def test_a_quadratic_is_its_own_factor():
+    rng = np.random.default_rng(3)
+    b, c = torch.tensor(rng.uniform(-0.9, 0.9, (2, 1, 50)))
+    for count in (5, 50):
+        found_b, found_c = quadratic_factors.factor(quadratic_factors.multiply_out(b, c)[:, :count])
+        assert torch.allclose(found_b, b[:, :count])
+        assert torch.allclose(found_c, c[:, :count])
+
+
 def test_the_fallback_gives_the_same_polynomial():
     a = polynomials(8, 8, 4, seed=3)
     torch.testing.assert_close(

@@ -109,7 +109,14 @@ def synthesize_(residual: torch.Tensor, a: torch.Tensor) -> torch.Tensor:
     # operation over all frames a sample, where summing up the past would take three.
     length, order = residual.shape[0], a.shape[0] - 1
     minus_a = -a[1:]
-    for n in range(length - 1):
-        ahead = residual[n + 1 : n + 1 + order]
+    whole = max(0, length - order)  # samples with ``order`` others behind them
+    if whole:
+        # All views at once: slices made one by one cost as much as the arithmetic.
+        behind = residual[1:].unfold(0, order, 1).unbind(0)  # [frame, order]
+        sample = residual[:whole, :, None].unbind(0)
+        for n in range(whole):
+            behind[n].addcmul_(minus_a.mT, sample[n])
+    for n in range(whole, length - 1):
+        ahead = residual[n + 1 :]
         ahead.addcmul_(minus_a[: len(ahead)], residual[n])
     return residual

@@ -73,6 +73,8 @@ def factor(a: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     Returns:
         ``b, c``: ``[degree / 2, polynomial]``, the quadratics z^2 + b z + c in no given order.
     """
+    if a.shape[0] == 3:  # a quadratic is its own factor
+        return a[1:2].clone(), a[2:].clone()
     if a.shape[1] < FEWEST:
         return _by_eigenvalues(a)
     b, c = _coarse(a, *_starting_points(a))
@@ -156,16 +158,17 @@ def _weierstrass(
     minus_b, minus_c = -b, -c
     # P mod Q by division: d_i = a_i - b d_(i-1) - c d_(i-2)
     before, last = torch.ones_like(b), a[1] + minus_b
-    for i in range(2, a.shape[0] - 1):
-        step = torch.addcmul(a[i].expand_as(b), minus_b, last)
+    # all views at once: one by one they cost as much as the arithmetic
+    powers = a[:, None].expand(-1, half, -1).unbind(0)
+    for coefficient in powers[2:-1]:
+        step = torch.addcmul(coefficient, minus_b, last)
         before, last = last, step.addcmul_(minus_c, before)
     p1 = last
-    p0 = torch.addcmul(a[-1].expand_as(b), minus_c, before)  # the b-terms of d_2m and b d cancel
+    p0 = torch.addcmul(powers[-1], minus_c, before)  # the b-terms of d_2m and b d cancel
     # product of the other factors mod Q_k, factor k + s for s = 1 .. m - 1
-    bb, cc = torch.cat([b, b]), torch.cat([c, c])
-    u1, u0 = bb[1 : 1 + half] - b, cc[1 : 1 + half] - c
-    for s in range(2, half):
-        v1, v0 = bb[s : s + half] - b, cc[s : s + half] - c
+    first, constant = (torch.cat([x, x]).unfold(0, half, 1)[1:half].mT - x for x in (b, c))
+    (u1, *firsts), (u0, *constants) = first.unbind(0), constant.unbind(0)
+    for v1, v0 in zip(firsts, constants, strict=True):
         high = u1 * v1
         cross = (u1 * v0).addcmul_(u0, v1).addcmul_(minus_b, high)
         u0 = (u0 * v0).addcmul_(minus_c, high)
