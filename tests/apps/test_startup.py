@@ -81,6 +81,20 @@ def test_help_of_train_imports_no_torch():
     assert not {"torch", "scipy", "rich", "lightning"} & set(found)
 
 
+def test_what_systems_declare_is_read_without_torch(tmp_path):
+    found = imported(
+        "from voicenym.apps.cli import main\n"
+        f"for line in ('systems', 'systems --json', 'systems base', 'key new {tmp_path}/key'):\n"
+        "    sys.argv = ['voicenym', *line.split()]\n"
+        "    try:\n"
+        "        main()\n"
+        "    except SystemExit as end:\n"
+        "        assert not end.code, line\n"
+    )
+    assert not {"torch", "numpy", "scipy"} & set(found)
+    assert not [name for name in found if name.startswith("voicenym.systems.")]
+
+
 def test_the_list_of_commands_imports_none_of_them():
     found = imported(
         "from voicenym.apps.cli import main\n"

@@ -17,9 +17,12 @@ from voicenym.anonymizer.anonymizer import (
     Anonymizer,
 )
 from voicenym.anonymizer.card import Card, Figure
+from voicenym.anonymizer.declaration import Declaration
 from voicenym.anonymizer.registry import (
     SYSTEMS,
     available,
+    declaration,
+    declarations,
     load,
     revisions,
     system_class,
@@ -47,11 +50,14 @@ __all__ = [
     "Anonymizer",
     "Card",
     "Core",
+    "Declaration",
     "Figure",
     "Profiler",
     "Profiling",
     "Stream",
     "available",
+    "declaration",
+    "declarations",
     "load",
     "revisions",
     "system_class",

@@ -54,7 +54,12 @@ class Card:
     def __set_name__(self, owner: type, name: str) -> None:
         """Python calls this when the card becomes an attribute of a system's class."""
         package = getattr(sys.modules.get(owner.__module__), "__package__", None)
-        object.__setattr__(self, "_package", package or "")
+        self.of_package(package or "")
+
+    def of_package(self, package: str) -> Card:
+        """Say which package holds the system's module, and so its figures; the card itself."""
+        object.__setattr__(self, "_package", package)
+        return self
 
     @property
     def figures(self) -> tuple[Figure, ...]:

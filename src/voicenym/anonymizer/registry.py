@@ -6,14 +6,19 @@ A system is a subclass of :class:`Anonymizer` that a package declares as an entr
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Callable
-from typing import Any, cast
+from contextlib import suppress
+from typing import Any, TypeVar, cast
 
 from voicenym.anonymizer.anonymizer import Anonymizer, listed
+from voicenym.anonymizer.declaration import Declaration, NotConstantError, of_class, of_source
 from voicenym.errors import UnknownSystemError, WeightsError
 from voicenym.nets.names_and_paths import as_path
-from voicenym.registry import Registry
+from voicenym.registry import OURS, Registry
+
+T = TypeVar("T")
 
 GROUP = "voicenym.systems"
 """The group of entry points that declares systems."""
@@ -57,13 +62,44 @@ def system_classes(
         left_out: called with the name of each system of another package that cannot be used, and
             the reason; warns unless given.
     """
+    return _found(system_class, left_out)
+
+
+def _found(find: Callable[[str], T], left_out: Callable[[str, str], None]) -> dict[str, T]:
+    """What is found of every system that can be used."""
     found = {}
     for name in available():
         try:
-            found[name] = system_class(name)
+            found[name] = find(name)
         except UnknownSystemError as error:
             left_out(name, str(error))
     return found
+
+
+def declaration(name: str) -> Declaration:
+    """What a system's class declares; imports the class only if its source does not say it.
+
+    Raises:
+        UnknownSystemError: as :func:`system_class`.
+    """
+    place = SYSTEMS.place(name)
+    if SYSTEMS.package(name) == OURS and place.partition(":")[0] not in sys.modules:
+        with suppress(NotConstantError):
+            found = of_source(place)
+            if found.card.name == name:
+                return found
+    return of_class(system_class(name))
+
+
+def declarations(
+    left_out: Callable[[str, str], None] = _warn,
+) -> dict[str, Declaration]:
+    """What all systems declare by name, in alphabetical order.
+
+    Args:
+        left_out: as of :func:`system_classes`.
+    """
+    return _found(declaration, left_out)
 
 
 def usable(left_out: Callable[[str, str], None] = lambda name, why: None) -> list[str]:
@@ -88,7 +124,7 @@ def usable(left_out: Callable[[str, str], None] = lambda name, why: None) -> lis
 
 def revisions() -> dict[str, int]:
     """The latest revision of every system, by name."""
-    return {name: cls.revisions[-1] for name, cls in system_classes().items()}
+    return {name: found.revisions[-1] for name, found in declarations().items()}
 
 
 def load(system: str, /, **parameters: Any) -> Anonymizer:

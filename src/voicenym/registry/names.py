@@ -137,6 +137,16 @@ class Names(Generic[T]):
         """
         return self._entry(name).package
 
+    def place(self, name: str) -> str:
+        """The place ``"module:Attribute"`` of a thing, which is not imported; empty where the thing
+        itself was registered.
+
+        Raises:
+            VoicenymError: as :meth:`get`.
+        """
+        target = self._entry(name).target
+        return target if isinstance(target, str) else ""
+
     def unknown(self, name: str, more: str = "") -> VoicenymError:
         """The error on a name that is not there.
 

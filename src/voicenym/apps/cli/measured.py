@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from voicenym.apps.cli.tables import interval
 
 if TYPE_CHECKING:
-    from voicenym.anonymizer import Anonymizer, Card, Figure
+    from voicenym.anonymizer import Card, Declaration, Figure
 
 KEY_HOLDER = "key-holder"
 """The attacker who has the user's key: the link is meant to be there, so it ranks no system."""
@@ -56,9 +56,9 @@ def weights(card: Card) -> str:
     return "bundled" if card.needs.startswith("bundled") else "your own"
 
 
-def live(cls: type[Anonymizer]) -> str:
+def live(system: Declaration) -> str:
     """Whether the system also works live; every system works on whole files."""
-    return "yes" if cls.streams else "no"
+    return "yes" if system.streams else "no"
 
 
 def summary(card: Card) -> list[str]:

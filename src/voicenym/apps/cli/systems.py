@@ -16,7 +16,7 @@ from voicenym.apps.cli.tables import Column, field
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from voicenym.anonymizer import Anonymizer, Card, Figure
+    from voicenym.anonymizer import Card, Declaration, Figure
 
 app = new_app()
 
@@ -31,27 +31,27 @@ def systems(
     In a terminal the list is a table, the best protection first; in a pipe it is tab-separated
     values.
     """
-    from voicenym.anonymizer import system_class, system_classes
+    from voicenym.anonymizer import declaration, declarations
 
     def left_out(_: str, why: str) -> None:
         typer.echo(why, err=True)
 
-    classes = [system_class(name)] if name else list(system_classes(left_out).values())
+    found = [declaration(name)] if name else list(declarations(left_out).values())
     if as_json:
-        typer.echo(json.dumps([_card(cls) for cls in classes], indent=2, ensure_ascii=False))
+        typer.echo(json.dumps([_card(system) for system in found], indent=2, ensure_ascii=False))
     elif name:
-        for line in page(classes[0], tables.width()):
+        for line in page(found[0], tables.width()):
             typer.echo(line)
     else:
-        _list(classes)
+        _list(found)
 
 
-def _card(cls: type[Anonymizer]) -> dict[str, Any]:
+def _card(system: Declaration) -> dict[str, Any]:
     return {
-        **dataclasses.asdict(cls.card),
-        "revisions": cls.revisions,
-        "judge": cls.compared_by,
-        "figures": [dataclasses.asdict(f) for f in cls.card.figures],
+        **dataclasses.asdict(system.card),
+        "revisions": system.revisions,
+        "judge": system.compared_by,
+        "figures": [dataclasses.asdict(f) for f in system.card.figures],
     }
 
 
@@ -68,31 +68,31 @@ COLUMNS = (
 )
 
 
-def ranked(classes: Iterable[type[Anonymizer]]) -> list[dict[str, Any]]:
+def ranked(systems: Iterable[Declaration]) -> list[dict[str, Any]]:
     """A record for each system: the best protected first, those without figures last by name."""
     records = []
-    for cls in classes:
-        top = measured.strongest(cls.card)
-        wer = measured.metric(cls.card, "WER")
-        speed = measured.speed(cls.card)
+    for system in systems:
+        top = measured.strongest(system.card)
+        wer = measured.metric(system.card, "WER")
+        speed = measured.speed(system.card)
         records.append(
             {
-                "system": cls.card.name,
+                "system": system.card.name,
                 "EER": top and top.value,
                 "EER low": top and top.low,
                 "EER high": top and top.high,
                 "attacker": top and measured.attacker(top),
                 "WER": wer and wer.value,
                 "speed": speed and float(f"{speed:.3g}"),
-                "live": measured.live(cls),
-                "weights": measured.weights(cls.card),
+                "live": measured.live(system),
+                "weights": measured.weights(system.card),
             }
         )
     return sorted(records, key=lambda r: (r["EER"] is None, -(r["EER"] or 0.0), r["system"]))
 
 
-def _list(classes: Sequence[type[Anonymizer]]) -> None:
-    records = ranked(classes)
+def _list(systems: Sequence[Declaration]) -> None:
+    records = ranked(systems)
     if not tables.is_terminal():
         tables.emit(records, COLUMNS)
         return
@@ -126,19 +126,19 @@ METRICS = {
 }
 
 
-def page(cls: type[Anonymizer], room: int) -> list[str]:
+def page(system: Declaration, room: int) -> list[str]:
     """Lines of a system's card for a terminal of ``room`` columns."""
-    card = cls.card
+    card = system.card
     lines = [tables.wrapped(f"{card.name}: {card.title}", room), tables.wrapped(card.paper, room)]
     lines += [
         "",
         tables.wrapped(f"Protects against: {card.protects}", room, rest="  "),
         tables.wrapped(f"Needs: {card.needs}", room, rest="  "),
-        f"Works live: {measured.live(cls)}",
+        f"Works live: {measured.live(system)}",
         tables.wrapped(
-            f"Revisions: {', '.join(map(str, cls.revisions))}; a new key takes the last", room
+            f"Revisions: {', '.join(map(str, system.revisions))}; a new key takes the last", room
         ),
-        f"Written files are compared with their originals by: {cls.compared_by}",
+        f"Written files are compared with their originals by: {system.compared_by}",
     ]
     for title, items in (
         ("Where it fails", card.fails),
