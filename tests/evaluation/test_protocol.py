@@ -1,6 +1,7 @@
 """An evaluation from recordings to a report, by the command, with a verifier without weights."""
 
 import csv
+import dataclasses
 import json
 import shutil
 
@@ -13,7 +14,10 @@ from typer.testing import CliRunner
 
 from voicenym.apps.cli import app
 from voicenym.errors import VoicenymError
-from voicenym.evaluation import card_figures, diversity, results
+from voicenym.evaluation import card_figures, diversity, results, saved_scores
+from voicenym.evaluation.evaluation_plan import Plan
+from voicenym.evaluation.protocol import evaluate
+from voicenym.evaluation.trials import build
 from voicenym.registry import Entry
 from voicenym.verification import verifiers as verifiers
 
@@ -93,6 +97,52 @@ def test_a_system_is_evaluated_resumed_and_reported(desk, spectrum, tmp_path, mo
     assert again.systems[0].attacks == found.systems[0].attacks
 
 
+def test_two_settings_of_a_system_stand_side_by_side(desk, spectrum, tmp_path):
+    """A system that draws nothing has one voice: whoever knows its settings needs no key."""
+    report = tmp_path / "report"
+    command = ["evaluate", desk, "--split", "dev", "-o", report, "--no-denoise", *OPTIONS]
+    command += ["-s", "mcadams", "-s", "mcadams:high=0.70,low=0.7", "-s", "mcadams:low=0.5"]
+    for attacker in ("ignorant", "lazy", "key-holder", "inversion"):
+        command += ["--attacker", attacker]
+    assert run(*command).exit_code == 0
+    found = results.load(report)
+    drawn, fixed = found.systems
+    name = "mcadams:high=0.7,low=0.7"
+    assert (drawn.name, drawn.parameters) == ("mcadams", {})
+    assert (fixed.name, fixed.parameters) == (name, {"high": 0.7, "low": 0.7})
+    rates = [{a.attacker: a.figures for a in system.attacks} for system in found.systems]
+    assert rates[1]["lazy-informed"] == rates[1]["key-holder"]
+    assert rates[0]["lazy-informed"] != rates[0]["key-holder"]
+    assert rates[0]["ignorant"] != rates[1]["ignorant"]
+    with (report / "results.csv").open() as file:
+        assert {row["system"] for row in csv.DictReader(file)} == {"original", "mcadams", name}
+    saved = saved_scores.load(report)
+    assert set(saved.scores) == {"mcadams", name}
+    assert (saved.scores["mcadams"] != saved.scores[name]).any()
+    assert f"{name} against" in " ".join(run("compare", report).stdout.split())
+    page = (report / "index.html").read_text("utf-8")
+    assert page.count(f"<h3>{name}: ") == 1
+    assert page.count("<h3>mcadams: ") == 1
+
+    embedded = spectrum.heard
+    assert run(*command).exit_code == 0
+    assert spectrum.heard == embedded, "the second run embeds nothing anew"
+
+    cards = tmp_path / "figures.json"
+    card_figures.write(found, cards)
+    assert set(json.loads(cards.read_text())) == {"original", "mcadams"}
+    assert card_figures.with_settings(found) == [name]
+    with pytest.raises(VoicenymError, match=r"default settings only; evaluate .* without settings"):
+        card_figures.write(dataclasses.replace(found, systems=(fixed,)), cards)
+
+
+def test_the_same_settings_twice_are_refused(corpus):
+    trials = build(corpus[:16], enrolment=2, trials=2)
+    systems = (("mcadams", {"low": 0.8}), ("mcadams", {"high": 0.9, "low": 0.8}))
+    with pytest.raises(VoicenymError, match=r"mcadams:low=0\.8 is evaluated 2 times"):
+        evaluate(Plan("speech", trials, systems=systems, verifiers=()))
+
+
 def test_files_of_somebody_else_are_evaluated(desk, tmp_path):
     anonymized = tmp_path / "anon"
     done = run(
@@ -116,7 +166,6 @@ def test_statistics_are_trained_on_what_their_attacker_knows(corpus):
     from voicenym.corpus.embedder import Embedder
     from voicenym.evaluation import protection
     from voicenym.evaluation.evaluation_plan import key
-    from voicenym.evaluation.trials import build
     from voicenym.verification.voice_statistics import VoiceStatistics
 
     heard = []
@@ -194,8 +243,6 @@ def test_a_pool_with_one_recording_a_speaker_trains_what_it_can(desk, tmp_path):
 
 
 def test_attackers_who_were_run_later_join_a_card(found, tmp_path):
-    import dataclasses
-
     evaluation, _ = found
     file = tmp_path / "figures.json"
     system = dataclasses.replace(evaluation.systems[0], name="mcadams")
@@ -224,8 +271,6 @@ def test_attackers_who_were_run_later_join_a_card(found, tmp_path):
 
 
 def test_a_card_is_written_from_a_report_and_never_by_hand(found, tmp_path):
-    import dataclasses
-
     evaluation, _ = found
     systems = [
         dataclasses.replace(system, name=name)

@@ -5,9 +5,11 @@ import pytest
 import soundfile
 
 from voicenym.corpus.recording import Recording
+from voicenym.corpus.transforms import EVERYBODY, Anonymize
 from voicenym.errors import VoicenymError
 from voicenym.evaluation.recording_audit import Audit, Sight, audit, calibrated, copied, tags
 from voicenym.metrics import cllr
+from voicenym.pseudonym import Key
 from voicenym.verification.verifier import Verifier
 
 RATE = 16_000
@@ -131,3 +133,31 @@ def test_tags_that_name_somebody_are_shown(tmp_path):
     except FileNotFoundError:
         pytest.skip("ffmpeg is not installed: make system")
     assert tags(path) == ("artist: Jane Roe",)
+
+
+class Wave(Verifier):
+    """A verifier that recognises a waveform itself."""
+
+    name, version, calibration = "wave", "1", (35.0, -25.8)
+
+    def embed(self, recordings):
+        parts = np.stack([x[:RATE] for x in recordings])
+        return (parts / np.linalg.norm(parts, axis=1, keepdims=True)).astype(np.float32)
+
+
+def test_attackers_use_the_settings_that_were_used(write, tmp_path):
+    """With fixed alpha every key gives the published waveform; with others hardly one does."""
+    original, published = write("a.wav", 0.5), tmp_path / "b.wav"
+    settings = {"high": 0.7, "low": 0.7}
+    before = Recording("original", "speaker", original)
+    step = Anonymize("mcadams", Key(bytes(32)), EVERYBODY, tuple(settings.items()))
+    soundfile.write(published, step(before.samples(), before), RATE, "FLOAT")
+
+    def found(parameters):
+        sights = audit(original, published, [Wave()], "mcadams", parameters).sights
+        return {sight.attacker: sight.llr for sight in sights}
+
+    known, other = found(settings), found({"high": 0.9, "low": 0.9})
+    assert known["key search"] == pytest.approx(35.0 - 25.8, abs=0.01)
+    assert other["key search"] < known["key search"] - 1.0
+    assert other["inversion"] < known["inversion"]

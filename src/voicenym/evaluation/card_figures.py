@@ -25,6 +25,9 @@ ORIGINAL = "original"
 def write(evaluation: Evaluation, file: Path = FIGURES, add: bool = False) -> Path:
     """Put the figures of a report's systems on their cards; other systems keep theirs.
 
+    Cards have figures of default settings only: :func:`with_settings` names the report's others,
+    which are left out.
+
     Args:
         evaluation: the report.
         file: of all cards' figures.
@@ -32,16 +35,24 @@ def write(evaluation: Evaluation, file: Path = FIGURES, add: bool = False) -> Pa
             their namesakes; what else the card says stays.
 
     Raises:
-        VoicenymError: the report is of systems that are not ours.
+        VoicenymError: the report is of systems that are not ours, or of none with its defaults.
     """
     names = [system.name for system in evaluation.systems]
+    other = with_settings(evaluation)
+    if other and len(other) == len(names):
+        raise VoicenymError(
+            f"{', '.join(other)}: cards have figures of default settings only; evaluate the system "
+            "without settings"
+        )
+    systems = [system for system in evaluation.systems if system.name not in other]
+    names = [system.name for system in systems]
     foreign = [n for n in names if n not in SYSTEMS or SYSTEMS.package(n) != OURS]
     if foreign:
         raise VoicenymError(f"{foreign[0]} is no system of voicenym and has no card")
     cards: dict[str, list[dict[str, Any]]] = {}
     if file.is_file():
         cards = json.loads(todays_name(file.read_text("utf-8")))
-    for system in evaluation.systems:
+    for system in systems:
         found = rows(system, evaluation)
         cards[system.name] = _joined(cards.get(system.name, []), found) if add else found
     if add and cards.get(ORIGINAL):
@@ -58,6 +69,14 @@ def write(evaluation: Evaluation, file: Path = FIGURES, add: bool = False) -> Pa
         ),
     ]
     return _written(cards, file)
+
+
+def with_settings(evaluation: Evaluation) -> list[str]:
+    """Names of a report's systems whose settings are not the defaults, as the names say.
+
+    Reports of earlier releases are of defaults.
+    """
+    return [system.name for system in evaluation.systems if system.name != system.system]
 
 
 def _written(cards: dict[str, list[dict[str, Any]]], file: Path) -> Path:

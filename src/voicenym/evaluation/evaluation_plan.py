@@ -28,7 +28,7 @@ class Plan:
         trials: models, recordings and tested pairs.
         settings: how it was done, in a line for the report.
         pool: recordings of other people, for attackers who train.
-        systems: names and parameters.
+        systems: names and parameters; a system may occur several times with other parameters.
         files: anonymized files by utterance, of an external system.
         verifiers: names of the attackers' verifiers; each attacker runs with each. Figures that
             need vectors alone, such as distinctiveness, are the first one's.
@@ -39,8 +39,9 @@ class Plan:
         normalise: also normalise the scores of those who compare, by AS-norm against the pool.
         per: voices per speaker or utterance.
         recogniser: for words; None leaves them out.
-        transcripts: of an external recogniser, by system (``original`` for none).
-        retrained: by system, a recogniser that was trained on its output.
+        transcripts: of an external recogniser, by the system's name in the report
+            (``original`` for none).
+        retrained: by the system's name in the report, a recogniser that was trained on its output.
         sample: recordings that utility is measured on.
         replicates: of the bootstrap.
         seed: of draws and of the keys.

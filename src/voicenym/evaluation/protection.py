@@ -16,6 +16,7 @@ from voicenym.errors import ScoreError
 from voicenym.evaluation import reported_metrics
 from voicenym.evaluation.reported_metrics import WEIGHTED
 from voicenym.evaluation.results import AttackFigures, Exposed, Lesson, Measured
+from voicenym.evaluation.system_settings import label
 from voicenym.evaluation.trials import Trials
 from voicenym.metrics import Speakers, eer, zebra
 from voicenym.metrics.metric_inputs import TrialScores
@@ -61,9 +62,7 @@ def attack(
     """
     found = []
     for attacker in attackers:
-        what = scenario.protection.system or (
-            "files" if scenario.protection.protects else "original"
-        )
+        what = _named(scenario)
         name = attacker.verifier_name(verifier)
         say(f"{what}: {attacker.name}, {name}")
         scores = attacker.scores(scenario, verifier, embedder)
@@ -76,6 +75,14 @@ def attack(
         figures = dataclasses.replace(one.figures, learning=lessons)
         found.append(dataclasses.replace(one, figures=figures))
     return found
+
+
+def _named(scenario: Scenario) -> str:
+    """What is attacked, for progress."""
+    protection = scenario.protection
+    if protection.system is None:
+        return "files" if protection.protects else "original"
+    return label(protection.system, dict(protection.parameters))
 
 
 def trivial(

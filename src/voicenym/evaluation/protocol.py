@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -19,11 +21,12 @@ from voicenym.corpus.recording import Recording
 from voicenym.corpus.recordings import FILES
 from voicenym.corpus.skipped import STRICT, LeftOut
 from voicenym.corpus.transforms import ORIGINAL, OtherFiles, Transform
-from voicenym.errors import CorpusError
+from voicenym.errors import CorpusError, VoicenymError
 from voicenym.evaluation import condition_weights, distinctiveness, protection, utility
 from voicenym.evaluation.caveats import caveats
 from voicenym.evaluation.evaluation_plan import Evidence, Plan, key
 from voicenym.evaluation.results import Evaluation, Measured, Missed, SystemResults
+from voicenym.evaluation.system_settings import changed, label
 from voicenym.evaluation.usable_recordings import Sound, sound
 from voicenym.verification.vector_store import VectorCache
 from voicenym.verification.verifier import Verifier
@@ -57,13 +60,13 @@ def evaluate(
         raise CorpusError("nothing to evaluate: name a --system, or give --anonymized files")
     if plan.normalise and len({recording.speaker for recording in plan.pool}) < 2:
         raise CorpusError("scores are normalised by those of other people: give some with --pool")
-    for name, parameters in _targets(plan):  # an unknown name is refused at once
-        _attackers(plan, None if name == FILES else name, parameters, say)
+    targets = _targets(plan)
+    for target in targets:  # an attacker that is not there is refused at once
+        _attackers(plan, target, say)
     with Embedder(VectorCache(cache), workers, progress, left_out) as embedder:
         voices = [verifier(name) for name in plan.verifiers]
         statistics = VoiceStatistics()
-        targets = {n: _protected(plan, n, parameters) for n, parameters in _targets(plan)}
-        transforms = {n: protected.transform for n, (protected, _, _) in targets.items()}
+        transforms = {target.name: target.protection.transform for target in targets}
         usable = sound(plan, transforms, voices, statistics, embedder, say)
         plan = usable.plan
         evidence = Evidence(plan.trials)
@@ -98,10 +101,10 @@ def evaluate(
         )
         systems = [
             _system(
-                plan, name, parameters, targets[name], voices, statistics, embedder, sample,
+                plan, target, voices, statistics, embedder, sample,
                 thresholds, evidence, usable, say,
             )
-            for name, parameters in _targets(plan) if name not in usable.dropped
+            for target in targets if target.name not in usable.dropped
         ]  # fmt: skip
     speakers = {recording.speaker for recording in plan.trials.recordings}
     evaluation = Evaluation(
@@ -120,28 +123,60 @@ def evaluate(
     return evaluation, evidence
 
 
-def _targets(plan: Plan) -> list[tuple[str, Mapping[str, Any]]]:
-    return [*plan.systems, *([(FILES, {})] if plan.files is not None else [])]
+@dataclass(frozen=True)
+class Target:
+    """What is evaluated: a system with settings, or files of an external system.
+
+    Args:
+        name: in the report, with the settings.
+        title: one line.
+        protection: of the trials.
+        weights: version of the system's weights.
+    """
+
+    name: str
+    title: str
+    protection: Protection
+    weights: str = ""
+
+    @property
+    def system(self) -> str | None:
+        """The system without its settings; None where attackers cannot run it."""
+        return self.protection.system
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Settings of the system that differ from its defaults."""
+        return dict(self.protection.parameters)
 
 
-Target = tuple[Protection, str, str | None]
-"""What a system does, its title, and its name where attackers can run it."""
+def _targets(plan: Plan) -> list[Target]:
+    """All that a plan evaluates.
 
-
-def _protected(plan: Plan, name: str, parameters: Mapping[str, Any]) -> Target:
-    if name == FILES:
-        assert plan.files is not None
+    Raises:
+        VoicenymError: an unknown system or setting; the same system and settings twice.
+    """
+    targets = [_target(plan, name, parameters) for name, parameters in plan.systems]
+    if plan.files is not None:
         title = "files that were anonymized elsewhere"
-        return Protection(Transform((OtherFiles(plan.files),))), title, None
+        targets.append(Target(FILES, title, Protection(Transform((OtherFiles(plan.files),)))))
+    name, count = Counter(target.name for target in targets).most_common(1)[0]
+    if count > 1:
+        raise VoicenymError(f"{name} is evaluated {count} times; name each system and setting once")
+    return targets
+
+
+def _target(plan: Plan, name: str, parameters: Mapping[str, Any]) -> Target:
+    parameters = changed(name, parameters)
+    system = load(name, **parameters)
     user = key(plan.seed, "user")
     protected = Protection.by(name, user, plan.per, tuple(sorted(parameters.items())))
-    return protected, load(name, **parameters).card.title, name
+    called = label(name, parameters, system.version)
+    return Target(called, system.card.title, protected, system.version)
 
 
 def _system(
     plan: Plan,
-    name: str,
-    parameters: Mapping[str, Any],
     target: Target,
     voices: Sequence[Verifier],
     statistics: VoiceStatistics,
@@ -152,7 +187,7 @@ def _system(
     usable: Sound,
     say: Callable[[str], None],
 ) -> SystemResults:
-    protected, title, attackers_system = target
+    name, protected = target.name, target.protection
     scenario = Scenario(
         plan.trials.models,
         plan.trials.recordings,
@@ -160,7 +195,7 @@ def _system(
         key(plan.seed, "attacker"),
         plan.pool,
     )
-    attackers, taught = _attackers(plan, attackers_system, parameters, say)
+    attackers, taught = _attackers(plan, target, say)
     options: dict[str, Any] = {"replicates": plan.replicates}
     found = []
     for voice in voices:
@@ -201,19 +236,20 @@ def _system(
     )
     return SystemResults(
         name,
-        title,
-        dict(parameters),
+        target.title,
+        target.parameters,
         plan.per,
         attacks,
         figures,
         protection.exposed(strongest.scores, plan.trials),
         (
-            *caveats(attacks, statistics.name, attackers_system, _trains(plan), plan.only),
+            *caveats(attacks, statistics.name, target.system, _trains(plan), plan.only),
             *useful.notes,
             *lacking,
             *missing,
         ),
         usable.failed.get(name, 0),
+        target.weights,
     )
 
 
@@ -222,7 +258,7 @@ def _trains(plan: Plan) -> bool:
 
 
 def _attackers(
-    plan: Plan, system: str | None, parameters: Mapping[str, Any], say: Callable[[str], None]
+    plan: Plan, target: Target, say: Callable[[str], None]
 ) -> tuple[list[Attacker], list[Attacker]]:
     """Attackers that run with every verifier, and those that train their own.
 
@@ -230,8 +266,8 @@ def _attackers(
         VoicenymError: the plan asks for none of them, or for those who hold the key alone.
     """
     resources = Resources(
-        system,
-        parameters,
+        target.system,
+        target.parameters,
         tuple(plan.denoisers),
         plan.keys,
         len(plan.pool),

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from voicenym.corpus.skipped import STRICT, LeftOut
 from voicenym.corpus.transforms import EVERYBODY, Anonymize
 from voicenym.dsp.pitch import online as pitch
 from voicenym.errors import VoicenymError
+from voicenym.evaluation.system_settings import label
 from voicenym.metrics import Affine
 from voicenym.pseudonym import Key
 from voicenym.verification.verifier import Verifier
@@ -93,6 +95,7 @@ def audit(
     anonymized: Path,
     verifiers: Sequence[Verifier],
     system: str | None = None,
+    parameters: Mapping[str, Any] | None = None,
     say: Callable[[str], None] = lambda text: None,
     pool: Sequence[Recording] = (),
     left_out: LeftOut = STRICT,
@@ -103,6 +106,7 @@ def audit(
         original, anonymized: files.
         verifiers: of the attackers; of each attacker the best one counts.
         system: that was used, if it is one of ours: attackers who know it are tried too.
+        parameters: of the system.
         say: receives a line of progress.
         pool: original speech of other speakers, to calibrate verifiers without a calibration of
             their own (:func:`calibrated`).
@@ -128,15 +132,16 @@ def audit(
         for name, ratio in zip(forms, ratios, strict=True):
             seen[name].append(float(ratio))
     if system is not None:
-        say(f"searching {KEYS} keys of {system}")
+        settings = dict(parameters or {})
+        say(f"searching {KEYS} keys of {label(system, settings)}")
         # No secret is in play: the attacker guesses voices, and the same ones each time.
         key = Key(hashlib.sha256(b"voicenym audit").digest(), None)
         guesses = [
-            Anonymize(system, guess, EVERYBODY)(plain, before)
+            Anonymize(system, guess, EVERYBODY, tuple(sorted(settings.items())))(plain, before)
             for guess in candidate_keys(key, KEYS)
         ]
         seen["key search"] = [_marginal(voice, guesses, hidden) for voice in voices]
-        undone = [undo(hidden, after) for undo in inversions(system)]
+        undone = [undo(hidden, after) for undo in inversions(system, settings)]
         if undone:
             say(f"undoing {system}")
             seen["inversion"] = [_marginal(voice, undone, plain) for voice in voices]

@@ -108,15 +108,18 @@ class SystemResults:
     """One system, or one set of files that were anonymized by an external system.
 
     Args:
-        name: of the system.
+        name: of the system, with its settings where they differ from the defaults:
+            ``mcadams:low=0.8``; no other of the report has it.
         title: one line.
-        parameters: of the system.
+        parameters: that differ from the system's defaults.
         per: voices were given per speaker or per utterance.
         attacks: the unprotected case is not among them.
         utility: figures by metric: words, naturalness, pitch, distinctiveness, speed.
         exposed: speakers, the least protected first, as the strongest attacker sees them.
         notes: limits of the figures: attacks not run, verifiers badly trained.
         left_out: number of trials that the system failed on, which no figure counts.
+        weights: version of its weights: the first 16 digits of their SHA-256, or of the digests of
+            several; empty without weights, and in reports of earlier releases.
     """
 
     name: str
@@ -128,6 +131,12 @@ class SystemResults:
     exposed: tuple[Exposed, ...] = ()
     notes: tuple[str, ...] = ()
     left_out: int = 0
+    weights: str = ""
+
+    @property
+    def system(self) -> str:
+        """Name of the system without its settings."""
+        return self.name.partition(":")[0]
 
     @property
     def strongest(self) -> AttackFigures:

@@ -59,7 +59,7 @@ def verdict(system: SystemResults, common: list[str]) -> str:
     rate = f"<b>{number(top.eer.value, 1)}&nbsp;%</b> of cases{_limits(top.eer)}"
     lines = [
         f'<div class="verdict {style}"><h3>{name}: {word}</h3>',
-        f"<p><small>{sentence(system.title)}</small></p>" if system.title else "",
+        f"<p><small>{identified(system)}</small></p>" if system.title else "",
         f"<p>{who} mistakes one voice for another in {rate}; {headline().chance:g} % is chance. "
         f"(Strongest attacker tried: {escape(top.attacker)}, {escape(top.verifier)}{does}.)</p>",
         f"<p>{_advice(style, who)}{_bound(system)}{_key_lost(system)}</p>",
@@ -81,6 +81,12 @@ def verdict(system: SystemResults, common: list[str]) -> str:
     notes = [note for note in system.notes if note not in common]
     lines += [f"<p><small>{sentence(note)}</small></p>" for note in notes]
     return "\n".join([*filter(None, lines), "</div>"])
+
+
+def identified(system: SystemResults) -> str:
+    """The system's title and the digest of its weights; its settings stand in its name."""
+    weights = f" Weights: SHA-256 {escape(system.weights)}." if system.weights else ""
+    return sentence(system.title) + weights
 
 
 def weighted(system: SystemResults) -> list[str]:

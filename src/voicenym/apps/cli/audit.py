@@ -28,7 +28,12 @@ def audit(
     original: Path = typer.Argument(help="The recording before."),
     anonymized: Path = typer.Argument(help="The recording after."),
     system: str | None = typer.Option(
-        None, "--system", "-s", help="System that was used; adds attackers who know it."
+        None,
+        "--system",
+        "-s",
+        metavar="NAME[:FIELD=VALUE,...]",
+        help="System that was used, with its settings where they differ from the defaults; adds "
+        "attackers who know it.",
     ),
     verifiers: list[str] = typer.Option(
         [],
@@ -53,10 +58,12 @@ def audit(
     from voicenym.anonymizer import load
     from voicenym.corpus.recordings import recordings, spread
     from voicenym.evaluation.recording_audit import audit as run
+    from voicenym.evaluation.system_settings import label, parsed
     from voicenym.verification.verifiers import installed, unconverted, verifier
 
-    if system is not None:
-        load(system)
+    name, settings = (None, {}) if system is None else parsed(system)
+    if name is not None:
+        load(name, **settings).check()
     with leaving_out(fail_fast, quiet=False) as left_out:
         others = []
         if pool is not None:
@@ -65,11 +72,12 @@ def audit(
         if not verifiers and (missing := unconverted()):
             typer.echo(missing, err=True)
         used = [verifier(name) for name in verifiers or installed()]
-        found = run(original, anonymized, used, system, pool=others, left_out=left_out)
+        found = run(original, anonymized, used, name, settings, pool=others, left_out=left_out)
         if as_json:
             typer.echo(json.dumps(dataclasses.asdict(found), indent=2, ensure_ascii=False))
             return
-        for line in page(found, anonymized, system, tables.width()):
+        called = None if name is None else label(name, settings)
+        for line in page(found, anonymized, called, tables.width()):
             typer.echo(line)
 
 
@@ -79,7 +87,7 @@ def page(found: Audit, anonymized: Path, system: str | None, room: int) -> list[
     Args:
         found: the audit.
         anonymized: the file.
-        system: that was used, where it is known.
+        system: that was used, with its settings, where it is known.
         room: columns.
     """
     records = [
@@ -98,7 +106,7 @@ def page(found: Audit, anonymized: Path, system: str | None, room: int) -> list[
         "Attackers who know the system were not run: name it with --system."
         if system is None
         else f"Attackers who know the system {system} were run. Its figures over many speakers: "
-        f"voicenym systems {system}"
+        f"voicenym systems {system.partition(':')[0]}"
     )
     limits = (
         "These attackers compare with the very recording that was anonymized, which is the worst "

@@ -23,13 +23,17 @@ def update(
 ) -> None:
     """Write a report's figures to the systems' cards.
 
-    With --readme also to the table of a README. Figures are never written by hand.
+    Cards have figures of default settings only: systems with other settings are left out. With
+    --readme also to the table of a README. Figures are never written by hand.
     """
     from voicenym.evaluation import results
-    from voicenym.evaluation.card_figures import write, write_readme
+    from voicenym.evaluation.card_figures import with_settings, write, write_readme
 
     evaluation = results.load(report)
     typer.echo(f"wrote {write(evaluation, add=add)}")
+    if left_out := with_settings(evaluation):
+        names = ", ".join(left_out)
+        typer.echo(f"left out, since cards have figures of default settings only: {names}")
     if root is not None:
         write_readme(root, evaluation)
         typer.echo(f"wrote {root}")

@@ -13,7 +13,16 @@ CORPUS = typer.Argument(
 )
 OUTPUT = typer.Option(..., "--output", "-o", help="Folder of the report.")
 SYSTEM = typer.Option(
-    [], "--system", "-s", rich_help_panel="Systems", help="System; may be repeated."
+    [],
+    "--system",
+    "-s",
+    metavar="NAME[:FIELD=VALUE,...]",
+    rich_help_panel="Systems",
+    help=(
+        "System, with settings where they differ from its defaults, such as "
+        "mcadams:low=0.8,high=0.8; may be repeated. A value with commas stands in parentheses: "
+        "base:identity=(selection:pool=P,world=5)."
+    ),
 )
 EVERY = typer.Option(
     False,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -31,15 +31,14 @@ def plan_of(request: Request, left_out: LeftOut) -> Plan:
     Raises:
         VoicenymError: whatever in the request or the recordings a user can mend.
     """
-    from voicenym.anonymizer import load, usable
+    from voicenym.anonymizer import usable
     from voicenym.attack.denoisers import denoisers
     from voicenym.corpus.recordings import matched
     from voicenym.evaluation.evaluation_plan import Plan
     from voicenym.verification.verifiers import installed, unconverted
 
-    names = usable(say_left_out) if request.every else request.system
-    for name in names:
-        load(name).check()
+    asked = [*(usable(say_left_out) if request.every else ()), *request.system]
+    systems, names = _systems(asked)
     speech, others = _speech(request, left_out)
     files = None
     if request.anonymized is not None:
@@ -60,7 +59,7 @@ def plan_of(request: Request, left_out: LeftOut) -> Plan:
         f"seed {request.seed}",
         trials=test,
         pool=tuple(others),
-        systems=tuple((name, {}) for name in names),
+        systems=systems,
         files=files,
         denoisers=tuple(denoisers()) if request.denoise else (),
         keys=request.keys,
@@ -76,6 +75,27 @@ def plan_of(request: Request, left_out: LeftOut) -> Plan:
         replicates=request.replicates,
         seed=request.seed,
     )
+
+
+Systems = tuple[tuple[str, dict[str, Any]], ...]
+
+
+def _systems(asked: list[str]) -> tuple[Systems, list[str]]:
+    """Systems with the settings that differ from defaults, each once, and their names in a report.
+
+    Raises:
+        VoicenymError: no such system or setting; weights that are missing or do not fit.
+    """
+    from voicenym.anonymizer import load
+    from voicenym.evaluation.system_settings import label, parsed
+
+    found: dict[str, tuple[str, dict[str, Any]]] = {}
+    for text in asked:
+        name, settings = parsed(text)
+        system = load(name, **settings)
+        system.check()
+        found[label(name, settings, system.version)] = name, settings
+    return tuple(found.values()), list(found)
 
 
 def _speech(request: Request, left_out: LeftOut) -> tuple[list[Recording], list[Recording]]:

@@ -72,8 +72,9 @@ def _pairs(
     option: str, what: str, given: list[str], systems: list[str]
 ) -> Iterator[tuple[str, str]]:
     for pair in given:
-        system, _, path = pair.partition("=")
-        if system not in systems or not path:
+        system = max((name for name in systems if pair.startswith(f"{name}=")), key=len, default="")
+        path = pair[len(system) + 1 :]
+        if not system or not path:
             raise VoicenymError(
                 f"{option} {pair}: give SYSTEM={what}, SYSTEM being one of {', '.join(systems)}"
             )

@@ -1,0 +1,82 @@
+"""Systems with settings: read from a command line, compared with defaults, named in a report."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from voicenym.anonymizer import SYSTEMS
+
+PATH = re.compile(r"[^\s,=()]*[/\\][^\s,=()]*")
+"""A path within a value; only its last part is printed, since reports leave the machine."""
+
+
+def parsed(text: str) -> tuple[str, dict[str, Any]]:
+    """A system's name and the settings that differ from its defaults.
+
+    Args:
+        text: ``name`` or ``name:field=value,field=value``, as for ``voicenym systems``.
+
+    Raises:
+        VoicenymError: an unknown name or field, with those that are near, or a value of another
+            type.
+
+    Example:
+        >>> parsed("mcadams:low=0.8,high=0.9")
+        ('mcadams', {'low': 0.8})
+    """
+    name, given = SYSTEMS.parse(text)
+    return name, changed(name, {field: _bare(value) for field, value in given.items()})
+
+
+def _bare(value: Any) -> Any:
+    """Text without the parentheses that keep its commas: ``identity=(half:of=copy,angle=5)``."""
+    inside = isinstance(value, str) and value.startswith("(") and value.endswith(")")
+    return value[1:-1] if inside else value
+
+
+def changed(name: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters of a system that differ from its defaults, by name in alphabetical order.
+
+    Equal settings are thus equal however they were written, in caches and in names.
+
+    Raises:
+        VoicenymError: no such system.
+    """
+    defaults = {item.name: item.default for item in SYSTEMS.parameters(name)}
+    found = {}
+    for field, value in sorted(parameters.items()):
+        default = defaults.get(field)
+        if isinstance(default, float) and isinstance(value, int):
+            value = float(value)
+        if field not in defaults or value != default:
+            found[field] = value
+    return found
+
+
+def label(name: str, parameters: Mapping[str, Any], weights: str = "") -> str:
+    """The name of a system with its settings in a report.
+
+    Args:
+        name: of the system.
+        parameters: that differ from its defaults.
+        weights: version of its weights, which stands for the folders of paths.
+
+    Example:
+        >>> label("mcadams", {"high": 0.8, "low": 0.8}), label("mcadams", {})
+        ('mcadams:high=0.8,low=0.8', 'mcadams')
+        >>> label("base", {"weights": "/home/me/mine"}, "0123456789abcdef")
+        'base:weights=mine@01234567'
+    """
+    if not parameters:
+        return name
+    return f"{name}:{','.join(f'{k}={_text(v, weights)}' for k, v in sorted(parameters.items()))}"
+
+
+def _text(value: Any, weights: str) -> str:
+    if isinstance(value, bool) or value is None:
+        return str(value).lower()
+    text = f"({value})" if "," in str(value) else str(value)
+    digest = f"@{weights[:8]}" if weights else ""
+    return PATH.sub(lambda path: re.split(r"[/\\]", path[0].rstrip("/\\"))[-1] + digest, text)

@@ -1,0 +1,56 @@
+"""Systems with settings: names in a report, and equal settings however they are written."""
+
+import pytest
+
+from voicenym.anonymizer import SYSTEMS, load
+from voicenym.errors import VoicenymError
+from voicenym.evaluation.system_settings import changed, label, parsed
+
+
+def test_defaults_and_ways_of_writing_do_not_matter():
+    assert parsed("mcadams:low=0.5,high=0.9,order=20") == ("mcadams", {})
+    assert parsed("mcadams:high=1,low=0.8") == parsed("mcadams: low = 0.80, high=1.0")
+    assert changed("pv-tsm", {"low": 3, "high": 5}) == {"low": 3.0}
+
+
+@pytest.mark.parametrize("text", ["mcadams:low=0.8,high=0.8", "formant:rate=true", "vcloak"])
+def test_a_name_without_folders_can_be_typed_again(text):
+    name, settings = parsed(text)
+    shown = label(name, settings, "0123456789abcdef")
+    assert parsed(shown) == (name, settings)
+    assert load(shown) == load(text)
+
+
+def test_an_inner_method_keeps_its_commas():
+    text = "base:identity=(half:of=(copy),x=1)"
+    name, settings = parsed(text)
+    assert settings == {"identity": "half:of=(copy),x=1"}
+    assert label(name, settings) == text
+
+
+def test_folders_are_named_by_the_digest_and_not_by_where_they_are():
+    places = {"weights": "/home/ann/secret/mine/", "identity": "selection:pool=../a/pool,world=5"}
+    shown = label("base", places, "0123456789abcdef")
+    assert shown == "base:identity=(selection:pool=pool@01234567,world=5),weights=mine@01234567"
+    other = label("base", {**places, "weights": "/elsewhere/mine"}, "fedcba9876543210")
+    assert other != shown, "folders of one name and other contents are told apart"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("mcadamz:low=0.8", "did you mean mcadams"),
+        ("mcadams:lwo=0.8", "did you mean low"),
+        ("mcadams:low=much", "low is a number, which 'much' is not"),
+        ("mcadams:low", "is not FIELD=VALUE"),
+        ("mcadams:low=0.8,low=0.9", "given twice"),
+    ],
+)
+def test_mistakes_name_what_is_near(text, message):
+    with pytest.raises(VoicenymError, match=message):
+        parsed(text)
+
+
+def test_every_system_of_ours_has_no_settings_by_default():
+    for name in SYSTEMS.names():
+        assert changed(name, {p.name: p.default for p in SYSTEMS.parameters(name)}) == {}
