@@ -9,22 +9,9 @@ from __future__ import annotations
 import ast
 import json
 import shutil
-import sys
 
-import numpy as np
 import pytest
-import soundfile
 
-CONSOLE = """import re
-import sys
-from voicenym.__main__ import main
-if __name__ == '__main__':
-    sys.argv[0] = re.sub(r'(-script\\.pyw|\\.exe)?$', '', sys.argv[0])
-    sys.exit(main())
-"""
-"""What pip writes for the command ``voicenym``."""
-STUB = "import re\nimport sys\n"
-"""What of that runs before any line of ours."""
 PATHS = [None, "", ".", ":/nowhere"]
 """Values of PYTHONPATH that name the current folder, or seem to."""
 STARTERS = {
@@ -44,141 +31,87 @@ CALLS |= {
 }
 ALLOWED = {"processes.py": None, "isolation.py": {"execve"}}
 
-TINY = """
-options: {channels: 16, size: 12, attention: 8, squeeze: 8}
-seconds: 0.4
-batch: 8
-speeds: [1.0]
-every: 2
-"""
 
-
-@pytest.fixture(scope="module")
-def recordings(hostile):
-    """Seven speakers who buzz, three recordings each, with texts; in the hostile folder."""
-    time = np.arange(9_600) / 16_000
-    for speaker in range(7):
-        for take in range(3):
-            rng = np.random.default_rng([speaker, take])
-            pitch = 90.0 * 1.15**speaker
-            sound = sum(np.sin(2 * np.pi * k * pitch * time + k) / k for k in range(1, 9))
-            place = hostile.folder / "corpus" / f"s{speaker}" / f"{take}.wav"
-            place.parent.mkdir(parents=True, exist_ok=True)
-            soundfile.write(place, 0.1 * sound + 0.01 * rng.standard_normal(9_600), 16_000)
-            place.with_suffix(".txt").write_text("the cat")
-    (hostile.folder / "tiny.yaml").write_text(TINY)
-    return hostile
-
-
-@pytest.fixture(scope="module")
-def console(tmp_path_factory):
-    """The command as pip installs it, and what of it is not ours."""
-    folder = tmp_path_factory.mktemp("bin")
-    (folder / "voicenym").write_text(CONSOLE)
-    (folder / "stub").write_text(STUB)
-    return [sys.executable, str(folder / "voicenym")], [sys.executable, str(folder / "stub")]
-
-
-def anonymize(hostile, *command, path=None, check=True):
-    shutil.rmtree(hostile.folder / "out", ignore_errors=True)
+def anonymize(guard, *command, path=None):
+    """Three recordings by two workers; what that imported."""
+    shutil.rmtree(guard.folder / "out", ignore_errors=True)
     more = {} if path is None else {"PYTHONPATH": path}
     arguments = ["corpus/s0", "-o", "out", "--system", "mcadams", "--workers", "2", "-q"]
-    found = hostile.run(*command, "anonymize", *arguments, environment=more, check=check)
-    assert len(list((hostile.folder / "out").rglob("*.wav"))) == 3
+    found = guard.run(*command, "anonymize", *arguments, environment=more)
+    assert len(list((guard.folder / "out").rglob("*.wav"))) == 3
+    assert found.attempts == []
     return found
 
 
-def test_the_planted_modules_leave_marks(recordings):
+def test_the_planted_modules_leave_marks(guard):
     """Without which the other tests would show nothing."""
-    first, _, _ = recordings.run(sys.executable, "-c", "import json, numpy, multiprocessing.spawn")
-    assert {"json", "numpy", "multiprocessing"} <= first
+    found = guard.run(guard.python, "-c", "import json, numpy, multiprocessing.spawn")
+    assert {"json", "numpy", "multiprocessing"} <= found.imported
     started = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'import numpy'])"
-    _, others, _ = recordings.run(sys.executable, "-P", "-c", started)
-    assert "numpy" in others
+    found = guard.run(guard.python, "-P", "-c", started)
+    assert "numpy" in found.others
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_the_command_and_its_workers_import_nothing(recordings, console, path):
+def test_the_command_and_its_workers_import_nothing(guard, console, path):
     command, stub = console
     more = {} if path is None else {"PYTHONPATH": path}
     if not path:
-        recordings.plant("voicenym")
+        guard.plant("voicenym")
     try:
-        beyond_us, _, _ = recordings.run(*stub, environment=more)
-        first, others, _ = anonymize(recordings, *command, path=path)
+        beyond_us = guard.run(*stub, environment=more).imported
+        found = anonymize(guard, *command, path=path)
     finally:
-        (recordings.folder / "voicenym.py").unlink(missing_ok=True)
-    assert others == {}
+        (guard.folder / "voicenym.py").unlink(missing_ok=True)
+    assert found.others == {}
     # A relative PYTHONPATH is the user's word to Python, which obeys it before we are asked.
-    assert first <= beyond_us
-    assert path not in (None, "") or not first
+    assert found.imported <= beyond_us
+    assert path not in (None, "") or not found.imported
 
 
 @pytest.mark.parametrize("path", [None, "."])
-def test_the_module_and_its_workers_import_nothing(recordings, path):
-    (recordings.folder / "empty").mkdir(exist_ok=True)
-    (recordings.folder / "empty" / "__main__.py").write_text("")
+def test_the_module_and_its_workers_import_nothing(guard, path):
+    (guard.folder / "empty").mkdir(exist_ok=True)
+    (guard.folder / "empty" / "__main__.py").write_text("")
     more = {} if path is None else {"PYTHONPATH": path}
-    beyond_us, _, _ = recordings.run(sys.executable, "-m", "empty", environment=more)
-    first, others, _ = anonymize(recordings, sys.executable, "-m", "voicenym", path=path)
-    assert others == {}
-    assert first <= beyond_us
+    beyond_us = guard.run(guard.python, "-m", "empty", environment=more).imported
+    found = anonymize(guard, guard.python, "-m", "voicenym", path=path)
+    assert found.others == {}
+    assert found.imported <= beyond_us
     for flags in ("-P", "-I"):
         if path and flags == "-P":
             continue  # it does not concern PYTHONPATH
-        first, others, _ = anonymize(recordings, sys.executable, flags, "-m", "voicenym", path=path)
-        assert (first, others) == (set(), {})
+        found = anonymize(guard, guard.python, flags, "-m", "voicenym", path=path)
+        assert (found.imported, found.others) == (set(), {})
 
 
-def test_ignoring_the_environment_does_not_open_the_folder(recordings):
-    first, others, _ = anonymize(recordings, sys.executable, "-E", "-m", "voicenym")
-    assert others == {}
-    assert not {"numpy", "torch", "json", "multiprocessing"} & first
+def test_ignoring_the_environment_does_not_open_the_folder(guard):
+    found = anonymize(guard, guard.python, "-E", "-m", "voicenym")
+    assert found.others == {}
+    assert not {"numpy", "torch", "json", "multiprocessing"} & found.imported
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_metadata_in_the_folder_adds_no_system(recordings, path):
-    """``key new`` imports every system there is, and would import that one."""
-    about = recordings.folder / "planted-1.0.dist-info"
+def test_metadata_in_the_folder_adds_no_system(guard, path):
+    """``key new`` asks every system for its revisions; those of other packages it imports."""
+    about = guard.folder / "planted-1.0.dist-info"
     about.mkdir(exist_ok=True)
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: planted\nVersion: 1.0\n")
     (about / "entry_points.txt").write_text("[voicenym.systems]\nplanted = planted:Planted\n")
-    recordings.plant("planted")
-    (recordings.folder / "key").unlink(missing_ok=True)
+    guard.plant("planted")
+    (guard.folder / "key").unlink(missing_ok=True)
     more = {} if path is None else {"PYTHONPATH": path}
-    command = [sys.executable, "-m", "voicenym"]
-    first, others, done = recordings.run(*command, "key", "new", "key", environment=more)
-    assert "planted" not in first | set(others)
-    assert "planted" not in done.stderr
-    assert "planted" not in (recordings.folder / "key").read_text()
+    command = [guard.python, "-m", "voicenym"]
+    found = guard.run(*command, "key", "new", "key", environment=more)
+    assert "planted" not in found.imported | set(found.others)
+    assert "planted" not in found.err
+    assert "planted" not in (guard.folder / "key").read_text()
     program = "import voicenym; print(voicenym.available()); voicenym.Key.generate().save('own')"
-    (recordings.folder / "own").unlink(missing_ok=True)
-    first, _, done = recordings.run(sys.executable, "-P", "-c", program, environment=more)
-    assert "planted" not in first
-    assert "mcadams" in done.stdout
-    assert "planted" not in done.stdout
-
-
-def test_evaluate_with_workers_and_a_recogniser(recordings, console):
-    pytest.importorskip("pocketsphinx")
-    pytest.importorskip("speechmos")
-    command, _ = console
-    arguments = ["--system", "mcadams", "--keys", "1", "--replicates", "20", "--no-denoise"]
-    arguments += ["--verifier", "ecapa-small", "--enrolment", "1", "--tried", "1", "--any-sex"]
-    arguments += ["--sample", "2", "--workers", "2", "-q", "--attacker", "ignorant"]
-    first, others, _ = recordings.run(*command, "evaluate", "corpus", "-o", "report", *arguments)
-    assert (first, others) == (set(), {})
-    assert (recordings.folder / "report" / "index.html").is_file()
-
-
-def test_training_with_loaders(recordings, console):
-    pytest.importorskip("lightning")
-    command, _ = console
-    arguments = ["-d", "corpus", "-c", "./tiny.yaml", "-o", "verifier", "--steps", "2", "--quiet"]
-    arguments += ["--accelerator", "cpu", "--workers", "2"]
-    first, others, _ = recordings.run(*command, "train", "verifier", *arguments)
-    assert (first, others) == (set(), {})
-    assert (recordings.folder / "verifier" / "model.safetensors").is_file()
+    (guard.folder / "own").unlink(missing_ok=True)
+    found = guard.run(guard.python, "-P", "-c", program, environment=more)
+    assert "planted" not in found.imported
+    assert "mcadams" in found.out
+    assert "planted" not in found.out
 
 
 PROGRAM = """
@@ -257,30 +190,33 @@ if __name__ == "__main__":
 
 
 @pytest.mark.parametrize("path", [None, ":"])
-def test_a_program_of_others_starts_isolated_processes(recordings, tmp_path, path):
+def test_a_program_of_others_starts_isolated_processes(guard, tmp_path, path):
     (tmp_path / "program.py").write_text(PROGRAM)
     for made in ("library", "shelf"):
-        shutil.rmtree(recordings.folder / made, ignore_errors=True)
+        shutil.rmtree(guard.folder / made, ignore_errors=True)
     more = {} if path is None else {"PYTHONPATH": path}
-    first, others, done = recordings.run(sys.executable, tmp_path / "program.py", environment=more)
-    assert others == {}
-    assert path or not first  # what the program itself was told to import is its own affair
-    answer = json.loads(done.stdout)
+    found = guard.run(guard.python, tmp_path / "program.py", environment=more)
+    assert found.others == {}
+    assert found.attempts == []
+    assert (
+        path or not found.imported
+    )  # what the program itself was told to import is its own affair
+    answer = json.loads(found.out)
     assert answer["pids"] >= 1
     assert len(answer["paths"]) > 8
     for entries in answer["paths"]:
         assert all(entry.startswith("/") for entry in entries)
-        assert str(recordings.folder) not in entries
+        assert str(guard.folder) not in entries
     for environment in answer["environments"]:
         assert environment["PYTHONSAFEPATH"] == "1"
         assert environment["ORT_DISABLE_TELEMETRY"] == "1"
         # at most the package's own folder, which the relative entry could have been
         assert all(one.startswith("/") for one in environment.get("PYTHONPATH", "/").split(":"))
-        assert str(recordings.folder) not in environment.get("PYTHONPATH", "")
+        assert str(guard.folder) not in environment.get("PYTHONPATH", "")
 
 
 @pytest.mark.parametrize("path", [None, "."])
-def test_the_aligner_and_the_recogniser_import_nothing(recordings, tmp_path, path):
+def test_the_aligner_and_the_recogniser_import_nothing(guard, tmp_path, path):
     pytest.importorskip("pocketsphinx")
     (tmp_path / "program.py").write_text(
         "import numpy as np\n"
@@ -292,39 +228,40 @@ def test_the_aligner_and_the_recogniser_import_nothing(recordings, tmp_path, pat
         "    print(sphinx.transcribe([np.zeros(16000, np.float32)]))\n"
     )
     more = {} if path is None else {"PYTHONPATH": path}
-    first, others, done = recordings.run(sys.executable, tmp_path / "program.py", environment=more)
-    assert done.stdout.startswith("['")
-    assert others == {}
-    assert path or not first
+    found = guard.run(guard.python, tmp_path / "program.py", environment=more)
+    assert found.out.startswith("['")
+    assert found.others == {}
+    assert found.attempts == []
+    assert path or not found.imported
 
 
-def test_a_program_that_cannot_be_isolated_is_told(recordings, tmp_path):
+def test_a_program_that_cannot_be_isolated_is_told(guard, tmp_path):
     (tmp_path / "program.py").write_text(
         "from voicenym.corpus.worker_pool import Pool\n"
         "if __name__ == '__main__':\n    list(Pool.of(print, 2).in_order([1]))\n"
     )
-    _, others, done = recordings.run(sys.executable, "-E", tmp_path / "program.py", check=False)
-    assert others == {}
-    assert "start it with -P or -I as well" in done.stderr
+    found = guard.run(guard.python, "-E", tmp_path / "program.py", check=False)
+    assert found.others == {}
+    assert "start it with -P or -I as well" in found.err
 
 
-def test_the_linker_s_path_loses_the_current_folder_before_anything_is_loaded(recordings, tmp_path):
+def test_the_linker_s_path_loses_the_current_folder_before_anything_is_loaded(guard, tmp_path):
     (tmp_path / "voicenym").write_text(
         "import voicenym, os, sys, json\n"
         "print(json.dumps([os.environ.get('LD_LIBRARY_PATH'), sys.flags.safe_path, sys.path,"
         " os.environ['PATH'], sys.argv[1:]]))\n"
     )
     more = {"LD_LIBRARY_PATH": ":/opt/some", "PATH": ".:/usr/bin::/bin"}
-    _, _, done = recordings.run(sys.executable, tmp_path / "voicenym", "a b", environment=more)
-    linker, safe, path, programs, arguments = json.loads(done.stdout)
+    found = guard.run(guard.python, tmp_path / "voicenym", "a b", environment=more)
+    linker, safe, path, programs, arguments = json.loads(found.out)
     assert linker == "/opt/some"
     assert safe  # it has started anew
     assert programs == "/usr/bin:/bin"
     assert arguments == ["a b"]
-    assert str(recordings.folder) not in path
+    assert str(guard.folder) not in path
 
 
-def test_a_command_of_the_user_s_own_has_the_user_s_environment(recordings, tmp_path, monkeypatch):
+def test_a_command_of_the_user_s_own_has_the_user_s_environment(guard, tmp_path, monkeypatch):
     from voicenym import isolation, processes
 
     monkeypatch.setenv("PYTHONPATH", "mine")
@@ -335,11 +272,11 @@ def test_a_command_of_the_user_s_own_has_the_user_s_environment(recordings, tmp_
     assert done.stdout == b"mine,,\n"
 
 
-def test_libraries_take_no_settings_from_the_current_folder(recordings, tmp_path):
+def test_libraries_take_no_settings_from_the_current_folder(guard, tmp_path):
     pytest.importorskip("matplotlib")
     pytest.importorskip("speechmos")
-    (recordings.folder / "matplotlibrc").write_text("lines.linewidth: 77\n")
-    (recordings.folder / ".numba_config.yaml").write_text("disable_jit: 1\ncache_dir: ./evil\n")
+    (guard.folder / "matplotlibrc").write_text("lines.linewidth: 77\n")
+    (guard.folder / ".numba_config.yaml").write_text("disable_jit: 1\ncache_dir: ./evil\n")
     (tmp_path / "program.py").write_text(
         "import os\n"
         "from voicenym.libraries import library\n"
@@ -354,11 +291,11 @@ def test_libraries_take_no_settings_from_the_current_folder(recordings, tmp_path
         "print(width, numba.config.DISABLE_JIT, numba.config.CACHE_DIR)\n"
     )
     try:
-        _, _, done = recordings.run(sys.executable, tmp_path / "program.py")
+        found = guard.run(guard.python, tmp_path / "program.py")
     finally:
-        (recordings.folder / "matplotlibrc").unlink()
-        (recordings.folder / ".numba_config.yaml").unlink()
-    width, *numba = done.stdout.split()
+        (guard.folder / "matplotlibrc").unlink()
+        (guard.folder / ".numba_config.yaml").unlink()
+    width, *numba = found.out.split()
     assert float(width) < 10
     assert numba == ["0"]
 
