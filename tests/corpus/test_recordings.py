@@ -2,8 +2,9 @@ from pathlib import Path
 
 import pytest
 
+from voicenym.corpus.anonymized_files import matched
 from voicenym.corpus.recording import Recording
-from voicenym.corpus.recordings import halved, matched, recordings, spread
+from voicenym.corpus.recordings import halved, recordings, spread
 from voicenym.errors import CorpusError
 
 

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import io
 import re
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from voicenym import processes
+from voicenym.corpus.commands import output_of
 from voicenym.corpus.drawn_names import Names
 from voicenym.corpus.excerpt import cut_out
 from voicenym.corpus.file_plan import Item
@@ -169,12 +168,9 @@ def read_kaldi(
     items, speakers, utterances = [], {}, {}
     for utterance in read_utterances(source):
         name = check_id(f"{source}: utterance", utterance.name)
-        if utterance.piped and not allow_pipes:
-            raise CorpusError(
-                f"{source}/wav.scp: {printable(utterance.entry[:60])} is a command; commands run "
-                "with your rights: if you trust this folder, add --allow-pipes"
-            )
-        if not utterance.piped:
+        if utterance.piped:
+            allowed_command(source, utterance, allow_pipes)
+        else:
             check_source(f"{source}/wav.scp", utterance.entry)
         whole = not utterance.piped and utterance.start == 0.0 and utterance.end is None
         where = Path(utterance.entry) if whole else Cut(utterance)
@@ -193,6 +189,25 @@ def read_kaldi(
         for name in _travelling(source, keep)
     }
     return KaldiFolder(source, output, items, speakers, utterances, tables)
+
+
+def allowed_command(folder: Path, utterance: Utterance, allow_pipes: bool) -> str:
+    """The command that prints an utterance's recording.
+
+    Args:
+        folder: whose ``wav.scp`` holds it.
+        utterance: piped.
+        allow_pipes: whether the user trusts the folder.
+
+    Raises:
+        CorpusError: the user has not said so.
+    """
+    if not allow_pipes:
+        raise CorpusError(
+            f"{folder}/wav.scp: {printable(utterance.entry[:60])} is a command; commands run "
+            "with your rights: if you trust this folder, add --allow-pipes"
+        )
+    return utterance.entry.rstrip()[:-1]
 
 
 def _travelling(source: Path, keep: Sequence[str]) -> list[str]:
@@ -265,13 +280,7 @@ def read_utterances(folder: Path) -> list[Utterance]:
 def _cut(utterance: Utterance, lenient: bool) -> BinaryIO:
     source: Path | io.BytesIO = Path(utterance.entry)
     if utterance.piped:
-        command = utterance.entry.rstrip()[:-1]
-        done = processes.shell(command)
-        if done.returncode:
-            said = done.stderr.decode("utf-8", "replace").strip().splitlines()
-            reason = said[-1] if said else "no output"
-            raise CorpusError(f"wav.scp: the command {shlex.quote(command)} failed: {reason}")
-        source = io.BytesIO(done.stdout)
+        source = io.BytesIO(output_of(utterance.entry.rstrip()[:-1]))
     return cut_out(
         source,
         utterance.name,

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import io
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 
+from voicenym.corpus.commands import output_of
 from voicenym.errors import AudioError
 
 RATE = 16_000
@@ -28,6 +30,8 @@ class Recording:
         sex: ``f`` or ``m``, empty where unknown.
         text: what is said, empty where unknown.
         start, end: seconds within the file; the whole file where ``end`` is None.
+        command: that prints the file, of a Kaldi ``wav.scp`` that the user trusts; empty for the
+            file at ``path``.
     """
 
     name: str
@@ -37,31 +41,41 @@ class Recording:
     text: str = ""
     start: float = 0.0
     end: float | None = None
+    command: str = ""
 
     def digest(self) -> str:
         """SHA-256 of the file, and the part of it that is meant."""
-        return f"{_sha256(self.path)} {self.start:.6f} {self.end}"
+        sha256 = _sha256_of_output(self.command) if self.command else _sha256(self.path)
+        return f"{sha256} {self.start:.6f} {self.end}"
 
     def samples(self) -> np.ndarray:
         """Mono float32 ``[time]`` at 16 kHz; channels are averaged.
 
         Raises:
             AudioError: if the file cannot be read, or is too short or silent.
+            CorpusError: its command failed.
         """
         import soxr
 
         from voicenym.audio import read
 
-        audio = read(self.path)
+        audio = read(io.BytesIO(output_of(self.command)) if self.command else self.path)
         signal = np.atleast_2d(audio.samples.numpy()).mean(0)
         if self.end is not None or self.start:
             stop = None if self.end is None else round(self.end * audio.rate)
             signal = signal[round(self.start * audio.rate) : stop]
         if len(signal) < SHORTEST * audio.rate:
-            raise AudioError(f"{self.path}: shorter than {SHORTEST:g} s; leave it out")
+            raise AudioError(
+                f"{self.command or self.path}: shorter than {SHORTEST:g} s; leave it out"
+            )
         if not np.any(signal):
-            raise AudioError(f"{self.path}: silent; leave it out of an evaluation")
+            raise AudioError(f"{self.command or self.path}: silent; leave it out of an evaluation")
         return np.ascontiguousarray(soxr.resample(signal, audio.rate, RATE), dtype=np.float32)
+
+
+@lru_cache(maxsize=100_000)
+def _sha256_of_output(command: str) -> str:
+    return hashlib.sha256(output_of(command)).hexdigest()
 
 
 @lru_cache(maxsize=100_000)

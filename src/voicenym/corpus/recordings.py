@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import csv
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from voicenym.corpus import kaldi, lhotse_cuts, lhotse_manifest
 from voicenym.corpus.folder_walk import SkippedFile, walk
-from voicenym.corpus.id_checks import check_source, printable
+from voicenym.corpus.kaldi_recordings import data_folders, kaldi_recordings
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.skipped import STRICT, LeftOut
 from voicenym.corpus.speaker_rule import by_folders
@@ -35,11 +35,12 @@ def collect(
     left_out: LeftOut = STRICT,
     *,
     level: int | None = None,
+    allow_pipes: bool = False,
 ) -> list[Recording]:
     """All recordings of several sources; names may occur in more than one of them.
 
     Args:
-        sources, split, left_out, level: as for :func:`recordings`.
+        sources, split, left_out, level, allow_pipes: as for :func:`recordings`.
         corpora: of a manifest; all where there is none.
 
     Raises:
@@ -49,7 +50,9 @@ def collect(
         recording
         for source in sources
         for corpus in (corpora or [""])
-        for recording in recordings(source, split, corpus or None, left_out, level=level)
+        for recording in recordings(
+            source, split, corpus or None, left_out, level=level, allow_pipes=allow_pipes
+        )
     ]
 
 
@@ -60,6 +63,9 @@ def recordings(
     left_out: LeftOut = STRICT,
     *,
     level: int | None = None,
+    allow_pipes: bool = False,
+    only: Container[str] | None = None,
+    without: str = "",
 ) -> list[Recording]:
     """All utterances of a corpus, in the order of their names.
 
@@ -74,6 +80,10 @@ def recordings(
         left_out: told of recordings whose files are missing and of rows that say too little; the
             default raises at the first one.
         level: which folder below ``source`` names the speaker, where no table does.
+        allow_pipes: run the commands of a Kaldi ``wav.scp``, with your rights, when their
+            recordings are read.
+        only: names of the utterances that are wanted of Kaldi folders; None for all.
+        without: suffix of Kaldi folders that are left out, such as those of anonymized speech.
 
     Raises:
         CorpusError: nothing found, columns missing, names twice, all files missing.
@@ -81,17 +91,15 @@ def recordings(
     if not source.exists():
         raise CorpusError(f"{source}: no such file or folder; check the name")
     if source.is_dir() and kaldi.is_kaldi(source):
-        found = _kaldi(source, left_out)
+        found = _kaldi([source], left_out, allow_pipes, only)
     elif lhotse_manifest.is_manifest(source):
         found = _checked(source, lhotse_cuts.utterances(source), left_out)
     elif source.is_file():
         return _manifest(source, split, corpus, left_out)
     elif (source / "manifest.tsv").is_file():
         return _manifest(source / "manifest.tsv", split, corpus, left_out)
-    elif source.is_dir() and (folders := [f for f in sorted(source.iterdir()) if _is_kaldi(f)]):
-        # an utterance may stand in several of the challenges' folders, such as *_all
-        every = dict.fromkeys(r for f in folders for r in _kaldi(f, left_out))
-        found = _checked(source, list(every), left_out)
+    elif folders := data_folders(source, without=without):
+        found = _kaldi(folders, left_out, allow_pipes, only)
     else:
         found = _tree(source, level, left_out)
     if split or corpus:
@@ -108,7 +116,7 @@ def skipped(source: Path, output: Path | None = None) -> list[SkippedFile]:
     """
     if not source.is_dir() or kaldi.is_kaldi(source) or lhotse_manifest.is_manifest(source):
         return []
-    if (source / "manifest.tsv").is_file() or any(map(_is_kaldi, source.iterdir())):
+    if (source / "manifest.tsv").is_file() or data_folders(source):
         return []
     found = walk(source, output, links=True)
     texts = {path.with_suffix(".txt") for path in found.recordings}
@@ -121,7 +129,7 @@ def _checked(source: Path, found: Sequence[Recording], left_out: LeftOut) -> lis
     twice = [name for name, count in Counter(r.name for r in found).items() if count > 1]
     if twice:
         raise CorpusError(f"{source}: {twice[0]} names two utterances; make names unique")
-    missing = [r for r in found if not _is_file(r.path)]
+    missing = [r for r in found if not r.command and not _is_file(r.path)]
     if missing and (left_out.fail_fast or len(missing) == len(found)):
         raise CorpusError(
             f"{missing[0].path}: missing ({len(missing)} of {len(found)} files of {source} are); "
@@ -235,61 +243,27 @@ def _with_speakers(rows: Sequence[Mapping[str, str | None]]) -> str:
     return f"fill its column, or leave such out with --corpus, one of: {', '.join(known)}"
 
 
-def _is_kaldi(folder: Path) -> bool:
-    return folder.is_dir() and kaldi.is_kaldi(folder)
-
-
-def _kaldi(folder: Path, left_out: LeftOut) -> list[Recording]:
-    data = kaldi.read_utterances(folder)
-    piped = next((u for u in data if u.piped), None)
-    if piped is not None:
-        raise CorpusError(
-            f"{folder}/wav.scp: {printable(piped.entry[:60])} is a command, which only voicenym "
-            "anonymize --allow-pipes runs; write its recordings to files and name those"
-        )
-    for utterance in data:
-        check_source(f"{folder}/wav.scp", utterance.entry)
-    return _checked(
-        folder,
-        [Recording(u.name, u.speaker, Path(u.entry), u.sex, u.text, u.start, u.end) for u in data],
-        left_out,
-    )
-
-
-def matched(
-    speech: Sequence[Recording], anonymized: Path, left_out: LeftOut = STRICT
-) -> dict[str, Path]:
-    """Anonymized files by the names of the originals.
-
-    Args:
-        speech: original recordings.
-        anonymized: a corpus of the same layout, or a folder in which files have the utterances'
-            names.
-        left_out: told of recordings that have no anonymized file; the default raises.
-
-    Raises:
-        CorpusError: with what is missing; all of them, unless the first one is to be raised.
-    """
-    if not anonymized.is_dir():
-        raise CorpusError(f"{anonymized}: no such folder; give the folder of anonymized files")
-    if kaldi.is_kaldi(anonymized) or (anonymized / "manifest.tsv").is_file():
-        there = recordings(anonymized, left_out=LeftOut())  # what is missing is told below
-        found = {recording.name: recording.path for recording in there}
-    else:
-        found = {}
-        for path in walk(anonymized, links=True).recordings:
-            found[path.relative_to(anonymized).with_suffix("").as_posix()] = path
-            found.setdefault(path.stem, path)
-    missing = [recording.name for recording in speech if recording.name not in found]
-    if missing and (left_out.fail_fast or len(missing) == len(speech)):
-        raise CorpusError(
-            f"{anonymized}: {len(missing)} of {len(speech)} recordings have no anonymized file: "
-            + ", ".join(missing[:5])
-            + (", ..." if len(missing) > 5 else "")
-        )
-    for name in missing:
-        left_out.add(name, f"{anonymized}: holds no anonymized file of it; anonymize it", FILES)
-    return {r.name: found[r.name] for r in speech if r.name in found}
+def _kaldi(
+    folders: Sequence[Path],
+    left_out: LeftOut,
+    allow_pipes: bool = False,
+    only: Container[str] | None = None,
+) -> list[Recording]:
+    """The utterances of data folders; each once, though it may stand in several of them."""
+    places: dict[Recording, Path] = {}
+    for folder in folders:
+        for recording in kaldi_recordings(folder, allow_pipes=allow_pipes, only=only):
+            places.setdefault(recording, folder)
+    by_name: dict[str, Path] = {}
+    for recording, folder in places.items():
+        other = by_name.setdefault(recording.name, folder)
+        if other != folder:
+            raise CorpusError(
+                f"{recording.name} is another recording in {other} than in {folder}; make names "
+                "unique, or, where anonymized speech lies beside the original, name the suffix of "
+                "its folders with --anonymized-suffix"
+            )
+    return _checked(folders[0] if len(folders) == 1 else folders[0].parent, [*places], left_out)
 
 
 def spread(speech: Sequence[Recording], most: int) -> list[Recording]:

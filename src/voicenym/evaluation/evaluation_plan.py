@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ import numpy as np
 from voicenym.attack.attacker_resources import AttackerTraining
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.recordings import spread
+from voicenym.corpus.transforms import File
 from voicenym.evaluation.trials import Trials
 from voicenym.metrics.metric_inputs import Tally
 from voicenym.pseudonym import Key
@@ -52,7 +52,7 @@ class Plan:
     settings: str = ""
     pool: tuple[Recording, ...] = ()
     systems: tuple[tuple[str, Mapping[str, Any]], ...] = ()
-    files: Mapping[str, Path] | None = None
+    files: Mapping[str, File] | None = None
     verifiers: tuple[str, ...] = ("resemblyzer",)
     denoisers: tuple[str, ...] = ()
     keys: int = 24

@@ -119,6 +119,7 @@ class DataOptions(Recipe):
         split: Rows of a manifest to use.
         corpus: Corpora of a manifest to use; may be repeated.
         speaker_level: Depth of the folder that names the speaker: 1 is the first below the root.
+        allow_pipes: Run the commands of a Kaldi wav.scp.
     """
 
     section: ClassVar[str] = "Data"
@@ -127,10 +128,18 @@ class DataOptions(Recipe):
     split: str | None = None
     corpus: tuple[str, ...] = ()
     speaker_level: int | None = None
+    allow_pipes: bool = False
 
     def recordings(self, report: Report) -> list[Recording]:
         """All recordings of the data."""
-        return collect(self.data, self.split, self.corpus, report.skipped, level=self.speaker_level)
+        return collect(
+            self.data,
+            self.split,
+            self.corpus,
+            report.skipped,
+            level=self.speaker_level,
+            allow_pipes=self.allow_pipes,
+        )
 
     def data_card(self, recordings: Sequence[Recording | Utterance]) -> dict[str, object]:
         """A card's entries on the training data."""
@@ -206,6 +215,7 @@ class TestOptions(DataOptions):
             self.test_corpus,
             report.skipped,
             level=self.speaker_level,
+            allow_pipes=self.allow_pipes,
         )
 
 

@@ -12,6 +12,7 @@ import typer
 
 from voicenym.apps.cli.batch_report import BatchProgress, Messages, account, conclude, summarize
 from voicenym.apps.cli.command_group import command, new_app
+from voicenym.apps.cli.corpus_options import ALLOW_PIPES
 from voicenym.apps.cli.dry_run import ONE_ALONE, each_alone
 from voicenym.apps.cli.dry_run import show as show_plan
 from voicenym.corpus import DEFAULT_SYSTEM
@@ -161,9 +162,7 @@ def anonymize(
         False, "--dry-run", help="Print speakers, inputs and outputs; write nothing."
     ),
     quiet: bool = typer.Option(False, "--quiet", "-q", help="Print errors and warnings only."),
-    allow_pipes: bool = typer.Option(
-        False, "--allow-pipes", help="Run the commands of a Kaldi wav.scp."
-    ),
+    allow_pipes: bool = ALLOW_PIPES,
     device: str = typer.Option("cpu", "--device", rich_help_panel="System", help="cpu or cuda."),
 ) -> None:
     """Give the voices in recordings a pseudonym.

@@ -12,6 +12,7 @@ import typer
 from voicenym.apps.cli import speaker_level as levels
 from voicenym.apps.cli import tables
 from voicenym.apps.cli.command_group import command, new_app
+from voicenym.apps.cli.corpus_options import ALLOW_PIPES
 from voicenym.apps.cli.skipped_files import FAIL_FAST, leaving_out
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ def audit(
         200, "--pool-size", min=2, help="Recordings of --pool at most, from all its speakers."
     ),
     speaker_level: int | None = levels.SPEAKER_LEVEL,
+    allow_pipes: bool = ALLOW_PIPES,
     fail_fast: bool = FAIL_FAST,
     as_json: bool = typer.Option(False, "--json", help="Print JSON."),
 ) -> None:
@@ -67,7 +69,9 @@ def audit(
     with leaving_out(fail_fast, quiet=False) as left_out:
         others = []
         if pool is not None:
-            everybody = recordings(pool, left_out=left_out, level=speaker_level)
+            everybody = recordings(
+                pool, left_out=left_out, level=speaker_level, allow_pipes=allow_pipes
+            )
             others = spread(everybody, pool_size)
         if not verifiers and (missing := unconverted()):
             typer.echo(missing, err=True)

@@ -8,6 +8,9 @@ import typer
 
 SPLIT = typer.Option(None, "--split", help="Rows of a manifest to use.")
 CORPUS = typer.Option([], "--corpus", help="Corpora of a manifest to use; may be repeated.")
+ALLOW_PIPES = typer.Option(
+    False, "--allow-pipes", help="Run the commands of a Kaldi wav.scp; they run with your rights."
+)
 QUIET = typer.Option(False, "--quiet", "-q", help="Only errors.")
 
 

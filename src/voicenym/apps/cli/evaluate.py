@@ -10,6 +10,7 @@ import typer
 from voicenym.apps.cli import evaluate_options as options
 from voicenym.apps.cli import speaker_level as levels
 from voicenym.apps.cli.command_group import command, new_app
+from voicenym.apps.cli.corpus_options import ALLOW_PIPES
 from voicenym.apps.cli.evaluate_request import Request
 from voicenym.apps.cli.progress import Progress
 from voicenym.apps.cli.skipped_files import FAIL_FAST, leaving_out
@@ -65,6 +66,7 @@ def evaluate(
     seed: int = options.SEED,
     workers: int = options.WORKERS,
     cache: Path | None = options.CACHE,
+    allow_pipes: bool = ALLOW_PIPES,
     fail_fast: bool = FAIL_FAST,
     quiet: bool = options.QUIET,
     vectors: Path | None = options.VECTORS,

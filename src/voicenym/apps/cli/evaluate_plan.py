@@ -33,7 +33,7 @@ def plan_of(request: Request, left_out: LeftOut) -> Plan:
     """
     from voicenym.anonymizer import usable
     from voicenym.attack.denoisers import denoisers
-    from voicenym.corpus.recordings import matched
+    from voicenym.corpus.anonymized_files import matched
     from voicenym.evaluation.evaluation_plan import Plan
     from voicenym.verification.verifiers import installed, unconverted
 
@@ -42,7 +42,7 @@ def plan_of(request: Request, left_out: LeftOut) -> Plan:
     speech, others = _speech(request, left_out)
     files = None
     if request.anonymized is not None:
-        files = matched(speech, request.anonymized, left_out)
+        files = matched(speech, request.anonymized, left_out, allow_pipes=request.allow_pipes)
     test, drawn = _trials(request, speech)
     recogniser = recogniser_options.recogniser_of(
         request.recogniser, request.weights, [r.text for r in test.recordings if r.text]
@@ -102,14 +102,12 @@ def _speech(request: Request, left_out: LeftOut) -> tuple[list[Recording], list[
     """Recordings that are evaluated, and those of other people, on which attackers train."""
     from voicenym.corpus.recordings import halved, recordings, spread
 
-    level = request.speaker_level
-    speech = recordings(request.source, request.split, request.part, left_out, level=level)
+    how: dict[str, Any] = {"level": request.speaker_level, "allow_pipes": request.allow_pipes}
+    speech = recordings(request.source, request.split, request.part, left_out, **how)
     speech = speech if request.half is None else halved(speech, request.half)
     others: list[Recording] = []
     if request.pool is not None:
-        everybody = recordings(
-            request.pool, request.pool_split, request.pool_part, left_out, level=level
-        )
+        everybody = recordings(request.pool, request.pool_split, request.pool_part, left_out, **how)
         others = spread(everybody, request.pool_size)
     if not request.quiet:
         folders = [request.source, *([request.pool] if request.pool is not None else [])]

@@ -51,6 +51,7 @@ class Request:
     seed: int
     workers: int
     cache: Path | None
+    allow_pipes: bool
     fail_fast: bool
     quiet: bool
     vectors: Path | None

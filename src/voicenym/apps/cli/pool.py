@@ -9,7 +9,7 @@ import typer
 
 from voicenym.apps.cli import speaker_level
 from voicenym.apps.cli.command_group import command, new_app
-from voicenym.apps.cli.corpus_options import CORPUS, QUIET, SPLIT, progress_printer
+from voicenym.apps.cli.corpus_options import ALLOW_PIPES, CORPUS, QUIET, SPLIT, progress_printer
 from voicenym.apps.cli.skipped_files import current, leaves_out
 from voicenym.errors import CorpusError
 
@@ -48,6 +48,7 @@ def build(
     most: int | None = typer.Option(
         None, "--most", min=1, help="Utterances per speaker at most, the first by name."
     ),
+    allow_pipes: bool = ALLOW_PIPES,
     workers: int = typer.Option(1, "--workers", "-j", min=1, help="Processes."),
     quiet: bool = QUIET,
 ) -> None:
@@ -63,7 +64,9 @@ def build(
     torch.set_num_threads(1)  # the same vectors for any number of workers
     say = progress_printer(quiet)
     model = verifier(encoder)
-    speech = _first(collect(data, split, corpus, current(), level=speaker_level.current()), most)
+    level = speaker_level.current()
+    everything = collect(data, split, corpus, current(), level=level, allow_pipes=allow_pipes)
+    speech = _first(everything, most)
     sexes: dict[str, set[str]] = {}
     for recording in speech:
         sexes.setdefault(recording.speaker, set()).add(recording.sex)

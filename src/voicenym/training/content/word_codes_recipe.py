@@ -65,7 +65,12 @@ class WordCodesRecipe(SpeechRecipe):
         utterances: list[Utterance] = []
         for source in self.data:  # one by one: an added source leaves the windows of others alone
             recordings = collect(
-                [source], self.split, self.corpus, report.skipped, level=self.speaker_level
+                [source],
+                self.split,
+                self.corpus,
+                report.skipped,
+                level=self.speaker_level,
+                allow_pipes=self.allow_pipes,
             )
             chosen, kept = speaker_split(recordings, config.held_out, config.seed)
             own, others = self.prepared(chosen, kept, report)

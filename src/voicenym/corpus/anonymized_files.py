@@ -1,0 +1,165 @@
+"""Anonymized files that somebody else made, matched with the original recordings by name.
+
+Folders follow the VoicePrivacy Challenges: ``libri_dev_enrolls`` and ``libri_dev_trials_f`` hold
+enrolment and trials, ``train-clean-360`` the speech that attackers train on, each with a suffix
+where it is anonymized (``libri_dev_enrolls_mcadams``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from voicenym.corpus import kaldi
+from voicenym.corpus.folder_walk import walk
+from voicenym.corpus.kaldi_recordings import data_folders, kaldi_recordings
+from voicenym.corpus.recording import Recording
+from voicenym.corpus.recordings import FILES, recordings
+from voicenym.corpus.skipped import STRICT, LeftOut
+from voicenym.errors import CorpusError
+
+ENROLMENT, TRIALS, TRAINING = "_enrolls", "_trials", "train"
+"""What the names of the challenges' folders hold, or begin with."""
+SAID = 5
+"""Names in a message at most."""
+
+
+@dataclass(frozen=True)
+class Submission:
+    """Data folders of anonymized speech by their purpose.
+
+    Args:
+        enrolment: under the attackers' keys.
+        trials: under the user's keys.
+        training: speech of other people under the attackers' keys.
+    """
+
+    enrolment: tuple[Path, ...] = ()
+    trials: tuple[Path, ...] = ()
+    training: tuple[Path, ...] = ()
+
+
+def submission(root: Path, suffix: str = "") -> Submission:
+    """Folders of a submission to a VoicePrivacy Challenge below a folder; none elsewhere.
+
+    Args:
+        root: holds data folders.
+        suffix: at the end of the folders' names.
+
+    Raises:
+        CorpusError: no folder has the suffix.
+    """
+    folders = [folder for folder in data_folders(root) if folder.name.endswith(suffix)]
+    if suffix and not folders:
+        raise CorpusError(
+            f"{root}: no Kaldi data folder in it has a name that ends in {suffix}; check the "
+            "suffix, or the folder"
+        )
+    names = {folder: folder.name.removesuffix(suffix) for folder in folders}
+    return Submission(
+        tuple(folder for folder in folders if ENROLMENT in names[folder]),
+        tuple(folder for folder in folders if TRIALS in names[folder]),
+        tuple(folder for folder in folders if names[folder].startswith(TRAINING)),
+    )
+
+
+def labelled(
+    places: Sequence[Path],
+    left_out: LeftOut = STRICT,
+    *,
+    level: int | None = None,
+    allow_pipes: bool = False,
+) -> list[Recording]:
+    """Anonymized recordings with the speakers of their own tables or folders.
+
+    Args:
+        places: folders of speakers, Kaldi data folders, folders of such, or manifests.
+        left_out, level, allow_pipes: as of :func:`voicenym.corpus.recordings.recordings`.
+
+    Raises:
+        CorpusError: as of that function; a name that occurs in two places.
+    """
+    found: dict[str, Recording] = {}
+    for place in places:
+        for one in recordings(place, None, None, left_out, level=level, allow_pipes=allow_pipes):
+            if found.setdefault(one.name, one) != one:
+                raise CorpusError(
+                    f"{place}: {one.name} is another file in an earlier folder; give each "
+                    "recording once"
+                )
+    return list(found.values())
+
+
+def matched(
+    speech: Sequence[Recording],
+    anonymized: Path | Sequence[Path],
+    left_out: LeftOut = STRICT,
+    *,
+    allow_pipes: bool = False,
+    cure: str = "anonymize it",
+    few: bool = False,
+) -> dict[str, Path | Recording]:
+    """Anonymized files by the names of the originals.
+
+    Args:
+        speech: original recordings.
+        anonymized: folders of the same layout, Kaldi data folders, or folders in which files have
+            the utterances' names.
+        left_out: receives recordings that have no anonymized file; the default raises.
+        allow_pipes: as of :func:`voicenym.corpus.recordings.recordings`.
+        cure: what to do about a recording without a file.
+        few: recordings without a file are no fault, as long as there is one with a file.
+
+    Raises:
+        CorpusError: with what is missing; all of them, unless the first one is to be raised.
+    """
+    places = [anonymized] if isinstance(anonymized, Path) else list(anonymized)
+    found: dict[str, Path | Recording] = {}
+    for place in places:
+        found.update(_files(place, {recording.name for recording in speech}, allow_pipes))
+    missing = [recording.name for recording in speech if recording.name not in found]
+    where = ", ".join(map(str, places))
+    if missing and (len(missing) == len(speech) or (left_out.fail_fast and not few)):
+        there = sorted(set(found) - {recording.name for recording in speech})
+        other = f"; its files are named like {there[0]}" if there else ""
+        raise CorpusError(
+            f"{where}: {len(missing)} of {len(speech)} recordings have no anonymized file: "
+            + ", ".join(missing[:SAID])
+            + (", ..." if len(missing) > SAID else "")
+            + other
+            + f"; {cure}, and name files as the originals"
+        )
+    for name in [] if few else missing:
+        left_out.add(name, f"{where}: holds no anonymized file of it; {cure}", FILES)
+    return {r.name: found[r.name] for r in speech if r.name in found}
+
+
+def _files(place: Path, names: set[str], allow_pipes: bool) -> dict[str, Path | Recording]:
+    """Files of a place by name; of Kaldi folders only those of the given names, if any are."""
+    if not place.is_dir():
+        raise CorpusError(f"{place}: no such folder; give the folder of anonymized files")
+    folders = [place] if kaldi.is_kaldi(place) else data_folders(place)
+    if folders:
+        every = {one.name: folder for folder in folders for one in kaldi.read_utterances(folder)}
+        wanted = names & every.keys() or every.keys()
+        kept: dict[str, Path | Recording] = {}
+        for folder in folders:
+            for one in kaldi_recordings(folder, allow_pipes=allow_pipes, only=wanted):
+                if not one.command and not one.path.is_file():
+                    continue
+                other = kept.setdefault(one.name, one)
+                if isinstance(other, Recording) and other.path != one.path:
+                    raise CorpusError(
+                        f"{place}: {one.name} is {other.path} in one data folder and {one.path} in "
+                        "another; give the folder that is meant"
+                    )
+        return kept
+    if (place / "manifest.tsv").is_file():
+        there = recordings(place, left_out=LeftOut())  # the caller says what is missing
+        return {recording.name: recording for recording in there}
+    found: dict[str, Path | Recording] = {}
+    for path in walk(place, links=True).recordings:
+        found[path.relative_to(place).with_suffix("").as_posix()] = path
+        found.setdefault(path.stem, path)
+    return found

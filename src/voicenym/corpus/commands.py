@@ -1,0 +1,25 @@
+"""Commands of a Kaldi ``wav.scp``, which print recordings; they run only where a user allows it."""
+
+from __future__ import annotations
+
+import shlex
+
+from voicenym import processes
+from voicenym.errors import CorpusError
+
+
+def output_of(command: str) -> bytes:
+    """What a command prints; it runs in a shell with the user's rights.
+
+    Args:
+        command: of ``wav.scp``, without the bar at its end.
+
+    Raises:
+        CorpusError: it failed; with the last line of its errors.
+    """
+    done = processes.shell(command)
+    if done.returncode:
+        said = done.stderr.decode("utf-8", "replace").strip().splitlines()
+        reason = said[-1] if said else "no output"
+        raise CorpusError(f"wav.scp: the command {shlex.quote(command)} failed: {reason}")
+    return done.stdout

@@ -1,0 +1,70 @@
+"""Recordings of Kaldi data folders, and of folders of such folders, for evaluations and trainings.
+
+The VoicePrivacy Challenges lay out a corpus as a folder of data folders; those of anonymized speech
+have a suffix (``libri_dev_enrolls``, ``libri_dev_enrolls_mcadams``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from pathlib import Path
+
+from voicenym.corpus import kaldi
+from voicenym.corpus.id_checks import check_source
+from voicenym.corpus.recording import Recording
+
+
+def data_folders(root: Path, *, without: str = "") -> list[Path]:
+    """The data folders right below a folder, by name; none where it is a data folder itself.
+
+    Args:
+        root: the folder.
+        without: folders whose names end so are left out; none where it is empty.
+    """
+    if not root.is_dir() or kaldi.is_kaldi(root):
+        return []
+    return [
+        place
+        for place in sorted(root.iterdir())
+        if place.is_dir()
+        and kaldi.is_kaldi(place)
+        and not (without and place.name.endswith(without))
+    ]
+
+
+def kaldi_recordings(
+    folder: Path, *, allow_pipes: bool = False, only: Container[str] | None = None
+) -> list[Recording]:
+    """The utterances of a data folder.
+
+    Args:
+        folder: holds ``wav.scp`` and ``utt2spk``.
+        allow_pipes: run the commands of ``wav.scp`` when their recordings are read; they run with
+            your rights.
+        only: names of the utterances that are wanted; None for all.
+
+    Raises:
+        CorpusError: what is missing or does not agree; a command that is not allowed.
+    """
+    found = []
+    for utterance in kaldi.read_utterances(folder):
+        if only is not None and utterance.name not in only:
+            continue
+        command = ""
+        if utterance.piped:
+            command = kaldi.allowed_command(folder, utterance, allow_pipes)
+        else:
+            check_source(f"{folder}/wav.scp", utterance.entry)
+        found.append(
+            Recording(
+                utterance.name,
+                utterance.speaker,
+                Path(utterance.entry),
+                utterance.sex,
+                utterance.text,
+                utterance.start,
+                utterance.end,
+                command,
+            )
+        )
+    return found
