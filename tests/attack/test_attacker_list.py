@@ -24,7 +24,13 @@ from voicenym.errors import VoicenymError
 from voicenym.registry import Registry
 
 FILES_ALONE = ["ignorant", "de-noising (mean)", "key-holder"]
-KNOWN_SYSTEM = [*FILES_ALONE, "lazy-informed", "key search", "inversion"]
+KNOWN_SYSTEM = [
+    *FILES_ALONE,
+    "key-holder (A3 of V-Cloak)",
+    "lazy-informed",
+    "key search",
+    "inversion",
+]
 TRAINED = [
     "semi-informed (i-vectors trained)",
     "semi-informed (prosody trained)",

@@ -63,6 +63,7 @@ def test_a_system_is_evaluated_resumed_and_reported(desk, spectrum, tmp_path, mo
     names = {a.attacker for a in found.systems[0].attacks}
     assert names == {
         "ignorant", "lazy-informed", "key search", "inversion", "key-holder",
+        "key-holder (A3 of V-Cloak)",
         "semi-informed (back end)", "ignorant + AS-norm", "lazy-informed + AS-norm",
         "key-holder + AS-norm", "semi-informed (back end) + AS-norm",
     }  # fmt: skip
@@ -226,7 +227,8 @@ def test_only_the_attackers_that_are_asked_for_are_run(desk, tmp_path):
     command = ["evaluate", desk, "--split", "dev", "--system", "mcadams", "-o", report, *OPTIONS]
     assert run(*command, "--attacker", "LAZY", "--attacker", "key-").exit_code == 0
     found = results.load(report).systems[0]
-    assert {a.attacker for a in found.attacks} == {"lazy-informed", "key-holder"}
+    names = {"lazy-informed", "key-holder", "key-holder (A3 of V-Cloak)"}
+    assert {a.attacker for a in found.attacks} == names
     assert "only these were run: LAZY, key-" in found.notes[0]
     for names in (["--attacker", "psychic"], ["--attacker", "key-holder"]):
         with pytest.raises(VoicenymError, match=r"no attacker without the key is .* lazy-informed"):

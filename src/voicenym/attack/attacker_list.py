@@ -21,6 +21,7 @@ PLACES = {  # in the order in which they run
     "ignorant": "voicenym.attack.attackers:Ignorant",
     "de-noising": "voicenym.attack.attackers:Denoising",
     "key-holder": "voicenym.attack.attackers:KeyHolder",
+    "key-holder-per-trial": "voicenym.attack.key_holder_per_trial:KeyHolderPerTrial",
     "lazy-informed": "voicenym.attack.attackers:LazyInformed",
     "key-search": "voicenym.attack.key_search:KeySearch",
     "inversion": "voicenym.attack.inversion:Inversion",

@@ -50,6 +50,10 @@ class Attacker(ABC):
         """The attackers of this kind that can run with some resources: by default one."""
         return [cls()]
 
+    def obstacle(self, scenario: Scenario) -> str:
+        """Why it cannot run on a scenario, a sentence for the report; empty where it can."""
+        return ""
+
     @abstractmethod
     def scores(self, scenario: Scenario, verifier: Verifier, embedder: Embedder) -> np.ndarray:
         """Scores ``[model, trial]``, float64.
@@ -228,10 +232,18 @@ class LazyInformed(Comparing):
 
 @dataclass(frozen=True)
 class KeyHolder(Comparing):
-    """Enrolment protected with the user's own key: the key leaked (V-Cloak's A3 with the key)."""
+    """Enrolment of each speaker protected with the user's key and this speaker's own voice.
+
+    This is the link that the key is meant to keep: it includes what the voices themselves tell
+    apart. V-Cloak's A3 with the key gives all models the trial's voice instead
+    (:class:`voicenym.attack.key_holder_per_trial.KeyHolderPerTrial`).
+    """
 
     name = "key-holder"
-    knows = "has the user's key, or other recordings published under it"
+    knows = (
+        "has the user's key, or other recordings published under it; enrols each person with the "
+        "person's own pseudo-voice"
+    )
     holds_key = True
 
     @classmethod

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from voicenym.corpus.recording import Recording
@@ -110,6 +110,17 @@ class Protection:
         if not self.attackers_files or per == EVERYBODY:
             raise ValueError("an attacker cannot run a system that is only known by its files")
         return Transform((OtherFiles(self.attackers_files), *self.line))
+
+    def with_voice_of(self, trial: Recording) -> Transform:
+        """The system with the user's key, and the voice of one recording for all.
+
+        Raises:
+            ValueError: only files of the system are known.
+        """
+        step, *line = self.transform.steps
+        if self.system is None or not isinstance(step, Anonymize):
+            raise ValueError("files of a system have no other voices")
+        return Transform((replace(step, voice_of=trial), *line))
 
     def with_keys(self, keys: Iterable[tuple[Key, str]]) -> list[Transform]:
         """Transforms of :meth:`with_key` for keys and voices per speaker or utterance.

@@ -53,21 +53,24 @@ class Anonymize:
         key: from which the voices are drawn.
         per: ``speaker``, ``utterance``, or ``everybody``: one voice for all recordings.
         parameters: of the system, as pairs.
+        voice_of: recording whose voice all recordings get; None for their own.
     """
 
     system: str
     key: Key
     per: str = "speaker"
     parameters: tuple[tuple[str, Any], ...] = ()
+    voice_of: Recording | None = None
 
     @property
     def description(self) -> str:
         return self.system
 
     def identity(self, recording: Recording) -> str:
+        whose = self.voice_of or recording
         who = {
-            "speaker": recording.speaker,
-            "utterance": f"{recording.speaker}\0{recording.name}",
+            "speaker": whose.speaker,
+            "utterance": f"{whose.speaker}\0{whose.name}",
             EVERYBODY: "",
         }[self.per]
         voice = self.key.tag("cache", f"{self.per}\0{who}")[:32]
@@ -83,9 +86,10 @@ class Anonymize:
 
         from voicenym.audio import Audio
 
+        whose = self.voice_of or recording
         pseudonym = self.key.pseudonym(
-            EVERYBODY if self.per == EVERYBODY else recording.speaker,
-            recording.name if self.per == "utterance" else None,
+            EVERYBODY if self.per == EVERYBODY else whose.speaker,
+            whose.name if self.per == "utterance" else None,
         )
         system = _loaded(self.system, self.parameters)
         audio = Audio(torch.from_numpy(samples), RATE)

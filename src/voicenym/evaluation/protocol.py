@@ -196,6 +196,8 @@ def _system(
         plan.pool,
     )
     attackers, taught = _attackers(plan, target, say)
+    obstacles = {a: why for a in (*attackers, *taught) if (why := a.obstacle(scenario))}
+    attackers, taught = ([a for a in some if a not in obstacles] for some in (attackers, taught))
     options: dict[str, Any] = {"replicates": plan.replicates}
     found = []
     for voice in voices:
@@ -244,6 +246,7 @@ def _system(
         protection.exposed(strongest.scores, plan.trials),
         (
             *caveats(attacks, statistics.name, target.system, _trains(plan), plan.only),
+            *obstacles.values(),
             *useful.notes,
             *lacking,
             *missing,
