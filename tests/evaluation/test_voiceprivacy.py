@@ -8,6 +8,7 @@ import pytest
 from voicenym.corpus.recording import Recording
 from voicenym.errors import CorpusError
 from voicenym.evaluation import protection
+from voicenym.evaluation.trial_lists import find_lists
 from voicenym.evaluation.voiceprivacy import WEIGHTS, data_set, from_voiceprivacy
 
 
@@ -152,6 +153,120 @@ def test_lists_of_other_data_have_no_weighted_mean(lists, challenge):
     one = root / "libri_dev_trials_f" / "trials"
     trials = from_voiceprivacy(root / "libri_dev_enrolls" / "enrolls", one, nobody)
     assert any("the sex of l00 is unknown" in w for w in trials.warnings)
+
+
+def second_set(root, speech, subset):
+    """The lists of both data sets once more, of other speakers: a test set beside the other."""
+    renamed = []
+    for path in [*root.glob("*_dev_*/enrolls"), *root.glob("*_dev_*/trials")]:
+        folder = root / path.parent.name.replace("_dev_", f"_{subset}_")
+        folder.mkdir()
+        text = path.read_text().replace("l0", "l5").replace("p0", "p5")
+        (folder / path.name).write_text(text)
+    for r in speech:
+        name, speaker = (x.replace("l0", "l5").replace("p0", "p5") for x in (r.name, r.speaker))
+        renamed.append(Recording(name, speaker, r.path, r.sex))
+    return renamed
+
+
+def test_a_development_and_a_test_set_are_apart(challenge):
+    root, speech = challenge
+    dev = from_voiceprivacy(
+        sorted(root.glob("*_enrolls/enrolls")), sorted(root.glob("*_trials_*/trials")), speech
+    )
+    speech = speech + second_set(root, speech, "test")
+    enrolls = sorted(root.glob("*_enrolls/enrolls"))
+    lists = sorted(root.glob("*_trials_*/trials"))
+    trials = from_voiceprivacy(enrolls, lists, speech)
+    assert [(p.name, p.weight) for p in trials.parts if p.group == "test"] == [
+        ("LibriSpeech test f", 0.25), ("LibriSpeech test m", 0.25),
+        ("VCTK different test f", 0.2), ("VCTK different test m", 0.2),
+        ("VCTK common test f", 0.05), ("VCTK common test m", 0.05),
+    ]  # fmt: skip
+    assert sum(p.group == "dev" for p in trials.parts) == 6
+    assert [p.name for p in trials.spoken] == [
+        "LibriSpeech dev", "VCTK dev", "LibriSpeech test", "VCTK test",
+    ]  # fmt: skip
+    # those of the test set are easier to find
+    far = np.array([model.speaker[1] == "5" for model in trials.models])
+    noise = np.random.default_rng(0).standard_normal(trials.tested.shape)
+    scores = noise + np.where(far[:, None], 6.0, 1.0) * trials.target
+    attacker = protection.Ignorant()
+    figures = protection.measured(attacker, scores, trials, "a", 50).figures.figures
+    assert "weighted EER" not in figures, "there is no mean over both"
+    for group in ("dev", "test"):
+        own = [p for p in trials.parts if p.group == group]
+        mean = sum(p.weight * figures[f"EER {p.name}"].value for p in own)
+        assert figures[f"weighted EER {group}"].value == pytest.approx(mean)
+    assert figures["weighted EER test"].value < 2.0 < 15.0 < figures["weighted EER dev"].value
+    # a set's figures are those that it has alone
+    alone = scores[~far][:, [r.speaker[1] == "0" for r in trials.recordings]]
+    expected = protection.measured(attacker, alone, dev, "a", 50).figures.figures
+    assert figures["weighted EER dev"].value == expected["weighted EER"].value
+
+
+def test_a_speaker_of_two_test_sets_has_a_model_in_each(tmp_path):
+    speech = corpus()
+    for name, enrolled in (("mine_dev", "00"), ("mine_test", "01")):
+        (tmp_path / name).mkdir()
+        text = "".join(f"{s}-{enrolled}\n" for s in ("s00", "s02"))
+        (tmp_path / name / "enrolls").write_text(text)
+        rows = [f"{m} {s}-05 {'target' if s == m else 'nontarget'}\n"
+                for m in ("s00", "s02") for s in ("s00", "s02")]  # fmt: skip
+        (tmp_path / name / "trials_f").write_text("".join(rows))
+    trials = from_voiceprivacy(
+        sorted(tmp_path.glob("*/enrolls")), sorted(tmp_path.glob("*/trials_f")), speech
+    )
+    assert [(m.name, m.recordings[0].name) for m in trials.models] == [
+        ("s00 (mine_dev)", "s00-00"), ("s00 (mine_test)", "s00-01"),
+        ("s02 (mine_dev)", "s02-00"), ("s02 (mine_test)", "s02-01"),
+    ]  # fmt: skip
+    assert [(p.name, p.weight) for p in trials.parts] == [
+        ("mine_dev_trials_f", None), ("mine_test_trials_f", None)
+    ]  # fmt: skip
+    assert trials.parts[0].tested.sum() == 4
+    assert not (trials.parts[0].tested & trials.parts[1].tested).any()
+    noise = np.random.default_rng(0).standard_normal(trials.tested.shape)
+    figures = protection.measured(protection.Ignorant(), noise, trials, "a", 30).figures.figures
+    assert {"EER mine_dev_trials_f", "EER mine_test_trials_f"} <= figures.keys()
+    assert not any(name.startswith("weighted") for name in figures)
+    # with names that say nothing, nobody can know which enrolment is meant
+    (tmp_path / "lists").mkdir()
+    (tmp_path / "lists" / "all.txt").write_text("s00 s00-05 target\n")
+    with pytest.raises(CorpusError, match=r"s00 is enrolled by .* and by .*as the challenges do"):
+        from_voiceprivacy(sorted(tmp_path.glob("*/enrolls")), tmp_path / "lists/all.txt", speech)
+
+
+def test_lists_are_found_in_data_folders(challenge):
+    root, speech = challenge
+    assert find_lists(root) is None, "these folders hold no recordings"
+    for folder in root.iterdir():
+        (folder / "wav.scp").touch()
+    both = root / "libri_dev_trials_all"
+    both.mkdir()
+    (both / "wav.scp").touch()
+    text = "".join((root / f"libri_dev_trials_{sex}" / "trials").read_text() for sex in "fm")
+    (both / "trials").write_text(text)
+    whole = root / "libri_dev"
+    whole.mkdir()
+    (whole / "wav.scp").touch()
+    (whole / "enrolls").write_bytes((root / "libri_dev_enrolls" / "enrolls").read_bytes())
+    theirs = root / "libri_dev_trials_f_anon"
+    theirs.mkdir()
+    (theirs / "wav.scp").touch()
+    (theirs / "trials").write_text("x y target\n")
+    found = find_lists(root, without="_anon")
+    assert [path.parent.name for path in found.trials] == [
+        "libri_dev_trials_f", "libri_dev_trials_m", "vctk_dev_trials_f",
+        "vctk_dev_trials_f_common", "vctk_dev_trials_m", "vctk_dev_trials_m_common",
+    ]  # fmt: skip
+    assert [path.parent.name for path in found.repeated] == ["libri_dev_trials_all"]
+    assert {path.parent.name for path in found.enrolment} == {"libri_dev", "vctk_dev_enrolls"}
+    trials = from_voiceprivacy(found.enrolment, found.trials, speech)
+    assert len(trials.parts) == 6, "an enrolment list in libri_dev is that of libri_dev_trials_f"
+    used = {r.name for r in trials.recordings}
+    used |= {r.name for model in trials.models for r in model.recordings}
+    assert used == found.names()
 
 
 def test_words_are_averaged_over_corpora(challenge):

@@ -1,7 +1,7 @@
-"""Means over the data sets and sexes of a benchmark, for figures that are not of trials.
+"""Figures of a benchmark's parts, and their weighted means, for figures that are not of trials.
 
 G_VD, rho_F0 and word error rates with the weights of the VoicePrivacy Challenges; the mean of equal
-error rates is in ``protection.py``.
+error rates is in ``protection.py``. A development and a test set have a mean each.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ import numpy as np
 from voicenym.evaluation.distinctiveness import vectors
 from voicenym.evaluation.reported_metrics import WEIGHTED, named
 from voicenym.evaluation.results import Measured
-from voicenym.evaluation.trials import Part, Trials
-from voicenym.metrics import weighted_gain, weighted_ratio
+from voicenym.evaluation.trials import Part, Trials, by_group
+from voicenym.metrics.bootstrap_draws import Drawn, share
 from voicenym.metrics.metric import Metric
 from voicenym.metrics.metric_inputs import RecognisedWords, Tally, VoiceVectors
 from voicenym.metrics.voice_distinctiveness import GAIN
-from voicenym.metrics.weighted import WeightedMean
+from voicenym.metrics.voice_distinctiveness import distinctiveness as gain
+from voicenym.metrics.weighted import weighted_mean
 
 
 def utility(
@@ -51,8 +52,8 @@ def utility(
                 found.append((tally.above[mine], tally.below[mine], speakers))
                 used.append(part)
         if used:
-            mean = weighted_ratio(found, [p.weight for p in used], unit=metric.unit, **options)
-            figures.update(_figures(name, metric, mean, used))
+            drawn = [share(above, below, speakers) for above, below, speakers in found]
+            figures.update(_figures(name, metric, drawn, used, **options))
             notes += _lacking(name, parts, used)
     return figures, notes
 
@@ -81,8 +82,9 @@ def distinctiveness(
             used.append(part)
     if not used:
         return {}, []
-    mean = weighted_gain(found, [part.weight for part in used], **options)
-    return _figures(GAIN.name, GAIN, mean, used), _lacking(GAIN.name, trials.parts, used)
+    drawn = [gain(oo, aa) for oo, aa in found]
+    figures = _figures(GAIN.name, GAIN, drawn, used, **options)
+    return figures, _lacking(GAIN.name, trials.parts, used)
 
 
 def _names(trials: Trials, part: Part) -> set[str]:
@@ -91,18 +93,22 @@ def _names(trials: Trials, part: Part) -> set[str]:
 
 
 def _figures(
-    name: str, metric: Metric[Any], mean: WeightedMean, parts: Sequence[Part]
+    name: str, metric: Metric[Any], drawn: Sequence[Drawn], parts: Sequence[Part], **options: Any
 ) -> dict[str, Measured]:
-    names = [f"{WEIGHTED} {name}", *(f"{name} {part.name}" for part in parts)]
-    values, intervals = (mean.value, *mean.parts), (mean.interval, *mean.intervals)
-    return {
-        name: metric.figure(value, interval)
-        for name, value, interval in zip(names, values, intervals, strict=True)
-    }
+    """The weighted mean of each group of parts, and the figure of each part."""
+    figures: dict[str, Measured] = {}
+    for group, places in by_group(parts).items():
+        weights = [weight for i in places if (weight := parts[i].weight) is not None]
+        mean = weighted_mean([drawn[i] for i in places], weights, metric.unit, **options)
+        figures[f"{WEIGHTED} {name}{group}"] = metric.figure(mean.value, mean.interval)
+    every = weighted_mean(drawn, [1.0] * len(drawn), metric.unit, **options)
+    for part, value, interval in zip(parts, every.parts, every.intervals, strict=True):
+        figures[f"{name} {part.name}"] = metric.figure(value, interval)
+    return figures
 
 
 def _lacking(metric: str, parts: Sequence[Part], used: Sequence[Part]) -> list[str]:
-    absent = [part.name for part in parts if part not in used]
+    absent = [part.name for part in parts if part not in used and part.weight is not None]
     if not absent:
         return []
     return [

@@ -17,7 +17,7 @@ from voicenym.evaluation import reported_metrics
 from voicenym.evaluation.reported_metrics import WEIGHTED
 from voicenym.evaluation.results import AttackFigures, Exposed, Lesson, Measured
 from voicenym.evaluation.system_settings import label
-from voicenym.evaluation.trials import Trials
+from voicenym.evaluation.trials import Trials, by_group
 from voicenym.metrics import Speakers, eer, zebra
 from voicenym.metrics.metric_inputs import TrialScores
 from voicenym.metrics.weighted import weighted_mean
@@ -197,20 +197,23 @@ def _subgroup(scores: TrialScores, name: str) -> dict[str, Measured]:
 
 def _by_part(scores: np.ndarray, trials: Trials, replicates: int) -> dict[str, Measured]:
     """Figures of each part of a benchmark, and their weighted means."""
-    if not trials.parts:
-        return {}
-    parts = [
+    parts = [p for p in trials.parts if (p.tested & trials.target).any()]
+    parts = [p for p in parts if (p.tested & trials.nontarget).any()]
+    own = [
         _scores(scores, Trials(trials.models, trials.recordings, part.tested), replicates)
-        for part in trials.parts
+        for part in parts
     ]
-    weights = [part.weight for part in trials.parts]
     figures = {}
     for metric in reported_metrics.of(TrialScores):
-        if metric.subgroups and metric.redraw is not None:
-            drawn = [metric.redraw(part) for part in parts]
+        if not metric.subgroups or metric.redraw is None:
+            continue
+        for group, places in by_group(parts).items():
+            drawn = [metric.redraw(own[i]) for i in places]
+            weights = [weight for i in places if (weight := parts[i].weight) is not None]
             mean = weighted_mean(drawn, weights, replicates=replicates)
-            figures[f"{WEIGHTED} {metric.name}"] = metric.figure(mean.value, mean.interval)
-    for part, part_scores in zip(trials.parts, parts, strict=True):
+            name = f"{WEIGHTED} {metric.name}{group}"
+            figures[name] = metric.figure(mean.value, mean.interval)
+    for part, part_scores in zip(parts, own, strict=True):
         figures.update(_subgroup(part_scores, part.name))
     return figures
 

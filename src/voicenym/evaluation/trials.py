@@ -27,12 +27,26 @@ class Part:
     Args:
         name: for reports, such as ``LibriSpeech f``.
         tested: ``[model, recording]``, which pairs are in it.
-        weight: in the mean over parts.
+        weight: in the mean over parts; None where there is no such mean.
+        group: parts that have a mean of their own, such as ``dev``; empty where there is one mean.
     """
 
     name: str
     tested: np.ndarray
-    weight: float
+    weight: float | None
+    group: str = ""
+
+
+def by_group(parts: Sequence[Part]) -> dict[str, list[int]]:
+    """Places of the parts of each mean, by the name that it adds to a figure's.
+
+    Parts without a weight have no mean, and are in no group.
+    """
+    found: dict[str, list[int]] = {}
+    for place, part in enumerate(parts):
+        if part.weight is not None:
+            found.setdefault(f" {part.group}".rstrip(), []).append(place)
+    return found
 
 
 @dataclass(frozen=True)

@@ -90,22 +90,30 @@ def identified(system: SystemResults) -> str:
 
 
 def weighted(system: SystemResults) -> list[str]:
-    """The lowest weighted mean of an attacker without the key, where there is one.
+    """The lowest weighted mean of an attacker without the key, of each test set that has one.
 
     It may be another attacker than the strongest one, whose rate has one threshold for all data
     sets.
     """
-    name = f"{WEIGHTED} {headline().name}"
-    found = [a for a in system.attacks if not a.holds_key and name in a.figures]
-    if not found:
-        return []
-    top = min(found, key=lambda a: a.figures[name].value)
-    mean = top.figures[name]
-    return [
-        f"<p>Mean over data sets and sexes with the weights of the VoicePrivacy Challenge: "
-        f"<b>{number(mean.value, 1)}&nbsp;%</b>{_limits(mean)}, by {escape(top.attacker)}, "
-        f"{escape(top.verifier)}.</p>"
-    ]
+    start = f"{WEIGHTED} {headline().name}"
+    attacks = [attack for attack in system.attacks if not attack.holds_key]
+    names = {key: None for attack in attacks for key in attack.figures}
+    lines = []
+    for name in names:
+        if name != start and not name.startswith(f"{start} "):
+            continue
+        top = min(
+            (attack for attack in attacks if name in attack.figures),
+            key=lambda attack, name=name: attack.figures[name].value,  # type: ignore[misc]
+        )
+        mean = top.figures[name]
+        whose = f" of {escape(name.removeprefix(start).strip())}" if name != start else ""
+        lines.append(
+            f"<p>Mean over data sets and sexes{whose} with the weights of the VoicePrivacy "
+            f"Challenge: <b>{number(mean.value, 1)}&nbsp;%</b>{_limits(mean)}, by "
+            f"{escape(top.attacker)}, {escape(top.verifier)}.</p>"
+        )
+    return lines
 
 
 def _limits(m: Measured) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -28,9 +29,12 @@ def from_voiceprivacy(
 ) -> Trials:
     """Trials of the challenges' lists, of one data set and sex or of all at once.
 
-    A list's data set follows from the name of its file or folder, as the challenges name them
-    (``libri_dev_trials_f/trials``, ``vctk_dev_trials_m_common/trials``). Where all lists' are, the
-    trials have parts with the weights of :data:`WEIGHTS`.
+    Every list is a part of the trials, with figures of its own, and its speakers are enrolled by
+    the enrolment list of its own test set: a development and a test set never mix. Test set, data
+    set and sex follow from the name of a list's file or folder, as the challenges name them
+    (``libri_dev_trials_f/trials``, ``vctk_dev_trials_m_common/trials``, ``libri_test/trials_f``).
+    Where all lists' data sets are known, the parts have the weights of :data:`WEIGHTS`, and there
+    is a mean for each test set.
 
     Args:
         enrolment: ``enrolls`` files (utterances, one a line), or Kaldi ``utt2spk`` of them.
@@ -38,54 +42,110 @@ def from_voiceprivacy(
         recordings: that the lists speak of.
 
     Raises:
-        CorpusError: lines that cannot be understood; utterances that are not there.
+        CorpusError: lines that cannot be understood; utterances that are not there; a speaker whom
+            two enrolment lists enrol, where names do not say which is meant.
     """
     enrolments = [enrolment] if isinstance(enrolment, Path) else list(enrolment)
     lists = [trials] if isinstance(trials, Path) else list(trials)
     known = {recording.name: recording for recording in recordings}
-    enrolled: dict[str, dict[str, Recording]] = defaultdict(dict)
-    missing = []
-    for path in enrolments:
-        for line in _lines(path):
-            name = line.split()[0]
-            if name in known:
-                enrolled[known[name].speaker][name] = known[name]
-            else:
-                missing.append(name)
-    rows = [(path, *row) for path in lists for row in _rows(path)]
-    for path, speaker, name, _ in rows:
-        if name not in known:
-            missing.append(name)
-        elif speaker not in enrolled:
-            said = ", ".join(map(str, enrolments))
-            raise CorpusError(f"{path}: {speaker} is not enrolled by {said}")
+    rows = {path: trial_rows(path) for path in lists}
+    if not any(rows.values()):
+        raise CorpusError(f"{lists[0]}: no trials in it")
+    enrolled = {path: enrolled_names(path) for path in enrolments}
+    named = [name for names in enrolled.values() for name in names]
+    named += [name for own in rows.values() for _, name, _ in own]
+    missing = [name for name in dict.fromkeys(named) if name not in known]
     if missing:
         names = ", ".join(path.name for path in (*enrolments, *lists))
         raise CorpusError(
             f"{len(missing)} utterances of {names} have no recording: " + ", ".join(missing[:5])
         )
-    if not rows:
-        raise CorpusError(f"{lists[0]}: no trials in it")
-    models = [
-        Model(s, s, tuple(own.values()), next(iter(own.values())).sex)
-        for s, own in sorted(enrolled.items())
+    models: dict[tuple[tuple[Path, ...], str], Model] = {}
+    places: dict[Path, tuple[Path, ...]] = {}
+    for path in lists:
+        places[path] = _own(path, enrolments)
+        for speaker, one in _models(path, places[path], enrolled, known).items():
+            models.setdefault((places[path], speaker), one)
+    for path in lists:
+        for speaker, *_ in rows[path]:
+            if (places[path], speaker) not in models:
+                said = ", ".join(map(str, places[path]))
+                raise CorpusError(f"{path}: {speaker} is not enrolled by {said}")
+    order = sorted(models, key=lambda which: (which[1], which[0]))
+    speakers = Counter(speaker for _, speaker in order)
+    chosen = [
+        models[which]
+        if speakers[which[1]] == 1
+        else replace(models[which], name=f"{which[1]} ({set_of(which[0][0])})")
+        for which in order
     ]
-    tried = [known[name] for name in sorted({name for _, _, name, _ in rows})]
-    model_at = {model.name: i for i, model in enumerate(models)}
+    tried = [known[name] for name in sorted({name for own in rows.values() for _, name, _ in own})]
+    model_at = {which: i for i, which in enumerate(order)}
     tried_at = {recording.name: i for i, recording in enumerate(tried)}
-    empty = np.zeros((len(models), len(tried)), dtype=bool)
-    tested = {path: empty.copy() for path in lists}
-    for path, speaker, name, kind in rows:
-        if (known[name].speaker == speaker) != (kind == "target"):
-            raise CorpusError(
-                f"{path}: {speaker} {name} {kind}, but {name} is by {known[name].speaker}"
-            )
-        tested[path][model_at[speaker], tried_at[name]] = True
+    tested = {path: np.zeros((len(order), len(tried)), dtype=bool) for path in lists}
+    for path in lists:
+        for speaker, name, kind in rows[path]:
+            if (known[name].speaker == speaker) != (kind == "target"):
+                raise CorpusError(
+                    f"{path}: {speaker} {name} {kind}, but {name} is by {known[name].speaker}"
+                )
+            tested[path][model_at[places[path], speaker], tried_at[name]] = True
     whole = np.any(list(tested.values()), axis=0)
-    sexes = [model.sex for model in models]
-    compared = [sum(s == sex for s in sexes) for sex in set(sexes)]
-    plain = Trials(tuple(models), tuple(tried), whole, tuple(few(min(compared))))
-    return _weighted(plain, tested)
+    sexes = np.array([model.sex for model in chosen])
+    compared = [
+        int((mask.any(1) & (sexes == sex)).sum())
+        for mask in tested.values()
+        for sex in set(sexes[mask.any(1)])
+    ]
+    plain = Trials(tuple(chosen), tuple(tried), whole, tuple(few(min(compared))))
+    return _with_parts(plain, {path: mask for path, mask in tested.items() if mask.any()})
+
+
+def _own(trials: Path, enrolments: Sequence[Path]) -> tuple[Path, ...]:
+    """Enrolment lists of a trial list: those of its test set, or all where none is named so."""
+    mine = tuple(path for path in enrolments if set_of(path) == set_of(trials))
+    return mine or tuple(enrolments)
+
+
+def _models(
+    trials: Path,
+    enrolments: Sequence[Path],
+    enrolled: Mapping[Path, Sequence[str]],
+    known: Mapping[str, Recording],
+) -> dict[str, Model]:
+    """Speakers of a trial list's enrolment lists."""
+    lists: dict[str, Path] = {}
+    own: dict[str, dict[str, Recording]] = defaultdict(dict)
+    for path in enrolments:
+        for name in enrolled[path]:
+            speaker = known[name].speaker
+            if lists.setdefault(speaker, path) != path:
+                raise CorpusError(
+                    f"{speaker} is enrolled by {lists[speaker]} and by {path}, and the name of "
+                    f"{trials} does not say by which: name lists as the challenges do "
+                    "(libri_dev_enrolls/enrolls, libri_dev_trials_f/trials), or give one test set"
+                )
+            own[speaker][name] = known[name]
+    return {
+        speaker: Model(speaker, speaker, tuple(mine.values()), next(iter(mine.values())).sex)
+        for speaker, mine in own.items()
+    }
+
+
+def set_of(path: Path) -> str:
+    """The test set that a list's file or folder is named after.
+
+    Example:
+        >>> set_of(Path("data/vctk_dev_trials_f_common/trials"))
+        'vctk_dev'
+        >>> set_of(Path("data/libri_test/trials_f"))
+        'libri_test'
+    """
+    for name in (path.stem, path.parent.name):
+        before, mark, _ = name.replace("_enrolls", "_trials").partition("_trials")
+        if mark and before:
+            return before
+    return path.parent.name
 
 
 def data_set(trials: Path) -> str | None:
@@ -103,51 +163,134 @@ def data_set(trials: Path) -> str | None:
     return "VCTK common" if "common" in words else "VCTK different"
 
 
-def _weighted(trials: Trials, tested: dict[Path, np.ndarray]) -> Trials:
-    """The same with parts by data set and sex, or a warning that says why there are none."""
-    named = {path: data_set(path) for path in tested}
-    strange = [path for path, name in named.items() if name is None]
-    unknown = [model.name for model in trials.models if model.sex not in SEXES]
-    why = ""
-    if strange:
-        why = f"{strange[0]} is not named after a data set that has a weight"
-    elif unknown:
-        why = f"the sex of {unknown[0]} is unknown"
+@dataclass(frozen=True)
+class _List:
+    """A trial list, or the trials of one sex in it.
+
+    Args:
+        path: its file.
+        tested: ``[model, recording]``.
+        sex: of its speakers; empty where it is unknown, or both.
+        data: its data set; None where it is not named after one.
+    """
+
+    path: Path
+    tested: np.ndarray
+    sex: str
+    data: str | None
+
+    @property
+    def subset(self) -> str:
+        """``dev`` or ``test`` of its test set's name, or the whole name."""
+        return set_of(self.path).partition("_")[2] or set_of(self.path)
+
+    @property
+    def own_name(self) -> str:
+        """``libri_dev_trials_f``, of its folder or of folder and file."""
+        folder, file = self.path.parent.name, self.path.stem
+        if file == "trials" or not folder:
+            return folder or file
+        return file if "_trials" in file else f"{folder}_{file}"
+
+
+def _with_parts(trials: Trials, tested: Mapping[Path, np.ndarray]) -> Trials:
+    """The same with a part for each list, weighted where the challenges have weights."""
+    lists = [
+        _List(path, mask & rows[:, None], sex, data_set(path))
+        for path, mask in tested.items()
+        for sex, rows in _sexes(trials, mask, data_set(path)).items()
+    ]
+    why = _unweighted(trials, tested)
+    warnings = list(trials.warnings)
     if why:
-        said = f"no weighted mean over data sets: {why}"
-        return Trials(trials.models, trials.recordings, trials.tested, (*trials.warnings, said))
+        warnings.append(f"no weighted mean over data sets: {why}")
+        if len(lists) < 2:
+            return replace(trials, warnings=tuple(warnings))
+        each = tuple(Part(one.own_name, one.tested, None) for one in lists)
+        return replace(trials, warnings=tuple(warnings), parts=each, spoken=each)
+    subsets = list(dict.fromkeys(one.subset for one in lists))
+    parts: list[Part] = []
+    spoken: list[Part] = []
+    for subset in subsets:
+        group = subset if len(subsets) > 1 else ""
+        mine = [one for one in lists if one.subset == subset]
+        some, left_out = _weighted(trials, mine, group)
+        parts += some
+        if left_out:
+            whose = f" of {group}" if group else ""
+            warnings.append(
+                f"the weighted mean{whose} lacks parts of VoicePrivacy's, whose weight the others "
+                "bear: " + "; ".join(left_out)
+            )
+        spoken += _spoken(some, group)
+    return replace(trials, warnings=tuple(warnings), parts=tuple(parts), spoken=tuple(spoken))
+
+
+def _sexes(trials: Trials, mask: np.ndarray, data: str | None) -> dict[str, np.ndarray]:
+    """Rows of models by sex, where the weights of a list's data set are of one sex each."""
+    sexes = np.array([model.sex for model in trials.models])
+    there = set(sexes[mask.any(1)])
+    if data is None or not there <= SEXES.keys():
+        return {next(iter(there)) if len(there) == 1 else "": np.ones(len(sexes), dtype=bool)}
+    return {sex: sexes == sex for sex in SEXES if sex in there}
+
+
+def _unweighted(trials: Trials, tested: Mapping[Path, np.ndarray]) -> str:
+    """Why there is no weighted mean; empty where there is one."""
+    strange = [path for path in tested if data_set(path) is None]
+    if strange:
+        return f"{strange[0]} is not named after a data set that has a weight"
+    unknown = [model.name for model in trials.models if model.sex not in SEXES]
+    return f"the sex of {unknown[0]} is unknown" if unknown else ""
+
+
+def _weighted(trials: Trials, lists: Sequence[_List], group: str) -> tuple[list[Part], list[str]]:
+    """Parts of one test set in the order of the weights, and which of them are missing."""
     parts, left_out = [], []
     for name, weight in WEIGHTS.items():
-        lists = [tested[path] for path in tested if named[path] == name]
         for sex, people in SEXES.items():
-            rows = np.array([model.sex == sex for model in trials.models])
-            mask = np.any([np.zeros_like(trials.tested), *lists], axis=0) & rows[:, None]
-            if (mask & trials.target).any() and (mask & trials.nontarget).any():
-                parts.append(Part(f"{name} {sex}", mask, weight))
-            else:
+            mine = [
+                one
+                for one in lists
+                if (one.data, one.sex) == (name, sex)
+                and (one.tested & trials.target).any()
+                and (one.tested & trials.nontarget).any()
+            ]
+            label = " ".join(filter(None, (name, group, sex)))
+            for one in mine:  # lists of one data set and sex share its weight
+                own = label if len(mine) == 1 else f"{label} ({one.own_name})"
+                parts.append(Part(own, one.tested, weight / len(mine), group))
+            if not mine:
                 left_out.append(f"{name}, {people}")
-    warnings = list(trials.warnings)
-    if left_out:
-        warnings.append(
-            "the weighted mean lacks parts of VoicePrivacy's, whose weight the others bear: "
-            + "; ".join(left_out)
-        )
-    spoken = []
+    return parts, left_out
+
+
+def _spoken(parts: Sequence[Part], group: str) -> list[Part]:
+    """Parts of word error rates, by corpus."""
+    found = []
     for name, weight in WORDS.items():
         mine = [part.tested for part in parts if part.name.split()[0] == name]
         if mine:
-            spoken.append(Part(name, np.any(mine, axis=0), weight))
-    return Trials(
-        trials.models,
-        trials.recordings,
-        trials.tested,
-        tuple(warnings),
-        tuple(parts),
-        tuple(spoken),
-    )
+            label = " ".join(filter(None, (name, group)))
+            found.append(Part(label, np.any(mine, axis=0), weight, group))
+    return found
 
 
-def _rows(path: Path) -> list[tuple[str, str, str]]:
+def enrolled_names(path: Path) -> list[str]:
+    """Utterances of an enrolment list.
+
+    Raises:
+        CorpusError: it cannot be read.
+    """
+    return [line.split()[0] for line in _lines(path)]
+
+
+def trial_rows(path: Path) -> list[tuple[str, str, str]]:
+    """Speaker, utterance, and ``target`` or ``nontarget`` of a trial list.
+
+    Raises:
+        CorpusError: it cannot be read, or a line cannot be understood.
+    """
     rows = []
     for line in _lines(path):
         parts = line.split()
