@@ -15,7 +15,7 @@ pytest.importorskip("safetensors")
 pytest.importorskip("tokenizers")
 
 from voicenym.apps.cli import app
-from voicenym.nets.content import word_codes
+from voicenym.nets.content import content_encoders, word_codes
 from voicenym.nets.words.whisper import Whisper, Writing
 from voicenym.nets.words.whisper_published import Published, save_published
 
@@ -86,6 +86,13 @@ def test_codes_are_trained_kept_and_gone_on_from(run, corpus):
     assert found.sizes.states == 32
     card = json.loads((corpus / "codes" / "config.json").read_text())["card"]
     assert card["recordings"] == 12
+    content = content_encoders.load(corpus / "codes" / "content")
+    with torch.inference_mode():
+        frames = content(0.1 * torch.randn(1, 16_000))
+    assert frames.shape == (1, 25, 8)
+    torch.testing.assert_close(
+        content.codes.quantizer.books[0](frames[0])[1], frames[0], atol=1e-3, rtol=1e-3
+    )
     more = ("--from", "codes", "-o", "more", "--states", "states", "--shelf", "shelf")
     done = run(*more, "--steps", 4)
     assert done.exit_code == 0, done.output

@@ -181,11 +181,11 @@ class Encoder(torch.nn.Module):
         bank = filterbank(RATE, FFT, sizes.bands, 0.0, RATE / 2)
         self.register_buffer("bank", bank, persistent=False)
 
-    def spectra(self, waveforms: torch.Tensor) -> torch.Tensor:
+    def spectra(self, waveforms: torch.Tensor, states: int | None = None) -> torch.Tensor:
         """Log mel spectra ``[batch, band, 2 * state]`` of waveforms ``[batch, time]`` at 16 kHz,
-        zero-padded or cut to a whole window.
+        zero-padded or cut to so many states; to a whole window, as Whisper is trained, by default.
         """
-        whole = self.states * STATE
+        whole = (states or self.states) * STATE
         padded = pad(waveforms[:, :whole], (0, whole - min(whole, waveforms.shape[1])))
         power = torch.stft(padded, FFT, HOP, window=self.window, return_complex=True).abs().square()
         mel = (self.bank @ power[..., :-1]).clamp_min(LEAST).log10()
@@ -193,10 +193,18 @@ class Encoder(torch.nn.Module):
 
     def forward(self, spectra: torch.Tensor) -> torch.Tensor:
         """States ``[batch, state, width]`` of spectra ``[batch, band, 2 * state]``."""
-        x = gelu(self.conv2(gelu(self.conv1(spectra)))).transpose(1, 2) + self.positions
+        return self.layer_states(spectra)[-1]
+
+    def layer_states(self, spectra: torch.Tensor) -> list[torch.Tensor]:
+        """States ``[batch, state, width]`` after each layer, the last with its norm."""
+        x = gelu(self.conv2(gelu(self.conv1(spectra)))).transpose(1, 2)
+        x = x + self.positions[: x.shape[1]]
+        found = []
         for layer in self.layers:
             x = layer(x)
-        return self.norm(x)  # type: ignore[no-any-return]
+            found.append(x)
+        found[-1] = self.norm(x)
+        return found
 
 
 class Decoder(torch.nn.Module):

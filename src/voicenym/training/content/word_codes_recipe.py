@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from voicenym.training.speech.speech_cache import Utterance
 
 
+CONTENT = "content"
+"""Folder of the content encoder, Whisper's encoder and the codes, within the output folder."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class WordCodesRecipe(SpeechRecipe):
     """Train codes of words: a discrete bottleneck that Whisper's own decoder understands.
@@ -40,9 +44,11 @@ class WordCodesRecipe(SpeechRecipe):
     def run(self, report: Report) -> Trained:
         """Extract Whisper's states, train and save the codes."""
         require_training()
+        from voicenym.nets.content import content_encoders
         from voicenym.nets.content import word_codes as codes
         from voicenym.nets.hub import place_of
         from voicenym.nets.words.whisper_published import published
+        from voicenym.nets.words.word_code_content import WordCodeContent
         from voicenym.training.content import train_word_codes as steps
         from voicenym.training.content.word_state_dataset import StateFiles, parted, pieces
         from voicenym.training.speech.speaker_split import speaker_split
@@ -94,9 +100,11 @@ class WordCodesRecipe(SpeechRecipe):
             ),
         }
         codes.save(made, self.output, card, half=True)
+        content = WordCodeContent.of(network, made)
+        content_encoders.save(content, self.output / CONTENT, card, half=True)
         return self.result(
             outcome,
             {"nats a token on held-out speakers": outcome.best},
             f"{self.output}: {outcome.steps} steps, {outcome.best:.3f} nats a token on speakers "
-            "kept out",
+            f"kept out; {self.output / CONTENT}: the content encoder of a synthesizer",
         )

@@ -19,6 +19,8 @@ class SynthesizerRecipe(SpeechRecipe):
         content: As --content of voicenym models assemble: it will be the pipeline's.
         speaker: As --speaker of voicenym models assemble; or ecapa:PLACE, xvector:PLACE.
         start: Folder of a synthesizer to go on from.
+        whisper: A Whisper whose states of original and synthesized speech are to agree, where the
+            configuration weighs words; as of voicenym train word-codes.
         half: Keep the result in half precision.
         batch: Crops in a step.
     """
@@ -31,6 +33,7 @@ class SynthesizerRecipe(SpeechRecipe):
     content: str
     speaker: str
     start: Path | None = option("--from", default=None)
+    whisper: str | None = None
     half: bool = False
     batch: int | None = option(default=None, minimum=2)
 
@@ -38,7 +41,9 @@ class SynthesizerRecipe(SpeechRecipe):
         """Train and save the synthesizer."""
         require_training()
         from voicenym.nets.encoder_folders import folder_of
+        from voicenym.nets.hub import place_of
         from voicenym.nets.synthesis.synthesizers import save
+        from voicenym.nets.words.whisper_published import published
         from voicenym.training.speech.preparation import hours
         from voicenym.training.speech.speaker_split import speaker_split
         from voicenym.training.synthesis import train_synthesizer as steps
@@ -47,6 +52,9 @@ class SynthesizerRecipe(SpeechRecipe):
 
         config = self.configured(SynthesizerConfig, batch=self.batch)
         resources = self.resources(report)
+        recogniser = None
+        if self.whisper is not None:
+            recogniser = published(Path(place_of(self.whisper))).network.encoder
         folders = folder_of("content", self.content), folder_of("speaker", self.speaker)
         parts, learnt = steps.parts(config, *folders, self.start)
         steps.check_resumable(self.output, parts, learnt, config)
@@ -57,7 +65,10 @@ class SynthesizerRecipe(SpeechRecipe):
             conditioned(some, parts, place, device, report.say)
             for some in self.prepared(chosen, kept, report)
         )
-        outcome = steps.train(parts.synthesizer, train, held_out, config, self.output, **resources)
+        outcome = steps.train(
+            parts.synthesizer, train, held_out, config, self.output,
+            recogniser=recogniser, **resources,
+        )  # fmt: skip
         utterances = [item.utterance for item in train]
         card = {
             **self.data_card(utterances),

@@ -16,6 +16,7 @@ import torch
 
 from voicenym.nets.synthesis import synthesis_losses
 from voicenym.nets.synthesis.synthesizer import Synthesizer
+from voicenym.nets.words.whisper import Encoder as WhisperEncoder
 from voicenym.resynthesis.pipeline.synthesis_settings import Settings
 from voicenym.training.run.audio_logging import log_audio
 from voicenym.training.run.fit import share_done
@@ -24,6 +25,7 @@ from voicenym.training.synthesis.discriminator_setup import (
     discriminator_outputs,
     make_discriminators,
 )
+from voicenym.training.synthesis.recogniser_loss import RecogniserLoss
 from voicenym.training.synthesis.synthesis_dataset import SynthesisCrop
 
 LOGGED = 3
@@ -53,6 +55,8 @@ class SynthesizerConfig:
         spectra: weight of magnitudes in three resolutions (Yamamoto et al. 2020); 0 in HiFi-GAN.
         features: weight of the discriminators' layers.
         game: weight of what they say.
+        words: weight of the distance of a recogniser's states between the original and the
+            synthesized crop (:mod:`voicenym.training.synthesis.recogniser_loss`); 0 for none.
         rate: peak of the learning rate (AdamW).
         betas: of the optimizers.
         decay: of the weights.
@@ -78,6 +82,7 @@ class SynthesizerConfig:
     spectra: float = 0.0
     features: float = 2.0
     game: float = 1.0
+    words: float = 0.0
     rate: float = 2e-4
     betas: tuple[float, float] = (0.8, 0.99)
     decay: float = 0.01
@@ -123,6 +128,10 @@ class Speaking(pl.LightningModule):
         generator = seeded(self.device, self.recipe.seed, self.global_rank, self.global_step)
         return torch.randint(2**62, (rows,), generator=generator, device=self.device)
 
+    def other_distances(self, real: torch.Tensor, made: torch.Tensor) -> dict[str, torch.Tensor]:
+        """More figures of a validation, by name."""
+        return {}
+
     def validation_step(self, batch: Sequence[torch.Tensor], index: int) -> None:
         crop = SynthesisCrop(*batch)
         rows, frames = crop.f0.shape
@@ -131,19 +140,39 @@ class Speaking(pl.LightningModule):
         distance = synthesis_losses.mel_distance(crop.samples, made, self.mel)
         # an utterance counts as much as it is long
         self.log("mel distance", distance, batch_size=rows * frames, sync_dist=True)
+        for name, value in self.other_distances(crop.samples, made).items():
+            self.log(name, value, batch_size=rows * frames, sync_dist=True)
         if index < LOGGED:
             both = {"original": crop.samples[:1], "spoken": made[:1]}
             log_audio(self, both, self.mel, self.network.rate, index)
 
 
 class Adversarial(Speaking):
-    """The training step of a synthesizer that is one network."""
+    """The training step of a synthesizer that is one network.
 
-    def __init__(self, network: Synthesizer, config: SynthesizerConfig) -> None:
+    Args:
+        network: to train.
+        config: of the training.
+        recogniser: encoder of the distance that ``config.words`` weighs.
+    """
+
+    def __init__(
+        self,
+        network: Synthesizer,
+        config: SynthesizerConfig,
+        recogniser: WhisperEncoder | None = None,
+    ) -> None:
         super().__init__(network, config)
+        # in a list, so that its weights are not this module's
+        self._states = [RecogniserLoss(recogniser)] if recogniser and config.words else []
         self.judges = torch.nn.ModuleList()
         if config.adversarial < 1.0:
             self.judges.extend(make_discriminators(config.judges))
+
+    def other_distances(self, real: torch.Tensor, made: torch.Tensor) -> dict[str, torch.Tensor]:
+        if not self._states:
+            return {}
+        return {"words": self._states[0].to(self.device)(real, made)}
 
     def configure_optimizers(self) -> list[torch.optim.Optimizer]:
         parts = [self.network, self.judges] if len(self.judges) else [self.network]
@@ -161,6 +190,10 @@ class Adversarial(Speaking):
                 apart = synthesis_losses.multi_resolution_stft(crop.samples, made)
             self.log("train/spectra", apart.detach())
             loss = loss + self.recipe.spectra * apart
+        for states in self._states:
+            of_words = states.to(self.device)(crop.samples, made)
+            self.log("train/words", of_words.detach(), prog_bar=True)
+            loss = loss + self.recipe.words * of_words
         if self._trainer is None:
             return loss
         optimizers = self.optimizers()

@@ -20,6 +20,7 @@ from voicenym.nets.synthesis.acoustic_nsf import AcousticNsf
 from voicenym.nets.synthesis.hifigan import HifiGan
 from voicenym.nets.synthesis.synthesizer import Synthesizer
 from voicenym.nets.weight_norm import fold, normalize_weights
+from voicenym.nets.words.whisper import Encoder as WhisperEncoder
 from voicenym.resynthesis.pipeline.assembly import Assembly
 from voicenym.resynthesis.pipeline.synthesis_settings import TrainingRecord, names
 from voicenym.training.run.fit import Limits, Machine, Outcome, fit
@@ -99,6 +100,7 @@ def train(
     config: SynthesizerConfig,
     folder: Path,
     *,
+    recogniser: WhisperEncoder | None = None,
     seconds: float | None = None,
     machine: Machine | None = None,
     say: Callable[[str], None] = lambda text: None,
@@ -111,6 +113,7 @@ def train(
         held_out: the same of held-out speakers, for validation.
         config: of the training.
         folder: of checkpoints and logs; an interrupted run there continues.
+        recogniser: encoder of the distance that ``config.words`` weighs.
         seconds: time limit.
         machine: what to train on.
         say: receives the figures of every validation.
@@ -121,9 +124,12 @@ def train(
 
     Raises:
         CorpusError: no training utterances, or no held-out ones.
-        VoicenymError: as :func:`voicenym.training.run.fit.fit`.
+        VoicenymError: ``config.words`` without a recogniser; and as
+            :func:`voicenym.training.run.fit.fit`.
     """
     machine = machine or Machine()
+    if config.words and recogniser is None:
+        raise VoicenymError("the configuration weighs words: give a Whisper, --whisper")
     count = machine.crops(config.every, config.batch)
     crops = SynthesisCrops(heard, config.seconds, config.peak, count, config.seed)
     middles = CentreCrops(held_out, config.peak, VALIDATION_UTTERANCES, -(-FFT // network.hop))
@@ -137,7 +143,7 @@ def train(
     else:
         if isinstance(network, HifiGan):
             normalize_weights(network)
-        module = Adversarial(network, config)
+        module = Adversarial(network, config, recogniser)
     loader: dict[str, Any] = machine.loading
     try:
         outcome = fit(

@@ -1,0 +1,50 @@
+"""Distance of a recogniser's states between original and synthesized speech.
+
+Spectral distances weight a sustained vowel and the burst that makes a word another by their energy;
+the encoder of a recogniser weights them by what they mean. The states are those of Whisper's upper
+layers (Radford et al., ICML 2023), without the padding to 30 s, which both sides would share.
+"""
+
+from __future__ import annotations
+
+import torch
+
+from voicenym.nets.words.whisper import STATE, Encoder
+
+LAYERS = 2
+"""Upper layers whose states are compared."""
+
+
+class RecogniserLoss(torch.nn.Module):
+    """Mean squared distance of states, as a share of their variance over the original.
+
+    Args:
+        encoder: trained; it is frozen.
+    """
+
+    def __init__(self, encoder: Encoder) -> None:
+        super().__init__()
+        self.encoder = encoder.requires_grad_(False).eval()
+
+    def train(self, mode: bool = True) -> RecogniserLoss:
+        """The recogniser stays as it is."""
+        return super().train(False)
+
+    def forward(self, original: torch.Tensor, made: torch.Tensor) -> torch.Tensor:
+        """Mean over layers and rows, 0 for equal states; waveforms ``[batch, time]`` at 16 kHz.
+
+        Differentiable with respect to ``made``.
+        """
+        states = min(self.encoder.states, -(-original.shape[1] // STATE))
+        with torch.no_grad():
+            wanted = self._states(original, states)
+        found = self._states(made, states)
+        distances = [
+            (a - b).square().mean() / b.var(dim=(0, 1), correction=0).mean().clamp_min(1e-6)
+            for a, b in zip(found, wanted, strict=True)
+        ]
+        return torch.stack(distances).mean()
+
+    def _states(self, waveforms: torch.Tensor, states: int) -> list[torch.Tensor]:
+        spectra = self.encoder.spectra(waveforms.float(), states)
+        return [x.float() for x in self.encoder.layer_states(spectra)[-LAYERS:]]

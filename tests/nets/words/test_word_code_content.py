@@ -1,0 +1,92 @@
+"""Content encoder of word codes: codebook vectors, lengths, windows, and the folder."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from voicenym.nets.content.content_encoders import load, save
+from voicenym.nets.content.word_codes import WordCodes
+from voicenym.nets.words.whisper import Whisper
+from voicenym.nets.words.word_code_content import WordCodeContent
+
+WHISPER = {"width": 12, "heads": 2, "layers": 2, "bands": 80, "states": 100, "tokens": 30}
+CODES = {"states": 12, "window": 100, "width": 16, "inner": 24, "code": 6, "entries": 9}
+
+
+@pytest.fixture(scope="module")
+def whisper():
+    torch.manual_seed(0)
+    made = Whisper(**WHISPER)
+    with torch.no_grad():
+        for value in made.parameters():
+            value.add_(0.1 * torch.randn(value.shape))
+    return made.eval()
+
+
+@pytest.fixture(scope="module")
+def codes():
+    torch.manual_seed(1)
+    made = WordCodes(**CODES).train()
+    made(torch.randn(3, 50, 12), torch.tensor([50, 40, 30]))
+    return made.eval()
+
+
+@pytest.fixture(scope="module")
+def content(whisper, codes):
+    return WordCodeContent.of(whisper, codes)
+
+
+def noise(*shape, seed=9):
+    return 0.1 * torch.randn(shape, generator=torch.Generator().manual_seed(seed))
+
+
+def test_frames_are_the_codebook_vectors_of_the_codes(whisper, codes, content):
+    wave = noise(1, 32_000)
+    with torch.inference_mode():
+        found = content(wave)[0]
+        numbers = codes.codes(whisper.states(wave)[0])[:, 0]
+    assert found.shape == (50, 6)
+    book = codes.quantizer.books[0]
+    with torch.inference_mode():
+        again, vectors = book(found)
+    assert torch.equal(again, numbers)
+    torch.testing.assert_close(found, vectors)
+    assert len(numbers.unique()) > 1
+
+
+def test_a_row_depends_on_no_other_row(content):
+    wave, lengths = noise(2, 20_000), torch.tensor([20_000, 7_000])
+    with torch.inference_mode():
+        together = content(wave, lengths)
+        alone = content(wave[1:, :7_000])
+    assert content.frames_of(7_000) == 11
+    torch.testing.assert_close(together[1, :11], alone[0])
+    assert not together[1, 11:].any()
+
+
+def test_a_recording_longer_than_a_window_is_encoded_in_windows(content):
+    assert content.most_samples == 32_000
+    wave = noise(100_000)
+    found = content.extract(wave)
+    assert found.shape == (content.frames_of(100_000), 6)
+    step = content.most_samples - 2 * content.context
+    torch.testing.assert_close(
+        found[: step // content.hop],
+        content.extract(wave[: step + content.context])[: step // content.hop],
+    )
+    with pytest.raises(ValueError, match="longer than a window"):
+        content.encode(wave[None, : content.most_samples + content.hop])
+
+
+def test_the_folder_keeps_encoder_and_codes(content, tmp_path):
+    save(content, tmp_path)
+    again = load(tmp_path)
+    wave = noise(1, 16_000)
+    with torch.inference_mode():
+        torch.testing.assert_close(again(wave), content(wave))
+
+
+def test_codes_of_another_whisper_are_refused():
+    with pytest.raises(ValueError, match="codes of 10 elements"):
+        WordCodeContent(WHISPER, {**CODES, "states": 10})
