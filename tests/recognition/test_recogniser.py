@@ -31,7 +31,6 @@ def test_an_unknown_name_lists_those_there_are():
     ("name", "library", "extra"),
     [
         ("sphinx", "pocketsphinx", "evaluate"),
-        ("whisper", "transformers", "recognisers"),
         ("wav2vec2", "transformers", "recognisers"),
     ],
 )

@@ -115,6 +115,23 @@ class RecognisedWords(_Input):
 
 
 @dataclass(frozen=True)
+class RecognisedPhones(_Input):
+    """Pronunciations of reference texts and the phones that a recogniser found.
+
+    Args:
+        references: of each recording the words, of each word its pronunciations, of each of these
+            the phones with blanks between.
+        hypotheses: phones of each recording, in the same order.
+        names, speakers: of the recordings.
+    """
+
+    references: Sequence[Sequence[Sequence[str]]]
+    hypotheses: Sequence[Sequence[str]]
+    names: Sequence[str]
+    speakers: Sequence[str]
+
+
+@dataclass(frozen=True)
 class VoiceVectors(_Input):
     """Speaker vectors of recordings before and after anonymization.
 

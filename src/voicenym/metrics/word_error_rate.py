@@ -12,6 +12,7 @@ import numpy as np
 
 from voicenym.errors import DependencyError
 from voicenym.metrics.bootstrap_draws import Drawn, share
+from voicenym.metrics.english_text import english
 from voicenym.metrics.interval import Interval, ratio_of_sums
 from voicenym.metrics.metric import BOOTSTRAP, Axis, Display, Estimate, Metric
 from voicenym.metrics.metric_inputs import RecognisedWords, Tally
@@ -44,7 +45,9 @@ class ErrorRate:
 
 
 def normalise(text: str) -> str:
-    """Normalised text: NFKC, lower case, no punctuation but apostrophes within words.
+    """Text as recognisers are trained on: NFKC, lower case, apostrophes within words alone.
+
+    Error rates count after :func:`voicenym.metrics.english_text.english`, which goes further.
 
     Digits stay as they are ("2" is not "two"), hyphens part words, white space is one blank. Marks
     that are no letters of their own belong to the word, as the vowels of Hindi or Thai do;
@@ -79,7 +82,7 @@ def word_errors(
     replicates: int = 1000,
     seed: int = 0,
 ) -> ErrorRate:
-    """Word error rate of texts, after :func:`normalise`.
+    """Word error rate of texts, after :func:`voicenym.metrics.english_text.english`.
 
     Args:
         references: transcripts of the recordings.
@@ -134,7 +137,7 @@ def word_counts(
         array([[2, 0, 1, 3]])
     """
     counts = [
-        _counts(normalise(r), normalise(h), characters)
+        _counts(english(r), english(h), characters)
         for r, h in zip(references, hypotheses, strict=True)
     ]
     return np.array(counts, dtype=np.int64).reshape(-1, 4)
@@ -193,7 +196,7 @@ def _metrics(
         chance=None,
         interval=BOOTSTRAP,
         definition=f"Errors of a recogniser as a share of the {unit} of the reference: "
-        "substitutions, deletions and insertions",
+        "substitutions, deletions and insertions, after the normalisation of Radford et al. (2023)",
         data=RecognisedWords,
         measure=lambda words: words.once(count),
         display=Display(table="errors", digits=1, subject="words", card=True, **display),

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from voicenym.recognition.hybrid_recogniser import Hybrid
     from voicenym.recognition.interface import Recogniser
     from voicenym.recognition.transcripts import Transcripts, read_transcripts
+    from voicenym.recognition.whisper_recogniser import WhisperRecogniser
 
 RECOGNISERS: Registry[Recogniser] = Registry(
     "recogniser",
@@ -31,11 +32,7 @@ RECOGNISERS: Registry[Recogniser] = Registry(
             needs="transformers",
             defaults={"weights": "facebook/wav2vec2-base-960h"},
         ),
-        "whisper": Entry(
-            f"{__name__}.published_recogniser:Pretrained",
-            needs="transformers",
-            defaults={"weights": "openai/whisper-small.en"},
-        ),
+        "whisper": Entry(f"{__name__}.whisper_recogniser:WhisperRecogniser", needs="safetensors"),
     },
 )
 """Recognisers by name, with the library that each needs."""
@@ -60,8 +57,8 @@ __all__ = [
 def available() -> list[str]:
     """Names of the recognisers whose library is installed.
 
-    Weights may still be missing: ``whisper`` and ``wav2vec2`` fetch theirs at the first use, and
-    ``ctc`` and ``hybrid`` need a folder of them.
+    Weights may still be missing: ``wav2vec2`` fetches its own at the first use, ``whisper`` needs
+    pulled ones or a folder, and ``ctc`` and ``hybrid`` need a folder.
     """
     return RECOGNISERS.installed()
 
@@ -73,10 +70,11 @@ def recogniser(name: str, /, **options: Any) -> Recogniser:
         name: ``sphinx``, ``whisper``, ``wav2vec2``, or, for a folder of a training, ``hybrid``
             (phones) or ``ctc`` (characters); options may follow: ``whisper:weights=FOLDER``.
         options: of :class:`~voicenym.recognition.sphinx.Sphinx` (``sentences``, ``phrases``...),
-            :class:`~voicenym.recognition.published_recogniser.Pretrained` (``weights``,
-            ``device``...), :class:`~voicenym.recognition.hybrid_recogniser.Hybrid` (``weights``,
-            ``order``...) or :class:`~voicenym.recognition.ctc_recogniser.Trained` (``weights``,
-            ``beam``...).
+            :class:`~voicenym.recognition.whisper_recogniser.WhisperRecogniser` (``weights``,
+            ``language``...), :class:`~voicenym.recognition.published_recogniser.Pretrained`
+            (``weights``, ``device``...), :class:`~voicenym.recognition.hybrid_recogniser.Hybrid`
+            (``weights``, ``order``...) or
+            :class:`~voicenym.recognition.ctc_recogniser.Trained` (``weights``, ``beam``...).
 
     Raises:
         DependencyError: its library is not installed.
@@ -90,17 +88,23 @@ def recogniser(name: str, /, **options: Any) -> Recogniser:
     return RECOGNISERS.load(name, **options)
 
 
-def of_folder(folder: Path | str) -> Trained | Hybrid:
-    """The recogniser in a folder of ``voicenym train recogniser`` or ``voicenym train hybrid``.
+def of_folder(folder: Path | str) -> Trained | Hybrid | WhisperRecogniser:
+    """The recogniser in a folder of ``voicenym train whisper``, ``recogniser`` or ``hybrid``.
 
     Raises:
         DependencyError: safetensors is not installed.
         VoicenymError: no such folder, or weights that do not fit.
     """
+    from pathlib import Path
+
+    from voicenym.nets.checkpoint import configuration
     from voicenym.nets.words.phone_model import holds_phones
     from voicenym.recognition.ctc_recogniser import Trained
     from voicenym.recognition.hybrid_recogniser import Hybrid
+    from voicenym.recognition.whisper_recogniser import WhisperRecogniser
 
+    if configuration(Path(folder)).get("kind") == "whisper":
+        return WhisperRecogniser(Path(folder))
     return Hybrid(folder) if holds_phones(folder) else Trained(folder)
 
 

@@ -1,4 +1,4 @@
-"""Published recognisers through transformers: Whisper, and wav2vec 2.0 and others with CTC."""
+"""Published recognisers through transformers: wav2vec 2.0 and others with CTC."""
 
 from __future__ import annotations
 
@@ -14,22 +14,19 @@ from voicenym.libraries import library
 from voicenym.nets.names_and_paths import as_path, unambiguous
 from voicenym.recognition.interface import RATE, Recogniser, Recording, checked
 
-WINDOW = 30.0
-"""Length of Whisper's input window, in seconds."""
 SHORTEST = 400
 """Receptive field of wav2vec 2.0's convolutions, in samples."""
 
 
 class Pretrained(Recogniser):
-    """A recogniser with published weights: Whisper, or wav2vec 2.0, HuBERT, WavLM with CTC.
+    """A recogniser with published weights: wav2vec 2.0, HuBERT or WavLM with CTC.
 
     Recordings are decoded one by one, because padding in a batch would change the transcripts.
 
     Args:
         weights: a folder with ``config.json``, weights and tokenizer, as ``./FOLDER`` or absolute,
-            or a name on the hub such as ``openai/whisper-small.en``.
+            or a name on the hub such as ``facebook/wav2vec2-base-960h``.
         device: ``cpu``, ``cuda``...
-        language: of a multilingual Whisper, such as ``en``; None for automatic detection.
         revision: commit or tag on the hub, for reproducible figures.
 
     Raises:
@@ -42,7 +39,6 @@ class Pretrained(Recogniser):
         ['PLEASE CALL STELLA']
 
     References:
-        Radford et al. (2023), Robust speech recognition via large-scale weak supervision, ICML.
         Baevski et al. (2020), wav2vec 2.0: a framework for self-supervised learning of speech
         representations, NeurIPS.
     """
@@ -52,7 +48,6 @@ class Pretrained(Recogniser):
         weights: Path | str,
         *,
         device: str = "cpu",
-        language: str | None = None,
         revision: str | None = None,
     ) -> None:
         if find_spec("transformers") is None:
@@ -60,24 +55,23 @@ class Pretrained(Recogniser):
             raise DependencyError(f"transformers is not installed: {cure}")
         self._weights = unambiguous(weights if isinstance(weights, str) else as_path(weights))
         self._device = device
-        self._language = language
         transformers: Any = library("transformers")
         config = self._load(transformers.AutoConfig, revision)
-        self._whisper = config.model_type == "whisper"
-        if self._whisper:
-            kind = transformers.WhisperForConditionalGeneration
-        elif any(name.endswith("ForCTC") for name in config.architectures or ()):
-            kind = transformers.AutoModelForCTC
-        else:
+        if not any(name.endswith("ForCTC") for name in config.architectures or ()):
+            whisper = "; give it as --recogniser whisper" * (config.model_type == "whisper")
             raise VoicenymError(
                 f"{weights}: {config.model_type} ({', '.join(config.architectures or ['?'])}) "
-                "writes no words; give a Whisper or a model ...ForCTC"
+                f"writes no words by CTC; give a model ...ForCTC{whisper}"
             )
         self._processor = self._load(transformers.AutoProcessor, revision)
         rate = self._processor.feature_extractor.sampling_rate
         if rate != RATE:
             raise VoicenymError(f"{weights}: hears {rate} Hz; only models for {RATE} Hz work here")
-        self._model = self._load(kind, revision, use_safetensors=True).eval().to(device)
+        self._model = (
+            self._load(transformers.AutoModelForCTC, revision, use_safetensors=True)
+            .eval()
+            .to(device)
+        )
 
     @property
     def name(self) -> str:
@@ -86,9 +80,8 @@ class Pretrained(Recogniser):
     def transcribe(self, recordings: Sequence[Recording]) -> list[str]:
         import torch
 
-        hear = self._recognise_whisper if self._whisper else self._recognise_ctc
         with torch.inference_mode():
-            return [hear(checked(x, i)) if len(x) else "" for i, x in enumerate(recordings)]
+            return [self._recognise(checked(x, i)) for i, x in enumerate(recordings)]
 
     def _load(self, kind: Any, revision: str | None, **options: Any) -> Any:
         try:
@@ -105,24 +98,9 @@ class Pretrained(Recogniser):
                 "some, and give FOLDER"
             ) from error
 
-    def _recognise_ctc(self, samples: Recording) -> str:
+    def _recognise(self, samples: Recording) -> str:
         if len(samples) < SHORTEST:
             return ""
         inputs = self._processor(samples, sampling_rate=RATE, return_tensors="pt")
         logits = self._model(inputs.input_values.to(self._device)).logits
         return str(self._processor.batch_decode(logits.argmax(-1))[0]).strip()
-
-    def _recognise_whisper(self, samples: Recording) -> str:
-        options: dict[str, Any] = {}
-        if getattr(self._model.generation_config, "is_multilingual", False):
-            options = {"task": "transcribe", "language": self._language}
-        long = len(samples) > WINDOW * RATE
-        how: dict[str, Any] = {}
-        if long:  # windows follow one another by the time stamps that are predicted
-            how = {"truncation": False, "padding": "longest"}
-            options["return_timestamps"] = True
-        inputs = self._processor(
-            samples, sampling_rate=RATE, return_tensors="pt", return_attention_mask=True, **how
-        ).to(self._device)
-        tokens = self._model.generate(**inputs, **options)
-        return str(self._processor.batch_decode(tokens, skip_special_tokens=True)[0]).strip()

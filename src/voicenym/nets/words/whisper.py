@@ -17,6 +17,7 @@ from torch.nn.functional import gelu, pad, scaled_dot_product_attention
 
 from voicenym.dsp.features.mel import filterbank
 from voicenym.nets.architectures import Kinds, Network, sizes
+from voicenym.nets.words.whisper_decoding import MOST_TOKENS, Writing, greedy
 
 RATE, FFT, HOP = 16_000, 400, 160
 WINDOW = 30 * RATE
@@ -27,8 +28,6 @@ STATE = HOP * EVERY
 """Samples per state."""
 LEAST, RANGE = 1e-10, 8.0
 """Power floor, and dynamic range of the spectra in powers of ten."""
-MOST_TOKENS = 224
-"""Largest number of tokens per window, as published."""
 
 
 @dataclass(frozen=True)
@@ -38,11 +37,12 @@ class WhisperSizes:
     Args:
         width: of states.
         heads: of attention.
-        layers: of encoder and decoder each.
+        layers: of the encoder.
         bands: of mel.
         states: of a window.
         tokens: that there are.
         positions: of tokens.
+        decoder_layers: 0 for as many as the encoder has.
     """
 
     width: int = 384
@@ -52,29 +52,12 @@ class WhisperSizes:
     states: int = WINDOW // STATE
     tokens: int = 51_864
     positions: int = 448
+    decoder_layers: int = 0
 
     def __post_init__(self) -> None:
-        if min(dataclasses.astuple(self)) < 1 or self.width % self.heads:
+        given = {**dataclasses.asdict(self), "decoder_layers": self.decoder_layers or self.layers}
+        if min(given.values()) < 1 or self.width % self.heads:
             raise ValueError("sizes are 1 at least, and heads divide the width")
-
-
-@dataclass(frozen=True)
-class Writing:
-    """Special tokens of the decoder; the defaults are those of the English-only models.
-
-    Args:
-        begin: the prefix.
-        end: of the text.
-        words: tokens below this number are word pieces; higher ones are special tokens.
-        never: suppressed tokens, such as brackets.
-        not_first: tokens suppressed at the beginning.
-    """
-
-    begin: tuple[int, ...] = (50_257, 50_362)
-    end: int = 50_256
-    words: int = 50_256
-    never: tuple[int, ...] = ()
-    not_first: tuple[int, ...] = ()
 
 
 class Attention(torch.nn.Module):
@@ -219,7 +202,10 @@ class Decoder(torch.nn.Module):
         self.tokens = torch.nn.Embedding(sizes.tokens, sizes.width)
         self.positions = torch.nn.Parameter(torch.zeros(sizes.positions, sizes.width))
         self.layers = torch.nn.ModuleList(
-            [Layer(sizes.width, sizes.heads, cross=True) for _ in range(sizes.layers)]
+            [
+                Layer(sizes.width, sizes.heads, cross=True)
+                for _ in range(sizes.decoder_layers or sizes.layers)
+            ]
         )
         self.norm = torch.nn.LayerNorm(sizes.width)
 
@@ -281,39 +267,15 @@ class Whisper(Network):
         """
         return self.encoder(self.encoder.spectra(waveforms))  # type: ignore[no-any-return]
 
-    @torch.inference_mode()
     def write(self, states: torch.Tensor, how: Writing, most: int = MOST_TOKENS) -> list[list[int]]:
-        """Greedy decoding; texts as tokens, without the prefix and the end.
+        """Greedy decoding without a limit on loops; texts as tokens, without prefix and end.
 
         Args:
             states: ``[batch, state, width]`` of whole windows.
             how: special tokens.
             most: largest number of tokens of a text.
         """
-        rows = len(states)
-        context = self.decoder.cross_keys_values(states)
-        pasts: list[list[torch.Tensor]] = [[] for _ in self.decoder.layers]
-        device = states.device
-        tokens = torch.tensor(how.begin, device=device).expand(rows, -1)
-        barred = torch.zeros(self.sizes.tokens, dtype=torch.bool, device=device)
-        barred[how.words :] = True
-        barred[list(how.never)] = True
-        barred[how.end] = False
-        written: list[list[int]] = [[] for _ in range(rows)]
-        open_ = torch.ones(rows, dtype=torch.bool, device=device)
-        for step in range(min(most, self.sizes.positions - len(how.begin))):
-            scores = self.decoder.scores(self.decoder(tokens, context, pasts)[:, -1])
-            scores = scores.masked_fill(barred, -torch.inf)
-            if step == 0 and how.not_first:
-                scores[:, list(how.not_first)] = -torch.inf
-            found = scores.argmax(1)
-            open_ &= found != how.end
-            if not bool(open_.any()):
-                break
-            for row in open_.nonzero()[:, 0].tolist():
-                written[row].append(int(found[row]))
-            tokens = found[:, None]
-        return written
+        return [written.tokens for written in greedy(self, states, how, most, repeats=0)]
 
 
 KINDS: Kinds[Whisper] = Kinds("Whisper", {Whisper.kind: "voicenym.nets.words.whisper:Whisper"})

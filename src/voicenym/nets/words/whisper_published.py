@@ -21,17 +21,20 @@ import torch
 from voicenym.errors import DependencyError, VoicenymError
 from voicenym.nets.architectures import sizes
 from voicenym.nets.checkpoint import CONFIG, WEIGHTS, fill
-from voicenym.nets.words.whisper import KINDS, Whisper, Writing
+from voicenym.nets.words.whisper import KINDS, Whisper
+from voicenym.nets.words.whisper_decoding import Writing
+from voicenym.nets.words.whisper_vocabulary import SILENT, TOKENIZER, Vocabulary
 from voicenym.private import write_inside
 
 BINARY = "model.bin"
 VERSION, SPEC = 6, "WhisperSpec"
-TOKENIZER = "tokenizer.json"
 HEAD = 64
 """Elements of a head in every published size."""
 TYPES = (np.float32, np.int8, np.int16, np.int32, np.float16)
 ENGLISH = 51_864
 """Tokens of the models that know English alone."""
+SILENT_ENGLISH = 50_361
+"""Their token of no speech."""
 
 HUB = (
     (r"model\.", ""),
@@ -66,16 +69,17 @@ class Published(NamedTuple):
     tokenizer: Path
 
 
-def published(place: Path) -> Published:
-    """English-only Whisper model from a folder.
+def published(place: Path, *, languages: bool = False) -> Published:
+    """Whisper model from a folder.
 
     Args:
         place: folder of ours (:func:`save_published`), of the hub, or of CTranslate2.
+        languages: also accept a model of several languages; its prefix is then that of English.
 
     Raises:
         DependencyError: safetensors is not installed.
-        VoicenymError: none of these, another architecture, damaged, or a model of several
-            languages.
+        VoicenymError: none of these, another architecture, damaged, or, without ``languages``, a
+            model of several languages.
     """
     settings = _json(place / CONFIG)
     if (place / BINARY).is_file():
@@ -84,6 +88,10 @@ def published(place: Path) -> Published:
     elif settings.get("kind") == Whisper.kind:
         network = KINDS.load(place)
         writing = sizes(Writing, settings.get("writing", {}), str(place), "what a Whisper writes")
+        if not languages:
+            _english(network, place)
+        if writing.silent < 0 and network.sizes.tokens == ENGLISH:  # an earlier release's folder
+            writing = dataclasses.replace(writing, silent=SILENT_ENGLISH)
         return Published(network, writing, place / TOKENIZER)
     else:
         state = from_hub(_safetensors(place / WEIGHTS))
@@ -91,16 +99,36 @@ def published(place: Path) -> Published:
         generation = _json(path) if path.is_file() else settings
         never = generation.get("suppress_tokens") or ()
         first = generation.get("begin_suppress_tokens") or ()
-    network = Whisper(**_sizes(state, place))
+    network = Whisper(**_sizes(state, place, settings.get("encoder_attention_heads")))
     fill(network, state, place)
+    if not languages:
+        _english(network, place)
+    writing = dataclasses.replace(
+        _writing(network, place / TOKENIZER), never=_real(never), not_first=_real(first)
+    )
+    return Published(network.eval(), writing, place / TOKENIZER)
+
+
+def _english(network: Whisper, place: Path) -> None:
+    """Refuses a model of several languages."""
     if network.sizes.tokens != ENGLISH:
         raise VoicenymError(
             f"{place}: a Whisper of several languages ({network.sizes.tokens} tokens); give one of "
             "English, such as tiny.en"
         )
-    return Published(
-        network.eval(), Writing(never=_real(never), not_first=_real(first)), place / TOKENIZER
-    )
+
+
+def _writing(network: Whisper, tokenizer: Path) -> Writing:
+    """Special tokens by the model's own vocabulary; models of English have the same in any case."""
+    if network.sizes.tokens == ENGLISH:
+        return Writing(silent=SILENT_ENGLISH)
+    known = Vocabulary(tokenizer)
+    prefix = ["<|startoftranscript|>", "<|en|>", "<|transcribe|>", "<|notimestamps|>"]
+    numbers = [n for name in prefix if (n := known.number(name)) is not None]
+    end = known.number("<|endoftext|>")
+    assert end is not None  # which the vocabulary checks
+    silent = next((n for name in SILENT if (n := known.number(name)) is not None), -1)
+    return Writing(tuple(numbers), end, end, silent=silent)
 
 
 def save_published(one: Published, folder: Path, card: Mapping[str, Any]) -> None:
@@ -219,8 +247,11 @@ def from_hub(found: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     return state
 
 
-def _sizes(state: Mapping[str, torch.Tensor], where: Path) -> dict[str, int]:
-    layers = {int(m[1]) for n in state if (m := re.match(r"encoder\.layers\.(\d+)\.", n))}
+def _sizes(state: Mapping[str, torch.Tensor], where: Path, heads: Any = None) -> dict[str, int]:
+    layers, written = (
+        {int(m[1]) for n in state if (m := re.match(rf"{side}\.layers\.(\d+)\.", n))}
+        for side in ("encoder", "decoder")
+    )
     try:
         states, width = state["encoder.positions"].shape
         bands = state["encoder.conv1.weight"].shape[1]
@@ -228,8 +259,9 @@ def _sizes(state: Mapping[str, torch.Tensor], where: Path) -> dict[str, int]:
     except (KeyError, ValueError) as error:
         raise VoicenymError(f"{where}: of another architecture: {error}; give a Whisper") from error
     return {
-        "width": width, "heads": max(1, width // HEAD), "layers": len(layers), "bands": bands,
-        "states": states, "tokens": tokens, "positions": positions,
+        "width": width, "heads": int(heads or max(1, width // HEAD)), "layers": len(layers),
+        "bands": bands, "states": states, "tokens": tokens, "positions": positions,
+        "decoder_layers": 0 if len(written) == len(layers) else len(written),
     }  # fmt: skip
 
 
