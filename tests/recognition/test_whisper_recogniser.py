@@ -102,7 +102,7 @@ def test_a_folder_says_what_its_training_speech_was(tmp_path):
 def test_what_is_missing_says_what_to_do(tmp_path, monkeypatch, sound):
     monkeypatch.setenv("VOICENYM_WEIGHTS", str(tmp_path / "none"))
     assert at_hand() == ""
-    with pytest.raises(VoicenymError, match="voicenym models pull whisper-tiny.en"):
+    with pytest.raises(VoicenymError, match="voicenym models pull whisper-tiny"):
         recogniser("whisper")
     with pytest.raises(VoicenymError, match="no such folder"):
         recogniser("whisper", weights="./nowhere")

@@ -10,12 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 import torch
-
-if TYPE_CHECKING:
-    from voicenym.nets.words.whisper import Whisper
 
 MOST_TOKENS = 224
 """Largest number of tokens per window, as published."""
@@ -23,6 +20,13 @@ REPEATS = 5
 """Consecutive repetitions of an n-gram of tokens that make a loop."""
 LONGEST_LOOP = 16
 """Tokens of the longest n-gram that is compared."""
+
+
+class Recognises(Protocol):
+    """A network with sizes and a decoder (:class:`voicenym.nets.words.whisper.Whisper`)."""
+
+    sizes: Any
+    decoder: Any
 
 
 @dataclass(frozen=True)
@@ -68,7 +72,7 @@ class Written:
 
 @torch.inference_mode()
 def greedy(
-    network: Whisper,
+    network: Recognises,
     states: torch.Tensor,
     how: Writing,
     most: int = MOST_TOKENS,
