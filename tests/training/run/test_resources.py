@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 from voicenym.errors import VoicenymError
-from voicenym.training.run.resources import resources
+from voicenym.training.run.resources import duration, resources
 
 pytest.importorskip("lightning")
 
@@ -22,3 +25,24 @@ def test_resources_are_arguments_of_train():
         resources("soon", lines.append)
     with pytest.raises(VoicenymError, match="auto, cpu or gpu"):
         resources(None, lines.append, "tpu")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"), [("90", 90.0), ("90s", 90.0), ("25m", 1500.0), ("1.5h", 5400.0)]
+)
+def test_durations(text, expected):
+    assert duration(text) == expected
+
+
+@pytest.mark.parametrize("text", ["", "m", "-3m", "soon", "0", "inf"])
+def test_no_durations(text):
+    with pytest.raises(ValueError):
+        duration(text)
+
+
+def test_times_are_read_without_the_libraries_of_training():
+    """A command that may train reads its budget; it loads them when it does train."""
+    script = "import sys; from voicenym.training.run.resources import seconds\n"
+    script += "assert seconds(None) is None and seconds('2m') == 120.0\n"
+    script += "assert not {'torch', 'lightning'} & set(sys.modules), 'imported'"
+    subprocess.run([sys.executable, "-c", script], check=True)

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from voicenym.training.run.schedule import Cyclical, Falling, RateSchedule, duration, seeded
+from voicenym.training.run.schedule import Cyclical, Falling, RateSchedule, seeded
 
 
 def test_one_triangle():
@@ -79,19 +79,6 @@ def test_an_interrupted_run_goes_on_where_it_was_and_a_finished_one_begins_again
     assert third.share() == 0.0
     third.on_train_start(trainer, None)
     assert max(steps(third, trainer, clock, 5)) == pytest.approx(2.0, rel=0.2)
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"), [("90", 90.0), ("90s", 90.0), ("25m", 1500.0), ("1.5h", 5400.0)]
-)
-def test_durations(text, expected):
-    assert duration(text) == expected
-
-
-@pytest.mark.parametrize("text", ["", "m", "-3m", "soon", "0", "inf"])
-def test_no_durations(text):
-    with pytest.raises(ValueError):
-        duration(text)
 
 
 def test_generators_by_their_numbers():

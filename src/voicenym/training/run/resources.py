@@ -37,12 +37,25 @@ def seconds(budget: str | None) -> float | None:
     Raises:
         VoicenymError: no such time.
     """
-    from voicenym.training.run.schedule import duration
-
     try:
         return None if budget is None else duration(budget)
     except ValueError:
         raise VoicenymError(f"--budget {budget}: give a time such as 90s, 25m or 2h") from None
+
+
+def duration(text: str) -> float:
+    """Seconds of ``25m``, ``1.5h``, ``90s`` or ``90``.
+
+    Raises:
+        ValueError: anything else.
+    """
+    units = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
+    number = text.strip().lower()
+    unit = units.get(number[-1:], 1.0)
+    seconds = float(number.rstrip("smhd")) * unit
+    if not 0.0 < seconds < float("inf"):
+        raise ValueError(text)
+    return seconds
 
 
 def machine(accelerator: str, devices: int, precision: str | None, workers: int | None) -> Machine:

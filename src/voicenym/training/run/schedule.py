@@ -131,21 +131,6 @@ class RateSchedule(pl.Callback):
             trainer.should_stop = True
 
 
-def duration(text: str) -> float:
-    """Seconds of ``25m``, ``1.5h``, ``90s`` or ``90``.
-
-    Raises:
-        ValueError: anything else.
-    """
-    units = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
-    number = text.strip().lower()
-    unit = units.get(number[-1:], 1.0)
-    seconds = float(number.rstrip("smhd")) * unit
-    if not 0.0 < seconds < float("inf"):
-        raise ValueError(text)
-    return seconds
-
-
 def seeded(device: torch.device, *numbers: int) -> torch.Generator:
     """A generator on a device, from numbers such as seed, rank and step."""
     state = 0
