@@ -46,7 +46,7 @@ class Louder:
 @pytest.fixture
 def speech(corpus, monkeypatch):
     """Eight recordings of four speakers, each with a text of four words; no DNSMOS."""
-    monkeypatch.setattr(opinion, "mean_opinion", _nothing)
+    monkeypatch.setattr(opinion, "rating", _nothing)
     return [
         dataclasses.replace(r, text=f"one two three {r.name[-1]}")
         for r in corpus

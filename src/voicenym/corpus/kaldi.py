@@ -48,6 +48,7 @@ class Utterance:
         start, end: seconds within the recording; the whole recording where ``end`` is None.
         sex: from ``spk2gender``, empty where unknown.
         text: empty where unknown.
+        age: from ``spk2age``, empty where unknown.
     """
 
     name: str
@@ -57,6 +58,7 @@ class Utterance:
     end: float | None = None
     sex: str = ""
     text: str = ""
+    age: str = ""
 
     @property
     def piped(self) -> bool:
@@ -253,8 +255,9 @@ def read_utterances(folder: Path) -> list[Utterance]:
     if not (folder / "utt2spk").is_file():
         raise CorpusError(f"{folder}/utt2spk: missing; voices are given per speaker")
     speakers = table(folder / "utt2spk")
-    sexes, texts = (
-        table(folder / name) if (folder / name).is_file() else {} for name in ("spk2gender", "text")
+    sexes, ages, texts = (
+        table(folder / name) if (folder / name).is_file() else {}
+        for name in ("spk2gender", "spk2age", "text")
     )
     if (folder / "segments").is_file():
         parts = segments(folder / "segments")
@@ -272,8 +275,8 @@ def read_utterances(folder: Path) -> list[Utterance]:
                 f"{folder}/utt2spk: {printable(speaker)!r} of {name} is more than one word; a "
                 "speaker's name has no spaces"
             )
-        sex = sexes.get(speaker, "")
-        found.append(Utterance(name, speaker, entry, start, end, sex, texts.get(name, "")))
+        sex, age, text = sexes.get(speaker, ""), ages.get(speaker, ""), texts.get(name, "")
+        found.append(Utterance(name, speaker, entry, start, end, sex, text, age))
     return found
 
 

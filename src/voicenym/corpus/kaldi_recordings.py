@@ -65,6 +65,7 @@ def kaldi_recordings(
                 utterance.start,
                 utterance.end,
                 command,
+                utterance.age,
             )
         )
     return found

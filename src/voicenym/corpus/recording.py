@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import math
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -17,6 +18,8 @@ RATE = 16_000
 """Rate at which verifiers, recognisers and metrics hear recordings, in Hz."""
 SHORTEST = 0.1
 """Seconds below which nothing can be told of a voice."""
+ADULT = 18
+"""Years of age from which a speaker counts as an adult."""
 
 
 @dataclass(frozen=True, order=True)
@@ -32,6 +35,8 @@ class Recording:
         start, end: seconds within the file; the whole file where ``end`` is None.
         command: that prints the file, of a Kaldi ``wav.scp`` that the user trusts; empty for the
             file at ``path``.
+        age: of the speaker in years, or the name of an age group; empty where unknown.
+        corpus: that the recording is from, where a manifest names several; else empty.
     """
 
     name: str
@@ -42,6 +47,24 @@ class Recording:
     start: float = 0.0
     end: float | None = None
     command: str = ""
+    age: str = ""
+    corpus: str = ""
+
+    @property
+    def age_group(self) -> str:
+        """``children`` or ``adults`` by the years, or the group that ``age`` names.
+
+        Example:
+            >>> Recording("u1", "ann", Path("u1.wav"), age="9").age_group
+            'children'
+        """
+        try:
+            years = float(self.age)
+        except ValueError:
+            return self.age.strip().lower()
+        if not 0.0 <= years < math.inf:
+            return ""
+        return "children" if years < ADULT else "adults"
 
     def digest(self) -> str:
         """SHA-256 of the file, and the part of it that is meant."""

@@ -19,7 +19,7 @@ from voicenym.errors import CorpusError
 FILES = "files"
 """Name of what somebody else anonymized."""
 COLUMNS = ("utterance", "path", "speaker")
-"""What a manifest must have; ``gender``, ``text``, ``split``, ``corpus`` are used if there."""
+"""What a manifest must have; ``gender``, ``age``, ``text``, ``split``, ``corpus`` are optional."""
 
 
 _Row = dict[str, Any]  # of csv.DictReader: None where a row is too short
@@ -207,6 +207,8 @@ def _manifest(
             path.parent / row["path"],
             (row.get("gender") or "")[:1].lower(),
             row.get("text") or "",
+            age=row.get("age") or "",
+            corpus=row.get("corpus") or "",
         )
         for row in _readable_rows(path, rows, left_out)
     ]

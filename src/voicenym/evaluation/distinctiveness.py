@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from voicenym.evaluation import reported_metrics
+from voicenym.evaluation.conditions import measurable
 from voicenym.evaluation.results import Measured
 from voicenym.evaluation.trials import Trials
 from voicenym.metrics.metric_inputs import VoiceVectors
@@ -17,7 +20,10 @@ BLOCKS = ("oo", "oa", "aa")
 def measure(
     original: np.ndarray, published: np.ndarray, trials: Trials, replicates: int
 ) -> tuple[dict[str, np.ndarray], dict[str, Measured]]:
-    """Voice similarity matrices, and all metrics of speaker vectors.
+    """Voice similarity matrices, and all metrics of speaker vectors, pooled and by condition.
+
+    Pooled over the sexes, matrices compare women with men, who are easy to distinguish. Figures of
+    the conditions, such as ``G_VD f``, compare within one sex, as Noé et al. (2020) do.
 
     Elements of a matrix have no interval: an element is of two speakers, and speakers are what the
     bootstrap draws. Means of its diagonal (``own``) and of the rest (``others``) have one.
@@ -34,14 +40,24 @@ def measure(
         ScoreError: vectors of zeros, or NaN.
     """
     voices = vectors(original, published, trials, replicates)
-    figures = reported_metrics.measure(voices)
+    figures = {**reported_metrics.measure(voices), **_by_condition(voices, trials)}
     return {block: voices.similarity(block).matrix for block in BLOCKS}, figures
 
 
 def of_originals(original: np.ndarray, trials: Trials, replicates: int) -> dict[str, Measured]:
     """Metrics of the original vectors ``[trial, dimension]``, which compare with nothing."""
     voices = vectors(original, original, trials, replicates)
-    return reported_metrics.measure(voices, originals=True)
+    whole = reported_metrics.measure(voices, originals=True)
+    return {**whole, **_by_condition(voices, trials, originals=True)}
+
+
+def _by_condition(voices: VoiceVectors, trials: Trials, **options: Any) -> dict[str, Measured]:
+    """Metrics of each condition's speakers, whose matrices and calibrations are their own."""
+    figures: dict[str, Measured] = {}
+    for condition in measurable(trials):
+        part = voices.part(condition.of(trials.recordings))
+        figures.update(reported_metrics.of_condition(part, condition.name, **options))
+    return figures
 
 
 def vectors(

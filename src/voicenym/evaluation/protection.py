@@ -14,6 +14,7 @@ from voicenym.corpus.embedder import Embedder
 from voicenym.corpus.transforms import Transform
 from voicenym.errors import ScoreError
 from voicenym.evaluation import reported_metrics
+from voicenym.evaluation.conditions import measurable, within
 from voicenym.evaluation.reported_metrics import WEIGHTED
 from voicenym.evaluation.results import AttackFigures, Exposed, Lesson, Measured
 from voicenym.evaluation.system_settings import label
@@ -160,12 +161,10 @@ def measured(
         )
     whole = _scores(scores, trials, replicates, threshold)
     figures = reported_metrics.measure(whole)
-    for sex in ("f", "m"):
-        rows = np.array([model.sex == sex for model in trials.models])
-        part = Trials(trials.models, trials.recordings, trials.tested & rows[:, None])
-        if rows.any() and not rows.all() and part.target.any() and part.nontarget.any():
-            figures.update(_subgroup(_scores(scores, part, replicates), sex))
-    figures.update(_by_part(scores, trials, replicates))
+    for condition in measurable(trials):
+        part = _scores(scores, within(trials, condition), replicates, threshold)
+        figures.update(reported_metrics.of_condition(part, condition.name))
+    figures.update(_means(scores, trials, replicates))
     return Attacked(
         AttackFigures(
             attacker.name,
@@ -189,14 +188,8 @@ def _scores(
     return TrialScores(*split(scores, trials), threshold, replicates=replicates)
 
 
-def _subgroup(scores: TrialScores, name: str) -> dict[str, Measured]:
-    """Metrics that are measured for subgroups, of one sex or of one part of a benchmark."""
-    found = reported_metrics.measure(scores, only=lambda metric: metric.subgroups)
-    return {f"{metric} {name}": figure for metric, figure in found.items()}
-
-
-def _by_part(scores: np.ndarray, trials: Trials, replicates: int) -> dict[str, Measured]:
-    """Figures of each part of a benchmark, and their weighted means."""
+def _means(scores: np.ndarray, trials: Trials, replicates: int) -> dict[str, Measured]:
+    """Weighted means over the parts of a benchmark."""
     parts = [p for p in trials.parts if (p.tested & trials.target).any()]
     parts = [p for p in parts if (p.tested & trials.nontarget).any()]
     own = [
@@ -213,8 +206,6 @@ def _by_part(scores: np.ndarray, trials: Trials, replicates: int) -> dict[str, M
             mean = weighted_mean(drawn, weights, replicates=replicates)
             name = f"{WEIGHTED} {metric.name}{group}"
             figures[name] = metric.figure(mean.value, mean.interval)
-    for part, part_scores in zip(parts, own, strict=True):
-        figures.update(_subgroup(part_scores, part.name))
     return figures
 
 

@@ -24,6 +24,7 @@ from voicenym.corpus.transforms import ORIGINAL, OtherFiles, Transform
 from voicenym.errors import CorpusError, VoicenymError
 from voicenym.evaluation import condition_weights, distinctiveness, protection, utility
 from voicenym.evaluation.caveats import caveats
+from voicenym.evaluation.conditions import conditions, measurable
 from voicenym.evaluation.evaluation_plan import Evidence, Plan, key
 from voicenym.evaluation.results import Evaluation, Measured, Missed, SystemResults
 from voicenym.evaluation.system_settings import changed, label
@@ -93,7 +94,8 @@ def evaluate(
         evidence.vectors["original"] = embedder(voices[0], plan.trials.recordings, ORIGINAL)
         useful = utility.measure(
             sample, ORIGINAL, plan.recogniser,
-            transcripts=plan.transcripts.get("original"), replicates=plan.replicates, say=say,
+            transcripts=plan.transcripts.get("original"), conditions=measurable(plan.trials),
+            replicates=plan.replicates, say=say,
         )  # fmt: skip
         weighed, lacking = condition_weights.utility(useful.tallies, plan.trials, **options)
         weighed.update(
@@ -119,6 +121,7 @@ def evaluate(
         (*usable.warnings, *plan.trials.warnings, *useful.notes, *lacking),
         plan.settings,
         tuple(Missed(o.name, o.reason, o.step) for o in left_out),
+        tuple(condition.size for condition in conditions(plan.trials)),
     )
     return evaluation, evidence
 
@@ -223,7 +226,7 @@ def _system(
     useful = utility.measure(
         sample, protected.transform, plan.recogniser,
         transcripts=plan.transcripts.get(name), retrained=plan.retrained.get(name),
-        replicates=plan.replicates, say=say,
+        conditions=measurable(plan.trials), replicates=plan.replicates, say=say,
     )  # fmt: skip
     if "WER" in useful.tallies:
         evidence.words[name] = useful.tallies["WER"]

@@ -6,7 +6,7 @@ import re
 from html import escape
 from pathlib import Path
 
-from voicenym.evaluation import report_details, report_tables
+from voicenym.evaluation import condition_tables, report_details, report_tables
 from voicenym.evaluation.evaluation_plan import Evidence
 from voicenym.evaluation.figures import Shown, gallery
 from voicenym.evaluation.html import STYLE, sentence
@@ -66,6 +66,7 @@ def html(evaluation: Evaluation, evidence: Evidence | None) -> str:
         "<h2>Figures</h2>",
         *drawn,
         *report_details.utility(evaluation),
+        *condition_tables.section(evaluation),
         "<h2>All attackers</h2>",
         *report_details.attackers(evaluation),
         *(report_tables.attacks(system.name, system.attacks) for system in evaluation.systems),

@@ -8,7 +8,7 @@ from html import escape
 from typing import Any
 
 from voicenym.evaluation.html import grid, interval, number, sentence
-from voicenym.evaluation.reported_metrics import RETRAINED, headline, metrics, named
+from voicenym.evaluation.reported_metrics import RETRAINED, WEIGHTED, headline, metrics, named
 from voicenym.evaluation.results import AttackFigures, Evaluation, SystemResults
 from voicenym.evaluation.verdict import bounded, trials, with_key
 from voicenym.metrics.metric import Metric
@@ -126,7 +126,7 @@ def attacks(name: str, found: tuple[AttackFigures, ...]) -> str:
     if not found:
         return ""
     first = headline()
-    keys = list(dict.fromkeys(m for a in found for m in a.figures if m != first.name))
+    keys = list(dict.fromkeys(m for a in found for m in a.figures if _listed(m)))
     rows = []
     for attack in sorted(found, key=lambda a: a.eer.value):
         who = _named(attack) + (" <small>(has the key)</small>" if attack.holds_key else "")
@@ -135,6 +135,14 @@ def attacks(name: str, found: tuple[AttackFigures, ...]) -> str:
     counts = f"{found[0].targets} target and {found[0].nontargets} non-target trials"
     heads = ["attacker", first.column, *keys, "tag"]
     return f'<div class="more">{grid(f"{name}: {counts}", heads, rows)}</div>'
+
+
+def _listed(key: str) -> bool:
+    """Whether the table of attackers has a column: conditions but for their EER have tables."""
+    metric = named(key)
+    if metric is headline():
+        return key != metric.name
+    return metric is None or key == metric.name or key.startswith(WEIGHTED)
 
 
 def _digits(key: str) -> int:

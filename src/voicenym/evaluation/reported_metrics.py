@@ -150,3 +150,15 @@ def measure(
         if measured is not None:
             found[metric.name] = measured
     return found
+
+
+def of_condition(data: Data, condition: str, **options: Any) -> dict[str, Measured]:
+    """Metrics of some data of one condition, with its name behind theirs, such as ``EER f``.
+
+    Args:
+        data: one of :mod:`voicenym.metrics.metric_inputs`.
+        condition: its name.
+        options: of :func:`measure`.
+    """
+    found = measure(data, only=lambda metric: metric.subgroups, **options)
+    return {f"{name} {condition}": figure for name, figure in found.items()}

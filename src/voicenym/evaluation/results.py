@@ -13,6 +13,7 @@ from typing import Any
 
 from voicenym.attack.former_names import todays_name
 from voicenym.errors import VoicenymError
+from voicenym.evaluation.conditions import ConditionSize
 from voicenym.metrics.metric import Measured as Measured
 from voicenym.private import private_folder, write_private
 
@@ -174,6 +175,7 @@ class Evaluation:
         warnings: about the trials.
         settings: how it was done, in a line.
         left_out: recordings that no figure counts.
+        conditions: that are measured by themselves, or are too small for it.
     """
 
     version: str
@@ -187,6 +189,7 @@ class Evaluation:
     warnings: tuple[str, ...] = ()
     settings: str = ""
     left_out: tuple[Missed, ...] = ()
+    conditions: tuple[ConditionSize, ...] = ()
     format: int = FORMAT
 
 
@@ -302,5 +305,6 @@ def _evaluation(data: dict[str, Any]) -> Evaluation:
             "utility": _figures(data["utility"]),
             "warnings": tuple(data["warnings"]),
             "left_out": tuple(Missed(**item) for item in data.get("left_out", ())),
+            "conditions": tuple(ConditionSize(**item) for item in data.get("conditions", ())),
         }
     )

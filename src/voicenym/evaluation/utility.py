@@ -13,6 +13,7 @@ from voicenym.corpus.recording import RATE, Recording
 from voicenym.corpus.transforms import Transform
 from voicenym.errors import VoicenymError
 from voicenym.evaluation import reported_metrics
+from voicenym.evaluation.conditions import FEWEST_SPEAKERS, Condition
 from voicenym.evaluation.reported_metrics import RETRAINED
 from voicenym.evaluation.results import Measured
 from voicenym.metrics import intonation, normalise, word_error_rate
@@ -42,6 +43,7 @@ def measure(
     *,
     transcripts: Transcripts | None = None,
     retrained: Recogniser | None = None,
+    conditions: Sequence[Condition] = (),
     replicates: int,
     seed: int = 0,
     say: Callable[[str], None] = lambda text: None,
@@ -54,6 +56,7 @@ def measure(
         recogniser: for words; None leaves them out.
         transcripts: of an external recogniser, which replace those of ``recogniser``.
         retrained: a recogniser that was trained on the output of this system (ASR_eval^anon).
+        conditions: that are measured by themselves, too.
         replicates, seed: of the bootstrap.
         say: receives a line of progress.
     """
@@ -65,6 +68,12 @@ def measure(
     figures = reported_metrics.measure(
         speech, originals=originals, notes=notes, say=lambda subject: say(f"utility: {subject}")
     )
+    for condition in conditions:
+        part = speech.part(condition.places(speech.names))
+        if _enough(part.speakers):
+            figures.update(
+                reported_metrics.of_condition(part, condition.name, originals=originals, notes=[])
+            )
     tallies: dict[str, Tally] = {}
     if intonation.INTONATION.name in figures:
         tallies[intonation.INTONATION.name] = speech.once(intonation.tally)
@@ -72,6 +81,7 @@ def measure(
         say(f"utility: words, {transcripts.source if transcripts else _name(recogniser)}")
         words = _words(recordings, speech.changed, recogniser, transcripts, options)
         figures.update(reported_metrics.measure(words, originals=originals))
+        figures.update(_words_by_condition(words, conditions))
         tallies["WER"] = word_error_rate.tally(words)
     except VoicenymError as error:
         notes.append(f"words were not measured: {error}")
@@ -82,10 +92,29 @@ def measure(
             # the rates without their kinds of errors, which are on no card
             rates = reported_metrics.measure(words, only=lambda metric: metric.display.card)
             figures.update({f"{name} {RETRAINED}": figure for name, figure in rates.items()})
+            figures.update(_words_by_condition(words, conditions, RETRAINED))
             tallies[f"WER {RETRAINED}"] = word_error_rate.tally(words)
         except VoicenymError as error:
             notes.append(f"words were not measured by a retrained recogniser: {error}")
     return Utility(figures, tuple(notes), tallies)
+
+
+def _words_by_condition(
+    words: RecognisedWords, conditions: Sequence[Condition], mark: str = ""
+) -> dict[str, Measured]:
+    """Error rates of each condition, such as ``WER f`` and ``WER retrained f``."""
+    figures: dict[str, Measured] = {}
+    for condition in conditions:
+        part = words.part(condition.places(words.names))
+        if _enough(part.speakers) and any(normalise(text) for text in part.references):
+            name = f"{mark} {condition.name}".strip()
+            figures.update(reported_metrics.of_condition(part, name))
+    return figures
+
+
+def _enough(speakers: Sequence[str]) -> bool:
+    """Whether a sample has enough of a condition's speakers for figures."""
+    return len(set(speakers)) >= FEWEST_SPEAKERS
 
 
 def _pairs(

@@ -231,7 +231,6 @@ EQUAL_ERROR_RATE = Metric(
     ),
     scale=100.0,
     originals=True,
-    subgroups=True,
     redraw=lambda scores: equal_error(scores.target, scores.nontarget, scores.speakers),
 )
 HULL_EQUAL_ERROR_RATE = Metric(

@@ -178,16 +178,16 @@ def pitch_contour(samples: np.ndarray, rate: int) -> np.ndarray:
 
 def tally(speech: SpeechPairs) -> Tally:
     """Correlation of each recording with itself after anonymization, where it is defined."""
-    before, after = speech.once(_contours)
-    return _correlations(speech, before, after)
+    return _correlations(speech, *_contours(speech))
 
 
 def _contours(speech: SpeechPairs) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    before, after = (
-        [pitch_contour(samples, speech.rate) for samples in part]
-        for part in (speech.original, speech.changed)
-    )
-    return before, after
+    both = speech.each(_both)
+    return [before for before, _ in both], [after for _, after in both]
+
+
+def _both(original: np.ndarray, changed: np.ndarray, rate: int) -> tuple[np.ndarray, np.ndarray]:
+    return pitch_contour(original, rate), pitch_contour(changed, rate)
 
 
 def _correlations(
@@ -217,7 +217,7 @@ def _own(speech: SpeechPairs) -> Estimate:
 
 def _by_chance(speech: SpeechPairs) -> Estimate | None:
     """Each original against the anonymized form of a recording of another text."""
-    before, after = speech.once(_contours)
+    before, after = _contours(speech)
     places = [other_text(speech.texts, i) for i in range(len(speech.texts))]
     others = [after[place] for place in places if place is not None]
     if len(others) < len(places):

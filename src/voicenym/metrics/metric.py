@@ -109,7 +109,7 @@ class Metric(Generic[Data]):
         display: how it is shown.
         scale: factor from ``measure``'s value to ``unit``, such as 100 from a share to percent.
         originals: is also measured on original speech; other metrics compare with it.
-        subgroups: is also measured for each sex, and for each part of a benchmark.
+        subgroups: is also measured for each condition: sex, age group, corpus, trial list.
         redraw: the value as a function of drawn speakers, for tests of differences between systems
             and for weighted means over parts; None where there are no such tests.
     """
@@ -125,7 +125,7 @@ class Metric(Generic[Data]):
     display: Display
     scale: float = 1.0
     originals: bool = False
-    subgroups: bool = False
+    subgroups: bool = True
     redraw: Callable[[Any], Drawn] | None = None
 
     def __post_init__(self) -> None:

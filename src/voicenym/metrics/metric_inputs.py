@@ -97,6 +97,33 @@ class SpeechPairs(_Input):
     speakers: Sequence[str]
     texts: Sequence[str]
     seconds: Sequence[float] = ()
+    _each: dict[Any, list[Any]] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def each(self, compute: Callable[[np.ndarray, np.ndarray, int], Result]) -> list[Result]:
+        """``compute(original, changed, rate)`` of each recording; its results are remembered."""
+        if compute not in self._each:
+            pairs = zip(self.original, self.changed, strict=True)
+            self._each[compute] = [compute(x, y, self.rate) for x, y in pairs]
+        return self._each[compute]
+
+    def part(self, places: Sequence[int] | np.ndarray) -> SpeechPairs:
+        """Some of the recordings, with what is known of each of them.
+
+        Args:
+            places: of the recordings.
+        """
+        taken = SpeechPairs(
+            _taken(self.original, places),
+            _taken(self.changed, places),
+            self.rate,
+            _taken(self.names, places),
+            _taken(self.speakers, places),
+            _taken(self.texts, places),
+            _taken(self.seconds, places) if self.seconds else (),
+            **self.bootstrap,
+        )
+        taken._each.update({one: _taken(known, places) for one, known in self._each.items()})
+        return taken
 
 
 @dataclass(frozen=True)
@@ -112,6 +139,11 @@ class RecognisedWords(_Input):
     hypotheses: Sequence[str]
     names: Sequence[str]
     speakers: Sequence[str]
+
+    def part(self, places: Sequence[int] | np.ndarray) -> RecognisedWords:
+        """Some of the recordings, as of :meth:`SpeechPairs.part`."""
+        columns = (self.references, self.hypotheses, self.names, self.speakers)
+        return RecognisedWords(*(_taken(column, places) for column in columns), **self.bootstrap)
 
 
 @dataclass(frozen=True)
@@ -155,10 +187,19 @@ class VoiceVectors(_Input):
         found: Similarity = self._results[block]
         return found
 
+    def part(self, places: Sequence[int] | np.ndarray) -> VoiceVectors:
+        """Some of the recordings, as of :meth:`SpeechPairs.part`."""
+        columns = (self.original, self.published, self.speakers)
+        return VoiceVectors(*(column[places] for column in columns), **self.bootstrap)
+
     def voices(self) -> tuple[np.ndarray, np.ndarray]:
         """The mean vector of each speaker before and after, ``[speaker, dimension]``."""
         before, after = (speaker_means(v, self.speakers) for v in (self.original, self.published))
         return before, after
+
+
+def _taken(values: Sequence[Any], places: Sequence[int] | np.ndarray) -> list[Any]:
+    return [values[place] for place in places]
 
 
 def speaker_means(vectors: np.ndarray, speakers: np.ndarray) -> np.ndarray:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +23,8 @@ SHORTEST = 0.5
 """Seconds below which nothing is predicted."""
 WINDOW = int(9.01 * RATE)
 """Samples of the model's input."""
+Rating = tuple[float, float, float, float]
+"""Predicted opinion: overall, signal, background, and overall by P.808."""
 
 
 @dataclass(frozen=True)
@@ -66,32 +69,59 @@ def mean_opinion(
         DependencyError: speechmos is not installed.
         ValueError: nothing can be rated.
     """
+    ratings = [rating(samples) for samples in recordings]
+    return _mean(ratings, speakers, level=level, replicates=replicates, seed=seed)
+
+
+def rating(recording: np.ndarray) -> Rating | None:
+    """Predicted opinion of one recording.
+
+    Args:
+        recording: ``[time]``, mono at 16 kHz in [-1, 1].
+
+    Returns:
+        None where it is too short or silent.
+
+    Raises:
+        DependencyError: speechmos is not installed.
+    """
     try:
         with without_local_settings("numba"):  # which librosa imports when it is first used
             from speechmos import dnsmos
     except ImportError as error:
         raise DependencyError("predicted opinion: pip install 'voicenym[evaluate]'") from error
-    rated, who = [], []
-    for number, recording in enumerate(recordings):
-        samples = np.clip(np.asarray(recording, dtype=np.float64), -1.0, 1.0)
-        if len(samples) >= SHORTEST * RATE and np.any(samples):
-            if len(samples) < WINDOW:  # the package would repeat it to several windows
-                samples = np.resize(samples, WINDOW)
-            found = dnsmos.run(samples, sr=RATE)
-            rated.append([found[f"{scale}_mos"] for scale in ("ovrl", "sig", "bak", "p808")])
-            who.append(str(number) if speakers is None else speakers[number])
-    if not rated:
-        raise ValueError("no recording is long and loud enough to be rated")
-    values = np.array(rated, dtype=np.float64)
-    overall, signal, background, p808 = (float(v) for v in values.mean(0))
-    interval = ratio_of_sums(
-        values[:, 0], np.ones(len(values)), who, level=level, replicates=replicates, seed=seed
+    samples = np.clip(np.asarray(recording, dtype=np.float64), -1.0, 1.0)
+    if len(samples) < SHORTEST * RATE or not np.any(samples):
+        return None
+    if len(samples) < WINDOW:  # the package would repeat it to several windows
+        samples = np.resize(samples, WINDOW)
+    found = dnsmos.run(samples, sr=RATE)
+    overall, signal, background, p808 = (
+        float(found[f"{scale}_mos"]) for scale in ("ovrl", "sig", "bak", "p808")
     )
+    return overall, signal, background, p808
+
+
+def _mean(
+    ratings: Sequence[Rating | None], speakers: Sequence[str] | None, **options: Any
+) -> Opinion:
+    """The mean of ratings that there are."""
+    known = [i for i, rated in enumerate(ratings) if rated is not None]
+    if not known:
+        raise ValueError("no recording is long and loud enough to be rated")
+    values = np.array([ratings[i] for i in known], dtype=np.float64)
+    who = [str(i) if speakers is None else speakers[i] for i in known]
+    overall, signal, background, p808 = (float(v) for v in values.mean(0))
+    interval = ratio_of_sums(values[:, 0], np.ones(len(values)), who, **options)
     return Opinion(overall, interval, signal, background, p808, len(values))
 
 
+def _changed(_: np.ndarray, changed: np.ndarray, __: int) -> Rating | None:
+    return rating(changed)
+
+
 def _measure(speech: SpeechPairs) -> Opinion:
-    return mean_opinion(speech.changed, speech.speakers, **speech.bootstrap)
+    return _mean(speech.each(_changed), speech.speakers, **speech.bootstrap)
 
 
 PREDICTED_OPINION = Metric(

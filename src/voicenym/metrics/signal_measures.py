@@ -195,4 +195,5 @@ REAL_TIME_FACTOR = Metric(
     data=SpeechPairs,
     measure=_speed,
     display=Display(table=None, digits=4, summary=True, card=True, subject="speed"),
+    subgroups=False,
 )
