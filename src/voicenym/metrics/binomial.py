@@ -39,7 +39,7 @@ def clopper_pearson(
         )
     k, n = (np.asarray(x, dtype=np.float64) for x in (hits, trials))
     if not ((n > 0) & (k >= 0) & (k <= n)).all():
-        raise ScoreError(f"{hits} hits of {trials} trials are no share")
+        raise ScoreError(f"{k.tolist()} hits of {n.tolist()} trials are no share")
     tail = (1.0 - level) / 2.0
     down, up = np.floor(k), np.ceil(k)
     with np.errstate(invalid="ignore"):
