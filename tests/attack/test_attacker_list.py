@@ -37,6 +37,14 @@ TRAINED = [
     "semi-informed (i-vectors and prosody trained)",
     "semi-informed (verifier trained)",
 ]
+CHANNELS = [
+    "semi-informed (timing trained)",
+    "semi-informed (prosody and timing trained)",
+    "semi-informed (words trained)",
+    "semi-informed (room trained)",
+    "semi-informed (all channels fused)",
+]
+"""Attackers of channels, which need more people."""
 
 
 def names(found):
@@ -48,7 +56,8 @@ def resources(**changed):
     return Resources(**{**usual, **changed})
 
 
-def test_attackers_run_where_they_have_what_they_need(tmp_path):
+def test_attackers_run_where_they_have_what_they_need(tmp_path, monkeypatch):
+    monkeypatch.setattr("voicenym.recognition.segment_decoding.installed", lambda: True)
     assert names(attackers(resources(system=None))) == FILES_ALONE
     assert names(attackers(resources())) == KNOWN_SYSTEM
     assert names(attackers(resources(system="lsp"))) == KNOWN_SYSTEM[:-1], "nobody inverts lsp"
@@ -60,6 +69,9 @@ def test_attackers_run_where_they_have_what_they_need(tmp_path):
     assert names(attackers(resources(**people, training=long))) == [*back_end, TRAINED[-1]]
     people["pool_recordings"] = 100
     assert names(attackers(resources(**people, training=long))) == [*back_end, *TRAINED]
+    people["pool_speakers"] = 8
+    everybody = names(attackers(resources(**people, training=long)))
+    assert sorted(everybody) == sorted([*back_end, *TRAINED, *CHANNELS])
     files = attackers(resources(**people, training=long, system=None))
     assert names(files) == FILES_ALONE, "nobody trains on a system that is not known"
     enrolled = resources(**people, training=long, system=None, anonymized_enrolment=True)

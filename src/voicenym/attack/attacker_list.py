@@ -28,7 +28,14 @@ PLACES = {  # in the order in which they run
     "semi-informed-back-end": "voicenym.attack.attackers:SemiInformedBackEnd",
     "semi-informed-i-vectors": "voicenym.attack.trained_attackers:SemiInformedIVectors",
     "semi-informed-prosody": "voicenym.attack.trained_attackers:SemiInformedProsody",
+    "semi-informed-timing": "voicenym.attack.channel_attackers:SemiInformedTiming",
+    "semi-informed-prosody-and-timing": (
+        "voicenym.attack.channel_attackers:SemiInformedProsodyAndTiming"
+    ),
+    "semi-informed-words": "voicenym.attack.channel_attackers:SemiInformedWords",
+    "semi-informed-room": "voicenym.attack.channel_attackers:SemiInformedRoom",
     "semi-informed-fusion": "voicenym.attack.trained_attackers:SemiInformedFusion",
+    "semi-informed-all-channels": "voicenym.attack.channel_attackers:SemiInformedAllChannels",
     "semi-informed-verifier": "voicenym.attack.trained_attackers:SemiInformedVerifier",
 }
 ATTACKERS: Registry[Attacker] = Registry(

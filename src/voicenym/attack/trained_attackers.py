@@ -99,10 +99,7 @@ class TrainedAttacker(Attacker):
         return f"{self.identity or self.own_verifier} {self.training.voices}"
 
     def scores(self, scenario: Scenario, verifier: Verifier, embedder: Embedder) -> np.ndarray:
-        place = self.place(scenario)
-        if not (place / CURVE).is_file():
-            self._train(scenario, place, embedder.left_out)
-        trained = self.stored(place)
+        trained = self.trained(scenario, embedder.left_out)
         voices = self._voices(scenario)
         models = [
             enrolment_vectors(scenario, trained, embedder, transform)
@@ -110,6 +107,13 @@ class TrainedAttacker(Attacker):
         ]
         enrolment = [np.concatenate(vectors) for vectors in zip(*models, strict=True)]
         return trained.score(enrolment, trial_vectors(scenario, trained, embedder))
+
+    def trained(self, scenario: Scenario, left_out: LeftOut) -> Verifier:
+        """The verifier for a scenario; it is trained unless its folder holds it."""
+        place = self.place(scenario)
+        if not (place / CURVE).is_file():
+            self._train(scenario, place, left_out)
+        return self.stored(place)
 
     def _voices(self, scenario: Scenario) -> list[Transform]:
         keys = candidate_keys(scenario.key, self.training.voices + 1)

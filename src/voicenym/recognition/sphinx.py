@@ -166,7 +166,7 @@ def known_words() -> Lexicon:
 
 @cache
 def _known_words() -> Lexicon:
-    return read_lexicon((_model_folder() / "cmudict-en-us.dict").read_text("utf-8"))
+    return read_lexicon((model_folder() / "cmudict-en-us.dict").read_text("utf-8"))
 
 
 def features() -> str:
@@ -175,11 +175,16 @@ def features() -> str:
     Noise suppression restarts with each recording and causes errors: on originals of picovoice_ww
     it raises the error rate of command words from 0.7 to 8.7 %.
     """
-    text = (_model_folder() / "en-us" / "feat.params").read_text("utf-8")
+    text = (model_folder() / "en-us" / "feat.params").read_text("utf-8")
     return text.replace("-remove_noise yes", "-remove_noise no")
 
 
-def _model_folder() -> Path:
+def model_folder() -> Path:
+    """Folder of pocketsphinx's models of American English.
+
+    Raises:
+        DependencyError: pocketsphinx is not installed.
+    """
     if find_spec("pocketsphinx") is None:
         raise DependencyError("pocketsphinx is not installed: pip install voicenym[evaluate]")
     pocketsphinx: Any = import_module("pocketsphinx")

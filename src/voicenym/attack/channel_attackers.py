@@ -1,0 +1,314 @@
+"""Attackers of single channels, and the fusion of all channels.
+
+Each measures one channel of speech that it protects under its own keys, learns from other people
+which measures tell speakers apart, and compares enrolment and trials by them. Where an attacker has
+several branches, logistic regression fuses them, with weights from trials among the pool's own
+speakers: a quarter of them at a time, compared by what the other three quarters taught.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from voicenym.attack import channel_branches
+from voicenym.attack.attacker_resources import Resources
+from voicenym.attack.channel_branches import Branch
+from voicenym.attack.channel_extractors import PlainIVectors
+from voicenym.attack.logistic_fusion import LogisticFusion
+from voicenym.attack.scenario import Scenario
+from voicenym.attack.stored_speech import stored
+from voicenym.attack.trained_attackers import SemiInformedIVectors, TrainedAttacker
+from voicenym.corpus.embedder import Embedder
+from voicenym.corpus.recording import Recording
+from voicenym.corpus.transforms import Transform
+from voicenym.errors import CorpusError
+from voicenym.recognition import segment_decoding
+from voicenym.verification.scoring import Array
+from voicenym.verification.verifier import Verifier
+
+FOLDS = 4
+"""Parts of the pool's speakers, each compared by what the others taught."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Measures of recordings under several keys.
+
+    Args:
+        numbers: ``[row, measure]``.
+        speakers: of each row.
+        names: of each row's recording.
+        voices: of each row, the number of the key.
+    """
+
+    numbers: Array
+    speakers: np.ndarray
+    names: np.ndarray
+    voices: np.ndarray
+
+    def of(self, rows: np.ndarray) -> Measured:
+        """Some of the rows."""
+        return Measured(
+            self.numbers[rows], self.speakers[rows], self.names[rows], self.voices[rows]
+        )
+
+
+@dataclass(frozen=True)
+class ChannelAttacker(TrainedAttacker):
+    """An attacker that compares speakers by the branches of a channel; subclasses choose them.
+
+    Attributes:
+        channel: what it measures: ``voice``, ``prosody``, ``words``, ``room``, or ``all``.
+    """
+
+    channel = "voice"
+
+    @classmethod
+    def enough(cls, resources: Resources) -> bool:
+        return super().enough(resources) and resources.pool_speakers >= 2 * FOLDS
+
+    def branches(self, scenario: Scenario, verifier: Verifier, embedder: Embedder) -> list[Branch]:
+        """The branches, fused where there are several."""
+        raise NotImplementedError
+
+    def scores(self, scenario: Scenario, verifier: Verifier, embedder: Embedder) -> np.ndarray:
+        branches = self.branches(scenario, verifier, embedder)
+        own, pools = [], []
+        for branch in branches:
+            pool = self._pool(branch, scenario, embedder)
+            pools.append(pool)
+            back_end = branch.train(pool.numbers, pool.speakers.tolist())
+            models, trials = self._test(branch, scenario, embedder)
+            own.append(back_end.score(models, trials))
+        if len(branches) == 1:
+            found: np.ndarray = own[0]
+            return found
+        fusion = fused(branches, pools, scenario.protection.per)
+        weights = zip(branches, fusion.weights, strict=True)
+        parts = ", ".join(f"{branch.name} {weight:.2g}" for branch, weight in weights)
+        self.say(f"{self.name}: weights {parts}")
+        return fusion(own)
+
+    def training_curve(self, scenario: Scenario) -> list[dict[str, float]]:
+        return []
+
+    def _pool(self, branch: Branch, scenario: Scenario, embedder: Embedder) -> Measured:
+        """The pool's measures under each key: a voice for each utterance, then for each speaker."""
+        vectors: list[np.ndarray] = []
+        rows: list[tuple[Recording, int]] = []
+        for number, transform in enumerate(self._voices(scenario)):
+            kept = stored(scenario.pool, transform, self.training, embedder.left_out)
+            found = embedder.vectors_or_reasons(branch.extractor, scenario.pool, kept)
+            for recording, vector in zip(scenario.pool, found, strict=True):
+                if not isinstance(vector, str):
+                    vectors.append(vector)
+                    rows.append((recording, number))
+        if not vectors:
+            raise CorpusError(f"{self.name}: nothing can be measured in the pool's speech")
+        return Measured(
+            branch.measures(vectors),
+            np.array([recording.speaker for recording, _ in rows]),
+            np.array([recording.name for recording, _ in rows]),
+            np.array([number for _, number in rows]),
+        )
+
+    def _test(
+        self, branch: Branch, scenario: Scenario, embedder: Embedder
+    ) -> tuple[list[Array], Array]:
+        """Measures of each model under the keys per utterance, and of the protected trials."""
+        voices = self._voices(scenario)
+        by_model: list[list[np.ndarray]] = [[] for _ in scenario.models]
+        for transform in voices[:-1] or voices:
+            self._collect(branch, scenario, embedder, transform, by_model)
+        if not all(by_model):
+            raise CorpusError(f"{self.name}: nothing can be measured in some model's enrolment")
+        published = stored(
+            scenario.trials, scenario.protection.transform, self.training, embedder.left_out
+        )
+        trials = embedder.vectors_or_reasons(branch.extractor, scenario.trials, published)
+        bad = next((why for why in trials if isinstance(why, str)), None)
+        if bad is not None:
+            raise CorpusError(bad)
+        return [branch.measures(own) for own in by_model], branch.measures(
+            [np.asarray(vector) for vector in trials]
+        )
+
+    def _collect(
+        self,
+        branch: Branch,
+        scenario: Scenario,
+        embedder: Embedder,
+        transform: Transform,
+        by_model: list[list[np.ndarray]],
+    ) -> None:
+        kept = stored(scenario.enrolment, transform, self.training, embedder.left_out)
+        found = iter(embedder.vectors_or_reasons(branch.extractor, scenario.enrolment, kept))
+        for model, own in zip(scenario.models, by_model, strict=True):
+            vectors = [next(found) for _ in model.recordings]
+            own += [vector for vector in vectors if not isinstance(vector, str)]
+
+
+def fused(branches: Sequence[Branch], pools: Sequence[Measured], per: str) -> LogisticFusion:
+    """Weights of branches, from trials among the pool's speakers.
+
+    Half of a speaker's recordings, under the keys per utterance, enrol; the others are trials under
+    the key that draws voices as the user does.
+
+    Args:
+        branches: to fuse.
+        pools: the pool's measures by each branch.
+        per: how the user draws voices, ``speaker`` or ``utterance``.
+
+    Raises:
+        CorpusError: no speaker of the pool has two recordings.
+    """
+    last = int(max(pool.voices.max() for pool in pools))
+    trial_voice = last if per == "speaker" else 0
+    enrolled = {*range(last)} - {trial_voice} or {0}
+    rows = set.intersection(
+        *({*zip(pool.names.tolist(), pool.voices.tolist(), strict=True)} for pool in pools)
+    )
+    speakers = np.unique(pools[0].speakers)
+    folds = [set(speakers[first::FOLDS].tolist()) for first in range(FOLDS)]
+    columns, target = [], np.empty(0, dtype=bool)
+    for branch, pool in zip(branches, pools, strict=True):
+        pairs = zip(pool.names.tolist(), pool.voices.tolist(), strict=True)
+        common = pool.of(np.array([pair in rows for pair in pairs]))
+        parts, labels = [], []
+        for fold in folds:
+            inside = np.array([speaker in fold for speaker in common.speakers])
+            rest = common.of(~inside)
+            back_end = branch.train(rest.numbers, rest.speakers.tolist())
+            models, names, trials, trial_names = _trials(common.of(inside), enrolled, trial_voice)
+            if models and len(trials):
+                parts.append(back_end.score(models, trials).ravel())
+                labels.append((np.array(names)[:, None] == trial_names[None]).ravel())
+        if not parts:
+            raise CorpusError("no speaker of the pool has two recordings; give more with --pool")
+        columns.append(np.concatenate(parts))
+        target = np.concatenate(labels)
+    return LogisticFusion.fit(np.stack(columns, axis=1), target)
+
+
+def _trials(part: Measured, voices: set[int], trial_voice: int) -> tuple[list[Array], list[str], Array, np.ndarray]:
+    """Models and their speakers, and trials and theirs."""
+    models, names, chosen = [], [], np.zeros(len(part.names), dtype=bool)
+    for speaker in np.unique(part.speakers):
+        own = part.speakers == speaker
+        recordings = np.unique(part.names[own])
+        first = set(recordings[: (len(recordings) + 1) // 2].tolist())
+        inside = np.array([name in first for name in part.names]) & own
+        rows = inside & np.isin(part.voices, list(voices))
+        if rows.any():
+            models.append(part.numbers[rows])
+            names.append(str(speaker))
+            chosen |= own & ~inside & (part.voices == trial_voice)
+    return models, names, part.numbers[chosen], part.speakers[chosen]
+
+
+@dataclass(frozen=True)
+class SemiInformedTiming(ChannelAttacker):
+    """Compares rates, pauses and durations of phones (:mod:`voicenym.verification.speech_timing`).
+
+    The phones are those of pocketsphinx's phone loop on the protected speech.
+    """
+
+    name = "semi-informed (timing trained)"
+    knows = (
+        "knows the system, not the key; protects its enrolment and speech of other people, from "
+        "which it learns how durations of phones, pauses and rates differ; uses no voice or pitch"
+    )
+    own_verifier = "timing of anonymized speech"
+    channel = "prosody"
+
+    @classmethod
+    def enough(cls, resources: Resources) -> bool:
+        return super().enough(resources) and segment_decoding.installed()
+
+    def branches(self, scenario: Scenario, verifier: Verifier, embedder: Embedder) -> list[Branch]:
+        return [channel_branches.timing()]
+
+
+@dataclass(frozen=True)
+class SemiInformedProsodyAndTiming(SemiInformedTiming):
+    """Fuses timing with the trajectories of level and pitch."""
+
+    name = "semi-informed (prosody and timing trained)"
+    knows = (
+        "knows the system, not the key; protects its enrolment and speech of other people, from "
+        "which it learns how level and pitch move, and how durations, pauses and rates differ"
+    )
+    own_verifier = "prosody and timing of anonymized speech"
+
+    def branches(self, scenario: Scenario, verifier: Verifier, embedder: Embedder) -> list[Branch]:
+        return [channel_branches.prosody(), channel_branches.timing()]
+
+
+@dataclass(frozen=True)
+class SemiInformedWords(ChannelAttacker):
+    """Compares profiles of phones and words (:mod:`voicenym.verification.authorship`).
+
+    Texts of read corpora are chosen by their makers, and often shared by speakers: the figure says
+    little about people who speak freely.
+    """
+
+    name = "semi-informed (words trained)"
+    knows = (
+        "knows the system, not the key; transcribes protected speech of its enrolment and of other "
+        "people, and compares which words and phones are said and how often"
+    )
+    own_verifier = "words and phones of anonymized speech"
+    channel = "words"
+
+    @classmethod
+    def enough(cls, resources: Resources) -> bool:
+        return super().enough(resources) and segment_decoding.installed()
+
+    def branches(self, scenario: Scenario, verifier: Verifier, embedder: Embedder) -> list[Branch]:
+        return channel_branches.words()
+
+
+@dataclass(frozen=True)
+class SemiInformedRoom(ChannelAttacker):
+    """Compares rooms and microphones (:mod:`voicenym.verification.room_measures`)."""
+
+    name = "semi-informed (room trained)"
+    knows = (
+        "knows the system, not the key; protects its enrolment and speech of other people, from "
+        "which it learns how noise of pauses, reverberation and limits of the band differ"
+    )
+    own_verifier = "room and channel of anonymized speech"
+    channel = "room"
+
+    def branches(self, scenario: Scenario, verifier: Verifier, embedder: Embedder) -> list[Branch]:
+        return [channel_branches.room()]
+
+
+@dataclass(frozen=True)
+class SemiInformedAllChannels(ChannelAttacker):
+    """Fuses voice, prosody, words and room by calibrated logistic regression."""
+
+    name = "semi-informed (all channels fused)"
+    knows = (
+        "knows the system, not the key; protects its enrolment and speech of other people, on "
+        "which it trains a comparison of voices, of prosody, of words and of rooms, and how much "
+        "each of them counts"
+    )
+    own_verifier = "voice, prosody, words and room of anonymized speech"
+    channel = "all"
+
+    def branches(self, scenario: Scenario, verifier: Verifier, embedder: Embedder) -> list[Branch]:
+        attacker = SemiInformedIVectors(self.training, self.say)
+        attacker.trained(scenario, embedder.left_out)
+        found = [
+            channel_branches.voice(verifier),
+            channel_branches.voice(PlainIVectors(attacker.place(scenario))),
+            channel_branches.prosody(),
+            channel_branches.room(),
+        ]
+        if segment_decoding.installed():
+            found += [channel_branches.timing(), *channel_branches.words()]
+        return found

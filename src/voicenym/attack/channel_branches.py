@@ -1,0 +1,101 @@
+"""Branches of channel attackers: an extractor, its measures, and their comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from voicenym.attack.channel_extractors import (
+    NUMBER,
+    PHONES,
+    ProsodyMeasures,
+    RoomMeasures,
+    SpokenWords,
+    TimedPhones,
+    measures_of,
+    phones_of,
+    timed_phones_of,
+    words_of,
+)
+from voicenym.nets.words.phones import SILENCE
+from voicenym.verification import speech_timing
+from voicenym.verification.authorship import CosineDelta, TfIdf, profiles
+from voicenym.verification.measure_comparison import MeasureComparison
+from voicenym.verification.plda import PLDA
+from voicenym.verification.scoring import Array, Backend
+from voicenym.verification.verifier import Verifier
+
+WORD_PLACES = 8192
+"""Places of hashed words and of hashed pairs of words."""
+Vectors = Sequence[np.ndarray]
+
+
+@dataclass(frozen=True)
+class Branch:
+    """One way to compare speakers by one channel.
+
+    Args:
+        name: for messages.
+        extractor: whose vectors the cache keeps.
+        measures: from its vectors to ``[recording, measure]``.
+        train: fits a back end to measures ``[recording, measure]`` of other people and their names.
+    """
+
+    name: str
+    extractor: Verifier
+    measures: Callable[[Vectors], Array]
+    train: Callable[[Array, Sequence[str]], Backend]
+
+
+def _stacked(vectors: Vectors) -> Array:
+    return np.stack([np.asarray(vector, dtype=np.float64) for vector in vectors])
+
+
+def _timing(vectors: Vectors) -> Array:
+    return speech_timing.measure(timed_phones_of(vectors))
+
+
+def _phone_profiles(vectors: Vectors, order: int) -> Array:
+    spoken = [phones[phones != NUMBER[SILENCE]] for phones in phones_of(vectors)]
+    return profiles(spoken, order, len(PHONES) if order == 1 else len(PHONES) ** 2 + 1)
+
+
+def _word_profiles(vectors: Vectors) -> Array:
+    words = words_of(vectors)
+    return np.hstack([profiles(words, order, WORD_PLACES) for order in (1, 2)])
+
+
+def voice(verifier: Verifier) -> Branch:
+    """The vectors of a verifier of voices, with PLDA."""
+    return Branch("voice", verifier, _stacked, PLDA.train)
+
+
+def prosody() -> Branch:
+    """Trajectories of level and pitch."""
+    return Branch("trajectories", ProsodyMeasures(), measures_of, MeasureComparison.train)
+
+
+def timing() -> Branch:
+    """Rates, pauses, durations of phones, and rhythm."""
+    return Branch("timing", TimedPhones(), _timing, MeasureComparison.train)
+
+
+def words() -> list[Branch]:
+    """Which phones and words are said, and how often."""
+    phones = TimedPhones()
+    single: Any = partial(_phone_profiles, order=1)
+    pairs: Any = partial(_phone_profiles, order=2)
+    return [
+        Branch("frequent phones", phones, single, CosineDelta.train),
+        Branch("pairs of phones", phones, pairs, TfIdf.train),
+        Branch("words and pairs of words", SpokenWords(), _word_profiles, TfIdf.train),
+    ]
+
+
+def room() -> Branch:
+    """Noise of pauses, decay, limits of the band, traces of codecs."""
+    return Branch("room", RoomMeasures(), measures_of, MeasureComparison.train)

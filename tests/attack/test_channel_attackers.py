@@ -1,0 +1,288 @@
+"""Attackers of single channels find people who differ in that channel alone, and nobody else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+import soundfile
+from scipy.signal import lfilter
+
+from voicenym import Key
+from voicenym.attack import channel_attackers
+from voicenym.attack.attacker_resources import AttackerTraining, Resources
+from voicenym.attack.channel_attackers import (
+    ChannelAttacker,
+    SemiInformedProsodyAndTiming,
+    SemiInformedRoom,
+    SemiInformedTiming,
+    SemiInformedWords,
+)
+from voicenym.attack.channel_branches import Branch
+from voicenym.attack.channel_extractors import (
+    NUMBER,
+    UNKNOWN,
+    hashed,
+    known,
+    measures_of,
+    phones_of,
+    timed_phones_of,
+    words_of,
+)
+from voicenym.attack.scenario import Model, Protection, Scenario
+from voicenym.attack.stored_speech import stored
+from voicenym.corpus.embedder import Embedder
+from voicenym.corpus.recording import Recording
+from voicenym.corpus.skipped import STRICT
+from voicenym.corpus.transforms import ORIGINAL, Transform
+from voicenym.metrics import eer
+from voicenym.recognition.segment_decoding import Segment
+from voicenym.verification.plda import PLDA
+
+RATE = 16_000
+SPEAKERS, TAKES, TESTED = 32, 4, 12
+
+
+def sound(speaker: int, take: int, own: float) -> np.ndarray:
+    """Bursts of one voice; the noise of the pauses is the speaker's, as far as ``own`` says."""
+    rng = np.random.default_rng((speaker, take))
+    time = np.arange(round(0.9 * RATE)) / RATE
+    loud = ((time * 3.0 + rng.random()) % 1.0 < 0.5) * rng.normal(size=len(time))
+    level, colour = own * np.random.default_rng(speaker).normal(size=2)
+    hiss = rng.normal(size=len(time))
+    hiss = hiss + np.tanh(colour) * np.r_[0.0, hiss[:-1]]
+    return (0.1 * loud + 0.005 * np.exp(0.7 * level) * hiss).astype(np.float32)
+
+
+@dataclass(frozen=True)
+class Filtered:
+    """An all-pass filter, of the recording's own: the thinnest disguise."""
+
+    seed: int
+    description = "an all-pass filter"
+
+    def identity(self, recording: Recording) -> str:
+        return f"filtered {self.seed}"
+
+    def __call__(self, samples: np.ndarray, recording: Recording) -> np.ndarray:
+        a = np.random.default_rng((self.seed, len(recording.name))).uniform(-0.8, 0.8)
+        return lfilter([a, 1.0], [1.0, a], samples).astype(np.float32)
+
+
+class Disguise(Protection):
+    """A system that filters."""
+
+    def with_key(self, key, per):
+        return Transform((Filtered(1),))
+
+
+@pytest.fixture(scope="module")
+def speech(tmp_path_factory):
+    """``speech(own)``: the scenario of people whose rooms differ as far as ``own`` says."""
+
+    def made(own: float) -> Scenario:
+        folder = tmp_path_factory.mktemp("rooms")
+        everybody = []
+        for speaker in range(SPEAKERS):
+            for take in range(TAKES):
+                path = folder / f"{speaker}-{take}.wav"
+                soundfile.write(path, sound(speaker, take, own), RATE)
+                everybody.append(Recording(path.stem, f"s{speaker}", path, "f"))
+        tested, pool = everybody[: TAKES * TESTED], everybody[TAKES * TESTED :]
+        models = tuple(
+            Model(f"m{s}", f"s{s}", tuple(tested[TAKES * s : TAKES * s + 2]), "f")
+            for s in range(TESTED)
+        )
+        trials = tuple(r for i, r in enumerate(tested) if i % TAKES >= 2)
+        disguise = Disguise(Transform((Filtered(0),)), "filter")
+        return Scenario(models, trials, disguise, Key(bytes(32)), tuple(pool))
+
+    return made
+
+
+def errors(scores: np.ndarray, scenario: Scenario) -> float:
+    models = np.array([model.speaker for model in scenario.models])
+    target = models[:, None] == np.array([trial.speaker for trial in scenario.trials])
+    return 100.0 * eer(scores[target], scores[~target]).value
+
+
+@pytest.fixture
+def training(tmp_path):
+    return AttackerTraining(tmp_path / "attackers", 0.0, voices=1)
+
+
+def test_rooms_are_found_behind_a_changed_voice_and_nobody_where_all_share_one(
+    speech, training, spectrum
+):
+    for own, low, high in ((1.0, 0.0, 25.0), (0.0, 29.0, 71.0)):  # 24 targets: 50 +- 2 errors
+        scenario = speech(own)
+        with Embedder() as embedder:
+            scores = SemiInformedRoom(training).scores(scenario, spectrum, embedder)
+        assert scores.shape == (TESTED, 2 * TESTED)
+        assert low <= errors(scores, scenario) < high
+    assert spectrum.heard == 0
+
+
+def spoken(speaker: str, take: str, own: float, rate: float, kind: str) -> list[Segment]:
+    """What a decoder recognises: phones as long, and words as frequent, as the speaker's habit."""
+    habit = own * np.random.default_rng(int(speaker)).normal(size=60)
+    rng = np.random.default_rng((5, int(speaker), int(take)))
+    names = sorted(NUMBER)
+    names.remove("SIL")
+    chances = np.exp(habit[: len(names)]) if kind == "words" else np.ones(len(names))
+    length = 8.0 * np.exp(rate * 0.3 * np.random.default_rng(int(speaker)).normal())
+    said = rng.choice(names, size=40, p=chances / chances.sum())
+    frames = np.maximum(3, np.rint(length * np.exp(0.2 * rng.normal(size=40)))).astype(int)
+    return [Segment(str(name), 0, int(n)) for name, n in zip(said, frames, strict=True)]
+
+
+@pytest.fixture
+def decoding(monkeypatch):
+    """``decoding(own, rate)``: decoders return habits of words and of rates, by file name."""
+
+    def install(own: float, rate: float) -> None:
+        class Decoder:
+            def __init__(self, kind):
+                self.kind = kind
+
+            def decode(self, samples):
+                # the last samples of a recording hold its name: see ``labelled``
+                speaker, take = np.rint(samples[:2] * 32767.0).astype(int)
+                return spoken(str(speaker), str(take), own, rate, "words")
+
+        monkeypatch.setattr("voicenym.attack.channel_extractors._decoder", Decoder)
+
+    return install
+
+
+class Labelled(Protection):
+    """Leaves speech as it is, under any key."""
+
+    def with_key(self, key, per):
+        return self.transform
+
+
+@pytest.fixture(scope="module")
+def labelled(tmp_path_factory):
+    """Recordings whose first samples hold speaker and take; nothing protects them."""
+    folder = tmp_path_factory.mktemp("labelled")
+    everybody = []
+    for speaker in range(60):
+        for take in range(TAKES):
+            samples = np.full(RATE // 8, 1000, dtype=np.int16)
+            samples[:2] = speaker, take
+            path = folder / f"{speaker}-{take}.wav"
+            soundfile.write(path, samples, RATE)
+            everybody.append(Recording(path.stem, f"s{speaker}", path, "f"))
+    models = tuple(
+        Model(f"m{s}", f"s{s}", tuple(everybody[TAKES * s : TAKES * s + 2]), "f") for s in range(20)
+    )
+    trials = tuple(r for i, r in enumerate(everybody[: TAKES * 20]) if i % TAKES >= 2)
+    protection = Labelled(ORIGINAL, "nothing")
+    return Scenario(models, trials, protection, Key(bytes(32)), tuple(everybody[TAKES * 20 :]))
+
+
+@pytest.mark.parametrize(
+    ("kind", "own", "rate"),
+    [(SemiInformedWords, 1.0, 0.0), (SemiInformedTiming, 0.0, 1.0)],
+)
+def test_words_and_timing_are_found_each_by_its_attacker_alone(
+    kind, own, rate, labelled, decoding, training, spectrum
+):
+    found = {}
+    for name, habits in (("own", (own, rate)), ("other", (rate, own)), ("none", (0.0, 0.0))):
+        decoding(*habits)
+        with Embedder() as embedder:
+            found[name] = errors(kind(training).scores(labelled, spectrum, embedder), labelled)
+    assert found["own"] < 20.0
+    assert 33.0 < found["other"] < 67.0  # 40 targets: 50 +- 2 standard errors
+    assert 33.0 < found["none"] < 67.0
+
+
+class Drawn:
+    """An extractor of vectors that ``labelled`` names; ``own`` is the share of the speaker."""
+
+    concentration = 1.0
+
+    def __init__(self, name: str, own: float) -> None:
+        self.name, self.version, self.own = name, "1", own
+
+    def embed(self, recordings):
+        rows = []
+        for samples in recordings:
+            speaker, take = np.rint(samples[:2] * 32767.0).astype(int)
+            seed = hashed(self.name)
+            of_speaker = np.random.default_rng((seed, speaker)).normal(size=3)
+            rest = np.random.default_rng((seed, speaker, take)).normal(size=3)
+            rows.append(self.own * of_speaker + rest)
+        return np.array(rows, dtype=np.float32)
+
+
+def test_fusion_is_better_than_each_branch_and_ignores_noise(labelled, training, spectrum):
+    def branch(name: str, own: float) -> Branch:
+        def train(numbers, speakers):
+            return PLDA.train(numbers, speakers, normalise=False)
+
+        return Branch(name, Drawn(name, own), np.stack, train)
+
+    first, second, noise = branch("a", 1.5), branch("b", 1.5), branch("c", 0.0)
+
+    class Several(ChannelAttacker):
+        name = "several"
+
+        def __init__(self, training, branches, say=lambda text: None):
+            super().__init__(training, say)
+            object.__setattr__(self, "chosen", branches)
+
+        def branches(self, scenario, verifier, embedder):
+            return self.chosen
+
+    said = []
+    found = {}
+    for name, branches in (("a", [first]), ("b", [second]), ("all", [first, second, noise])):
+        with Embedder() as embedder:
+            scores = Several(training, branches, said.append).scores(labelled, spectrum, embedder)
+        found[name] = errors(scores, labelled)
+    assert found["all"] < min(found["a"], found["b"])
+    weights = said[-1].removeprefix("several: weights ").split(", ")
+    shares = {one.split()[0]: float(one.split()[1]) for one in weights}
+    assert min(shares["a"], shares["b"]) > 3.0 * shares["c"]
+
+
+def test_speech_is_protected_once_and_read_again(labelled, training, monkeypatch):
+    calls = []
+    original = Recording.samples
+    monkeypatch.setattr(Recording, "samples", lambda self: calls.append(1) or original(self))
+    some = labelled.trials[:3]
+    transform = labelled.protection.transform
+    for _ in range(2):
+        kept = stored(some, transform, training, STRICT)
+        for recording in some:
+            np.testing.assert_allclose(kept(recording), original(recording), atol=1e-4)
+    assert len(calls) == 3
+    assert kept.identity(some[0]) != transform.identity(some[0])
+
+
+def test_vectors_of_channels_are_read_as_they_were_written():
+    numbers = np.array([[1.0, np.nan], [-3.0, 2.0]])
+    assert known(numbers)[0, 1] == np.float32(UNKNOWN)
+    np.testing.assert_allclose(measures_of(list(known(numbers))), numbers)
+    vector = np.array([2.0, NUMBER["AA"], 12.0, NUMBER["SIL"], 30.0], dtype=np.float32)
+    assert timed_phones_of([vector]) == [[("AA", 12), ("SIL", 30)]]
+    np.testing.assert_array_equal(phones_of([vector])[0], [NUMBER["AA"], NUMBER["SIL"]])
+    word = hashed("Somebody")
+    assert word == hashed("somebody") < 2**24
+    assert words_of([np.array([1.0, word], dtype=np.float32)])[0].tolist() == [word]
+
+
+def test_they_need_people_to_learn_from_and_a_recogniser(training, monkeypatch):
+    some = Resources("vtln", pool_recordings=200, pool_speakers=40, training=training)
+    few = Resources("vtln", pool_recordings=200, pool_speakers=4, training=training)
+    monkeypatch.setattr(channel_attackers.segment_decoding, "installed", lambda: False)
+    assert SemiInformedRoom.available(some)
+    assert not SemiInformedRoom.available(few)
+    assert not SemiInformedTiming.available(some)
+    assert not SemiInformedWords.available(some)
+    monkeypatch.setattr(channel_attackers.segment_decoding, "installed", lambda: True)
+    assert SemiInformedProsodyAndTiming.available(some)
