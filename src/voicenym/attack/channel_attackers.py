@@ -193,7 +193,9 @@ def fused(branches: Sequence[Branch], pools: Sequence[Measured], per: str) -> Lo
     return LogisticFusion.fit(np.stack(columns, axis=1), target)
 
 
-def _trials(part: Measured, voices: set[int], trial_voice: int) -> tuple[list[Array], list[str], Array, np.ndarray]:
+def _trials(
+    part: Measured, voices: set[int], trial_voice: int
+) -> tuple[list[Array], list[str], Array, np.ndarray]:
     """Models and their speakers, and trials and theirs."""
     models, names, chosen = [], [], np.zeros(len(part.names), dtype=bool)
     for speaker in np.unique(part.speakers):
