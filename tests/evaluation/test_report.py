@@ -26,8 +26,8 @@ from voicenym.evaluation.results import AttackFigures, Evaluation, Measured, Sys
 from voicenym.evaluation.trials import build
 
 VOID = {"meta", "br", "link", "img", "hr"}
-FIGURES = 12
-"""Four of the results, three of scores, three of vectors, and one for each of two systems."""
+FIGURES = 13
+"""The first page's, four of results, three of scores, three of vectors, and one a system."""
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 NASTY = "--><script>alert('$x^$')</script>&\"多"
 
@@ -114,6 +114,33 @@ def test_the_first_screen_names_the_strongest_attacker_and_its_figure(found, tex
     )
 
 
+def test_the_first_page_is_a_sentence_a_system_a_figure_and_a_table(found, source):
+    first, *deeper = source.split("<section ")
+    assert first.count("<li class=") == len(found[0].systems)
+    assert first.count("<figure>") == first.count("<table>") == 1
+    assert [re.match(r'id="([^"]*)"', part)[1] for part in deeper] == [
+        "systems", "by-attacker", "utility"
+    ]  # fmt: skip
+    links = re.findall(r'<a href="#([^"]*)"', first)
+    assert links == ["systems", "by-attacker", "utility"]
+    bent, sturdy = re.findall(r'<li class="verdict.*?</li>', first)
+    top = found[0].systems[0].strongest
+    assert f"the strongest attacker, {top.attacker}, errs in" in bent
+    assert "a recogniser gets 40.0&nbsp;% of the words wrong (30.0 to 50.0&nbsp;%" in bent
+    assert "words were not measured" in sturdy
+    for item in (bent, sturdy):
+        sentence = parsed(item).text
+        assert sentence.endswith(".")
+        assert not re.search(r"\. [A-Z]", sentence), "one sentence"
+
+
+def test_a_bounded_figure_says_so_in_its_sentence():
+    note = "the semi-informed attacker was not tried, and figures are upper bounds"
+    assert "of cases (28.0 to 32.0 %), which is an upper bound, and words" in said(
+        one(attacked(30.0, 28.0, 32.0), notes=(note,))
+    )
+
+
 def test_a_voice_is_never_called_anonymous(text):
     assert not re.search(r"\banonymous\b", text)
 
@@ -154,7 +181,7 @@ def test_figures_are_called_upper_bounds_where_attackers_were_not_tried():
 
 
 def test_what_was_not_measured_is_said_with_the_reason(text):
-    assert "Sturdy, WER, DNSMOS, rho_F0, G_VD, DeID, RTF: no reason was noted" in text
+    assert "Sturdy, WER, PER, DNSMOS, rho_F0, G_VD, DeID, RTF: no reason was noted" in text
     words = said(
         one(
             attacked(30.0),
@@ -164,7 +191,7 @@ def test_what_was_not_measured_is_said_with_the_reason(text):
     )  # fmt: skip
     assert "Bent, WER: words were not measured: no model." in words
     assert "Bent, DNSMOS: naturalness was not measured: no MOS." in words
-    assert "Bent, rho_F0, EER if the key is lost: no reason was noted." in words
+    assert "Bent, PER, rho_F0, EER if the key is lost: no reason was noted." in words
 
 
 def test_changes_from_the_original_stand_beside_the_figures(text):
@@ -246,7 +273,8 @@ def test_every_figure_has_a_title_words_for_the_blind_and_a_sentence(found, sour
         assert len(label["aria-label"]) > 40
     strongest = found[0].systems[0].strongest
     assert f"{strongest.eer.value:.1f} % by {strongest.attacker}" in labels[0]["aria-label"]
-    for title in ("Every attacker", "Privacy and utility", "least protected speakers",
+    for title in ("Protection and words", "Every attacker",
+                  "Privacy and utility", "least protected speakers",
                   "Linkability", "Detection error", "Empirical cross-entropy",
                   "Voice similarity", "Diversity of voices", "Speaker vectors",
                   "Scores on sturdy"):  # fmt: skip
@@ -307,7 +335,7 @@ def test_without_scikit_learn_principal_components_are_drawn_and_named(found, mo
 
 def test_without_evidence_the_page_still_has_the_figures_of_the_results(found, tmp_path):
     page = report.write(found[0], None, tmp_path)
-    assert page.read_text("utf-8").count("<figure>") == 4
+    assert page.read_text("utf-8").count("<figure>") == 5
 
 
 def test_results_come_back_as_they_were_saved(found, tmp_path):

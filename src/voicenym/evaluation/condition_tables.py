@@ -31,12 +31,11 @@ Row = tuple[str, str, Mapping[str, Measured], bool]
 
 
 def section(evaluation: Evaluation) -> list[str]:
-    """The heading, the tables and how to read them; nothing without conditions."""
+    """The tables and how to read them; nothing without conditions."""
     found = tables(evaluation)
     if not found:
         return []
     return [
-        "<h2>By condition</h2>",
         "<p>The figures of a condition are those of its own trials: speakers of one sex, age group "
         "or corpus against each other, or the trials of one list. Each condition has a row for the "
         "ignorant and the lazy-informed attacker (o-a and a-a of the VoicePrivacy Challenges) and "

@@ -9,13 +9,15 @@ from voicenym.evaluation.results import Measured
 
 STYLE = """
 :root { color-scheme: light; font: 16px/1.5 system-ui, sans-serif; color: #1a1a1a; }
-body { max-width: 62rem; margin: 2rem auto; padding: 0 1rem; background: #fff; }
+body { max-width: 70rem; margin: 2rem auto; padding: 0 1rem; background: #fff; }
 h1 { font-size: 1.7rem; margin-bottom: 0; } h2 { margin: 2rem 0 .5rem; font-size: 1.35rem; }
 h3 { font-size: 1.05rem; margin: 0; }
 .about { color: #555; margin-top: .3rem; }
 .verdict { border-left: .4rem solid #777; padding: .5rem 1rem; margin: .7rem 0; }
 .verdict { background: #f6f6f6; break-inside: avoid; }
 .verdict p { margin: .2rem 0 0; }
+.verdicts { list-style: none; padding: 0; } .verdicts .verdict { padding: .35rem 1rem; }
+nav { margin: 1.5rem 0; } section { border-top: 1px solid #bbb; margin-top: 2.5rem; }
 .hardly { border-color: #b00020; } .weakly { border-color: #d55e00; }
 .partly { border-color: #e69f00; } .resists { border-color: #0072b2; }
 .warning { background: #fff4d6; padding: .5rem 1rem; margin: .5rem 0; }
@@ -32,6 +34,7 @@ figcaption { font-size: .9rem; color: #333; } .more { margin: .8rem 0; }
 @page { margin: 15mm; }
 @media print {
   :root { font-size: 11px; } body { margin: 0; padding: 0; max-width: none; }
+  nav { display: none; } section { break-before: page; border: none; margin: 0; }
   h2, h3 { break-after: avoid; } .wide { overflow: visible; }
   figure svg { max-height: 225mm; }
   .verdict, .warning { print-color-adjust: exact; -webkit-print-color-adjust: exact; }

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
 
 from voicenym.evaluation import condition_tables, report_details, report_tables
 from voicenym.evaluation.evaluation_plan import Evidence
-from voicenym.evaluation.figures import Shown, gallery
+from voicenym.evaluation.figures import ATTACKERS, UTILITY, Shown, first, gallery
+from voicenym.evaluation.figures.first_figure import words_metric
 from voicenym.evaluation.html import STYLE, sentence
 from voicenym.evaluation.reported_metrics import headline
 from voicenym.evaluation.results import Evaluation
-from voicenym.evaluation.verdict import verdict
+from voicenym.evaluation.verdict import in_a_sentence, verdict
 from voicenym.private import private_folder, write_private
 
 PAGE = "index.html"
@@ -39,8 +41,23 @@ def html(evaluation: Evaluation, evidence: Evidence | None) -> str:
     """The page's text."""
     common = _common(evaluation)
     warnings = [f'<p class="warning">{sentence(w)}</p>' for w in (*evaluation.warnings, *common)]
-    drawn = [_drawn(n, shown) for n, shown in enumerate(gallery(evaluation, evidence))]
-    explained = [metric for _, metric in report_tables.columns(evaluation)]
+    shown = gallery(evaluation, evidence)
+    drawn = [(one.page, _drawn(n, one)) for n, one in enumerate(shown, 1)]
+    pages = {
+        "Systems": _systems(evaluation, common),
+        "By attacker": [
+            *(figure for page, figure in drawn if page == ATTACKERS),
+            *report_details.attackers(evaluation),
+            *(report_tables.attacks(system.name, system.attacks) for system in evaluation.systems),
+            report_tables.attacks("original speech", evaluation.unprotected),
+        ],
+        "By condition": condition_tables.section(evaluation),
+        "Utility": [
+            *(figure for page, figure in drawn if page == UTILITY),
+            *report_details.utility(evaluation),
+        ],
+    }
+    pages = {title: parts for title, parts in pages.items() if any(parts)}
     parts = [
         "<!DOCTYPE html>",
         '<html lang="en"><head><meta charset="utf-8">',
@@ -52,28 +69,58 @@ def html(evaluation: Evaluation, evidence: Evidence | None) -> str:
         f"{evaluation.recordings} recordings tried. voicenym {escape(evaluation.version)}, "
         f"{escape(evaluation.date)}. {escape(evaluation.settings)}</p>",
         *warnings,
+        *_first_page(evaluation),
+        _contents(pages),
+        *(part for title, found in pages.items() for part in _page(title, found)),
+        "</main></body></html>",
+    ]
+    return "\n".join(filter(None, parts)) + "\n"
+
+
+def _first_page(evaluation: Evaluation) -> list[str]:
+    """One sentence for each system, one figure, one table."""
+    words = words_metric()
+    original = evaluation.utility.get(words)
+    figure = first(evaluation)
+    return [
         "<h2>Verdict</h2>",
-        *(verdict(system, common) for system in evaluation.systems),
+        f"<p>An attacker errs who mistakes one voice for another: in {headline().chance:g} % of "
+        "cases by chance, in 0 % if it recognises everybody.</p>",
+        '<ul class="verdicts">',
+        *(in_a_sentence(system, original, words) for system in evaluation.systems),
+        "</ul>",
+        "" if figure is None else _drawn(0, figure),
         "<h2>Summary</h2>",
         report_tables.summary(evaluation),
-        *report_tables.missing(evaluation),
         "<p>In brackets: 95 % intervals. The strongest attacker is the attacker without the key "
         "that has the lowest EER. The lowest of many rates is partly low by chance: compare "
         "intervals, not single figures. The smaller number below a figure is its difference from "
         f"the original's.{_retrained(evaluation)}</p>",
+    ]
+
+
+def _systems(evaluation: Evaluation, common: list[str]) -> list[str]:
+    """What each system's figures mean, what was not measured, and what was left out."""
+    explained = [metric for _, metric in report_tables.columns(evaluation)]
+    return [
+        *(verdict(system, common) for system in evaluation.systems),
+        *report_tables.missing(evaluation),
         report_tables.explanations(dict.fromkeys([headline(), *explained])),
         *report_tables.left_out(evaluation),
-        "<h2>Figures</h2>",
-        *drawn,
-        *report_details.utility(evaluation),
-        *condition_tables.section(evaluation),
-        "<h2>All attackers</h2>",
-        *report_details.attackers(evaluation),
-        *(report_tables.attacks(system.name, system.attacks) for system in evaluation.systems),
-        report_tables.attacks("original speech", evaluation.unprotected),
-        "</main></body></html>",
     ]
-    return "\n".join(parts) + "\n"
+
+
+def _contents(pages: Iterable[str]) -> str:
+    links = " \u00b7 ".join(f'<a href="#{_anchor(title)}">{title}</a>' for title in pages)
+    return f"<nav>In detail: {links}</nav>"
+
+
+def _page(title: str, parts: Sequence[str]) -> list[str]:
+    return [f'<section id="{_anchor(title)}">', f"<h2>{title}</h2>", *parts, "</section>"]
+
+
+def _anchor(title: str) -> str:
+    return title.lower().replace(" ", "-")
 
 
 def _common(evaluation: Evaluation) -> list[str]:

@@ -42,7 +42,7 @@ def utility(evaluation: Evaluation) -> list[str]:
         for metric in metrics()
         if metric.display.table in TABLES and metric.name in keys and not metric.display.summary
     ]
-    text = ["<h2>Utility in detail</h2>", *tables, means, explanations(explained)]
+    text = [*tables, means, explanations(explained)]
     if means:
         text.append(
             "<p>Weighted: means over data sets and sexes with the weights of the EER; the word "

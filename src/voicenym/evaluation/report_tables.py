@@ -118,7 +118,7 @@ def left_out(evaluation: Evaluation) -> list[str]:
         items.append(f"<li>and {rest} more, in results.json</li>")
     count = len(evaluation.left_out)
     head = f"{count} recording{'s were' if count != 1 else ' was'} left out; no figure counts them:"
-    return ["<h2>Left out</h2>", f'<p>{head}</p><ul class="about">{"".join(items)}</ul>']
+    return ["<h3>Left out</h3>", f'<p>{head}</p><ul class="about">{"".join(items)}</ul>']
 
 
 def attacks(name: str, found: tuple[AttackFigures, ...]) -> str:

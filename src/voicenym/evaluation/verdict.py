@@ -9,6 +9,13 @@ from voicenym.evaluation.html import number, sentence
 from voicenym.evaluation.reported_metrics import WEIGHTED, headline
 from voicenym.evaluation.results import AttackFigures, Measured, SystemResults
 
+VERBS = {
+    "hardly": "hardly protects",
+    "weakly": "protects weakly",
+    "partly": "protects in part",
+    "resists": "resists the attackers tried here",
+}
+"""By the class of :func:`grade`."""
 HARDLY, WEAKLY, PARTLY = 10.0, 20.0, 35.0
 """Limits of the EER in %, for the lower end of its interval."""
 
@@ -40,6 +47,33 @@ def with_key(system: SystemResults) -> Measured | None:
 def trials(count: int) -> str:
     """A number of trials in words."""
     return f"{count} trial{'s' if count != 1 else ''}"
+
+
+def in_a_sentence(system: SystemResults, original: Measured | None, words: str) -> str:
+    """An item of the first page: the grade, the strongest attacker's figure and the words' one.
+
+    Args:
+        system: evaluated.
+        original: the words' figure of original speech.
+        words: name of the metric of words.
+    """
+    name = f"<b>{escape(system.name)}</b>"
+    if all(a.holds_key for a in system.attacks):
+        return f'<li class="verdict">{name} was not attacked.</li>'
+    style, _ = grade(system)
+    top = system.strongest
+    bound = ", which is an upper bound," if bounded(system) else ""
+    wrong = "words were not measured"
+    if (rate := system.utility.get(words)) is not None:
+        before = f"; {number(original.value, 1)}&nbsp;% of the original's" if original else ""
+        limits = _limits(rate).strip(" ()")
+        inside = f" ({limits}{before})" if limits else before and f" ({before[2:]})"
+        wrong = f"a recogniser gets {number(rate.value, 1)}&nbsp;% of the words wrong{inside}"
+    return (
+        f'<li class="verdict {style}">{name} {VERBS[style]}: the strongest attacker, '
+        f"{escape(top.attacker)}, errs in <b>{number(top.eer.value, 1)}&nbsp;%</b> of cases"
+        f"{_limits(top.eer)}{bound or ','} and {wrong}.</li>"
+    )
 
 
 def verdict(system: SystemResults, common: list[str]) -> str:

@@ -1,6 +1,6 @@
 """The figures of a report, each a function that gives an SVG."""
 
-from voicenym.evaluation.figures.figure_list import Shown, gallery
+from voicenym.evaluation.figures.figure_list import ATTACKERS, UTILITY, Shown, first, gallery
 from voicenym.evaluation.figures.score_figures import (
     det_curves,
     disclosure,
@@ -13,6 +13,8 @@ from voicenym.evaluation.figures.system_figures import attackers, everybody, exp
 from voicenym.evaluation.figures.training_curves import learning
 
 __all__ = [
+    "ATTACKERS",
+    "UTILITY",
     "Shown",
     "attackers",
     "colours",
@@ -20,6 +22,7 @@ __all__ = [
     "disclosure",
     "everybody",
     "exposed",
+    "first",
     "gallery",
     "histograms",
     "learning",

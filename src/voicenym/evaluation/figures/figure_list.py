@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from voicenym.evaluation.evaluation_plan import Evidence
+from voicenym.evaluation.figures.first_figure import points, privacy_and_words
 from voicenym.evaluation.figures.score_figures import (
     det_curves,
     disclosure,
@@ -27,6 +28,7 @@ from voicenym.evaluation.figures.training_curves import learning
 from voicenym.evaluation.results import AttackFigures, Evaluation, SystemResults
 
 ORIGINAL = "original"
+ATTACKERS, UTILITY = "attackers", "utility"
 
 
 @dataclass(frozen=True)
@@ -38,16 +40,35 @@ class Shown:
         how: caption, which says how to read the figure.
         alt: text alternative for readers who do not see the figure.
         svg: the drawing.
+        page: of the report that it stands on: ``attackers`` or ``utility``.
     """
 
     title: str
     how: str
     alt: str
     svg: str
+    page: str = ATTACKERS
+
+
+def first(evaluation: Evaluation) -> Shown | None:
+    """The figure of the first page; None where no system was attacked without the key."""
+    found = points(evaluation)
+    systems = _attacked(evaluation)
+    if not systems:
+        return None
+    strongest = [f"{s.name} {s.strongest.eer.value:.1f} % by {_who(s)}" for s in systems]
+    return Shown(
+        "Protection and words",
+        "Each cross is a system; its arms are the 95 % intervals of the strongest attacker's equal "
+        "error rate and of the recogniser's word errors. Systems further up hide voices better, "
+        "those further left keep more words. Grey: original speech.",
+        _listed("Crosses. Strongest attackers", strongest),
+        privacy_and_words(found, colours(evaluation)),
+    )
 
 
 def gallery(evaluation: Evaluation, evidence: Evidence | None) -> list[Shown]:
-    """All figures for which there are data.
+    """All figures of the deeper pages for which there are data.
 
     Args:
         evaluation: what was found.
@@ -82,6 +103,7 @@ def _from_results(evaluation: Evaluation, palette: Palette) -> list[Shown]:
                 "DNSMOS 4, WER 0. A gap in a line is a metric that was not measured.",
                 _listed("Radar of six axes, two of privacy and four of utility", _names(systems)),
                 radar(systems, palette),
+                UTILITY,
             ),
         ]
     trained = [s for s in systems if any(attack.learning for attack in s.attacks)]
@@ -191,6 +213,7 @@ def _from_vectors(evaluation: Evaluation, evidence: Evidence, palette: Palette) 
                 "they are not.",
                 _listed("Matrices of similarity. Means", diagonal),
                 similarities(evidence.matrices),
+                UTILITY,
             )
         )
     original = evidence.vectors.get(ORIGINAL)
@@ -210,6 +233,7 @@ def _from_vectors(evaluation: Evaluation, evidence: Evidence, palette: Palette) 
                     "became more similar; D_KS is the largest vertical gap.",
                     _listed("Rising steps. D_KS", gaps),
                     diversity(evidence.trials, original, others, palette),
+                    UTILITY,
                 )
             )
         how = (
@@ -225,6 +249,7 @@ def _from_vectors(evaluation: Evaluation, evidence: Evidence, palette: Palette) 
                 "is a consistent voice. Distances between clusters have no meaning.",
                 _listed("Scattered points", [ORIGINAL, *others]),
                 vectors(evidence.trials, original, others),
+                UTILITY,
             )
         )
     return shown
