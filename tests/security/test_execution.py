@@ -52,10 +52,11 @@ def test_the_planted_modules_leave_marks(guard):
     assert "numpy" in found.others
 
 
-@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("path", PATHS[1:])
 def test_the_command_and_its_workers_import_nothing(guard, console, path):
+    """Without PYTHONPATH: ``test_commands.py``, where an evaluation and a training have workers."""
     command, stub = console
-    more = {} if path is None else {"PYTHONPATH": path}
+    more = {"PYTHONPATH": path}
     if not path:
         guard.plant("voicenym")
     try:
@@ -66,11 +67,11 @@ def test_the_command_and_its_workers_import_nothing(guard, console, path):
     assert found.others == {}
     # A relative PYTHONPATH is the user's word to Python, which obeys it before we are asked.
     assert found.imported <= beyond_us
-    assert path not in (None, "") or not found.imported
+    assert path or not found.imported
 
 
-@pytest.mark.parametrize("path", [None, "."])
-def test_the_module_and_its_workers_import_nothing(guard, path):
+@pytest.mark.parametrize(("path", "flag"), [(None, "-P"), (".", "-I")])
+def test_the_module_and_its_workers_import_nothing(guard, path, flag):
     (guard.folder / "empty").mkdir(exist_ok=True)
     (guard.folder / "empty" / "__main__.py").write_text("")
     more = {} if path is None else {"PYTHONPATH": path}
@@ -78,11 +79,9 @@ def test_the_module_and_its_workers_import_nothing(guard, path):
     found = anonymize(guard, guard.python, "-m", "voicenym", path=path)
     assert found.others == {}
     assert found.imported <= beyond_us
-    for flags in ("-P", "-I"):
-        if path and flags == "-P":
-            continue  # it does not concern PYTHONPATH
-        found = anonymize(guard, guard.python, flags, "-m", "voicenym", path=path)
-        assert (found.imported, found.others) == (set(), {})
+    # -P does not concern PYTHONPATH, against which there is -I
+    found = anonymize(guard, guard.python, flag, "-m", "voicenym", path=path)
+    assert (found.imported, found.others) == (set(), {})
 
 
 def test_ignoring_the_environment_does_not_open_the_folder(guard):
@@ -152,25 +151,10 @@ def main():
     import torch
 
     from voicenym import processes
-    from voicenym.corpus.embedder import Embedder
-    from voicenym.verification.verifiers import verifier
-    from voicenym.corpus.file_plan import Item
-    from voicenym.corpus.recordings import recordings
-    from voicenym.corpus.batch_runner import Job, run
     from voicenym.corpus.worker_pool import Pool
-    from voicenym.dsp.features.cepstra import Cepstra
-    from voicenym.pseudonym import Key
-    from voicenym.training.speakers.train_ubm import _features
-    from voicenym.training.speech.speech_cache import SpeechCache
 
     environment, path = dict(os.environ), list(sys.path)
-    speech = recordings(Path("corpus"))
-    items = [Item(r.path, Path(f"library/{r.name}.wav"), r.speaker, r.name) for r in speech[:2]]
-    assert run(Job("mcadams", {}, Key.generate()), items, workers=2).done == 2
-    with Embedder(workers=2) as embedder:
-        embedder(verifier("ecapa-small"), [*speech, *speech[:12]])
-    assert len(list(_features([(r, Cepstra()) for r in speech], 2))) == len(speech)
-    SpeechCache(Path("shelf")).fill(speech[:16], Told(), workers=2)
+    everything(runs=sys.argv[1:] == ["everything"])
     with Pool.of(told, 1) as pool:  # a process of its own all the same
         children = list(pool.in_order(range(4)))
     loader = torch.utils.data.DataLoader(Rows(), None, **processes.loading(2))
@@ -184,26 +168,51 @@ def main():
     print(json.dumps(answer))
 
 
+def everything(runs):
+    from voicenym.corpus.batch_runner import Job, run
+    from voicenym.corpus.embedder import Embedder
+    from voicenym.corpus.file_plan import Item
+    from voicenym.corpus.recordings import recordings
+    from voicenym.dsp.features.cepstra import Cepstra
+    from voicenym.pseudonym import Key
+    from voicenym.training.speakers.train_ubm import _features
+    from voicenym.training.speech.speech_cache import SpeechCache
+    from voicenym.verification.verifiers import verifier
+
+    if not runs:
+        return
+    speech = recordings(Path("corpus"))
+    items = [Item(r.path, Path(f"library/{r.name}.wav"), r.speaker, r.name) for r in speech[:2]]
+    assert run(Job("mcadams", {}, Key.generate()), items, workers=2).done == 2
+    with Embedder(workers=2) as embedder:
+        embedder(verifier("ecapa-small"), [*speech, *speech[:12]])
+    assert len(list(_features([(r, Cepstra()) for r in speech], 2))) == len(speech)
+    SpeechCache(Path("shelf")).fill(speech[:16], Told(), workers=2)
+
+
 if __name__ == "__main__":
     main()
 """
 
 
-@pytest.mark.parametrize("path", [None, ":"])
-def test_a_program_of_others_starts_isolated_processes(guard, tmp_path, path):
+@pytest.mark.parametrize(("path", "all_pools"), [(None, False), (":", True)])
+def test_a_program_of_others_starts_isolated_processes(guard, tmp_path, path, all_pools):
+    """All pools start their processes in one way: where nothing names the folder, one is enough."""
     (tmp_path / "program.py").write_text(PROGRAM)
     for made in ("library", "shelf"):
         shutil.rmtree(guard.folder / made, ignore_errors=True)
+    for old in guard.folder.glob("path.*"):
+        old.unlink()
     more = {} if path is None else {"PYTHONPATH": path}
-    found = guard.run(guard.python, tmp_path / "program.py", environment=more)
+    command = [guard.python, tmp_path / "program.py", *(["everything"] if all_pools else [])]
+    found = guard.run(*command, environment=more)
     assert found.others == {}
     assert found.attempts == []
-    assert (
-        path or not found.imported
-    )  # what the program itself was told to import is its own affair
+    # what the program itself was told to import is its own affair
+    assert path or not found.imported
     answer = json.loads(found.out)
     assert answer["pids"] >= 1
-    assert len(answer["paths"]) > 8
+    assert len(answer["paths"]) >= (9 if all_pools else 8)
     for entries in answer["paths"]:
         assert all(entry.startswith("/") for entry in entries)
         assert str(guard.folder) not in entries
