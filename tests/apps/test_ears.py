@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from voicenym.apps.cli.recogniser_options import recogniser_of, retrained_of, transcripts_of
+from voicenym.apps.cli.recogniser_options import (
+    named,
+    phones_of,
+    recogniser_of,
+    retrained_of,
+    transcripts_of,
+)
 from voicenym.errors import VoicenymError
 
 
@@ -27,3 +33,23 @@ def test_what_is_of_no_system_is_refused(given):
 def test_nobody_listens_where_nothing_is_said():
     assert recogniser_of("none", None, ["one"]) is None
     assert recogniser_of("sphinx", None, []) is None
+
+
+def test_whisper_transcribes_where_its_weights_are(tmp_path, monkeypatch):
+    pytest.importorskip("safetensors")
+    import tiny_whisper as tiny
+
+    monkeypatch.setenv("VOICENYM_WEIGHTS", str(tmp_path / "none"))
+    assert recogniser_of(None, None, ["one"]) is None
+    assert phones_of(None) is None
+    folder = tiny.write(tiny.network(), tmp_path / "whisper")
+    found = recogniser_of(None, str(folder), ["one"], tmp_path / "transcripts.jsonl")
+    assert found.name == "whisper"
+    assert named(found, None) == ", words by whisper"
+    assert named(None, None) == ""
+
+
+def test_sphinx_does_not_know_the_sentences():
+    """A choice among the sentences of the test hides losses."""
+    pytest.importorskip("pocketsphinx")
+    assert recogniser_of("sphinx", None, ["please call stella"]).name == "pocketsphinx"

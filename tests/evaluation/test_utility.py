@@ -11,7 +11,7 @@ pytest.importorskip("parselmouth")
 from voicenym.corpus.transforms import ORIGINAL, Transform
 from voicenym.evaluation import utility
 from voicenym.metrics import intonation, opinion, word_error_rate
-from voicenym.recognition import Transcripts
+from voicenym.recognition import Transcripts, pronounced
 
 REPLICATES = {"replicates": 30}
 
@@ -134,3 +134,39 @@ def test_a_retrained_recogniser_has_figures_of_its_own(speech):
     assert figures["WER retrained"] == alone["WER"] != plain["WER"]
     assert figures["CER retrained"] == alone["CER"]
     assert not any("retrained" in name for name in plain)
+
+
+class Phones:
+    """Finds the phones of the first pronunciation but the first phone."""
+
+    name = "phones"
+
+    def __init__(self, texts):
+        self.texts = texts
+
+    def phones(self, recordings):
+        assert len(recordings) == len(self.texts)
+        return [" ".join(ways[0] for ways in words).split()[1:] for words in pronounced(self.texts)]
+
+
+def test_phones_are_counted_beside_words(speech):
+    pytest.importorskip("pocketsphinx")
+    spoken = [dataclasses.replace(r, text="one two three") for r in speech]
+    spoken[0] = dataclasses.replace(spoken[0], text="one xyzzyx")
+    found = utility.measure(
+        spoken, ORIGINAL, None, phones=Phones(["one two three"] * 7), only=("none",), **REPLICATES
+    )
+    # W AH N, T UW, TH R IY: one of eight is lost
+    assert found.figures["PER"].value == pytest.approx(100 / 8)
+    assert found.figures["PER deletions"].value == pytest.approx(100 / 8)
+    assert set(found.figures) == {
+        "PER", "PER substitutions", "PER deletions", "PER insertions"
+    }  # fmt: skip
+    assert any("leaves out 1 of 8" in note for note in found.notes)
+    assert any("without knowledge of the texts" in note for note in found.notes)
+
+
+def test_only_the_metrics_of_sound_that_are_asked_for(speech):
+    louder = Transform((Louder(1.1),))
+    figures = utility.measure(speech, louder, None, only=("SNR",), **REPLICATES).figures
+    assert set(figures) == {"SNR"}

@@ -45,7 +45,6 @@ def test_silence_has_no_words(sound, tmp_path):
     """By the level of the window, and by the token of no speech together with doubt."""
     chatty = made(tiny.always(tiny.network(), {A: 30.0}), tmp_path / "chatty", language="en")
     assert chatty.transcribe([np.zeros(20_000, np.float32), 1e-7 * sound]) == ["", ""]
-    assert chatty.windows == 0
     silent = tiny.WRITING.silent
     unsure = tiny.always(tiny.network(), {silent: 30.0, A: 0.1})
     assert made(unsure, tmp_path / "unsure", language="en").transcribe([sound]) == [""]
@@ -56,8 +55,8 @@ def test_silence_has_no_words(sound, tmp_path):
 def test_a_loop_ends_the_text_and_is_reported(sound, tmp_path):
     ears = made(tiny.always(tiny.network(), {A: 30.0}), tmp_path / "loop", language="en")
     assert ears.transcribe([sound[:9_000]]) == ["a"]
-    assert (ears.loops, ears.windows) == (1, 1)
-    assert "1 of 1 windows" in ears.notes[0]
+    assert (ears.loops, ears.recordings) == (1, 1)
+    assert "1 of 1 recordings" in ears.notes[0]
     quiet = made(
         tiny.always(tiny.network(), {tiny.WRITING.end: 30.0}), tmp_path / "end", language="en"
     )
@@ -94,7 +93,7 @@ def test_a_folder_says_what_its_training_speech_was(tmp_path):
     folder = tiny.write(tiny.network(), tmp_path / "w")
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(
-        json.dumps({**config, "training": {"anonymized by": "mcadams"}})
+        json.dumps({**config, "card": {"anonymized by": "mcadams"}})
     )
     assert of_folder(folder).anonymized_by == "mcadams"
 

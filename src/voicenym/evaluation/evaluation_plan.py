@@ -16,7 +16,7 @@ from voicenym.corpus.transforms import File
 from voicenym.evaluation.trials import Trials
 from voicenym.metrics.metric_inputs import Tally
 from voicenym.pseudonym import Key
-from voicenym.recognition import Recogniser, Transcripts
+from voicenym.recognition import PhoneRecogniser, Recogniser, Transcripts
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,8 @@ class Plan:
     recogniser: Recogniser | None = None
     transcripts: Mapping[str, Transcripts] = field(default_factory=dict)
     retrained: Mapping[str, Recogniser] = field(default_factory=dict)
+    phones: PhoneRecogniser | None = None
+    sound: tuple[str, ...] = ()
     sample: int = 60
     replicates: int = 1000
     seed: int = 0

@@ -94,7 +94,8 @@ def evaluate(
         evidence.vectors["original"] = embedder(voices[0], plan.trials.recordings, ORIGINAL)
         useful = utility.measure(
             sample, ORIGINAL, plan.recogniser,
-            transcripts=plan.transcripts.get("original"), conditions=measurable(plan.trials),
+            transcripts=plan.transcripts.get("original"), phones=plan.phones,
+            only=plan.sound, conditions=measurable(plan.trials),
             replicates=plan.replicates, say=say,
         )  # fmt: skip
         weighed, lacking = condition_weights.utility(useful.tallies, plan.trials, **options)
@@ -226,7 +227,8 @@ def _system(
     useful = utility.measure(
         sample, protected.transform, plan.recogniser,
         transcripts=plan.transcripts.get(name), retrained=plan.retrained.get(name),
-        conditions=measurable(plan.trials), replicates=plan.replicates, say=say,
+        phones=plan.phones, only=plan.sound, conditions=measurable(plan.trials),
+        replicates=plan.replicates, say=say,
     )  # fmt: skip
     if "WER" in useful.tallies:
         evidence.words[name] = useful.tallies["WER"]

@@ -17,8 +17,8 @@ from voicenym.evaluation.conditions import FEWEST_SPEAKERS, Condition
 from voicenym.evaluation.reported_metrics import RETRAINED
 from voicenym.evaluation.results import Measured
 from voicenym.metrics import intonation, normalise, word_error_rate
-from voicenym.metrics.metric_inputs import RecognisedWords, SpeechPairs, Tally
-from voicenym.recognition import Recogniser, Transcripts
+from voicenym.metrics.metric_inputs import RecognisedPhones, RecognisedWords, SpeechPairs, Tally
+from voicenym.recognition import PhoneRecogniser, Recogniser, Transcripts, pronounced
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,8 @@ def measure(
     *,
     transcripts: Transcripts | None = None,
     retrained: Recogniser | None = None,
+    phones: PhoneRecogniser | None = None,
+    only: Sequence[str] = (),
     conditions: Sequence[Condition] = (),
     replicates: int,
     seed: int = 0,
@@ -56,6 +58,9 @@ def measure(
         recogniser: for words; None leaves them out.
         transcripts: of an external recogniser, which replace those of ``recogniser``.
         retrained: a recogniser that was trained on the output of this system (ASR_eval^anon).
+        phones: for the phone error rate; None leaves it out.
+        only: metrics of sound to measure, each by a part of its name; empty for all. Words and
+            phones are measured in any case.
         conditions: that are measured by themselves, too.
         replicates, seed: of the bootstrap.
         say: receives a line of progress.
@@ -66,9 +71,13 @@ def measure(
     say("utility: anonymizing a sample")
     speech = _pairs(recordings, transform, options)
     figures = reported_metrics.measure(
-        speech, originals=originals, notes=notes, say=lambda subject: say(f"utility: {subject}")
+        speech,
+        originals=originals,
+        only=lambda metric: not only or any(part in metric.name for part in only),
+        notes=notes,
+        say=lambda subject: say(f"utility: {subject}"),
     )
-    for condition in conditions:
+    for condition in conditions if not only else ():
         part = speech.part(condition.places(speech.names))
         if _enough(part.speakers):
             figures.update(
@@ -83,8 +92,21 @@ def measure(
         figures.update(reported_metrics.measure(words, originals=originals))
         figures.update(_words_by_condition(words, conditions))
         tallies["WER"] = word_error_rate.tally(words)
+        if transcripts is None:
+            notes.extend(getattr(recogniser, "notes", ()))
     except VoicenymError as error:
         notes.append(f"words were not measured: {error}")
+    if phones is not None:
+        say(f"utility: phones, {phones.name}")
+        try:
+            found = _phones(recordings, speech.changed, phones, notes, options)
+            figures.update(reported_metrics.measure(found, originals=originals))
+            for condition in conditions:
+                part_of = found.part(condition.places(found.names))
+                if _enough(part_of.speakers):
+                    figures.update(reported_metrics.of_condition(part_of, condition.name))
+        except VoicenymError as error:
+            notes.append(f"phones were not measured: {error}")
     if retrained is not None:
         say(f"utility: words, {retrained.name}")
         try:
@@ -94,6 +116,7 @@ def measure(
             figures.update({f"{name} {RETRAINED}": figure for name, figure in rates.items()})
             figures.update(_words_by_condition(words, conditions, RETRAINED))
             tallies[f"WER {RETRAINED}"] = word_error_rate.tally(words)
+            notes.extend(getattr(retrained, "notes", ()))
         except VoicenymError as error:
             notes.append(f"words were not measured by a retrained recogniser: {error}")
     return Utility(figures, tuple(notes), tallies)
@@ -170,7 +193,10 @@ def _words(
     if transcripts is not None:
         found = transcripts.of([recordings[i].name for i in spoken])
     elif recogniser is None:
-        raise VoicenymError("there is no recogniser; choose a --recogniser or give --transcripts")
+        raise VoicenymError(
+            "there is no recogniser without knowledge of the texts here (voicenym models pull "
+            "whisper-tiny.en, choose a --recogniser, or give --transcripts)"
+        )
     else:
         unpronounceable = getattr(recogniser, "left_out", {})
         spoken = [i for i in spoken if normalise(recordings[i].text) not in unpronounceable]
@@ -182,5 +208,38 @@ def _words(
         found,
         [recordings[i].name for i in spoken],
         [recordings[i].speaker for i in spoken],
+        **options,
+    )
+
+
+def _phones(
+    recordings: Sequence[Recording],
+    changed: Sequence[np.ndarray],
+    recogniser: PhoneRecogniser,
+    notes: list[str],
+    options: dict[str, Any],
+) -> RecognisedPhones:
+    """Pronunciations and phones of the recordings whose words all have a pronunciation.
+
+    Raises:
+        VoicenymError: there are none.
+    """
+    spoken = [i for i, recording in enumerate(recordings) if recording.text]
+    known = pronounced(recordings[i].text for i in spoken)
+    references = {i: words for i, words in zip(spoken, known, strict=True) if words}
+    if not references:
+        raise VoicenymError(
+            "no recording has a text whose words are all in pocketsphinx's dictionary"
+        )
+    if len(references) < len(spoken):
+        notes.append(
+            f"PER leaves out {len(spoken) - len(references)} of {len(spoken)} recordings, which "
+            "have words that are not in the dictionary"
+        )
+    return RecognisedPhones(
+        list(references.values()),
+        recogniser.phones([changed[i] for i in references]),
+        [recordings[i].name for i in references],
+        [recordings[i].speaker for i in references],
         **options,
     )

@@ -162,6 +162,11 @@ class RecognisedPhones(_Input):
     names: Sequence[str]
     speakers: Sequence[str]
 
+    def part(self, places: Sequence[int] | np.ndarray) -> RecognisedPhones:
+        """Some of the recordings, as of :meth:`SpeechPairs.part`."""
+        columns = (self.references, self.hypotheses, self.names, self.speakers)
+        return RecognisedPhones(*(_taken(column, places) for column in columns), **self.bootstrap)
+
 
 @dataclass(frozen=True)
 class VoiceVectors(_Input):

@@ -123,6 +123,7 @@ PHONES: Metric[RecognisedPhones] = Metric(
     ),
     scale=100.0,
     originals=True,
+    subgroups=True,
     redraw=_redrawn,
 )
 SUBSTITUTED_PHONES, DELETED_PHONES, INSERTED_PHONES = (
@@ -132,6 +133,7 @@ SUBSTITUTED_PHONES, DELETED_PHONES, INSERTED_PHONES = (
         definition=f"Share of {kind} in PER",
         measure=_of_kind(number),
         display=Display(table="errors", digits=1, subject="phones"),
+        subgroups=False,
         redraw=None,
     )
     for number, kind in enumerate(KINDS)

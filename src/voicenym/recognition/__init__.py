@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from voicenym.recognition.ctc_recogniser import Trained
     from voicenym.recognition.hybrid_recogniser import Hybrid
     from voicenym.recognition.interface import Recogniser
+    from voicenym.recognition.phone_recogniser import PhoneRecogniser, pronounced
     from voicenym.recognition.transcripts import Transcripts, read_transcripts
     from voicenym.recognition.whisper_recogniser import WhisperRecogniser
 
@@ -38,17 +39,21 @@ RECOGNISERS: Registry[Recogniser] = Registry(
 """Recognisers by name, with the library that each needs."""
 
 _FACE = {
+    "PhoneRecogniser": "phone_recogniser",
     "Recogniser": "interface",
     "Transcripts": "transcripts",
+    "pronounced": "phone_recogniser",
     "read_transcripts": "transcripts",
 }
 
 __all__ = [
     "RECOGNISERS",
+    "PhoneRecogniser",
     "Recogniser",
     "Transcripts",
     "available",
     "of_folder",
+    "pronounced",
     "read_transcripts",
     "recogniser",
 ]

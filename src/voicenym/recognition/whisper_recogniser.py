@@ -18,13 +18,14 @@ import torch
 from voicenym.errors import VoicenymError
 from voicenym.nets import hub
 from voicenym.nets.catalogue import CATALOGUE
-from voicenym.nets.checkpoint import configuration
+from voicenym.nets.checkpoint import configuration, fingerprint
 from voicenym.nets.names_and_paths import as_path, is_hub_name, is_path
 from voicenym.nets.words.whisper import STATE
 from voicenym.nets.words.whisper_decoding import MOST_TOKENS, Writing, greedy
 from voicenym.nets.words.whisper_published import ENGLISH, published
 from voicenym.nets.words.whisper_vocabulary import Vocabulary
 from voicenym.recognition.interface import RATE, Recogniser, Recording, checked
+from voicenym.recognition.transcript_cache import loop_notes
 
 NO_SPEECH, DOUBT = 0.6, -1.0
 """Probability of no speech above which a window is silent, if the mean log probability of its text
@@ -56,8 +57,8 @@ class WhisperRecogniser(Recogniser):
 
     Attributes:
         anonymized_by: system that anonymized its training speech; empty for original speech.
-        windows: that the latest call decoded.
-        loops: those of them whose text ended in a loop or at the largest number of tokens.
+        recordings: that the latest call transcribed.
+        loops: those of them with a text that ended in a loop or at the largest number of tokens.
 
     Raises:
         DependencyError: a library that reads the weights is not installed.
@@ -86,6 +87,7 @@ class WhisperRecogniser(Recogniser):
             )
         place = _place(weights if isinstance(weights, str) else as_path(weights), revision)
         model = published(place, languages=True)
+        self._digest = fingerprint(model.network.state_dict())
         self._network = model.network.to(device)
         self._known = Vocabulary(model.tokenizer)
         self._device = device
@@ -95,35 +97,35 @@ class WhisperRecogniser(Recogniser):
         self._detects = not english and language is None
         if language is not None and not english:
             self._writing = self._of_language(language)
-        told = configuration(place).get("training", {})
-        self.anonymized_by: str = told.get("anonymized by", "") if isinstance(told, dict) else ""
-        self.loops = self.windows = 0
+        card = configuration(place).get("card", {})
+        self.anonymized_by: str = card.get("anonymized by", "") if isinstance(card, dict) else ""
+        self.loops = self.recordings = 0
 
     @property
     def name(self) -> str:
         return self._name
 
     def transcribe(self, recordings: Sequence[Recording]) -> list[str]:
-        self.loops = self.windows = 0
+        self.loops, self.recordings = 0, len(recordings)
         with _one_core():
             return [self._recognise(checked(x, i)) for i, x in enumerate(recordings)]
 
     @property
+    def identity(self) -> str:
+        """Equal identities mean equal transcripts."""
+        return f"whisper {self._digest} {self._writing.begin} {self._detects}"
+
+    @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader of the error rates must know: loops, if there were any."""
-        if not self.loops:
-            return ()
-        return (
-            f"{self.name} did not find the end of {self.loops} of {self.windows} windows of "
-            "speech and repeated itself; repeated words count once",
-        )
+        """What a reader of the error rates must know: loops of the latest call."""
+        return loop_notes(self.name, self.loops, self.recordings)
 
     def close(self) -> None:
         """Does nothing: there is no resource to release."""
 
     @torch.inference_mode()
     def _recognise(self, samples: Recording) -> str:
-        texts, how = [], self._writing
+        texts, how, looped = [], self._writing, False
         for i, window in enumerate(parted(samples, self._network.sizes.states * STATE)):
             if float(np.sqrt(np.mean(np.square(window, dtype=np.float64)))) < QUIET:
                 continue
@@ -132,11 +134,11 @@ class WhisperRecogniser(Recogniser):
                 how = self._of_language(self._detected(states))
             most = min(MOST_TOKENS, TOKENS_MORE + TOKENS_PER_SECOND * len(window) // RATE)
             found = greedy(self._network, states, how, most)[0]
-            self.windows += 1
             if found.no_speech > NO_SPEECH and found.log_prob < DOUBT:
                 continue
-            self.loops += found.looped or found.cut
+            looped |= found.looped or found.cut
             texts.append(self._known.decode(found.tokens))
+        self.loops += looped
         return " ".join(text for text in texts if text)
 
     def _of_language(self, language: str) -> Writing:

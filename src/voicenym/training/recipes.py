@@ -55,6 +55,8 @@ _LIST = {
                "Cloak that hides voices from verifiers."),
     "verifier": ("speakers.verifier_recipe:VerifierRecipe",
                  "Verifier: a speaker encoder."),
+    "whisper": ("words.whisper_recipe:WhisperRecipe",
+                "Whisper, fine-tuned on original or anonymized speech."),
     "word-codes": ("content.word_codes_recipe:WordCodesRecipe",
                    "Codes of words before Whisper's decoder."),
 }  # fmt: skip

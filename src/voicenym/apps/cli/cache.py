@@ -26,7 +26,8 @@ PLACES = typer.Argument(
 KEPT = re.compile(r"\.?[0-9a-f]{64}(\.[0-9a-f]{12})?(\.(i16|npy|partial))+(\.\d+)?")
 """Names of files in a cache that is a folder, half-written ones too."""
 SQLITE = b"SQLite format 3\0"
-ALIGNMENTS = {"of", "phones"}
+SPOKEN = ({"of", "phones"}, {"of", "text", "loop"})
+"""Fields of a line of alignments, and of a line of transcripts."""
 
 
 @app.callback()
@@ -164,14 +165,14 @@ def _in_folder(folder: Path, names: list[str], below: Path) -> Iterator[Found]:
             beside = [name + suffix for suffix in BESIDE if _is_file(folder / (name + suffix))]
             files = [name, *beside]
             yield Found(path, "voiceprints", tuple(files), _size(folder, files), below)
-        elif start.startswith(b'{"of": ') and _is_alignments(path):
+        elif start.startswith(b'{"of": ') and _tells_words(path):
             yield Found(path, "what is said when", (name,), _size(folder, [name]), below)
 
 
-def _is_alignments(path: Path) -> bool:
+def _tells_words(path: Path) -> bool:
     try:
         with path.open("rb") as file:
-            return set(json.loads(file.readline())) == ALIGNMENTS
+            return set(json.loads(file.readline())) in SPOKEN
     except (OSError, ValueError, TypeError):
         return False
 

@@ -163,10 +163,11 @@ NORMALISER = typer.Option(
     help="as-norm: also run attackers with scores normalised against --pool.",
 )
 RECOGNISER = typer.Option(
-    "sphinx",
+    None,
     "--recogniser",
     rich_help_panel="Words",
-    help="sphinx, whisper, wav2vec2, hybrid or ctc (trained here), or none.",
+    help="whisper, wav2vec2, hybrid or ctc (trained here), sphinx, or none; default: whisper, if "
+    "its weights are here.",
 )
 WEIGHTS = typer.Option(
     None,
@@ -178,8 +179,21 @@ RETRAINED = typer.Option(
     [],
     "--recogniser-anonymized",
     rich_help_panel="Words",
-    help="SYSTEM=FOLDER: a recogniser that voicenym train recogniser trained on this system's "
-    "output; may be repeated.",
+    help="SYSTEM=FOLDER: a recogniser that voicenym train whisper, hybrid or recogniser trained on "
+    "this system's output; may be repeated.",
+)
+PHONES = typer.Option(
+    None,
+    "--phones",
+    rich_help_panel="Words",
+    help="Folder of voicenym train hybrid, whose network counts phone errors.",
+)
+SOUND = typer.Option(
+    [],
+    "--metric",
+    rich_help_panel="Words",
+    help="Beside words, measure only metrics of sound whose names contain this text, such as "
+    "DNSMOS; may be repeated. 'none' for none.",
 )
 TRANSCRIPTS = typer.Option(
     [],

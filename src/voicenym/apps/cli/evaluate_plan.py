@@ -45,8 +45,12 @@ def plan_of(request: Request, left_out: LeftOut) -> Plan:
         files = matched(speech, request.anonymized, left_out, allow_pipes=request.allow_pipes)
     test, drawn = _trials(request, speech)
     recogniser = recogniser_options.recogniser_of(
-        request.recogniser, request.weights, [r.text for r in test.recordings if r.text]
+        request.recogniser,
+        request.weights,
+        [r.text for r in test.recordings if r.text],
+        request.transcript_cache,
     )
+    phones = recogniser_options.phones_of(request.phones)
     retrained = recogniser_options.retrained_of(request.retrained, names)
     transcripts = recogniser_options.transcripts_of(
         request.transcripts, [*names, "original", *(["files"] if files else [])]
@@ -56,7 +60,7 @@ def plan_of(request: Request, left_out: LeftOut) -> Plan:
     return Plan(
         data=_data(request),
         settings=f"{drawn}, {len(others)} to train on, {request.keys} keys searched, "
-        f"seed {request.seed}",
+        f"seed {request.seed}{recogniser_options.named(recogniser, phones)}",
         trials=test,
         pool=tuple(others),
         systems=systems,
@@ -71,6 +75,8 @@ def plan_of(request: Request, left_out: LeftOut) -> Plan:
         recogniser=recogniser,
         transcripts=transcripts,
         retrained=retrained,
+        phones=phones,
+        sound=tuple(request.sound),
         sample=request.sample,
         replicates=request.replicates,
         seed=request.seed,

@@ -8,6 +8,7 @@ from pathlib import Path
 from voicenym.errors import VoicenymError
 
 CACHE = "cache.sqlite"
+TRANSCRIPTS = "transcripts.jsonl"
 
 
 @dataclass(frozen=True)
@@ -42,9 +43,11 @@ class Request:
     attacker_start: str
     attacker_config: str
     normaliser: str | None
-    recogniser: str
+    recogniser: str | None
     weights: str | None
     retrained: list[str]
+    phones: Path | None
+    sound: list[str]
     transcripts: list[str]
     sample: int
     replicates: int
@@ -69,6 +72,11 @@ class Request:
     def vector_cache(self) -> Path:
         """File of speaker vectors; trained attackers lie beside it."""
         return self.cache or self.output / CACHE
+
+    @property
+    def transcript_cache(self) -> Path:
+        """File of transcripts, beside the vectors."""
+        return self.vector_cache.with_name(TRANSCRIPTS)
 
     def check(self) -> None:
         """Refuse options that exclude or lack each other.

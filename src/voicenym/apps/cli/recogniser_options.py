@@ -3,36 +3,69 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from voicenym.errors import VoicenymError
 
 if TYPE_CHECKING:
-    from voicenym.recognition import Recogniser, Transcripts
+    from voicenym.recognition import PhoneRecogniser, Recogniser, Transcripts
+
+WHISPER = "whisper"
 
 
-def recogniser_of(name: str, weights: str | None, sentences: list[str]) -> Recogniser | None:
-    """A recogniser by name for given sentences; None without a name or sentences.
+def recogniser_of(
+    name: str | None, weights: str | None, sentences: list[str], cache: Path | None = None
+) -> Recogniser | None:
+    """A recogniser by name, which does not know the sentences; None where there is none.
 
     Args:
-        name: ``sphinx``, ``whisper``, ...; ``none`` for none.
+        name: ``whisper``, ``sphinx``, ...; ``none`` for none; None for Whisper, if weights of it
+            are given or were pulled.
         weights: a folder, or a name on the hub.
-        sentences: texts of the recordings.
+        sentences: texts of the recordings; without any, there is nothing to recognise.
+        cache: file of Whisper's transcripts.
 
     Raises:
         VoicenymError: no such recogniser.
     """
     if name == "none" or not sentences:
         return None
-    from voicenym.metrics import normalise
     from voicenym.recognition import recogniser
 
+    if name is None:
+        from voicenym.recognition.whisper_recogniser import at_hand
+
+        weights = weights or at_hand()
+        if not weights:
+            return None
+        name = WHISPER
     options: dict[str, Any] = {"weights": weights} if weights else {}
-    if name == "sphinx":
-        # Its model of free text fails on most speakers, anonymized or not; a choice among what is
-        # said tells systems apart.
-        options["phrases"] = sorted({normalise(sentence) for sentence in sentences})
-    return recogniser(name, **options)
+    found = recogniser(name, **options)
+    if name == WHISPER and cache is not None:
+        from voicenym.recognition.transcript_cache import CachedRecogniser
+
+        return CachedRecogniser(found, cache)
+    return found
+
+
+def phones_of(folder: Path | None) -> PhoneRecogniser | None:
+    """The recogniser of phones in a folder of ``voicenym train hybrid``.
+
+    Raises:
+        VoicenymError: another folder.
+    """
+    if folder is None:
+        return None
+    from voicenym.recognition.phone_recogniser import FramePhones
+
+    return FramePhones(folder)
+
+
+def named(recogniser: Recogniser | None, phones: PhoneRecogniser | None) -> str:
+    """The recognisers, for the line of an evaluation's settings."""
+    words = f", words by {recogniser.name}" if recogniser is not None else ""
+    return words + (f", phones by {phones.name}" if phones is not None else "")
 
 
 def retrained_of(given: list[str], systems: list[str]) -> dict[str, Recogniser]:
@@ -50,7 +83,7 @@ def retrained_of(given: list[str], systems: list[str]) -> dict[str, Recogniser]:
             speech = f"output of {trained.anonymized_by}" if trained.anonymized_by else "originals"
             raise VoicenymError(
                 f"{path}: was trained on {speech}, not on output of {system}; train one with "
-                f"voicenym train hybrid or train recogniser and --system {system}"
+                f"voicenym train whisper, hybrid or recogniser and --system {system}"
             )
         found[system] = trained
     return found

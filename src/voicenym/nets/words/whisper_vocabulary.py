@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from voicenym.errors import VoicenymError
+from voicenym.errors import DependencyError, VoicenymError
 
 TOKENIZER = "tokenizer.json"
 SPECIAL = ("<|endoftext|>", "<|startoftranscript|>", "<|notimestamps|>")
@@ -45,6 +45,8 @@ class Vocabulary:
         for name in SPECIAL:
             if name not in self._special:
                 raise VoicenymError(f"{path}: has no token {name}; give that of a Whisper")
+        self._path = path
+        self._encoder: Any = None
         self._bytes = characters_as_bytes()
         numbers = set(self._special.values())
         self._pieces = {n: piece for n, piece in pieces.items() if n not in numbers}
@@ -59,6 +61,29 @@ class Vocabulary:
         last = self._special.get("<|translate|>", first)
         found = sorted((n, name) for name, n in self._special.items() if first < n < last)
         return {name.strip("<|>"): n for n, name in found}
+
+    def encode(self, text: str) -> list[int]:
+        """Tokens of a text, after a blank as in the models' training, without prefix and end.
+
+        Raises:
+            DependencyError: tokenizers is not installed.
+            VoicenymError: the file's pairs of bytes cannot be read.
+        """
+        if self._encoder is None:
+            try:
+                import tokenizers
+            except ImportError as error:
+                raise DependencyError(
+                    "texts for Whisper: pip install 'voicenym[recognisers]'"
+                ) from error
+            try:
+                self._encoder = tokenizers.Tokenizer.from_str(self._path.read_text("utf-8"))
+            except Exception as error:  # of the tokenizers library, which has no class of its own
+                raise VoicenymError(
+                    f"{self._path}: cannot be read ({error}); take the one that came with the "
+                    "weights"
+                ) from error
+        return list(self._encoder.encode(f" {text.strip()}", add_special_tokens=False).ids)
 
     def decode(self, tokens: Iterable[int]) -> str:
         """Text of tokens; special tokens are skipped, broken bytes replaced.

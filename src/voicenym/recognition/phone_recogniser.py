@@ -1,0 +1,81 @@
+"""Recognisers of phones, without words and without a language model.
+
+A recogniser of words may guess from their order what it did not understand. A recogniser of phones
+cannot: its graph is a loop of all phones, each as probable as any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from voicenym.errors import VoicenymError
+from voicenym.metrics import normalise
+from voicenym.nets.words.phone_model import holds_phones
+from voicenym.recognition.hybrid_recogniser import Hybrid
+from voicenym.recognition.interface import Recording
+from voicenym.recognition.sphinx import known_words
+
+
+class PhoneRecogniser(Protocol):
+    """Finds the phones of recordings; those of one depend on it alone."""
+
+    @property
+    def name(self) -> str:
+        """Name in tables and cards."""
+        ...
+
+    def phones(self, recordings: Sequence[Recording]) -> list[list[str]]:
+        """Phones of each recording ``[time]`` at 16 kHz, in CMUdict's names without stress.
+
+        Raises:
+            AudioError: a recording of another shape, or with samples that are not finite.
+        """
+        ...
+
+
+class FramePhones(PhoneRecogniser):
+    """The network of phones of ``voicenym train hybrid``, without its lexicon and its n-gram.
+
+    Args:
+        folder: of the training.
+
+    Raises:
+        VoicenymError: no such folder, or of another recogniser, or one that was trained on
+            anonymized speech.
+    """
+
+    def __init__(self, folder: Path | str) -> None:
+        if not holds_phones(folder):
+            raise VoicenymError(f"{folder}: no recogniser of phones; give one of train hybrid")
+        self._hybrid = Hybrid(folder, order=0)
+        if self._hybrid.anonymized_by:
+            raise VoicenymError(
+                f"{folder}: was trained on output of {self._hybrid.anonymized_by}; phones are "
+                "counted by a recogniser of original speech"
+            )
+
+    @property
+    def name(self) -> str:
+        return f"{self._hybrid.folder.resolve().name}, phones alone"
+
+    def phones(self, recordings: Sequence[Recording]) -> list[list[str]]:
+        return self._hybrid.phones(recordings)
+
+
+def pronounced(texts: Iterable[str]) -> list[list[list[str]] | None]:
+    """Words of texts with their pronunciations in pocketsphinx's dictionary (CMUdict).
+
+    Returns:
+        Of each text its words, of each word its pronunciations; None where a word has none.
+
+    Raises:
+        DependencyError: pocketsphinx is not installed.
+    """
+    lexicon = known_words()
+    found: list[list[list[str]] | None] = []
+    for text in texts:
+        words = normalise(text).split()
+        found.append([lexicon[w] for w in words] if all(w in lexicon for w in words) else None)
+    return found

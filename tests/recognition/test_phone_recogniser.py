@@ -1,0 +1,53 @@
+"""Phones without words: a loop of all phones, and pronunciations of texts."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+pytest.importorskip("safetensors")
+
+import numpy as np
+
+from voicenym.errors import VoicenymError
+from voicenym.nets.words.phone_model import PhoneModel
+from voicenym.nets.words.phones import States
+from voicenym.recognition.arpa import write_arpa
+from voicenym.recognition.ngram import train
+from voicenym.recognition.phone_recogniser import FramePhones, pronounced
+
+
+@pytest.fixture
+def folder(tmp_path):
+    model = PhoneModel.make(States(("AH", "B")), {"width": 16, "gaps": (1,)})
+    model.save(tmp_path / "asr", training={"anonymized by": ""})
+    (tmp_path / "asr" / "lexicon.dict").write_text("a AH\n")
+    (tmp_path / "asr" / "words.arpa").write_text(write_arpa(train([["a"]], 1)))
+    return tmp_path / "asr"
+
+
+def test_it_writes_phones_of_its_own_and_none_of_nothing(folder):
+    ears = FramePhones(folder)
+    sound = 0.1 * np.random.default_rng(0).standard_normal(16_000).astype(np.float32)
+    found = ears.phones([sound, sound[:100]])
+    assert set(found[0]) <= {"AH", "B"}
+    assert found[1] == []
+    assert ears.phones([sound]) == found[:1]
+    assert "phones alone" in ears.name
+
+
+def test_a_recogniser_of_anonymized_speech_counts_no_phones(folder):
+    path = folder / "config.json"
+    config = json.loads(path.read_text())
+    path.write_text(json.dumps({**config, "training": {"anonymized by": "vtln"}}))
+    with pytest.raises(VoicenymError, match="trained on output of vtln"):
+        FramePhones(folder)
+
+
+def test_texts_are_pronounced_as_the_dictionary_says():
+    pytest.importorskip("pocketsphinx")
+    found = pronounced(["The cat", "the xyzzyx", ""])
+    assert found[0] == [["DH AH", "DH IY"], ["K AE T"]]
+    assert found[1] is None
+    assert found[2] == []
