@@ -18,7 +18,7 @@ import lightning.pytorch as pl
 import torch
 
 from voicenym.errors import VoicenymError
-from voicenym.nets.words.whisper import STATE, Whisper
+from voicenym.nets.words.whisper import STATE, Decoder, Encoder, Whisper
 from voicenym.nets.words.whisper_decoding import Writing
 from voicenym.training.run.fit import Limits, Machine, Outcome, fit
 from voicenym.training.run.schedule import Cyclical
@@ -132,7 +132,7 @@ def chosen(network: Whisper, config: WhisperConfig) -> list[torch.nn.Parameter]:
     Raises:
         VoicenymError: more layers than there are, or none of these parts.
     """
-    parts = {"encoder": network.encoder, "decoder": network.decoder}
+    parts: dict[str, Encoder | Decoder] = {"encoder": network.encoder, "decoder": network.decoder}
     if config.parts != "all":
         if config.parts not in parts:
             raise VoicenymError(f"parts are all, encoder or decoder, not {config.parts!r}")
