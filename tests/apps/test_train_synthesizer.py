@@ -86,6 +86,20 @@ def test_what_is_trained_drops_into_a_pipeline(train, buzzers, small_parts, tmp_
     samples, rate = soundfile.read(tmp_path / "0.wav")
     assert (rate, len(samples)) == (16_000, 9_600)
     assert np.abs(samples).max() > 0.01
+    (buzzers / "f0.yaml").write_text("options: {width: 8, inner: 8, blocks: 1}\nseconds: 0.3\n")
+    told = run(
+        "train", "f0-predictor", "-d", buzzers / "train", "-c", buzzers / "f0.yaml",
+        "--pipeline", tmp_path / "ssl", "-o", tmp_path / "f0",
+        "--steps", 2, "--accelerator", "cpu", "-j", 0,
+    )  # fmt: skip
+    assert "assemble --f0" in told
+    more = ("--f0", tmp_path / "f0", "--register", own["register"])
+    run("models", "assemble", *more, "-o", tmp_path / "ssl")
+    run(
+        "anonymize", buzzers / "train" / "s0" / "0.wav", "-s", "ssl-loh", "--set", "f0=predicted",
+        "--weights", tmp_path / "ssl", "-o", tmp_path / "predicted.wav",
+    )  # fmt: skip
+    assert len(soundfile.read(tmp_path / "predicted.wav")[0]) == 9_600
 
 
 def test_mistakes_are_one_line(train, small_parts, buzzers, tmp_path):

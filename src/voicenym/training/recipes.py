@@ -27,6 +27,8 @@ _LIST = {
                    "Content encoder: the bottleneck of a TDNN-F recogniser."),
     "content": ("content.soft_content_recipe:ContentRecipe",
                 "Content encoder that predicts units (HuBERT-soft)."),
+    "f0-predictor": ("synthesis.f0_predictor_recipe:F0PredictorRecipe",
+                     "Predictor of F0 from a pipeline's content."),
     "householder": ("identity.householder_recipe:HouseholderRecipe",
                     "Householder network that rotates speaker vectors."),
     "hybrid": ("words.hybrid_recipe:HybridRecipe",

@@ -8,11 +8,11 @@ import torch
 from voicenym import Audio, Key, load
 from voicenym.dsp.pitch.contour_changes import moved
 from voicenym.dsp.pitch.online import track
-from voicenym.errors import AudioError, UnknownSystemError, WeightsError
-from voicenym.nets.synthesis import synthesizers
+from voicenym.errors import AudioError, UnknownSystemError, VoicenymError, WeightsError
+from voicenym.nets.synthesis import f0_predictor, synthesizers
 from voicenym.resynthesis.common.row_groups import low_pass
 from voicenym.resynthesis.pipeline import assembly
-from voicenym.resynthesis.pipeline.conditioning import pitch_of
+from voicenym.resynthesis.pipeline.conditioning import pitch_of, whole_content
 
 RATE = 16_000
 PSEUDONYM = Key(bytes(range(32))).pseudonym("a")
@@ -157,6 +157,64 @@ def test_pitch_is_kept_unless_it_is_moved_to_what_goes_with_the_voice(pulsing):
     assert max(registers) - min(registers) > 0.2
 
 
+@pytest.fixture
+def predicting(pulsing, tmp_path):
+    """That pipeline, with a predictor of F0 from its content."""
+    parts = assembly.opened(Path(pulsing))
+    hop = parts.synthesizer.hop
+    torch.manual_seed(6)
+    options = {"width": 16, "inner": 16, "blocks": 1, "hop": hop}
+    every = parts.content.hop // hop
+    network = f0_predictor.F0Predictor(parts.content.size, every, **options)
+    with torch.no_grad():
+        network.head.weight.mul_(0.02)  # a slow contour near the voice's mean
+        network.head.bias.view(-1, 3).copy_(torch.tensor([4.0, 0.0, -0.5]))  # voiced
+    f0_predictor.save(network, tmp_path / "f0")
+    assembly.assemble(Path(pulsing), {"f0": tmp_path / "f0"})
+    return pulsing
+
+
+def test_predicted_pitch_has_nothing_of_the_contour_and_follows_voice_and_key(predicting):
+    pseudonym, other = (Key(bytes(range(32))).pseudonym(name) for name in "ab")
+    audio = Audio(talk(3.0, 120.0, swing=0.25), RATE)
+    system = load("ssl-gmm", weights=predicting, f0="predicted")
+    system.check()
+    voice = system.voice([pseudonym], profiled(system, audio.samples[None]))
+    parts = assembly.opened(Path(predicting))
+    content = whole_content(parts, audio.samples)[None]
+    wanted = parts.f0_predictor.drawn(content, voice.log_f0, voice.log_f0_std, voice.seeds)
+    made = system(audio, pseudonym).samples
+    found = torch.from_numpy(track(made.numpy(), RATE))[: wanted.shape[1]]
+    both = (found > 0) & (wanted[0, : len(found)] > 0)
+    assert both.sum() > 60
+    off = found[both].log() - wanted[0, : len(found)][both].log()
+    assert float(off.median()) == pytest.approx(0.0, abs=0.03)
+    source = pitch_of(parts, audio.samples[None], 0, len(audio.samples))[0, : len(found)]
+    there = both & (source > 0)
+    pair = torch.stack([found[there].log(), source[there].log()])
+    assert torch.corrcoef(pair)[0, 1].abs() < 0.5
+    assert not torch.equal(made, system(audio, other).samples)
+
+
+def test_predicted_pitch_is_the_same_in_windows(predicting, monkeypatch):
+    parts = assembly.opened(Path(predicting))
+    monkeypatch.setattr(parts.content, "most_samples", 24_000)
+    monkeypatch.setattr(parts.content, "context", 8_000)
+    system = load("ssl-gmm", weights=predicting, f0="predicted")
+    signal = talk(4.0)[None]
+    profile = profiled(system, signal)
+    whole, parted = (through(system, signal, size, profile) for size in (10**6, 777))
+    torch.testing.assert_close(whole, parted, atol=2e-3, rtol=0)
+
+
+def test_predicting_pitch_needs_a_predictor_of_this_content(pulsing, small_parts, tmp_path):
+    with pytest.raises(WeightsError, match="assemble --f0"):
+        load("ssl-gmm", weights=pulsing, f0="predicted").check()
+    f0_predictor.save(f0_predictor.F0Predictor(3), tmp_path / "other")
+    with pytest.raises(VoicenymError, match="predictor of F0 is of content of 3"):
+        assembly.assemble(Path(pulsing), {"f0": tmp_path / "other"})
+
+
 def test_frames_of_pitch_lie_in_the_middle_of_the_synthesizers(pipelines):
     parts = assembly.opened(pipelines / "ssl")
     time = torch.arange(2 * RATE) / RATE
@@ -240,6 +298,7 @@ def test_it_must_hear_the_whole_first():
     [
         ("ssl-loh", {"f0": "lifted"}, "f0 is kept"),
         ("ssl-loh", {"f0": "moved+moved"}, "f0 is kept"),
+        ("ssl-loh", {"f0": "predicted+moved"}, "not both"),
         ("ssl-loh", {"noise": 9.0}, "noise"),
         ("ssl-loh", {"turns": "twice"}, "turns"),
         ("ssl-roh", {"radius": "long"}, "radius"),

@@ -37,6 +37,9 @@ def assemble(
     register: Path | None = typer.Option(
         None, "--register", help="Of train register, for systems that move pitch."
     ),
+    f0: Path | None = typer.Option(
+        None, "--f0", help="Of train f0-predictor, for systems with f0=predicted."
+    ),
     tracker: str | None = typer.Option(
         None,
         "--tracker",
@@ -65,6 +68,7 @@ def assemble(
         "loh": loh,
         "mixture": mixture,
         "register": register,
+        "f0": f0,
     }
     chosen = {"tracker": tracker, "lowest": lowest, "highest": highest, "scale": scale}
     given_settings = {name: value for name, value in chosen.items() if value is not None}

@@ -8,6 +8,7 @@
            synthesizer/
            pool/ roh/ loh/ mixture/    whom identity methods choose: what the system in use needs
            register/      which pitch goes with a speaker vector; where pitch is moved
+           f0/            predictor of F0 from content; where pitch is predicted
 
 Each part is a folder of its own, ``config.json`` and ``model.safetensors``, whose bytes are checked
 against their digest when they are read.
@@ -30,14 +31,15 @@ from voicenym.nets.content import content_encoders as contents
 from voicenym.nets.content.content_encoder import Content
 from voicenym.nets.speakers import speaker_encoders as encoders
 from voicenym.nets.speakers.speaker_encoder import RATE, Encoder
-from voicenym.nets.synthesis import synthesizers
+from voicenym.nets.synthesis import f0_predictor, synthesizers
+from voicenym.nets.synthesis.f0_predictor import F0Predictor
 from voicenym.nets.synthesis.synthesizer import Synthesizer
 from voicenym.private import is_closed, private_folder, write_inside
 from voicenym.resynthesis.pipeline.synthesis_settings import Settings, TrainingRecord, names
 
 KIND = "pipeline"
 NEEDED = ("content", "speaker", "synthesizer")
-CHOICES = ("pool", "roh", "loh", "mixture", "register")
+CHOICES = ("pool", "roh", "loh", "mixture", "register", "f0")
 """Optional modules, which some systems need."""
 ASSEMBLE = (
     "voicenym models assemble --content DIR --speaker DIR --synthesizer DIR ... -o FOLDER; what "
@@ -52,6 +54,7 @@ class Assembly:
     Args:
         content, speaker, synthesizer: networks, ready for use.
         settings: conditioning settings of the synthesizer.
+        f0_predictor: of F0 from content; None where F0 is copied.
 
     Raises:
         VoicenymError: incompatible modules; the first mismatch is named.
@@ -61,6 +64,7 @@ class Assembly:
     speaker: Encoder
     synthesizer: Synthesizer
     settings: Settings
+    f0_predictor: F0Predictor | None = None
 
     def __post_init__(self) -> None:
         recorded = self.synthesizer.config()
@@ -90,6 +94,16 @@ class Assembly:
                 f"synthesizer ({self.synthesizer.hop}): take parts of which one divides the other"
             )
 
+        if self.f0_predictor is not None:
+            f0, hop = self.f0_predictor, self.synthesizer.hop
+            wanted = self.content.size, self.content.hop // hop, hop
+            if (f0.content, f0.every, f0.hop) != wanted:
+                raise VoicenymError(
+                    f"the predictor of F0 is of content of {f0.content} numbers, {f0.every} F0 "
+                    f"frames of {f0.hop} samples each, and the pipeline has {wanted[0]}, "
+                    f"{wanted[1]} and {wanted[2]}: train it again with --pipeline"
+                )
+
     @property
     def tracker(self) -> Tracker:
         """F0 tracker with the frame rate of the synthesizer."""
@@ -103,8 +117,9 @@ class Assembly:
 
     def to(self, device: str) -> Assembly:
         """The modules on a device."""
-        for network in (self.content, self.speaker, self.synthesizer):
-            network.to(device).requires_grad_(False)
+        for network in (self.content, self.speaker, self.synthesizer, self.f0_predictor):
+            if network is not None:
+                network.to(device).requires_grad_(False)
         return self
 
 
@@ -240,9 +255,8 @@ def opened(folder: Path, device: str = "cpu") -> Assembly:
 @functools.lru_cache(maxsize=2)
 def _opened(folder: Path, device: str, stamp: int) -> Assembly:
     settings = _settings(folder)
-    for name in NEEDED:
-        part(folder, name)
-    return _networks({name: folder / name for name in NEEDED}, settings).to(device)
+    there = [*NEEDED, *(["f0"] if (folder / "f0").is_dir() else [])]
+    return _networks({name: part(folder, name) for name in there}, settings).to(device)
 
 
 def part(folder: Path, name: str) -> Path:
@@ -280,6 +294,7 @@ def _networks(places: Mapping[str, Path], settings: Settings) -> Assembly:
         encoders.load(places["speaker"]),
         synthesizers.load(places["synthesizer"]),
         settings,
+        f0_predictor.load(places["f0"]) if "f0" in places else None,
     )
 
 

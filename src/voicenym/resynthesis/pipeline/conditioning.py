@@ -35,10 +35,14 @@ def content_of(parts: Assembly, samples: torch.Tensor, before: int, kept: int) -
         before: samples at the beginning, a multiple of the frame, that are context.
         kept: samples after them whose frames are wanted.
     """
-    hop = parts.content.hop
-    first, stop = before // hop, before // hop - (-kept // hop)
     found: torch.Tensor = parts.content(samples)
-    return found[:, first:stop]
+    return found[:, frames_within(parts, before, kept)]
+
+
+def frames_within(parts: Assembly, before: int, kept: int) -> slice:
+    """Content frames of ``kept`` samples that follow ``before`` samples of context."""
+    hop = parts.content.hop
+    return slice(before // hop, before // hop - (-kept // hop))
 
 
 def held(parts: Assembly, content: torch.Tensor, samples: int) -> torch.Tensor:

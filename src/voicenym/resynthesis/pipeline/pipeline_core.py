@@ -19,8 +19,8 @@ from voicenym.resynthesis.common.row_groups import Group, Grouped, low_pass
 from voicenym.resynthesis.common.windows import Window, synthesis_stream
 from voicenym.resynthesis.pipeline.assembly import Assembly
 from voicenym.resynthesis.pipeline.conditioning import (
-    content_of,
     frames_of,
+    frames_within,
     held,
     pitch_of,
     windows_of,
@@ -217,8 +217,14 @@ class _Group(Group):
         if not kept:
             return
         samples = window.samples[self.rows, : self.end - window.start]
-        content = held(parts, content_of(parts, samples, window.before, kept), kept)
-        f0 = self._changed(pitch_of(parts, samples, window.before, kept))
+        around = parts.content(samples)
+        own = frames_within(parts, window.before, kept)
+        content = held(parts, around[:, own], kept)
+        if "predicted" in self._changes:
+            f0 = self._predicted(around, window.start, own, kept)
+        else:
+            f0 = pitch_of(parts, samples, window.before, kept)
+        f0 = self._changed(f0)
         said = samples[:, window.before : window.before + kept]
         self.put(said, said[:, :0])
         size = max(1, round(SYNTHESIS_SECONDS * RATE / parts.synthesizer.hop))
@@ -228,11 +234,29 @@ class _Group(Group):
     def rest(self) -> torch.Tensor:
         return self._synthesis.flush()
 
+    def _predicted(self, content: torch.Tensor, start: int, own: slice, kept: int) -> torch.Tensor:
+        """F0 ``[row, frame]`` drawn from what the content of a window predicts.
+
+        Args:
+            content: ``[row, frame, element]`` of the window, with its context.
+            start: sample at which the window begins.
+            own: content frames without the context.
+            kept: samples of these.
+        """
+        predictor, voice = self._parts.f0_predictor, self._voice
+        assert predictor is not None  # Pipeline.check
+        first = start // predictor.hop
+        f0 = predictor.drawn(content, voice.log_f0, voice.log_f0_std, voice.seeds, first)
+        begin = own.start * predictor.every
+        return f0[:, begin : begin + frames_of(self._parts, kept)]
+
     def _changed(self, f0: torch.Tensor) -> torch.Tensor:
         """Transformed F0 ``[row, frame]``."""
         mean, std = self._mean, self._std
         for change in self._changes:
-            if change == "moved":
+            if change == "predicted":
+                mean, std = self._voice.log_f0, self._voice.log_f0_std
+            elif change == "moved":
                 f0 = moved(f0, mean, std, self._voice.log_f0, self._voice.log_f0_std)
                 mean, std = self._voice.log_f0, self._voice.log_f0_std
             elif change == "quantised":

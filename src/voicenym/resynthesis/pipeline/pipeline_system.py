@@ -23,8 +23,10 @@ from voicenym.resynthesis.pipeline.f0_regression import Register
 from voicenym.resynthesis.pipeline.pipeline_core import PipelineCore, Profile, ProfileReader, Voice
 from voicenym.resynthesis.pipeline.synthesis_settings import names
 
-CHANGES = ("moved", "quantised", "noisy")
+CHANGES = ("predicted", "moved", "quantised", "noisy")
 """F0 transformations, in the order of application."""
+TARGETED = {"predicted", "moved"}
+"""Those that give F0 the mean and deviation of the target voice; one of them at most."""
 FARTHEST = 2.0
 
 
@@ -48,7 +50,8 @@ class Pipeline(Anonymizer):
         identity: identity method instead of the system's own, see
             :func:`voicenym.identity.identity`.
         f0: ``kept``, as published; or changes, ``+`` between them: ``moved`` to the mean and
-            deviation of ln F0 predicted from the target vector, ``quantised``, ``noisy``. For
+            deviation of ln F0 predicted from the target vector, or ``predicted`` from the content
+            and drawn by the key, with that mean and deviation; ``quantised``, ``noisy``. For
             vectors of frequencies, ``moved`` scales F0 by the same factor as the F0 in the vector.
         noise: of ``noisy``, in deviations of ln F0.
 
@@ -70,6 +73,11 @@ class Pipeline(Anonymizer):
             raise UnknownSystemError(
                 f"{self.card.name}: f0 is kept, or one or more of {', '.join(CHANGES)} with + "
                 f"between them, not {self.f0!r}"
+            )
+        if set(chosen) >= TARGETED:
+            raise UnknownSystemError(
+                f"{self.card.name}: f0 is predicted or moved, and not both: predicted F0 has the "
+                "target's mean and deviation"
             )
         if not 0.0 <= self.noise <= FARTHEST:
             raise UnknownSystemError(
@@ -109,8 +117,10 @@ class Pipeline(Anonymizer):
         click[:: RATE // 100] = 0.1  # a test signal with a speaker vector
         who = parts.speaker.embed([click])[0].cpu()
         compatibility.tried(self.method(), who, names(self.folder / "speaker"))
-        if "moved" in self.changes and not parts.speaker.hertz:
+        if TARGETED & set(self.changes) and not parts.speaker.hertz:
             self._register()
+        if "predicted" in self.changes:
+            assembly.part(self.folder, "f0")
 
     @property
     def changes(self) -> tuple[str, ...]:
@@ -136,13 +146,14 @@ class Pipeline(Anonymizer):
 
     def profiler(self, rows: int, rate: int, lengths: Sequence[int] | None) -> Profiler:
         parts = assembly.opened(self.folder, self.device)
+        copies = "predicted" not in self.changes or parts.speaker.hertz
         return ProfileReader(
             parts,
             rows,
             lengths,
             self.device,
             vectors=self.method().source_dependent or parts.speaker.hertz,  # of these F0 is needed
-            pitch=bool(self.changes),
+            pitch=bool(self.changes) and copies,
         )
 
     def core_for(self, pseudonyms: Sequence[Pseudonym], rate: int, profile: Any) -> Core:
@@ -159,7 +170,7 @@ class Pipeline(Anonymizer):
         vectors = torch.zeros(2, len(pseudonyms), parts.speaker.size)
         to_mean, to_std = profile.log_f0.clone(), profile.log_f0_std
         heard = profile.sounding.nonzero()[:, 0].tolist()  # the others are silent
-        hertz, moves = parts.speaker.hertz, "moved" in self.changes
+        hertz, moves = parts.speaker.hertz, bool(TARGETED & set(self.changes))
         # of halves, pitch, which is one for both parts, goes with the voice that is put in
         put_in = parts.synthesizer.parts.index(method.part) if isinstance(method, Half) else 0
         if heard:

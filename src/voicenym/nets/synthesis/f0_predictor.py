@@ -1,0 +1,157 @@
+"""F0 predicted from content: a distribution of F0 and voicing for every frame, and draws from it.
+
+A copied F0 contour tells speakers apart even after its mean and deviation are changed. This network
+predicts voicing, and mean and deviation of normalised ln F0, from content alone; a key draws a
+contour within the predicted deviation. Nothing of the speaker's own contour enters.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import torch
+
+from voicenym.nets.architectures import Kinds, Network
+from voicenym.nets.convnext import Block
+from voicenym.nets.masked_batch import valid
+
+RATE = 16_000
+LEAST_DEVIATION = 0.05
+"""Of normalised ln F0, so that the likelihood is bounded."""
+FARTHEST = 3.0
+"""Largest drawn deviation from the speaker's mean, in the speaker's deviations."""
+COSINES = 24
+"""Components of a random contour."""
+SLOWEST, FASTEST = 0.2, 4.0
+"""Modulation frequencies of a random contour, in Hz: phrases and accents of speech."""
+
+
+class PredictedF0(NamedTuple):
+    """Distribution of F0, of frames ``[batch, frame]``.
+
+    Args:
+        voicing: logit of the probability that a frame is voiced.
+        mean, deviation: of ln F0, normalised to mean 0 and deviation 1 of the speaker.
+    """
+
+    voicing: torch.Tensor
+    mean: torch.Tensor
+    deviation: torch.Tensor
+
+
+class F0Predictor(Network):
+    """ConvNeXt network from content frames to a distribution of F0.
+
+    Args:
+        content: elements of a content frame.
+        every: F0 frames of a content frame.
+        hop: samples of an F0 frame.
+        width, inner, blocks, kernel: of the ConvNeXt blocks, at the rate of content.
+
+    Raises:
+        ValueError: sizes below 1, or an even kernel.
+    """
+
+    kind = "f0-predictor"
+
+    def __init__(
+        self,
+        content: int,
+        every: int = 1,
+        hop: int = 160,
+        width: int = 192,
+        inner: int = 384,
+        blocks: int = 6,
+        kernel: int = 9,
+    ) -> None:
+        super().__init__()
+        if min(content, every, hop, width, inner, blocks, kernel) < 1 or kernel % 2 == 0:
+            raise ValueError("sizes are 1 at least, and the kernel is odd")
+        self._config = {
+            "content": content,
+            "every": every,
+            "hop": hop,
+            "width": width,
+            "inner": inner,
+            "blocks": blocks,
+            "kernel": kernel,
+        }
+        self.content, self.every, self.hop = content, every, hop
+        self.enter = torch.nn.Linear(content, width)
+        self.blocks = torch.nn.ModuleList(
+            Block(width, inner, kernel, 0, None, 1.0 / blocks) for _ in range(blocks)
+        )
+        self.norm = torch.nn.LayerNorm(width)
+        self.head = torch.nn.Linear(width, 3 * every)
+
+    def config(self) -> dict[str, Any]:
+        return dict(self._config)
+
+    def forward(self, content: torch.Tensor, lengths: torch.Tensor | None = None) -> PredictedF0:
+        """Distribution for ``every`` F0 frames of each content frame.
+
+        Args:
+            content: ``[batch, frame, element]``.
+            lengths: ``[batch]``, content frames of each row; None where all are whole. A row does
+                not depend on what follows its end.
+        """
+        inside = None if lengths is None else valid(lengths, content.shape[1])[:, :, None]
+        x = self.enter(content)
+        for block in self.blocks:
+            x = x if inside is None else x * inside
+            x = block(x, x.new_zeros(len(x), 1, 0))
+        found = self.head(self.norm(x)).float().unflatten(2, (self.every, 3)).flatten(1, 2)
+        voicing, mean, deviation = found.unbind(2)
+        return PredictedF0(voicing, mean, torch.nn.functional.softplus(deviation) + LEAST_DEVIATION)
+
+    def drawn(
+        self,
+        content: torch.Tensor,
+        mean: torch.Tensor,
+        std: torch.Tensor,
+        seeds: torch.Tensor,
+        start: int = 0,
+    ) -> torch.Tensor:
+        """A contour drawn from the distribution, ``[batch, frame]`` in Hz, 0 where unvoiced.
+
+        A frame's random part depends on its position in the recording and the seed alone, so that
+        windows of a recording fit each other.
+
+        Args:
+            content: ``[batch, content frame, element]``.
+            mean, std: of ln F0 of the target voices, ``[batch]``.
+            seeds: ``[batch]`` int64.
+            start: F0 frame at which the content begins.
+        """
+        found = self(content)
+        seconds = (start + torch.arange(found.mean.shape[1])) * (self.hop / RATE)
+        noise = random_contours(seeds, seconds).to(found.mean)
+        z = (found.mean + found.deviation * noise).clamp(-FARTHEST, FARTHEST)
+        f0 = (mean[:, None] + std[:, None] * z).exp()
+        return torch.where(found.voicing > 0, f0, 0.0)
+
+
+def random_contours(seeds: torch.Tensor, seconds: torch.Tensor) -> torch.Tensor:
+    """Smooth random functions of time, nearly Gaussian of mean 0 and variance 1, ``[row, time]``.
+
+    Sums of cosines whose frequencies and phases depend on the seed.
+
+    Args:
+        seeds: ``[row]`` int64.
+        seconds: ``[time]``.
+    """
+    rows = []
+    for seed in seeds.tolist():
+        generator = torch.Generator().manual_seed(int(seed))
+        ratio, phase = torch.rand(2, COSINES, generator=generator, dtype=torch.float64)
+        hertz = SLOWEST * (FASTEST / SLOWEST) ** ratio
+        turns = hertz[:, None] * seconds.double() + phase[:, None]
+        rows.append((2.0 * math.pi * turns).cos().sum(0) * math.sqrt(2.0 / COSINES))
+    return torch.stack(rows) if rows else torch.zeros(0, len(seconds), dtype=torch.float64)
+
+
+KINDS: Kinds[F0Predictor] = Kinds(
+    "F0 predictor", {F0Predictor.kind: "voicenym.nets.synthesis.f0_predictor:F0Predictor"}
+)
+make, save, load = KINDS.make, KINDS.save, KINDS.load

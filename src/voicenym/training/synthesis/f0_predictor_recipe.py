@@ -1,0 +1,76 @@
+"""Recipe ``f0-predictor``: F0 of a pipeline's content, instead of a copied contour."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from voicenym.training.recipe import SpeechRecipe, Trained, option
+from voicenym.training.run.progress_report import Report
+from voicenym.training.run.resources import require_training
+
+
+@dataclass(frozen=True, kw_only=True)
+class F0PredictorRecipe(SpeechRecipe):
+    """Train a predictor of F0 and voicing from the content of a pipeline.
+
+    Args:
+        pipeline: Folder of voicenym models assemble: whose content, and F0 frames.
+    """
+
+    example: ClassVar[str] = "-d corpus/ --pipeline pipeline/ -o f0/"
+    configuration: ClassVar[str] = (
+        "voicenym.training.synthesis.train_f0_predictor:F0PredictorConfig"
+    )
+
+    config: str = option("--config", "-c", default="f0-predictor")
+    pipeline: Path = option("--pipeline")
+
+    def run(self, report: Report) -> Trained:
+        """Extract content and F0, train and save the predictor."""
+        require_training()
+        import torch
+
+        from voicenym.nets.synthesis import f0_predictor
+        from voicenym.resynthesis.pipeline import assembly
+        from voicenym.training.speech.preparation import hours
+        from voicenym.training.speech.speaker_split import speaker_split
+        from voicenym.training.synthesis import train_f0_predictor as steps
+        from voicenym.training.synthesis.synthesis_dataset import conditioned
+
+        config = self.configured(steps.F0PredictorConfig)
+        resources = self.resources(report)
+        parts = assembly.opened(self.pipeline)
+        hop = parts.synthesizer.hop
+        fixed = {
+            "content": parts.content.size,
+            "every": parts.content.hop // hop,
+            "hop": hop,
+        }
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(config.seed)
+            network = f0_predictor.make("f0-predictor", {**config.options, **fixed})
+        chosen, kept = speaker_split(self.recordings(report), config.held_out, config.seed)
+        place = self.cache_folder / "heard"
+        device = "cuda" if resources["machine"].cuda else "cpu"
+        train, held_out = (
+            conditioned(some, parts, place, device, report.say)
+            for some in self.prepared(chosen, kept, report)
+        )
+        outcome = steps.train(network, train, held_out, config, self.output, **resources)
+        utterances = [item.utterance for item in train]
+        card = {
+            **self.data_card(utterances),
+            "hours": hours(utterances),
+            "content": parts.content.kind,
+            "steps": outcome.steps,
+            "nats on held-out speakers": round(outcome.best, 4),
+        }
+        f0_predictor.save(network, self.output, card, half=True)
+        return self.result(
+            outcome,
+            {"nats on held-out speakers": outcome.best},
+            f"{self.output}: {outcome.steps} steps, {outcome.best:.3f} nats a frame on held-out "
+            f"speakers; add it: voicenym models assemble --f0 {self.output} -o {self.pipeline}",
+        )
