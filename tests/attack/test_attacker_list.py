@@ -29,6 +29,7 @@ KNOWN_SYSTEM = [
     "key-holder (A3 of V-Cloak)",
     "lazy-informed",
     "key search",
+    "nearest in target voice",
     "inversion",
 ]
 TRAINED = [

@@ -14,10 +14,12 @@ from voicenym.attack import channel_attackers
 from voicenym.attack.attacker_resources import AttackerTraining, Resources
 from voicenym.attack.channel_attackers import (
     ChannelAttacker,
+    Measured,
     SemiInformedProsodyAndTiming,
     SemiInformedRoom,
     SemiInformedTiming,
     SemiInformedWords,
+    trained,
 )
 from voicenym.attack.channel_branches import Branch
 from voicenym.attack.channel_extractors import (
@@ -248,6 +250,25 @@ def test_fusion_is_better_than_each_branch_and_ignores_noise(labelled, training,
     weights = said[-1].removeprefix("several: weights ").split(", ")
     shares = {one.split()[0]: float(one.split()[1]) for one in weights}
     assert min(shares["a"], shares["b"]) > 3.0 * shares["c"]
+
+
+def test_a_channel_that_no_key_changes_learns_from_each_recording_once():
+    """Copies under several keys would hide how much a speaker's recordings differ."""
+    speakers, names = np.repeat(["a", "b", "c"], 2), np.array(list("123456"))
+    four = [np.tile(x, 4) for x in (speakers, names)]
+    pool = Measured(np.arange(24.0)[:, None], *four, np.repeat(np.arange(4), 6))
+    rows = {}
+
+    def train(numbers, speakers):
+        rows[len(rows)] = list(zip(numbers[:, 0].astype(int).tolist(), speakers, strict=True))
+        return PLDA
+
+    for keeps in (True, False):
+        trained(Branch("", Drawn("", 0.0), np.stack, train, keeps), pool)
+    assert len(rows[1]) == 24
+    once = [row for row, _ in rows[0]]
+    assert sorted(row % 6 for row in once) == [0, 1, 2, 3, 4, 5]
+    assert {row // 6 for row in once} == {0, 1}, "a speaker's recordings are under several keys"
 
 
 def test_speech_is_protected_once_and_read_again(labelled, training, monkeypatch):

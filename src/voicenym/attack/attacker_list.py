@@ -24,6 +24,7 @@ PLACES = {  # in the order in which they run
     "key-holder-per-trial": "voicenym.attack.key_holder_per_trial:KeyHolderPerTrial",
     "lazy-informed": "voicenym.attack.attackers:LazyInformed",
     "key-search": "voicenym.attack.key_search:KeySearch",
+    "nearest-in-target-voice": "voicenym.attack.target_voices:NearestInTargetVoice",
     "inversion": "voicenym.attack.inversion:Inversion",
     "semi-informed-back-end": "voicenym.attack.attackers:SemiInformedBackEnd",
     "semi-informed-i-vectors": "voicenym.attack.trained_attackers:SemiInformedIVectors",

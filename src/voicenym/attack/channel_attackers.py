@@ -26,7 +26,7 @@ from voicenym.corpus.recording import Recording
 from voicenym.corpus.transforms import Transform
 from voicenym.errors import CorpusError
 from voicenym.recognition import segment_decoding
-from voicenym.verification.scoring import Array
+from voicenym.verification.scoring import Array, Backend
 from voicenym.verification.verifier import Verifier
 
 FOLDS = 4
@@ -80,7 +80,7 @@ class ChannelAttacker(TrainedAttacker):
         for branch in branches:
             pool = self._pool(branch, scenario, embedder)
             pools.append(pool)
-            back_end = branch.train(pool.numbers, pool.speakers.tolist())
+            back_end = trained(branch, pool)
             models, trials = self._test(branch, scenario, embedder)
             own.append(back_end.score(models, trials))
         if len(branches) == 1:
@@ -151,6 +151,22 @@ class ChannelAttacker(TrainedAttacker):
             own += [vector for vector in vectors if not isinstance(vector, str)]
 
 
+def trained(branch: Branch, pool: Measured) -> Backend:
+    """The branch's back end, fitted to the pool's measures.
+
+    Where the channel does not depend on the key, the n-th recording of a speaker is that under the
+    n-th key, and so on in turn.
+    """
+    if branch.keeps:
+        turn = np.zeros(len(pool.names), dtype=int)
+        for speaker in np.unique(pool.speakers):
+            own = pool.speakers == speaker
+            turn[own] = np.unique(pool.names[own], return_inverse=True)[1]
+        keys = np.unique(pool.voices)
+        pool = pool.of(pool.voices == keys[turn % len(keys)])
+    return branch.train(pool.numbers, pool.speakers.tolist())
+
+
 def fused(branches: Sequence[Branch], pools: Sequence[Measured], per: str) -> LogisticFusion:
     """Weights of branches, from trials among the pool's speakers.
 
@@ -181,7 +197,7 @@ def fused(branches: Sequence[Branch], pools: Sequence[Measured], per: str) -> Lo
         for fold in folds:
             inside = np.array([speaker in fold for speaker in common.speakers])
             rest = common.of(~inside)
-            back_end = branch.train(rest.numbers, rest.speakers.tolist())
+            back_end = trained(branch, rest)
             models, names, trials, trial_names = _trials(common.of(inside), enrolled, trial_voice)
             if models and len(trials):
                 parts.append(back_end.score(models, trials).ravel())

@@ -43,12 +43,16 @@ class Branch:
         extractor: whose vectors the cache keeps.
         measures: from its vectors to ``[recording, measure]``.
         train: fits a back end to measures ``[recording, measure]`` of other people and their names.
+        keeps: whether the system leaves the channel much as it is, whatever the key. Training then
+            has each recording under one key alone: several would count as several recordings, and
+            what belongs to the recording would count as the speaker's.
     """
 
     name: str
     extractor: Verifier
     measures: Callable[[Vectors], Array]
     train: Callable[[Array, Sequence[str]], Backend]
+    keeps: bool = True
 
 
 def _stacked(vectors: Vectors) -> Array:
@@ -71,7 +75,7 @@ def _word_profiles(vectors: Vectors) -> Array:
 
 def voice(verifier: Verifier) -> Branch:
     """The vectors of a verifier of voices, with PLDA."""
-    return Branch("voice", verifier, _stacked, PLDA.train)
+    return Branch("voice", verifier, _stacked, PLDA.train, keeps=False)
 
 
 def prosody() -> Branch:
