@@ -33,6 +33,8 @@ class Attacker(ABC):
         informed: whether it knows the system.
         protected: whether it attacks protected speech; False for measurements on originals.
         trains_verifier: whether it trains its own verifier instead of using a given one.
+        channel: by which it finds speakers: ``voice``, ``prosody``, ``words``, ``room``, or
+            ``several``.
         reference: name of the attacker on unprotected speech whose scores have the same scale, so
             that its threshold applies; empty where there is none.
     """
@@ -43,6 +45,7 @@ class Attacker(ABC):
     informed = True
     protected = True
     trains_verifier = False
+    channel = "voice"
     reference = ""
 
     @classmethod

@@ -58,13 +58,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class ChannelAttacker(TrainedAttacker):
-    """An attacker that compares speakers by the branches of a channel; subclasses choose them.
-
-    Attributes:
-        channel: what it measures: ``voice``, ``prosody``, ``words``, ``room``, or ``all``.
-    """
-
-    channel = "voice"
+    """An attacker that compares speakers by the branches of a channel; subclasses choose them."""
 
     @classmethod
     def enough(cls, resources: Resources) -> bool:
@@ -316,7 +310,7 @@ class SemiInformedAllChannels(ChannelAttacker):
         "each of them counts"
     )
     own_verifier = "voice, prosody, words and room of anonymized speech"
-    channel = "all"
+    channel = "several"
 
     def branches(self, scenario: Scenario, verifier: Verifier, embedder: Embedder) -> list[Branch]:
         attacker = SemiInformedIVectors(self.training, self.say)

@@ -227,6 +227,7 @@ class SemiInformedProsody(TrainedAttacker):
         "which it learns how pauses, rhythm and intonation differ, and listens to nothing else"
     )
     own_verifier = "prosody of anonymized speech"
+    channel = "prosody"
     identity = "courses of level and pitch of anonymized speech"  # as in earlier releases
 
     def settings(self) -> str:
@@ -249,6 +250,7 @@ class SemiInformedFusion(TrainedAttacker):
         "which it trains i-vectors and PLDA, and learns how pauses, rhythm and intonation differ"
     )
     own_verifier = "i-vectors and prosody trained on anonymized speech"
+    channel = "several"
 
     def scores(self, scenario: Scenario, verifier: Verifier, embedder: Embedder) -> np.ndarray:
         both = (

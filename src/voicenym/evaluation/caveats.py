@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from voicenym.attack.normalised_scores import SUFFIX
+from voicenym.evaluation.leaking_channels import sentences
 from voicenym.evaluation.results import AttackFigures
 
 STILL_LEARNING = 1.1
@@ -32,8 +33,14 @@ def caveats(
         return (
             f"of all attackers, only these were run: {', '.join(only)}; the others may find more",
             *unlearnt([a for a in attacks if a.learning] or attacks),
+            *sentences(attacks),
         )
-    return (*badly_trained(attacks, statistics), *untried(system, trains), *unlearnt(attacks))
+    return (
+        *sentences(attacks),
+        *badly_trained(attacks, statistics),
+        *untried(system, trains),
+        *unlearnt(attacks),
+    )
 
 
 def badly_trained(attacks: Sequence[AttackFigures], statistics: str) -> tuple[str, ...]:
