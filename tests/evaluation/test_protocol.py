@@ -17,6 +17,7 @@ from voicenym.errors import VoicenymError
 from voicenym.evaluation import card_figures, diversity, results, saved_scores
 from voicenym.evaluation.evaluation_plan import Plan
 from voicenym.evaluation.protocol import evaluate
+from voicenym.evaluation.results import Measured
 from voicenym.evaluation.trials import build
 from voicenym.registry import Entry
 from voicenym.verification import verifiers as verifiers
@@ -309,3 +310,43 @@ def test_a_card_is_written_from_a_report_and_never_by_hand(found, tmp_path):
     assert readme.read_text() == text
     with pytest.raises(VoicenymError, match="is no system of voicenym"):
         card_figures.write(evaluation, file)
+
+
+def test_words_alone_are_put_on_cards_with_who_recognised_them(found, tmp_path):
+    evaluation, _ = found
+    system = dataclasses.replace(evaluation.systems[0], name="mcadams")
+    first = dataclasses.replace(evaluation, systems=(system,), data="everybody")
+    file, readme = tmp_path / "figures.json", tmp_path / "README.md"
+    readme.write_text(f"{card_figures.BEGIN}\n{card_figures.END}\n")
+    card_figures.write(first, file)
+    card_figures.write_readme(readme, None, file)
+    assert "40.0 (30.0–50.0)" not in readme.read_text(), "nobody says who recognised the words"
+    assert "Words not measured by a recogniser without knowledge of the texts." in (
+        readme.read_text()
+    )
+    with pytest.raises(VoicenymError, match="no figures of words"):
+        card_figures.write_words(first, file)
+
+    utility = {"WER": Measured(61.0, 50.0, 70.0, "%"), "DNSMOS": Measured(1.0, 1.0, 1.0, "of 5")}
+    adults = dataclasses.replace(
+        first,
+        systems=(dataclasses.replace(system, utility=utility),),
+        data="adults",
+        utility={"WER": Measured(21.0, 15.0, 27.0, "%")},
+        recognisers={"words": "whisper-tiny.en"},
+    )
+    before = json.loads(file.read_text())
+    card_figures.write_words(adults, file)
+    cards = json.loads(file.read_text())
+    words = [row for row in cards["mcadams"] if row["metric"] in ("WER", "CER")]
+    assert [(r["value"], r["condition"], r["data"]) for r in words] == [
+        (61.0, "anonymized, whisper-tiny.en", "adults, 8 speakers")
+    ]
+    others = [r for r in before["mcadams"] if r["metric"] not in ("WER", "CER")]
+    assert [r for r in cards["mcadams"] if r not in words] == others
+    card_figures.write_readme(readme, None, file)
+    text = readme.read_text()
+    assert "| 61.0 (50.0–70.0) | not measured |" in text
+    assert "| 21.0 (15.0–27.0) | not measured |" in text
+    assert "WER by whisper-tiny.en on adults, 8 speakers." in text
+    assert "Phones not measured." in text

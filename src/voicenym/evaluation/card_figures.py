@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,8 @@ from voicenym.registry import OURS
 FIGURES = Path(next(iter(voicenym.systems.__path__))) / "figures.json"
 BEGIN, END = "<!-- figures: voicenym cards --update -->", "<!-- end of figures -->"
 ORIGINAL = "original"
+WORDS = "words"
+"""Subject of the metrics that a recogniser of words measures."""
 
 
 def write(evaluation: Evaluation, file: Path = FIGURES, add: bool = False) -> Path:
@@ -62,13 +64,61 @@ def write(evaluation: Evaluation, file: Path = FIGURES, add: bool = False) -> Pa
             _row(headline().name, f"{a.attacker}, {a.verifier}", a.eer, evaluation)
             for a in evaluation.unprotected
         ),
-        *(
-            _row(metric, "original", evaluation.utility[metric], evaluation)
-            for metric in _on_cards()
-            if metric in evaluation.utility
-        ),
+        *_utility("original", evaluation.utility, evaluation),
     ]
     return _written(cards, file)
+
+
+def write_words(evaluation: Evaluation, file: Path = FIGURES) -> Path:
+    """Put a report's figures of words and phones on the cards, in place of former ones.
+
+    All other figures stay, whatever data they are of. Figures of words whose recogniser is not
+    named leave all cards: those of releases whose recogniser knew the sentences.
+
+    Args:
+        evaluation: the report.
+        file: of all cards' figures.
+
+    Raises:
+        VoicenymError: the report names no recogniser.
+    """
+    if not evaluation.recognisers:
+        raise VoicenymError("the report has no figures of words or phones; evaluate with some")
+    cards: dict[str, list[dict[str, Any]]] = json.loads(todays_name(file.read_text("utf-8")))
+    judged = {
+        metric.name for metric in metrics() if metric.display.subject in evaluation.recognisers
+    }
+    found = {
+        system.name: _utility("anonymized", system.utility, evaluation)
+        for system in evaluation.systems
+        if system.name == system.system
+    }
+    found[ORIGINAL] = _utility("original", evaluation.utility, evaluation)
+    for name, card in cards.items():
+        new = [row for row in found.get(name, ()) if row["metric"] in judged]
+        former = judged if name in found else set()
+        kept = [row for row in card if row["metric"] not in former and not _nameless(row)]
+        cards[name] = [*kept, *new]
+    return _written(cards, file)
+
+
+def _nameless(row: Mapping[str, Any]) -> bool:
+    """Whether a row is of words, and does not say who recognised them."""
+    subjects = {metric.name: metric.display.subject for metric in metrics()}
+    return subjects.get(row["metric"]) == WORDS and ", " not in row["condition"]
+
+
+def _utility(
+    condition: str, figures: Mapping[str, Measured], evaluation: Evaluation
+) -> list[dict[str, Any]]:
+    """Rows of the utility metrics on the cards; those of words and phones name the recogniser."""
+    found = []
+    for metric in metrics():
+        if metric.display.card and metric.name in figures:
+            judge = evaluation.recognisers.get(metric.display.subject, "")
+            who = f"{condition}, {judge}" if judge else condition
+            found.append(_row(metric.name, who, figures[metric.name], evaluation))
+    return found
 
 
 def with_settings(evaluation: Evaluation) -> list[str]:
@@ -110,11 +160,6 @@ def _joined(
     return [*rates, *utility.values()]
 
 
-def _on_cards() -> list[str]:
-    """Names of the utility metrics on the cards, in their order."""
-    return [metric.name for metric in metrics() if metric.display.card]
-
-
 def rows(system: SystemResults, evaluation: Evaluation) -> list[dict[str, Any]]:
     """Fields of :class:`voicenym.anonymizer.Figure`: the strongest attacker first."""
     strongest = system.strongest
@@ -126,10 +171,7 @@ def rows(system: SystemResults, evaluation: Evaluation) -> list[dict[str, Any]]:
         _row(headline().name, f"{a.attacker}, {a.verifier}", a.eer, evaluation)
         for a in (strongest, *others)
     ]
-    for metric in _on_cards():
-        if metric in system.utility:
-            found.append(_row(metric, "anonymized", system.utility[metric], evaluation))
-    return found
+    return [*found, *_utility("anonymized", system.utility, evaluation)]
 
 
 def _row(metric: str, condition: str, m: Measured, evaluation: Evaluation) -> dict[str, Any]:
@@ -148,12 +190,12 @@ def _row(metric: str, condition: str, m: Measured, evaluation: Evaluation) -> di
     }
 
 
-def write_readme(path: Path, evaluation: Evaluation, file: Path = FIGURES) -> None:
+def write_readme(path: Path, evaluation: Evaluation | None, file: Path = FIGURES) -> None:
     """Replace the table between the two marks of a README.
 
     Args:
         path: of the README.
-        evaluation: whose data the table is of.
+        evaluation: whose data the table is of; None for those of the card of original speech.
         file: of the cards' figures, as of :func:`write`.
 
     Raises:
@@ -164,7 +206,8 @@ def write_readme(path: Path, evaluation: Evaluation, file: Path = FIGURES) -> No
     if not pattern.search(text):
         raise VoicenymError(f"{path}: has no place for the table; put {BEGIN} and {END} into it")
     cards = json.loads(file.read_text("utf-8"))
-    table = f"{BEGIN}\n{markdown(cards, _data(evaluation))}\n{END}"
+    data = cards[ORIGINAL][0]["data"] if evaluation is None else _data(evaluation)
+    table = f"{BEGIN}\n{markdown(cards, data)}\n{END}"
     path.write_text(pattern.sub(lambda _: table, text), "utf-8")
 
 
@@ -192,24 +235,48 @@ def markdown(cards: dict[str, list[dict[str, Any]]], data: str) -> str:
         found = [r for r in rows if r["metric"] == metric and r["condition"].startswith(start)]
         return min(found, key=lambda r: float(r["value"]), default=None)
 
-    head = "| system | EER %, strongest attacker | which | EER %, ignorant | WER % | DNSMOS | RTF |"
-    lines = [head, "| --- | --- | --- | --- | --- | --- | --- |"]
+    def words(rows: list[dict[str, Any]]) -> str:
+        """Errors of words by a named recogniser, and of phones."""
+        named = [row for row in rows if not _nameless(row)]
+        return f"{cell(first(named, 'WER'))} | {cell(first(named, 'PER'))}"
+
+    head = (
+        "| system | EER %, strongest attacker | which | EER %, ignorant | WER % | PER % | DNSMOS "
+        "| RTF |"
+    )
+    lines = [head, "| --- | --- | --- | --- | --- | --- | --- | --- |"]
     same = {n: rows for n, rows in cards.items() if rows and rows[0]["data"] == data}
     bare = same.pop(ORIGINAL, [])
     if bare:
         lines.append(
             f"| (original) | {cell(first(bare, 'EER'))} | no protection | | "
-            f"{cell(first(bare, 'WER'))} | {cell(first(bare, 'DNSMOS'), 2)} | |"
+            f"{words(bare)} | {cell(first(bare, 'DNSMOS'), 2)} | |"
         )
     for name, rows in sorted(same.items(), key=lambda item: -float(item[1][0]["value"])):
         strongest, speed = rows[0], first(rows, "RTF")
         lines.append(
             f"| `{name}` | {cell(strongest)} | {strongest['condition'].partition(',')[0]} | "
-            f"{cell(first(rows, 'EER', 'ignorant'))} | {cell(first(rows, 'WER'))} | "
+            f"{cell(first(rows, 'EER', 'ignorant'))} | {words(rows)} | "
             f"{cell(first(rows, 'DNSMOS'), 2)} | "
             f"{'not measured' if speed is None else format(speed['value'], '.4f')} |"
         )
     dates = sorted({row["date"] for rows in same.values() for row in rows})
     when = dates[0] if len(set(dates)) == 1 else f"{dates[0]} to {dates[-1]}"
     lines.append(f"\n{data}, {when}; 95 % intervals over speakers; 50 % is chance.")
+    lines += _judges([bare, *same.values()])
     return "\n".join(lines)
+
+
+def _judges(cards: Sequence[Sequence[Mapping[str, Any]]]) -> list[str]:
+    """Who recognised words and phones, and on what; a sentence where nobody did."""
+    found = []
+    for metric, subject in (("WER", WORDS), ("PER", "phones")):
+        judged = [r for rows in cards for r in rows if r["metric"] == metric and not _nameless(r)]
+        who = sorted({f"{r['condition'].partition(', ')[2]} on {r['data']}" for r in judged})
+        if who:
+            found.append(f"{metric} by {'; '.join(who)}.")
+        elif subject == WORDS:
+            found.append("Words not measured by a recogniser without knowledge of the texts.")
+        else:
+            found.append("Phones not measured.")
+    return found

@@ -69,6 +69,12 @@ class Plan:
     replicates: int = 1000
     seed: int = 0
 
+    @property
+    def recognisers(self) -> dict[str, str]:
+        """Names of the recognisers of ``words`` and ``phones``, as far as there are any."""
+        both = {"words": self.recogniser, "phones": self.phones}
+        return {subject: judge.name for subject, judge in both.items() if judge is not None}
+
     def sampled(self) -> list[Recording]:
         """Recordings for utility: those with text if there are any, spread over speakers.
 

@@ -123,6 +123,7 @@ def evaluate(
         plan.settings,
         tuple(Missed(o.name, o.reason, o.step) for o in left_out),
         tuple(condition.size for condition in conditions(plan.trials)),
+        plan.recognisers,
     )
     return evaluation, evidence
 

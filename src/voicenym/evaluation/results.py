@@ -176,6 +176,7 @@ class Evaluation:
         settings: how it was done, in a line.
         left_out: recordings that no figure counts.
         conditions: that are measured by themselves, or are too small for it.
+        recognisers: names of those of ``words`` and ``phones``, as far as there were any.
     """
 
     version: str
@@ -190,6 +191,7 @@ class Evaluation:
     settings: str = ""
     left_out: tuple[Missed, ...] = ()
     conditions: tuple[ConditionSize, ...] = ()
+    recognisers: dict[str, str] = field(default_factory=dict)
     format: int = FORMAT
 
 

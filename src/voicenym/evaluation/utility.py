@@ -20,6 +20,11 @@ from voicenym.metrics import intonation, normalise, word_error_rate
 from voicenym.metrics.metric_inputs import RecognisedPhones, RecognisedWords, SpeechPairs, Tally
 from voicenym.recognition import PhoneRecogniser, Recogniser, Transcripts, pronounced
 
+NO_LABELS = (
+    "emotion and accent were not measured: a corpus's labels of them are not read, and there is no "
+    "classifier of them"
+)
+
 
 @dataclass(frozen=True)
 class Utility:
@@ -119,6 +124,8 @@ def measure(
             notes.extend(getattr(retrained, "notes", ()))
         except VoicenymError as error:
             notes.append(f"words were not measured by a retrained recogniser: {error}")
+    if originals:
+        notes.append(NO_LABELS)
     return Utility(figures, tuple(notes), tallies)
 
 

@@ -17,6 +17,9 @@ def update(
     add: bool = typer.Option(
         False, "--add", help="Keep the cards' figures of the same data; put the attackers in."
     ),
+    words: bool = typer.Option(
+        False, "--words", help="Put in the figures of words and phones alone."
+    ),
     root: Path | None = typer.Option(
         None, "--readme", help="README.md whose table is to be written too."
     ),
@@ -27,13 +30,14 @@ def update(
     --readme also to the table of a README. Figures are never written by hand.
     """
     from voicenym.evaluation import results
-    from voicenym.evaluation.card_figures import with_settings, write, write_readme
+    from voicenym.evaluation.card_figures import with_settings, write, write_readme, write_words
 
     evaluation = results.load(report)
-    typer.echo(f"wrote {write(evaluation, add=add)}")
+    written = write_words(evaluation) if words else write(evaluation, add=add)
+    typer.echo(f"wrote {written}")
     if left_out := with_settings(evaluation):
         names = ", ".join(left_out)
         typer.echo(f"left out, since cards have figures of default settings only: {names}")
     if root is not None:
-        write_readme(root, evaluation)
+        write_readme(root, None if words else evaluation)
         typer.echo(f"wrote {root}")
