@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+LEAST_FOR_STATISTICS = 100
+"""Recordings of other people below which statistical models are not trained."""
+
 
 @dataclass(frozen=True)
 class AttackerTraining:

@@ -16,7 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voicenym.attack.attacker_resources import AttackerTraining, Resources
+from voicenym.attack.attacker_resources import (
+    LEAST_FOR_STATISTICS,
+    AttackerTraining,
+    Resources,
+)
 from voicenym.attack.attackers import Attacker, enrolment_vectors, trial_vectors
 from voicenym.attack.key_search import candidate_keys
 from voicenym.attack.scenario import Scenario
@@ -43,8 +47,6 @@ if TYPE_CHECKING:
     from voicenym.training.speech.speech_cache import Utterance
 
 CURVE = "curve.json"
-LEAST_FOR_STATISTICS = 100
-"""Recordings of other people below which statistical models are not trained."""
 
 
 @dataclass(frozen=True)

@@ -50,16 +50,16 @@ def kaldi_recordings(
     for utterance in kaldi.read_utterances(folder):
         if only is not None and utterance.name not in only:
             continue
-        command = ""
+        command, path = "", Path(utterance.entry)
         if utterance.piped:
             command = kaldi.allowed_command(folder, utterance, allow_pipes)
         else:
-            check_source(f"{folder}/wav.scp", utterance.entry)
+            path = _present(folder, check_source(f"{folder}/wav.scp", utterance.entry))
         found.append(
             Recording(
                 utterance.name,
                 utterance.speaker,
-                Path(utterance.entry),
+                path,
                 utterance.sex,
                 utterance.text,
                 utterance.start,
@@ -69,3 +69,12 @@ def kaldi_recordings(
             )
         )
     return found
+
+
+def _present(folder: Path, path: Path) -> Path:
+    """The file of an entry; that in the folder's own ``wav``, where the folder was moved."""
+    try:
+        own = folder / "wav" / path.name
+        return own if not path.exists() and own.is_file() else path
+    except (OSError, ValueError):  # a name that is too long, or holds a zero byte
+        return path

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from voicenym.attack.attacker_resources import LEAST_FOR_STATISTICS, Resources
 from voicenym.attack.normalised_scores import SUFFIX
 from voicenym.evaluation.leaking_channels import sentences
 from voicenym.evaluation.results import AttackFigures
@@ -69,8 +70,8 @@ def untried(system: str | None, trains: bool) -> tuple[str, ...]:
     """Attackers who could not be tried."""
     if system is None:
         return (
-            "only files are known, not the system: attackers who run it themselves (lazy-informed, "
-            "key search, semi-informed) were not tried, and figures are upper bounds",
+            "only files are known, not the system: attackers who must run it (key search, "
+            "inversion) were not run, and figures are upper bounds",
         )
     if not trains:
         return (
@@ -78,6 +79,41 @@ def untried(system: str | None, trains: bool) -> tuple[str, ...]:
             "was not tried, and figures are upper bounds",
         )
     return ()
+
+
+def missing_files(resources: Resources) -> tuple[str, ...]:
+    """What attackers on files lacked, and which of them therefore did not run.
+
+    Args:
+        resources: of the attackers on a system of which only files are known.
+    """
+    notes = []
+    if not resources.anonymized_enrolment:
+        notes.append(
+            "there is no enrolment under the attackers' keys (--anonymized-enrolment): "
+            "lazy-informed and semi-informed attackers were not run, and figures are upper bounds"
+        )
+    elif not resources.can_train:
+        notes.append(
+            "there is no anonymized speech of other people (--anonymized-pool, of two speakers at "
+            "least): semi-informed attackers were not run, and figures are upper bounds"
+        )
+    elif resources.pool_recordings < LEAST_FOR_STATISTICS:
+        notes.append(
+            f"the anonymized speech of other people is {resources.pool_recordings} recordings: "
+            f"attackers who train i-vectors or prosody need {LEAST_FOR_STATISTICS} and were not run"
+        )
+    if not resources.published_enrolment:
+        notes.append(
+            "the enrolment was not published under the user's key: the key-holder was not run"
+        )
+    if resources.can_train and not resources.original_pool:
+        notes.append(
+            "the originals of the attackers' training speech were not given (--pool): scores on "
+            "original speech are not normalised, and the ignorant attacker's voice statistics are "
+            "not trained"
+        )
+    return tuple(notes)
 
 
 def unlearnt(attacks: Sequence[AttackFigures]) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ import numpy as np
 from voicenym.attack.attacker_resources import AttackerTraining
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.recordings import spread
-from voicenym.corpus.transforms import File
+from voicenym.corpus.transforms import File, Step
 from voicenym.evaluation.trials import Trials
 from voicenym.metrics.metric_inputs import Tally
 from voicenym.pseudonym import Key
@@ -30,6 +30,13 @@ class Plan:
         pool: recordings of other people, for attackers who train.
         systems: names and parameters; a system may occur several times with other parameters.
         files: anonymized files by utterance, of an external system.
+        attackers_files: files of that system under the attackers' keys, by utterance of the
+            enrolment and of the pool.
+        published_enrolment: whether ``files`` hold the enrolment too.
+        pool_is_original: whether the pool is original speech; else it is only known as
+            anonymized by that system.
+        file_notes: what is to be said of these files, for the report.
+        line: steps that all recordings pass last, originals too, such as a telephone line.
         verifiers: names of the attackers' verifiers; each attacker runs with each. Figures that
             need vectors alone, such as distinctiveness, are the first one's.
         denoisers: names, for V-Cloak's A2.
@@ -53,6 +60,11 @@ class Plan:
     pool: tuple[Recording, ...] = ()
     systems: tuple[tuple[str, Mapping[str, Any]], ...] = ()
     files: Mapping[str, File] | None = None
+    attackers_files: Mapping[str, File] = field(default_factory=dict)
+    published_enrolment: bool = True
+    pool_is_original: bool = True
+    file_notes: tuple[str, ...] = ()
+    line: tuple[Step, ...] = ()
     verifiers: tuple[str, ...] = ("resemblyzer",)
     denoisers: tuple[str, ...] = ()
     keys: int = 24

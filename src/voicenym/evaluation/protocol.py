@@ -20,10 +20,9 @@ from voicenym.corpus.embedder import Embedder
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.recordings import FILES
 from voicenym.corpus.skipped import STRICT, LeftOut
-from voicenym.corpus.transforms import ORIGINAL, OtherFiles, Transform
 from voicenym.errors import CorpusError, VoicenymError
 from voicenym.evaluation import condition_weights, distinctiveness, protection, utility
-from voicenym.evaluation.caveats import caveats
+from voicenym.evaluation.caveats import caveats, missing_files
 from voicenym.evaluation.conditions import conditions, measurable
 from voicenym.evaluation.evaluation_plan import Evidence, Plan, key
 from voicenym.evaluation.results import Evaluation, Measured, Missed, SystemResults
@@ -75,12 +74,14 @@ def evaluate(
         original = Scenario(
             plan.trials.models,
             plan.trials.recordings,
-            Protection(Transform()),
+            Protection.nothing(plan.line),
             key(plan.seed, "attacker"),
             plan.pool,
+            plan.pool_is_original,
         )
         options: dict[str, Any] = {"replicates": plan.replicates}
-        comparing = attackers_for(Resources(normalise=plan.normalise), protected=False)
+        bare_resources = Resources(normalise=plan.normalise, original_pool=plan.pool_is_original)
+        comparing = attackers_for(bare_resources, protected=False)
         bare = [
             attacked
             for voice in voices
@@ -91,9 +92,11 @@ def evaluate(
         bare += protection.trivial(original, plan.trials, statistics, embedder, **options)
         thresholds = _thresholds(bare)
         _keep(evidence, "original", bare)
-        evidence.vectors["original"] = embedder(voices[0], plan.trials.recordings, ORIGINAL)
+        evidence.vectors["original"] = embedder(
+            voices[0], plan.trials.recordings, original.original
+        )
         useful = utility.measure(
-            sample, ORIGINAL, plan.recogniser,
+            sample, original.original, plan.recogniser, line=plan.line,
             transcripts=plan.transcripts.get("original"), phones=plan.phones,
             only=plan.sound, conditions=measurable(plan.trials),
             replicates=plan.replicates, say=say,
@@ -164,7 +167,8 @@ def _targets(plan: Plan) -> list[Target]:
     targets = [_target(plan, name, parameters) for name, parameters in plan.systems]
     if plan.files is not None:
         title = "files that were anonymized elsewhere"
-        targets.append(Target(FILES, title, Protection(Transform((OtherFiles(plan.files),)))))
+        files = Protection.by_files(plan.files, plan.attackers_files, plan.line)
+        targets.append(Target(FILES, title, files))
     name, count = Counter(target.name for target in targets).most_common(1)[0]
     if count > 1:
         raise VoicenymError(f"{name} is evaluated {count} times; name each system and setting once")
@@ -175,7 +179,8 @@ def _target(plan: Plan, name: str, parameters: Mapping[str, Any]) -> Target:
     parameters = changed(name, parameters)
     system = load(name, **parameters)
     user = key(plan.seed, "user")
-    protected = Protection.by(name, user, plan.per, tuple(sorted(parameters.items())))
+    settings = tuple(sorted(parameters.items()))
+    protected = Protection.by(name, user, plan.per, settings, plan.line)
     called = label(name, parameters, system.version)
     return Target(called, system.card.title, protected, system.version)
 
@@ -198,7 +203,8 @@ def _system(
         plan.trials.recordings,
         protected,
         key(plan.seed, "attacker"),
-        plan.pool,
+        _pool(plan, target),
+        plan.pool_is_original,
     )
     attackers, taught = _attackers(plan, target, say)
     obstacles = {a: why for a in (*attackers, *taught) if (why := a.obstacle(scenario))}
@@ -226,7 +232,7 @@ def _system(
     )
     evidence.matrices[name] = matrices
     useful = utility.measure(
-        sample, protected.transform, plan.recogniser,
+        sample, protected.transform, plan.recogniser, line=plan.line,
         transcripts=plan.transcripts.get(name), retrained=plan.retrained.get(name),
         phones=plan.phones, only=plan.sound, conditions=measurable(plan.trials),
         replicates=plan.replicates, say=say,
@@ -251,7 +257,9 @@ def _system(
         figures,
         protection.exposed(strongest.scores, plan.trials),
         (
-            *caveats(attacks, statistics.name, target.system, _trains(plan), plan.only),
+            *caveats(attacks, statistics.name, target.system, _trains(plan, target), plan.only),
+            *(missing_files(_resources(plan, target)) if target.system is None else ()),
+            *(plan.file_notes if target.system is None else ()),
             *obstacles.values(),
             *useful.notes,
             *lacking,
@@ -262,8 +270,40 @@ def _system(
     )
 
 
-def _trains(plan: Plan) -> bool:
-    return len({recording.speaker for recording in plan.pool}) > 1
+def _pool(plan: Plan, target: Target) -> tuple[Recording, ...]:
+    """Speech of other people; a system is not run on what another one has anonymized."""
+    return plan.pool if plan.pool_is_original or target.system is None else ()
+
+
+def _trains(plan: Plan, target: Target) -> bool:
+    return len({recording.speaker for recording in _pool(plan, target)}) > 1
+
+
+def _resources(
+    plan: Plan, target: Target, say: Callable[[str], None] = lambda text: None
+) -> Resources:
+    """What is available to the attackers on a target."""
+    pool = _pool(plan, target)
+    enrolment = [recording for model in plan.trials.models for recording in model.recordings]
+
+    def there(recordings: Sequence[Recording]) -> bool:
+        return bool(recordings) and all(r.name in plan.attackers_files for r in recordings)
+
+    return Resources(
+        target.system,
+        target.parameters,
+        tuple(plan.denoisers),
+        plan.keys,
+        len(pool),
+        len({recording.speaker for recording in pool}),
+        plan.normalise,
+        plan.attacker_training,
+        say,
+        there(enrolment),
+        there(pool),
+        plan.published_enrolment or target.system is not None,
+        plan.pool_is_original,
+    )
 
 
 def _attackers(
@@ -274,17 +314,7 @@ def _attackers(
     Raises:
         VoicenymError: the plan asks for none of them, or for those who hold the key alone.
     """
-    resources = Resources(
-        target.system,
-        target.parameters,
-        tuple(plan.denoisers),
-        plan.keys,
-        len(plan.pool),
-        len({recording.speaker for recording in plan.pool}),
-        plan.normalise,
-        plan.attacker_training,
-        say,
-    )
+    resources = _resources(plan, target, say)
     chosen = selected(attackers_for(resources), plan.only)
     return (
         [attacker for attacker in chosen if not attacker.trains_verifier],

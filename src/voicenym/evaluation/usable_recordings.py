@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from voicenym.corpus.embedder import Embedder
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.skipped import LeftOut
-from voicenym.corpus.transforms import ORIGINAL, Transform
+from voicenym.corpus.transforms import Transform
 from voicenym.errors import CorpusError
 from voicenym.evaluation.evaluation_plan import Plan
 from voicenym.verification.verifier import Verifier
@@ -66,14 +66,14 @@ def sound(
         CorpusError: too little is left to compare.
     """
     say("original: embedding the recordings")
-    trials = plan.trials
+    trials, original = plan.trials, Transform(plan.line)
     enrolment = [recording for model in trials.models for recording in model.recordings]
     everything = list(dict.fromkeys([*enrolment, *trials.recordings]))
     bad: set[str] = set()
     for verifier in (*verifiers, statistics):
         usable = [recording for recording in everything if recording.name not in bad]
-        bad |= set(embedder.failing(verifier, usable, ORIGINAL))
-    unusable = set(embedder.failing(statistics, plan.pool, ORIGINAL))
+        bad |= set(embedder.failing(verifier, usable, original))
+    unusable = set(embedder.failing(statistics, plan.pool, original))
     pool = tuple(recording for recording in plan.pool if recording.name not in unusable)
     published = [recording for recording in trials.recordings if recording.name not in bad]
     failed: dict[str, int] = {}

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from voicenym.corpus.recording import RATE, Recording
-from voicenym.corpus.transforms import Transform
+from voicenym.corpus.transforms import Step, Transform
 from voicenym.errors import VoicenymError
 from voicenym.evaluation import reported_metrics
 from voicenym.evaluation.conditions import FEWEST_SPEAKERS, Condition
@@ -51,17 +51,19 @@ def measure(
     phones: PhoneRecogniser | None = None,
     only: Sequence[str] = (),
     conditions: Sequence[Condition] = (),
+    line: Sequence[Step] = (),
     replicates: int,
     seed: int = 0,
     say: Callable[[str], None] = lambda text: None,
 ) -> Utility:
-    """Measure transformed recordings, and the originals where the transform has no steps.
+    """Measure transformed recordings, and the originals where the transform is the line alone.
 
     Args:
         recordings: a sample of a corpus; word errors are counted in those with text.
         transform: from original to published recordings.
         recogniser: for words; None leaves them out.
         transcripts: of an external recogniser, which replace those of ``recogniser``.
+        line: last steps of the transform, which originals pass as well.
         retrained: a recogniser that was trained on the output of this system (ASR_eval^anon).
         phones: for the phone error rate; None leaves it out.
         only: metrics of sound to measure, each by a part of its name; empty for all. Words and
@@ -71,10 +73,10 @@ def measure(
         say: receives a line of progress.
     """
     options: dict[str, Any] = {"replicates": replicates, "seed": seed}
-    originals = not transform.steps
+    originals = len(transform.steps) == len(line)
     notes: list[str] = []
     say("utility: anonymizing a sample")
-    speech = _pairs(recordings, transform, options)
+    speech = _pairs(recordings, transform, line, options)
     figures = reported_metrics.measure(
         speech,
         originals=originals,
@@ -148,16 +150,22 @@ def _enough(speakers: Sequence[str]) -> bool:
 
 
 def _pairs(
-    recordings: Sequence[Recording], transform: Transform, options: dict[str, Any]
+    recordings: Sequence[Recording],
+    transform: Transform,
+    line: Sequence[Step],
+    options: dict[str, Any],
 ) -> SpeechPairs:
-    """The recordings before and after, with the processor time of each."""
-    originals = [recording.samples() for recording in recordings]
-    _changed(transform, recordings[0], originals[0])  # loads weights, which is not timed
-    changed, seconds = [], []
-    for recording, samples in zip(recordings, originals, strict=True):
+    """The recordings before and after, with the processor time of each, which is the system's."""
+    bare = [recording.samples() for recording in recordings]
+    steps = transform.steps[: len(transform.steps) - len(line)]
+    _changed(steps, recordings[0], bare[0])  # loads weights, which is not timed
+    originals, changed, seconds = [], [], []
+    for recording, samples in zip(recordings, bare, strict=True):
         started = time.process_time()
-        changed.append(_changed(transform, recording, samples))
+        found = _changed(steps, recording, samples)
         seconds.append(time.process_time() - started)
+        changed.append(_changed(line, recording, found))
+        originals.append(_changed(line, recording, samples))
     return SpeechPairs(
         originals,
         changed,
@@ -174,8 +182,8 @@ def _name(recogniser: Recogniser | None) -> str:
     return "no recogniser" if recogniser is None else recogniser.name
 
 
-def _changed(transform: Transform, recording: Recording, samples: np.ndarray) -> np.ndarray:
-    for step in transform.steps:
+def _changed(steps: Sequence[Step], recording: Recording, samples: np.ndarray) -> np.ndarray:
+    for step in steps:
         samples = step(samples, recording)
     return samples
 

@@ -27,6 +27,7 @@ app = new_app()
     app,
     "voicenym evaluate corpus/ -o report/ -s recast -s mcadams --pool other-speakers/",
     "voicenym evaluate --original corpus/ --anonymized theirs/ -o report/",
+    "voicenym evaluate --original data/ --anonymized-suffix _mcadams -o report/",
 )
 def evaluate(
     corpus: Path | None = options.CORPUS,
@@ -35,6 +36,9 @@ def evaluate(
     every: bool = options.EVERY,
     original: Path | None = options.ORIGINAL,
     anonymized: Path | None = options.ANONYMIZED,
+    anonymized_suffix: str = options.ANONYMIZED_SUFFIX,
+    anonymized_enrolment: list[Path] = options.ANONYMIZED_ENROLMENT,
+    anonymized_pool: list[Path] = options.ANONYMIZED_POOL,
     split: str | None = options.SPLIT,
     part: str | None = options.PART,
     speaker_level: int | None = levels.SPEAKER_LEVEL,
@@ -45,6 +49,7 @@ def evaluate(
     pool_size: int = options.POOL_SIZE,
     enrolls: list[Path] = options.ENROLLS,
     trials: list[Path] = options.TRIALS,
+    lists: bool = options.LISTS,
     enrolment: int = options.ENROLMENT,
     tried: int = options.TRIED,
     any_sex: bool = options.ANY_SEX,

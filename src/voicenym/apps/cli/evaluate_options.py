@@ -39,6 +39,28 @@ ANONYMIZED = typer.Option(
     rich_help_panel="Systems",
     help="The same recordings, anonymized by something else.",
 )
+ANONYMIZED_SUFFIX = typer.Option(
+    "",
+    "--anonymized-suffix",
+    rich_help_panel="Systems",
+    help="End of the names of Kaldi data folders of anonymized speech, such as _mcadams; they lie "
+    "beside those of original speech, or in the folder of --anonymized.",
+)
+ANONYMIZED_ENROLMENT = typer.Option(
+    [],
+    "--anonymized-enrolment",
+    rich_help_panel="Attackers",
+    help="With --anonymized: the enrolment, anonymized under keys of the attackers (a challenge's "
+    "libri_dev_enrolls, or another folder); may be repeated. Adds attackers who know the system.",
+)
+ANONYMIZED_POOL = typer.Option(
+    [],
+    "--anonymized-pool",
+    rich_help_panel="Attackers",
+    help="With --anonymized-enrolment: anonymized speech of other speakers (a challenge's "
+    "train-clean-360, or another folder), with labels of its own or the originals as --pool; may "
+    "be repeated. Adds attackers who train on it.",
+)
 SPLIT = typer.Option(None, "--split", rich_help_panel="Speech", help="Split of a manifest to use.")
 PART = typer.Option(None, "--corpus", rich_help_panel="Speech", help="Corpus of a manifest to use.")
 HALF = typer.Option(
@@ -86,6 +108,13 @@ TRIALS = typer.Option(
         "VoicePrivacy trial list; may be repeated. The rates of several lists are also "
         "averaged with the challenge's weights."
     ),
+)
+LISTS = typer.Option(
+    True,
+    "--lists/--no-lists",
+    rich_help_panel="Trials",
+    help="Use the lists enrolls and trials that lie in Kaldi data folders of the corpus, rather "
+    "than draw trials.",
 )
 ENROLMENT = typer.Option(
     8,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from voicenym.apps.cli import recogniser_options
+from voicenym.apps.cli.evaluate_files import files_of, pool_of, submission_of
 from voicenym.errors import CorpusError
 
 if TYPE_CHECKING:
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from voicenym.corpus.recording import Recording
     from voicenym.corpus.skipped import LeftOut
     from voicenym.evaluation.evaluation_plan import Plan
+    from voicenym.evaluation.trial_lists import Lists
     from voicenym.evaluation.trials import Trials
 
 ATTACKERS = "attackers"
@@ -33,17 +36,19 @@ def plan_of(request: Request, left_out: LeftOut) -> Plan:
     """
     from voicenym.anonymizer import usable
     from voicenym.attack.denoisers import denoisers
-    from voicenym.corpus.anonymized_files import matched
     from voicenym.evaluation.evaluation_plan import Plan
     from voicenym.verification.verifiers import installed, unconverted
 
     asked = [*(usable(say_left_out) if request.every else ()), *request.system]
     systems, names = _systems(asked)
-    speech, others = _speech(request, left_out)
-    files = None
-    if request.anonymized is not None:
-        files = matched(speech, request.anonymized, left_out, allow_pipes=request.allow_pipes)
-    test, drawn = _trials(request, speech)
+    submission = submission_of(request)
+    lists = _lists(request)
+    speech = _speech(request, lists, left_out)
+    pool = pool_of(request, submission, left_out)
+    _check_disjoint(speech, pool.recordings)
+    test, drawn = _trials(request, lists, speech)
+    files = files_of(request, submission, test, pool, left_out)
+    test = files.trials
     recogniser = recogniser_options.recogniser_of(
         request.recogniser,
         request.weights,
@@ -53,18 +58,22 @@ def plan_of(request: Request, left_out: LeftOut) -> Plan:
     phones = recogniser_options.phones_of(request.phones)
     retrained = recogniser_options.retrained_of(request.retrained, names)
     transcripts = recogniser_options.transcripts_of(
-        request.transcripts, [*names, "original", *(["files"] if files else [])]
+        request.transcripts, [*names, "original", *(["files"] if files.published else [])]
     )
     if not request.verifiers and (missing := unconverted()):
         typer.echo(missing, err=True)
     return Plan(
         data=_data(request),
-        settings=f"{drawn}, {len(others)} to train on, {request.keys} keys searched, "
+        settings=f"{drawn}, {len(pool.recordings)} to train on, {request.keys} keys searched, "
         f"seed {request.seed}{recogniser_options.named(recogniser, phones)}",
         trials=test,
-        pool=tuple(others),
+        pool=pool.recordings,
         systems=systems,
-        files=files,
+        files=files.published,
+        attackers_files=files.attackers,
+        published_enrolment=files.published_enrolment,
+        pool_is_original=pool.is_original,
+        file_notes=files.notes,
         denoisers=tuple(denoisers()) if request.denoise else (),
         keys=request.keys,
         only=tuple(request.only),
@@ -104,32 +113,45 @@ def _systems(asked: list[str]) -> tuple[Systems, list[str]]:
     return tuple(found.values()), list(found)
 
 
-def _speech(request: Request, left_out: LeftOut) -> tuple[list[Recording], list[Recording]]:
-    """Recordings that are evaluated, and those of other people, on which attackers train."""
-    from voicenym.corpus.recordings import halved, recordings, spread
+def _lists(request: Request) -> Lists | None:
+    """Enrolment and trial lists: those that are named, or that lie in the corpus's folders."""
+    from voicenym.evaluation.trial_lists import Lists, find_lists
 
-    how: dict[str, Any] = {"level": request.speaker_level, "allow_pipes": request.allow_pipes}
-    speech = recordings(request.source, request.split, request.part, left_out, **how)
-    speech = speech if request.half is None else halved(speech, request.half)
-    others: list[Recording] = []
-    if request.pool is not None:
-        everybody = recordings(request.pool, request.pool_split, request.pool_part, left_out, **how)
-        others = spread(everybody, request.pool_size)
+    if request.trials:
+        return Lists(tuple(request.enrolls), tuple(request.trials))
+    if not request.lists or request.half is not None:
+        return None
+    return find_lists(request.source, without=request.anonymized_suffix)
+
+
+def _speech(request: Request, lists: Lists | None, left_out: LeftOut) -> list[Recording]:
+    """Recordings that are evaluated."""
+    from voicenym.corpus.recordings import halved, recordings
+
+    speech = recordings(
+        request.source,
+        request.split,
+        request.part,
+        left_out,
+        level=request.speaker_level,
+        allow_pipes=request.allow_pipes,
+        only=None if lists is None else lists.names(),
+        without=request.anonymized_suffix,
+    )
     if not request.quiet:
         folders = [request.source, *([request.pool] if request.pool is not None else [])]
         _say_skipped(folders, request.output)
-    _check_disjoint(speech, others)
-    return speech, others
+    return speech if request.half is None else halved(speech, request.half)
 
 
-def _trials(request: Request, speech: list[Recording]) -> tuple[Trials, str]:
+def _trials(request: Request, lists: Lists | None, speech: list[Recording]) -> tuple[Trials, str]:
     """The trials, and how they were drawn."""
     from voicenym.evaluation.trials import build
     from voicenym.evaluation.voiceprivacy import from_voiceprivacy
 
-    if request.trials:
-        lists = ", ".join(f"{path.parent.name}/{path.name}" for path in request.trials)
-        return from_voiceprivacy(request.enrolls, request.trials, speech), f"trials of {lists}"
+    if lists is not None:
+        named = ", ".join(f"{path.parent.name}/{path.name}" for path in lists.trials)
+        return from_voiceprivacy(lists.enrolment, lists.trials, speech), f"trials of {named}"
     test = build(
         speech,
         enrolment=request.enrolment,
@@ -180,7 +202,7 @@ def _attacker_training(request: Request) -> AttackerTraining:
     )
 
 
-def _check_disjoint(speech: list[Recording], others: list[Recording]) -> None:
+def _check_disjoint(speech: Sequence[Recording], others: Sequence[Recording]) -> None:
     both = sorted({r.speaker for r in speech} & {r.speaker for r in others})
     if both:
         raise CorpusError(

@@ -21,6 +21,9 @@ class Request:
     every: bool
     original: Path | None
     anonymized: Path | None
+    anonymized_suffix: str
+    anonymized_enrolment: list[Path]
+    anonymized_pool: list[Path]
     split: str | None
     part: str | None
     speaker_level: int | None
@@ -31,6 +34,7 @@ class Request:
     pool_size: int
     enrolls: list[Path]
     trials: list[Path]
+    lists: bool
     enrolment: int
     tried: int
     any_sex: bool
@@ -69,6 +73,11 @@ class Request:
         return source
 
     @property
+    def anonymized_root(self) -> Path | None:
+        """Folder of anonymized speech; None where no files are evaluated."""
+        return self.anonymized or (self.original if self.anonymized_suffix else None)
+
+    @property
     def vector_cache(self) -> Path:
         """File of speaker vectors; trained attackers lie beside it."""
         return self.cache or self.output / CACHE
@@ -88,8 +97,13 @@ class Request:
             raise VoicenymError(f"--per is speaker or utterance, not {self.per!r}")
         if (self.corpus is None) == (self.original is None):
             raise VoicenymError("give the original speech once: as an argument or with --original")
-        if (self.original is None) != (self.anonymized is None):
+        if (self.original is None) != (self.anonymized_root is None):
             raise VoicenymError("--original and --anonymized belong together")
+        if (self.anonymized_enrolment or self.anonymized_pool) and self.anonymized_root is None:
+            raise VoicenymError(
+                "--anonymized-enrolment and --anonymized-pool are of files; name these with "
+                "--original and --anonymized"
+            )
         if bool(self.enrolls) != bool(self.trials):
             raise VoicenymError("--enrolls and --trials belong together")
         if self.normaliser not in (None, "as-norm"):
