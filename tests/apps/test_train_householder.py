@@ -36,7 +36,8 @@ def test_a_network_is_trained_on_vectors_and_used(tmp_path, recipe):
         tmp_path / "net",
     )  # fmt: skip
     assert told.exit_code == 0, told.output
-    assert "4 steps, held-out loss" in told.output
+    assert "trained: 4 steps, " in told.output
+    assert "result: held-out loss " in told.output
     card = json.loads((tmp_path / "net" / "config.json").read_text())["card"]
     assert (card["speakers"], card["seed"], card["steps"]) == (6, 1986, 4)
     method = identity(f"householder:model={tmp_path / 'net'}")

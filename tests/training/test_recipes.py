@@ -7,13 +7,14 @@ import json
 import subprocess
 import sys
 from dataclasses import fields
+from math import nan
 from pathlib import Path
 
 import pytest
 
 import voicenym
 from voicenym.errors import VoicenymError
-from voicenym.training.recipe import Recipe
+from voicenym.training.recipe import Recipe, Trained
 from voicenym.training.recipes import RECIPES, SUMMARIES
 
 
@@ -95,3 +96,26 @@ def test_a_mixture_needs_no_configuration(tmp_path):
 def test_mistakes_are_named(recipe, options, message):
     with pytest.raises(VoicenymError, match=message):
         voicenym.train(recipe, **options)
+
+
+def test_a_run_ends_with_its_price_its_figure_and_its_folder():
+    trained = Trained(
+        Path("net"), 400, {"EER % on held-out speakers": 12.345, "x": 1.0}, seconds=90
+    )
+    assert trained.summary() == [
+        "trained: 400 steps, 1.5 min",
+        "result: EER 12.35 % on held-out speakers",
+        "written to: net",
+    ]
+    stopped = Trained(Path("net"), 4, {"loss on held-out speakers": nan}, seconds=6, finished=False)
+    assert stopped.summary() == [
+        "trained: 4 steps, 0.1 min",
+        "interrupted: the same command continues the training",
+        "written to: net",
+    ]
+    fitted = Trained(Path("ubm"), 0, {"mel distance on held-out speakers": 0.5}, ("2 groups",))
+    assert fitted.summary() == [
+        "2 groups",
+        "result: mel distance 0.5 on held-out speakers",
+        "written to: ubm",
+    ]

@@ -8,6 +8,7 @@ This module and those of the recipes import no torch, so that their help is quic
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, field
@@ -36,16 +37,45 @@ class Trained:
         folder: of the weights, with their card.
         steps: optimizer steps, those of earlier runs in this folder included; 0 for methods
             without.
-        figures: measured on held-out speakers, by name.
-        lines: a summary for the terminal.
+        figures: measured on held-out speakers, by name; the first is that which chose the weights.
+        lines: further results for the terminal.
         details: rows of figures: those of the validations, or of the models that were compared.
+        seconds: spent in this run; 0 for methods without steps.
+        finished: whether the training came to its end, rather than to a signal.
     """
 
     folder: Path
     steps: int
     figures: Mapping[str, float]
-    lines: tuple[str, ...]
+    lines: tuple[str, ...] = ()
     details: Sequence[Any] = ()
+    seconds: float = 0.0
+    finished: bool = True
+
+    def summary(self) -> list[str]:
+        """Lines for the end of a run: further results, the price, the first figure, the folder.
+
+        Example:
+            >>> Trained(Path("net"), 40, {"EER % on held-out speakers": 1.0}, seconds=90).summary()
+            ['trained: 40 steps, 1.5 min', 'result: EER 1.00 % on held-out speakers', 'written ...
+        """
+        lines = list(self.lines)
+        if self.steps:
+            lines.append(f"trained: {self.steps} steps, {self.seconds / 60:.1f} min")
+        for name, value in list(self.figures.items())[:1]:
+            if not math.isnan(value):
+                lines.append(f"result: {_figure(name, value)}")
+        if not self.finished:
+            lines.append("interrupted: the same command continues the training")
+        return [*lines, f"written to: {self.folder}"]
+
+
+def _figure(name: str, value: float) -> str:
+    """``EER 12.34 % on held-out speakers`` of ``EER % on held-out speakers``."""
+    quantity, on, rest = name.partition(" on ")
+    if quantity.endswith(" %"):
+        return f"{quantity[:-2]} {value:.2f} %{on}{rest}"
+    return f"{quantity} {value:.4g}{on}{rest}"
 
 
 def option(
@@ -107,7 +137,15 @@ class Recipe(ABC):
             outcome: of the steps.
             figures, lines: as of :class:`Trained`.
         """
-        return Trained(self.output, outcome.steps, figures, lines, outcome.curve)
+        return Trained(
+            self.output,
+            outcome.steps,
+            figures,
+            lines,
+            outcome.curve,
+            outcome.seconds,
+            outcome.finished,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -115,6 +115,7 @@ def _run(request: Request) -> None:
     from voicenym.apps.cli.evaluate_plan import plan_of
     from voicenym.evaluation import report, results, saved_scores
     from voicenym.evaluation.protocol import evaluate as run
+    from voicenym.evaluation.run_ending import ending
     from voicenym.evaluation.text_summary import summary
 
     torch.set_num_threads(1)  # the same vectors for any number of workers
@@ -132,7 +133,7 @@ def _run(request: Request) -> None:
         page = report.write(evaluation, evidence, output)
         if not quiet:
             typer.echo(summary(evaluation))
-            typer.echo(f"report: {page}")
+            typer.echo("\n".join(ending(evaluation, page)))
 
 
 def _needs_extra() -> None:

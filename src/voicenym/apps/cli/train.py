@@ -68,7 +68,7 @@ def _function(name: str) -> Callable[..., None]:
         outcome = train(name, say=progress_printer(quiet), skipped=current(), **options)
         if name == "mixture" and outcome.details:
             _write_picture(outcome.folder, outcome.details)
-        for line in outcome.lines:
+        for line in outcome.summary():
             typer.echo(line)
 
     parameters = _parameters(name, recipe)

@@ -77,11 +77,7 @@ class VCloakRecipe(SpeechRecipe):
             },
         }
         cloak.save(self.output, card=card, verifiers=names)
-        return self.result(
-            outcome,
-            {"loss on held-out speakers": outcome.best},
-            f"{self.output}: {outcome.steps} steps, loss {outcome.best:.3f} on speakers kept out",
-        )
+        return self.result(outcome, {"loss on held-out speakers": outcome.best})
 
 
 def words_loss(place: Path, form: str) -> Words:

@@ -72,12 +72,7 @@ class MusaRecipe(SpeechRecipe):
             "mel distance on speakers kept out": round(outcome.best, 4),
         }
         codec.save(self.output, half=self.half, card=card)
-        return self.result(
-            outcome,
-            {"mel distance on held-out speakers": outcome.best},
-            f"{self.output}: {outcome.steps} steps, mel distance {outcome.best:.3f} on speakers "
-            "kept out",
-        )
+        return self.result(outcome, {"mel distance on held-out speakers": outcome.best})
 
 
 def unit_teacher(folder: Path, features: str | None, machine: Machine) -> Teacher:

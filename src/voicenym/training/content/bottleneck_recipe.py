@@ -59,8 +59,4 @@ class BottleneckRecipe(SpeechRecipe):
         }
         save(model.net.content, self.output, card)
         model.save(self.output / "recogniser", training=card)
-        return self.result(
-            outcome,
-            {"CER % on held-out speakers": outcome.best},
-            f"{self.output}: {outcome.steps} steps, CER {outcome.best:.1f} % on speakers kept out",
-        )
+        return self.result(outcome, {"CER % on held-out speakers": outcome.best})

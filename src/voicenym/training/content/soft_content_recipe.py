@@ -76,12 +76,7 @@ class ContentRecipe(SpeechRecipe):
             ),
         }
         save(network, self.output, card)
-        return self.result(
-            outcome,
-            {"nats a frame on held-out speakers": outcome.best},
-            f"{self.output}: {outcome.steps} steps, {outcome.best:.3f} nats a frame on speakers "
-            "kept out",
-        )
+        return self.result(outcome, {"nats a frame on held-out speakers": outcome.best})
 
 
 def initial_network(start: str | None, config: SoftConfig, targets: Units) -> HubertSoft:

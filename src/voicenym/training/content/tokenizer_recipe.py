@@ -64,8 +64,5 @@ class TokenizerRecipe(SpeechRecipe):
         }
         tokenizer.save(self.output, card)
         return self.result(
-            outcome,
-            {"share of the variance lost on held-out speakers": outcome.best},
-            f"{self.output}: {outcome.steps} steps, {100 * outcome.best:.1f} % of the variance "
-            "lost on speakers kept out",
+            outcome, {"share of the variance lost on held-out speakers": outcome.best}
         )

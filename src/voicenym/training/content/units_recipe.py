@@ -67,7 +67,6 @@ class UnitsRecipe(CacheOptions, DataOptions):
         }
         counts = {"frames": found.frames, "recordings": found.utterances}
         found.units.save(self.output, {**self.data_card(utterances), **counts, **figures})
-        line = f"{self.output}: {len(found.units)} units of {found.frames} frames; " + ", ".join(
-            f"{name} {value:g}" for name, value in figures.items()
-        )
-        return Trained(self.output, 0, figures, (line,))
+        lines = [f"{len(found.units)} units of {found.frames} frames"]
+        lines += [f"{name} {value:g}" for name, value in list(figures.items())[1:]]
+        return Trained(self.output, 0, figures, tuple(lines))

@@ -105,6 +105,5 @@ class WordCodesRecipe(SpeechRecipe):
         return self.result(
             outcome,
             {"nats a token on held-out speakers": outcome.best},
-            f"{self.output}: {outcome.steps} steps, {outcome.best:.3f} nats a token on speakers "
-            f"kept out; {self.output / CONTENT}: the content encoder of a synthesizer",
+            f"content encoder of a synthesizer: {self.output / CONTENT}",
         )

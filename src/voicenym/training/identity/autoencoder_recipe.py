@@ -55,9 +55,7 @@ class AutoencoderRecipe(Recipe):
         )
         card = {"vectors": len(vectors), "steps": outcome.steps, **asdict(config)}
         save(network, self.output, vectors.encoder, vectors.version, card)
-        return self.result(
-            outcome, {"objective": outcome.best}, f"{self.output}: {outcome.steps} steps"
-        )
+        return self.result(outcome, {"objective": outcome.best})
 
 
 def accents(path: Path, speakers: tuple[str, ...]) -> list[str]:

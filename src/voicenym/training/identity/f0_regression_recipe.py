@@ -43,5 +43,5 @@ class F0RegressionRecipe(DataOptions):
         rest = "what is left of mean ln F0, on speakers left out (standard deviation)"
         card = {"speakers": speakers, "recordings": len(used), rest: round(left, 4)}
         found.save(self.output, card)
-        line = f"{self.output}: {speakers} speakers; leaves {left:.3f} of ln F0 of others"
-        return Trained(self.output, 0, {"standard deviation of ln F0's error": left}, (line,))
+        figures = {"standard deviation of ln F0's error on held-out speakers": left}
+        return Trained(self.output, 0, figures, (f"fitted to: {speakers} speakers",))

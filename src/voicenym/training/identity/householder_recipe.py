@@ -82,11 +82,7 @@ class HouseholderRecipe(DataOptions):
             "pseudo-speakers told apart %": last.get("told apart %"),
         }
         save(rotation, self.output, card)
-        return self.result(
-            outcome,
-            {"held-out loss": outcome.best},
-            f"{self.output}: {outcome.steps} steps, held-out loss {outcome.best:.3f}",
-        )
+        return self.result(outcome, {"held-out loss": outcome.best})
 
     def embedded(self, report: Report) -> Pool:
         """Vectors of all utterances; later runs read them from the output folder."""

@@ -75,4 +75,4 @@ class MixtureRecipe(Recipe):
             (self.output / SEARCH).write_text("\n".join(rows) + "\n", "utf-8")
         found = steps.train(pool, config)
         save(found, self.output, {"speakers": len(pool), **asdict(config)})
-        return Trained(self.output, 0, {}, (f"{self.output}: {found}",), tried)
+        return Trained(self.output, 0, {}, (str(found),), tried)

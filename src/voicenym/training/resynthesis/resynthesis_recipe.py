@@ -94,9 +94,4 @@ class ResynthesisRecipe(SpeechRecipe):
             },
         }
         parts.save(self.output, card, half=self.half)
-        return self.result(
-            outcome,
-            {"mel distance on held-out speakers": best["mel distance"]},
-            f"{self.output}: {outcome.steps} steps, mel distance {best['mel distance']:.3f} on "
-            "speakers kept out",
-        )
+        return self.result(outcome, {"mel distance on held-out speakers": best["mel distance"]})

@@ -29,5 +29,4 @@ class IvectorRecipe(StatisticalOptions):
             config, workers=self.processes, say=report.say, left_out=report.skipped
         )
         found = train_verifier(IVector, speech, self.output, options=options).verifier
-        line = f"{self.output}: {found.name}, version {found.version}"
-        return Trained(self.output, 0, {}, (line,))
+        return Trained(self.output, 0, {}, (f"{found.name}, version {found.version}",))

@@ -66,5 +66,4 @@ class UbmRecipe(StatisticalOptions):
         speech = self.speech(report)
         found = train(speech, self.output, config, report.say, self.processes, report.skipped)
         count = found.mixture.components
-        line = f"{self.output}: {count} components"
-        return Trained(self.output, 0, {"components": count}, (line,))
+        return Trained(self.output, 0, {"components": count})

@@ -71,5 +71,4 @@ class VerifierRecipe(SystemOptions, TestOptions, SpeechRecipe):
             {"EER % on held-out speakers": outcome.best}
             | {f"EER %, {group}": value for group, (value, _, _) in tested.items()},
             *lines,
-            f"{self.output}: {outcome.steps} steps, EER {outcome.best:.2f} % on speakers kept out",
         )

@@ -79,9 +79,4 @@ class SynthesizerRecipe(SpeechRecipe):
             "mel distance on speakers kept out": round(outcome.best, 4),
         }
         save(parts.synthesizer, self.output, half=self.half, card=card, **learnt.config())
-        return self.result(
-            outcome,
-            {"mel distance on held-out speakers": outcome.best},
-            f"{self.output}: {outcome.steps} steps, mel distance {outcome.best:.3f} on speakers "
-            "kept out",
-        )
+        return self.result(outcome, {"mel distance on held-out speakers": outcome.best})

@@ -69,9 +69,7 @@ class RecogniserRecipe(SystemOptions, TestOptions, SpeechRecipe):
             "CER % on speakers kept out, who decided which checkpoint is the best": outcome.best,
         }
         model.save(self.output, training=card)
-        lines = [
-            f"{self.output}: {outcome.steps} steps, CER {outcome.best:.1f} % on speakers kept out"
-        ]
+        lines: list[str] = []
         if config.order:
             weighed = [(u.samples(), u.recording.text) for u in held_out[:WEIGHED]]
             attach(self.output, [r.text for r in chosen], weighed, config.order, say=report.say)

@@ -1,0 +1,52 @@
+"""Last lines of an evaluation: what was measured, each system's figure and price, the report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from voicenym.evaluation.reported_metrics import headline
+from voicenym.evaluation.results import Evaluation, Measured, SystemResults, cell
+
+PRICES = (("WER", " %", 1), ("DNSMOS", " of 5", 2))
+"""Figures of utility that these lines show, with their unit and digits."""
+
+
+def ending(evaluation: Evaluation, page: Path) -> list[str]:
+    """Lines in the form of those that end ``voicenym anonymize`` and ``voicenym train``.
+
+    Args:
+        evaluation: that ended.
+        page: of its report.
+    """
+    count = len(evaluation.systems)
+    lines = [
+        f"evaluated: {count} system{'' if count == 1 else 's'}, {evaluation.recordings} recordings "
+        f"of {evaluation.speakers} speakers"
+    ]
+    without = min((attack.eer.value for attack in evaluation.unprotected), default=None)
+    for system in evaluation.systems:
+        lines += [
+            f"{system.name}: {_protection(system, without)}",
+            *_price(system, evaluation.utility),
+        ]
+    return [*lines, f"written to: {page}"]
+
+
+def _protection(system: SystemResults, without: float | None) -> str:
+    if all(attack.holds_key for attack in system.attacks):
+        return "no attacker without the key was tried; treat the protection as unknown"
+    top = system.strongest
+    bare = "" if without is None else f"{without:.1f} % without a system, "
+    return (
+        f"strongest attacker {top.attacker}, EER {cell(top.eer)} % ({bare}"
+        f"{headline().chance:g} % is chance)"
+    )
+
+
+def _price(system: SystemResults, original: dict[str, Measured]) -> list[str]:
+    prices = []
+    for name, unit, digits in PRICES:
+        if (figure := system.utility.get(name)) is not None:
+            before = f" ({original[name].value:.{digits}f} before)" if name in original else ""
+            prices.append(f"{name} {figure.value:.{digits}f}{unit}{before}")
+    return [f"{system.name}: price {', '.join(prices)}"] if prices else []
