@@ -10,6 +10,7 @@ from scipy.stats import norm
 
 from voicenym.errors import DependencyError, ScoreError
 from voicenym.metrics import Speakers, eer, rocch_eer
+from voicenym.metrics.pav import llr
 
 RNG = np.random.default_rng(0)
 FEW = {"replicates": 3}
@@ -122,3 +123,17 @@ def test_the_hull_has_an_interval_over_speakers_that_is_wider_than_over_trials()
     assert found.interval[0] <= found.value <= found.interval[1]
     assert np.diff(found.interval) > np.diff(plain.interval)
     assert found.unit == "share"
+
+
+def test_the_hull_s_rate_is_the_largest_bayes_error_of_scores_calibrated_by_pav():
+    """Brümmer and de Villiers 2013: max over priors of min over decisions of the error rate."""
+    rng = np.random.default_rng(3)
+    target, nontarget = rng.normal(1, 1, 60).round(1), rng.normal(0, 1.5, 90).round(1)
+    t, n = llr(target, nontarget)
+    errors = [
+        p * np.mean(t <= -logit) + (1 - p) * np.mean(n > -logit)
+        for p in np.linspace(0.001, 0.999, 4001)
+        for logit in [np.log(p / (1 - p))]
+    ]
+    assert rocch_eer(target, nontarget, **FEW).value == pytest.approx(max(errors), abs=5e-4)
+    assert max(errors) < eer(target, nontarget).value

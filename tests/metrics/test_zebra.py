@@ -7,7 +7,7 @@ from scipy.stats import norm
 
 from voicenym.metrics import Speakers, ece_profile, zebra
 from voicenym.metrics.pav import llr
-from voicenym.metrics.zebra import gain, tag
+from voicenym.metrics.zebra import gain, limits, tag
 
 scores = st.lists(st.integers(-8, 8).map(float), min_size=1, max_size=25)
 FEW = {"replicates": 3}
@@ -155,3 +155,20 @@ def test_a_profile_has_limits_where_they_are_asked_for():
     assert (found.ece <= found.high + 1e-12).all()
     assert found.high[10] - found.low[10] > 0.02
     np.testing.assert_array_equal(found.ece, ece_profile(t, n, 21).ece)
+
+
+def test_a_worst_case_that_the_numbers_of_trials_limit_is_explained():
+    rng = np.random.default_rng(0)
+    target, nontarget = rng.normal(1, 1, 50), rng.normal(0, 1, 400)
+    high = limits(np.append(target, [30.0, 31.0]), nontarget)
+    assert len(high) == 1
+    assert "2 target scores lie above all non-target scores" in high[0]
+    worst = zebra(np.append(target, [30.0, 31.0]), nontarget, **FEW).worst_case
+    assert f"worst case of {worst:.2f}" in high[0]
+    assert f"at most {np.log10(53 * 400 / 52):.2f}" in high[0]
+    apart = limits(target + 100.0, nontarget)
+    assert len(apart) == 2
+    assert zebra(target + 100.0, nontarget, **FEW).expected == pytest.approx(MOST)
+    assert worst <= np.log10(53 * 400 / 52)
+    assert limits([0.0, 1.0, 2.0, 2.0], [0.0, 0.0, 1.0, 2.0]) == (), "no end is of one class"
+    assert limits([1.0], [1.0]) == ()

@@ -20,8 +20,9 @@ from voicenym.evaluation.results import AttackFigures, Exposed, Lesson, Measured
 from voicenym.evaluation.system_settings import label
 from voicenym.evaluation.trials import Trials, by_group
 from voicenym.metrics import Speakers, eer, zebra
-from voicenym.metrics.metric_inputs import TrialScores
+from voicenym.metrics.metric_inputs import IdentificationScores, TrialScores
 from voicenym.metrics.weighted import weighted_mean
+from voicenym.metrics.zebra import limits as zebra_limits
 from voicenym.verification.scoring import Backend
 from voicenym.verification.verifier import Verifier
 from voicenym.verification.voice_statistics import VoiceStatistics
@@ -160,10 +161,17 @@ def measured(
             f"{trials.recordings[trial].name} is NaN ({len(bad)} such); leave out the recording"
         )
     whole = _scores(scores, trials, replicates, threshold)
-    figures = reported_metrics.measure(whole)
+    figures = {
+        **reported_metrics.measure(whole),
+        **reported_metrics.measure(candidates(scores, trials, replicates)),
+    }
     for condition in measurable(trials):
-        part = _scores(scores, within(trials, condition), replicates, threshold)
-        figures.update(reported_metrics.of_condition(part, condition.name))
+        own = within(trials, condition)
+        for data in (
+            _scores(scores, own, replicates, threshold),
+            candidates(scores, own, replicates),
+        ):
+            figures.update(reported_metrics.of_condition(data, condition.name))
     figures.update(_means(scores, trials, replicates))
     return Attacked(
         AttackFigures(
@@ -176,6 +184,7 @@ def measured(
             whole.nontarget.size,
             attacker.holds_key,
             attacker.informed,
+            limits=zebra_limits(whole.target, whole.nontarget),
         ),
         scores,
         whole.estimate(eer).threshold,
@@ -207,6 +216,14 @@ def _means(scores: np.ndarray, trials: Trials, replicates: int) -> dict[str, Mea
             name = f"{WEIGHTED} {metric.name}{group}"
             figures[name] = metric.figure(mean.value, mean.interval)
     return figures
+
+
+def candidates(scores: np.ndarray, trials: Trials, replicates: int = 1000) -> IdentificationScores:
+    """Scores ``[model, trial]`` as a search for the speaker of each recording."""
+    who = [model.speaker for model in trials.models], [r.speaker for r in trials.recordings]
+    _, index = np.unique([*who[0], *who[1]], return_inverse=True)
+    models, recordings = index[: len(who[0])], index[len(who[0]) :]
+    return IdentificationScores(scores, trials.tested, models, recordings, replicates=replicates)
 
 
 def split(scores: np.ndarray, trials: Trials) -> tuple[np.ndarray, np.ndarray, Speakers]:

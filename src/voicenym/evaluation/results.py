@@ -70,6 +70,7 @@ class AttackFigures:
         holds_key: it has the user's key, so that its figure is no protection's.
         informed: it knows the system.
         learning: how its training went, if it trained.
+        limits: sentences on figures that the numbers of trials limit.
     """
 
     attacker: str
@@ -82,6 +83,7 @@ class AttackFigures:
     holds_key: bool = False
     informed: bool = True
     learning: tuple[Lesson, ...] = ()
+    limits: tuple[str, ...] = ()
 
     @property
     def eer(self) -> Measured:
@@ -283,7 +285,8 @@ def _attack(data: dict[str, Any]) -> AttackFigures:
     lessons = tuple(Lesson(**item) for item in data.get("learning", ()))
     names = {field: todays_name(data[field]) for field in ("attacker", "verifier")}
     figures = _figures(data["figures"])
-    return AttackFigures(**{**data, **names, "figures": figures, "learning": lessons})
+    made = {"figures": figures, "learning": lessons, "limits": tuple(data.get("limits", ()))}
+    return AttackFigures(**{**data, **names, **made})
 
 
 def _system(data: dict[str, Any]) -> SystemResults:

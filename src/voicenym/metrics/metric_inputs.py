@@ -80,6 +80,22 @@ class TrialScores(_Input):
 
 
 @dataclass(frozen=True)
+class IdentificationScores(_Input):
+    """Scores of recordings of unknown speakers against candidates.
+
+    Args:
+        scores: ``[candidate, recording]``, higher for the same speaker.
+        tested: ``[candidate, recording]``, which of them count.
+        candidates, speakers: who the candidates and the recordings are, as numbers.
+    """
+
+    scores: np.ndarray
+    tested: np.ndarray
+    candidates: np.ndarray
+    speakers: np.ndarray
+
+
+@dataclass(frozen=True)
 class SpeechPairs(_Input):
     """Recordings before and after anonymization; both are the originals where nothing is done.
 

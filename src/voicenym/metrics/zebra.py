@@ -145,6 +145,49 @@ def worst_case(scores: Sorted) -> float:
     return float(np.abs(llr).max() / np.log(10.0))
 
 
+def limits(target: Scores, nontarget: Scores) -> tuple[str, ...]:
+    """Sentences on figures that the numbers of trials limit, rather than the scores.
+
+    Where the highest (or lowest) scores are of one class alone, PAV gives them an infinite ratio.
+    Laplace's rule makes it finite: (k + 1) Nn / Nt of k targets above all non-targets, at most
+    (Nt + 1) Nn / Nt. Without the rule, the expected disclosure of separated classes is
+    1 / (2 ln 2) = 0.72 bit, whatever more a larger test would show.
+
+    Args:
+        target, nontarget: scores of any scale.
+
+    Raises:
+        ScoreError: NaN, or a class without trials.
+
+    Example:
+        >>> [len(limits([2.0, 3.0], [0.0, 1.0])), len(limits([0.0, 1.0], [0.0, 1.0]))]
+        [2, 0]
+    """
+    scores = Sorted.of(target, nontarget)
+    steps, llr = joined_steps(scores, laplace=True)
+    targets, others = float(scores.target.sum()), float(scores.nontarget.sum())
+    found = []
+    extreme = int(np.abs(llr).argmax())
+    alone = steps.target[extreme], steps.nontarget[extreme]
+    worst = float(np.abs(llr).max() / np.log(10.0))
+    if worst > NOTHING and min(alone) == 0.0:
+        top = alone[1] == 0.0
+        most = (targets + 1.0) * others / targets if top else (others + 1.0) * targets / others
+        kinds = ("target", "above", "non-target") if top else ("non-target", "below", "target")
+        found.append(
+            f"the worst case of {worst:.2f} is a limit of the test: {max(alone):.0f} {kinds[0]} "
+            f"scores lie {kinds[1]} all {kinds[2]} scores, and their ratio follows from the "
+            f"numbers of trials, which allow at most {np.log10(most):.2f}; a larger test may show "
+            "more"
+        )
+    if scores.target @ (np.cumsum(scores.nontarget[::-1])[::-1]) == 0.0:
+        found.append(
+            "the scores separate all trials, so that D_ECE and min C_llr have their extreme values "
+            "(0.72 and 0 bit); a larger test could show how close to certainty the attacker is"
+        )
+    return tuple(found)
+
+
 @dataclass(frozen=True)
 class EceProfile:
     """Empirical cross-entropy over priors, to draw.

@@ -1,0 +1,131 @@
+"""Linkability by clustering: how well anonymized recordings fall into groups by speaker.
+
+Listeners of the VoicePrivacy 2020 Challenge sorted anonymized recordings into clusters of one voice
+(O'Brien et al., "Anonymous speaker clusters", Interspeech 2021). Here a verifier does: average
+linkage of cosine similarities into as many clusters as there are speakers. The agreement of the
+clusters with the speakers is the adjusted Rand index (Hubert and Arabie, "Comparing partitions",
+Journal of Classification 2, 1985).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from voicenym.errors import DependencyError, ScoreError
+from voicenym.metrics.interval import Interval, percentiles
+from voicenym.metrics.metric import Display, Metric
+from voicenym.metrics.metric_inputs import VoiceVectors
+from voicenym.metrics.scores import Array
+
+
+@dataclass(frozen=True)
+class Clustering:
+    """Agreement of clusters with speakers.
+
+    Args:
+        value: adjusted Rand index: 1 where each cluster is a speaker, 0 on average for clusters
+            that have nothing to do with speakers.
+        interval: by bootstrap over speakers, the clusters being fixed.
+        clusters: ``[recording]``.
+    """
+
+    value: float
+    interval: Interval
+    clusters: np.ndarray
+    unit: str = ""
+
+
+def link(
+    vectors: np.ndarray,
+    speakers: np.ndarray,
+    *,
+    level: float = 0.95,
+    replicates: int = 1000,
+    seed: int = 0,
+) -> Clustering:
+    """Cluster recordings by average linkage, and compare the clusters with the speakers.
+
+    Args:
+        vectors: ``[recording, dimension]`` of length one.
+        speakers: of the recordings; two at least, and one with two recordings.
+        level, replicates, seed: of the bootstrap over speakers.
+
+    Raises:
+        ScoreError: one speaker, or no speaker with two recordings.
+        DependencyError: no scipy.
+
+    Example:
+        >>> link(np.repeat(np.eye(3), 2, axis=0), np.array(list("aabbcc")), replicates=9).value
+        1.0
+    """
+    names, index = np.unique(np.asarray(speakers), return_inverse=True)
+    if not 1 < len(names) < len(index):
+        raise ScoreError("clusters need two speakers, and one of them with two recordings")
+    try:
+        from scipy.cluster.hierarchy import fcluster, linkage
+        from scipy.spatial.distance import squareform
+    except ImportError as error:
+        raise DependencyError("clusters need scipy: pip install 'voicenym[evaluate]'") from error
+    distance = np.maximum(1.0 - vectors @ vectors.T, 0.0)
+    np.fill_diagonal(distance, 0.0)
+    tree = linkage(squareform(distance, checks=False), "average")
+    clusters = fcluster(tree, len(names), "maxclust")
+    pairs = _pairs(index, clusters, len(names))
+    rng = np.random.default_rng(seed)
+    draws = []
+    for _ in range(replicates):
+        drawn = rng.integers(0, len(names), len(names))
+        draws.append(_index(pairs, np.bincount(drawn, minlength=len(names)).astype(np.float64)))
+    return Clustering(_index(pairs, np.ones(len(names))), percentiles(draws, level), clusters)
+
+
+def _pairs(speakers: np.ndarray, clusters: np.ndarray, count: int) -> tuple[Array, Array]:
+    """Pairs of recordings by their two speakers: all, and those in one cluster."""
+    table = np.zeros((count, int(clusters.max()) + 1))
+    np.add.at(table, (speakers, clusters), 1.0)
+    sizes = table.sum(1)
+    every, joined = np.outer(sizes, sizes), table @ table.T
+    for matrix in (every, joined):  # of one speaker, a recording is not paired with itself
+        matrix[np.diag_indices(count)] -= sizes
+    return every, joined
+
+
+def _index(pairs: tuple[Array, Array], times: Array) -> float:
+    """Adjusted Rand index from counts of pairs, speakers being drawn so many times.
+
+    2 (a d - b c) / ((a + b) (b + d) + (a + c) (c + d)): a pairs of one speaker in one cluster, b of
+    one speaker apart, c of two speakers in one cluster, d of two speakers apart.
+    """
+    weights = np.outer(times, times)
+    np.fill_diagonal(weights, times)  # two draws of a speaker are no pair of two speakers
+    every, joined = (weights * matrix for matrix in pairs)
+    a, own = float(np.trace(joined)), float(np.trace(every))
+    b, c = own - a, float(joined.sum()) - a
+    d = float(every.sum()) - own - c
+    below = (a + b) * (b + d) + (a + c) * (c + d)
+    return 2.0 * (a * d - b * c) / below if below else math.nan
+
+
+def _measure(voices: VoiceVectors) -> Clustering | None:
+    if not 1 < len(set(voices.speakers.tolist())) < len(voices.speakers):
+        return None
+    return link(voices.published, voices.speakers, **voices.bootstrap)
+
+
+CLUSTERS = Metric(
+    name="cluster ARI",
+    unit="",
+    better="lower",
+    chance=0.0,
+    interval="percentiles of a bootstrap over speakers, the clusters being fixed",
+    definition="Linkability by clustering: adjusted Rand index of the speakers and of the clusters "
+    "into which a verifier sorts recordings as they are published, 0 (chance) to 1 (each cluster "
+    "is a speaker); voices that are drawn per speaker are meant to be linkable",
+    data=VoiceVectors,
+    measure=_measure,
+    display=Display(table="diversity", heading="cluster ARI"),
+    originals=True,
+)

@@ -1,0 +1,121 @@
+"""Identification among the enrolled candidates: who comes first, and which speakers always do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from voicenym.metrics.binomial import clopper_pearson, of_largest
+from voicenym.metrics.interval import ratio_of_sums
+from voicenym.metrics.metric import BOOTSTRAP, Display, Estimate, Metric
+from voicenym.metrics.metric_inputs import IdentificationScores
+
+FEWEST_RECORDINGS = 3
+"""Of a speaker who counts as found for sure: one or two are found by chance."""
+
+
+@dataclass(frozen=True)
+class Firsts:
+    """How often each speaker comes first.
+
+    Args:
+        share: ``[recording]``, 1 where the speaker alone has the best score, 1 / k of k equals.
+        recordings: ``[recording]``, places of those that have a target and a non-target trial.
+        hits, trials: ``[speaker]``, sums of ``share``, and numbers of recordings.
+        speakers: ``[speaker]``.
+    """
+
+    share: np.ndarray
+    recordings: np.ndarray
+    hits: np.ndarray
+    trials: np.ndarray
+    speakers: np.ndarray
+
+
+def firsts(data: IdentificationScores) -> Firsts:
+    """Whose score is the best of all candidates, recording by recording.
+
+    Args:
+        data: scores of recordings against candidates.
+    """
+    same = data.tested & (data.candidates[:, None] == data.speakers)
+    others = data.tested & ~same
+    best = np.where(same, data.scores, -np.inf).max(0)
+    higher = (others & (data.scores > best)).any(0)
+    equal = (others & (data.scores == best)).sum(0)
+    share = np.where(higher, 0.0, 1.0 / (1.0 + equal))
+    there = np.flatnonzero(same.any(0) & others.any(0))
+    names, index = np.unique(data.speakers[there], return_inverse=True)
+    hits = np.bincount(index, share[there], minlength=len(names))
+    return Firsts(share[there], there, hits, np.bincount(index, minlength=len(names)), names)
+
+
+def _rank_one(data: IdentificationScores) -> Estimate | None:
+    found = data.once(firsts)
+    if not len(found.share):
+        return None
+    speakers = data.speakers[found.recordings]
+    interval = ratio_of_sums(found.share, np.ones(len(speakers)), speakers, **data.bootstrap)
+    return Estimate(float(found.share.mean()), interval)
+
+
+def _worst(data: IdentificationScores) -> Estimate | None:
+    found = data.once(firsts)
+    if not len(found.share):
+        return None
+    return Estimate(float((found.hits / found.trials).max()), of_largest(found.hits, found.trials))
+
+
+def _sure(data: IdentificationScores) -> Estimate | None:
+    found = data.once(firsts)
+    enough = found.trials >= FEWEST_RECORDINGS
+    if not enough.any():
+        return None
+    sure = int((found.hits[enough] == found.trials[enough]).sum())
+    low, high = clopper_pearson(sure, int(enough.sum()))
+    return Estimate(sure / int(enough.sum()), (float(low), float(high)))
+
+
+RANK_ONE = Metric(
+    name="rank-1",
+    unit="%",
+    better="lower",
+    chance=None,
+    interval=BOOTSTRAP,
+    definition="Share of recordings for which the speaker has the best score of all candidates "
+    "that are tried; guessing gives one divided by the number of candidates",
+    data=IdentificationScores,
+    measure=_rank_one,
+    display=Display(table="attackers", digits=1),
+    scale=100.0,
+    originals=True,
+)
+WORST_SPEAKER = Metric(
+    name="worst speaker",
+    unit="%",
+    better="lower",
+    chance=None,
+    interval="exact (Clopper and Pearson 1934), corrected by Bonferroni for the choice of the "
+    "worst of all speakers",
+    definition="Rank-1 share of the speaker who is found most often",
+    data=IdentificationScores,
+    measure=_worst,
+    display=Display(table="attackers", digits=1),
+    scale=100.0,
+    originals=True,
+)
+FOUND_FOR_SURE = Metric(
+    name="found for sure",
+    unit="%",
+    better="lower",
+    chance=0.0,
+    interval="exact, of independent speakers (Clopper and Pearson 1934)",
+    definition="Share of speakers all of whose recordings are found first; of speakers with at "
+    f"least {FEWEST_RECORDINGS} recordings",
+    data=IdentificationScores,
+    measure=_sure,
+    display=Display(table="attackers", digits=1),
+    scale=100.0,
+    originals=True,
+)

@@ -1,0 +1,81 @@
+"""Who comes first among candidates, the worst speaker, and exact intervals of few trials."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("scipy")
+
+from scipy.stats import binom
+
+from voicenym.errors import ScoreError
+from voicenym.metrics.binomial import clopper_pearson, of_largest
+from voicenym.metrics.identification import FOUND_FOR_SURE, RANK_ONE, WORST_SPEAKER, firsts
+from voicenym.metrics.metric_inputs import IdentificationScores
+
+
+def search(shares, each=6, others=7):
+    """Speakers who are found in a given number of their recordings."""
+    speakers = np.repeat(np.arange(len(shares)), each)
+    candidates = np.arange(len(shares) + others)
+    scores = np.zeros((len(candidates), len(speakers)))
+    hit = np.concatenate([np.arange(each) < count for count in shares])
+    scores[speakers, np.arange(len(speakers))] = np.where(hit, 1.0, -1.0)
+    return IdentificationScores(
+        scores, np.ones(scores.shape, dtype=bool), candidates, speakers, replicates=200
+    )
+
+
+def test_shares_of_first_places():
+    data = search([6, 6, 3, 0])
+    found = data.once(firsts)
+    assert found.hits.tolist() == [6, 6, 3, 0]
+    assert RANK_ONE(data).value == pytest.approx(100 * 15 / 24)
+    assert RANK_ONE(data).low < 100 * 15 / 24 < RANK_ONE(data).high
+    assert WORST_SPEAKER(data).value == 100.0
+    assert FOUND_FOR_SURE(data).value == pytest.approx(50.0)
+    low, high = clopper_pearson(2, 4)
+    assert (FOUND_FOR_SURE(data).low, FOUND_FOR_SURE(data).high) == pytest.approx(
+        (100 * low, 100 * high)
+    )
+
+
+def test_equal_scores_share_the_first_place_and_untested_pairs_do_not_count():
+    scores = np.array([[1.0, 0.0], [1.0, 5.0], [1.0, 9.0]])
+    tested = np.array([[True, True], [True, True], [True, False]])
+    data = IdentificationScores(scores, tested, np.arange(3), np.array([0, 1]))
+    assert data.once(firsts).share.tolist() == [pytest.approx(1 / 3), 1.0]
+    alone = IdentificationScores(scores, np.eye(3, 2, dtype=bool), np.arange(3), np.array([0, 1]))
+    assert RANK_ONE(alone) is None
+    assert WORST_SPEAKER(alone) is None
+    assert FOUND_FOR_SURE(data) is None, "one recording each proves nothing"
+
+
+@pytest.mark.parametrize(("hits", "trials"), [(0, 6), (1, 6), (3, 6), (6, 6), (17, 40)])
+def test_exact_limits_are_where_a_tail_of_the_binomial_has_half_of_the_error(hits, trials):
+    low, high = (float(limit) for limit in clopper_pearson(hits, trials))
+    if hits:
+        assert binom.sf(hits - 1, trials, low) == pytest.approx(0.025)
+    else:
+        assert low == 0.0
+    if hits < trials:
+        assert binom.cdf(hits, trials, high) == pytest.approx(0.025)
+    else:
+        assert high == 1.0
+    with pytest.raises(ScoreError, match="no share"):
+        clopper_pearson(trials + 1, trials)
+
+
+def test_the_interval_of_the_worst_of_many_holds_the_truth_where_a_plain_one_does_not():
+    """100 speakers, all with a true share of 40 %: the worst has 83 to 100 % of six by chance."""
+    rng = np.random.default_rng(0)
+    plain = honest = 0
+    for _ in range(200):
+        hits = rng.binomial(6, 0.4, 100)
+        low, _ = clopper_pearson(hits.max(), 6)
+        plain += low > 0.4
+        lower, upper = of_largest(hits, np.full(100, 6))
+        honest += not lower <= 0.4 <= upper
+    assert plain > 50
+    assert honest <= 10
+    with pytest.raises(ScoreError, match="no groups"):
+        of_largest([], [])
