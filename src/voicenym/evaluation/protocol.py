@@ -21,7 +21,13 @@ from voicenym.corpus.recording import Recording
 from voicenym.corpus.recordings import FILES
 from voicenym.corpus.skipped import STRICT, LeftOut
 from voicenym.errors import CorpusError, VoicenymError
-from voicenym.evaluation import condition_weights, distinctiveness, protection, utility
+from voicenym.evaluation import (
+    condition_weights,
+    distinctiveness,
+    protection,
+    speech_amount,
+    utility,
+)
 from voicenym.evaluation.caveats import caveats, missing_files
 from voicenym.evaluation.conditions import conditions, measurable
 from voicenym.evaluation.evaluation_plan import Evidence, Plan, key
@@ -267,6 +273,9 @@ def _system(
         ),
         usable.failed.get(name, 0),
         target.weights,
+        speech_amount.of_system(
+            attackers, strongest, scenario, plan.trials, voices[0], embedder, plan.replicates
+        ),
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
 
-from voicenym.evaluation import condition_tables, report_details, report_tables
+from voicenym.evaluation import condition_tables, report_details, report_tables, search_tables
 from voicenym.evaluation.evaluation_plan import Evidence
 from voicenym.evaluation.figures import ATTACKERS, UTILITY, Shown, first, gallery
 from voicenym.evaluation.figures.first_figure import words_metric
@@ -48,6 +48,8 @@ def html(evaluation: Evaluation, evidence: Evidence | None) -> str:
         "By attacker": [
             *(figure for page, figure in drawn if page == ATTACKERS),
             *report_details.attackers(evaluation),
+            *search_tables.limits(evaluation),
+            *search_tables.amounts(evaluation),
             *(report_tables.attacks(system.name, system.attacks) for system in evaluation.systems),
             report_tables.attacks("original speech", evaluation.unprotected),
         ],

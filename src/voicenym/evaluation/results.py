@@ -107,6 +107,26 @@ class Exposed:
 
 
 @dataclass(frozen=True)
+class Amount:
+    """Figures of an attacker who has so many recordings.
+
+    Args:
+        attacker, verifier: their names.
+        recordings: of each speaker, tested, and enrolled unless ``average`` says all are.
+        average: how they are combined.
+        speakers: who have so many.
+        figures: of :data:`voicenym.evaluation.speech_amount.SHOWN`.
+    """
+
+    attacker: str
+    verifier: str
+    recordings: int
+    average: str
+    speakers: int
+    figures: dict[str, Measured] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class SystemResults:
     """One system, or one set of files that were anonymized by an external system.
 
@@ -123,6 +143,7 @@ class SystemResults:
         left_out: number of trials that the system failed on, which no figure counts.
         weights: version of its weights: the first 16 digits of their SHA-256, or of the digests of
             several; empty without weights, and in reports of earlier releases.
+        amounts: rates by the number of recordings that an attacker has.
     """
 
     name: str
@@ -135,6 +156,7 @@ class SystemResults:
     notes: tuple[str, ...] = ()
     left_out: int = 0
     weights: str = ""
+    amounts: tuple[Amount, ...] = ()
 
     @property
     def system(self) -> str:
@@ -297,6 +319,10 @@ def _system(data: dict[str, Any]) -> SystemResults:
             "utility": _figures(data["utility"]),
             "exposed": tuple(Exposed(**item) for item in data["exposed"]),
             "notes": tuple(data["notes"]),
+            "amounts": tuple(
+                Amount(**{**item, "figures": _figures(item["figures"])})
+                for item in data.get("amounts", ())
+            ),
         }
     )
 

@@ -7,18 +7,24 @@ and by the mean of the unit vectors of each side, which are then compared.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
 
-from voicenym.attack.attackers import Comparing, enrolment_vectors, vectors_or_fallback
+from voicenym.attack.attackers import (
+    Attacker,
+    Comparing,
+    Ignorant,
+    LazyInformed,
+    enrolment_vectors,
+    vectors_or_fallback,
+)
 from voicenym.attack.scenario import Scenario
 from voicenym.corpus.embedder import Embedder
 from voicenym.evaluation import reported_metrics
 from voicenym.evaluation.conditions import FEWEST_SPEAKERS
-from voicenym.evaluation.protection import candidates, split
+from voicenym.evaluation.protection import Attacked, candidates, split
+from voicenym.evaluation.results import Amount, Measured
 from voicenym.evaluation.trials import Trials
-from voicenym.metrics.metric import Measured
 from voicenym.metrics.metric_inputs import TrialScores
 from voicenym.verification.scoring import Backend, unit
 from voicenym.verification.verifier import Verifier
@@ -30,24 +36,28 @@ SHOWN = ("EER", "rank-1", "first of 1,000")
 SCORES, EMBEDDINGS, TESTED = "score average", "embedding average", "score average, all enrolled"
 
 
-@dataclass(frozen=True)
-class Amount:
-    """Figures of an attacker who has so many recordings.
+def of_system(
+    attackers: Sequence[Attacker],
+    strongest: Attacked,
+    scenario: Scenario,
+    trials: Trials,
+    verifier: Verifier,
+    embedder: Embedder,
+    replicates: int,
+) -> tuple[Amount, ...]:
+    """Rates of the ignorant, the lazy-informed and the strongest attacker.
 
     Args:
-        attacker, verifier: their names.
-        recordings: of each speaker, tested, and enrolled unless ``average`` says all are.
-        average: how they are combined.
-        speakers: who have so many.
-        figures: of :data:`SHOWN`.
+        attackers: that attack the system.
+        strongest: who averages scores over several tested recordings.
+        scenario, trials, verifier, embedder, replicates: as for :func:`enrolled_and_tested`.
     """
-
-    attacker: str
-    verifier: str
-    recordings: int
-    average: str
-    speakers: int
-    figures: dict[str, Measured] = field(default_factory=dict)
+    found = []
+    for attacker in attackers:
+        if type(attacker) in (Ignorant, LazyInformed) and isinstance(attacker, Comparing):
+            found += enrolled_and_tested(attacker, scenario, trials, verifier, embedder, replicates)
+    names = strongest.figures.attacker, strongest.figures.verifier
+    return (*found, *several_tested(*names, strongest.scores, trials, replicates))
 
 
 def several_tested(

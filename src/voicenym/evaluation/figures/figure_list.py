@@ -15,6 +15,7 @@ from voicenym.evaluation.figures.score_figures import (
     histograms,
     linkabilities,
 )
+from voicenym.evaluation.figures.search_figures import against, compared, crowds
 from voicenym.evaluation.figures.similarity_figures import (
     MOST_SPEAKERS,
     diversity,
@@ -25,7 +26,9 @@ from voicenym.evaluation.figures.similarity_figures import (
 from voicenym.evaluation.figures.svg import Palette, colours
 from voicenym.evaluation.figures.system_figures import attackers, everybody, exposed, radar
 from voicenym.evaluation.figures.training_curves import learning
-from voicenym.evaluation.results import AttackFigures, Evaluation, SystemResults
+from voicenym.evaluation.results import AttackFigures, Evaluation, Measured, SystemResults
+from voicenym.evaluation.trials import Trials
+from voicenym.metrics.crowd import FIRST_AMONG
 
 ORIGINAL = "original"
 ATTACKERS, UTILITY = "attackers", "utility"
@@ -192,7 +195,48 @@ def _from_scores(evaluation: Evaluation, evidence: Evidence, palette: Palette) -
             _listed("Densities. D_sys", linked),
             linkabilities(trials, curves, palette),
         ),
+        *_searches(evaluation, trials, curves, palette, figures),
     ]
+
+
+def _searches(
+    evaluation: Evaluation,
+    trials: Trials,
+    curves: dict[str, np.ndarray],
+    palette: Palette,
+    figures: dict[str, dict[str, Measured]],
+) -> list[Shown]:
+    there = {
+        name: scores for name, scores in curves.items() if np.isfinite(scores[trials.tested]).all()
+    }
+    key = FIRST_AMONG.name
+    found = [f"{n} {figures[n][key].value:.1f} %" for n in there if key in figures[n]]
+    shown = []
+    if there:
+        shown.append(
+            Shown(
+                "First among N people",
+                "Share of recordings whose speaker the strongest attacker ranks first among N "
+                "people, if the others score as the non-target trials do. Dotted beyond the number "
+                "of non-target scores, where the tail of their distribution is extrapolated. "
+                "Shaded bands are 95 % intervals over speakers, beyond the data also the limits of "
+                "two extreme tails.",
+                _listed(f"Falling curves. {key.capitalize()}", found),
+                crowds(trials, there, palette),
+            )
+        )
+    if compared(evaluation):
+        shown.append(
+            Shown(
+                "Metrics against each other",
+                "Each point is an attacker, with all trials or with those of one condition. Points "
+                "on one curve show that a metric orders attackers as the EER does; points that "
+                "scatter show what the EER hides.",
+                _listed("Scattered points against the EER", [m.name for m in compared(evaluation)]),
+                against(evaluation, palette),
+            )
+        )
+    return shown
 
 
 def _from_vectors(evaluation: Evaluation, evidence: Evidence, palette: Palette) -> list[Shown]:

@@ -1,0 +1,69 @@
+"""Tables of the report on searches: the amount of speech, and what the numbers of trials limit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+from voicenym.evaluation.html import grid, interval, sentence
+from voicenym.evaluation.reported_metrics import named
+from voicenym.evaluation.results import Amount, AttackFigures, Evaluation
+from voicenym.evaluation.speech_amount import SHOWN
+
+
+def amounts(evaluation: Evaluation) -> list[str]:
+    """Rates by the number of recordings for each system; nothing where none were measured."""
+    found = [_table(system.name, system.amounts) for system in evaluation.systems if system.amounts]
+    if not found:
+        return []
+    return [
+        "<h3>By the amount of speech</h3>",
+        "<p>Rates of attackers who have several recordings of each speaker. Score average: the "
+        "mean of the scores of all pairs. Embedding average: the mean of the speaker vectors of "
+        "each side is compared. All enrolled: the enrolment is the evaluation's, and so many "
+        "recordings are tested. Numbers of recordings that fewer than four speakers have are left "
+        "out.</p>",
+        *found,
+    ]
+
+
+def _table(name: str, found: Sequence[Amount]) -> str:
+    metrics = [metric for metric in map(named, SHOWN) if metric is not None]
+    rows = [
+        [
+            f"{escape(one.attacker)}<br><small>{escape(one.verifier)}</small>",
+            escape(one.average),
+            str(one.recordings),
+            str(one.speakers),
+            *(interval(one.figures.get(m.name), m.display.digits, "–") for m in metrics),
+        ]
+        for one in found
+    ]
+    heads = ["attacker", "average", "recordings", "speakers", *(m.column for m in metrics)]
+    return f'<div class="more">{grid(f"{name}: by the amount of speech", heads, rows)}</div>'
+
+
+def limits(evaluation: Evaluation) -> list[str]:
+    """Sentences on figures of the strongest attackers that the numbers of trials limit."""
+    strongest: list[tuple[str, AttackFigures]] = []
+    if evaluation.unprotected:
+        strongest.append(("original speech", min(evaluation.unprotected, key=_rate)))
+    for system in evaluation.systems:
+        attacks = [attack for attack in system.attacks if not attack.holds_key]
+        if attacks:
+            strongest.append((system.name, min(attacks, key=_rate)))
+    items = [
+        f"<li>{sentence(f'{name}, {attack.attacker}, {attack.verifier}: {limit}')}</li>"
+        for name, attack in strongest
+        for limit in attack.limits
+    ]
+    if not items:
+        return []
+    return [
+        "<p>Figures of the strongest attackers that the numbers of trials limit:</p>",
+        f'<ul class="about">{"".join(items)}</ul>',
+    ]
+
+
+def _rate(attack: AttackFigures) -> float:
+    return attack.eer.value
