@@ -26,6 +26,7 @@ from voicenym.dsp.pitch import online as pitch
 from voicenym.errors import VoicenymError
 from voicenym.evaluation.system_settings import label
 from voicenym.metrics import Affine
+from voicenym.metrics.crowd import chances
 from voicenym.pseudonym import Key
 from voicenym.verification.verifier import Verifier
 
@@ -33,6 +34,10 @@ KEYS = 24
 COPY = 0.9
 """Correlation of waveforms above which the original is still there."""
 WEAK, CLEAR = math.log(3.0), math.log(20.0)
+
+
+CROWD, MORE = 1000, 10
+"""People among whom a speaker is searched, and recordings of a second search."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +79,23 @@ class Audit:
     tags: tuple[str, ...]
     seconds: tuple[float, float]
 
+    def searched(self, people: int = CROWD, more: int = MORE) -> str:
+        """How often a search among many people ends with this speaker, as a sentence.
+
+        Equal priors and calibrated ratios are taken; several recordings count as independent,
+        which is the worst case (:func:`voicenym.metrics.crowd.chances`).
+
+        Args:
+            people: among whom the speaker is searched.
+            more: number of such recordings, for the second figure.
+        """
+        top = self.sights[0]
+        one, several = (_once_in(chances(top.llr, people, m), people) for m in (1, more))
+        return (
+            f"Among {people:,} people, with 1 recording, the best attacker ({top.attacker}) finds "
+            f"this speaker {one}; with {more} such recordings, at worst {several}."
+        )
+
     @property
     def verdict(self) -> str:
         """One sentence; it never calls a voice anonymous."""
@@ -88,6 +110,13 @@ class Audit:
             f"These attackers did not recognise this pair (the strongest, {top.attacker}: "
             f"{top.words}). Others may: one recording proves no protection."
         )
+
+
+def _once_in(times: float, people: int) -> str:
+    """One in so many searches, in words; chance where a ratio speaks against the speaker."""
+    if times >= people:
+        return f"no more often than by chance (once in {people:,})"
+    return "nearly always" if times < 1.05 else f"about once in {times:,.{times < 10:d}f}"
 
 
 def audit(

@@ -98,7 +98,8 @@ def page(found: Audit, anonymized: Path, system: str | None, room: int) -> list[
         {"attacker": sight.attacker, "finds the pair": sight.words} for sight in found.sights
     ]
     columns = (tables.field("attacker"), tables.field("finds the pair", prose=True))
-    lines = [tables.wrapped(found.verdict, room), "", *tables.aligned(records, columns, room), ""]
+    lines = [tables.wrapped(text, room) for text in (found.verdict, found.searched())]
+    lines += ["", *tables.aligned(records, columns, room), ""]
     before, after = found.pitch
     if before and after:
         lines.append(f"Pitch: median {before:.0f} Hz before, {after:.0f} Hz after.")
