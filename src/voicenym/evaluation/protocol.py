@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 import voicenym
-from voicenym.anonymizer import load
 from voicenym.attack.attacker_list import attackers as attackers_for
 from voicenym.attack.attacker_list import selected
 from voicenym.attack.attacker_resources import Resources
@@ -18,9 +15,8 @@ from voicenym.attack.attackers import Attacker
 from voicenym.attack.scenario import Protection, Scenario
 from voicenym.corpus.embedder import Embedder
 from voicenym.corpus.recording import Recording
-from voicenym.corpus.recordings import FILES
 from voicenym.corpus.skipped import STRICT, LeftOut
-from voicenym.errors import CorpusError, VoicenymError
+from voicenym.errors import CorpusError
 from voicenym.evaluation import (
     condition_weights,
     distinctiveness,
@@ -31,8 +27,9 @@ from voicenym.evaluation import (
 from voicenym.evaluation.caveats import caveats, missing_files
 from voicenym.evaluation.conditions import conditions, measurable
 from voicenym.evaluation.evaluation_plan import Evidence, Plan, key
+from voicenym.evaluation.finished_parts import FinishedParts
 from voicenym.evaluation.results import Evaluation, Measured, Missed, SystemResults
-from voicenym.evaluation.system_settings import changed, label
+from voicenym.evaluation.targets import Target, has_pool, pool_of, resources_of, targets_of
 from voicenym.evaluation.usable_recordings import Sound, sound
 from voicenym.verification.vector_store import VectorCache
 from voicenym.verification.verifier import Verifier
@@ -50,9 +47,12 @@ def evaluate(
 ) -> tuple[Evaluation, Evidence]:
     """Run a plan; vectors are taken from the cache of an earlier run.
 
+    A run that was interrupted goes on with the same cache: attacks and utility figures that it had
+    finished are not computed again, until :func:`voicenym.evaluation.finished_parts.forget`.
+
     Args:
         plan: what to do.
-        cache: file of vectors.
+        cache: file of vectors, and of finished parts.
         workers: processes.
         say: receives a line of progress.
         progress: receives the number of recordings that were embedded.
@@ -66,7 +66,7 @@ def evaluate(
         raise CorpusError("nothing to evaluate: name a --system, or give --anonymized files")
     if plan.normalise and len({recording.speaker for recording in plan.pool}) < 2:
         raise CorpusError("scores are normalised by those of other people: give some with --pool")
-    targets = _targets(plan)
+    targets = targets_of(plan)
     for target in targets:  # an attacker that is not there is refused at once
         _attackers(plan, target, say)
     with Embedder(VectorCache(cache), workers, progress, left_out) as embedder:
@@ -86,27 +86,33 @@ def evaluate(
             plan.pool_is_original,
         )
         options: dict[str, Any] = {"replicates": plan.replicates}
+        parts = FinishedParts(cache, plan, say)
         bare_resources = Resources(normalise=plan.normalise, original_pool=plan.pool_is_original)
         comparing = attackers_for(bare_resources, protected=False)
         bare = [
             attacked
             for voice in voices
-            for attacked in protection.attack(
-                comparing, original, plan.trials, voice, embedder, **options, say=say
+            for attacker in comparing
+            for attacked in _attacked(
+                parts, "original", (), attacker, original, plan, voice, embedder, say=say
             )
         ]
-        bare += protection.trivial(original, plan.trials, statistics, embedder, **options)
+        bare += parts.attacks(
+            "original: voice statistics",
+            ("original", statistics),
+            lambda: protection.trivial(original, plan.trials, statistics, embedder, **options),
+        )
         thresholds = _thresholds(bare)
         _keep(evidence, "original", bare)
         evidence.vectors["original"] = embedder(
             voices[0], plan.trials.recordings, original.original
         )
-        useful = utility.measure(
+        useful = parts.utility("original: utility", "original", lambda: utility.measure(
             sample, original.original, plan.recogniser, line=plan.line,
             transcripts=plan.transcripts.get("original"), phones=plan.phones,
             only=plan.sound, conditions=measurable(plan.trials),
             replicates=plan.replicates, say=say,
-        )  # fmt: skip
+        ))  # fmt: skip
         weighed, lacking = condition_weights.utility(useful.tallies, plan.trials, **options)
         weighed.update(
             distinctiveness.of_originals(evidence.vectors["original"], plan.trials, plan.replicates)
@@ -114,10 +120,11 @@ def evaluate(
         systems = [
             _system(
                 plan, target, voices, statistics, embedder, sample,
-                thresholds, evidence, usable, say,
+                thresholds, evidence, usable, parts, say,
             )
             for target in targets if target.name not in usable.dropped
         ]  # fmt: skip
+        parts.close()
     speakers = {recording.speaker for recording in plan.trials.recordings}
     evaluation = Evaluation(
         voicenym.__version__,
@@ -137,60 +144,6 @@ def evaluate(
     return evaluation, evidence
 
 
-@dataclass(frozen=True)
-class Target:
-    """What is evaluated: a system with settings, or files of an external system.
-
-    Args:
-        name: in the report, with the settings.
-        title: one line.
-        protection: of the trials.
-        weights: version of the system's weights.
-    """
-
-    name: str
-    title: str
-    protection: Protection
-    weights: str = ""
-
-    @property
-    def system(self) -> str | None:
-        """The system without its settings; None where attackers cannot run it."""
-        return self.protection.system
-
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """Settings of the system that differ from its defaults."""
-        return dict(self.protection.parameters)
-
-
-def _targets(plan: Plan) -> list[Target]:
-    """All that a plan evaluates.
-
-    Raises:
-        VoicenymError: an unknown system or setting; the same system and settings twice.
-    """
-    targets = [_target(plan, name, parameters) for name, parameters in plan.systems]
-    if plan.files is not None:
-        title = "files that were anonymized elsewhere"
-        files = Protection.by_files(plan.files, plan.attackers_files, plan.line)
-        targets.append(Target(FILES, title, files))
-    name, count = Counter(target.name for target in targets).most_common(1)[0]
-    if count > 1:
-        raise VoicenymError(f"{name} is evaluated {count} times; name each system and setting once")
-    return targets
-
-
-def _target(plan: Plan, name: str, parameters: Mapping[str, Any]) -> Target:
-    parameters = changed(name, parameters)
-    system = load(name, **parameters)
-    user = key(plan.seed, "user")
-    settings = tuple(sorted(parameters.items()))
-    protected = Protection.by(name, user, plan.per, settings, plan.line)
-    called = label(name, parameters, system.version)
-    return Target(called, system.card.title, protected, system.version)
-
-
 def _system(
     plan: Plan,
     target: Target,
@@ -201,15 +154,17 @@ def _system(
     thresholds: Mapping[str, Mapping[str, float]],
     evidence: Evidence,
     usable: Sound,
+    parts: FinishedParts,
     say: Callable[[str], None],
 ) -> SystemResults:
     name, protected = target.name, target.protection
+    depends = (target.name, target.weights, target.parameters)
     scenario = Scenario(
         plan.trials.models,
         plan.trials.recordings,
         protected,
         key(plan.seed, "attacker"),
-        _pool(plan, target),
+        pool_of(plan, target),
         plan.pool_is_original,
     )
     attackers, taught = _attackers(plan, target, say)
@@ -218,31 +173,36 @@ def _system(
     options: dict[str, Any] = {"replicates": plan.replicates}
     found = []
     for voice in voices:
-        found += protection.attack(
-            attackers, scenario, plan.trials, voice, embedder,
-            **options, thresholds=thresholds.get(voice.name, {}), say=say,
-        )  # fmt: skip
-    if taught:
-        found += protection.attack(
-            taught, scenario, plan.trials, voices[0], embedder, **options, say=say
+        for attacker in attackers:
+            found += _attacked(
+                parts, name, depends, attacker, scenario, plan, voice, embedder,
+                thresholds=thresholds.get(voice.name, {}), say=say,
+            )  # fmt: skip
+    for attacker in taught:
+        found += _attacked(
+            parts, name, depends, attacker, scenario, plan, voices[0], embedder, say=say
         )
     if not plan.only:
-        found += protection.trivial(
-            scenario, plan.trials, statistics, embedder,
-            **options, thresholds=thresholds.get(statistics.name, {}),
-        )  # fmt: skip
+        known = thresholds.get(statistics.name, {})
+        found += parts.attacks(
+            f"{name}: voice statistics",
+            (depends, statistics, known),
+            lambda: protection.trivial(
+                scenario, plan.trials, statistics, embedder, **options, thresholds=known
+            ),
+        )
     _keep(evidence, name, found)
     evidence.vectors[name] = embedder(voices[0], plan.trials.recordings, protected.transform)
     matrices, distinct = distinctiveness.measure(
         evidence.vectors["original"], evidence.vectors[name], plan.trials, plan.replicates
     )
     evidence.matrices[name] = matrices
-    useful = utility.measure(
+    useful = parts.utility(f"{name}: utility", depends, lambda: utility.measure(
         sample, protected.transform, plan.recogniser, line=plan.line,
         transcripts=plan.transcripts.get(name), retrained=plan.retrained.get(name),
         phones=plan.phones, only=plan.sound, conditions=measurable(plan.trials),
         replicates=plan.replicates, say=say,
-    )  # fmt: skip
+    ))  # fmt: skip
     if "WER" in useful.tallies:
         evidence.words[name] = useful.tallies["WER"]
     weighed, lacking = condition_weights.utility(useful.tallies, plan.trials, **options)
@@ -263,8 +223,8 @@ def _system(
         figures,
         protection.exposed(strongest.scores, plan.trials),
         (
-            *caveats(attacks, statistics.name, target.system, _trains(plan, target), plan.only),
-            *(missing_files(_resources(plan, target)) if target.system is None else ()),
+            *caveats(attacks, statistics.name, target.system, has_pool(plan, target), plan.only),
+            *(missing_files(resources_of(plan, target)) if target.system is None else ()),
             *(plan.file_notes if target.system is None else ()),
             *obstacles.values(),
             *useful.notes,
@@ -279,40 +239,28 @@ def _system(
     )
 
 
-def _pool(plan: Plan, target: Target) -> tuple[Recording, ...]:
-    """Speech of other people; a system is not run on what another one has anonymized."""
-    return plan.pool if plan.pool_is_original or target.system is None else ()
-
-
-def _trains(plan: Plan, target: Target) -> bool:
-    return len({recording.speaker for recording in _pool(plan, target)}) > 1
-
-
-def _resources(
-    plan: Plan, target: Target, say: Callable[[str], None] = lambda text: None
-) -> Resources:
-    """What is available to the attackers on a target."""
-    pool = _pool(plan, target)
-    enrolment = [recording for model in plan.trials.models for recording in model.recordings]
-
-    def there(recordings: Sequence[Recording]) -> bool:
-        return bool(recordings) and all(r.name in plan.attackers_files for r in recordings)
-
-    return Resources(
-        target.system,
-        target.parameters,
-        tuple(plan.denoisers),
-        plan.keys,
-        len(pool),
-        len({recording.speaker for recording in pool}),
-        plan.normalise,
-        plan.attacker_training,
-        say,
-        there(enrolment),
-        there(pool),
-        plan.published_enrolment or target.system is not None,
-        plan.pool_is_original,
-    )
+def _attacked(
+    parts: FinishedParts,
+    name: str,
+    depends: Any,
+    attacker: Attacker,
+    scenario: Scenario,
+    plan: Plan,
+    voice: Verifier,
+    embedder: Embedder,
+    *,
+    thresholds: Mapping[str, float] = protection.NO_THRESHOLDS,
+    say: Callable[[str], None],
+) -> list[protection.Attacked]:
+    """One attacker with one verifier, unless an interrupted run has done it."""
+    return parts.attacks(
+        f"{name}: {attacker.name}, {attacker.verifier_name(voice)}",
+        (name, depends, attacker, voice, thresholds.get(attacker.reference)),
+        lambda: protection.attack(
+            [attacker], scenario, plan.trials, voice, embedder,
+            replicates=plan.replicates, thresholds=thresholds, say=say,
+        ),
+    )  # fmt: skip
 
 
 def _attackers(
@@ -323,7 +271,7 @@ def _attackers(
     Raises:
         VoicenymError: the plan asks for none of them, or for those who hold the key alone.
     """
-    resources = _resources(plan, target, say)
+    resources = resources_of(plan, target, say)
     chosen = selected(attackers_for(resources), plan.only)
     return (
         [attacker for attacker in chosen if not attacker.trains_verifier],

@@ -222,7 +222,7 @@ class Evaluation:
 def save(evaluation: Evaluation, folder: Path) -> None:
     """Write ``results.json`` and ``results.csv``, for their owner alone: they name speakers."""
     private_folder(folder)
-    text = json.dumps(_plain(evaluation), indent=1, ensure_ascii=False)
+    text = json.dumps(plain(evaluation), indent=1, ensure_ascii=False)
     write_private(folder / RESULTS, text + "\n")
     write_private(folder / TABLE, table(evaluation))
 
@@ -278,14 +278,14 @@ def table(evaluation: Evaluation) -> str:
     return text.getvalue()
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """Dataclasses to what JSON can say; infinities as words, since JSON has none."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {f.name: _plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+        return {f.name: plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
     if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     return value
@@ -299,14 +299,16 @@ def _measured(data: dict[str, Any]) -> Measured:
     return Measured(value, low, high, data["unit"])
 
 
-def _figures(data: dict[str, Any]) -> dict[str, Measured]:
+def figures_from(data: dict[str, Any]) -> dict[str, Measured]:
+    """Figures by name from what :func:`plain` made of them."""
     return {name: _measured(item) for name, item in data.items()}
 
 
-def _attack(data: dict[str, Any]) -> AttackFigures:
+def attack_from(data: dict[str, Any]) -> AttackFigures:
+    """An attack's figures from what :func:`plain` made of them."""
     lessons = tuple(Lesson(**item) for item in data.get("learning", ()))
     names = {field: todays_name(data[field]) for field in ("attacker", "verifier")}
-    figures = _figures(data["figures"])
+    figures = figures_from(data["figures"])
     made = {"figures": figures, "learning": lessons, "limits": tuple(data.get("limits", ()))}
     return AttackFigures(**{**data, **names, **made})
 
@@ -315,12 +317,12 @@ def _system(data: dict[str, Any]) -> SystemResults:
     return SystemResults(
         **{
             **data,
-            "attacks": tuple(map(_attack, data["attacks"])),
-            "utility": _figures(data["utility"]),
+            "attacks": tuple(map(attack_from, data["attacks"])),
+            "utility": figures_from(data["utility"]),
             "exposed": tuple(Exposed(**item) for item in data["exposed"]),
             "notes": tuple(data["notes"]),
             "amounts": tuple(
-                Amount(**{**item, "figures": _figures(item["figures"])})
+                Amount(**{**item, "figures": figures_from(item["figures"])})
                 for item in data.get("amounts", ())
             ),
         }
@@ -331,9 +333,9 @@ def _evaluation(data: dict[str, Any]) -> Evaluation:
     return Evaluation(
         **{
             **data,
-            "unprotected": tuple(map(_attack, data["unprotected"])),
+            "unprotected": tuple(map(attack_from, data["unprotected"])),
             "systems": tuple(map(_system, data["systems"])),
-            "utility": _figures(data["utility"]),
+            "utility": figures_from(data["utility"]),
             "warnings": tuple(data["warnings"]),
             "left_out": tuple(Missed(**item) for item in data.get("left_out", ())),
             "conditions": tuple(ConditionSize(**item) for item in data.get("conditions", ())),

@@ -114,6 +114,7 @@ def _run(request: Request) -> None:
 
     from voicenym.apps.cli.evaluate_plan import plan_of
     from voicenym.evaluation import report, results, saved_scores
+    from voicenym.evaluation.finished_parts import forget
     from voicenym.evaluation.protocol import evaluate as run
     from voicenym.evaluation.run_ending import ending
     from voicenym.evaluation.text_summary import summary
@@ -131,6 +132,7 @@ def _run(request: Request) -> None:
         results.save(evaluation, output)
         saved_scores.save(evaluation, evidence, output)
         page = report.write(evaluation, evidence, output)
+        forget(request.vector_cache)
         if not quiet:
             typer.echo(summary(evaluation))
             typer.echo("\n".join(ending(evaluation, page)))

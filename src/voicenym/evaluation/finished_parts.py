@@ -1,0 +1,196 @@
+"""Finished parts of an evaluation, kept until its report is written: a killed run goes on there."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import io
+import json
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import voicenym
+from voicenym.corpus.recording import Recording
+from voicenym.errors import VoicenymError
+from voicenym.evaluation.evaluation_plan import Plan
+from voicenym.evaluation.protection import Attacked
+from voicenym.evaluation.results import attack_from, figures_from, plain
+from voicenym.evaluation.utility import Utility
+from voicenym.metrics.metric_inputs import Tally
+
+TABLE = "CREATE TABLE IF NOT EXISTS parts (id BLOB PRIMARY KEY, content BLOB NOT NULL)"
+ELSEWHERE = ("data", "settings", "systems", "only")
+"""Fields of a plan on which no single part depends."""
+
+
+class FinishedParts:
+    """Attacks and utility figures that a run has finished, in the file of its vectors.
+
+    A part is found again by the digest of all that it depends on: the plan, the system, the
+    attacker, and the source files of this package. Nothing is unpickled.
+
+    Args:
+        path: of the vectors (:class:`voicenym.verification.vector_store.VectorCache`), which
+            exists; None keeps nothing.
+        plan: of the run.
+        say: receives a line when a part is taken from an earlier run.
+    """
+
+    def __init__(self, path: Path | None, plan: Plan, say: Callable[[str], None]) -> None:
+        self._say = say
+        self._base = None if path is None else _opened(path)
+        shared = [f for f in dataclasses.fields(plan) if f.name not in ELSEWHERE]
+        self._plan = digest([source(), *(getattr(plan, f.name) for f in shared)]) if path else b""
+
+    def attacks(
+        self, name: str, on: Any, compute: Callable[[], Sequence[Attacked]]
+    ) -> list[Attacked]:
+        """Attacks on one system, computed or kept.
+
+        Args:
+            name: for progress.
+            on: what they depend on besides the plan.
+            compute: the attacks.
+        """
+
+        def packed(found: Sequence[Attacked]) -> dict[str, np.ndarray]:
+            told = [[plain(a.figures), plain(a.threshold)] for a in found]
+            scores = {f"scores {n}": a.scores for n, a in enumerate(found)}
+            return {"told": np.array(json.dumps(told)), **scores}
+
+        def unpacked(arrays: Mapping[str, np.ndarray]) -> list[Attacked]:
+            told = json.loads(str(arrays["told"]))
+            return [
+                Attacked(attack_from(figures), arrays[f"scores {n}"], float(threshold))
+                for n, (figures, threshold) in enumerate(told)
+            ]
+
+        return self._part(name, ("attacks", on), lambda: list(compute()), packed, unpacked)
+
+    def utility(self, name: str, on: Any, compute: Callable[[], Utility]) -> Utility:
+        """Utility figures of one system, computed or kept; arguments as of :meth:`attacks`."""
+
+        def packed(found: Utility) -> dict[str, np.ndarray]:
+            tallies = {key: (t.names, t.speakers) for key, t in found.tallies.items()}
+            told = [plain(found.figures), found.notes, tallies]
+            counts = {
+                f"tally {key}": np.stack([t.above, t.below]) for key, t in found.tallies.items()
+            }
+            return {"told": np.array(json.dumps(told)), **counts}
+
+        def unpacked(arrays: Mapping[str, np.ndarray]) -> Utility:
+            figures, notes, named = json.loads(str(arrays["told"]))
+            tallies = {}
+            for key, (names, speakers) in named.items():
+                above, below = arrays[f"tally {key}"]
+                tallies[key] = Tally(above, below, tuple(names), tuple(speakers))
+            return Utility(figures_from(figures), tuple(notes), tallies)
+
+        return self._part(name, ("utility", on), compute, packed, unpacked)
+
+    def _part(self, name: str, on: Any, compute: Any, packed: Any, unpacked: Any) -> Any:
+        if self._base is None:
+            return compute()
+        key = digest([self._plan, on])
+        row = self._base.execute("SELECT content FROM parts WHERE id = ?", (key,)).fetchone()
+        if row is not None:
+            self._say(f"{name}: from the run that was interrupted")
+            with np.load(io.BytesIO(row[0]), allow_pickle=False) as file:
+                return unpacked(dict(file))
+        found = compute()
+        content = io.BytesIO()
+        np.savez_compressed(content, **packed(found))
+        with self._base:
+            self._base.execute(
+                "INSERT OR REPLACE INTO parts VALUES (?, ?)", (key, content.getvalue())
+            )
+        return found
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._base is not None:
+            self._base.close()
+
+
+def forget(path: Path) -> None:
+    """Remove the finished parts of all runs from a file of vectors: its report is written."""
+    if path.is_file():
+        base = _opened(path)
+        with base:
+            base.execute("PRAGMA secure_delete = ON")
+            base.execute("DELETE FROM parts")
+        base.close()
+
+
+def _opened(path: Path) -> sqlite3.Connection:
+    try:
+        base = sqlite3.connect(path)
+        base.execute(TABLE)
+    except sqlite3.Error as error:
+        raise VoicenymError(
+            f"{path}: cannot be used as cache ({error}); delete it or choose another folder"
+        ) from error
+    return base
+
+
+@cache
+def source() -> bytes:
+    """Digest of names, sizes and times of this package's source files."""
+    root = Path(voicenym.__file__).parent
+    files = sorted(root.rglob("*.py"))
+    return digest(
+        [(str(f.relative_to(root)), f.stat().st_size, f.stat().st_mtime_ns) for f in files]
+    )
+
+
+def digest(value: Any) -> bytes:
+    """SHA-256 of a value: of dataclasses the compared fields, of recordings the sound.
+
+    Other objects count by their ``name`` and ``version``, or by what ``repr`` gives: where that
+    names a place in memory, nothing is found again.
+    """
+    found = hashlib.sha256()
+    for part in _written(value):
+        found.update(len(part).to_bytes(8, "big") + part)
+    return found.digest()
+
+
+def _written(value: Any) -> Iterator[bytes]:
+    if isinstance(value, bytes):
+        yield value
+    elif isinstance(value, np.ndarray):
+        yield f"{value.dtype} {value.shape}".encode()
+        yield np.ascontiguousarray(value).tobytes()
+    elif isinstance(value, Mapping):
+        yield from _written(sorted(value.items(), key=lambda item: repr(item[0])))
+    elif isinstance(value, (list, tuple)):
+        yield f"{len(value)} items".encode()
+        for item in value:
+            yield from _written(item)
+    elif isinstance(value, Set):
+        yield from _written(sorted(value, key=repr))
+    elif isinstance(value, Recording):
+        told = dataclasses.asdict(dataclasses.replace(value, path=Path()))
+        yield f"{sorted(told.items())} {value.digest()}".encode()
+    elif isinstance(value, Path) and value.is_file():
+        about = value.stat()
+        yield f"{value} {about.st_size} {about.st_mtime_ns}".encode()
+    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+        yield _kind(value)
+        for field in dataclasses.fields(value):
+            if field.compare:
+                yield from _written(getattr(value, field.name))
+    elif isinstance(getattr(value, "name", None), str):
+        yield _kind(value)
+        yield f"{value.name} {getattr(value, 'version', '')}".encode()
+    else:
+        yield repr(value).encode()
+
+
+def _kind(value: Any) -> bytes:
+    return f"{type(value).__module__}.{type(value).__qualname__}".encode()

@@ -1,0 +1,108 @@
+"""What an evaluation evaluates: systems with settings and files, and the attackers' resources."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from voicenym.anonymizer import load
+from voicenym.attack.attacker_resources import Resources
+from voicenym.attack.scenario import Protection
+from voicenym.corpus.recording import Recording
+from voicenym.corpus.recordings import FILES
+from voicenym.errors import VoicenymError
+from voicenym.evaluation.evaluation_plan import Plan, key
+from voicenym.evaluation.system_settings import changed, label
+
+
+@dataclass(frozen=True)
+class Target:
+    """What is evaluated: a system with settings, or files of an external system.
+
+    Args:
+        name: in the report, with the settings.
+        title: one line.
+        protection: of the trials.
+        weights: version of the system's weights.
+    """
+
+    name: str
+    title: str
+    protection: Protection
+    weights: str = ""
+
+    @property
+    def system(self) -> str | None:
+        """The system without its settings; None where attackers cannot run it."""
+        return self.protection.system
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Settings of the system that differ from its defaults."""
+        return dict(self.protection.parameters)
+
+
+def targets_of(plan: Plan) -> list[Target]:
+    """All that a plan evaluates.
+
+    Raises:
+        VoicenymError: an unknown system or setting; the same system and settings twice.
+    """
+    targets = [_target(plan, name, parameters) for name, parameters in plan.systems]
+    if plan.files is not None:
+        title = "files that were anonymized elsewhere"
+        files = Protection.by_files(plan.files, plan.attackers_files, plan.line)
+        targets.append(Target(FILES, title, files))
+    name, count = Counter(target.name for target in targets).most_common(1)[0]
+    if count > 1:
+        raise VoicenymError(f"{name} is evaluated {count} times; name each system and setting once")
+    return targets
+
+
+def _target(plan: Plan, name: str, parameters: Mapping[str, Any]) -> Target:
+    parameters = changed(name, parameters)
+    system = load(name, **parameters)
+    user = key(plan.seed, "user")
+    settings = tuple(sorted(parameters.items()))
+    protected = Protection.by(name, user, plan.per, settings, plan.line)
+    called = label(name, parameters, system.version)
+    return Target(called, system.card.title, protected, system.version)
+
+
+def pool_of(plan: Plan, target: Target) -> tuple[Recording, ...]:
+    """Speech of other people; a system is not run on what another one has anonymized."""
+    return plan.pool if plan.pool_is_original or target.system is None else ()
+
+
+def has_pool(plan: Plan, target: Target) -> bool:
+    """Whether there is speech of several other people."""
+    return len({recording.speaker for recording in pool_of(plan, target)}) > 1
+
+
+def resources_of(
+    plan: Plan, target: Target, say: Callable[[str], None] = lambda text: None
+) -> Resources:
+    """What is available to the attackers on a target."""
+    pool = pool_of(plan, target)
+    enrolment = [recording for model in plan.trials.models for recording in model.recordings]
+
+    def there(recordings: Sequence[Recording]) -> bool:
+        return bool(recordings) and all(r.name in plan.attackers_files for r in recordings)
+
+    return Resources(
+        target.system,
+        target.parameters,
+        tuple(plan.denoisers),
+        plan.keys,
+        len(pool),
+        len({recording.speaker for recording in pool}),
+        plan.normalise,
+        plan.attacker_training,
+        say,
+        there(enrolment),
+        there(pool),
+        plan.published_enrolment or target.system is not None,
+        plan.pool_is_original,
+    )
