@@ -79,10 +79,10 @@ def open_private(path: Path, mode: str = "w") -> IO[Any]:
             ) from error
         raise
     try:
-        told = os.fstat(handle)
-        if POSIX and told.st_uid != os.geteuid():
+        status = os.fstat(handle)
+        if POSIX and status.st_uid != os.geteuid():
             raise VoicenymError(f"{path}: belongs to somebody else; remove it")
-        if POSIX and stat.S_IMODE(told.st_mode) != 0o600:
+        if POSIX and stat.S_IMODE(status.st_mode) != 0o600:
             os.fchmod(handle, 0o600)
         if mode[0] == "w":
             os.ftruncate(handle, 0)
@@ -188,13 +188,13 @@ def _close(path: Path) -> None:
         )
     handle = os.open(os.path.realpath(path), os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
-        told = os.fstat(handle)
-        if told.st_uid != os.geteuid():
+        status = os.fstat(handle)
+        if status.st_uid != os.geteuid():
             raise VoicenymError(
                 f"{path}: belongs to somebody else, who could read what is kept there; choose "
                 "another folder"
             )
-        if told.st_mode & OTHERS:
+        if status.st_mode & OTHERS:
             if os.listdir(handle) and cache_kind(path) is None:
                 raise VoicenymError(
                     f"{path}: others can enter it, and something is in it already; choose another "

@@ -317,19 +317,19 @@ def _revisions_of(path: Path, lines: bytes) -> dict[str, int]:
     Raises:
         KeyFileError: malformed, or of a derivation that this release does not know.
     """
-    told: dict[str, int] = {}
+    revisions: dict[str, int] = {}
     for number, line in enumerate(lines.splitlines(), 2):
         words = line.split()
         if not words:
             continue
         name = words[0].decode("utf-8", "replace")
-        if len(words) != 2 or not words[1].isdigit() or int(words[1]) < 1 or name in told:
+        if len(words) != 2 or not words[1].isdigit() or int(words[1]) < 1 or name in revisions:
             raise KeyFileError(
                 f"{path}: damaged: line {number} is not a system's name and its revision; restore "
                 "it from a copy, other revisions give other voices"
             )
-        told[name] = int(words[1])
-    derivation = told.pop(_DERIVATION, None)
+        revisions[name] = int(words[1])
+    derivation = revisions.pop(_DERIVATION, None)
     if derivation is None:
         raise KeyFileError(
             f"{path}: damaged: no line '{_DERIVATION} {DERIVATION_VERSION}'; restore it from a copy"
@@ -339,7 +339,7 @@ def _revisions_of(path: Path, lines: bytes) -> dict[str, int]:
             f"{path}: made for version {derivation} of the derivation of voices, which this "
             f"release ({DERIVATION_VERSION}) does not know; use the release that made the key"
         )
-    return told
+    return revisions
 
 
 def readable_by_others(path: str | os.PathLike[str]) -> bool:

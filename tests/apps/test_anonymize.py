@@ -414,11 +414,11 @@ def test_a_terminated_run_leaves_no_partial_file(speech, tmp_path):
         "import os, sys, signal\n"
         "import voicenym.corpus.single_file as file\n"
         "from voicenym.apps.cli import main\n"
-        "judge = file._judge\n"
+        "judge = file._verdict\n"
         "def killed(*a):\n"
         "    os.kill(os.getpid(), signal.SIGTERM)\n"
         "    return judge(*a)\n"
-        "file._judge = killed\n"
+        "file._verdict = killed\n"
         "sys.argv = ['voicenym', 'anonymize', 'x.wav', '-o', 'out.wav']\n"
         "main()\n"
     )

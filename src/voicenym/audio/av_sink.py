@@ -193,7 +193,7 @@ class AvSink:
         frame.pts = self._sent + self._offset
         self._sent += block.shape[1]
         for ready in [frame] if self._to_planar is None else self._to_planar.resample(frame):
-            self._take(self._context.encode(ready))
+            self._write_packets(self._context.encode(ready))
 
     def _samples(self, block: pcm.Block) -> Any:
         kind = self._sample_format.rstrip("p")
@@ -211,7 +211,7 @@ class AvSink:
             return np.ascontiguousarray(samples)
         return np.ascontiguousarray(samples.T).reshape(1, -1)
 
-    def _take(self, packets: list[Any]) -> None:
+    def _write_packets(self, packets: list[Any]) -> None:
         """Mux all packets but the last two, which have to be marked where they are the end."""
         if packets and not self._held and not self._muxed:
             self._delay = self._offset - round(
@@ -250,7 +250,7 @@ class AvSink:
             self._waiting = np.concatenate([self._waiting, pad], axis=1)
         self._encode(np.zeros((self._channels, 0), np.float32), whole_frames=False)
         self._sent = length
-        self._take(self._context.encode(None))
+        self._write_packets(self._context.encode(None))
         if self._format.container in _MARKED or self._format.codec in _AC3:
             self._mark_padding()
         for packet in self._held:

@@ -48,13 +48,15 @@ def check(file: BinaryIO, name: str, lenient: bool = False) -> str | None:
         page = _last_page(file, size)
         broken = page is None
         if page is not None and not page[5] & _END_OF_STREAM:
-            said = f"{name}: has no mark of its end, as if it were cut or a live recording stopped"
+            message = (
+                f"{name}: has no mark of its end, as if it were cut or a live recording stopped"
+            )
             if not lenient:
                 raise AudioError(
-                    f"{said}: it may be truncated; get a whole copy of the recording, or add "
+                    f"{message}: it may be truncated; get a whole copy of the recording, or add "
                     f"--lenient to take what is there"
                 )
-            warning = f"{said}; what is there was taken"
+            warning = f"{message}; what is there was taken"
     elif (stated := stated_size(file, head, size)) is not None:
         broken = stated > size
     else:

@@ -65,19 +65,19 @@ class VorbisSink(AvSink):
         How much a packet holds is told by decoding it: ffmpeg's own reckoning is wrong where long
         blocks change to short ones, and at the end.
         """
-        heard = 0
+        decoded = 0
         with libav.open_input(cast(BinaryIO, self._ogg), "ogg") as ogg:
             decoder: Any = av.CodecContext.create("vorbis", "r")
             decoder.extradata = ogg.streams.audio[0].codec_context.extradata
             for packet in ogg.demux(ogg.streams.audio[0]):
-                if not packet.size or heard >= self._sent:
+                if not packet.size or decoded >= self._sent:
                     continue
                 samples = sum(f.samples for f in decoder.decode(av.Packet(bytes(packet))))
                 packet.time_base = self._time_base
-                packet.pts = packet.dts = heard + self._offset
+                packet.pts = packet.dts = decoded + self._offset
                 packet.duration = samples
-                heard += samples
-                discard(packet, max(0, heard - self._sent))
+                decoded += samples
+                discard(packet, max(0, decoded - self._sent))
                 yield packet
 
     def close(self) -> None:

@@ -151,9 +151,9 @@ def in_words(error: BaseException, item: Item | None = None) -> str:
         return f"{about}needs more memory than there is; use fewer --workers, or split it"
     if os.environ.get(DEBUG):
         traceback.print_exception(error, file=sys.stderr)
-    said = f": {error}" if str(error) else ""
+    detail = f": {error}" if str(error) else ""
     return (
-        f"{about}internal error ({type(error).__name__}{said}); this is a defect of voicenym, "
+        f"{about}internal error ({type(error).__name__}{detail}); this is a defect of voicenym, "
         f"please report it with the traceback that {DEBUG}=1 shows"
     )
 

@@ -144,8 +144,8 @@ class Embedder:
         """
         found = self.vectors_or_reasons(verifier, recordings, transform)
         if found and all(isinstance(one, str) for one in found):
-            whys = {r.name: str(why) for r, why in zip(recordings, found, strict=True)}
-            raise nothing_left(len(recordings), whys)
+            reasons = {r.name: str(why) for r, why in zip(recordings, found, strict=True)}
+            raise nothing_left(len(recordings), reasons)
         pairs = [
             (vector, recording)
             for vector, recording in zip(found, recordings, strict=True)

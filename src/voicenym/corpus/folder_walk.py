@@ -156,11 +156,11 @@ def report(
         names = [str(part.path) for part in parts if part.reason is reason]
         if not names:
             continue
-        shown = names if every or reason.each else names[:FEW]
-        others = len(names) - len(shown)
+        listed = names if every or reason.each else names[:FEW]
+        others = len(names) - len(listed)
         more = f" and {others} more{rest}" if others else ""
         count = "1 file was" if len(names) == 1 else f"{len(names)} files were"
-        lines.append(f"{count} not taken: each {reason.text}: {', '.join(shown)}{more}")
+        lines.append(f"{count} not taken: each {reason.text}: {', '.join(listed)}{more}")
     return lines
 
 
@@ -174,8 +174,8 @@ def rewritten(sources: Iterable[object]) -> list[str]:
             if isinstance(path, Path) and READ_ONLY.get(path.suffix.lower()) == becomes
         ]
         if names:
-            shown = ", ".join(names[:FEW]) + (", ..." if len(names) > FEW else "")
+            listed = ", ".join(names[:FEW]) + (", ..." if len(names) > FEW else "")
             lines.append(
-                f"{len(names)} of a kind that is read and not written become {becomes}: {shown}"
+                f"{len(names)} of a kind that is read and not written become {becomes}: {listed}"
             )
     return lines

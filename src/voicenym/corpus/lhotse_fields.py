@@ -61,13 +61,13 @@ class Outlines:
                 + (", ".join(map(printable, sorted(map(str, found)))) or "none")
             )
 
-    def _custom(self, path: Path, thing: Any, found: set[str]) -> None:
-        custom = thing.custom or {}
+    def _custom(self, path: Path, item: Any, found: set[str]) -> None:
+        custom = item.custom or {}
         found.update(custom)
         for name in self.keep:
             if name in custom and not _plain(custom[name]):
                 raise CorpusError(
-                    f"--keep {printable(name)}: in {printable(thing.id)} of {path} it points to "
+                    f"--keep {printable(name)}: in {printable(item.id)} of {path} it points to "
                     "data, which may be of the original voice; only numbers and text travel"
                 )
 

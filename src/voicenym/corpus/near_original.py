@@ -102,7 +102,7 @@ class NearOriginalCheck:
             compared.finish()
         if self._signal is not None:
             for channel, segments in enumerate(self._signal.found):
-                self._judge_signal(channel, segments)
+                self._check_signal(channel, segments)
         if self._voices is not None:
             for channel, similarities in enumerate(self._voices.found):
                 share = _share([s >= self._limit for s in similarities])
@@ -113,7 +113,7 @@ class NearOriginalCheck:
                         f"cosine {max(similarities):.2f}",
                     )
 
-    def _judge_signal(self, channel: int, segments: Segments) -> None:
+    def _check_signal(self, channel: int, segments: Segments) -> None:
         near = nearly(segments)
         share = _share(near)
         if share >= MOST_SHARE:
@@ -221,8 +221,10 @@ class _Voices:
             one, other = before[channel], after[channel]
             if not _somebody(one, self._rate) or not other.any():
                 continue
-            heard = [soxr.resample(x.numpy(), self._rate, self._encoder.RATE) for x in (one, other)]
-            vectors = self._encoder.embed([torch.from_numpy(x) for x in heard])
+            resampled = [
+                soxr.resample(x.numpy(), self._rate, self._encoder.RATE) for x in (one, other)
+            ]
+            vectors = self._encoder.embed([torch.from_numpy(x) for x in resampled])
             found.append(
                 float(torch.nn.functional.cosine_similarity(vectors[0], vectors[1], dim=0))
             )

@@ -223,17 +223,17 @@ def _manifest(
 
 def _readable_rows(path: Path, rows: Sequence[_Row], left_out: LeftOut) -> list[_Row]:
     """Rows that name an utterance and a file."""
-    told = []
+    kept = []
     for number, row in enumerate(rows, 1):
         lacking = [
             c for c in COLUMNS if not (row.get(c) or "") and (c != "speaker" or row.get(c) is None)
         ]
         if not lacking:
-            told.append(row)
+            kept.append(row)
             continue
         name = row.get("utterance") or f"row {number}"
         left_out.add(name, f"{path}: its row has no {lacking[0]}; mend the row or take it out")
-    return told
+    return kept
 
 
 def _with_speakers(rows: Sequence[Mapping[str, str | None]]) -> str:

@@ -110,11 +110,11 @@ class RunLock:
 
     def _holder(self) -> dict[str, object]:
         try:
-            said = json.loads(self.path.read_text("utf-8"))
+            owner = json.loads(self.path.read_text("utf-8"))
         except (OSError, ValueError):
             return {}
-        known = isinstance(said, dict) and isinstance(said.get("pid"), int) and "host" in said
-        return said if known else {}
+        known = isinstance(owner, dict) and isinstance(owner.get("pid"), int) and "host" in owner
+        return owner if known else {}
 
 
 def _lives(holder: dict[str, object]) -> bool:

@@ -261,10 +261,10 @@ def _compare(
     here = loudness[place] * inside
     loud = here > (QUIET * here.amax(1, keepdim=True)).clamp_min(SILENT)
     short = frames <= FEWEST_FRAMES  # a whole recording: too short for a pattern
-    heard = loud.sum(1) >= (1 if short else FEWEST_FRAMES)
-    if not heard.any():
+    audible = loud.sum(1) >= (1 if short else FEWEST_FRAMES)
+    if not audible.any():
         return
-    place, loud = place[heard], loud[heard]
+    place, loud = place[audible], loud[audible]
     there = (2 * (place + MARGIN) + lag).clamp(0, len(answer) - 1)
     distances = _distances(power[place], answer[there][None], loud)[0]
     close = ~(distances > promising) | short
@@ -337,13 +337,13 @@ def _distances(
         levels -= share @ levels
         return levels - levels @ inside
 
-    cells = weight * alive
-    a, b = pattern(before, one), pattern(after, other) * cells
+    weights = weight * alive
+    a, b = pattern(before, one), pattern(after, other) * weights
     ab = (a * b).sum((-2, -1))
-    aa = (a.square_() * cells).sum((-2, -1))
+    aa = (a.square_() * weights).sum((-2, -1))
     bb = b.square_().sum((-2, -1))
     distance = 1.0 - ab / (aa * bb + TINY).sqrt()
-    faint = torch.minimum(aa, bb) < cells.sum((-2, -1)) * STEADY**2
+    faint = torch.minimum(aa, bb) < weights.sum((-2, -1)) * STEADY**2
     distance = distance.masked_fill(faint | (wide[..., 0, 0] < FEWEST_BANDS), math.inf)
     least, lag = distance.min(0)
     return least.masked_fill(least.isinf(), math.nan), lag

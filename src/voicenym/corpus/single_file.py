@@ -157,10 +157,10 @@ def anonymize_file(
             made = stream.flush()
             check.push_output(made)
             writer.write(made)
-            # Judged here, with the whole recording heard and before the file gets its name.
+            # checked when the whole recording is decoded and before the file gets its name.
             warnings = (
                 *reader.warnings,
-                *_judge(name, level, rate, lenient),
+                *_verdict(name, level, rate, lenient),
                 *_changed(name, reader, writer, level.frames),
             )
             check.finish()
@@ -235,25 +235,25 @@ def _changed(name: str, reader: Reader, writer: Writer, frames: int) -> tuple[st
     return tuple(warnings)
 
 
-def _judge(name: str, level: _Level, rate: int, lenient: bool) -> tuple[str, ...]:
+def _verdict(name: str, level: _Level, rate: int, lenient: bool) -> tuple[str, ...]:
     """Warnings, or an :class:`AudioError` for what cannot sensibly be anonymized."""
-    troubles = []
+    problems = []
     if level.frames < SHORTEST_SECONDS * rate:
-        troubles.append(
+        problems.append(
             f"lasts {1000 * level.frames / rate:.0f} ms, less than one window of "
             f"{1000 * SHORTEST_SECONDS:.0f} ms; join it with its neighbours"
         )
     elif level.loudest == 0.0:
-        troubles.append("is silent from start to end; check that the right track was recorded")
+        problems.append("is silent from start to end; check that the right track was recorded")
     share = level.clipped / max(1, level.samples)
     if share >= MOST_CLIPPED:
-        troubles.append(
+        problems.append(
             f"is clipped: {100 * share:.0f} % of its samples are at full scale; record it again "
             "at a lower level"
         )
-    if troubles and not lenient:
-        raise AudioError(f"{name}: {troubles[0]}, or add --lenient to anonymize it as it is")
-    warnings = [f"{name}: {trouble}" for trouble in troubles]
+    if problems and not lenient:
+        raise AudioError(f"{name}: {problems[0]}, or add --lenient to anonymize it as it is")
+    warnings = [f"{name}: {problem}" for problem in problems]
     if level.loudest and level.movement is not None and level.movement.speechless():
         warnings.append(
             f"{name}: no speech was heard in it, so nothing to anonymize: its level hardly moves; "

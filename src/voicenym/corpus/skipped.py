@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 WHOLE_RUN = (DependencyError, KeyFileError, UnknownSystemError, WeightsError)
 """Errors that concern no single recording: they end a run."""
-SHOWN = 20
+MOST_LISTED = 20
 """Entries that a list in a terminal shows."""
 
 
@@ -43,8 +43,8 @@ class Omission:
 
     def __str__(self) -> str:
         file = PurePath(self.reason.partition(":")[0])
-        said = self.reason if file.stem == self.name else f"{self.name}: {self.reason}"
-        return f"{self.step}: {said}" if self.step else said
+        text = self.reason if file.stem == self.name else f"{self.name}: {self.reason}"
+        return f"{self.step}: {text}" if self.step else text
 
 
 class LeftOut:
@@ -91,7 +91,7 @@ class LeftOut:
         """Names of recordings that a step failed on."""
         return {name for name, failed in self._found if failed == step}
 
-    def summary(self, most: int = SHOWN) -> str:
+    def summary(self, most: int = MOST_LISTED) -> str:
         """How many were left out, and a line for each of the first ones."""
         count = len(self)
         head = f"{count} recording{'s were' if count != 1 else ' was'} left out:"
@@ -137,9 +137,9 @@ def reason(error: Exception | Death, name: str) -> str:
         return str(error)
     if isinstance(error, MemoryError):
         return "not enough memory for it; cut it in parts, or leave it out"
-    said = " ".join(str(error).split())[:200]
+    text = " ".join(str(error).split())[:200]
     kind = type(error).__name__
-    return f"{kind}{f' ({said})' if said else ''}; leave {name} out, and report this as a defect"
+    return f"{kind}{f' ({text})' if text else ''}; leave {name} out, and report this as a defect"
 
 
 def nothing_left(count: int, reasons: Mapping[str, str]) -> CorpusError:

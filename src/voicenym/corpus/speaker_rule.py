@@ -29,7 +29,7 @@ OWN = "file/sha256:"
 """Begins the name of a person known by one file; no folder's name can hold a ``/``."""
 Level = int | Literal["parent"] | None
 CURE = "Say which, or give --speaker NAME if all is one person"
-MOST_SHOWN = 4
+MOST_LEVELS = 4
 """Levels of folders that a message tells apart."""
 _READ = 1 << 20
 
@@ -179,7 +179,7 @@ def _begins(name: str, folder: str) -> bool:
 def _question(root: Path, inner: Sequence[PurePath], why: str, alone: bool, cure: str) -> str:
     deepest = max(inner, key=lambda path: len(path.parts))
     most = len(deepest.parts) - 1
-    levels = [*range(1, min(most, MOST_SHOWN) + 1)]
+    levels = [*range(1, min(most, MOST_LEVELS) + 1)]
     if alone and (most == 1 or any(len(path.parts) == 1 for path in inner)):
         levels.append(0)
     readings = []
@@ -239,8 +239,12 @@ def agree(
                 "lies in for the speaker; voices of one person would differ: go on with "
                 "--speaker-level parent, or start over in a new folder"
             )
-        said, now = line.get("speaker_check"), people.get(output)
-        if said is not None and now is not None and said != voice_check(key, now[0], output):
+        recorded, now = line.get("speaker_check"), people.get(output)
+        if (
+            recorded is not None
+            and now is not None
+            and recorded != voice_check(key, now[0], output)
+        ):
             raise CorpusError(
                 f"{output}: was made for another speaker than this run would; resume with the same "
                 "--speaker, --speaker-level and folder, or start over with --overwrite or in a new "

@@ -15,7 +15,7 @@ from itertools import count, islice
 from multiprocessing.connection import wait
 from typing import Any, Generic, TypeVar
 
-from voicenym.corpus.worker_process import BEGUN, FAILED, READY, WorkerProcess, single_threaded
+from voicenym.corpus.worker_process import FAILED, READY, STARTED, WorkerProcess, single_threaded
 from voicenym.errors import VoicenymError
 
 T = TypeVar("T")
@@ -139,7 +139,7 @@ class Pool(Generic[T, A]):
         source = enumerate(tasks)
         drawn = 0
         waiting: deque[tuple[int, T]] = deque()
-        suspects: deque[tuple[int, T]] = deque()
+        suspected: deque[tuple[int, T]] = deque()
         done: dict[int, A | Death] = {}
 
         def draw(place: int) -> None:
@@ -152,21 +152,21 @@ class Pool(Generic[T, A]):
         with self._new_iteration() as iteration:
             for place in count():
                 while place not in done:
-                    if suspects and not self._busy():
-                        number, task = suspects.popleft()
+                    if suspected and not self._busy():
+                        number, task = suspected.popleft()
                         done[number] = self._alone(iteration, number, task)
                         continue
-                    if not suspects:
+                    if not suspected:
                         draw(place)
                         self._assign(waiting)
                     if not waiting and not self._busy():
                         return
                     for number, task, answer in self._messages(iteration, waiting):
                         if isinstance(answer, Death):
-                            suspects.append((number, task))
+                            suspected.append((number, task))
                         else:
                             done[number] = answer
-                if not suspects:  # the workers go on while the caller has the answer
+                if not suspected:  # the workers go on while the caller has the answer
                     draw(place + 1)
                     self._assign(waiting)
                 yield done.pop(place)
@@ -233,8 +233,8 @@ class Pool(Generic[T, A]):
             return
         if kind == READY:
             worker.ready = True
-        elif kind == BEGUN:
-            worker.begun = True
+        elif kind == STARTED:
+            worker.started = True
         elif kind == FAILED:
             self._workers.remove(worker)
             worker.terminate()
@@ -250,7 +250,7 @@ class Pool(Generic[T, A]):
         """A process is dead: its task has its answer, or waits again where it had not begun."""
         self._workers.remove(worker)
         death = Death(worker.join())
-        if worker.task is not None and worker.begun:
+        if worker.task is not None and worker.started:
             yield *worker.task, death
             return
         if worker.task is not None:

@@ -26,7 +26,7 @@ A = TypeVar("A")
 
 GRACE = 5.0
 """Seconds that a worker has to clean up when it is told to end, before it is killed."""
-READY, BEGUN, DONE, FAILED = "ready", "begun", "done", "failed"
+READY, STARTED, DONE, FAILED = "ready", "begun", "done", "failed"
 """Messages of a worker: it can take tasks; it begins one; its answer; what was raised instead."""
 
 
@@ -40,7 +40,7 @@ class WorkerProcess(Generic[T]):
     Attributes:
         connection: the parent's end of the pipe.
         ready: whether the process has told that it can take tasks.
-        begun: whether it has told that it works on its task.
+        started: whether it has told that it works on its task.
         task: what it holds, with its number; None while it is idle.
     """
 
@@ -52,12 +52,12 @@ class WorkerProcess(Generic[T]):
         )
         self._process.start()
         theirs.close()  # so that the end of the process is the end of the pipe
-        self.ready = self.begun = False
+        self.ready = self.started = False
         self.task: tuple[int, T] | None = None
 
     def assign(self, number: int, task: T) -> None:
         """Send a task; where the process is dead, the next message is the end of the pipe."""
-        self.task, self.begun = (number, task), False
+        self.task, self.started = (number, task), False
         with contextlib.suppress(OSError):
             self.connection.send(task)
 
@@ -106,7 +106,7 @@ def _serve(connection: Connection, prepare: Callable[..., Any], arguments: tuple
         threading.Thread(target=_receive, args=(connection, inbox, busy), daemon=True).start()
         connection.send((READY, None))
         while (task := inbox.get()) is not None:
-            connection.send((BEGUN, None))
+            connection.send((STARTED, None))
             answer = _answer(function, task)
             busy.clear()
             connection.send_bytes(answer)

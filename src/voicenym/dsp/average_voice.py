@@ -67,7 +67,7 @@ class AverageVoiceReader:
         self._pitch = PitchStream(rows, rate, device=device)
         endless = [2**62] * rows if lengths is None else list(lengths)
         self._lengths = torch.tensor(endless, device=device)[:, None]
-        self._heard = self._tracked = 0  # frames so far
+        self._seen = self._tracked = 0  # frames so far
         self._overlap = OverlapAdd(
             rows, self._frames.length, self._frames.hop, self._gather, device
         )
@@ -88,9 +88,9 @@ class AverageVoiceReader:
     def _gather(self, frames: torch.Tensor) -> torch.Tensor:
         windowed = frames * self._frames.window
         # what lies behind a row's end is padding of a batch
-        frame = self._heard + torch.arange(frames.shape[1], device=frames.device)
+        frame = self._seen + torch.arange(frames.shape[1], device=frames.device)
         inside = (frame + 1) * self._frames.hop <= self._lengths
-        self._heard += frames.shape[1]
+        self._seen += frames.shape[1]
         weight = (self._frames.weight(windowed) * inside)[..., None].double()
         self._envelope += (self._frames.envelope(windowed) * weight).sum(1)
         self._weight += weight.sum(1)

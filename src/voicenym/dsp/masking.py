@@ -244,8 +244,8 @@ class Masking(torch.nn.Module):
             for distance in distances:
                 for side in (-distance, distance):
                     low, high = max(first, -side, 0), min(last, BINS - max(0, side))
-                    around = levels[..., low + side : high + side]
-                    peak[..., low:high] &= levels[..., low:high] >= around + TONE_DB
+                    neighbours = levels[..., low + side : high + side]
+                    peak[..., low:high] &= levels[..., low:high] >= neighbours + TONE_DB
         power = 10.0 ** (levels / 10.0)
         three = torch.nn.functional.pad(power, (1, 1)).unfold(-1, 3, 1).sum(-1)
         tones = torch.where(peak, decibels(three), LEAST_DB)

@@ -179,7 +179,7 @@ class _Row:
         """Number of finished samples at the head of ``y``, which no later grain reaches."""
         return max(0, round(self.u) - self.left - self.done)
 
-    def take(self, count: int) -> numpy.ndarray:
+    def read(self, count: int) -> numpy.ndarray:
         if count > len(self.y):
             self.y = numpy.concatenate([self.y, numpy.zeros(count - len(self.y), numpy.float32)])
         out, self.y = self.y[:count], self.y[count:]
@@ -222,7 +222,7 @@ class Psola:
         """Adds ``[row, time]`` float32; returns the samples that all rows have finished."""
         self._pushed += block.shape[1]
         self._advance(block, self._pitch.push(block).f0)
-        return self._take(min(row.ready() for row in self._rows))
+        return self._read(min(row.ready() for row in self._rows))
 
     def flush(self, extra: int = 0) -> torch.Tensor:
         """The remaining samples, and ``extra`` samples after the end; rows of a higher tempo end in
@@ -233,7 +233,7 @@ class Psola:
         f0 = [self._pitch.push(padding).f0, self._pitch.flush().f0]
         self._advance(padding, torch.cat(f0, dim=1))
         lengths = self.lengths(self._pushed)
-        out = self._take(max(0, max(lengths) + extra - self._rows[0].done))
+        out = self._read(max(0, max(lengths) + extra - self._rows[0].done))
         for row, length in enumerate(lengths):
             if length < max(lengths):
                 out[row, max(0, out.shape[1] - extra - (max(lengths) - length)) :] = 0.0
@@ -243,5 +243,5 @@ class Psola:
         for row, x, pitch in zip(self._rows, block.cpu().numpy(), f0.cpu().numpy(), strict=True):
             row.advance(x, pitch)
 
-    def _take(self, count: int) -> torch.Tensor:
-        return torch.from_numpy(numpy.stack([row.take(count) for row in self._rows]))
+    def _read(self, count: int) -> torch.Tensor:
+        return torch.from_numpy(numpy.stack([row.read(count) for row in self._rows]))

@@ -129,18 +129,18 @@ class Reader:
     def push(self, block: torch.Tensor) -> None:
         """Adds a block ``[row, time]`` float32."""
         block = block.cpu()
-        self._take(self._down.push(block), self._pitch.push(block).f0)
+        self._add(self._down.push(block), self._pitch.push(block).f0)
 
     def result(self) -> list[Reading]:
         """Measurements of each row."""
         f0 = self._pitch.flush().f0
         padding = torch.zeros(len(self._signal), len(self._window) + self._hop)
-        self._take(torch.cat([self._down.flush(), padding], dim=1), f0)
+        self._add(torch.cat([self._down.flush(), padding], dim=1), f0)
         levels, voiced = self._levels.whole(), self._voiced.whole()
         ends = self._ends[:, 0].tolist()
         return [self._reading(r, levels[r, :end], voiced[r, :end]) for r, end in enumerate(ends)]
 
-    def _take(self, signal: torch.Tensor, f0: torch.Tensor) -> None:
+    def _add(self, signal: torch.Tensor, f0: torch.Tensor) -> None:
         self._signal = torch.cat([self._signal, signal], dim=1)
         self._f0 = torch.cat([self._f0, f0], dim=1)
         length = len(self._window)

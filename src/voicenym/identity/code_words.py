@@ -79,9 +79,9 @@ def code(length: int) -> Code:
     for power in range(1, 2 * errors + 1):
         if power % period in covered:
             continue
-        orbit = {power * 2**i % period for i in range(degree)}
-        covered |= orbit
-        generator = _product(generator, _minimal(orbit, powers, degree))
+        coset = {power * 2**i % period for i in range(degree)}
+        covered |= coset
+        generator = _product(generator, _minimal(coset, powers, degree))
     rows = []
     for shift in range(period - (generator.bit_length() - 1)):
         word = generator << shift
@@ -100,12 +100,12 @@ def _powers(degree: int) -> list[int]:
     return found
 
 
-def _minimal(orbit: set[int], powers: list[int], degree: int) -> int:
+def _minimal(coset: set[int], powers: list[int], degree: int) -> int:
     """Minimal polynomial over GF(2) of alpha to the powers of an orbit, as bits."""
     logs = {element: power for power, element in enumerate(powers)}
     period = len(powers)
     coefficients = [1]  # of the field, the highest first
-    for power in sorted(orbit):
+    for power in sorted(coset):
         moved = [*coefficients, 0]
         for place, value in enumerate(coefficients):
             if value:

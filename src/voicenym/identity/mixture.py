@@ -107,8 +107,8 @@ class Mixture(Identity):
             known = [name for name in ("f", "m") if name in model.groups]
             wanted = known[pseudonym.index("mixture.sex", len(known))]
         else:
-            told = sex or model.sex_of(vector)
-            wanted = chosen_sex(self.sex, "f" if told == "f" else "m") or ""
+            likely = sex or model.sex_of(vector)
+            wanted = chosen_sex(self.sex, "f" if likely == "f" else "m") or ""
         if wanted not in model.groups:
             raise VoicenymError(
                 f"mixture: the model has nobody of sex {wanted!r}: train it on a pool that has, or "

@@ -81,10 +81,10 @@ class Regression(Identity):
         pool.check(vectors)
         found = []
         for vector, pseudonym, sex in zip(vectors.cpu().double(), pseudonyms, sexes, strict=True):
-            told = sex or (None if self.sex == "any" else pool.sex_of(vector))
+            source_sex = sex or (None if self.sex == "any" else pool.sex_of(vector))
             least = max(self.clusters, 2 * self.members)
-            wanted, _ = pool.among(self.sex, vector, told, least)
-            source = told if wanted else None
+            wanted, _ = pool.among(self.sex, vector, source_sex, least)
+            source = source_sex if wanted else None
             if len(pool.rows(source)) < least:
                 raise VoicenymError(
                     f"regression: the pool has {len(pool.rows(source))} speakers of the speaker's "
@@ -138,8 +138,8 @@ def _fitted(
     centre = x.mean(0)
     weights, offsets = [], []
     for member in range(members):
-        learnt = torch.arange(len(x)) % members != member
-        a, b = x[learnt] - centre, targets[learnt]
+        fitting = torch.arange(len(x)) % members != member
+        a, b = x[fitting] - centre, targets[fitting]
         offset = b.mean(0)
         gram = a.T @ a
         penalty = ridge * gram.diagonal().mean() * torch.eye(len(gram), dtype=gram.dtype)

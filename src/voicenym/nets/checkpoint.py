@@ -55,8 +55,8 @@ def write(
     if half:
         kept = {n: v.half() if v.is_floating_point() else v for n, v in kept.items()}
     content = save(kept)
-    told = {**config, DIGEST: hashlib.sha256(content).hexdigest()}
-    text = json.dumps(told, indent=2, ensure_ascii=False) + "\n"
+    content_of_config = {**config, DIGEST: hashlib.sha256(content).hexdigest()}
+    text = json.dumps(content_of_config, indent=2, ensure_ascii=False) + "\n"
     try:
         folder.mkdir(parents=True, exist_ok=True)
         write_inside(folder / WEIGHTS, content)
@@ -140,8 +140,8 @@ def stamp(folder: Path) -> str:
     """
     if not (folder / CONFIG).is_file():
         return ""
-    told = {name: value for name, value in configuration(folder).items() if name != "card"}
-    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:16]
+    settings = {name: value for name, value in configuration(folder).items() if name != "card"}
+    return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def together(*versions: str) -> str:

@@ -22,8 +22,8 @@ TABLE = Path(__file__).with_name("digests.json")
 @cache
 def pinned() -> dict[str, str]:
     """SHA-256 by path within the package, in hexadecimal digits."""
-    told: dict[str, str] = json.loads(TABLE.read_text("utf-8"))
-    return told
+    digests: dict[str, str] = json.loads(TABLE.read_text("utf-8"))
+    return digests
 
 
 def verify(path: Path, content: bytes | str) -> None:

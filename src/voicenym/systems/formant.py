@@ -302,14 +302,14 @@ class _Core:
         rest = torch.cat([last, self._overlap.flush()[: self._rows]], dim=1)
         return rest[:, : total - self._returned]
 
-    def _shape(self, block: torch.Tensor, retuned: torch.Tensor) -> torch.Tensor:
-        count = retuned.shape[1]
+    def _shape(self, block: torch.Tensor, spectra: torch.Tensor) -> torch.Tensor:
+        count = spectra.shape[1]
         if self._same_times:
             self._original = torch.cat([self._original, block], dim=1)
             reference, self._original = self._original[:, :count], self._original[:, count:]
         else:
-            reference = retuned
-        stacked = torch.cat([retuned, reference]).to(self._device)
+            reference = spectra
+        stacked = torch.cat([spectra, reference]).to(self._device)
         return self._overlap.push(stacked)[: self._rows]
 
     def _process(self, frames: torch.Tensor) -> torch.Tensor:

@@ -136,21 +136,23 @@ class VCloak(Anonymizer):
     @property
     def version(self) -> str:
         target = Path(self.target)
-        heard = sha256(target)[:16] if self.target and target.is_file() else ""
-        return together(version(Path(self.weights or BUNDLED)), heard)
+        digest = sha256(target)[:16] if self.target and target.is_file() else ""
+        return together(version(Path(self.weights or BUNDLED)), digest)
 
     def core(self, pseudonyms: Sequence[Pseudonym], rate: int, profile: Any) -> Core:
-        cloak, told = _loaded(self.weights or str(BUNDLED), self.device)
+        cloak, config = _loaded(self.weights or str(BUNDLED), self.device)
         if self.untargeted:
             voices = torch.zeros(len(pseudonyms), cloak.config.voiceprint)
         elif self.target:
-            heard = _voiceprint(self.target, self.verifier, str(told.get("verifiers", [""])[0]))
-            if len(heard) != cloak.config.voiceprint:
+            voiceprint = _voiceprint(
+                self.target, self.verifier, str(config.get("verifiers", [""])[0])
+            )
+            if len(voiceprint) != cloak.config.voiceprint:
                 raise VoicenymError(
-                    f"vcloak: this verifier's voiceprints have {len(heard)} elements, the weights' "
-                    f"{cloak.config.voiceprint}; give the verifier they were trained with"
+                    f"vcloak: this verifier's voiceprints have {len(voiceprint)} elements, the "
+                    f"weights' {cloak.config.voiceprint}; give the verifier of their training"
                 )
-            voices = heard.expand(len(pseudonyms), -1)
+            voices = voiceprint.expand(len(pseudonyms), -1)
         else:
             draws = [p.normals("vcloak.target", DIRECTIONS) for p in pseudonyms]
             voices = cloak.drawn(torch.tensor(draws, device=self.device))
@@ -212,8 +214,8 @@ def _loaded(folder: str, device: str) -> tuple[Cloak, dict[str, Any]]:
             "vcloak: no weights come with this installation; train some with voicenym train "
             "vcloak, and give their folder: weights=FOLDER"
         )
-    cloak, told = Cloak.load(Path(folder))
-    return cloak.to(device).requires_grad_(False), told
+    cloak, config = Cloak.load(Path(folder))
+    return cloak.to(device).requires_grad_(False), config
 
 
 @functools.lru_cache(maxsize=16)
@@ -241,5 +243,5 @@ def _voiceprint(target: str, verifier: str, name: str) -> torch.Tensor:
         )
     if samples.square().mean().sqrt() < QUIETEST_TARGET:
         raise AudioError(f"{target}: is silent; give a recording in which the target speaks")
-    heard = soxr.resample(samples.numpy(), audio.rate, RATE)
-    return load(folder).embed([torch.from_numpy(heard)])[0].clone()
+    resampled = soxr.resample(samples.numpy(), audio.rate, RATE)
+    return load(folder).embed([torch.from_numpy(resampled)])[0].clone()

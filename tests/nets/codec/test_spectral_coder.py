@@ -9,8 +9,8 @@ from voicenym.errors import VoicenymError
 from voicenym.nets.codec.codec import Codec, CodecConfig, sizes
 from voicenym.nets.codec.codec_stream import CodecStream
 from voicenym.nets.codec.spectral_coder import (
-    HEARD_AHEAD,
-    SPOKEN_AHEAD,
+    DECODER_AHEAD,
+    ENCODER_AHEAD,
     SpectralDecoder,
     SpectralEncoder,
 )
@@ -41,14 +41,14 @@ def test_a_causal_end_looks_ahead_by_its_windows_and_its_first_convolution_alone
     speech = torch.randn(1, 10 * 320)
     later = speech.clone()
     # the last of a frame's windows ends 240 samples after it, and one more is heard
-    later[:, 5 * 320 + 240 + HEARD_AHEAD * 160 :] = 0.0
+    later[:, 5 * 320 + 240 + ENCODER_AHEAD * 160 :] = 0.0
     same, other = encoder(speech), encoder(later)
     torch.testing.assert_close(same[:, :, :5], other[:, :, :5])
     assert not torch.allclose(same[:, :, 5], other[:, :, 5])
     frames = torch.randn(1, 6, 20)
     changed = frames.clone()
     changed[:, :, 12:] = 0.0
-    reached = (12 - SPOKEN_AHEAD) * 320 - 240
+    reached = (12 - DECODER_AHEAD) * 320 - 240
     one, two = decoder(frames), decoder(changed)
     torch.testing.assert_close(one[:, :reached], two[:, :reached], atol=1e-6, rtol=1e-5)
     assert not torch.allclose(one[:, reached : reached + 320], two[:, reached : reached + 320])

@@ -47,7 +47,7 @@ def test_what_is_told_belongs_to_the_samples(speech, tmp_path, soft):
     starts = set()
     for crop in crops:
         assert crop.samples.shape == crop.other.shape == (3200,)
-        told = crop.told.argmax(1) if soft else crop.told
+        told = crop.labels.argmax(1) if soft else crop.labels
         frames = (crop.samples[::HOP] * 100).round().long()
         assert torch.equal(told, frames)
         # the other segment is of the same utterance
@@ -62,7 +62,7 @@ def test_a_crop_depends_on_its_place_alone_and_epochs_differ(speech):
     assert all(torch.equal(a, b) for a, b in zip(crops[5], again[5], strict=True))
     crops.advance(1)
     assert not torch.equal(crops[5].samples, again[5].samples)
-    assert crops[0].told.tolist() == [-1] * 10
+    assert crops[0].labels.tolist() == [-1] * 10
     with pytest.raises(CorpusError, match="shorter crop"):
         CodecCrops(takes, 9.0, HOP, 8, 3)
     with pytest.raises(IndexError):

@@ -20,7 +20,7 @@ from voicenym.nets.words.ctc import Alphabet
 from voicenym.training.content.train_bottleneck import (
     BottleneckConfig,
     SpeakerBranch,
-    SpokenSentences,
+    SpeakerSentences,
     train,
     voiced,
 )
@@ -160,7 +160,7 @@ def test_the_branch_does_not_count_padding():
 
 def test_batches_know_who_speaks(speech):
     kept, _ = transcribed(speech, ALPHABET, frame=0.03)
-    spoken = SpokenSentences(kept, 4, 4, (1.0,), 0)
+    spoken = SpeakerSentences(kept, 4, 4, (1.0,), 0)
     samples, lengths, texts, sizes, speakers = voiced([spoken[i] for i in range(4)])
     for row in range(4):
         said = ALPHABET.decode(texts[row, : sizes[row]].tolist())

@@ -84,8 +84,8 @@ class Fbank(torch.nn.Module):
         """
         power = power_frames(waveforms, self.window, HOP) @ self.bank.T
         decibels = 10.0 * power.clamp_min(LEAST_POWER).log10()
-        heard = decibels
+        inside = decibels
         if lengths is not None:
             past = torch.arange(power.shape[1], device=power.device) >= frames_of(lengths)[:, None]
-            heard = decibels.masked_fill(past[:, :, None], -torch.inf)
-        return decibels.maximum(heard.amax((1, 2), keepdim=True) - RANGE_DB)
+            inside = decibels.masked_fill(past[:, :, None], -torch.inf)
+        return decibels.maximum(inside.amax((1, 2), keepdim=True) - RANGE_DB)

@@ -55,10 +55,10 @@ def peaks(
         fewer peaks.
     """
     flat = values.flatten(0, -2)[:, None]
-    around = torch.nn.functional.max_pool1d(flat, width, 1, padding=width // 2)
+    highest = torch.nn.functional.max_pool1d(flat, width, 1, padding=width // 2)
     inside = torch.zeros_like(values, dtype=torch.bool)
     inside[..., 1:-1] = True
-    is_peak = (around.view_as(values) == values) & inside & (values > least)
+    is_peak = (highest.view_as(values) == values) & inside & (values > least)
     height, place = torch.where(is_peak, values, -torch.inf).topk(count, -1)
     safe = place.clamp(1, values.shape[-1] - 2)
     left, middle, right = (values.gather(-1, safe + shift) for shift in (-1, 0, 1))

@@ -193,8 +193,8 @@ class _Tracking:
 
         (energy,) = by_frames(of, self._framed(self.plain, length, self.step))
         mean = energy.mean(1, keepdim=True)
-        sounding = mean > SILENCE * (high - low)
-        return torch.where(sounding, energy / mean.clamp_min(1e-30), 0.0)
+        audible = mean > SILENCE * (high - low)
+        return torch.where(audible, energy / mean.clamp_min(1e-30), 0.0)
 
     def _rough(self, counts: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """C. Spectral F0 track ``[row, frame]`` and its deviation ``[row, 1]``, both in Hz.
@@ -330,10 +330,10 @@ class _Tracking:
         hertz, merit = hertz.gather(-1, order), merit.gather(-1, order)
         best, best_merit = hertz[..., 0], merit[..., 0]
         width = 2 * set_.smoothing + 1
-        around = torch.nn.functional.avg_pool1d(
+        average = torch.nn.functional.avg_pool1d(
             (best > 0).to(best)[:, None], width, 1, padding=width // 2, count_include_pad=False
         )[:, 0]
-        likely = (0.5 * energy).clamp_max(1.0) * around
+        likely = (0.5 * energy).clamp_max(1.0) * average
         smooth = median(best, set_.smoothing) * (energy > set_.voiced_energy)
         quiet = energy <= set_.unvoiced_energy
         lacks = ~quiet & (best == 0)

@@ -37,7 +37,7 @@ def clustered(pool: Pool, likeness: Likeness = "cosine") -> Pool:
     except ImportError as error:
         raise DependencyError("clusters of a pool: pip install 'voicenym[evaluate]'") from error
     found = torch.full((len(pool),), -1, dtype=torch.long)
-    begun = 0
+    count = 0
     for sex in ("f", "m", ""):
         rows = torch.tensor([i for i, s in enumerate(pool.sexes) if s == sex], dtype=torch.long)
         if not len(rows):
@@ -58,8 +58,8 @@ def clustered(pool: Pool, likeness: Likeness = "cosine") -> Pool:
                 f"affinity propagation found no clusters among {len(rows)} speakers of sex "
                 f"{sex!r}: add speakers, or build the pool without --clusters"
             )
-        found[rows] = torch.as_tensor(labels, dtype=torch.long) + begun
-        begun += int(labels.max()) + 1
+        found[rows] = torch.as_tensor(labels, dtype=torch.long) + count
+        count += int(labels.max()) + 1
     return replace(pool, clusters=found)
 
 

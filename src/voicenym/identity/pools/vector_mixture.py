@@ -121,11 +121,11 @@ class Mixtures:
             raise VoicenymError("mixtures of women and men are of different sizes: train again")
 
     def __repr__(self) -> str:
-        told = [
+        parts = [
             f"{sex or 'any'}: {group.means.shape[0]} in {group.means.shape[1]} dimensions"
             for sex, group in self.groups.items()
         ]
-        return f"Mixtures({', '.join(told)}, encoder={self.encoder!r})"
+        return f"Mixtures({', '.join(parts)}, encoder={self.encoder!r})"
 
     @property
     def size(self) -> int:

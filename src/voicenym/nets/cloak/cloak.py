@@ -235,22 +235,22 @@ class CloakStream:
             speech = torch.cat([self._recent, speech], dim=1)
         if self._keeping:
             self._recent = speech[:, max(0, speech.shape[1] - 2 * REACH) :]
-        heard = speech[:, REACH : max(REACH, speech.shape[1] - REACH)]
+        inner = speech[:, REACH : max(REACH, speech.shape[1] - REACH)]
         level = _level(speech)
-        u = self._cloak.net.run(heard / (level + FLOOR), self._factors, self._flow)
+        u = self._cloak.net.run(inner / (level + FLOOR), self._factors, self._flow)
         # the network is late and begins after its side: what it is added to waits for it
-        late = torch.stack([heard, level])
+        late = torch.stack([inner, level])
         if self._late is not None:
             late = torch.cat([self._late, late], dim=2)
         skipped = min(self._skip, late.shape[2])
         self._skip -= skipped
         late = late[:, :, skipped:]
         self._late = late[:, :, u.shape[1] :]
-        heard, level = late[:, :, : u.shape[1]]
+        inner, level = late[:, :, : u.shape[1]]
         ratio = level / REFERENCE
         radius = self._epsilons * ratio.clamp(max=1.0)
         added = radius * torch.tanh(u * ratio.clamp_min(1.0) * (REFERENCE / self._epsilons))
-        return self._leveled(torch.stack([heard, level, radius, added]))
+        return self._leveled(torch.stack([inner, level, radius, added]))
 
     def _leveled(self, made: torch.Tensor) -> torch.Tensor:
         """Perturbation corrected so that the sum has the level of the speech.

@@ -112,8 +112,8 @@ class WaveUNet(torch.nn.Module):
         """
         # elements of about one, whatever their number; no target stays none
         length = voiceprints.norm(dim=1, keepdim=True).clamp_min(1e-9)
-        heard = voiceprints / length * voiceprints.shape[1] ** 0.5
-        scales = [linear(heard)[:, :, None] for linear in self.modulation]
+        condition = voiceprints / length * voiceprints.shape[1] ** 0.5
+        scales = [linear(condition)[:, :, None] for linear in self.modulation]
         weights = self.throttle(epsilons[:, None] / TYPICAL_EPSILON)
         shortcuts = tuple(scale * weights[:, i, None, None] for i, scale in enumerate(scales[:-1]))
         return Factors(shortcuts, scales[-1])

@@ -60,10 +60,10 @@ class CodecStream:
     @torch.inference_mode()
     def push(self, block: torch.Tensor) -> torch.Tensor:
         """Adds ``[row, time]``, of any length; returns the finished samples."""
-        heard = torch.cat([self._waiting, block], dim=1)
-        ready = heard.shape[1] // self._codec.hop * self._codec.hop
-        self._waiting = heard[:, ready:].clone()
-        made = self._step(heard[:, :ready]) if ready else heard[:, :0]
+        samples = torch.cat([self._waiting, block], dim=1)
+        ready = samples.shape[1] // self._codec.hop * self._codec.hop
+        self._waiting = samples[:, ready:].clone()
+        made = self._step(samples[:, :ready]) if ready else samples[:, :0]
         self._owed += block.shape[1] - made.shape[1]
         return made
 

@@ -79,9 +79,9 @@ class Recurrent(torch.nn.Module):
         for (inner, own, *biases), h, c in zip(
             self.lstm.all_weights, *(state or (zeros, zeros)), strict=True
         ):
-            heard = torch.nn.functional.linear(x, inner, biases[0] + biases[1])
+            driven = torch.nn.functional.linear(x, inner, biases[0] + biases[1])
             steps = []
-            for gates in heard:
+            for gates in driven:
                 gates = torch.addmm(gates, h, own.T)
                 enter, forget, new, leave = gates.chunk(4, 1)
                 c = forget.sigmoid() * c + enter.sigmoid() * new.tanh()

@@ -26,7 +26,7 @@ INNER = 3
 LEAST_POWER = 1e-6
 USUAL, SPREAD = -4.0, 5.0
 """Approximate mean and deviation of log power in ordinary speech, per bin."""
-HEARD_AHEAD, SPOKEN_AHEAD = 1, 2
+ENCODER_AHEAD, DECODER_AHEAD = 1, 2
 """Look-ahead of the first convolution of the encoder in spectral frames, and of the decoder in
 codec frames, for streaming; later blocks have none.
 """
@@ -42,7 +42,7 @@ class SpectralEncoder(torch.nn.Module):
         blocks: how many.
         size: elements of a frame.
         hop: samples of a frame, an even number.
-        causal: looks ahead by windows and :data:`HEARD_AHEAD` alone, so that it streams.
+        causal: looks ahead by windows and :data:`ENCODER_AHEAD` alone, so that it streams.
 
     Raises:
         ValueError: an odd hop.
@@ -56,7 +56,7 @@ class SpectralEncoder(torch.nn.Module):
         step = hop // EVERY
         self.transform = Stft(OVERLAP * step, step)
         bins = OVERLAP * step // 2 + 1
-        self.enter = Conv(bins, width, 3, ahead=HEARD_AHEAD if causal else None)
+        self.enter = Conv(bins, width, 3, ahead=ENCODER_AHEAD if causal else None)
         self.blocks = _blocks(width, blocks, causal)
         self.norm = torch.nn.LayerNorm(width, eps=1e-6)
         self.last = Conv(width, size, 2 * EVERY, stride=EVERY, ahead=0 if causal else None)
@@ -100,7 +100,7 @@ class SpectralDecoder(torch.nn.Module):
         if hop % EVERY:
             raise ValueError(f"frames are of {EVERY} of the spectrum, so not of {hop} samples")
         step = hop // EVERY
-        self.first = Conv(size, width, KERNEL, ahead=SPOKEN_AHEAD if causal else None)
+        self.first = Conv(size, width, KERNEL, ahead=DECODER_AHEAD if causal else None)
         self.apart = torch.nn.Linear(width, EVERY * width)
         self.first_norm = torch.nn.LayerNorm(width, eps=1e-6)
         self.blocks = _blocks(width, blocks, causal)

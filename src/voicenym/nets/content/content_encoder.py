@@ -134,26 +134,26 @@ class ContentStream:
         self.latency = network.reach
         self._network = network
         parameter = next(network.parameters(), torch.zeros(0))
-        self._heard = torch.zeros(rows, 0, device=parameter.device)
-        self._past = 0  # frames at the beginning of _heard that were given already
+        self._buffer = torch.zeros(rows, 0, device=parameter.device)
+        self._past = 0  # frames at the beginning of _buffer that were given already
 
     @torch.inference_mode()
     def push(self, block: torch.Tensor) -> torch.Tensor:
         """Adds ``[row, time]``, of any length; returns finished frames ``[row, frame, size]``."""
-        self._heard = torch.cat([self._heard, block.to(self._heard)], dim=1)
+        self._buffer = torch.cat([self._buffer, block.to(self._buffer)], dim=1)
         hop = self._network.hop
-        ready = max(0, self._heard.shape[1] - self.latency) // hop
+        ready = max(0, self._buffer.shape[1] - self.latency) // hop
         if ready <= self._past:
             return self._nothing()
-        found = self._network(self._heard)[:, self._past : ready]
+        found = self._network(self._buffer)[:, self._past : ready]
         self._drop(ready)
         return found
 
     @torch.inference_mode()
     def flush(self) -> torch.Tensor:
         """The remaining frames ``[row, frame, size]``; the stream ends here."""
-        found = self._network(self._heard)[:, self._past :]
-        self._heard = self._heard[:, :0]
+        found = self._network(self._buffer)[:, self._past :]
+        self._buffer = self._buffer[:, :0]
         self._past = 0
         return found
 
@@ -162,8 +162,8 @@ class ContentStream:
         hop = self._network.hop
         kept = -(-self.latency // hop)
         forgotten = max(0, ready - kept)
-        self._heard = self._heard[:, forgotten * hop :].clone()
+        self._buffer = self._buffer[:, forgotten * hop :].clone()
         self._past = ready - forgotten
 
     def _nothing(self) -> torch.Tensor:
-        return self._heard.new_zeros(len(self._heard), 0, self._network.size)
+        return self._buffer.new_zeros(len(self._buffer), 0, self._network.size)

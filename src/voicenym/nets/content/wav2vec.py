@@ -172,10 +172,10 @@ def _normalised(place: str) -> bool:
     """
     reader = _transformers().Wav2Vec2FeatureExtractor
     try:
-        told, _ = reader.get_feature_extractor_dict(place)
+        settings, _ = reader.get_feature_extractor_dict(place)
     except OSError:
         return True
-    return bool(told.get("do_normalize", True))
+    return bool(settings.get("do_normalize", True))
 
 
 def _window(config: Any) -> int:

@@ -129,11 +129,11 @@ class _Turned(torch.autograd.Function):
     def backward(ctx, grad):  # type: ignore[no-untyped-def]
         z, flat, cross, turns, seen, added = ctx.saved_tensors
         k, layers = turns.shape[1:3]
-        heard = flat.mT @ grad
-        back = torch.empty_like(heard)
+        product = flat.mT @ grad
+        back = torch.empty_like(product)
         for layer in reversed(range(layers)):
             start, end = layer * k, (layer + 1) * k
-            own, new = heard[start:end], back[start:end]
+            own, new = product[start:end], back[start:end]
             if layer < layers - 1:
                 own.addmm_(cross[start:end, end:], back[end:])
             torch.sum(turns[:, :, layer] * own[:, None], 0, out=new).sub_(own)
@@ -142,5 +142,5 @@ class _Turned(torch.autograd.Function):
         to_flat = grad @ added.mT + z @ back.mT + flat @ (between + between.mT)
         to_basis = to_flat.unflatten(1, (layers, k)).transpose(0, 1)
         rows = (layers, k, z.shape[1])
-        to_turns = heard.view(rows).transpose(0, 1)[:, None] * seen.view(rows).transpose(0, 1)
+        to_turns = product.view(rows).transpose(0, 1)[:, None] * seen.view(rows).transpose(0, 1)
         return torch.addmm(grad, flat, back), to_basis, to_turns

@@ -90,13 +90,13 @@ class AttentivePooling(torch.nn.Module):
         conv = self.tdnn.conv.conv
         own, shared = conv.weight[:, :, 0].split([self.channels, 2 * self.channels], dim=1)
         shared = torch.nn.functional.linear(context, shared, conv.bias)
-        heard = torch.relu(linear(values, own.contiguous(), None) + shared)
-        heard = torch.tanh(self.tdnn.norm(heard))
+        hidden = torch.relu(linear(values, own.contiguous(), None) + shared)
+        hidden = torch.tanh(self.tdnn.norm(hidden))
         weight, bias = self.conv.conv.weight[:, :, 0], self.conv.conv.bias
         assert bias is not None
         found = []
         for part in parts:
-            scores = valid.without_past(linear(heard, weight[part], bias[part]))
+            scores = valid.without_past(linear(hidden, weight[part], bias[part]))
             found.append(moments(values[..., part], scores.softmax(1)))
         return joined(found)
 

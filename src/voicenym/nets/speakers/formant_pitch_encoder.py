@@ -97,17 +97,17 @@ class Formants(Encoder):
             windowed = frames[:, span].double() * window
             power = torch.cat([loudest, windowed.square().sum(2)], dim=1)
             loudest = power.cummax(1).values
-            heard = (f0[:, span] > 0) & (
+            voiced = (f0[:, span] > 0) & (
                 power[:, 1:] > loudest[:, 1:] * 10.0 ** (-resonances.LOUD_DB / 10.0)
             )
             loudest = loudest[:, -1:]
-            some = torch.zeros(*heard.shape, self.size)
-            some[..., 0] = f0[:, span] * heard
-            if heard.any():
-                places = resonances.formants(windowed[heard], resonances.RATE, POLES, WIDEST)
+            some = torch.zeros(*voiced.shape, self.size)
+            some[..., 0] = f0[:, span] * voiced
+            if voiced.any():
+                places = resonances.formants(windowed[voiced], resonances.RATE, POLES, WIDEST)
                 places = places[: self.size - 1]
                 whole = torch.isfinite(places).all(0)
-                some[..., 1:][heard] = torch.where(whole, places, 0.0).T.float()
+                some[..., 1:][voiced] = torch.where(whole, places, 0.0).T.float()
             found[:, first : first + some.shape[1]] = some[:, : found.shape[1] - first]
         return found.to(waveforms.device)
 

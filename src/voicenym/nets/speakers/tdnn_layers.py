@@ -49,7 +49,7 @@ class Valid:
 
     def mean(self, values: torch.Tensor) -> torch.Tensor:
         """Mean over valid frames, ``[batch, frame, channel]`` to ``[batch, 1, channel]``."""
-        return weighed(values, self.weights)
+        return weighted_mean(values, self.weights)
 
     def without_past(self, scores: torch.Tensor) -> torch.Tensor:
         """Sets padding of ``[batch, frame, channel]`` to minus infinity, in place."""
@@ -212,12 +212,12 @@ def moments(values: torch.Tensor, weights: torch.Tensor) -> tuple[torch.Tensor, 
     Returns:
         Each ``[batch, 1, channel]``.
     """
-    mean = weighed(values, weights)
-    variance = weighed((values - mean).square(), weights)
+    mean = weighted_mean(values, weights)
+    variance = weighted_mean((values - mean).square(), weights)
     return mean, variance.clamp_min(LEAST_VARIANCE).sqrt()
 
 
-def weighed(values: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
+def weighted_mean(values: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
     """Weighted sum over frames, ``[batch, 1, channel]``; arguments as of :func:`moments`."""
     if weights.shape[2] == 1:
         return weights.transpose(1, 2) @ values

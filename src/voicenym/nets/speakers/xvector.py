@@ -15,7 +15,7 @@ import torch
 
 from voicenym.dsp.features.fbank import Fbank
 from voicenym.nets.speakers.speaker_encoder import Encoder
-from voicenym.nets.speakers.tdnn_layers import Conv, Norm, Valid, weighed
+from voicenym.nets.speakers.tdnn_layers import Conv, Norm, Valid, weighted_mean
 
 BANDS = 24
 KERNELS = (5, 3, 3, 1, 1)
@@ -40,7 +40,7 @@ class Statistics(torch.nn.Module):
         """Statistics ``[batch, 1, 2 channel]`` of ``[batch, frame, channel]``."""
         mean = valid.mean(values)
         frames = values.shape[1] if valid.lengths is None else valid.lengths[:, None, None]
-        variance = weighed((values - mean).square(), valid.weights) * (frames / (frames - 1))
+        variance = weighted_mean((values - mean).square(), valid.weights) * (frames / (frames - 1))
         # The gradient of a root at zero is infinite; the least is far below what the sum shows.
         deviation = variance.clamp_min(LEAST_DEVIATION**4).sqrt()
         return torch.cat([mean, deviation + LEAST_DEVIATION], dim=2)

@@ -78,11 +78,11 @@ class Several(torch.nn.Module):
 
     def forward(self, waveform: torch.Tensor) -> list[DiscriminatorOutput]:
         """Outputs of all discriminators for ``[batch, time]``."""
-        judgements: list[DiscriminatorOutput] = []
+        outputs: list[DiscriminatorOutput] = []
         for discriminator in self.discriminators:
-            said = discriminator(waveform)
-            judgements.extend([said] if isinstance(said, DiscriminatorOutput) else said)
-        return judgements
+            output = discriminator(waveform)
+            outputs.extend([output] if isinstance(output, DiscriminatorOutput) else output)
+        return outputs
 
 
 class Period(Discriminator):

@@ -159,8 +159,8 @@ class Sines(torch.nn.Module):
         phase = self.phase(f0, memory)
         turns = (phase[:, None] * number[:, None] + start[:, :, None]) % 1.0
         pitch = held(f0, self.hop)[:, None]
-        sounding = (pitch > 0) & (pitch * number[:, None] < self.rate / 2)
-        sines = torch.sin(2.0 * math.pi * turns.float()) * sounding * self.amplitude
+        audible = (pitch > 0) & (pitch * number[:, None] < self.rate / 2)
+        sines = torch.sin(2.0 * math.pi * turns.float()) * audible * self.amplitude
         length = phase.shape[1]
         first = samples_so_far(memory, self, length) * count
         noise = gaussian(seed, NOISE_OF_SINES, first, length * count)

@@ -200,7 +200,7 @@ def search(
     kept: dict[Text, _Prefix] = {(): empty}
     known: dict[Text, tuple[float, Any]] = {(): (0.0, empty.state)}
     for frame in np.asarray(log_probs, dtype=np.float64):
-        spoken = [int(token) for token in np.flatnonzero(frame >= least) if token != BLANK]
+        likely = [int(token) for token in np.flatnonzero(frame >= least) if token != BLANK]
         chances = frame.tolist()
         grown: dict[Text, _Prefix] = {}
         for text, prefix in kept.items():
@@ -209,7 +209,7 @@ def search(
             same.blank = _add(same.blank, both + chances[BLANK])
             if text:
                 same.token = _add(same.token, prefix.token + chances[last])
-            for token in spoken:
+            for token in likely:
                 # a token twice needs a blank between
                 before = prefix.blank if token == last else both
                 if before == -math.inf:

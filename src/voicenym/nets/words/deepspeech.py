@@ -150,9 +150,9 @@ class DeepSpeech2(torch.nn.Module):
             ``[batch, frame, 161]``, zeros behind each recording, and frames ``[batch]``.
         """
         with torch.autocast(samples.device.type, enabled=False):
-            around = functional.pad(samples, (WINDOW // 2, WINDOW // 2))
+            extended = functional.pad(samples, (WINDOW // 2, WINDOW // 2))
             logs = torch.log1p(
-                torch.fft.rfft(around.unfold(-1, WINDOW, HOP) * self.window.to(samples)).abs()
+                torch.fft.rfft(extended.unfold(-1, WINDOW, HOP) * self.window.to(samples)).abs()
             )
             frames = 1 + lengths.div(HOP, rounding_mode="floor")
             mask = valid(frames, logs.shape[1])[..., None]

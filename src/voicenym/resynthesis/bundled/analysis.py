@@ -164,18 +164,18 @@ class VectorReader:
             self._part.append(some)
             self._size += some.shape[1]
             if self._size == whole:
-                self._take()
+                self._add()
 
     def result(self) -> torch.Tensor:
         """Speaker vectors ``[row, element]``; zeros for an empty row."""
-        self._take()
+        self._add()
         size = self._encoder.size
         found = [torch.zeros(size) if total is None else total for total in self._sums]
         weights = zip(found, self._weights, strict=True)
         found = [total / max(weight, 1e-9) for total, weight in weights]
         return torch.stack([one.to(found[0]) for one in found])
 
-    def _take(self) -> None:
+    def _add(self) -> None:
         if not self._size:
             return
         part, self._part = torch.cat(self._part, dim=1), []

@@ -27,7 +27,7 @@ ORDINARY_PAUSES = 0.2
 STEP = EVERY * HOP
 """Samples processed together: a content frame."""
 HIGHEST_GAIN = 10.0
-AROUND = 2
+CONTEXT = 2
 """Look-ahead of a gain in frames: one in the average, one in the interpolation."""
 
 
@@ -84,10 +84,10 @@ class ResynthesisCore:
         self._memory = Memory()
         self._pitch = PitchStream(self._rows, RATE, device=device)
         self._sums = usual(parts, self._rows, device)
-        self._way: content_normalisation.Map | None = None
+        self._normalisation: content_normalisation.Map | None = None
         if parts.everybody is not None and averages is not None and averages.content is not None:
-            self._way = parts.everybody.map(averages.content)
-        self._said_so_far = torch.zeros(
+            self._normalisation = parts.everybody.map(averages.content)
+        self._content_sums = torch.zeros(
             self._rows,
             content_normalisation.width(parts.content.size),
             dtype=torch.float64,
@@ -107,12 +107,12 @@ class ResynthesisCore:
         self._made = empty(0)  # samples of frames that wait for their gain
         self._plain = empty(0)  # mean squares of frames whose pauses are not known yet
         # mean squares of these and of the frames before: of the input, and of what was made
-        self._said, self._sounding = empty(AROUND), empty(AROUND)
+        self._source_power, self._output_power = empty(CONTEXT), empty(CONTEXT)
         content = parts.content.latency
         self.latency = (
             max(self._pitch.latency + 2 * HOP, content + STEP)
             + parts.synthesizer.latency
-            + AROUND * HOP
+            + CONTEXT * HOP
             + STEP
         )
 
@@ -162,9 +162,9 @@ class ResynthesisCore:
         quieted = pauses.quieted(level, floor - mean[..., 0])
         self._power = torch.cat([self._power, quieted], dim=1)
         frames = power.shape[1]
-        said = self._plain[:, :frames] * (quieted - level).exp()
+        source_power = self._plain[:, :frames] * (quieted - level).exp()
         self._plain = self._plain[:, frames:]
-        self._said = torch.cat([self._said, said], dim=1)
+        self._source_power = torch.cat([self._source_power, source_power], dim=1)
         bands = torch.cat([self._bands, bands - mean[..., 1:]], dim=1)
         self._levels = torch.cat([self._levels, level], dim=1)
         ready = bands.shape[1] // EVERY * EVERY
@@ -179,18 +179,19 @@ class ResynthesisCore:
         """Normalised content; in a live stream, by its statistics so far."""
         frames = EVERY * numbers.shape[1]
         level, self._levels = self._levels[:, :frames], self._levels[:, frames:]
-        everybody = self._parts.everybody
-        if everybody is None or frames == 0:
+        statistics = self._parts.everybody
+        if statistics is None or frames == 0:
             return numbers
-        way = self._way
-        if way is None:
+        mapping = self._normalisation
+        if mapping is None:
             sums = (
-                content_normalisation.counted(numbers, level).cumsum(1) + self._said_so_far[:, None]
+                content_normalisation.counted(numbers, level).cumsum(1)
+                + self._content_sums[:, None]
             )
-            self._said_so_far = sums[:, -1].clone()
-            way = everybody.map(sums)
-        evened: torch.Tensor = everybody(numbers, way)
-        return evened
+            self._content_sums = sums[:, -1].clone()
+            mapping = statistics.map(sums)
+        normalised: torch.Tensor = statistics(numbers, mapping)
+        return normalised
 
     def _contour(self, pitch: Pitch) -> None:
         """Target F0: mean and range of the target voice, movements of the speaker."""
@@ -225,25 +226,28 @@ class ResynthesisCore:
         """Sets the power of the output to that of the input, as far as both are known."""
         if made.shape[1]:
             self._made = torch.cat([self._made, made], dim=1)
-            self._sounding = torch.cat([self._sounding, windows(made)], dim=1)
-        known = min(self._said.shape[1], self._sounding.shape[1])
-        frames = known - 2 * AROUND
+            self._output_power = torch.cat([self._output_power, windows(made)], dim=1)
+        known = min(self._source_power.shape[1], self._output_power.shape[1])
+        frames = known - 2 * CONTEXT
         if frames <= 0:
             return self._made[:, :0]
-        gains = _gains(self._said[:, :known], self._sounding[:, :known])
+        gains = _gains(self._source_power[:, :known], self._output_power[:, :known])
         out = self._made[:, : frames * HOP] * _lines(gains)
         self._made = self._made[:, frames * HOP :].clone()
-        self._said, self._sounding = self._said[:, frames:], self._sounding[:, frames:]
+        self._source_power, self._output_power = (
+            self._source_power[:, frames:],
+            self._output_power[:, frames:],
+        )
         return out
 
 
-def _gains(said: torch.Tensor, sounding: torch.Tensor) -> torch.Tensor:
+def _gains(source: torch.Tensor, output: torch.Tensor) -> torch.Tensor:
     """Amplitude gains of frames, ``[row, frame - 2]``, from the mean squares around them."""
 
     def smooth(power: torch.Tensor) -> torch.Tensor:
         return power[:, :-2] + 2.0 * power[:, 1:-1] + power[:, 2:]
 
-    return (smooth(said) / smooth(sounding).clamp_min(1e-12)).sqrt().clamp_max(HIGHEST_GAIN)
+    return (smooth(source) / smooth(output).clamp_min(1e-12)).sqrt().clamp_max(HIGHEST_GAIN)
 
 
 def _lines(gains: torch.Tensor) -> torch.Tensor:

@@ -79,11 +79,11 @@ class ContentStatistics(torch.nn.Module):
         mean, covariance = self.mean.double(), self.covariance.double()
         weight, first, second = unpacked(sums)
         own = first / weight[..., None].clamp_min(1e-9)
-        around = second - weight[..., None, None] * own[..., :, None] * own[..., None, :]
+        covariances = second - weight[..., None, None] * own[..., :, None] * own[..., None, :]
         total = weight[..., None] + FRAMES_OF_MEAN
         moved_from = (first + FRAMES_OF_MEAN * mean) / total
         total = weight[..., None, None] + FRAMES_OF_COVARIANCE
-        spread = (around + FRAMES_OF_COVARIANCE * covariance) / total
+        spread = (covariances + FRAMES_OF_COVARIANCE * covariance) / total
         root, inverse = _roots(spread)
         between, _ = _roots(root @ covariance @ root)
         return Map(moved_from, inverse @ between @ inverse)

@@ -69,11 +69,11 @@ def voices(
         VoicenymError: strength beyond 0 to 1, or as :meth:`Identity.batch`.
     """
     checked(strength)
-    heard = own.any(1).nonzero()[:, 0].tolist()
+    audible = own.any(1).nonzero()[:, 0].tolist()
     other = torch.zeros_like(own)
-    if heard:
-        some = [pseudonyms[row] for row in heard]
-        other[heard] = (method or Blank()).batch(own[heard], some).to(own)
+    if audible:
+        some = [pseudonyms[row] for row in audible]
+        other[audible] = (method or Blank()).batch(own[audible], some).to(own)
     return (1.0 - strength) * own + strength * other
 
 

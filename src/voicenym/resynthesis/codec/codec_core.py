@@ -183,8 +183,8 @@ class LiveCodedCore:
     def _listen(self) -> None:
         """Updates the speaker vectors of rows that hold speech."""
         own = self._codec.speaker(self._past)
-        sounding = self._past.any(1)[:, None]
-        own = torch.where(sounding, own, self._stream.own)
+        audible = self._past.any(1)[:, None]
+        own = torch.where(audible, own, self._stream.own)
         self._stream.set_voices(own, self._voices(own))
 
     def _voices(self, own: torch.Tensor) -> torch.Tensor:

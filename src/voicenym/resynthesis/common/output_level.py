@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 
 HOP = 160
-AROUND = 5
+CONTEXT = 5
 """Frames on either side in the average of a gain, under a Hann window."""
 HIGHEST_GAIN = 10.0
 LEAST_POWER = 1e-12
@@ -27,10 +27,10 @@ class Level:
         latency: samples that are held back, beside the delay of the synthetic signal.
     """
 
-    latency = (AROUND + 2) * HOP
+    latency = (CONTEXT + 2) * HOP
 
     def __init__(self, rows: int, device: str = "cpu") -> None:
-        window = torch.hann_window(2 * AROUND + 3, periodic=False, device=device)[1:-1]
+        window = torch.hann_window(2 * CONTEXT + 3, periodic=False, device=device)[1:-1]
         self._window = (window / window.sum())[None, None]
 
         def empty(frames: int = 0) -> torch.Tensor:
@@ -39,7 +39,7 @@ class Level:
         self._source, self._made = empty(), empty()  # samples of frames that are not whole
         self._waiting = empty()  # samples of whole frames that wait for their gain
         # mean squares, from so many frames before the first that waits
-        self._source_power, self._made_power = empty(AROUND + 1), empty(AROUND + 1)
+        self._source_power, self._made_power = empty(CONTEXT + 1), empty(CONTEXT + 1)
 
     def push(self, source: torch.Tensor, made: torch.Tensor) -> torch.Tensor:
         """Adds samples of both signals ``[row, time]``, of any lengths; returns finished ones."""
@@ -51,14 +51,14 @@ class Level:
         whole = before[:, : before.shape[1] - self._made.shape[1]]
         self._waiting = torch.cat([self._waiting, whole], dim=1)
         known = min(self._source_power.shape[1], self._made_power.shape[1])
-        frames = known - 2 * (AROUND + 1)
+        frames = known - 2 * (CONTEXT + 1)
         if frames <= 0:
             return self._waiting[:, :0]
-        said_around, made_around = (
+        source_power, output_power = (
             torch.nn.functional.conv1d(power[:, None, :known], self._window)[:, 0]
             for power in (self._source_power, self._made_power)
         )
-        gains = (said_around / made_around.clamp_min(LEAST_POWER)).sqrt().clamp_max(HIGHEST_GAIN)
+        gains = (source_power / output_power.clamp_min(LEAST_POWER)).sqrt().clamp_max(HIGHEST_GAIN)
         out = self._waiting[:, : frames * HOP] * between_middles(gains)
         self._waiting = self._waiting[:, frames * HOP :].clone()
         self._source_power = self._source_power[:, frames:].clone()
@@ -67,7 +67,7 @@ class Level:
 
     def flush(self) -> torch.Tensor:
         """The remaining samples, up to a whole frame; both signals end here."""
-        zeros = self._waiting.new_zeros(len(self._waiting), (AROUND + 2) * HOP)
+        zeros = self._waiting.new_zeros(len(self._waiting), (CONTEXT + 2) * HOP)
         held = self._waiting.shape[1] + -(-self._made.shape[1] // HOP) * HOP
         return self.push(zeros, zeros)[:, :held]
 

@@ -37,10 +37,10 @@ class Output:
         """
         if self._taps is not None:
             side = len(self._taps) // 2
-            around = extend(made, side, side, self._filtering, "band")
+            extended = extend(made, side, side, self._filtering, "band")
             made = made[:, :0]
-            if around.shape[1] >= len(self._taps):
-                made = torch.conv1d(around[:, None], self._taps[None, None])[:, 0]
+            if extended.shape[1] >= len(self._taps):
+                made = torch.conv1d(extended[:, None], self._taps[None, None])[:, 0]
         return self._level.push(source, made)
 
     def flush(self, made: torch.Tensor) -> torch.Tensor:

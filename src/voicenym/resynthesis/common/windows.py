@@ -126,7 +126,7 @@ class WindowedSynthesis:
         self._content = speaker.new_zeros(1, 0, int(network.config()["content"]))
         self._f0 = speaker.new_zeros(1, 0)
         self._first = 0  # frame at which what is held begins
-        self._begun = 0  # frame at which the next window's kept part begins
+        self._start = 0  # frame at which the next window's kept part begins
         self._count = 0  # windows so far
         self._tail: torch.Tensor | None = None  # how the last window goes on over a frame
         self.latency = (step + slack + context) * network.hop
@@ -147,7 +147,7 @@ class WindowedSynthesis:
     def flush(self) -> torch.Tensor:
         """The remaining samples, ``[1, time]``; the stream ends here."""
         parts = [self._speaker.new_zeros(1, 0)]
-        while self._begun < self._end:
+        while self._start < self._end:
             over = (self._count + 1) * self._step >= self._end
             parts.append(self._window(self._end if over else self._meeting()))
         return torch.cat(parts, dim=1)
@@ -159,7 +159,7 @@ class WindowedSynthesis:
     def _meeting(self) -> int:
         """Frame at which the next two windows join."""
         wanted = (self._count + 1) * self._step
-        low = max(wanted - self._slack, self._begun + 1)
+        low = max(wanted - self._slack, self._start + 1)
         near = self._f0[0, low - self._first : wanted + self._slack + 1 - self._first]
         quiet = (near == 0).nonzero()[:, 0] + low
         if not len(quiet):
@@ -167,14 +167,14 @@ class WindowedSynthesis:
         return int(quiet[(quiet - wanted).abs().argmin()])
 
     def _window(self, stop: int) -> torch.Tensor:
-        start = max(0, self._begun - self._context)
+        start = max(0, self._start - self._context)
         last = min(stop + self._context, self._end)
         frames = slice(start - self._first, last - self._first)
         made: torch.Tensor = self._network(
             self._content[:, frames], self._f0[:, frames], self._speaker, self._seed
         )
         hop = self._network.hop
-        kept = made[:, (self._begun - start) * hop : (stop - start) * hop].clone()
+        kept = made[:, (self._start - start) * hop : (stop - start) * hop].clone()
         if self._tail is not None:
             width = min(hop, kept.shape[1])
             fade = (torch.arange(width, device=kept.device) + 0.5) / hop
@@ -184,7 +184,7 @@ class WindowedSynthesis:
         self._content = self._content[:, forgotten:].clone()
         self._f0 = self._f0[:, forgotten:].clone()
         self._first += forgotten
-        self._begun, self._count = stop, self._count + 1
+        self._start, self._count = stop, self._count + 1
         return kept
 
 

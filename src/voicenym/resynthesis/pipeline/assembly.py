@@ -186,9 +186,9 @@ def adjusted(folder: Path, given: Mapping[str, Any], synthesizer: Path | None = 
     Raises:
         VoicenymError: as of :class:`~voicenym.resynthesis.pipeline.synthesis_settings.Settings`.
     """
-    learnt = None if synthesizer is None else TrainingRecord.of(synthesizer)
-    if learnt is not None:
-        return replace(learnt.settings, **given)
+    record = None if synthesizer is None else TrainingRecord.of(synthesizer)
+    if record is not None:
+        return replace(record.settings, **given)
     there = (folder / CONFIG).exists()
     return replace(_settings(folder) if there else Settings(), **given)
 
@@ -204,9 +204,9 @@ def check(places: Mapping[str, Path], settings: Settings) -> None:
     from voicenym.resynthesis.pipeline.f0_regression import Register
 
     networks = _networks(places, settings)
-    learnt = TrainingRecord.of(places["synthesizer"])
-    if learnt is not None:
-        learnt.check(places)
+    record = TrainingRecord.of(places["synthesizer"])
+    if record is not None:
+        record.check(places)
     size, known = networks.speaker.size, names(places["speaker"])
     found: dict[str, Any] = {}
     if "pool" in places:

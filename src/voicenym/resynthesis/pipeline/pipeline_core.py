@@ -94,7 +94,7 @@ class ProfileReader:
         self._parts = parts
         self._lengths = None if lengths is None else tuple(lengths)
         self._ends = torch.tensor([ENDLESS] * rows if lengths is None else list(lengths))
-        self._heard = 0
+        self._samples = 0
         self._sounding = torch.zeros(rows, dtype=torch.bool)
         self._vectors = VectorReader(parts.speaker, rows, lengths) if vectors else None
         self._moments = Moments(rows, device)
@@ -103,10 +103,10 @@ class ProfileReader:
     @torch.inference_mode()
     def push(self, block: torch.Tensor) -> None:
         """Adds a block ``[row, time]``."""
-        place = self._heard + torch.arange(block.shape[1])
+        place = self._samples + torch.arange(block.shape[1])
         inside = (place < self._ends[:, None]).to(block.device)
         self._sounding |= ((block != 0) & inside).any(1).cpu()
-        self._heard += block.shape[1]
+        self._samples += block.shape[1]
         if self._vectors is not None:
             self._vectors.push(block)
         if self._windows is not None:
@@ -225,11 +225,11 @@ class _Group(Group):
         else:
             f0 = pitch_of(parts, samples, window.before, kept)
         f0 = self._changed(f0)
-        said = samples[:, window.before : window.before + kept]
-        self.put(said, said[:, :0])
+        kept_samples = samples[:, window.before : window.before + kept]
+        self.put(kept_samples, kept_samples[:, :0])
         size = max(1, round(SYNTHESIS_SECONDS * RATE / parts.synthesizer.hop))
         for some, pitch in zip(content.split(size, 1), f0.split(size, 1), strict=True):
-            self.put(said[:, :0], self._synthesis.push(some, pitch))
+            self.put(kept_samples[:, :0], self._synthesis.push(some, pitch))
 
     def rest(self) -> torch.Tensor:
         return self._synthesis.flush()

@@ -169,20 +169,20 @@ class Pipeline(Anonymizer):
         parts, method = assembly.opened(self.folder, self.device), self.method()
         vectors = torch.zeros(2, len(pseudonyms), parts.speaker.size)
         to_mean, to_std = profile.log_f0.clone(), profile.log_f0_std
-        heard = profile.sounding.nonzero()[:, 0].tolist()  # the others are silent
+        audible = profile.sounding.nonzero()[:, 0].tolist()  # the others are silent
         hertz, moves = parts.speaker.hertz, bool(TARGETED & set(self.changes))
         # of halves, pitch, which is one for both parts, goes with the voice that is put in
         put_in = parts.synthesizer.parts.index(method.part) if isinstance(method, Half) else 0
-        if heard:
-            own = profile.vectors[heard].cpu()
+        if audible:
+            own = profile.vectors[audible].cpu()
             if not (method.source_dependent or hertz):
                 own = torch.ones_like(own)
-            pseudo = for_parts(method, own, [pseudonyms[row] for row in heard])
+            pseudo = for_parts(method, own, [pseudonyms[row] for row in audible])
             if hertz and moves:
-                to_mean[heard] += (pseudo[put_in][:, 0] / own[:, 0]).log().to(to_mean)
-            vectors[:, heard] = torch.stack(pseudo)
+                to_mean[audible] += (pseudo[put_in][:, 0] / own[:, 0]).log().to(to_mean)
+            vectors[:, audible] = torch.stack(pseudo)
             if hertz and not moves:
-                vectors[:, heard, 0] = own[:, 0]  # the same F0 as the contour
+                vectors[:, audible, 0] = own[:, 0]  # the same F0 as the contour
         if moves and not hertz:
             to_mean, to_std = self._register()(vectors[put_in])
         synthesis_stream = vectors[0] if method.whole else vectors.transpose(0, 1)

@@ -69,9 +69,9 @@ class Posteriorgram:
     def __call__(self, original: torch.Tensor, cloaked: torch.Tensor) -> torch.Tensor:
         lengths = torch.full((len(original),), original.shape[1], device=original.device)
         with torch.no_grad():
-            said, frames = self.net(original, lengths)
-        heard, _ = self.net(cloaked, lengths)
-        return posteriorgram_distance(said, heard, frames)
+            reference, frames = self.net(original, lengths)
+        output, _ = self.net(cloaked, lengths)
+        return posteriorgram_distance(reference, output, frames)
 
 
 class Transcript:
@@ -89,12 +89,12 @@ class Transcript:
     def __call__(self, original: torch.Tensor, cloaked: torch.Tensor) -> torch.Tensor:
         lengths = torch.full((len(original),), original.shape[1], device=original.device)
         with torch.no_grad():
-            said, frames = self.net(original, lengths)
-        texts = [torch.tensor(text, dtype=torch.long) for text in ctc.greedy(said, frames)]
+            reference, frames = self.net(original, lengths)
+        texts = [torch.tensor(text, dtype=torch.long) for text in ctc.greedy(reference, frames)]
         sizes = torch.tensor([len(text) for text in texts], device=original.device)
         padded = torch.nn.utils.rnn.pad_sequence(texts, batch_first=True).to(original.device)
-        heard, _ = self.net(cloaked, lengths)
-        return ctc.loss(heard, frames, padded, sizes) / sizes.clamp_min(1)
+        output, _ = self.net(cloaked, lengths)
+        return ctc.loss(output, frames, padded, sizes) / sizes.clamp_min(1)
 
 
 class Envelope:

@@ -121,7 +121,7 @@ class Cloaking(pl.LightningModule):
         self.cloak = cloak
         self.recipe = config
         # neither trained nor kept in checkpoints
-        self._ears = [encoder.eval().requires_grad_(False) for encoder in encoders]
+        self._encoders = [encoder.eval().requires_grad_(False) for encoder in encoders]
         self._words = words
         self._masking = [Masking(config.hop)]
         self._share = 1.0
@@ -130,7 +130,7 @@ class Cloaking(pl.LightningModule):
         return torch.optim.Adam(self.cloak.parameters(), self.recipe.rate)
 
     def on_fit_start(self) -> None:
-        for encoder in self._ears:
+        for encoder in self._encoders:
             encoder.to(self.device)
         net = getattr(self._words, "net", None)
         if net is not None:
@@ -207,7 +207,7 @@ class Cloaking(pl.LightningModule):
         length = round(self.recipe.seconds * RATE)
         speech = wide[:, side : side + length]
         with torch.no_grad():
-            originals = [encoder(speech) for encoder in self._ears]
+            originals = [encoder(speech) for encoder in self._encoders]
             others = [vectors.roll(1, 0) for vectors in originals]
             made = self.cloak.drawn(draws.normals)
             target = torch.where(draws.made[:, None], made, others[0])
@@ -216,10 +216,10 @@ class Cloaking(pl.LightningModule):
         cloak = self.cloak.within(wide, given, draws.epsilons)[:, :length]
         cloaked = (speech + cloak).clamp(-1.0, 1.0)
         added = cloaked - speech
-        heard = cloaked
+        degraded = cloaked
         if generator is not None:
-            heard = self.recipe.surroundings(cloaked, generator)
-        found = [encoder(heard) for encoder in self._ears]
+            degraded = self.recipe.surroundings(cloaked, generator)
+        found = [encoder(degraded) for encoder in self._encoders]
         limits = (self.recipe.enough, self.recipe.aside)
         parts = [anonymity(found[0], originals[0], target, draws.targeted, *limits)]
         for vectors, original, other in zip(found[1:], originals[1:], others[1:], strict=True):

@@ -86,11 +86,11 @@ def train(
     crops = SpeakerCrops(
         speech, length, machine.crops(config.every, config.batch), (1.0,), config.seed
     )
-    judged = SpeakerCrops(held_out, length, VALIDATION_CROPS, (1.0,), config.seed + 1)
+    validation = SpeakerCrops(held_out, length, VALIDATION_CROPS, (1.0,), config.seed + 1)
     outcome = fit(
         Cloaking(cloak, encoders, words or Envelope(), config),
         torch.utils.data.DataLoader(crops, config.batch, drop_last=True, **loader),
-        torch.utils.data.DataLoader(judged, min(config.batch, VALIDATION_CROPS)),
+        torch.utils.data.DataLoader(validation, min(config.batch, VALIDATION_CROPS)),
         folder,
         Limits(config.steps, config.every, seconds),
         monitor="loss",
@@ -107,5 +107,5 @@ def _fit_targets(cloak: Cloak, encoder: Encoder, speech: Sequence[Utterance], se
     """Targets are drawn as the voiceprints of some utterances lie."""
     order = np.random.default_rng((seed, 13)).permutation(len(speech))[:FITTED]
     most = round(FITTED_SECONDS * RATE)
-    heard = [torch.from_numpy(speech[i].samples(0, most)) for i in order]
-    cloak.fitted(encoder.eval().embed(heard))
+    crops = [torch.from_numpy(speech[i].samples(0, most)) for i in order]
+    cloak.fitted(encoder.eval().embed(crops))

@@ -22,12 +22,12 @@ class LabelledUtterance:
 
     Args:
         utterance: its samples.
-        told: a ``.npy`` of tokens ``[frame]`` or posteriors ``[frame, class]``; None without a
+        labels: a ``.npy`` of tokens ``[frame]`` or posteriors ``[frame, class]``; None without a
             teacher.
     """
 
     utterance: Utterance
-    told: Path | None
+    labels: Path | None
 
 
 class Segments(NamedTuple):
@@ -36,13 +36,13 @@ class Segments(NamedTuple):
     Args:
         samples: ``[time]``, from a frame's beginning.
         other: ``[time]``, from anywhere in the utterance.
-        told: ``[frame]`` or ``[frame, class]``.
+        labels: ``[frame]`` or ``[frame, class]``.
         speaker: by number.
     """
 
     samples: torch.Tensor
     other: torch.Tensor
-    told: torch.Tensor
+    labels: torch.Tensor
     speaker: torch.Tensor
 
 
@@ -70,8 +70,8 @@ def labelled(
     for done, utterance in enumerate(utterances):
         path = place / f"{utterance.path.stem}.npy"
         if not path.is_file():
-            said = teacher(torch.from_numpy(utterance.samples()))
-            keep(path, said.astype(np.float16 if said.ndim == 2 else np.int32))
+            labels = teacher(torch.from_numpy(utterance.samples()))
+            keep(path, labels.astype(np.float16 if labels.ndim == 2 else np.int32))
         made.append(LabelledUtterance(utterance, path))
         if (done + 1) % 500 == 0:
             say(f"{done + 1} of {len(utterances)} recordings labelled by the teacher")
@@ -113,13 +113,15 @@ class CodecCrops(LongCrops[LabelledUtterance, Segments]):
         )
 
     def _labels(self, item: LabelledUtterance, first: int) -> torch.Tensor:
-        if item.told is None:
+        if item.labels is None:
             return torch.full((self._frames,), NO_LABEL)
-        said = np.load(item.told, mmap_mode="r", allow_pickle=False)[first : first + self._frames]
-        missing = self._frames - len(said)
-        if said.ndim == 2:
-            return torch.from_numpy(np.pad(said.astype(np.float32), ((0, missing), (0, 0))))
-        kept = np.pad(said.astype(np.int64), (0, missing), constant_values=NO_LABEL)
+        labels = np.load(item.labels, mmap_mode="r", allow_pickle=False)[
+            first : first + self._frames
+        ]
+        missing = self._frames - len(labels)
+        if labels.ndim == 2:
+            return torch.from_numpy(np.pad(labels.astype(np.float32), ((0, missing), (0, 0))))
+        kept = np.pad(labels.astype(np.int64), (0, missing), constant_values=NO_LABEL)
         return torch.from_numpy(kept)
 
 

@@ -73,11 +73,11 @@ def rebuilding(real: torch.Tensor, fake: torch.Tensor, *mels: LogMel) -> torch.T
     """
     with torch.autocast(real.device.type, enabled=False):
         fake = fake.float()
-        lost = (real - fake).abs().mean()
+        loss = (real - fake).abs().mean()
         for mel in mels:
-            apart = mel(real) - mel(fake)
-            lost = lost + (apart.abs().mean() + apart.square().mean()) / len(mels)
-        return lost
+            difference = mel(real) - mel(fake)
+            loss = loss + (difference.abs().mean() + difference.square().mean()) / len(mels)
+        return loss
 
 
 def discriminator_loss(
@@ -118,8 +118,8 @@ class SpeakerDistillation(torch.nn.Module):
             one, other: ``[batch, size]`` of two segments.
             speakers: ``[batch]`` by number.
         """
-        told = cross_entropy(self.classifier(torch.cat([one, other])), speakers.repeat(2))
-        return told - cosine_similarity(one.float(), other.float(), dim=1).mean()
+        classification = cross_entropy(self.classifier(torch.cat([one, other])), speakers.repeat(2))
+        return classification - cosine_similarity(one.float(), other.float(), dim=1).mean()
 
 
 class SemanticDistillation(torch.nn.Module):
@@ -134,29 +134,29 @@ class SemanticDistillation(torch.nn.Module):
         super().__init__()
         self.classifier = torch.nn.Linear(size, classes)
 
-    def forward(self, first: torch.Tensor, told: torch.Tensor) -> torch.Tensor:
+    def forward(self, first: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
         """The loss in nats a frame.
 
         Args:
             first: ``[batch, size, frame]`` of the first codebook.
-            told: ``[batch, frame]`` tokens, :data:`NO_LABEL` where there is none; or
+            labels: ``[batch, frame]`` tokens, :data:`NO_LABEL` where there is none; or
                 ``[batch, frame, class]`` posteriors, zeros where there are none.
         """
         scores = self.classifier(first.transpose(1, 2)).float()
-        if told.ndim == 3:
-            weight = told.sum(2)
-            lost = -(told * scores.log_softmax(2)).sum(2)
+        if labels.ndim == 3:
+            weight = labels.sum(2)
+            lost = -(labels * scores.log_softmax(2)).sum(2)
             return lost.sum() / weight.sum().clamp_min(1e-9)
-        lost = cross_entropy(scores.transpose(1, 2), told, ignore_index=NO_LABEL, reduction="sum")
-        return lost / (told != NO_LABEL).sum().clamp_min(1)
+        lost = cross_entropy(scores.transpose(1, 2), labels, ignore_index=NO_LABEL, reduction="sum")
+        return lost / (labels != NO_LABEL).sum().clamp_min(1)
 
-    def right(self, first: torch.Tensor, told: torch.Tensor) -> torch.Tensor:
+    def right(self, first: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
         """Share of the frames whose token is told right; arguments of :meth:`forward`."""
-        if told.ndim == 3:
-            told = torch.where(told.sum(2) > 0, told.argmax(2), NO_LABEL)
-        known = told != NO_LABEL
+        if labels.ndim == 3:
+            labels = torch.where(labels.sum(2) > 0, labels.argmax(2), NO_LABEL)
+        known = labels != NO_LABEL
         found = self.classifier(first.transpose(1, 2)).argmax(2)
-        return (found == told)[known].float().sum() / known.sum().clamp_min(1)
+        return (found == labels)[known].float().sum() / known.sum().clamp_min(1)
 
 
 class Teacher(Protocol):

@@ -180,7 +180,7 @@ class Coding(pl.LightningModule):
         if weights.speaker:
             found["speaker"] = self.who(one, two, crop.speaker)
         if weights.semantic and self.what is not None:
-            found["semantic"] = self.what(first, crop.told)
+            found["semantic"] = self.what(first, crop.labels)
         return found, waveform
 
     def _codebooks(self, rows: int, generator: torch.Generator) -> torch.Tensor | None:
@@ -209,7 +209,7 @@ class Coding(pl.LightningModule):
         optimizer.step()
 
     def _discriminated(self, waveform: torch.Tensor) -> list[DiscriminatorOutput]:
-        return [said for judge in self.judges for said in judge(waveform)]
+        return [output for discriminator in self.judges for output in discriminator(waveform)]
 
     def _game(
         self, real: torch.Tensor, fake: torch.Tensor, optimizer: Any
@@ -217,11 +217,11 @@ class Coding(pl.LightningModule):
         """A step of the discriminators, and what the codec loses to them."""
         seen = round(self.recipe.judged * RATE) or real.shape[1]
         real, fake = real[:, :seen], fake[:, :seen]
-        told = codec_losses.discriminator_loss(
+        loss = codec_losses.discriminator_loss(
             self._discriminated(real), self._discriminated(fake.detach())
         )
-        self._update(optimizer, told)
-        self.log("discriminators", told.detach())
+        self._update(optimizer, loss)
+        self.log("discriminators", loss.detach())
         return codec_losses.generator_losses(self._discriminated(real), self._discriminated(fake))
 
     def validation_step(self, batch: Sequence[torch.Tensor], index: int) -> None:
@@ -240,7 +240,7 @@ class Coding(pl.LightningModule):
             "perplexity": quantized.perplexity.mean(),
         }
         if self.what is not None:
-            figures["told right"] = self.what.right(quantized.first, crop.told)
+            figures["told right"] = self.what.right(quantized.first, crop.labels)
         for name, value in figures.items():
             self.log(name, value, batch_size=count, sync_dist=True)
         if index == 0 and self.logger is not None:

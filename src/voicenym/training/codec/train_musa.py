@@ -42,7 +42,7 @@ def new(config: MusaConfig) -> Codec:
 
 def train(
     codec: Codec,
-    heard: Sequence[LabelledUtterance],
+    utterances: Sequence[LabelledUtterance],
     held_out: Sequence[LabelledUtterance],
     config: MusaConfig,
     folder: Path,
@@ -56,7 +56,7 @@ def train(
 
     Args:
         codec: new, or with weights to continue from.
-        heard: training utterances.
+        utterances: training utterances.
         held_out: the same of held-out speakers, for validation.
         config: of the training.
         folder: of checkpoints and logs; an interrupted run there continues.
@@ -76,7 +76,11 @@ def train(
     checked(config, codec, teacher)
     machine = machine or Machine()
     crops = CodecCrops(
-        heard, config.seconds, codec.hop, machine.crops(config.every, config.batch), config.seed
+        utterances,
+        config.seconds,
+        codec.hop,
+        machine.crops(config.every, config.batch),
+        config.seed,
     )
     kept = CodecCrops(held_out, config.seconds, codec.hop, VALIDATION_CROPS, config.seed + 1)
     loader: dict[str, Any] = machine.loading
@@ -102,7 +106,7 @@ def train(
         for end in ends:
             fold(end)
     codec.eval()
-    voices(codec, heard, config.seed)
+    voices(codec, utterances, config.seed)
     return outcome
 
 
@@ -128,13 +132,13 @@ def checked(config: MusaConfig, codec: Codec, teacher: Teacher | None) -> None:
 
 
 @torch.inference_mode()
-def voices(codec: Codec, heard: Sequence[LabelledUtterance], seed: int) -> None:
+def voices(codec: Codec, utterances: Sequence[LabelledUtterance], seed: int) -> None:
     """Let the codec know how speakers' vectors lie: what a rotation turns about and in."""
-    order = np.random.default_rng((seed, 19)).permutation(len(heard))
+    order = np.random.default_rng((seed, 19)).permutation(len(utterances))
     device = codec.voices.mean.device
     found = []
     for i in order[:MOST_VOICES]:
-        samples = heard[i].utterance.samples(0, VOICE_SAMPLES)
+        samples = utterances[i].utterance.samples(0, VOICE_SAMPLES)
         if len(samples) >= LEAST_SAMPLES:
             found.append(codec.speaker(torch.from_numpy(samples)[None].to(device))[0])
     codec.voices.learn_statistics(torch.stack(found))

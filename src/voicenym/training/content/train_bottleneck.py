@@ -82,8 +82,8 @@ class SpeakerBranch(torch.nn.Module):
         count = frames.clamp_min(1)[:, None]
         mean = (x * mask).sum(1) / count
         variance = ((x - mean[:, None]) * mask).square().sum(1) / count
-        heard = torch.cat([mean, (variance + LEAST_VARIANCE).sqrt()], dim=1)
-        return self.output(torch.relu(self.hidden(heard)))
+        statistics = torch.cat([mean, (variance + LEAST_VARIANCE).sqrt()], dim=1)
+        return self.output(torch.relu(self.hidden(statistics)))
 
 
 class Bottleneck(Recognition):
@@ -119,10 +119,10 @@ class Bottleneck(Recognition):
         self.log("loss", loss, on_step=True, on_epoch=False, prog_bar=True)
         if self.branch is not None:
             growth = 2.0 / (1.0 + math.exp(-STEEPNESS * share_done(self))) - 1.0
-            heard = reversed_gradient(content, self.recipe.adversary * growth)
-            told = self.branch(heard, frames)
-            found = torch.nn.functional.cross_entropy(told.float(), speakers)
-            right = (told.argmax(1) == speakers).float().mean()
+            reversed_content = reversed_gradient(content, self.recipe.adversary * growth)
+            speaker_logits = self.branch(reversed_content, frames)
+            found = torch.nn.functional.cross_entropy(speaker_logits.float(), speakers)
+            right = (speaker_logits.argmax(1) == speakers).float().mean()
             self.log("speakers told %", 100.0 * right, on_step=True, on_epoch=False)
             loss = loss + found
         return loss
@@ -138,7 +138,7 @@ class Bottleneck(Recognition):
                 part.constrain()
 
 
-class SpokenSentences(Sentences):
+class SpeakerSentences(Sentences):
     """Utterances with the numbers of their speakers, in the order of their names."""
 
     def __init__(self, speech: Sequence[Transcribed], *arguments: Any) -> None:
@@ -196,6 +196,6 @@ def train(
         machine=machine,
         say=say,
         recognition=functools.partial(Bottleneck, speakers=names),
-        sentences=SpokenSentences,
+        sentences=SpeakerSentences,
         collate=voiced,
     )

@@ -200,9 +200,9 @@ class Prediction(pl.LightningModule):
         else:
             weight = self.recipe.weight
             loss = weight * losses[known & hidden].mean()
-            heard = known & ~hidden
-            if weight < 1.0 and bool(heard.any()):
-                loss = loss + (1.0 - weight) * losses[heard].mean()
+            visible = known & ~hidden
+            if weight < 1.0 and bool(visible.any()):
+                loss = loss + (1.0 - weight) * losses[visible].mean()
         self.log("loss", loss, on_step=True, on_epoch=False, prog_bar=True)
         return loss
 

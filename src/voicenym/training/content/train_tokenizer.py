@@ -120,23 +120,23 @@ class Tokenizing(pl.LightningModule):
 
     def training_step(self, batch: torch.Tensor, index: int) -> torch.Tensor:
         frames = self.tokenizer.normalised(batch)
-        told = self.tokenizer.through(frames)
-        lost = (told.rebuilt.float() - frames).square().mean()
-        self.log("lost", lost, prog_bar=True)
-        self.log("perplexity", told.perplexity)
-        return lost + self.recipe.commitment * told.commitment
+        result = self.tokenizer.through(frames)
+        loss = (result.rebuilt.float() - frames).square().mean()
+        self.log("lost", loss, prog_bar=True)
+        self.log("perplexity", result.perplexity)
+        return loss + self.recipe.commitment * result.commitment
 
     def validation_step(self, batch: torch.Tensor, index: int) -> None:
         frames = self.tokenizer.normalised(batch)
-        told = self.tokenizer.through(frames)
-        lost = (told.rebuilt.float() - frames).square().mean()
-        self.log("share lost", lost, batch_size=len(batch), sync_dist=True)
-        self.log("entries in use", told.perplexity, batch_size=len(batch), sync_dist=True)
+        result = self.tokenizer.through(frames)
+        loss = (result.rebuilt.float() - frames).square().mean()
+        self.log("share lost", loss, batch_size=len(batch), sync_dist=True)
+        self.log("entries in use", result.perplexity, batch_size=len(batch), sync_dist=True)
 
 
 def train(
     tokenizer: Tokenizer,
-    heard: Sequence[Path],
+    files: Sequence[Path],
     held_out: Sequence[Path],
     config: TokenizerConfig,
     folder: Path,
@@ -149,7 +149,7 @@ def train(
 
     Args:
         tokenizer: new, or with weights to continue from.
-        heard, held_out: frames of utterances, of :func:`frames`; others' to watch by.
+        files, held_out: frames of utterances, of :func:`frames`; others' to watch by.
         config: of the training.
         folder: of checkpoints and logs; an interrupted run there continues.
         seconds: time limit.
@@ -161,8 +161,8 @@ def train(
         VoicenymError: as :func:`voicenym.training.run.fit.fit`.
     """
     machine = machine or Machine()
-    crops = FrameCrops(heard, config.frames, machine.crops(config.every, config.batch), config.seed)
-    some = _sample(heard)
+    crops = FrameCrops(files, config.frames, machine.crops(config.every, config.batch), config.seed)
+    some = _sample(files)
     if len(some) < len(tokenizer):
         raise CorpusError(
             f"{len(some)} frames are too few for {len(tokenizer)} entries; give more speech, or "

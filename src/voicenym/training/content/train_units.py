@@ -95,13 +95,15 @@ def train(
         DependencyError: scikit-learn is not installed.
         VoicenymError: frames cannot be kept.
     """
-    frames, heard = _frames_of(features, source, speech, config, folder, seconds, say, clock)
+    frames, fitting_seconds = _frames_of(
+        features, source, speech, config, folder, seconds, say, clock
+    )
     if len(frames) < LEAST_PER_UNIT * config.units:
         raise CorpusError(
             f"{len(frames)} frames are too few for {config.units} units; give more speech, more "
             "time, or look for fewer units"
         )
-    say(f"clustering {len(frames)} frames of {heard} utterances")
+    say(f"clustering {len(frames)} frames of {fitting_seconds} utterances")
     units = Units(_centres(frames, config), source)
     rows = torch.from_numpy(frames).float()
     numbers = torch.cat([units(part) for part in rows.split(100_000)])
@@ -111,7 +113,7 @@ def train(
     return Found(
         units,
         len(frames),
-        heard,
+        fitting_seconds,
         1.0 - within / max(float(spread), 1e-30),
         float(torch.special.entr(shares).sum().exp()),
     )
@@ -138,8 +140,8 @@ def labels(features: Content, units: Units, utterance: Utterance, folder: Path) 
 
 def identity(source: Mapping[str, Any]) -> str:
     """A short name of features: of equal sources alone it is equal."""
-    told = json.dumps(dict(source), sort_keys=True)
-    return hashlib.sha256(told.encode()).hexdigest()[:16]
+    text = json.dumps(dict(source), sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def _frames_of(

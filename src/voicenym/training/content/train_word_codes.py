@@ -170,7 +170,7 @@ class WindowBatches(Epoch[Batch]):
             found.append(one)
 
 
-class Judged(torch.utils.data.Dataset[Batch]):
+class ValidationWindows(torch.utils.data.Dataset[Batch]):
     """Windows to watch by, one to a batch."""
 
     def __init__(self, paths: Sequence[Path], places: torch.Tensor) -> None:
@@ -201,7 +201,7 @@ class WordCoding(pl.LightningModule):
         # in a list, so that its weights are not this module's
         self._listener = [whisper.decoder.requires_grad_(False).eval()]
         self._pieces = pieces
-        self._lately: deque[torch.Tensor] = deque(maxlen=BEGINNING)
+        self._recent: deque[torch.Tensor] = deque(maxlen=BEGINNING)
 
     def configure_optimizers(self) -> torch.optim.Optimizer:
         recipe = self.recipe
@@ -212,7 +212,7 @@ class WordCoding(pl.LightningModule):
         decoder = self._listener[0].to(one.heard.device)
         coded = self.codes(one.heard, one.lengths, quantised)
         if not quantised and self.training:
-            self._lately.append(coded.vectors)
+            self._recent.append(coded.vectors)
         known = coded.states.shape[1]
         blank = decoder.cross_keys_values(self.codes.blank(known))
         heard = []
@@ -231,14 +231,14 @@ class WordCoding(pl.LightningModule):
         scores = (decoder(one.tokens, heard)[asked] @ weight.T).float()
         with torch.no_grad():
             wanted = log_softmax((one.taught[asked] @ weight.T).float(), 1)
-        told = log_softmax(scores, 1)
+        predicted = log_softmax(scores, 1)
         length = min(known, one.states.shape[1])
         inside = valid(one.lengths, one.states.shape[1])[:, :length]
-        apart = (coded.states[:, :length].float() - one.states[:, :length]).square().mean(2)
+        distance = (coded.states[:, :length].float() - one.states[:, :length]).square().mean(2)
         return {
             "words": cross_entropy(scores, one.wanted[asked]),
-            "taught": kl_div(told, wanted, reduction="batchmean", log_target=True),
-            "states": apart[inside].mean(),
+            "taught": kl_div(predicted, wanted, reduction="batchmean", log_target=True),
+            "states": distance[inside].mean(),
             "commitment": coded.commitment.float(),
             "perplexity": coded.perplexity.float(),
         }
@@ -246,9 +246,9 @@ class WordCoding(pl.LightningModule):
     def training_step(self, one: Batch, index: int) -> torch.Tensor:
         recipe = self.recipe
         quantised = self.codes.initialised or share_done(self) >= recipe.free
-        if quantised and not self.codes.initialised and self._lately:
+        if quantised and not self.codes.initialised and self._recent:
             # a single step has few vectors beside the entries
-            self.codes.quantizer.begin([vectors.T[None] for vectors in self._lately])
+            self.codes.quantizer.begin([vectors.T[None] for vectors in self._recent])
         found = self.losses(one, quantised)
         self.log_dict(found, batch_size=len(one.heard))
         return (
@@ -259,9 +259,9 @@ class WordCoding(pl.LightningModule):
         )
 
     def validation_step(self, one: Batch, index: int) -> None:
-        begun = self.codes.initialised
-        found = self.losses(one, begun)
-        nats = found["words"] if begun else torch.full_like(found["words"], NEVER)
+        quantised = self.codes.initialised
+        found = self.losses(one, quantised)
+        nats = found["words"] if quantised else torch.full_like(found["words"], NEVER)
         size = len(one.heard)
         self.log("nats a token", nats, batch_size=size, sync_dist=True)
         for name in ("words", "taught", "states"):
@@ -271,7 +271,7 @@ class WordCoding(pl.LightningModule):
 def train(
     codes: WordCodes,
     whisper: Whisper,
-    heard: Sequence[Path],
+    files: Sequence[Path],
     held_out: Sequence[Path],
     config: WordCodesConfig,
     folder: Path,
@@ -285,7 +285,7 @@ def train(
     Args:
         codes: new, or with weights to continue from.
         whisper: whose states and decoder these are.
-        heard, held_out: training and validation windows, files of
+        files, held_out: training and validation windows, files of
             :class:`~voicenym.training.content.word_state_dataset.StateFiles`.
         config: of the training.
         folder: of checkpoints and logs; an interrupted run there continues, also where more
@@ -299,19 +299,19 @@ def train(
         VoicenymError: as :func:`voicenym.training.run.fit.fit`.
     """
     machine = machine or Machine()
-    if not heard or not held_out:
+    if not files or not held_out:
         raise CorpusError("no windows to learn from, or none to watch by; give more speech")
-    pieces = tokens_of([*heard, *held_out])
+    pieces = tokens_of([*files, *held_out])
     places = torch.full((whisper.sizes.tokens,), -100)
     places[pieces] = torch.arange(len(pieces))
-    batches = WindowBatches(heard, config.seconds, config.every, places, config.seed)
+    batches = WindowBatches(files, config.seconds, config.every, places, config.seed)
     loader = torch.utils.data.DataLoader(batches, batch_size=None, **machine.loading)
     some = np.random.default_rng(config.seed).permutation(len(held_out))[: config.judged]
-    judged = Judged([held_out[i] for i in sorted(some)], places)
+    validation = ValidationWindows([held_out[i] for i in sorted(some)], places)
     outcome = fit(
         WordCoding(codes, whisper, pieces, config),
         loader,
-        torch.utils.data.DataLoader(judged, batch_size=None),
+        torch.utils.data.DataLoader(validation, batch_size=None),
         folder,
         Limits(config.steps, config.every, seconds),
         monitor="nats a token",

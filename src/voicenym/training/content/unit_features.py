@@ -42,12 +42,12 @@ def features_of(place: str, layer: int, machine: Machine) -> tuple[Content, dict
         from voicenym.nets.content.wav2vec import Wav2Vec
 
         network = Wav2Vec.from_published(place.removeprefix(WAV2VEC), layer)
-        told = {
+        source = {
             "features": "wav2vec2",
             "layer": layer,
             "sha256": fingerprint(network.state_dict()),
         }
-        return network.to(device), told
+        return network.to(device), source
     if place == BASE or place.startswith(NARROW):
         return _narrow(place, device)
     hubert, digest = _hubert(place)
@@ -84,13 +84,13 @@ def features_behind(
         place = BASE  # others than the bundled are refused below
     if place is None:
         raise VoicenymError(f"{folder}: its units are of a network's layer; give that by {by}")
-    heard, found = features_of(place, int(source.get("layer", 0)), machine)
+    network, found = features_of(place, int(source.get("layer", 0)), machine)
     if found != source:
         raise VoicenymError(
             f"{folder}: its units are of other features ({source}, not {found}); "
             "give those by --features"
         )
-    return heard
+    return network
 
 
 def _narrow(place: str, device: str) -> tuple[Content, dict[str, object]]:
@@ -102,11 +102,11 @@ def _narrow(place: str, device: str) -> tuple[Content, dict[str, object]]:
 
     folder = BUNDLED if place == BASE else Path(place.removeprefix(NARROW))
     bottleneck = Parts.load(folder).content
-    told: dict[str, object] = {
+    source: dict[str, object] = {
         "features": NARROW[:-1],
         "sha256": fingerprint(bottleneck.state_dict()),
     }
-    return NarrowContent(bottleneck).to(device), told
+    return NarrowContent(bottleneck).to(device), source
 
 
 def _hubert(place: str) -> tuple[HubertSoft, str]:

@@ -243,8 +243,10 @@ class StateFiles:
     def path(self, window: Sequence[Piece]) -> Path:
         """Of a window's states: named by what it holds."""
         change = "" if self._change is None else self._change.identity()
-        told = [f"{p.speech.path.stem} {p.text}" for p in window]
-        name = hashlib.sha256("\n".join([str(self._seed), change, *told]).encode()).hexdigest()
+        spoken_texts = [f"{p.speech.path.stem} {p.text}" for p in window]
+        name = hashlib.sha256(
+            "\n".join([str(self._seed), change, *spoken_texts]).encode()
+        ).hexdigest()
         return self._folder / f"{name[:32]}.npz"
 
     def __call__(
@@ -324,8 +326,8 @@ def keep(path: Path, window: Window) -> None:
     import io
 
     buffer = io.BytesIO()
-    told: dict[str, Any] = {**window._asdict(), "prefix": np.array(window.prefix)}
-    np.savez(buffer, **{name: value for name, value in told.items() if value is not None})
+    arrays: dict[str, Any] = {**window._asdict(), "prefix": np.array(window.prefix)}
+    np.savez(buffer, **{name: value for name, value in arrays.items() if value is not None})
     _kept(path, buffer.getvalue())
 
 

@@ -105,7 +105,7 @@ class Hiding(pl.LightningModule):
 
 
 def train(
-    spoken: Pool,
+    pool: Pool,
     config: AutoencoderConfig,
     folder: Path,
     *,
@@ -117,7 +117,7 @@ def train(
     """Train on vectors of utterances; afterwards the network is that of its best validation.
 
     Args:
-        spoken: utterances, several of each speaker.
+        pool: utterances, several of each speaker.
         config: of the training.
         folder: of checkpoints and logs; an interrupted run there continues.
         accents: of each utterance (or languages, or corpora), empty where unknown; None for none.
@@ -129,14 +129,14 @@ def train(
         CorpusError: speakers with a single utterance, or none to tell apart.
         VoicenymError: as :func:`voicenym.training.run.fit.fit`.
     """
-    kept = _kept(spoken.speakers)
-    told = {"speaker": list(spoken.speakers), "sex": list(spoken.sexes)}
+    kept = _kept(pool.speakers)
+    names = {"speaker": list(pool.speakers), "sex": list(pool.sexes)}
     if accents is not None:
-        told["accent"] = list(accents)
-    weights = {name: float(getattr(config, name)) for name in told}
+        names["accent"] = list(accents)
+    weights = {name: float(getattr(config, name)) for name in names}
     labels: dict[str, torch.Tensor] = {}
     classes: dict[str, int] = {}
-    for name, values in told.items():
+    for name, values in names.items():
         known = sorted(set(values) - {""})
         if weights[name] > 0.0 and len(known) > 1:
             place = {value: i for i, value in enumerate(known)}
@@ -146,14 +146,14 @@ def train(
         raise CorpusError("one speaker only: there is nobody to tell from others; add speakers")
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(config.seed)
-        network = Autoencoder(spoken.size, config.code, config.hidden)
+        network = Autoencoder(pool.size, config.code, config.hidden)
         adversaries = Adversaries(config.code, classes)
-    data = torch.utils.data.TensorDataset(spoken.vectors.float(), *labels.values())
-    network.adapt(spoken.vectors.float()[~kept])
-    learnt = torch.utils.data.Subset(data, (~kept).nonzero().flatten().tolist())
-    judged = torch.utils.data.Subset(data, kept.nonzero().flatten().tolist())
+    data = torch.utils.data.TensorDataset(pool.vectors.float(), *labels.values())
+    network.adapt(pool.vectors.float()[~kept])
+    training = torch.utils.data.Subset(data, (~kept).nonzero().flatten().tolist())
+    validation = torch.utils.data.Subset(data, kept.nonzero().flatten().tolist())
     sampler = torch.utils.data.RandomSampler(
-        learnt,
+        training,
         replacement=True,
         num_samples=config.every * config.batch,
         generator=torch.Generator().manual_seed(config.seed),
@@ -161,8 +161,8 @@ def train(
     module = Hiding(network, adversaries, weights, config.rate)
     outcome = fit(
         module,
-        torch.utils.data.DataLoader(learnt, config.batch, sampler=sampler),
-        torch.utils.data.DataLoader(judged, len(judged)),
+        torch.utils.data.DataLoader(training, config.batch, sampler=sampler),
+        torch.utils.data.DataLoader(validation, len(validation)),
         folder,
         Limits(config.steps, config.every, seconds),
         monitor="objective",

@@ -63,8 +63,8 @@ def train(
         )
     x = torch.stack([torch.stack(some).mean(0) for some in vectors.values()])
     y = torch.stack([torch.cat(pitch[name].result()) for name in vectors])
-    told = configuration(speaker)
-    found = Register(encoder.size, str(told["kind"]), str(told.get(DIGEST, ""))[:16])
+    config = configuration(speaker)
+    found = Register(encoder.size, str(config["kind"]), str(config.get(DIGEST, ""))[:16])
     left = []
     for fold in range(5):
         out = torch.arange(len(x)) % 5 == fold

@@ -236,11 +236,11 @@ def _tried(
     for split in range(splits):
         order = np.random.default_rng((config.seed, split)).permutation(len(vectors))
         half = len(vectors) // 2
-        learnt, kept = vectors[order[:half]], vectors[order[half:]]
+        fitting, kept = vectors[order[:half]], vectors[order[half:]]
         for again in range(fits):
             seed = config.seed + 1000 * split + again
             model = fit(
-                learnt, MixtureConfig(share, components, config.covariance, config.by_sex, seed)
+                fitting, MixtureConfig(share, components, config.covariance, config.by_sex, seed)
             )
             pseudo = drawn(model, samples, np.random.default_rng((seed, 1)))
             distance = cross_similarity_distance(kept.double().numpy(), pseudo)

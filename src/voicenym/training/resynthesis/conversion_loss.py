@@ -79,7 +79,7 @@ def losses(
     parts: Parts,
     encoder: Encoder,
     crop: Crop,
-    said: torch.Tensor,
+    content: torch.Tensor,
     vectors: torch.Tensor,
     waveform: torch.Tensor,
     config: ConversionConfig,
@@ -91,7 +91,7 @@ def losses(
         parts: that spoke.
         encoder: frozen; in use, not in training.
         crop: what was said.
-        said: its content ``[row, frame / 2, size]`` without noise.
+        content: its content ``[row, frame / 2, size]`` without noise.
         vectors: ``[row, element]``, of the voices asked for.
         waveform: ``[row, time]``, what was spoken.
         config: of what the encoder hears.
@@ -103,18 +103,18 @@ def losses(
         result = torch.nn.functional.normalize(result, dim=1) * result.shape[1] ** 0.5 - middle
         to_wanted = torch.cosine_similarity(result, vectors - middle)
         to_speaker = torch.cosine_similarity(result, crop.vector - middle)
-        heard = parts.content.front_end(waveform)
+        converted = parts.content.front_end(waveform)
         # A crop's own average stands in for that of a recording, on both sides.
-        bands = heard.bands - (heard.bands - crop.bands).mean(1, keepdim=True)
-        power = heard.power - (heard.power - crop.power).mean(1, keepdim=True)
-        said = said.float()
+        bands = converted.bands - (converted.bands - crop.bands).mean(1, keepdim=True)
+        power = converted.power - (converted.power - crop.power).mean(1, keepdim=True)
+        content = content.float()
         again = parts.content.encode(bands)
         if parts.everybody is not None:  # the voice's own mean is not what is said
-            again = again - (again - said).mean(1, keepdim=True)
+            again = again - (again - content).mean(1, keepdim=True)
         return {
             "speaker": (1.0 - to_wanted).mean(),
             "aside": to_speaker.clamp_min(0.0).mean(),
-            "content": (again - said).abs().mean(),
+            "content": (again - content).abs().mean(),
             "power": (power - crop.power).clamp(-4.0, 4.0).abs().mean(),
         }
 

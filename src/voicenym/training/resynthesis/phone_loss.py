@@ -29,14 +29,14 @@ class Phones(torch.nn.Module):
         """The recogniser's statistics stay its own."""
         return super().train(False)
 
-    def forward(self, original: torch.Tensor, spoken: torch.Tensor) -> torch.Tensor:
+    def forward(self, original: torch.Tensor, synthesized: torch.Tensor) -> torch.Tensor:
         """Nats ``[batch]``, a mean over frames of 30 ms, of waveforms ``[batch, time]`` at 16 kHz.
 
         Differentiable by the second.
         """
-        with torch.autocast(spoken.device.type, enabled=False):
+        with torch.autocast(synthesized.device.type, enabled=False):
             lengths = torch.full((len(original),), original.shape[1], device=original.device)
             with torch.no_grad():
-                said = functional.log_softmax(self.net(original.float(), lengths)[0], dim=2)
-            heard = functional.log_softmax(self.net(spoken.float(), lengths)[0], dim=2)
-        return (said.exp() * (said - heard)).sum(2).mean(1)
+                reference = functional.log_softmax(self.net(original.float(), lengths)[0], dim=2)
+            output = functional.log_softmax(self.net(synthesized.float(), lengths)[0], dim=2)
+        return (reference.exp() * (reference - output)).sum(2).mean(1)

@@ -61,7 +61,7 @@ def analysed(
         bands: of mel.
         say: receives lines of progress.
     """
-    ear = FrontEnd(bands)
+    front_end = FrontEnd(bands)
     made = []
     for done, utterance in enumerate(utterances):
         if done % 500 == 499:
@@ -71,28 +71,28 @@ def analysed(
         if frames * HOP < RATE // 2 or not samples.any():
             continue
         waveform = samples[None, : frames * HOP]
-        made.append(_analysed(utterance, waveform, ear, encoder))
+        made.append(_analysed(utterance, waveform, front_end, encoder))
     return made
 
 
 @torch.inference_mode()
 def _analysed(
-    utterance: Utterance, waveform: torch.Tensor, ear: FrontEnd, encoder: Encoder
+    utterance: Utterance, waveform: torch.Tensor, front_end: FrontEnd, encoder: Encoder
 ) -> AnalysedUtterance:
-    heard = ear(waveform)
+    spectra = front_end(waveform)
     tracker = PitchStream(1, RATE)
     parts = [tracker.push(waveform), tracker.flush()]
     f0 = torch.cat([part.f0 for part in parts], dim=1)
     level = torch.cat([part.level for part in parts], dim=1)
-    frames = heard.power.shape[1]
+    frames = spectra.power.shape[1]
     f0 = torch.nn.functional.pad(f0, (0, max(0, frames + 1 - f0.shape[1])))[:, : frames + 1]
     level = torch.nn.functional.pad(level, (0, max(0, frames + 1 - level.shape[1])))
-    averages = Averages.of(heard, f0, level[:, : frames + 1])
+    averages = Averages.of(spectra, f0, level[:, : frames + 1])
     vector = encoder.embed([waveform[0]])[0]
     return AnalysedUtterance(
         utterance,
-        (heard.bands - averages.bands[:, None])[0].half().numpy(),
-        (heard.power - averages.power[:, None])[0].half().numpy(),
+        (spectra.bands - averages.bands[:, None])[0].half().numpy(),
+        (spectra.power - averages.power[:, None])[0].half().numpy(),
         between(f0)[0].half().numpy(),
         averages,
         vector.numpy(),

@@ -151,18 +151,18 @@ class Resynthesizing(pl.LightningModule):
     def training_step(self, batch: Sequence[torch.Tensor], index: int) -> torch.Tensor:
         crop = Crop(*batch)
         generator = seeded(self.device, self.recipe.seed, self.global_rank, self.global_step)
-        said, numbers, waveform = self.rebuilt(crop, generator)
+        content, numbers, waveform = self.rebuilt(crop, generator)
         distance = self.distance(crop.samples, waveform)
         guessed = self.guess(reversed_gradient(numbers, self.recipe.reversal))
-        told = torch.nn.functional.cross_entropy(guessed, crop.speaker)
-        loss = distance + told
+        adversary_loss = torch.nn.functional.cross_entropy(guessed, crop.speaker)
+        loss = distance + adversary_loss
         self.log("distance", distance, prog_bar=True)
-        self.log("speaker entropy", told)
-        converted, lost = self.converted(crop, said, generator)
-        misheard = self.misheard(crop, waveform, converted, generator)
-        loss = loss + self.weighed(lost, misheard)
+        self.log("speaker entropy", adversary_loss)
+        converted, lost = self.converted(crop, content, generator)
+        recognition_losses = self.misheard(crop, waveform, converted, generator)
+        loss = loss + self.weighted_loss(lost, recognition_losses)
         self.log_dict({f"other voices: {name}": value for name, value in lost.items()})
-        self.log_dict(dict(misheard))
+        self.log_dict(dict(recognition_losses))
         if self._trainer is None:
             return loss
         optimizers = self.optimizers()
@@ -189,35 +189,35 @@ class Resynthesizing(pl.LightningModule):
         if self.parts.everybody is None:
             factor = (self.recipe.warp * normal()).clamp(-0.3, 0.3).exp()
             bands = warped(bands, factor, self.recipe.bend * normal(), LOWEST, HIGHEST)
-        said = self.said(bands, crop)
-        numbers = self.parts.content.noisy(said, seed)
+        content = self.said(bands, crop)
+        numbers = self.parts.content.noisy(content, seed)
         waveform = speak(self.parts, numbers, crop.power, crop.f0, crop.vector, seed)
-        return said, numbers, waveform
+        return content, numbers, waveform
 
     def said(self, bands: torch.Tensor, crop: Crop) -> torch.Tensor:
         """Content ``[batch, frame / 2, size]`` without noise, as it is spoken from."""
         numbers = self.parts.content.encode(bands)
-        everybody = self.parts.everybody
-        if everybody is None:
+        statistics = self.parts.everybody
+        if statistics is None:
             return numbers
-        evened: torch.Tensor = everybody(numbers, everybody.map(crop.content))
-        return evened
+        normalised: torch.Tensor = statistics(numbers, statistics.map(crop.content))
+        return normalised
 
     def converted(
-        self, crop: Crop, said: torch.Tensor, generator: torch.Generator
+        self, crop: Crop, content: torch.Tensor, generator: torch.Generator
     ) -> tuple[torch.Tensor | None, dict[str, torch.Tensor]]:
         """Waveform ``[row, time]`` of the first crops in other voices, and what is lost there."""
         config = self.recipe.conversion
         rows = round(config.share * len(crop.f0))
         if self.encoder is None or rows == 0:
             return None, {}
-        some, said = Crop(*[value[:rows] for value in crop]), said[:rows]
+        some, content = Crop(*[value[:rows] for value in crop]), content[:rows]
         voices = conversion.wanted(self.parts, some, config, generator)
         seed = torch.randint(2**62, (rows,), generator=generator, device=self.device)
-        numbers = self.parts.content.noisy(said, seed)
+        numbers = self.parts.content.noisy(content, seed)
         waveform = speak(self.parts, numbers, some.power, voices.f0, voices.vectors, seed).float()
         lost = conversion.losses(
-            self.parts, self.encoder, some, said, voices.vectors, waveform, config, generator
+            self.parts, self.encoder, some, content, voices.vectors, waveform, config, generator
         )
         return waveform, lost
 
@@ -241,23 +241,25 @@ class Resynthesizing(pl.LightningModule):
         if self.phones is None:
             return {}
         below = self.recipe.conversion.noise
-        spoken = {"phones": rebuilt, "other voices: phones": converted}
+        synthesized = {"phones": rebuilt, "other voices: phones": converted}
         lost = {}
-        for name, waveform in spoken.items():
+        for name, waveform in synthesized.items():
             if waveform is not None:
                 original = crop.samples[: len(waveform)]
                 noise = conversion.noise_below(original, below, generator)
                 lost[name] = self.phones(original + noise, waveform.float() + noise).mean()
         return lost
 
-    def weighed(
-        self, lost: dict[str, torch.Tensor], misheard: dict[str, torch.Tensor]
+    def weighted_loss(
+        self,
+        conversion_losses: dict[str, torch.Tensor],
+        recognition_losses: dict[str, torch.Tensor],
     ) -> torch.Tensor:
         """What is lost in other voices and what is misheard, by the weights of the recipe."""
         weight = 0.5 * self.recipe.phones
-        parts = [weight * value for value in misheard.values()]
-        if lost:
-            parts.append(conversion.total(lost, self.recipe.conversion))
+        parts = [weight * value for value in recognition_losses.values()]
+        if conversion_losses:
+            parts.append(conversion.total(conversion_losses, self.recipe.conversion))
         return torch.stack(parts).sum() if parts else torch.zeros((), device=self.device)
 
     def distance(self, real: torch.Tensor, fake: torch.Tensor) -> torch.Tensor:
@@ -295,24 +297,25 @@ class Resynthesizing(pl.LightningModule):
         if converted is not None:
             # The rows that are spoken twice are judged once, in the other voice.
             fake = torch.cat([converted[:, span], fake[free:]])
-        told = torch.stack(
+        loss = torch.stack(
             [
                 synthesis_losses.discriminator_hinge(
-                    [j.score for j in judge(real)], [j.score for j in judge(fake.detach())]
+                    [j.score for j in discriminator(real)],
+                    [j.score for j in discriminator(fake.detach())],
                 )
-                for judge in self.judges
+                for discriminator in self.judges
             ]
         ).sum()
-        self._update(optimizer, told)
-        self.log("discriminators", told)
+        self._update(optimizer, loss)
+        self.log("discriminators", loss)
         total = fake.new_zeros(())
-        for judge in self.judges:
-            of_fake = judge(fake)
+        for discriminator in self.judges:
+            of_fake = discriminator(fake)
             total = total + synthesis_losses.generator_hinge([j.score for j in of_fake])
             if free == len(fake):
                 continue
             with torch.no_grad():
-                of_real = judge(real[free:])
+                of_real = discriminator(real[free:])
             total = total + 2.0 * synthesis_losses.feature_matching(
                 [j.features for j in of_real],
                 [[f[free:] for f in j.features] for j in of_fake],
@@ -324,17 +327,17 @@ class Resynthesizing(pl.LightningModule):
         crop = Crop(*batch)
         seed = torch.arange(len(crop.f0), device=self.device)
         encoder = self.parts.content
-        said = self.said(crop.bands, crop)
-        numbers = encoder.noisy(said, seed)
+        content = self.said(crop.bands, crop)
+        numbers = encoder.noisy(content, seed)
         waveform = speak(self.parts, numbers, crop.power, crop.f0, crop.vector, seed)
         mel: Any = self.mels[0]
         distance = synthesis_losses.mel_distance(crop.samples, waveform.float(), mel)
         self.log("mel distance", distance, batch_size=len(seed), sync_dist=True)
         generator = seeded(self.device, self.recipe.seed, index)
-        converted, lost = self.converted(crop, said, generator)
-        misheard = self.misheard(crop, waveform, converted, generator)
-        worth = distance + self.weighed(lost, misheard)
-        for name, value in {**lost, **misheard}.items():
+        converted, lost = self.converted(crop, content, generator)
+        recognition_losses = self.misheard(crop, waveform, converted, generator)
+        worth = distance + self.weighted_loss(lost, recognition_losses)
+        for name, value in {**lost, **recognition_losses}.items():
             self.log(f"kept out: {name}", value, batch_size=len(seed), sync_dist=True)
         self.log("loss kept out", worth, batch_size=len(seed), sync_dist=True)
         if index == 0:

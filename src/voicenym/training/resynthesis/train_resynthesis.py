@@ -32,7 +32,7 @@ from voicenym.training.run.fit import Limits, Machine, Outcome, fit
 
 def train(
     parts: Parts,
-    heard: Sequence[AnalysedUtterance],
+    utterances: Sequence[AnalysedUtterance],
     held_out: Sequence[AnalysedUtterance],
     config: ResynthesisConfig,
     folder: Path,
@@ -47,7 +47,7 @@ def train(
 
     Args:
         parts: new, or with weights to continue from.
-        heard: training utterances.
+        utterances: training utterances.
         held_out: the same of held-out speakers, for validation.
         config: of the training.
         folder: of checkpoints and logs; an interrupted run there continues.
@@ -64,14 +64,14 @@ def train(
     machine = machine or Machine()
     content, kept_content = None, None
     if parts.everybody is not None:
-        content, kept_content = content_of(parts, heard), content_of(parts, held_out)
+        content, kept_content = content_of(parts, utterances), content_of(parts, held_out)
         parts.everybody.learn(content)
     count = machine.crops(config.every, config.batch)
-    crops = ResynthesisCrops(heard, config.seconds, count, config.seed, content)
+    crops = ResynthesisCrops(utterances, config.seconds, count, config.seed, content)
     loader = torch.utils.data.DataLoader(crops, config.batch, **machine.loading, drop_last=True)
     watched = ResynthesisCrops(held_out, config.seconds, 64, config.seed, kept_content)
     kept = torch.utils.data.DataLoader(watched, 16)
-    voices(parts, heard)
+    voices(parts, utterances)
     module = Resynthesizing(parts, len(crops.speakers), config, encoder, phones)
     outcome = fit(
         module,
@@ -90,16 +90,16 @@ def train(
     return outcome
 
 
-def voices(parts: Parts, heard: Sequence[AnalysedUtterance]) -> None:
+def voices(parts: Parts, utterances: Sequence[AnalysedUtterance]) -> None:
     """Let the parts know the voices of the training data, one a speaker."""
     by_speaker: dict[str, list[AnalysedUtterance]] = {}
-    for item in heard:
+    for item in utterances:
         by_speaker.setdefault(item.utterance.speaker, []).append(item)
     vectors = np.stack(
         [unit(np.stack([t.vector for t in own])).mean(0) for own in by_speaker.values()]
     )
     pitch = [np.mean([float(t.averages.log_f0[0]) for t in own]) for own in by_speaker.values()]
-    every = [torch.cat([t.averages.power[:, None], t.averages.bands], dim=1) for t in heard]
+    every = [torch.cat([t.averages.power[:, None], t.averages.bands], dim=1) for t in utterances]
     parts.usual.copy_(torch.cat(every).mean(0))
     parts.voices.learn(torch.from_numpy(unit(vectors)), torch.tensor(np.array(pitch)))
 

@@ -283,9 +283,9 @@ def fit(
 
 def _loader_died(error: BaseException) -> bool:
     """Whether a process that loads was killed; what it raised itself says something else."""
-    said = str(error)
-    killed = "is killed by signal" in said or "exited unexpectedly" in said
-    return isinstance(error, RuntimeError) and "DataLoader worker" in said and killed
+    message = str(error)
+    killed = "is killed by signal" in message or "exited unexpectedly" in message
+    return isinstance(error, RuntimeError) and "DataLoader worker" in message and killed
 
 
 def _replaced(restart: int, crops: Any, held_out: Any, say: Callable[[str], None]) -> None:

@@ -11,7 +11,7 @@ from voicenym.errors import VoicenymError
 from voicenym.private import private_folder, write_private
 from voicenym.training.run.fit import LAST
 
-BEGUN = "begun.json"
+SETTINGS_FILE = "begun.json"
 
 
 def check_resume(folder: Path, settings: Mapping[str, Any]) -> None:
@@ -24,7 +24,7 @@ def check_resume(folder: Path, settings: Mapping[str, Any]) -> None:
     Raises:
         VoicenymError: it has changed, or cannot be written.
     """
-    path = folder / BEGUN
+    path = folder / SETTINGS_FILE
     now = json.loads(json.dumps(dict(settings)))
     try:
         if (folder / f"{LAST}.ckpt").exists() and path.exists():

@@ -57,8 +57,8 @@ class SpeakerCrops(Epoch[tuple[torch.Tensor, int]]):
 
     def drawn(self, rng: np.random.Generator) -> tuple[torch.Tensor, int]:
         label = int(rng.integers(self.classes))
-        speaker, pace = divmod(label, len(self._speeds))
-        speed = self._speeds[pace]
+        speaker, index = divmod(label, len(self._speeds))
+        speed = self._speeds[index]
         own = self._utterances[speaker]
         # A longer recording holds more: it is drawn in proportion.
         lengths = np.array([utterance.length for utterance in own], dtype=np.float64)

@@ -113,12 +113,12 @@ def prepared(
     """
     utterances = _in_places(folder, [*train, *held_out], how or ORIGINAL, report)
     count = len(train)
-    learnt = [one for one in utterances[:count] if one is not None]
+    training = [one for one in utterances[:count] if one is not None]
     watched = [one for one in utterances[count:] if one is not None]
-    for wanted, found, what in ((train, learnt, "train on"), (held_out, watched, "hold out")):
+    for wanted, found, what in ((train, training, "train on"), (held_out, watched, "hold out")):
         if wanted and not found:
             raise CorpusError(f"of {len(wanted)} recordings to {what} none can be used; give more")
-    return learnt, watched
+    return training, watched
 
 
 def progress(count: int, what: str, say: Callable[[str], None]) -> Callable[[int], None]:

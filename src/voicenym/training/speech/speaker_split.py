@@ -27,18 +27,18 @@ def speaker_split(
     Raises:
         CorpusError: a single recording.
     """
-    spoken = sorted(recordings)
-    speakers = sorted({recording.speaker for recording in spoken})
-    names = speakers if len(speakers) > 1 else [recording.name for recording in spoken]
+    ordered = sorted(recordings)
+    speakers = sorted({recording.speaker for recording in ordered})
+    names = speakers if len(speakers) > 1 else [recording.name for recording in ordered]
     if len(names) < 2:
         raise CorpusError(
             f"{len(names)} {what} are too few to learn from and to keep one out to judge by; give "
             "more"
         )
     out = _drawn(names, min(len(names) - 1, max(1, round(share * len(names)))), (seed, 72))
-    held = [(r.speaker if len(speakers) > 1 else r.name) in out for r in spoken]
-    train = [recording for recording, away in zip(spoken, held, strict=True) if not away]
-    return train, [recording for recording, away in zip(spoken, held, strict=True) if away]
+    held = [(r.speaker if len(speakers) > 1 else r.name) in out for r in ordered]
+    train = [recording for recording, away in zip(ordered, held, strict=True) if not away]
+    return train, [recording for recording, away in zip(ordered, held, strict=True) if away]
 
 
 def verification_split(
@@ -70,8 +70,8 @@ def verification_split(
         )
     out = _drawn(able, wanted, (seed, 71))
     train = [recording for recording in recordings if recording.speaker not in out]
-    judged = [recording for name in sorted(out) for recording in by_speaker[name][:MOST_HELD_OUT]]
-    return train, judged
+    held_out = [recording for name in sorted(out) for recording in by_speaker[name][:MOST_HELD_OUT]]
+    return train, held_out
 
 
 def _drawn(names: Sequence[str], count: int, seed: tuple[int, int]) -> set[str]:

@@ -53,11 +53,11 @@ def phonemes(text: str, language: str = "en-us") -> str:
         VoicenymError: it does not know the language.
     """
     parts = CLAUSE.split(text.strip())
-    spoken = []
+    clauses = []
     for clause, mark in zip(parts[::2], [*parts[1::2], ""], strict=True):
         if clause.strip():
-            spoken.append(_espeak(clause.strip(), language) + mark[:1])
-    return " ".join(spoken)
+            clauses.append(_espeak(clause.strip(), language) + mark[:1])
+    return " ".join(clauses)
 
 
 def _espeak(clause: str, language: str) -> str:

@@ -46,4 +46,4 @@ def discriminator_outputs(
     discriminators: Iterable[torch.nn.Module], waveform: torch.Tensor
 ) -> list[DiscriminatorOutput]:
     """Outputs of all discriminators for waveforms ``[batch, time]``."""
-    return [said for one in discriminators for said in one(waveform)]
+    return [output for discriminator in discriminators for output in discriminator(waveform)]

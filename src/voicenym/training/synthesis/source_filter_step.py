@@ -43,21 +43,21 @@ class SourceFilter(Speaking):
         crop = SynthesisCrop(*batch)
         acoustic, vocoder = self.network.acoustic, self.network.vocoder
         real = self.frames(crop.samples)
-        said = acoustic(crop.content, crop.f0, crop.vector).float()
+        predicted = acoustic(crop.content, crop.f0, crop.vector).float()
         # in deviations, so that no band outweighs the others
-        off = ((said - real) / acoustic.standardize.deviation).square().mean()
+        off = ((predicted - real) / acoustic.standardize.deviation).square().mean()
         made = vocoder(real, crop.f0, crop.vector, self.seeds(len(crop.f0)))
         with torch.autocast(self.device.type, enabled=False):
-            apart = synthesis_losses.log_spectral_distance(crop.samples, made.float())
+            spectral_distance = synthesis_losses.log_spectral_distance(crop.samples, made.float())
         self.log("train/mels", off.detach(), prog_bar=True)
-        self.log("train/spectra", apart.detach(), prog_bar=True)
+        self.log("train/spectra", spectral_distance.detach(), prog_bar=True)
         if self._trainer is None:
-            return off + apart
+            return off + spectral_distance
         optimizers = self.optimizers()
         assert isinstance(optimizers, list)
-        for optimizer, loss in zip(optimizers, (off, apart), strict=True):
+        for optimizer, loss in zip(optimizers, (off, spectral_distance), strict=True):
             self.update(optimizer, loss)
-        return (off + apart).detach()
+        return (off + spectral_distance).detach()
 
 
 def mels_of(network: AcousticNsf) -> synthesis_losses.LogMel:

@@ -96,7 +96,7 @@ def conditioned(
         "pitch": folder / "pitch" / identity({**pitch, **cut}),
         "speaker": folder / "speaker" / identity(_called(speaker)),
     }
-    hears: dict[str, Callable[[Assembly, torch.Tensor], torch.Tensor]] = {
+    extractors: dict[str, Callable[[Assembly, torch.Tensor], torch.Tensor]] = {
         "content": conditioning.whole_content,
         "pitch": conditioning.whole_pitch,
         "speaker": conditioning.whole_vector,
@@ -112,7 +112,7 @@ def conditioned(
             if not samples.any():
                 continue
             for name in missing:
-                keep(files[name], hears[name](parts, samples).float().cpu().numpy())
+                keep(files[name], extractors[name](parts, samples).float().cpu().numpy())
         vector = torch.from_numpy(np.load(files["speaker"], allow_pickle=False))
         made.append(
             ConditionedUtterance(

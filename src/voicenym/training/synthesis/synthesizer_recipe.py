@@ -56,8 +56,8 @@ class SynthesizerRecipe(SpeechRecipe):
         if self.whisper is not None:
             recogniser = published(Path(place_of(self.whisper))).network.encoder
         folders = folder_of("content", self.content), folder_of("speaker", self.speaker)
-        parts, learnt = steps.parts(config, *folders, self.start)
-        steps.check_resumable(self.output, parts, learnt, config)
+        parts, record = steps.parts(config, *folders, self.start)
+        steps.check_resumable(self.output, parts, record, config)
         chosen, kept = speaker_split(self.recordings(report), config.held_out, config.seed)
         place = self.cache_folder / "heard"
         device = "cuda" if resources["machine"].cuda else "cpu"
@@ -78,5 +78,5 @@ class SynthesizerRecipe(SpeechRecipe):
             "optimizer steps, discriminators' included": outcome.steps,
             "mel distance on speakers kept out": round(outcome.best, 4),
         }
-        save(parts.synthesizer, self.output, half=self.half, card=card, **learnt.config())
+        save(parts.synthesizer, self.output, half=self.half, card=card, **record.config())
         return self.result(outcome, {"mel distance on held-out speakers": outcome.best})

@@ -187,9 +187,9 @@ class Adversarial(Speaking):
         self.log("train/mel distance", distance.detach(), prog_bar=True)
         if self.recipe.spectra:
             with torch.autocast(self.device.type, enabled=False):
-                apart = synthesis_losses.multi_resolution_stft(crop.samples, made)
-            self.log("train/spectra", apart.detach())
-            loss = loss + self.recipe.spectra * apart
+                spectral_distance = synthesis_losses.multi_resolution_stft(crop.samples, made)
+            self.log("train/spectra", spectral_distance.detach())
+            loss = loss + self.recipe.spectra * spectral_distance
         for states in self._states:
             of_words = states.to(self.device)(crop.samples, made)
             self.log("train/words", of_words.detach(), prog_bar=True)
@@ -214,11 +214,12 @@ class Adversarial(Speaking):
             discriminator_outputs(self.judges, real),
             discriminator_outputs(self.judges, fake.detach()),
         )
-        told = synthesis_losses.discriminator_least_squares(
-            [said.score.float() for said in of_real], [said.score.float() for said in of_fake]
+        loss = synthesis_losses.discriminator_least_squares(
+            [output.score.float() for output in of_real],
+            [output.score.float() for output in of_fake],
         )
-        self.update(optimizer, told)
-        self.log("discriminators", told.detach())
+        self.update(optimizer, loss)
+        self.log("discriminators", loss.detach())
         # gradients go through the discriminators, not to them
         self.judges.requires_grad_(False)
         try:
@@ -228,10 +229,10 @@ class Adversarial(Speaking):
         finally:
             self.judges.requires_grad_(True)
         deceiving = synthesis_losses.generator_least_squares(
-            [said.score.float() for said in of_fake]
+            [output.score.float() for output in of_fake]
         )
         matching = synthesis_losses.feature_matching(
-            [said.features for said in of_real], [said.features for said in of_fake]
+            [output.features for output in of_real], [output.features for output in of_fake]
         )
         self.log("train/features", matching.detach())
         self.log("train/deceiving", deceiving.detach())

@@ -56,9 +56,13 @@ def parts(
         DependencyError, VoicenymError: folders of something else, a recipe that cannot be trained,
             or parts that do not fit each other.
     """
-    heard, who = contents.load(content), encoders.load(speaker)
+    content_encoder, speaker_encoder = contents.load(content), encoders.load(speaker)
     if start is None:
-        options = {**config.options, "content": heard.size, "speaker": who.size}
+        options = {
+            **config.options,
+            "content": content_encoder.size,
+            "speaker": speaker_encoder.size,
+        }
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(config.seed)
             network = synthesizers.make(config.synthesizer, options)
@@ -74,28 +78,31 @@ def parts(
     if isinstance(network, AcousticNsf) and config.adversarial < 1.0:
         raise VoicenymError(f"{network.kind} learns without discriminators: give adversarial: 1.0")
     known = (tuple(sorted(names(place))) for place in (content, speaker))
-    return Assembly(heard, who, network, config.settings), TrainingRecord(config.settings, *known)
+    return Assembly(content_encoder, speaker_encoder, network, config.settings), TrainingRecord(
+        config.settings, *known
+    )
 
 
 def check_resumable(
-    folder: Path, parts: Assembly, learnt: TrainingRecord, config: SynthesizerConfig
+    folder: Path, parts: Assembly, record: TrainingRecord, config: SynthesizerConfig
 ) -> None:
     """Refuse to go on with a run that was begun with other parts.
 
     Raises:
-        VoicenymError: as :func:`voicenym.training.run.resume_check.begun`.
+        VoicenymError: as :func:`voicenym.training.run.resume_check.check_resume`.
     """
-    (told,) = learnt.config().values()
+    (settings,) = record.config().values()
     network = parts.synthesizer
     judges = config.judges if config.adversarial < 1.0 else {}
     check_resume(
-        folder, {**told, "synthesizer": {network.kind: network.config()}, "discriminators": judges}
+        folder,
+        {**settings, "synthesizer": {network.kind: network.config()}, "discriminators": judges},
     )
 
 
 def train(
     network: Synthesizer,
-    heard: Sequence[ConditionedUtterance],
+    utterances: Sequence[ConditionedUtterance],
     held_out: Sequence[ConditionedUtterance],
     config: SynthesizerConfig,
     folder: Path,
@@ -109,7 +116,7 @@ def train(
 
     Args:
         network: new, or with weights to continue from.
-        heard: training utterances.
+        utterances: training utterances.
         held_out: the same of held-out speakers, for validation.
         config: of the training.
         folder: of checkpoints and logs; an interrupted run there continues.
@@ -131,7 +138,7 @@ def train(
     if config.words and recogniser is None:
         raise VoicenymError("the configuration weighs words: give a Whisper, --whisper")
     count = machine.crops(config.every, config.batch)
-    crops = SynthesisCrops(heard, config.seconds, config.peak, count, config.seed)
+    crops = SynthesisCrops(utterances, config.seconds, config.peak, count, config.seed)
     middles = CentreCrops(held_out, config.peak, VALIDATION_UTTERANCES, -(-FFT // network.hop))
     if not len(middles):
         raise CorpusError("nothing of the speakers kept out is long enough to watch by; give more")
