@@ -56,7 +56,7 @@ def test_ivectors_are_trained_on_speech_as_it_is_or_anonymized(voices, tmp_path,
         "--quiet", *anonymized,
     )  # fmt: skip
     assert told.exit_code == 0, told.output
-    assert (tmp_path / "shelf").exists() == bool(system)
+    assert (tmp_path / "speech").exists() == bool(system)
     found = verifier(f"ivector:{tmp_path}")
     assert found.version in told.output
     assert isinstance(found.backend(), PLDA)

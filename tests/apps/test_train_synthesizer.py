@@ -73,7 +73,7 @@ def test_what_is_trained_drops_into_a_pipeline(train, buzzers, small_parts, tmp_
     assert told["card"]["mel distance on speakers kept out"] > 0
     for name in ("last.ckpt", "best.ckpt", "curve.jsonl"):
         assert (out / name).is_file(), name
-    assert (out / "shelf").stat().st_mode & 0o077 == 0
+    assert (out / "speech").stat().st_mode & 0o077 == 0
     parts = [text for name in ("content", "speaker", "loh") for text in (f"--{name}", own[name])]
     told = run("models", "assemble", *parts, "--synthesizer", out, "-o", tmp_path / "ssl")
     assert "hubert-soft, ecapa, istft-vocoder; loh" in told
@@ -114,7 +114,7 @@ def test_mistakes_are_one_line(train, small_parts, buzzers, tmp_path):
     (tmp_path / "empty").mkdir()
     assert "no recordings" in train(out, data=tmp_path / "empty")
     (out / "last.ckpt").touch()
-    assert "begun with content" in train(out, content=b1["content"])
+    assert "started with content" in train(out, content=b1["content"])
 
 
 def test_a_speaker_encoder_is_named_as_a_verifier_is(tmp_path):

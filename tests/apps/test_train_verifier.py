@@ -54,7 +54,7 @@ def test_a_verifier_is_trained_judged_kept_and_heard_with(buzzers, tmp_path, com
     card = json.loads((out / "config.json").read_text())["card"]
     assert card["speakers"] == 3
     assert card["steps"] == 4
-    assert stat.S_IMODE((out / "shelf").stat().st_mode) == 0o700
+    assert stat.S_IMODE((out / "speech").stat().st_mode) == 0o700
     from voicenym.verification.verifiers import verifier
 
     vectors = verifier(str(out)).embed([np.ones(8_000, np.float32), np.zeros(400, np.float32)])

@@ -97,7 +97,7 @@ def test_vectors_of_another_size_or_without_a_voice_are_refused(name, methods, s
     size = 1 if name == "formant-pitch" else 23
     with pytest.raises(VoicenymError):
         method(torch.ones(size), who)
-    with pytest.raises(VoicenymError, match="nobody was heard"):
+    with pytest.raises(VoicenymError, match="holds no speech"):
         method(torch.zeros(24), who)
     with pytest.raises(VoicenymError, match="not finite"):
         method(torch.full((24,), float("nan")), who)

@@ -123,7 +123,7 @@ def test_bad_vectors_and_parameters_are_refused(pool, key):
     method = Selection(pool, world=20, region=10)
     with pytest.raises(VoicenymError, match="has 25 elements"):
         method(torch.ones(25), key.pseudonym("a"))
-    with pytest.raises(VoicenymError, match="nobody was heard"):
+    with pytest.raises(VoicenymError, match="holds no speech"):
         method(torch.zeros(24), key.pseudonym("a"))
     for wrong in ({"choice": "odd"}, {"affinity": "l2"}, {"sex": "f"}, {"region": 0}, {"share": 0}):
         with pytest.raises(UnknownSystemError):

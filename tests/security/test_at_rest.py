@@ -336,7 +336,7 @@ def test_a_training_with_its_logs_checkpoints_and_speech(run, tmp_path, people):
     run(0, *arguments, "--batch", 4, "--accelerator", "cpu", "-j", 0)
     assert_private(out)
     names = {path.name for path in out.rglob("*")}
-    assert {"last.ckpt", "curve.jsonl", "shelf", TAG} <= names
+    assert {"last.ckpt", "curve.jsonl", "speech", TAG} <= names
     assert any(name.startswith("events.out.tfevents") for name in names)
 
 

@@ -183,7 +183,7 @@ def test_the_command_says_all_of_it(command, folder, tmp_path):
             assert name in messages
         assert "become .wav" in messages
         assert "call.amr" in messages
-    assert "noise.wav: no speech was heard" in messages
+    assert "noise.wav: no speech was found" in messages
     assert "good.wav: no speech" not in messages
     assert sorted(p.name for p in (tmp_path / "out/ann").iterdir()) == [
         "call.wav", "good.wav", "inside.wav", "noise.wav",

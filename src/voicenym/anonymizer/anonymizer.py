@@ -24,12 +24,13 @@ BLOCK_SECONDS = 40.0
 """Whole recordings are fed to their stream in blocks of this length, whatever reads them."""
 BY_SIGNAL, BY_VERIFIERS = "signal", "verifiers"
 COMPARISONS = (BY_SIGNAL, BY_VERIFIERS)
-"""How outputs are compared with inputs: by the signal, or by bundled verifiers where the output is
-meant to sound like the input."""
+"""Comparisons of outputs with inputs: by the signal, or by bundled verifiers if the output is meant
+to sound like the input.
+"""
 
 
 def listed(revisions: Sequence[int]) -> str:
-    """As in messages: ``1 and 2``."""
+    """Revisions as text for messages: ``1 and 2``."""
     return " and ".join(str(revision) for revision in revisions)
 
 
@@ -61,7 +62,7 @@ class Anonymizer(ABC):
     """Revisions of this release, in rising order; each gives the same voices in every release. A
     change of the output, by other weights too, is a new revision."""
     compared_by: ClassVar[str] = BY_SIGNAL
-    """How outputs are compared with inputs when files are written, one of :data:`COMPARISONS`."""
+    """Comparison of outputs with inputs when files are written, one of :data:`COMPARISONS`."""
     streams: ClassVar[bool] = True
     """Whether it works live. A system with a profile reads the whole recording first."""
 
@@ -204,10 +205,7 @@ class Anonymizer(ABC):
 
     def _stream(self, pseudonyms: Sequence[Pseudonym], rate: int, profile: Any) -> Stream:
         if self.needs_profile and profile is None and not self.profile_optional:
-            raise AudioError(
-                f"{self.card.name} must hear the whole recording first: pass profile= from "
-                f"{self.card.name}.profiling(rate, channels), or choose a system that streams"
-            )
+            raise AudioError("must analyse the whole recording first: pass profile= from ")
         working = self.working_rate(rate)
         core = self.core_for(pseudonyms, rate, profile)
         return Stream(core, rate, working, len(pseudonyms), self.device)

@@ -1,4 +1,4 @@
-"""What a system is, promises and was measured to do."""
+"""Cards: descriptions of systems with their measured figures."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Card:
-    """What a system is, needs, promises, and where it fails.
+    """Description of a system: method, needs, promises, and limits.
 
     Args:
         name: as typed by a user.

@@ -18,7 +18,7 @@ MAX_WORKING_RATE = 16_000
 def working_rate(rate: int) -> int:
     """The rate at which a recording of ``rate`` Hz is processed: itself, within 8 to 16 kHz.
 
-    Above 8 kHz the spectrum still tells speakers apart and none of the systems treats it, so a
+    Above 8 kHz the spectrum still identifies speakers and none of the systems processes it, so a
     recording of a higher rate is processed at 16 kHz and its upper band is left silent.
     """
     return min(max(rate, MIN_WORKING_RATE), MAX_WORKING_RATE)

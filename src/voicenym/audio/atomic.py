@@ -1,7 +1,8 @@
 """Files that get their name when they are complete, and removal of partial files.
 
 A process that writes a temporary file holds a lock on it, which the system drops when the process
-ends, however it ends. So :func:`sweep` tells what a dead process left from what one is writing.
+ends, however it ends. By this lock :func:`sweep` distinguishes files of dead processes from files
+that are being written.
 """
 
 from __future__ import annotations
@@ -163,7 +164,7 @@ def temporary_folder(beside: Path) -> Iterator[Path]:
 def sweep(folder: Path) -> None:
     """Remove the temporary files and folders that dead processes left in ``folder``.
 
-    What a living process holds stays, and so does what cannot be told.
+    Files of living processes stay, and so do files whose process is unknown.
     """
     if fcntl is None:
         return

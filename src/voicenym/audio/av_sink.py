@@ -136,7 +136,7 @@ class AvSink:
             self._layout = _ALAC_LAYOUTS.get(channels, self._layout)
         options: dict[str, str] = {}
         if name == "opus" and channels in (3, 5, 7):
-            # As discrete channels: ffmpeg's surround mapping gives them back in another order.
+            # Discrete channels, because ffmpeg's surround mapping returns them in another order.
             options["mapping_family"] = "255"
         self._stream = self._container.add_stream(self._codec.name, rate=rate, layout=self._layout)
         context = self._context = self._stream.codec_context

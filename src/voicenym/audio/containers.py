@@ -16,7 +16,7 @@ _LOSSLESS = ("flac", "alac", *_G711, *PCM_BYTES, *_BIG_ENDIAN)
 
 @dataclass(frozen=True)
 class Container:
-    """How ffmpeg calls a container, and its codecs, the default one first."""
+    """ffmpeg's name of a container, and its codecs, the default one first."""
 
     muxer: str
     codecs: tuple[str, ...]

@@ -1,7 +1,8 @@
 """The boxes of mp4, mov and 3gp files (ISO/IEC 14496-12), as far as they matter to safety.
 
 libav makes an index of all samples that a film promises, whatever its file can hold: some hundred
-bytes may promise thousands of millions. :func:`promises_too_much` tells before libav is asked.
+bytes may promise thousands of millions. :func:`promises_too_much` checks this before libav opens
+the file.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _VISUAL = 86
 
 @dataclass(frozen=True)
 class Box:
-    """Where a box lies.
+    """The position of a box.
 
     Args:
         kind: its four letters.
@@ -74,7 +75,7 @@ def boxes(file: IO[bytes], start: int, end: int, seen: list[int] | None = None) 
 
 @dataclass
 class _Track:
-    """What a track says of its samples."""
+    """Sample counts of a track."""
 
     samples: int = 0
     size: int = 0

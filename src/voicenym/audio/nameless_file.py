@@ -15,10 +15,10 @@ class Bare:
 
 
 def reading(file: IO[bytes]) -> Any:
-    """What a decoder needs of a file."""
+    """Methods of a file that a decoder uses."""
     return Bare(file, "read", "readinto", "seek", "tell")
 
 
 def writing(file: IO[bytes]) -> Any:
-    """What an encoder needs of a file."""
+    """Methods of a file that an encoder uses."""
     return Bare(file, "write", "seek", "tell")

@@ -1,6 +1,6 @@
 """Serial numbers of Ogg streams: libsndfile draws them from the clock, and they are set to zero.
 
-A drawn number tells when a file was written, and makes two outputs of one run differ. Every page
+A random number reveals when a file was written, and makes two outputs of one run differ. Every page
 bears the number and a checksum over it (RFC 3533). A CRC is linear: what the change of four bytes
 does to it follows from these bytes and the number of bytes after them, so that no page is summed
 again.
@@ -16,7 +16,7 @@ _POLYNOMIAL = 0x04C11DB7
 _HEADER = 27
 """Bytes of a page before its table of segments."""
 _SERIAL, _CHECKSUM, _SEGMENTS = 14, 22, 26
-"""Where they stand in a page."""
+"""Offsets of the fields in a page."""
 _AFTER_SERIAL = _SERIAL + 4
 
 
@@ -71,7 +71,7 @@ def _power(exponent: int) -> int:
 
 @cache
 def _shift(count: int) -> int:
-    """What ``count`` more bytes, and the CRC's own 32 bits, multiply a polynomial with."""
+    """Factor of a polynomial for ``count`` more bytes and the CRC's own 32 bits."""
     product = _POLYNOMIAL  # x ** 32
     for exponent in range(count.bit_length()):
         if count >> exponent & 1:

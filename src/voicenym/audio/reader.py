@@ -88,7 +88,7 @@ class Reader(Closing):
 
 
 def open_reader(source: str | os.PathLike[str] | BinaryIO, *, lenient: bool = False) -> Reader:
-    """Open a recording; what it is is told by its content, not by its name.
+    """Open a recording; its content, not its name, determines the format.
 
     Args:
         source: a path, or a binary file object (one that cannot seek is read into memory).

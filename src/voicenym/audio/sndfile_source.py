@@ -25,7 +25,7 @@ VORBIS_ORDER = {
     7: (0, 2, 1, 5, 6, 4, 3),
     8: (0, 2, 1, 6, 7, 4, 5, 3),
 }
-"""Which channel of the order that WAVE and ffmpeg have stands where in Vorbis (I, 4.3.9)."""
+"""Channel order of Vorbis (I, 4.3.9), as indices into that of WAVE and ffmpeg."""
 _OTHERS = ("GSM610", "MPEG_LAYER_III", "MPEG_LAYER_II", "MPEG_LAYER_I")
 """Codings that may stand in WAVE, and that libsndfile cannot go back to the beginning of."""
 _UNKNOWN_FRAMES = 1 << 62

@@ -147,7 +147,7 @@ def _mp3_broken(file: BinaryIO, size: int) -> bool:
 
 
 def xing(file: BinaryIO, rate: int) -> tuple[int | None, int | None]:
-    """What an mp3's Xing, Info or VBRI header promises: MPEG frames, and samples (LAME's tag)."""
+    """Lengths in an mp3's Xing, Info or VBRI header: MPEG frames, and samples (LAME's tag)."""
     frame = _first_frame(file)
     if frame[36:40] == b"VBRI" and len(frame) >= 54:  # Fraunhofer's encoder
         return struct.unpack(">I", frame[50:54])[0], None

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Format:
-    """How a recording is stored; nothing here describes who or what was recorded.
+    """Storage format of a recording; nothing here describes who or what was recorded.
 
     Args:
         container: a name in ``voicenym.audio.containers.CONTAINERS``, or of a kind that is read

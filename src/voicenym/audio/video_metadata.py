@@ -37,7 +37,7 @@ _SEI = {"h264": (1, 0x1F, 0, 6), "hevc": (2, 0x3F, 1, 39)}
 _START = b"\x00\x00\x01"
 _USER_DATA = 0xB2
 _ENCODERS_WITH_QUIRKS = re.compile(rb"XviD\d{1,4}C?|DivX\d{1,4}(?:Build|[bB])?\d{1,5}p?")
-"""What decoders read in MPEG-4's user data to follow two encoders' deviations; it stays."""
+"""MPEG-4 user data that decoders read to follow two encoders' deviations; it stays."""
 _PLAIN = ("vp8", "vp9", "ffv1")
 """Codings without room for anything but picture."""
 
@@ -217,7 +217,7 @@ def _mjpeg(data: bytes) -> bytes:
 
 
 def _scan_end(data: bytes, at: int) -> int:
-    """Where the entropy-coded data of a scan ends: at a marker that is no restart."""
+    """End of the entropy-coded data of a scan: a marker that is no restart."""
     while (at := data.find(b"\xff", at)) >= 0 and at + 1 < len(data):
         if data[at + 1] and not 0xD0 <= data[at + 1] <= 0xD7:
             return at

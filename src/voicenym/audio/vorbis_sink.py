@@ -62,8 +62,8 @@ class VorbisSink(AvSink):
     def _trimmed(self) -> Iterator[Any]:
         """Packets up to the last sample, the last one marked with what of it is padding.
 
-        How much a packet holds is told by decoding it: ffmpeg's own reckoning is wrong where long
-        blocks change to short ones, and at the end.
+        Decoding a packet gives its length: ffmpeg's own count is wrong where long blocks change to
+        short ones, and at the end.
         """
         decoded = 0
         with libav.open_input(cast(BinaryIO, self._ogg), "ogg") as ogg:

@@ -14,7 +14,7 @@ from voicenym.pseudonym import DERIVATION_VERSION, Key, Pseudonym
 
 @dataclass(frozen=True)
 class Job:
-    """What holds for all items of a batch.
+    """Settings of all items of a batch.
 
     Args:
         system: name of the system.
@@ -26,8 +26,8 @@ class Job:
         version: of its weights, where they do not come along.
         revision: of the system: another one gives other voices.
         log: JSON-lines file, also what a later run resumes from.
-        opaque: outputs have drawn names: original names stay out of the log, order and times tell
-            nothing of them.
+        opaque: outputs have drawn names: original names stay out of the log, and order and times do
+            not reveal them.
         fresh: the key is drawn for this run, so that no output there can be of an earlier part.
     """
 
@@ -47,7 +47,7 @@ class Job:
         return self.key.pseudonym(item.speaker, item.utterance if self.per_utterance else None)
 
     def stamp(self) -> dict[str, Any]:
-        """What must be equal for an output of an earlier run to count as done."""
+        """Settings that must be equal for an output of an earlier run to count as done."""
         weights = {"weights": self.version} if self.version else {}
         return {
             "system": self.system,
@@ -62,12 +62,12 @@ class Job:
 
 @dataclass
 class Summary:
-    """What became of a batch.
+    """Outcome of a batch.
 
     Args:
         done: recordings that were anonymized.
         skipped: recordings whose output was there already.
-        untried: recordings that were not begun, because the run stopped at the first failure.
+        untried: recordings that were not processed, because the run stopped at the first failure.
         seconds: of audio that were anonymized.
         failures: the source and the reason of each recording that failed.
         warnings: for the user, each a sentence.
@@ -90,7 +90,7 @@ class Outcome:
         result: what was written; None where nothing was.
         reason: why it failed; None where it did not.
         skipped: its output was there already, as this run writes it.
-        input_check: tells whether the recording is still the same; see ``RunState``.
+        input_check: tag that shows whether the recording is still the same; see ``RunState``.
     """
 
     item: Item

@@ -56,8 +56,8 @@ def run(
         CorpusError: another run works on the folder, or an earlier one made it otherwise.
         VoicenymError: the system cannot work at all.
     """
-    if job.opaque:  # by drawn names, so that no order of anything tells the old ones
-        items = sorted(items, key=lambda item: item.target)
+    if job.opaque:  # by drawn names, so that no order reveals the original ones items =
+        sorted(items, key=lambda item: item.target)
     summary = Summary()
     with LocalRunState(job.log) if state is None else state as state:
         _check_stamps(job, items, state)
@@ -73,7 +73,7 @@ def run(
                 report(outcome)
 
         def tasks() -> Iterator[Task]:
-            """What is to be done, in order; what needs no work is settled on the way."""
+            """Items to process, in order; items that need no work are settled on the way."""
             for item in items:
                 name = output_name(item.target, job.log)
                 if not state.claim(name, f"process {os.getpid()}"):
@@ -108,7 +108,7 @@ def level_times(job: Job, items: Sequence[Item], tables: Iterable[Path] = ()) ->
 
 
 def log_line(job: Job, outcome: Outcome) -> Line:
-    """A line of the log; nothing in it tells the key, and nothing the names if they are opaque."""
+    """A line of the log; it does not reveal the key, nor names if they are opaque."""
     line: Line = {"version": voicenym.__version__, **job.stamp()}
     line["output"] = output_name(outcome.item.target, job.log)
     line["speaker_rule"] = speaker_rule.RULE
@@ -139,7 +139,7 @@ def _count(summary: Summary, outcome: Outcome) -> None:
 
 
 def _is_news(job: Job, outcome: Outcome, state: RunState) -> bool:
-    """Whether the state does not know it; a refusal changes nothing of an output that stays."""
+    """Whether the state does not contain it yet; a refusal does not change an output that stays."""
     if outcome.result is not None:
         return True
     known = state.lines.get(output_name(outcome.item.target, job.log), {})
@@ -190,7 +190,7 @@ def _is_as_logged(item: Item, line: Line) -> bool:
 
 
 def _plan(job: Job, item: Item, state: RunState) -> Task | Outcome:
-    """What to do for an item, or its outcome where nothing is to be done."""
+    """The task of an item, or its outcome if nothing is to be done."""
     if job.overwrite or not item.target.is_file():
         return Task(item)
     line = state.lines.get(output_name(item.target, job.log))

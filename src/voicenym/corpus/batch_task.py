@@ -113,7 +113,7 @@ class Worker:
 
 
 def input_check(job: Job, item: Item) -> str | None:
-    """A tag of what the recording holds, which tells nothing without the key.
+    """A tag of the recording's content, which reveals nothing without the key.
 
     None where there is no state to keep it in, or no regular file to read.
     """
@@ -140,7 +140,9 @@ def _digest(path: Path, size: int, modified: int) -> str:
 
 
 def in_words(error: BaseException, item: Item | None = None) -> str:
-    """What went wrong, for a user; a defect of ours says so, with its traceback if asked for."""
+    """The message of an error for a user; defects of voicenym are named as such, with a traceback
+    if asked for.
+    """
     about = "" if item is None else f"{item.source}: "
     if isinstance(error, VoicenymError):
         return str(error)

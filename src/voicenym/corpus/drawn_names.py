@@ -23,9 +23,9 @@ class Names:
         return self.key.tag("speaker", speaker)[:DIGITS]
 
     def utterance(self, speaker: str, utterance: str) -> str:
-        """Of a recording, an utterance, a cut or a supervision of that speaker."""
+        """Id of a recording, an utterance, a cut or a supervision of a speaker."""
         return self.key.tag("utterance", f"{speaker}\0{utterance}")[:DIGITS]
 
     def other(self, kind: str, name: str) -> str:
-        """Of another thing that has an id, apart from all other kinds."""
+        """Id of an object of another kind; ids of different kinds are unrelated."""
         return self.key.tag(kind, name)[:DIGITS]

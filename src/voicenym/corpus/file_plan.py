@@ -49,8 +49,8 @@ class Item:
         target: path of the anonymized recording.
         speaker: who speaks in it.
         utterance: its name within the corpus.
-        former: who spoke in it by rule 1 of :mod:`voicenym.corpus.speaker_rule`, by which corpora
-            were begun that this run may go on with; empty where the rule does not matter.
+        former: who spoke in it by rule 1 of :mod:`voicenym.corpus.speaker_rule`, by which earlier
+            runs named speakers; such a run may be continued. Empty where the rule does not matter.
     """
 
     source: Path | Openable
@@ -77,7 +77,7 @@ def plan(
     speaker: str | None = None,
     level: speaker_rule.Level = None,
 ) -> list[Item]:
-    """Items for files and folder trees; who speaks is told by :mod:`voicenym.corpus.speaker_rule`.
+    """Items for files and folder trees; :mod:`voicenym.corpus.speaker_rule` names the speakers.
 
     A recording of a tree goes to the same place below ``output``. A file goes to ``output`` (a file
     name, or a folder that exists), or beside itself.

@@ -54,7 +54,7 @@ class SkippedFile:
 
 @dataclass
 class Found:
-    """What a folder holds: recordings in the order of their names, and everything else."""
+    """Content of a folder: recordings in the order of their names, and all other files."""
 
     recordings: list[Path] = field(default_factory=list)
     skipped: list[SkippedFile] = field(default_factory=list)

@@ -11,7 +11,7 @@ from voicenym.corpus.id_checks import LONGEST, check_word
 from voicenym.errors import CorpusError
 
 BLANKS = " \t\r\v\f"
-"""What parts a name from its value, as in Kaldi; the rest of Unicode's spaces are characters."""
+"""Separators of a name and its value, as in Kaldi; other Unicode spaces are characters."""
 
 
 def by_bytes(text: str) -> bytes:

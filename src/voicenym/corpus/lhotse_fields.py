@@ -19,7 +19,7 @@ from voicenym.errors import CorpusError
 LABELS = ("language", "gender")
 """Fields of a supervision that travel: one word each."""
 TEXTS = ("text", "alignment")
-"""Fields of a supervision that hold what is said; they travel if they are named."""
+"""Fields of a supervision with the text; they are copied only if they are named."""
 
 
 @dataclass(frozen=True)

@@ -170,7 +170,7 @@ def _source(path: Path, recording: Any) -> Path:
 
 
 def _passages(path: Path, source: Path, cuts: list[Any]) -> Iterator[tuple[Passage, Any]]:
-    """What each supervision covers of its cut, and the supervision, starting at 0."""
+    """Interval of each supervision in its cut, and the supervision, starting at 0."""
     for cut in cuts:
         known = cut.recording.sources[0].channels
         for one in cut.supervisions:

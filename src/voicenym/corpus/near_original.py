@@ -29,32 +29,34 @@ if TYPE_CHECKING:
     from voicenym.nets.speakers.speaker_encoder import Encoder
 
 NEAR_DISTANCE = 0.025
-"""Log-mel distance up to which a segment is its input."""
+"""Log-mel distance up to which a segment counts as its input."""
 NEAR_CORRELATION = 0.965
-"""Correlation of waveforms from which a segment is its input, unless its pattern is another."""
+"""Correlation of waveforms from which a segment counts as its input, unless its spectra differ."""
 NEAR_SIMILARITY = 0.72
-"""Cosine of two speaker vectors from which a verifier hears the speaker's own recording, where
-outputs are meant to sound as inputs."""
+"""Cosine of speaker vectors from which an output counts as its input, for systems whose outputs are
+meant to sound like inputs.
+"""
 NEAR_VOICE = 0.6
-"""The same where a system speaks anew in a voice that it hears: a copied voice gives 0.62 to 0.85,
-drawn ones up to 0.52."""
+"""The same for systems that load the verifier's encoder: a copied voice gives 0.62 to 0.85, drawn
+voices up to 0.52.
+"""
 MOST_SHARE = 0.25
-"""Share of a channel's segments from which it is its input."""
+"""Share of a channel's segments from which the channel counts as its input."""
 PASSAGE = 5
-"""Segments in a row that are a passage of the input, in however long a recording."""
+"""Number of successive segments that count as a passage of the input, for any length."""
 CHUNK_SECONDS = 4.0
-"""Sound that a verifier hears at once."""
+"""Length of a chunk for the verifier."""
 SHORTEST_SECONDS = 1.0
-"""Of a last chunk that a verifier hears, unless it is the only one."""
+"""Shortest last chunk for the verifier, unless it is the only one."""
 QUIETEST = 1e-4
-"""Root mean square of a chunk below which there is nobody to hear."""
+"""Root mean square of a chunk below which it counts as silence."""
 STEADY_DECIBELS = 2.0
-"""Deviation of the level of frames below which a chunk is a steady sound, and nobody speaks."""
+"""Deviation of frame levels below which a chunk is a steady sound without speech."""
 FRAME_SECONDS = 0.032
 
 
 class NearOriginalCheck:
-    """Hears an input and its output side by side; :meth:`finish` says whether they are one.
+    """Compares an input and its output; :meth:`finish` refuses an output that is nearly its input.
 
     Args:
         system: that makes the output.
@@ -93,7 +95,7 @@ class NearOriginalCheck:
             compared.push_output(block)
 
     def finish(self) -> None:
-        """Judge.
+        """Compare.
 
         Raises:
             AudioError: the output is nearly the input.
@@ -109,8 +111,7 @@ class NearOriginalCheck:
                 if share >= MOST_SHARE:
                     self._refuse(
                         channel,
-                        f"the bundled verifier hears the speaker in {100 * share:.0f} % of it, "
-                        f"cosine {max(similarities):.2f}",
+                        "the bundled verifier finds the speaker in ",
                     )
 
     def _check_signal(self, channel: int, segments: Segments) -> None:

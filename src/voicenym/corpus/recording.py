@@ -15,9 +15,9 @@ from voicenym.corpus.commands import output_of
 from voicenym.errors import AudioError
 
 RATE = 16_000
-"""Rate at which verifiers, recognisers and metrics hear recordings, in Hz."""
+"""Sample rate of verifiers, recognisers and metrics, in Hz."""
 SHORTEST = 0.1
-"""Seconds below which nothing can be told of a voice."""
+"""Seconds below which a recording is too short for a verifier."""
 ADULT = 18
 """Years of age from which a speaker counts as an adult."""
 
@@ -31,7 +31,7 @@ class Recording:
         speaker: who speaks.
         path: of the sound file.
         sex: ``f`` or ``m``, empty where unknown.
-        text: what is said, empty where unknown.
+        text: transcript, empty where unknown.
         start, end: seconds within the file; the whole file where ``end`` is None.
         command: that prints the file, of a Kaldi ``wav.scp`` that the user trusts; empty for the
             file at ``path``.

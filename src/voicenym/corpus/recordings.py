@@ -19,7 +19,7 @@ from voicenym.errors import CorpusError
 FILES = "files"
 """Name of what somebody else anonymized."""
 COLUMNS = ("utterance", "path", "speaker")
-"""What a manifest must have; ``gender``, ``age``, ``text``, ``split``, ``corpus`` are optional."""
+"""Required columns of a manifest; ``gender``, ``age``, ``text``, ``split``, ``corpus`` are optional."""
 
 
 _Row = dict[str, Any]  # of csv.DictReader: None where a row is too short
@@ -77,8 +77,8 @@ def recordings(
             whose paths are relative to it.
         split: only rows of this split; needs a manifest.
         corpus: only rows of this corpus; needs a manifest.
-        left_out: told of recordings whose files are missing and of rows that say too little; the
-            default raises at the first one.
+        left_out: collects recordings whose files are missing and incomplete rows; the default
+            raises at the first one.
         level: which folder below ``source`` names the speaker, where no table does.
         allow_pipes: run the commands of a Kaldi ``wav.scp``, with your rights, when their
             recordings are read.
@@ -174,7 +174,7 @@ def _least(inner: Sequence[Path]) -> int | None:
 
 
 def _words(path: Path) -> str:
-    """What is said, from a file beside a recording; empty where there is none to read."""
+    """Transcript from a file beside a recording; empty where there is none to read."""
     try:
         return path.read_text("utf-8", "replace").strip() if path.is_file() else ""
     except OSError:
@@ -237,7 +237,7 @@ def _readable_rows(path: Path, rows: Sequence[_Row], left_out: LeftOut) -> list[
 
 
 def _with_speakers(rows: Sequence[Mapping[str, str | None]]) -> str:
-    """What to do about rows without a speaker: leave out their corpora, or name them."""
+    """Cure for rows without a speaker: leave out their corpora, or name the speakers."""
     nameless = {row.get("corpus") or "" for row in rows if not row["speaker"]}
     known = sorted({row.get("corpus") or "" for row in rows} - nameless)
     if not known:

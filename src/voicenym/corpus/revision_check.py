@@ -12,7 +12,7 @@ from voicenym.errors import CorpusError
 from voicenym.pseudonym import FIRST_REVISION
 
 WRITTEN_BEFORE: Mapping[str, Any] = {"revision": FIRST_REVISION, "weights": ""}
-"""What a line of the log means where it does not say."""
+"""Revision of a line of the log that names none."""
 
 
 def check_log(log: Path | None, stamp: Mapping[str, Any], replaced: Collection[Path] = ()) -> None:

@@ -118,7 +118,7 @@ class RunLock:
 
 
 def _lives(holder: dict[str, object]) -> bool:
-    """Whether the process that took the lock still runs, as far as can be told."""
+    """Whether the process that took the lock still runs, as far as is known."""
     if not holder:
         return False
     if holder["host"] != socket.gethostname():

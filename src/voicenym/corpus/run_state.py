@@ -1,6 +1,6 @@
 """Run state of a batch: outputs that are done, that failed, and that are in progress.
 
-The runner asks and tells a :class:`RunState` and knows of no file. :class:`LocalRunState` keeps the
+The runner reads and writes a :class:`RunState` and knows no file. :class:`LocalRunState` keeps the
 state in the output folder, for one run at a time on one machine; an engine with workers on several
 machines brings an implementation of its own.
 """
@@ -18,7 +18,7 @@ from voicenym.corpus.run_log import Line, RunLog
 from voicenym.errors import CorpusError
 
 STAMP_DEFAULTS = {"revision": 1}
-"""What lines of earlier releases mean by saying nothing."""
+"""Values that lines of earlier releases imply."""
 STAMP_OPTIONAL = ("weights",)
 
 
@@ -47,13 +47,13 @@ class RunState(Protocol):
 
     @property
     def lines(self) -> Mapping[str, Line]:
-        """What was settled, by output, in this run and earlier ones."""
+        """Settled outputs of this run and earlier ones."""
 
     def claim(self, output: str, worker: str) -> bool:
         """Say that ``worker`` makes this output now; false where another one does."""
 
     def worker(self, output: str) -> str | None:
-        """Who makes this output now."""
+        """The worker that makes this output now."""
 
     def settle(self, line: Line) -> None:
         """Say that ``line["output"]`` is done, or that it failed, and give it free.

@@ -2,10 +2,10 @@
 
 All of a recording is compared, in segments of about a second, each channel with its own:
 
-1. **log-mel distance**: 1 - r, r being the correlation of the two log spectra (24 bands up to
-   4 kHz, 32 ms frames) less their means over the segment, band by band (a gain, a filter), and over
-   the bands, frame by frame (a changing level). 0 is the same pattern, 1 an unrelated one. It does
-   not hear phase, sign, delay, or a change of speed by a percent.
+1. **log-mel distance**: 1 - r, r being the correlation of the two log spectra (24 bands up to 4
+   kHz, 32 ms frames) less their means over the segment, band by band (a gain, a filter), and over
+   the bands, frame by frame (a changing level). 0 is the same pattern, 1 an unrelated one. It
+   ignores phase, sign, delay, and a change of speed by a percent.
 2. **waveform correlation**: normalised, of either sign, at the best lag, below 4 kHz and with 6 dB
    an octave more for what is high, so that the first harmonics alone do not decide.
 
@@ -60,7 +60,7 @@ TINY = 1e-20
 
 @dataclass
 class Segments:
-    """What was found, one number a segment, in the order of time.
+    """Results, one number a segment, in the order of time.
 
     Args:
         distances: of the log-mel patterns, 0 to 2; NaN where there is no pattern.
@@ -352,7 +352,7 @@ def _distances(
 def _correlation(
     before: torch.Tensor, after: torch.Tensor, start: int, there: int, length: int, reach: int
 ) -> float:
-    """Of the sounds' differences from sample to sample, of either sign, ``reach`` samples about."""
+    """Greatest correlation of the differences between samples, of either sign, within ``reach``."""
     one = before[start : start + length].diff()
     own = float(one.square().sum())
     other = after[max(0, there - reach) : there + len(one) + reach].diff()

@@ -29,7 +29,7 @@ SOME_CLIPPED = 0.001
 HASH_BYTES = 1 << 20
 HOUR = 3600
 MOST_SAMPLES = 1 << 25
-"""Of all channels of a block: 128 MiB."""
+"""Samples of all channels of a block: 128 MiB."""
 
 Source = str | os.PathLike[str] | BinaryIO
 Progress = Callable[[float], None]
@@ -37,7 +37,7 @@ Progress = Callable[[float], None]
 
 @dataclass(frozen=True)
 class Result:
-    """What became of one recording.
+    """Outcome of one recording.
 
     Args:
         duration: in seconds.
@@ -56,7 +56,7 @@ class Result:
 
 @dataclass
 class _Level:
-    """What the checks need to know of a signal, gathered block by block."""
+    """Statistics of a signal for the checks, accumulated block by block."""
 
     samples: int = 0
     clipped: int = 0
@@ -216,7 +216,7 @@ def _check_target(source: Source, target: str | os.PathLike[str], overwrite: boo
 
 
 def _changed(name: str, reader: Reader, writer: Writer, frames: int) -> tuple[str, ...]:
-    """What of the recording's form the output could not keep."""
+    """Properties of the recording's format that the output could not keep."""
     before, after = reader.format, writer.format
     changes = []
     # another container was asked for, and brings its codec
@@ -256,8 +256,8 @@ def _verdict(name: str, level: _Level, rate: int, lenient: bool) -> tuple[str, .
     warnings = [f"{name}: {problem}" for problem in problems]
     if level.loudest and level.movement is not None and level.movement.speechless():
         warnings.append(
-            f"{name}: no speech was heard in it, so nothing to anonymize: its level hardly moves; "
-            "check that the right track was recorded"
+            ": no speech was found in it, so nothing to anonymize: its level hardly moves; check "
+            "that the right track was recorded"
         )
     if SOME_CLIPPED <= share < MOST_CLIPPED:
         warnings.append(

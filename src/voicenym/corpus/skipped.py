@@ -52,7 +52,7 @@ class LeftOut:
 
     Args:
         fail_fast: raise at the first failure instead.
-        say: told of each one as it is found.
+        say: called with each one as it is found.
 
     Example:
         >>> left = LeftOut()
@@ -92,7 +92,7 @@ class LeftOut:
         return {name for name, failed in self._found if failed == step}
 
     def summary(self, most: int = MOST_LISTED) -> str:
-        """How many were left out, and a line for each of the first ones."""
+        """Number of recordings left out, and a line for each of the first ones."""
         count = len(self)
         head = f"{count} recording{'s were' if count != 1 else ' was'} left out:"
         lines = [f"  {omission}" for omission in list(self)[:most]]

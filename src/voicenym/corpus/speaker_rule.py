@@ -30,7 +30,7 @@ OWN = "file/sha256:"
 Level = int | Literal["parent"] | None
 CURE = "Say which, or give --speaker NAME if all is one person"
 MOST_LEVELS = 4
-"""Levels of folders that a message tells apart."""
+"""Levels of folders that a message lists."""
 _READ = 1 << 20
 
 # Folders that part a corpus, or hold a kind of file, a place or a time: no people's names.
@@ -55,7 +55,7 @@ _NOBODY = re.compile(
 
 
 def level_of(text: str | None) -> Level:
-    """What ``--speaker-level`` says: a number from 0, or ``parent``.
+    """Value of ``--speaker-level``: a number from 0, or ``parent``.
 
     Raises:
         CorpusError: something else.
@@ -88,7 +88,7 @@ def own(path: Path) -> str:
 
 
 def own_of(data: bytes) -> str:
-    """As :func:`own`, of a recording in memory."""
+    """The same as :func:`own` for a recording in memory."""
     return OWN + hashlib.sha256(data).hexdigest()
 
 
@@ -199,7 +199,7 @@ def _question(root: Path, inner: Sequence[PurePath], why: str, alone: bool, cure
 
 
 def voice_check(key: Key, speaker: str, output: str) -> str:
-    """What a log says of a speaker: only the key's holder can compute it, and no two lines agree.
+    """Tag of a speaker in a log: only the key's holder can compute it, and no two lines agree.
 
     Args:
         key: of the run.

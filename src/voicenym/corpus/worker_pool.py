@@ -247,7 +247,7 @@ class Pool(Generic[T, A]):
     def _remove(
         self, worker: WorkerProcess[T], waiting: deque[tuple[int, T]]
     ) -> Iterator[tuple[int, T, A | Death]]:
-        """A process is dead: its task has its answer, or waits again where it had not begun."""
+        """Answer the task of a dead process, or queue it again if it had not started."""
         self._workers.remove(worker)
         death = Death(worker.join())
         if worker.task is not None and worker.started:

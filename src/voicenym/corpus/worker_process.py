@@ -25,9 +25,9 @@ T = TypeVar("T")
 A = TypeVar("A")
 
 GRACE = 5.0
-"""Seconds that a worker has to clean up when it is told to end, before it is killed."""
-READY, STARTED, DONE, FAILED = "ready", "begun", "done", "failed"
-"""Messages of a worker: it can take tasks; it begins one; its answer; what was raised instead."""
+"""Seconds that a worker has to clean up after a request to end, before it is killed."""
+READY, STARTED, DONE, FAILED = "ready", "started", "done", "failed"
+"""Messages of a worker: it can take tasks; it starts one; its answer; an exception instead."""
 
 
 class WorkerProcess(Generic[T]):
@@ -39,8 +39,8 @@ class WorkerProcess(Generic[T]):
 
     Attributes:
         connection: the parent's end of the pipe.
-        ready: whether the process has told that it can take tasks.
-        started: whether it has told that it works on its task.
+        ready: whether the process can take tasks.
+        started: whether it has started its task.
         task: what it holds, with its number; None while it is idle.
     """
 
@@ -68,11 +68,11 @@ class WorkerProcess(Generic[T]):
         return self._process.exitcode
 
     def terminate(self) -> None:
-        """Tell the process to end; it removes its temporary files."""
+        """Ask the process to end; it removes its temporary files."""
         self._process.terminate()
 
     def end(self) -> None:
-        """Wait for a process that was told to end; kill it where it does not."""
+        """Wait for a process that was asked to end; kill it if it does not."""
         self._process.join(GRACE)
         if self._process.is_alive():
             self._process.kill()
@@ -92,7 +92,7 @@ def single_threaded(function: Callable[[T], A]) -> Callable[[T], A]:
 
 
 def _serve(connection: Connection, prepare: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
-    """What a worker process does: task after task, until its parent closes the pipe."""
+    """Main loop of a worker process: task after task, until its parent closes the pipe."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's affair
     signal.signal(signal.SIGTERM, _exit_on_signal)  # unwinds, so that temporary files are removed
     inbox: SimpleQueue[bytes | None] = SimpleQueue()

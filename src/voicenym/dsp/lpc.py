@@ -33,8 +33,9 @@ def autocorrelation(frames: torch.Tensor, order: int) -> torch.Tensor:
     """
     if not frames.shape[1]:
         return frames.new_zeros(order + 1, 0, dtype=torch.float64)
-    # By the power spectrum, of which only these lags are transformed back: less work than one pass
-    # over the samples for every lag. Room for ``order`` zeros keeps lags from wrapping round.
+    # The autocorrelation is computed from the power spectrum, and only these lags are transformed
+    # back: less work than one pass over the samples for every lag. Room for ``order`` zeros keeps
+    # lags from wrapping round.
     size = -(-(frames.shape[0] + order) // 32) * 32
     bins = torch.arange(size // 2 + 1, dtype=torch.float64, device=frames.device)
     lags = torch.arange(order + 1, dtype=torch.float64, device=frames.device)

@@ -63,7 +63,7 @@ def tonal_offset(z: torch.Tensor) -> torch.Tensor:
 
 
 def noise_offset(z: torch.Tensor) -> torch.Tensor:
-    """As :func:`tonal_offset`, for noise maskers, which mask better: ``-2.025 - 0.175 z``."""
+    """Offset of noise maskers, which mask better than tonal ones: ``-2.025 - 0.175 z``."""
     return -2.025 - 0.175 * z
 
 

@@ -20,7 +20,7 @@ class Lookup(Identity):
     """Blend of the mean of some table speakers with a vector of no speaker.
 
     The speaker's own vector is not used, so that no speaker encoder is needed. In the paper the
-    table is learnt with the synthesizer, and one reserved row is the pseudo-speaker. Here a pool
+    table is trained with the synthesizer, and one reserved row is the pseudo-speaker. Here a pool
     serves as the table, and its centre as the reserved row unless one is given. The number of
     averaged speakers and the weights are not known.
 

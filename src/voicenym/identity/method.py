@@ -130,6 +130,4 @@ def _check(vectors: torch.Tensor) -> None:
     empty = (vectors == 0).all(dim=1)
     if empty.any():
         row = int(empty.nonzero()[0])
-        raise VoicenymError(
-            f"speaker vector {row} is zero: nobody was heard; leave the recording out"
-        )
+        raise VoicenymError("is zero: its recording holds no speech; leave it out")

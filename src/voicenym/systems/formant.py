@@ -106,7 +106,7 @@ class Formant(Anonymizer):
             "change, and most of it can be estimated from a few recordings and undone",
             "a drawn voice can lie near the speaker's own, and then little changes: in revision 1 "
             "its formants and pitch, in revision 2 its pitch",
-            "rhythm, pronunciation and the shape of the intonation still tell people apart",
+            "rhythm, pronunciation and the shape of the intonation still identify speakers",
             "profiles from a few seconds of speech, or of several speakers at once, are unreliable",
             "F0 tracking fails on creaky or noisy voices and on music; the output sounds rough",
             "a verifier trained on the output has an EER of 11.4 % (9.0 to 13.2)",

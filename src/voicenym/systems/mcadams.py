@@ -66,7 +66,7 @@ class McAdams(Anonymizer):
             "does not stop an attacker who knows the system: trained on its output, a verifier "
             "reaches an EER of 1.6 to 7.8 % (VoicePrivacy 2022 and 2024)",
             "alpha is one number in [0.5, 0.9]: it can be searched and undone",
-            "pitch and intonation still tell people apart",
+            "pitch and intonation still identify speakers",
         ),
         approximations=(
             "autocorrelation method instead of Burg's; frame energy kept instead of peak "

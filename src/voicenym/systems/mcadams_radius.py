@@ -39,7 +39,7 @@ class McAdamsRadius(McAdams):
         fails=(
             "does not stop an attacker who knows the system: in VoicePrivacy 2020 it is within 1 % "
             "EER of mcadams, whose trained attackers reach 1.6 to 7.8 %",
-            "pitch and intonation still tell people apart",
+            "pitch and intonation still identify speakers",
         ),
         approximations=(
             "the published radius factor is uncertain; it is the parameter radius, 0.975 by "

@@ -56,7 +56,7 @@ class PvTsm(Anonymizer):
             "does not stop an attacker who knows the system: one number describes the change, and "
             "the inverse shift restores the speaker's voice",
             "the ratios between formants, and between them and the pitch, are the speaker's own",
-            "speaking rate, rhythm and intonation still tell people apart",
+            "speaking rate, rhythm and intonation still identify speakers",
             "a shift down leaves the top of the band empty, a shift up removes it: both reveal the "
             "direction, and nearly the size, of n",
             "large shifts sound unnatural; sharp onsets are smeared over the 64 ms window",

@@ -55,7 +55,7 @@ class SslGmm(Pipeline):
         protects="unknown: no figures; no weights were at hand to measure with",
         promises=PROMISES,
         fails=(
-            "with theta, each pseudo-speaker tells an attacker which speakers it cannot be",
+            "with theta, each pseudo-speaker shows an attacker which speakers it cannot be",
             *FAILS,
         ),
         approximations=(

@@ -44,7 +44,7 @@ class SslSelect(SelectionPipeline):
         promises=PROMISES,
         fails=(
             "pseudo-speakers are means, and resemble each other: an attacker who knows the pool "
-            "and the system has few voices to tell apart",
+            "and the system has few distinct voices",
             *FAILS,
         ),
         approximations=SSL_UNLIKE,

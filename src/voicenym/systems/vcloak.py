@@ -111,7 +111,7 @@ class VCloak(Anonymizer):
             "resampling within the network as in Wave-U-Net (decimation, straight lines); batch "
             "normalisation in place of the circulating code's norm over windows: both so that an "
             "output depends on what is around it alone",
-            "the ball shrinks below -26 dB of full scale; the network hears speech at one level, "
+            "the ball shrinks below -26 dB of full scale; the network gets speech at one level, "
             "and the sum is brought back to the level of the speech",
             "delta within the ball by a hyperbolic tangent, not by clipping",
             "stepwise weights follow the cosine to the original with targets too",
@@ -231,8 +231,8 @@ def _voiceprint(target: str, verifier: str, name: str) -> torch.Tensor:
     folder = Path(verifier) if verifier else VERIFIERS / name
     if (not name and not verifier) or not folder.is_dir():
         raise VoicenymError(
-            f"vcloak: no verifier {verifier or name!r} to hear the target with; give the folder of "
-            "the one that the weights were trained with: verifier=FOLDER"
+            "to analyse the target; give the folder of the one that the weights were trained with: "
+            "verifier=FOLDER"
         )
     audio = read(target)
     samples = audio.samples.reshape(-1, audio.samples.shape[-1]).mean(0)

@@ -104,7 +104,7 @@ class Vtln(Anonymizer):
         fails=(
             "does not stop an attacker who knows the system: two numbers describe the warp; an "
             "attacker can search for them and invert it",
-            "pitch and intonation still tell people apart",
+            "pitch and intonation still identify speakers",
             "a verifier trained on the output has an EER of 8.5 % (5.6 to 10.6)",
         ),
         approximations=(

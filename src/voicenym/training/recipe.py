@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from voicenym.corpus.recordings import collect
+from voicenym.training.run.former_names import present_or_former
 from voicenym.training.run.progress_report import Report
 from voicenym.training.run.resources import Resources, resources
 
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
     from voicenym.training.speech.speech_cache import Rendering, Utterance
 
 T = TypeVar("T")
-SPEECH_FOLDER = "shelf"
-"""Folder of prepared speech within an output folder; earlier runs continue from this name."""
+SPEECH_FOLDER, FORMER_SPEECH_FOLDER = "speech", "shelf"
+"""Folder of prepared speech within an output folder; and its name in runs of earlier releases."""
 
 
 @dataclass(frozen=True)
@@ -201,7 +202,7 @@ class CacheOptions(Recipe):
     @property
     def cache_folder(self) -> Path:
         """The folder that is used."""
-        return self.cache or self.output / SPEECH_FOLDER
+        return self.cache or present_or_former(self.output, SPEECH_FOLDER, FORMER_SPEECH_FOLDER)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -310,7 +311,9 @@ class SpeechRecipe(CacheOptions, FitOptions, DataOptions):
         report: Report,
         rendering: Rendering | None = None,
     ) -> tuple[list[Utterance], list[Utterance]]:
-        """As :func:`voicenym.training.speech.preparation.prepared`, in the cache folder."""
+        """Prepared speech in the cache folder, see
+        :func:`voicenym.training.speech.preparation.prepared`.
+        """
         from voicenym.training.speech.preparation import prepared
 
         return prepared(self.cache_folder, train, held_out, report, rendering)

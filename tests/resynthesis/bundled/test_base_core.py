@@ -16,7 +16,7 @@ OPTIONS = {"content": 5, "speaker": 8, "width": 16, "inner": 24, "blocks": 2, "l
 @pytest.fixture(scope="module", params=[False, True], ids=["as said", "evened"])
 def parts(request):
     torch.manual_seed(3)
-    made = Parts(CONTENT, "istft-vocoder", OPTIONS, rank=4, evened=request.param)
+    made = Parts(CONTENT, "istft-vocoder", OPTIONS, rank=4, normalised=request.param)
     if request.param:
         made.everybody.mean.copy_(torch.tensor([0.2, -0.1, 0.0, 0.3]))
         made.everybody.covariance.copy_(0.04 * torch.eye(4) + 0.01)

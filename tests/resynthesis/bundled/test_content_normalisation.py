@@ -112,7 +112,7 @@ def test_everybody_is_learnt_frame_by_frame():
 @pytest.fixture(scope="module")
 def parts():
     torch.manual_seed(3)
-    made = Parts(CONTENT, "istft-vocoder", OPTIONS, rank=4, evened=True)
+    made = Parts(CONTENT, "istft-vocoder", OPTIONS, rank=4, normalised=True)
     made.usual[0], made.usual[1:] = -6.0, -8.0
     made.everybody.covariance.copy_(0.04 * torch.eye(SIZE))
     return made

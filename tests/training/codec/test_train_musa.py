@@ -25,7 +25,14 @@ TINY = {
     "speaker": 16,
 }  # fmt: skip
 CONFIG = MusaConfig(
-    codec=TINY, seconds=0.2, batch=4, every=10, rate=3e-3, adversarial=1.0, judges=0.05, steps=20
+    codec=TINY,
+    seconds=0.2,
+    batch=4,
+    every=10,
+    rate=3e-3,
+    adversarial=1.0,
+    discriminator_width=0.05,
+    steps=20,
 )
 CPU = Machine(accelerator="cpu", workers=0)
 
@@ -137,14 +144,20 @@ def test_small_discriminators_see_a_part_of_a_crop(heard, tmp_path):
         "spectral": {"spectra": [[64, 16]], "width": 2},
     }
     config = changed(
-        CONFIG, steps=2, every=2, batch=2, adversarial=0.0, judged_by=by, judged=0.1,
+        CONFIG, steps=2, every=2, batch=2, adversarial=0.0,
+        discriminators=by, discriminator_seconds=0.1,
         mels=(1024, 256), codec={**TINY, "spectral": 8, "blocks": 1, "causal": True},
     )  # fmt: skip
     codec = recipe.new(config)
     module = Coding(codec, 4, 2, config)
-    assert [judge.__class__.__name__ for judge in module.judges] == ["MultiPeriod", "MultiSpectral"]
+    assert [one.__class__.__name__ for one in module.discriminators] == [
+        "MultiPeriod",
+        "MultiSpectral",
+    ]
     seen = []
-    module.judges[0].register_forward_pre_hook(lambda _, given: seen.append(given[0].shape[1]))
+    module.discriminators[0].register_forward_pre_hook(
+        lambda _, given: seen.append(given[0].shape[1])
+    )
     assert [len(mel.bank) for mel in module.mels] == [80, 21]
     module._discriminated(torch.randn(1, 1600))
     assert seen == [1600]

@@ -18,7 +18,7 @@ from voicenym.training.run.fit import Machine
 CONFIG = recipe.WordCodesConfig(
     options={"width": 16, "inner": 16, "code": 8, "entries": 8, "kernel": 3, "after": 1},
     cut=Cut(shortest=1.0, longest=3.5, single=0.3),
-    seconds=4.0, every=10, steps=40, rate=1e-2, judged=4,
+    seconds=4.0, every=10, steps=40, rate=1e-2, validation_windows=4,
 )  # fmt: skip
 MACHINE = Machine(accelerator="cpu", workers=0)
 

@@ -85,8 +85,8 @@ def test_the_loss_is_the_papers():
     net = recipe.network(config, 16)
     net.learn_statistics(pool.vectors)
     module = recipe.Pseudonymisation(net, 12, config)
-    assert module.head.apart == 0.0
-    assert recipe.Pseudonymisation(net, 12, SMALL).head.apart == 0.2
+    assert module.head.pair_margin == 0.0
+    assert recipe.Pseudonymisation(net, 12, SMALL).head.pair_margin == 0.2
     x, y = pool.vectors[::10], torch.arange(12)
     loss, turned = module.objective(x, y)
     cosine = torch.nn.functional.cosine_similarity(x, turned).clamp_min(0).mean()

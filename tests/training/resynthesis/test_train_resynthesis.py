@@ -142,7 +142,7 @@ def test_weights_blend_with_what_they_went_on_from():
 
 
 def test_content_is_made_alike_by_an_encoder_that_stays(heard, tmp_path):
-    config = changed(CONFIG, evened=True, steps=20)
+    config = changed(CONFIG, normalised=True, steps=20)
     known = recipe.parts(config, 192)
     made = known.with_normalisation()
     before = {name: value.clone() for name, value in made.state_dict().items()}
@@ -180,23 +180,23 @@ def test_discriminators_join_when_told(heard, tmp_path):
         every=3,
         batch=2,
         adversarial=0.5,
-        judges={"period": {"channels": [4, 8]}, "spectral": {"width": 4}},
-        judged=0.25,
+        discriminators={"period": {"channels": [4, 8]}, "spectral": {"width": 4}},
+        discriminator_seconds=0.25,
     )
     made = recipe.parts(config, 192)
     module = Resynthesizing(made, 4, config)
-    assert len(module.judges) == 2
+    assert len(module.discriminators) == 2
     machine = Machine(accelerator="cpu", workers=0)
     outcome = recipe.train(made, heard[:6], heard[6:], config, tmp_path, machine=machine)
     assert all(math.isfinite(row["discriminators"]) for row in outcome.curve)
 
 
-def test_judges_that_there_are_not_are_named():
+def test_discriminators_that_there_are_not_are_named():
     from voicenym.training.synthesis.discriminator_setup import make_discriminators
 
     with pytest.raises(VoicenymError, match="no 'colour'; there are: period, scale, spectral"):
         make_discriminators({"colour": {}})
-    with pytest.raises(VoicenymError, match="judges, period"):
+    with pytest.raises(VoicenymError, match="discriminators, period"):
         make_discriminators({"period": {"colour": 3}})
 
 

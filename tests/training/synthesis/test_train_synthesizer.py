@@ -48,7 +48,7 @@ CONFIG = SynthesizerConfig(
     seconds=0.3,
     batch=4,
     adversarial=1.0,
-    judges=DISCRIMINATORS,
+    discriminators=DISCRIMINATORS,
     rate=1e-2,
     every=8,
     steps=24,
@@ -221,15 +221,17 @@ def batch_of(heard, config):
 
 
 def test_discriminators_play_when_told(small_parts, heard, tmp_path):
-    config = changed(CONFIG, adversarial=0.5, judged=0.1, steps=4, every=2, spectra=1.0, batch=2)
+    config = changed(
+        CONFIG, adversarial=0.5, discriminator_seconds=0.1, steps=4, every=2, spectra=1.0, batch=2
+    )
     parts, _ = parts_of(small_parts, config)
     outcome = recipe.train(parts.synthesizer, heard[:6], heard[6:], config, tmp_path, machine=CPU)
     assert outcome.steps == 6  # two alone, two of both
     assert "discriminators" not in outcome.curve[0]
     assert all(math.isfinite(value) for row in outcome.curve for value in row.values())
     module = Adversarial(parts.synthesizer, config)
-    assert len(module.judges) == 2
-    assert all(parameter.requires_grad for parameter in module.judges.parameters())
+    assert len(module.discriminators) == 2
+    assert all(parameter.requires_grad for parameter in module.discriminators.parameters())
     assert list((tmp_path / "log").iterdir())
 
 
@@ -269,12 +271,12 @@ def test_it_goes_on_where_it_was_and_not_with_other_parts(small_parts, heard, tm
     more, network = run(changed(CONFIG, steps=8, every=4))
     assert more.steps == 8
     assert [row["step"] for row in more.curve] == [4, 8]
-    with pytest.raises(VoicenymError, match=r"begun with content .*choose another folder"):
+    with pytest.raises(VoicenymError, match=r"started with content .*choose another folder"):
         begin(CONFIG, "b1b")
     other = dataclasses.replace(USED, highest=300.0)
-    with pytest.raises(VoicenymError, match=r"begun with highest 390\.0, and this is 300\.0"):
+    with pytest.raises(VoicenymError, match=r"started with highest 390\.0, and this is 300\.0"):
         begin(changed(CONFIG, settings=other))
-    with pytest.raises(VoicenymError, match="begun with synthesizer"):
+    with pytest.raises(VoicenymError, match="started with synthesizer"):
         begin(changed(CONFIG, options={**ISTFT, "width": 16}))
     from voicenym.nets.synthesis.synthesizers import save
 
@@ -317,7 +319,7 @@ def test_the_bundled_recipes_are_of_their_published_sizes():
             assert config.settings == Settings(scale="root")
             network = make(config.synthesizer, {**config.options, "content": 256, "speaker": 192})
             assert network.hop == HOP
-            some = config.judges if config.adversarial < 1.0 else {}
+            some = config.discriminators if config.adversarial < 1.0 else {}
             found[name] = (
                 millions(network),
                 {n: millions(make_discriminators({n: some[n]})[0]) for n in some},

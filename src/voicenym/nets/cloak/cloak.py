@@ -98,7 +98,7 @@ class Cloak(torch.nn.Module):
     def within(
         self, speech: torch.Tensor, voiceprints: torch.Tensor, epsilons: torch.Tensor
     ) -> torch.Tensor:
-        """As :meth:`forward`, without the samples at both ends whose context is incomplete:
+        """Output of :meth:`forward` without the samples at both ends whose context is incomplete:
         ``[batch, time']``.
         """
         factors = self.net.factors(voiceprints, epsilons)
@@ -230,7 +230,7 @@ class CloakStream:
         return self.push(tail)[:, :owed]
 
     def step(self, speech: torch.Tensor) -> torch.Tensor:
-        """As :meth:`push`, without the zeros before the first sample."""
+        """Output of :meth:`push` without the zeros before the first sample."""
         if self._recent is not None:
             speech = torch.cat([self._recent, speech], dim=1)
         if self._keeping:

@@ -101,7 +101,7 @@ class Wav2Vec(Content):
         def catch(module: Any, inputs: Any, output: Any) -> None:
             caught.append(output[0] if isinstance(output, tuple) else output)
 
-        # What the model returns is normalised once more in some of them; the layer's own is not.
+        # Some models normalise their output once more; the layer's output is not normalised.
         hook = self.model.encoder.layers[self.layer - 1].register_forward_hook(catch)
         try:
             self.model(pad(waveforms, (EDGE, EDGE)))

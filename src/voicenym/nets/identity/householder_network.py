@@ -25,16 +25,16 @@ from voicenym.nets.identity.small_reflections import products, turned
 
 FORMS = ("roh", "loh")
 READINGS = ("positions", "filters", "dense")
-"""How a convolution gives the vectors of a layer, d being the size and q the reflections.
+"""Readings of the paper: the vectors of a layer from a convolution (d: size, q: reflections).
 
-``positions``: one channel in, d out, along the elements of the speaker vector; vector j is what all
-channels say at position j. ``filters``: one channel in, q out, vector j is what channel j says at
-all positions. In both, a layer's vectors span four dimensions (three taps and the bias).
-``dense``: for each reflection a convolution of d channels in and d out over a sequence of one
-vector, where only the middle tap meets anything but padding.
+``positions``: one channel in, d out, along the elements of the speaker vector; vector j is the
+output of all channels at position j. ``filters``: one channel in, q out, vector j is the output of
+channel j at all positions. In both, a layer's vectors span four dimensions (three taps and the
+bias). ``dense``: for each reflection a convolution of d channels in and d out over a sequence of
+one vector, where only the middle tap has input other than padding.
 """
 SIGHTS = ("input", "layer")
-"""What the convolutions of all layers see: the speaker vector, or what the layers before made."""
+"""Input of the convolutions of all layers: the speaker vector, or the output of earlier layers."""
 KERNEL = 3
 
 
@@ -91,7 +91,7 @@ class Householder(torch.nn.Module):
         shape = {"positions": (size, KERNEL), "filters": (count, KERNEL)}.get(
             reading, (count, size, size)
         )
-        # As torch begins a convolution: both within 1 / sqrt(what a channel sees).
+        # torch's initialisation of a convolution: both within 1 / sqrt(inputs of a channel)
         bound = 1.0 / math.sqrt(KERNEL * (size if reading == "dense" else 1))
         self.weight = torch.nn.Parameter(torch.empty(layers, *shape).uniform_(-bound, bound))
         self.bias = torch.nn.Parameter(torch.empty(layers, *shape[:-1]).uniform_(-bound, bound))
@@ -230,11 +230,11 @@ class Householder(torch.nn.Module):
         return made.unflatten(1, (self.reflections, self.size))
 
     def _taps(self) -> torch.Tensor:
-        """What convolutions multiply three elements and 1 by, ``[layer, channel, 4]``."""
+        """Weights of three elements and the bias of all convolutions, ``[layer, channel, 4]``."""
         return torch.cat((self.weight, self.bias[..., None]), dim=2)
 
     def _windows(self, z: torch.Tensor) -> torch.Tensor:
-        """What it multiplies, of columns ``[size, row]``: ``[size, 4, row]``."""
+        """Inputs of the convolution for columns ``[size, row]``: ``[size, 4, row]``."""
         ends = torch.nn.functional.pad(z / self.spread, (0, 0, 1, 1))
         shifted = [ends[tap : tap + self.size] for tap in range(KERNEL)]
         return torch.stack((*shifted, torch.ones_like(z)), dim=1)

@@ -26,9 +26,10 @@ speakers of LibriSpeech and speechocean762, as measured here: 164, 464, 1546, 27
 SPREAD = (0.45, 0.25, 0.2, 0.13, 0.12, 0.12)
 """Standard deviations of F0, F1, ... over these speakers in octaves, rounded; F5's is F4's."""
 POLES, WIDEST = 12, 800.0
-"""Of a frame's model, and the bandwidth of a formant at most, in Hz. With the 10 poles that are
-usual, vowels of scaled tracts were found up to 30 % off, and F3 and F4 of the men and women of
-LibriSpeech 2 % apart; with these they are 11 and 12 % apart (2026-11-21)."""
+"""Poles of a frame's model, and the greatest bandwidth of a formant in Hz. With the usual 10 poles,
+vowels of scaled vocal tracts are up to 30 % off, and F3 and F4 of men and women of LibriSpeech
+differ by 2 %; with these they differ by 11 and 12 % (2026-11-21).
+"""
 AT_ONCE = 512
 """Frames measured at once."""
 

@@ -20,8 +20,9 @@ AT_ONCE = {"cpu": 16 * RATE, "cuda": 300 * RATE}
 On a processor, a few seconds fill its units, and their activations stay in its cache or at least in
 memory that is in use already; a GPU wants more."""
 PADDING = 1 / 64
-"""Of a full batch: a recording that would be padded by more begins a batch of its own. What a batch
-costs beside its samples is a little more than that."""
+"""Greatest padding as a share of a full batch: a recording that needs more starts a new batch. The
+fixed cost of a batch is a little more than that.
+"""
 
 
 class Encoder(Network):

@@ -35,7 +35,7 @@ SIZES = {
         "size": "blocks.16.w.weight",
     },
 }
-"""By kind and option, the tensor whose first dimension it is."""
+"""Tensors whose first dimension is the value of an option, by kind and option."""
 
 
 def published(kind: str, state: Mapping[str, torch.Tensor], source: Path | str) -> Encoder:

@@ -167,7 +167,7 @@ class _Sums:
         squares: torch.Tensor,
         known: torch.Tensor,
     ) -> torch.Tensor:
-        """What is left of the scatter, none below a share of the mixture's own covariance."""
+        """Residual covariances, none below a share of the mixture's own."""
         scatter, old = self._scatter(model.means, squares), model.covariances.double()
         count = self.counts.clamp_min(LEAST_COUNT)
         least = FLOOR * mixture.covariances.double()

@@ -21,7 +21,7 @@ Features = Sequence[Sequence[torch.Tensor]]
 RESOLUTIONS = ((1024, 120, 600), (2048, 240, 1200), (512, 50, 240))
 """Points, hop and window in samples, of Parallel WaveGAN (Yamamoto et al. 2020)."""
 NSF_RESOLUTIONS = ((512, 80, 320), (128, 40, 80), (2048, 640, 1920))
-"""Of the neural source-filter models at 16 kHz (Wang et al. 2020, table I)."""
+"""Resolutions of the neural source-filter models at 16 kHz (Wang et al. 2020, table I)."""
 LEAST_MAGNITUDE = 1e-7
 
 

@@ -58,8 +58,9 @@ SIZES: dict[str, dict[str, int]] = {
     "small": {"size": 144, "layers": 16, "heads": 4, "kernel": 31, "channels": 144},
     "medium": {"size": 256, "layers": 16, "heads": 4, "kernel": 31, "channels": 256},
 }
-"""By name. ``small`` and ``medium`` are encoders of the paper's (S) and (M), whose kernels of 32
-are 31 here, so that frames have a middle."""
+"""Sizes by name. ``small`` and ``medium`` are the encoders of the paper's (S) and (M); their
+kernels have 31 taps instead of 32, so that frames have a centre.
+"""
 
 
 class Conformer(torch.nn.Module):

@@ -31,7 +31,7 @@ WINDOW, HOP = 320, 160
 LABELS = "_'ABCDEFGHIJKLMNOPQRSTUVWXYZ "
 """Tokens of published English checkpoints, in order; the first is CTC's blank."""
 CEILING = 20.0
-"""Where the rectifier of the convolutions clips: section 3.1 of the paper."""
+"""Clipping value of the convolutions' rectifier, section 3.1 of the paper."""
 FLATTEST = 1e-5
 """Least deviation for the normalisation of log magnitudes; below it is digital silence."""
 _MAPS = (

@@ -18,7 +18,7 @@ from voicenym.nets.words.phones import States
 from voicenym.nets.words.posteriors import log_posteriors
 
 KIND = "frames"
-"""Of network, in the configuration."""
+"""Kind of network in the configuration."""
 
 
 @dataclass(frozen=True)

@@ -96,7 +96,7 @@ class Parts(torch.nn.Module):
         synthesizer: kind.
         options: of the synthesizer; its content has one element more, the power of a frame.
         rank: see :class:`Voices`.
-        evened: whether content is normalised
+        normalised: whether content is normalised
             (:class:`~voicenym.resynthesis.bundled.content_normalisation.ContentStatistics`).
 
     Attributes:
@@ -112,14 +112,14 @@ class Parts(torch.nn.Module):
         synthesizer: str,
         options: Mapping[str, Any],
         rank: int = 64,
-        evened: bool = False,
+        normalised: bool = False,
     ) -> None:
         super().__init__()
         self.content = Bottleneck(**content)
         self.synthesizer: Synthesizer = synthesizers.make(synthesizer, options)
         self.voices = Voices(int(options["speaker"]), rank)
         self.register_buffer("usual", torch.zeros(self.content.front_end.bands + 1))
-        self.everybody = ContentStatistics(self.content.size) if evened else None
+        self.everybody = ContentStatistics(self.content.size) if normalised else None
         self.eval()
 
     def conditions(self, numbers: torch.Tensor, power: torch.Tensor) -> torch.Tensor:
@@ -195,6 +195,6 @@ class Parts(torch.nn.Module):
     def with_normalisation(self) -> Parts:
         """Copy of the model with content normalisation, whose statistics are to be estimated."""
         made = (self.content.config(), self.synthesizer.kind, self.synthesizer.config())
-        parts = Parts(*made, self.voices.rank, evened=True)
+        parts = Parts(*made, self.voices.rank, normalised=True)
         parts.load_state_dict(self.state_dict(), strict=False)
         return parts.eval()

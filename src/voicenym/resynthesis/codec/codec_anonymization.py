@@ -98,6 +98,6 @@ def rotation(codec: Codec) -> Householder:
     too. Without the pseudonym, all voices are equally likely.
 
     Args:
-        codec: one whose ``voices`` were learnt, as ``voicenym train musa`` does.
+        codec: one with trained ``voices``, as of ``voicenym train musa``.
     """
     return Householder(Rotation(codec.voices, NAME), turns="key")

@@ -65,9 +65,9 @@ class Sums:
         self.frames = torch.zeros(rows, bands + 2, dtype=torch.float64, device=device)
         """Weight; power and bands times it."""
         self.levels = torch.zeros(rows, pauses.BINS, dtype=torch.float64, device=device)
-        """Of :func:`~voicenym.resynthesis.common.pauses.counted`."""
+        """Histogram of levels, see :func:`~voicenym.resynthesis.common.pauses.counted`."""
         self.pitch = torch.zeros(rows, 3, dtype=torch.float64, device=device)
-        """Of :func:`~voicenym.dsp.pitch.f0_statistics.moments`."""
+        """Moments of ln F0, see :func:`~voicenym.dsp.pitch.f0_statistics.moments`."""
 
     def add_frames(self, acoustic: AcousticFrames, inside: torch.Tensor) -> None:
         """Adds frames; ``inside`` ``[row, frame]`` is 0 for padding."""

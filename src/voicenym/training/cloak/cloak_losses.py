@@ -1,4 +1,4 @@
-"""What V-Cloak is trained by: hide the voice, keep the words, be masked, be small.
+"""Losses of V-Cloak: anonymity, words, masking and size of the perturbation.
 
 Deng et al. (USENIX Security 2023), equations 1 to 3 and sections 4.2 and 5.1. Each loss is
 ``[batch]``, so that rows may have targets or none.
@@ -18,9 +18,9 @@ from voicenym.nets.words import ctc
 from voicenym.nets.words.deepspeech import DeepSpeech2, posteriorgram_distance
 
 BANDS = 24
-"""Of the filterbank that stands in for a recogniser."""
+"""Bands of the filterbank that replaces a recogniser."""
 SPREAD_DB = 15.0
-"""About the deviation of a band's level through speech."""
+"""Approximate deviation of a band's level in speech."""
 
 
 def similarity(one: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
@@ -50,7 +50,7 @@ def anonymity(
 
 
 class Words(Protocol):
-    """What is lost of the words."""
+    """Loss of intelligibility."""
 
     def __call__(self, original: torch.Tensor, cloaked: torch.Tensor) -> torch.Tensor:
         """``[batch, time]`` twice to ``[batch]``; differentiable by the second."""
@@ -75,9 +75,9 @@ class Posteriorgram:
 
 
 class Transcript:
-    """The ablation's form: CTC's loss of what the recogniser hears in the original (section 5.7).
+    """CTC loss to the transcript of the original, the form of the ablation (section 5.7).
 
-    Crops have no transcript of their own, so that the recogniser's greedy one is taken.
+    Crops have no reference transcript, so the recogniser's greedy transcript is used.
 
     Args:
         net: a trained DeepSpeech2; it is frozen.

@@ -1,10 +1,10 @@
-"""The step of a cloak's training: what it adds to speech shall mislead verifiers, and no ears.
+"""The training step of V-Cloak: a perturbation that misleads verifiers and is hardly audible.
 
-After Deng et al., "V-Cloak" (USENIX Security 2023), sections 4.2 and 5.1: anonymity through a
-speaker encoder, or several; words, masking and size hold against it, with weights that rise as
-anonymity is reached; epsilon is drawn for each crop. Half of the crops have a target: another
-crop's voiceprint, or one drawn as speakers' voiceprints lie. The verifiers hear what was cloaked
-through rooms, noise and narrow bands too, so that it lasts where it will be heard.
+After Deng et al., "V-Cloak" (USENIX Security 2023), sections 4.2 and 5.1: an anonymity loss by one
+speaker encoder or several, and losses of words, masking and size, whose weights rise as anonymity
+is reached; epsilon is drawn for each crop. Half of the crops have a target: another crop's
+voiceprint, or one drawn from the distribution of voiceprints. Cloaked speech reaches the verifiers
+through rooms, noise and narrow bands too, so that the perturbation is robust to them.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from voicenym.training.run.schedule import Cyclical, seeded
 from voicenym.training.speech.augmentation import Surroundings
 
 PEAK = 0.99
-"""Of crops that are brought to a level."""
+"""Peak of crops after normalisation."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class VCloakConfig:
         weights: of the losses.
         unit, psi: of the excess over the masking threshold: ``decibel`` or ``power``; its limit.
         hop: of the masking threshold's frames, in samples.
-        surroundings: what verifiers hear the cloaked speech through.
+        surroundings: rooms, noise and bands between cloaked speech and verifiers.
         rate: peak of the learning rate (Adam).
         schedule: of the learning rate.
         steps: maximum number of optimizer steps.
@@ -89,7 +89,7 @@ class VCloakConfig:
 
 @dataclass(frozen=True)
 class Draws:
-    """What is drawn for a batch.
+    """Random draws of a batch.
 
     Args:
         epsilons: ``[batch]``.

@@ -52,7 +52,7 @@ def labelled(
     folder: Path,
     say: Callable[[str], None] = lambda text: None,
 ) -> list[LabelledUtterance]:
-    """Let a teacher hear utterances; what it said before is not asked again.
+    """Labels of utterances by a teacher; labels in the cache are not computed again.
 
     Args:
         utterances: of any length.

@@ -123,7 +123,7 @@ class SpeakerDistillation(torch.nn.Module):
 
 
 class SemanticDistillation(torch.nn.Module):
-    """Equation 4: what the first codebook says tells the teacher's token.
+    """Semantic distillation (equation 4): the first codebook predicts the teacher's token.
 
     Args:
         size: of a frame.
@@ -151,7 +151,7 @@ class SemanticDistillation(torch.nn.Module):
         return lost / (labels != NO_LABEL).sum().clamp_min(1)
 
     def right(self, first: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
-        """Share of the frames whose token is told right; arguments of :meth:`forward`."""
+        """Share of the frames whose token is predicted correctly; arguments of :meth:`forward`."""
         if labels.ndim == 3:
             labels = torch.where(labels.sum(2) > 0, labels.argmax(2), NO_LABEL)
         known = labels != NO_LABEL
@@ -160,12 +160,12 @@ class SemanticDistillation(torch.nn.Module):
 
 
 class Teacher(Protocol):
-    """Who says what the first codebook is to mean.
+    """A teacher of the first codebook: it labels frames.
 
     Attributes:
-        classes: that it tells apart.
+        classes: number of tokens.
         hop: samples of a frame.
-        source: what it is, fit for JSON; what it said is kept under that.
+        source: description for JSON; its labels are cached under it.
     """
 
     classes: int
@@ -173,7 +173,7 @@ class Teacher(Protocol):
     source: dict[str, object]
 
     def __call__(self, speech: torch.Tensor) -> np.ndarray:
-        """Of a recording ``[time]`` at 16 kHz: tokens ``[frame]`` of whole numbers, or posteriors
+        """Labels of a recording ``[time]`` at 16 kHz: integer tokens ``[frame]``, or posteriors
         ``[frame, class]``.
         """
 
@@ -182,7 +182,7 @@ class UnitTeacher:
     """Tokens of cepstra, or of a layer of HuBERT or XLS-R.
 
     Args:
-        features: what gives frames.
+        features: network or filterbank of the frames.
         units: the nearest of some centres, or a tokenizer of one codebook, as in the paper.
 
     Raises:

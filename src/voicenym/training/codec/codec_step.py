@@ -9,9 +9,9 @@ speakers' labels, and nothing is transcribed.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import lightning.pytorch as pl
 import torch
@@ -32,6 +32,7 @@ from voicenym.training.codec import codec_losses
 from voicenym.training.codec.codec_dataset import Segments
 from voicenym.training.codec.codec_losses import Weights
 from voicenym.training.run.fit import share_done
+from voicenym.training.run.former_names import rename_state
 from voicenym.training.run.schedule import Falling, seeded
 from voicenym.training.synthesis.discriminator_setup import make_discriminators
 
@@ -45,28 +46,28 @@ PERIOD_CHANNELS = (32, 128, 512, 1024, 1024)
 
 @dataclass(frozen=True)
 class MusaConfig:
-    """Configuration of the training; the paper's, where it names a figure.
+    """Configuration of the training; values of the paper where it gives them.
 
     Args:
         codec: sizes, see :class:`voicenym.nets.codec.codec.CodecConfig`.
         weights: of the losses.
         seconds: length of a crop (the paper does not say).
         batch: crops in a step.
-        other: share of crops whose speaker is heard in the other segment, so that the vector
-            cannot hold what is said in this one. (The paper takes "s1 or s1", one of them a slip.)
+        other: share of crops whose speaker vector is of the other segment, so that the vector
+            cannot contain the words of this one. (The paper has "s1 or s1", one of them a slip.)
         adversarial: share of the training after which discriminators join; 1 for never.
-        judges: widths of the discriminators, as a share of the published ones.
-        judged_by: other discriminators instead, as ``judges`` of
+        discriminator_width: share of the published widths of discriminators.
+        discriminators: others instead, with options as in
             :class:`voicenym.training.resynthesis.resynthesis_step.ResynthesisConfig`.
-        judged: seconds of a crop that discriminators see; 0 for the whole.
+        discriminator_seconds: seconds of a crop that discriminators see; 0 for the whole.
         mels: points of the transforms whose mels equation 5 compares; of several the mean is
             taken. The paper has one.
-        partial: share of crops that are decoded from their first few codebooks alone, as many as
-            is drawn, few more often than many (quantizer dropout; Zeghidour et al., SoundStream,
-            2021), so that the codec can be used with fewer: what little they tell then has to be
-            content, and who speaks to come from the speaker's vector. 0 in the paper.
-        unquantized: steps before frames are quantised. Codebooks that begin as clusters of what
-            both ends have found between them need not chase it. 0 in the paper.
+        partial: share of crops that are decoded from their first few codebooks alone, as many as is
+            drawn, few more often than many (quantizer dropout; Zeghidour et al., SoundStream,
+            2021), so that the codec can be used with fewer: these then have to carry content, and
+            the speaker vector the voice. 0 in the paper.
+        unquantized: steps before frames are quantised. Codebooks then start as clusters of frames
+            that encoder and decoder have learned. 0 in the paper.
         rate: peak of the learning rate (AdamW).
         decay: of the weights.
         clip: greatest norm of a gradient; 0 for no limit.
@@ -77,15 +78,22 @@ class MusaConfig:
         seed: of all random draws.
     """
 
+    FORMER_NAMES: ClassVar[Mapping[str, str]] = {
+        "judges": "discriminator_width",
+        "judged_by": "discriminators",
+        "judged": "discriminator_seconds",
+    }
+    """Fields of earlier configurations, see :func:`voicenym.training.run.config.build`."""
+
     codec: dict[str, Any] = field(default_factory=dict)
     weights: Weights = field(default_factory=Weights)
     seconds: float = 1.0
     batch: int = 128
     other: float = 0.5
     adversarial: float = 0.0
-    judges: float = 1.0
-    judged_by: dict[str, Any] = field(default_factory=dict)
-    judged: float = 0.0
+    discriminator_width: float = 1.0
+    discriminators: dict[str, Any] = field(default_factory=dict)
+    discriminator_seconds: float = 0.0
     mels: tuple[int, ...] = (FFT,)
     partial: float = 0.0
     unquantized: int = 0
@@ -105,7 +113,7 @@ class Coding(pl.LightningModule):
     Args:
         codec: to train.
         speakers: in the training data.
-        classes: that the teacher tells apart; 0 without one.
+        classes: of the teacher; 0 without one.
         config: of the training.
     """
 
@@ -116,13 +124,20 @@ class Coding(pl.LightningModule):
         self.recipe = config
         self.who = codec_losses.SpeakerDistillation(codec.size, speakers)
         self.what = codec_losses.SemanticDistillation(codec.size, classes) if classes else None
-        self.judges = torch.nn.ModuleList()
+        self.discriminators = torch.nn.ModuleList()
         if config.adversarial < 1.0:
-            by = config.judged_by
-            self.judges.extend(make_discriminators(by) if by else discriminators(config.judges))
+            options = config.discriminators
+            self.discriminators.extend(
+                make_discriminators(options)
+                if options
+                else discriminators(config.discriminator_width)
+            )
         self._recent: deque[torch.Tensor] = deque(maxlen=CLUSTERED)
         self.mel = LogMel(fft=FFT, hop=HOP, bands=BANDS)
         self.mels = torch.nn.ModuleList([mel_of(points) for points in config.mels])
+
+    def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        rename_state(checkpoint, {"judges.": "discriminators."})
 
     def configure_optimizers(self) -> list[torch.optim.Optimizer]:
         settings: dict[str, Any] = {
@@ -135,8 +150,8 @@ class Coding(pl.LightningModule):
         made: list[torch.optim.Optimizer] = [
             torch.optim.AdamW([p for p in own if p.requires_grad], **settings)
         ]
-        if len(self.judges):
-            made.append(torch.optim.AdamW(self.judges.parameters(), **settings))
+        if len(self.discriminators):
+            made.append(torch.optim.AdamW(self.discriminators.parameters(), **settings))
         return made
 
     def training_step(self, batch: Sequence[torch.Tensor], index: int) -> torch.Tensor:
@@ -147,7 +162,7 @@ class Coding(pl.LightningModule):
             return self.recipe.weights.total(lost)
         optimizers = self.optimizers()
         optimizers = optimizers if isinstance(optimizers, list) else [optimizers]
-        if len(self.judges) and share_done(self) >= self.recipe.adversarial:
+        if len(self.discriminators) and share_done(self) >= self.recipe.adversarial:
             lost.update(self._game(crop.samples, fake, optimizers[1]))
         total = self.recipe.weights.total(lost)
         for name, value in lost.items():
@@ -158,7 +173,9 @@ class Coding(pl.LightningModule):
     def lost(
         self, crop: Segments, generator: torch.Generator
     ) -> tuple[dict[str, torch.Tensor], torch.Tensor]:
-        """Losses by the weights' names, but for the game's, and the waveform ``[batch, time]``."""
+        """Losses by the names of the weights, without the adversarial ones, and the waveform
+        ``[batch, time]``.
+        """
         one, two = self.codec.speaker(crop.samples), self.codec.speaker(crop.other)
         rows = len(crop.samples)
         swapped = torch.rand(rows, 1, generator=generator, device=generator.device)
@@ -184,7 +201,7 @@ class Coding(pl.LightningModule):
         return found, waveform
 
     def _codebooks(self, rows: int, generator: torch.Generator) -> torch.Tensor | None:
-        """How many codebooks each crop is decoded from: ``[row]``; None for all of them."""
+        """Number of codebooks from which each crop is decoded: ``[row]``; None for all."""
         if not self.recipe.partial:
             return None
         every = self.codec.sizes.codebooks
@@ -209,13 +226,15 @@ class Coding(pl.LightningModule):
         optimizer.step()
 
     def _discriminated(self, waveform: torch.Tensor) -> list[DiscriminatorOutput]:
-        return [output for discriminator in self.judges for output in discriminator(waveform)]
+        return [
+            output for discriminator in self.discriminators for output in discriminator(waveform)
+        ]
 
     def _game(
         self, real: torch.Tensor, fake: torch.Tensor, optimizer: Any
     ) -> dict[str, torch.Tensor]:
-        """A step of the discriminators, and what the codec loses to them."""
-        seen = round(self.recipe.judged * RATE) or real.shape[1]
+        """A step of the discriminators, and the adversarial losses of the codec."""
+        seen = round(self.recipe.discriminator_seconds * RATE) or real.shape[1]
         real, fake = real[:, :seen], fake[:, :seen]
         loss = codec_losses.discriminator_loss(
             self._discriminated(real), self._discriminated(fake.detach())
@@ -228,7 +247,7 @@ class Coding(pl.LightningModule):
         crop = Segments(*batch)
         count = len(crop.samples)
         own = self.codec.speaker(crop.other)
-        # judged as it is taught: of few codebooks where it learns to speak from few
+        # validated as it is trained: from few codebooks if it is trained on few
         most = self._codebooks(count, seeded(self.device, self.recipe.seed, 911, index))
         quantized = self.codec.quantizer(self.codec.frames(crop.samples, own), most)
         rebuilt = self.codec.decode(quantized.total, own)[:, : crop.samples.shape[1]].float()
@@ -260,7 +279,7 @@ class Coding(pl.LightningModule):
 
 
 def mel_of(points: int) -> LogMel:
-    """Mels of a transform of so many points: 80 bands, or as many as short windows tell apart.
+    """Mels of a transform of so many points: 80 bands, or as many as short windows resolve.
 
     Raises:
         VoicenymError: no transform.

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from voicenym.training.recipe import SpeechRecipe, Trained, option
+from voicenym.training.run.former_names import present_or_former
 from voicenym.training.run.progress_report import Report
 from voicenym.training.run.resources import require_training
 
@@ -59,7 +60,8 @@ class MusaRecipe(SpeechRecipe):
         steps.checked(config, codec, teacher)
         chosen, kept = speaker_split(self.recordings(report), config.held_out, config.seed)
         utterances, others = self.prepared(chosen, kept, report)
-        both = labelled([*utterances, *others], teacher, self.output / "told", report.say)
+        folder = present_or_former(self.output, "labels", "told")
+        both = labelled([*utterances, *others], teacher, folder, report.say)
         train, held_out = both[: len(utterances)], both[len(utterances) :]
         outcome = steps.train(
             codec, train, held_out, config, self.output, teacher=teacher, **resources

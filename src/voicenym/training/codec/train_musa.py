@@ -24,9 +24,9 @@ from voicenym.training.run.fit import Limits, Machine, Outcome, fit
 VALIDATION_CROPS = 64
 """Crops in a validation."""
 MOST_VOICES = 2_000
-"""Utterances whose vectors say how speakers lie."""
+"""Utterances from whose vectors the distribution of speakers is estimated."""
 VOICE_SAMPLES = 10 * RATE
-"""Of each, at most."""
+"""Samples of each, at most."""
 
 
 def new(config: MusaConfig) -> Codec:
@@ -60,7 +60,7 @@ def train(
         held_out: the same of held-out speakers, for validation.
         config: of the training.
         folder: of checkpoints and logs; an interrupted run there continues.
-        teacher: who told of what was heard; None without semantic distillation.
+        teacher: of the labels; None without semantic distillation.
         seconds: time limit.
         machine: what to train on.
         say: receives the figures of every validation.

@@ -1,1 +1,1 @@
-"""Recipes of what is said, apart from who says it: units, tokens, encoders of content."""
+"""Recipes of content: units, tokens and content encoders."""

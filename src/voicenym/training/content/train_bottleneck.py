@@ -3,10 +3,10 @@
 Povey et al. (Interspeech 2018) keep the narrow halves of layers semi-orthogonal by a step after
 every fourth one of training. The bottleneck of B1 (Fang et al., SSW 2019) is trained for words
 alone; M1c1 of the VoicePrivacy Challenge 2020 (Champion, Jouvet, Larcher) hides the speaker as
-well: a branch learns to tell the speakers from the bottleneck, and the network learns to make that
-fail, by a gradient that is turned around (Ganin et al., JMLR 2016). M1's architecture and weight
-are not in the challenge's papers: the branch here hears means and deviations over the utterance,
-and its weight, which grows as Ganin's does, is a setting.
+well: a branch classifies speakers by the bottleneck, and the network learns against it by gradient
+reversal (Ganin et al., JMLR 2016). M1's architecture and weight are not in the challenge's papers:
+the branch here uses means and deviations over the utterance, and its weight, which grows as Ganin's
+does, is a setting.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from voicenym.training.words import train_recogniser
 from voicenym.training.words.train_recogniser import RecogniserConfig, Recognition
 
 STEEPNESS = 10.0
-"""Of the growth of the adversary's weight: 2 / (1 + exp(-10 p)) - 1 after a share p."""
+"""Steepness of the adversary's weight: 2 / (1 + exp(-10 p)) - 1 after a share p."""
 LEAST_VARIANCE = 1e-6
 
 Voiced = tuple[*Batch, torch.Tensor]
-"""A batch, and who speaks, ``[batch]``."""
+"""A batch with speakers ``[batch]``."""
 
 
 @dataclass(frozen=True)
@@ -47,8 +47,8 @@ class BottleneckConfig(RecogniserConfig):
         constrain: steps from one toward semi-orthogonality to the next.
         adversary: weight of the speaker branch; 0 for none.
         branch: units of its hidden layer.
-        gain: each utterance is up to so many dB louder or quieter: what the network hears is
-            not made equally loud, so that it can work live.
+        gain: random gain of each utterance, in dB up or down: the input is not normalised in level,
+            so that the network can work live.
     """
 
     net: str = "tdnnf"
@@ -62,7 +62,7 @@ class BottleneckConfig(RecogniserConfig):
 
 
 class SpeakerBranch(torch.nn.Module):
-    """Tells the speakers of utterances by means and deviations of their frames.
+    """Classifies the speakers of utterances by means and deviations of their frames.
 
     Args:
         size: elements of a frame.

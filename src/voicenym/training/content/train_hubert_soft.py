@@ -1,4 +1,4 @@
-"""Training HuBERT-soft: a transformer learns to predict discovered units, also where it hears none.
+"""Training HuBERT-soft: a transformer learns to predict discovered units, also at masked frames.
 
 van Niekerk et al. (ICASSP 2022): HuBERT with a new projection, cross-entropy over units at the
 frames that are hidden from it (and, by a share, at the others), AdamW, crops. The same recipe

@@ -86,7 +86,7 @@ def train(
         speech: training utterances.
         config: of the training.
         folder: where frames are kept.
-        seconds: time at most for listening; what was heard by then is clustered.
+        seconds: time limit of the feature extraction; features computed by then are clustered.
         say: receives lines of progress.
         clock: in seconds.
 
@@ -163,7 +163,7 @@ def _frames_of(
         path = place / f"{speech[i].path.stem}.npy"
         if not path.is_file():
             if seconds is not None and done and clock() - began > seconds:
-                say(f"the time is over: {done} of {len(speech)} utterances were heard")
+                say("utterances were analysed")
                 break
             frames = extracted(features, speech[i]).cpu().numpy()
             rng = np.random.default_rng((config.seed, 32, int(i)))
@@ -188,15 +188,12 @@ def keep(path: Path, array: np.ndarray) -> None:
     Raises:
         VoicenymError: it cannot be written.
     """
-    private_folder(path.parent, "what was heard of speech")
+    private_folder(path.parent, "features of speech")
     try:
         with replacing(path) as partial, open_private(partial, "xb") as file:
             np.save(file, array, allow_pickle=False)
     except OSError as error:
-        raise VoicenymError(
-            f"{path.parent}: cannot keep what was heard here ({error.strerror}); free some space, "
-            "or choose another folder"
-        ) from error
+        raise VoicenymError(": cannot cache features here (") from error
 
 
 def _centres(frames: np.ndarray, config: UnitsConfig) -> torch.Tensor:

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import dataclasses
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import lightning.pytorch as pl
 import numpy as np
@@ -32,7 +32,7 @@ from voicenym.training.run.schedule import Cyclical
 from voicenym.training.speech.epoch_sampling import Epoch
 
 NEVER = 99.0
-"""Value of validations before the books have begun, so that none of them is the best."""
+"""Value of validations before the codebooks are initialised, so that none of them is the best."""
 BEGINNING = 16
 """Steps whose vectors the books begin as clusters of."""
 ALIKE = 1.5
@@ -46,13 +46,13 @@ class WordCodesConfig:
     Args:
         options: of :class:`~voicenym.nets.content.word_codes.WordCodes`.
         cut: how windows are made.
-        disguised: rounds in which the input is in another voice or room, and the original's words
-            and states are asked for (:mod:`voicenym.training.speech.voice_augmentation`); 0 for
-            none.
+        disguised: rounds in which the input is in another voice or room, and the targets are the
+            words and states of the original (:mod:`voicenym.training.speech.voice_augmentation`); 0
+            for none.
         seconds: of speech in a step.
-        free: share of the training without books, where they have not begun.
-        words, taught: weights of the cross-entropy of words, and of the relative entropy to what
-            the decoder makes of the original states.
+        free: share of the training without codebooks, before they are initialised.
+        words, distillation: weights of the cross-entropy of words, and of the relative entropy to
+            the decoder's output for the original states.
         states, commitment: weights of the squared distance of states, and of the commitment.
         rate: peak of the learning rate (AdamW).
         decay: of the weights.
@@ -60,9 +60,15 @@ class WordCodesConfig:
         steps: maximum number of optimizer steps.
         every: steps from one validation, and checkpoint, to the next.
         held_out: share of the speakers held out for validation.
-        judged: windows in a validation.
+        validation_windows: windows in a validation.
         seed: of all random draws.
     """
+
+    FORMER_NAMES: ClassVar[Mapping[str, str]] = {
+        "judged": "validation_windows",
+        "taught": "distillation",
+    }
+    """Fields of earlier configurations, see :func:`voicenym.training.run.config.build`."""
 
     options: dict[str, Any] = field(default_factory=dict)
     cut: Cut = field(default_factory=Cut)
@@ -70,7 +76,7 @@ class WordCodesConfig:
     seconds: float = 32.0
     free: float = 0.25
     words: float = 0.5
-    taught: float = 0.5
+    distillation: float = 0.5
     states: float = 1.0
     commitment: float = 0.25
     rate: float = 1e-3
@@ -79,11 +85,11 @@ class WordCodesConfig:
     steps: int = 20_000
     every: int = 100
     held_out: float = 0.02
-    judged: int = 24
+    validation_windows: int = 24
     seed: int = 0
 
     def changed(self) -> Cut:
-        """How windows of disguised speech are made."""
+        """Cutting of windows of disguised speech."""
         return dataclasses.replace(self.cut, rounds=self.disguised, seed=self.cut.seed + 1)
 
 
@@ -91,13 +97,13 @@ class Batch(NamedTuple):
     """Windows of like length.
 
     Args:
-        heard: ``[batch, state, size]``, zeros behind.
+        heard: states of the input, ``[batch, state, size]``, zeros behind.
         states: the same of the original.
         lengths: ``[batch]``, states.
         tokens: ``[batch, token]``, the decoder's input.
         wanted: ``[batch, token]``, what is next; places in :class:`WordCoding`'s pieces, -100 for
             the prefix and after the end.
-        taught: ``[batch, token, width]``.
+        taught: the decoder's output for the original states, ``[batch, token, width]``.
     """
 
     heard: torch.Tensor
@@ -253,7 +259,7 @@ class WordCoding(pl.LightningModule):
         self.log_dict(found, batch_size=len(one.heard))
         return (
             recipe.words * found["words"]
-            + recipe.taught * found["taught"]
+            + recipe.distillation * found["taught"]
             + recipe.states * found["states"]
             + recipe.commitment * found["commitment"]
         )
@@ -306,7 +312,9 @@ def train(
     places[pieces] = torch.arange(len(pieces))
     batches = WindowBatches(files, config.seconds, config.every, places, config.seed)
     loader = torch.utils.data.DataLoader(batches, batch_size=None, **machine.loading)
-    some = np.random.default_rng(config.seed).permutation(len(held_out))[: config.judged]
+    some = np.random.default_rng(config.seed).permutation(len(held_out))[
+        : config.validation_windows
+    ]
     validation = ValidationWindows([held_out[i] for i in sorted(some)], places)
     outcome = fit(
         WordCoding(codes, whisper, pieces, config),

@@ -1,4 +1,4 @@
-"""What gives frames of speech to find units in, by its name or place."""
+"""Features of speech for the discovery of units, by name or path."""
 
 from __future__ import annotations
 
@@ -20,12 +20,13 @@ NARROW = "narrow:"
 
 
 def features_of(place: str, layer: int, machine: Machine) -> tuple[Content, dict[str, object]]:
-    """What gives frames, and what to call it: a network by its weights, wherever it lies.
+    """A feature extractor, and its description: a network is identified by its weights, not its
+    path.
 
     Args:
-        place: ``cepstra``, ``base`` (what the bundled resynthesis hears of content),
-            ``narrow:FOLDER`` (of other parts of ``voicenym train resynthesis``),
-            ``wav2vec2:PLACE`` (XLS-R among others), or a HuBERT's.
+        place: ``cepstra``, ``base`` (the content encoder of the bundled resynthesis),
+            ``narrow:FOLDER`` (of other parts of ``voicenym train resynthesis``), ``wav2vec2:PLACE``
+            (XLS-R among others), or a HuBERT's.
         layer: of a network.
         machine: where it is to run.
 

@@ -38,7 +38,7 @@ BLOCK = 500
 """Recordings that windows are drawn from, in the order that is given: what is added to a corpus
 later leaves the windows before as they are."""
 MOST_TOKENS = 400
-"""Of a window's text; the decoder has 448 positions."""
+"""Tokens of a window's text at most; the decoder has 448 positions."""
 
 
 class Change(Protocol):
@@ -65,7 +65,7 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True)
 class Cut:
-    """How windows are made.
+    """Cutting of recordings into windows.
 
     Args:
         shortest, longest: seconds of a window, drawn evenly.
@@ -82,10 +82,10 @@ class Cut:
 
 
 class Window(NamedTuple):
-    """A window as it is learnt from.
+    """A training window.
 
     Args:
-        heard: ``[state, size]`` float16, of the speech, the bottleneck's input.
+        heard: states of the input ``[state, size]`` float16, the bottleneck's input.
         states: the same of the original; None where that is the same.
         tokens: ``[token]``, with the prefix and the end.
         taught: ``[token, width]`` float16, the decoder's last layer on the original states, for
@@ -152,14 +152,14 @@ def pieces(
 ) -> list[Piece]:
     """Recordings with their texts; without a text, with Whisper's transcript, which is kept.
 
-    Recordings longer than a window, or in which Whisper hears nothing, are left out.
+    Recordings longer than a window, or without words in Whisper's transcript, are left out.
 
     Raises:
         DependencyError: tokenizers is not installed.
         VoicenymError: transcripts cannot be kept.
     """
     tokenizer = Tokenizer(whisper.tokenizer)
-    place = private_folder(folder, "what was heard of speech")
+    place = private_folder(folder, "recogniser states of speech")
     most = whisper.network.sizes.states * STATE
     found = []
     for done, utterance in enumerate(speech):
@@ -220,10 +220,10 @@ class StateFiles:
 
     Args:
         whisper: the recogniser.
-        folder: for its owner alone: states are speech in disguise.
-        change: what befalls the input; None for nothing.
+        folder: readable by its owner alone, because states are derived from speech.
+        change: augmentation of the input; None for none.
         seed: of gains, pauses and changes.
-        device: to hear on.
+        device: of Whisper.
     """
 
     def __init__(
@@ -238,10 +238,10 @@ class StateFiles:
         self._network = whisper.network.to(device)
         self._device = device
         self._tokenizer = Tokenizer(whisper.tokenizer)
-        self._folder = private_folder(folder, "what was heard of speech")
+        self._folder = private_folder(folder, "recogniser states of speech")
 
     def path(self, window: Sequence[Piece]) -> Path:
-        """Of a window's states: named by what it holds."""
+        """Path of a window's states, named by a digest of its content."""
         change = "" if self._change is None else self._change.identity()
         spoken_texts = [f"{p.speech.path.stem} {p.text}" for p in window]
         name = hashlib.sha256(
@@ -332,7 +332,7 @@ def keep(path: Path, window: Window) -> None:
 
 
 def kept(path: Path) -> Window:
-    """What :func:`keep` wrote.
+    """Read a file of :func:`keep`.
 
     Raises:
         VoicenymError: it cannot be read.

@@ -22,7 +22,7 @@ class PairedMargin(AngularMargin):
         speakers: C.
         scale: s.
         margin: m1, in radians.
-        apart: m2, in radians.
+        pair_margin: m2, in radians.
     """
 
     def __init__(
@@ -31,10 +31,10 @@ class PairedMargin(AngularMargin):
         speakers: int,
         scale: float = 30.0,
         margin: float = 0.2,
-        apart: float = 0.2,
+        pair_margin: float = 0.2,
     ) -> None:
         super().__init__(size, 2 * speakers, scale, margin)
-        self.speakers, self.apart = speakers, apart
+        self.speakers, self.pair_margin = speakers, pair_margin
 
     def logits(self, vectors: torch.Tensor, labels: torch.Tensor | None = None) -> torch.Tensor:
         """``[row, class]``; the margins stand where labels 0 to 2C - 1 are given."""
@@ -46,7 +46,9 @@ class PairedMargin(AngularMargin):
                 return self.scale * cosine
             classes = torch.stack((labels, (labels + self.speakers) % (2 * self.speakers)), dim=1)
             own, pair = cosine.gather(1, classes).unbind(1)
-            moved = torch.stack((_turned(own, self.margin), -_turned(-pair, self.apart)), dim=1)
+            moved = torch.stack(
+                (_turned(own, self.margin), -_turned(-pair, self.pair_margin)), dim=1
+            )
             return self.scale * cosine.scatter(1, classes, moved)
 
 

@@ -20,7 +20,7 @@ from voicenym.nets.identity.vector_autoencoder import Adversaries, Autoencoder
 from voicenym.training.run.fit import Limits, Machine, Outcome, fit
 
 KEPT = 5
-"""Of each speaker's utterances, every so manieth is kept out, to judge by."""
+"""Period of held-out utterances: one of so many of each speaker is for validation."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class Hiding(pl.LightningModule):
         objective = error
         for name, value in entropies.items():
             self.log(f"CE {name}", value)
-            # no better than a guess is all that can be hidden
+            # chance is the best that can be hidden
             guess = math.log(self.adversaries.branches[name][-1].out_features)  # type: ignore
             objective = objective - self.weights[name] * value.clamp_max(guess)
         self.log("objective", objective)
@@ -126,7 +126,7 @@ def train(
         say: receives the figures of every validation.
 
     Raises:
-        CorpusError: speakers with a single utterance, or none to tell apart.
+        CorpusError: speakers with a single utterance, or only one speaker.
         VoicenymError: as :func:`voicenym.training.run.fit.fit`.
     """
     kept = _kept(pool.speakers)
@@ -143,7 +143,7 @@ def train(
             labels[name] = torch.tensor([place.get(value, -100) for value in values])  # -100: none
             classes[name] = len(known)
     if "speaker" not in labels and config.speaker > 0.0:
-        raise CorpusError("one speaker only: there is nobody to tell from others; add speakers")
+        raise CorpusError("one speaker only: two are needed; add speakers")
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(config.seed)
         network = Autoencoder(pool.size, config.code, config.hidden)
@@ -174,7 +174,7 @@ def train(
 
 
 def _kept(speakers: Sequence[str]) -> torch.Tensor:
-    """Which utterances are kept out, ``[row]``: the last of every :data:`KEPT` of a speaker.
+    """Mask of held-out utterances ``[row]``: the last of every :data:`KEPT` of a speaker.
 
     Raises:
         CorpusError: no speaker has two.

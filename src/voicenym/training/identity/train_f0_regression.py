@@ -19,7 +19,7 @@ from voicenym.resynthesis.pipeline.f0_regression import Register
 
 LEAST_SPEAKERS = 8
 LONGEST_SECONDS = 20.0
-"""Of a recording that is listened to: its beginning tells the pitch."""
+"""Part of a recording whose F0 is measured: its beginning suffices."""
 
 
 def train(
@@ -36,7 +36,7 @@ def train(
         speaker: folder of the encoder.
         tracker: of pitch.
         say: receives lines of progress.
-        left_out: told of recordings that cannot be heard; the default raises at the first one.
+        left_out: collects recordings that cannot be read; the default raises at the first one.
 
     Returns:
         The register, and the deviation of what it leaves of speakers' mean ln F0, each speaker left
@@ -58,9 +58,7 @@ def train(
         if done % 100 == 0:
             say(f"{done} of {len(recordings)} recordings analysed")
     if len(vectors) < LEAST_SPEAKERS:
-        raise CorpusError(
-            f"{len(vectors)} speakers tell no register from another: give {LEAST_SPEAKERS} or more"
-        )
+        raise CorpusError("speakers are too few for a regression: give ")
     x = torch.stack([torch.stack(some).mean(0) for some in vectors.values()])
     y = torch.stack([torch.cat(pitch[name].result()) for name in vectors])
     config = configuration(speaker)

@@ -8,9 +8,10 @@ attackers differ in the seed, of the first weights and of the order of the vecto
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import ClassVar
 
 import lightning.pytorch as pl
 import numpy as np
@@ -39,16 +40,19 @@ class HouseholderConfig:
         reading, sees: of ``loh``, see :class:`Householder`.
         whitened: equation 7 rather than 8.
         loss: ``w-aam`` (equation 14) or ``aam`` (13).
-        scale, margin, apart: s, m1 and m2.
+        scale, margin, pair_margin: s, m1 and m2.
         weight: lambda of the cosine loss. The paper's "20" with a footnote's 8 reads as 20.
         batch: originals in a step, N/2 of the paper; ours.
         rate: peak of the learning rate.
         schedule: of the learning rate: 1e-8 to 1e-3 and back.
         steps: of the cycle.
         every: steps from one validation to the next; ours.
-        held_out: share of each speaker's vectors that is not learnt from; ours.
-        seed: of everything drawn; the paper has 50 for users and 1986 for attackers.
+        held_out: share of each speaker's vectors for validation; ours.
+        seed: of all random draws; the paper has 50 for users and 1986 for attackers.
     """
+
+    FORMER_NAMES: ClassVar[Mapping[str, str]] = {"apart": "pair_margin"}
+    """Fields of earlier configurations, see :func:`voicenym.training.run.config.build`."""
 
     form: str = "loh"
     layers: int = 12
@@ -59,7 +63,7 @@ class HouseholderConfig:
     loss: str = "w-aam"
     scale: float = 30.0
     margin: float = 0.2
-    apart: float = 0.2
+    pair_margin: float = 0.2
     weight: float = 20.0
     batch: int = 64
     rate: float = 1e-3
@@ -109,8 +113,8 @@ class Pseudonymisation(pl.LightningModule):
     def __init__(self, network: Householder, speakers: int, config: HouseholderConfig) -> None:
         super().__init__()
         self.network = network
-        apart = config.apart if config.loss == "w-aam" else 0.0
-        self.head = PairedMargin(network.size, speakers, config.scale, config.margin, apart)
+        pair_margin = config.pair_margin if config.loss == "w-aam" else 0.0
+        self.head = PairedMargin(network.size, speakers, config.scale, config.margin, pair_margin)
         self.recipe, self.speakers = config, speakers
 
     def configure_optimizers(self) -> torch.optim.Optimizer:
@@ -169,7 +173,7 @@ def network(config: HouseholderConfig, size: int) -> Householder:
 
 
 def kept_out(pool: Pool, share: float, seed: int) -> torch.Tensor:
-    """Which vectors ``[row]`` are not learnt from: a share of each speaker's, never all.
+    """Mask of held-out vectors ``[row]``: a share of each speaker's, never all.
 
     Raises:
         CorpusError: too few speakers, or too few vectors of each.

@@ -26,7 +26,7 @@ Covariance = Literal["diag", "full"]
 SHARES = (0.5, 0.7, 0.8, 0.9, 0.95, 0.97, 0.98, 0.99, 0.995)
 COMPONENTS = (1, 2, 4, 8)
 SAMPLES = 2000
-"""Drawn from a model to judge it, as in the paper."""
+"""Vectors drawn from a model for its evaluation, as in the paper."""
 ITERATIONS, TOLERANCE = 500, 1e-15
 """Of expectation maximisation at first, as in the paper; where it does not converge, both are
 raised in equal steps, ``PATIENCE`` times at most."""
@@ -64,7 +64,7 @@ class MixtureConfig:
 
 @dataclass(frozen=True)
 class Tried:
-    """What a size of model gave, the mean over splits and fits.
+    """Result of a model size, the mean over splits and fits.
 
     Args:
         sex: of the speakers; empty for everybody.
@@ -167,7 +167,7 @@ def grouped(pool: Pool, by_sex: bool) -> dict[str, torch.Tensor]:
 
 
 def drawn(model: Gaussians, count: int, rng: np.random.Generator) -> np.ndarray:
-    """Speaker vectors ``[count, element]``, to judge a model by."""
+    """Speaker vectors ``[count, element]`` for the evaluation of a model."""
     which = rng.choice(len(model.weights), count, p=_shares(model))
     noise = torch.from_numpy(rng.standard_normal((count, model.means.shape[1]))).float()
     root = model.roots[which]
@@ -199,7 +199,7 @@ def search(
         shares, components: sizes to try.
         splits, fits: halves that are drawn, and models that are fitted to each.
         samples: drawn from a model.
-        say: told every size's figures.
+        say: receives the figures of every size.
 
     Raises:
         DependencyError, VoicenymError: as :func:`fit`.
@@ -277,8 +277,8 @@ def _tried(
 
 
 def chosen(tried: Sequence[Tried]) -> tuple[float, int]:
-    """Share and components: of the sizes that tell nobody apart from the best by D_KS, the one
-    with the largest entropy, and of equals the one with fewest components.
+    """Share and components: of the sizes whose D_KS does not differ from the best, the one with the
+    largest entropy, and of equals the one with fewest components.
 
     A size is as good as the best, for a sex, if its D_KS lies below the best one's upper limit; of
     several sexes it must be so for each, or if none is, the mean D_KS decides.

@@ -1,9 +1,9 @@
-"""Learning to speak as somebody else: crops in drawn voices, judged by a speaker encoder.
+"""Loss of voice conversion: crops in drawn voices, compared by a speaker encoder.
 
-Rebuilding alone never asks for a voice that is not the speaker's: what the content still says of
-him may then be heard in any voice. Here the vector of the output is to be that of the voice that
-was asked for, and not the speaker's (as in speaker-consistency losses, Casanova et al., "YourTTS",
-ICML 2022), and its content is to be heard again as it was (Choi et al., "NANSY", NeurIPS 2021).
+Reconstruction alone never needs a voice other than the speaker's, so traces of the speaker in the
+content could remain audible in any voice. This loss asks that the output's speaker vector be that
+of the requested voice and unlike the speaker's (as in speaker-consistency losses, Casanova et al.,
+"YourTTS", ICML 2022), and that its content stay the same (Choi et al., "NANSY", NeurIPS 2021).
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from voicenym.training.resynthesis.resynthesis_dataset import Crop
 
 @dataclass(frozen=True)
 class ConversionConfig:
-    """What speaking in other voices weighs.
+    """Weights of the conversion loss.
 
     Args:
-        share: of a batch that is spoken in other voices; 0 for none.
+        share: of a batch that is converted to other voices; 0 for none.
         pool: share of these that take another speaker's vector; the others are drawn.
-        speaker: weight of the output's distance (1 less the cosine) to the voice asked for.
-        aside: weight of what it has in common with the speaker, where that is more than nothing.
-        content: weight of the mean distance of content heard in the output to what was said.
+        speaker: weight of the output's distance (1 less the cosine) to the requested voice.
+        aside: weight of its cosine to the speaker, where that is positive.
+        content: weight of the mean distance between the output's content and the original's.
         power: weight of the mean distance of ln power of frames.
-        noise: least and most decibels by which noise lies below what the encoder hears, so that
-            nothing too faint to be heard can please it.
+        noise: least and greatest level in dB by which noise lies below the encoder's input, so that
+            inaudible components cannot lower the loss.
     """
 
     share: float = 0.0
@@ -85,16 +85,16 @@ def losses(
     config: ConversionConfig,
     generator: torch.Generator,
 ) -> dict[str, torch.Tensor]:
-    """What is lost in another voice, by name, each a mean over rows and not yet weighed.
+    """Losses of converted speech by name, each a mean over rows, unweighted.
 
     Args:
-        parts: that spoke.
+        parts: of the output.
         encoder: frozen; in use, not in training.
-        crop: what was said.
+        crop: the original.
         content: its content ``[row, frame / 2, size]`` without noise.
-        vectors: ``[row, element]``, of the voices asked for.
-        waveform: ``[row, time]``, what was spoken.
-        config: of what the encoder hears.
+        vectors: ``[row, element]``, of the requested voices.
+        waveform: ``[row, time]``, the output.
+        config: of the noise.
         generator: of noise.
     """
     with torch.autocast(waveform.device.type, enabled=False):
@@ -141,5 +141,5 @@ def noise_below(
 
 
 def total(parts: dict[str, torch.Tensor], config: ConversionConfig) -> torch.Tensor:
-    """Of :func:`losses`, weighed."""
+    """Weighted sum of :func:`losses`."""
     return torch.stack([getattr(config, name) * value for name, value in parts.items()]).sum()

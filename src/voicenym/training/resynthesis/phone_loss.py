@@ -1,8 +1,8 @@
-"""The phones of what is spoken, as a recogniser that listens hears them.
+"""Phone loss: relative entropy between a recogniser's posteriors for original and output.
 
-Spectra weigh a vowel that lasts and the burst that makes a word another by what they measure. A
-recogniser of phones weighs them by what they mean: what is spoken is to sound to it as the original
-does, frame by frame, in whatever voice (after the graphemic posteriorgrams of Deng et al.,
+Spectral losses weigh a long vowel and the short burst that distinguishes two words by their energy.
+A phone recogniser weighs them by their meaning: its posteriors for the output are to equal those
+for the original, frame by frame, in any voice (after the graphemic posteriorgrams of Deng et al.,
 "V-Cloak", USENIX Security 2023, section 4.2.2; here states of phones, and their relative entropy).
 """
 
@@ -15,7 +15,7 @@ from voicenym.nets.words.phone_state_network import FrameNet
 
 
 class Phones(torch.nn.Module):
-    """Relative entropy of the phones heard in two recordings of the same words.
+    """Relative entropy of phone posteriors for two recordings of the same words.
 
     Args:
         net: trained; it is frozen.

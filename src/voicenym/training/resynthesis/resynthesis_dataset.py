@@ -1,4 +1,4 @@
-"""What resynthesis learns from: crops of speech with what their frames hold, made ready once."""
+"""Training data of resynthesis: crops of speech with their features, computed once."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def content_of(parts: Parts, items: Sequence[AnalysedUtterance]) -> torch.Tensor
     """Sums of the content of utterances, ``[utterance, 1 + size + size * size]`` float64.
 
     Args:
-        parts: whose encoder hears.
+        parts: with the content encoder.
         items: at least one.
     """
     found = []

@@ -49,7 +49,7 @@ class ResynthesisRecipe(SpeechRecipe):
         from voicenym.verification.verifiers import encoder_of
 
         config = self.configured(ResynthesisConfig, batch=self.batch)
-        if config.evened and self.start is None:
+        if config.normalised and self.start is None:
             raise VoicenymError(
                 f"{self.config}: goes on from parts that are trained already; give their folder "
                 "with --from"
@@ -60,7 +60,7 @@ class ResynthesisRecipe(SpeechRecipe):
         encoder = encoder_of(config.encoder)
         start = self.start
         parts = steps.parts(config, encoder.size) if start is None else Parts.load(start)
-        if config.evened and parts.everybody is None:
+        if config.normalised and parts.everybody is None:
             parts = parts.with_normalisation()
         resources = self.resources(report)
         utterances, others = self.prepared(chosen, kept, report)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import lightning.pytorch as pl
 import torch
@@ -22,6 +22,7 @@ from voicenym.training.resynthesis.resynthesis_dataset import Crop
 from voicenym.training.resynthesis.speaker_classifier import SpeakerClassifier
 from voicenym.training.run.audio_logging import log_audio
 from voicenym.training.run.fit import share_done
+from voicenym.training.run.former_names import rename_state
 from voicenym.training.run.schedule import Cyclical, seeded
 from voicenym.training.speech.mel_warping import warped
 from voicenym.training.synthesis.discriminator_setup import make_discriminators
@@ -44,19 +45,19 @@ class ResynthesisConfig:
         batch: crops in a step.
         warp: standard deviation of the logarithm of the factor that warps frequencies.
         bend: of bends of the mel axis beside it, as a share of the axis.
-        reversal: weight of what the encoder loses by telling speakers apart.
-        evened: whether each recording's content is made alike to everybody's
-            (:mod:`voicenym.resynthesis.bundled.content_normalisation`). The content encoder, which
-            must be trained before, then stays as it is, and hears nothing warped.
-        conversion: what speaking in other voices weighs.
-        phones: weight of the relative entropy of the phones heard, where a recogniser listens; half
-            of it for rebuilt crops, half for those in other voices.
+        reversal: weight of the speaker classifier's loss, by gradient reversal.
+        normalised: whether the mean and covariance of each recording's content are those of all
+            speakers (:mod:`voicenym.resynthesis.bundled.content_normalisation`). The content
+            encoder must be trained before; it stays fixed and gets no warped spectra.
+        conversion: weights of the conversion loss.
+        phones: weight of the phone loss, if there is a recogniser; half of it for reconstructed
+            crops, half for those in other voices.
         adversarial: share of the training after which discriminators join; 1 for never.
-        judges: options of the discriminators, by their names in
+        discriminators: options of the discriminators, by their names in
             :data:`voicenym.training.synthesis.discriminator_setup.DISCRIMINATORS`; published
             sizes unless given.
-        judged: seconds of a crop that they see; 0 for the whole.
-        mel: weight of all else beside them (45 in HiFi-GAN, where features weigh 2).
+        discriminator_seconds: seconds of a crop that they see; 0 for the whole.
+        mel: weight of all other losses beside theirs (45 in HiFi-GAN, where features weigh 2).
         rate: peak of the learning rate.
         decay: of the weights (AdamW).
         clip: greatest norm of a gradient.
@@ -68,6 +69,13 @@ class ResynthesisConfig:
         seed: of all random draws.
     """
 
+    FORMER_NAMES: ClassVar[Mapping[str, str]] = {
+        "evened": "normalised",
+        "judges": "discriminators",
+        "judged": "discriminator_seconds",
+    }
+    """Fields of earlier configurations, see :func:`voicenym.training.run.config.build`."""
+
     encoder: str = "ecapa-small"
     content: dict[str, Any] = field(default_factory=dict)
     synthesizer: str = "istft-vocoder"
@@ -78,12 +86,12 @@ class ResynthesisConfig:
     warp: float = 0.12
     bend: float = 0.02
     reversal: float = 0.1
-    evened: bool = False
+    normalised: bool = False
     conversion: ConversionConfig = field(default_factory=ConversionConfig)
     phones: float = 8.0
     adversarial: float = 1.0
-    judges: dict[str, Any] = field(default_factory=lambda: {"period": {}, "spectral": {}})
-    judged: float = 0.0
+    discriminators: dict[str, Any] = field(default_factory=lambda: {"period": {}, "spectral": {}})
+    discriminator_seconds: float = 0.0
     mel: float = 15.0
     rate: float = 1.5e-3
     decay: float = 1e-3
@@ -103,8 +111,8 @@ class Resynthesizing(pl.LightningModule):
         parts: to train.
         speakers: in the training data.
         config: of the training.
-        encoder: of the speaker vectors; needed where other voices are spoken in.
-        phones: recogniser that listens to what is spoken.
+        encoder: of the speaker vectors; needed for the conversion loss.
+        phones: recogniser of the phone loss.
     """
 
     def __init__(
@@ -122,26 +130,31 @@ class Resynthesizing(pl.LightningModule):
         if parts.everybody is not None:
             parts.content.requires_grad_(False)
         self.guess = SpeakerClassifier(parts.content.size, speakers)
-        self.judges = torch.nn.ModuleList()
+        self.discriminators = torch.nn.ModuleList()
         if config.adversarial < 1.0:
-            self.judges.extend(make_discriminators(config.judges))
+            self.discriminators.extend(make_discriminators(config.discriminators))
         self.encoder: Encoder | None = None
         if config.conversion.share > 0.0:
             if encoder is None:
-                raise ValueError("speaking in other voices needs the encoder of their vectors")
+                raise ValueError("the conversion loss needs the encoder of speaker vectors")
             self.encoder = encoder.requires_grad_(False)
         self.phones = None if phones is None else Phones(phones)
         self.mels = torch.nn.ModuleList(
             [synthesis_losses.LogMel(), synthesis_losses.LogMel(fft=512, hop=80, bands=40)]
         )
 
+    def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        rename_state(checkpoint, {"judges.": "discriminators."})
+
     def configure_optimizers(self) -> list[torch.optim.Optimizer]:
         settings: dict[str, Any] = {"lr": self.recipe.rate, "weight_decay": self.recipe.decay}
         made: list[torch.optim.Optimizer] = [
             torch.optim.AdamW([*self.parts.parameters(), *self.guess.parameters()], **settings)
         ]
-        if len(self.judges):
-            made.append(torch.optim.AdamW(self.judges.parameters(), betas=(0.8, 0.99), **settings))
+        if len(self.discriminators):
+            made.append(
+                torch.optim.AdamW(self.discriminators.parameters(), betas=(0.8, 0.99), **settings)
+            )
         return made
 
     def on_train_batch_start(self, batch: Any, index: int) -> None:
@@ -167,7 +180,7 @@ class Resynthesizing(pl.LightningModule):
             return loss
         optimizers = self.optimizers()
         optimizers = optimizers if isinstance(optimizers, list) else [optimizers]
-        if len(self.judges) and share_done(self) >= self.recipe.adversarial:
+        if len(self.discriminators) and share_done(self) >= self.recipe.adversarial:
             game = self._game(crop.samples, waveform, converted, optimizers[1], generator)
             loss = loss * self.recipe.mel + game
         self._update(optimizers[0], loss)
@@ -195,7 +208,7 @@ class Resynthesizing(pl.LightningModule):
         return content, numbers, waveform
 
     def said(self, bands: torch.Tensor, crop: Crop) -> torch.Tensor:
-        """Content ``[batch, frame / 2, size]`` without noise, as it is spoken from."""
+        """Content ``[batch, frame / 2, size]`` without noise, the input of the synthesizer."""
         numbers = self.parts.content.encode(bands)
         statistics = self.parts.everybody
         if statistics is None:
@@ -206,7 +219,7 @@ class Resynthesizing(pl.LightningModule):
     def converted(
         self, crop: Crop, content: torch.Tensor, generator: torch.Generator
     ) -> tuple[torch.Tensor | None, dict[str, torch.Tensor]]:
-        """Waveform ``[row, time]`` of the first crops in other voices, and what is lost there."""
+        """Waveform ``[row, time]`` of the first crops in other voices, and its losses."""
         config = self.recipe.conversion
         rows = round(config.share * len(crop.f0))
         if self.encoder is None or rows == 0:
@@ -228,12 +241,12 @@ class Resynthesizing(pl.LightningModule):
         converted: torch.Tensor | None,
         generator: torch.Generator,
     ) -> dict[str, torch.Tensor]:
-        """What the recogniser hears otherwise, in nats a frame, by what it listens to.
+        """Phone losses in nats a frame, of reconstructed and of converted speech.
 
-        Both sides lie under the same noise, so that nothing too faint to be heard can please it.
+        Both signals have the same noise added, so that inaudible components cannot lower the loss.
 
         Args:
-            crop: what was said.
+            crop: the original.
             rebuilt: ``[row, time]``, in the speakers' own voices.
             converted: ``[row, time]``, the first crops in other voices, if any.
             generator: of the noise.
@@ -255,7 +268,7 @@ class Resynthesizing(pl.LightningModule):
         conversion_losses: dict[str, torch.Tensor],
         recognition_losses: dict[str, torch.Tensor],
     ) -> torch.Tensor:
-        """What is lost in other voices and what is misheard, by the weights of the recipe."""
+        """Weighted sum of conversion and phone losses."""
         weight = 0.5 * self.recipe.phones
         parts = [weight * value for value in recognition_losses.values()]
         if conversion_losses:
@@ -263,7 +276,7 @@ class Resynthesizing(pl.LightningModule):
         return torch.stack(parts).sum() if parts else torch.zeros((), device=self.device)
 
     def distance(self, real: torch.Tensor, fake: torch.Tensor) -> torch.Tensor:
-        """Of spectra."""
+        """Spectral distance of waveforms."""
         with torch.autocast(self.device.type, enabled=False):
             fake = fake.float()
             parts = [synthesis_losses.mel_distance(real, fake, mel) for mel in self.mels]  # type: ignore[arg-type]
@@ -288,7 +301,7 @@ class Resynthesizing(pl.LightningModule):
 
         Converted crops have nothing that their features could be matched to.
         """
-        time = round(self.recipe.judged * RATE) or real.shape[1]
+        time = round(self.recipe.discriminator_seconds * RATE) or real.shape[1]
         last = max(0, real.shape[1] - time)
         first = int(torch.randint(last + 1, (), generator=generator, device=self.device))
         span = slice(first, first + time)
@@ -303,13 +316,13 @@ class Resynthesizing(pl.LightningModule):
                     [j.score for j in discriminator(real)],
                     [j.score for j in discriminator(fake.detach())],
                 )
-                for discriminator in self.judges
+                for discriminator in self.discriminators
             ]
         ).sum()
         self._update(optimizer, loss)
         self.log("discriminators", loss)
         total = fake.new_zeros(())
-        for discriminator in self.judges:
+        for discriminator in self.discriminators:
             of_fake = discriminator(fake)
             total = total + synthesis_losses.generator_hinge([j.score for j in of_fake])
             if free == len(fake):

@@ -1,4 +1,4 @@
-"""Who speaks, guessed from content: what a content encoder is trained to leave no means for."""
+"""Speaker classifier on content, the adversary of a content encoder."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import torch
 
 
 class SpeakerClassifier(torch.nn.Module):
-    """Who speaks, from content ``[batch, frame, size]``: scores ``[batch, speaker]``."""
+    """Speaker scores ``[batch, speaker]`` from content ``[batch, frame, size]``."""
 
     def __init__(self, size: int, speakers: int, width: int = 128) -> None:
         super().__init__()

@@ -2,10 +2,10 @@
 
 Content encoder and synthesizer learn together, from speech alone: the waveform is rebuilt from the
 encoder's few numbers, the power and pitch of frames, and the speaker's vector, and compared by mels
-and magnitudes; later, if wished, by discriminators. So that who speaks reaches the output by the
-vector alone, the encoder hears spectra warped in frequency, and a classifier that tries to tell the
-speakers by its numbers is worked against (gradient reversal, Ganin et al., JMLR 2016). Some crops
-are also spoken in other voices (:mod:`voicenym.training.resynthesis.conversion_loss`).
+and magnitudes; later, if wished, by discriminators. The speaker should reach the output by the
+vector alone: the content encoder therefore gets spectra warped in frequency, and an adversarial
+speaker classifier acts on its output (gradient reversal, Ganin et al., JMLR 2016). Some crops are
+also converted to other voices (:mod:`voicenym.training.resynthesis.conversion_loss`).
 """
 
 from __future__ import annotations

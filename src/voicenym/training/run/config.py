@@ -12,6 +12,8 @@ from voicenym.errors import DependencyError, VoicenymError
 from voicenym.nets.names_and_paths import hint, is_path
 
 T = TypeVar("T")
+FORMER = {"base-evened.yaml": "base-normalised.yaml"}
+"""Bundled configurations, by the names of earlier releases."""
 
 
 def bundled() -> list[str]:
@@ -45,6 +47,7 @@ def load(name: str, kind: type[T]) -> T:
             ) from None
     else:
         short = name if name.endswith(".yaml") else f"{name}.yaml"
+        short = FORMER.get(short, short)
         if short not in bundled():
             raise VoicenymError(
                 f"{name}: no such configuration; give a YAML file, or one of: "
@@ -63,7 +66,8 @@ def build(kind: type[T], values: Any, name: str) -> T:
     """A dataclass from a mapping.
 
     Args:
-        kind: of dataclass.
+        kind: of dataclass. Its class attribute ``FORMER_NAMES``, if there is one, maps names of
+            earlier configurations to fields, so that these stay readable.
         values: by its fields' names.
         name: of where they come from, for errors.
 
@@ -72,6 +76,7 @@ def build(kind: type[T], values: Any, name: str) -> T:
     """
     if not isinstance(values, Mapping):
         raise VoicenymError(f"{name}: must be a list of 'field: value'")
+    values = _with_present_names(values, getattr(kind, "FORMER_NAMES", {}), name)
     fields: dict[str, Any] = {field.name: field for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
     unknown = sorted(map(str, set(values) - set(fields)))
     if unknown:
@@ -101,6 +106,23 @@ def changed(recipe: T, **changes: Any) -> T:
     """A recipe with some fields changed; those that are None stay."""
     given = {name: value for name, value in changes.items() if value is not None}
     return dataclasses.replace(recipe, **given)  # type: ignore[type-var]
+
+
+def _with_present_names(
+    values: Mapping[Any, Any], former: Mapping[str, str], name: str
+) -> dict[Any, Any]:
+    """Values by the present names of fields.
+
+    Raises:
+        VoicenymError: a field under its former and its present name.
+    """
+    renamed: dict[Any, Any] = {}
+    for key, value in values.items():
+        present = former.get(key, key)
+        if present in renamed:
+            raise VoicenymError(f"{name}: gives {present!r} twice, under its former name too")
+        renamed[present] = value
+    return renamed
 
 
 def _default(field: Any) -> Any:

@@ -28,12 +28,12 @@ from voicenym.training.run.schedule import Cyclical, RateSchedule
 CURVE = "curve.jsonl"
 BEST, LAST = "best", "last"
 RESTARTS = 3
-"""Of a training whose loading processes are killed."""
+"""Restarts of a training whose loading processes are killed."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """When to look and when to stop.
+    """Intervals of validation, and limits of the training.
 
     Args:
         steps: optimizer steps at most.
@@ -50,7 +50,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Machine:
-    """What to train on.
+    """The machine to train on.
 
     Args:
         accelerator: ``auto``, ``cpu``, ``gpu``.
@@ -97,7 +97,7 @@ def quickest() -> str:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a run ended.
+    """Outcome of a run.
 
     Args:
         steps: optimizer steps, of earlier runs too.
@@ -206,8 +206,8 @@ def fit(
     for restart in range(RESTARTS + 1):
         rates = RateSchedule(schedule or Cyclical(), limits.steps, limits.seconds)
         keeper = ModelCheckpoint(folder, BEST, monitor, save_top_k=1, enable_version_counter=False)
-        # Without a figure to judge by, the newest is kept; Lightning's save_last would keep the
-        # newest of the best.
+        # This one has no monitored figure, so it keeps the newest checkpoint; Lightning's save_last
+        # would keep the newest of the best.
         newest = ModelCheckpoint(folder, LAST, save_top_k=1, enable_version_counter=False)
         callbacks: list[pl.Callback] = [
             rates,
@@ -270,6 +270,7 @@ def fit(
                 ) from None
     if keeper.best_model_path:
         state = torch.load(keeper.best_model_path, map_location="cpu", weights_only=True)
+        module.on_load_checkpoint(state)
         module.load_state_dict(state["state_dict"])
     best = float("nan") if keeper.best_model_score is None else float(keeper.best_model_score)
     return Outcome(
@@ -298,8 +299,8 @@ def _replaced(restart: int, crops: Any, held_out: Any, say: Callable[[str], None
     """
     if restart >= RESTARTS:
         raise VoicenymError(
-            f"processes that prepare speech were killed {restart + 1} times (out of memory?); what "
-            "was learnt is kept: run again with fewer --workers, or with 0"
+            "times (out of memory?); the last checkpoint is kept: run again with fewer --workers, "
+            "or with 0"
         ) from None
     say(
         "a process that prepares speech was killed (out of memory?): another takes its place, and "
@@ -311,7 +312,7 @@ def _replaced(restart: int, crops: Any, held_out: Any, say: Callable[[str], None
 
 
 def _strategy(module: pl.LightningModule, machine: Machine) -> str:
-    """How several devices train together.
+    """Lightning's strategy for several devices.
 
     Where a module has several optimizers, a step of one does not use the others' parameters.
     """

@@ -1,4 +1,4 @@
-"""Where a run reports its progress and the recordings that it skips."""
+"""Progress reports of a run, and the recordings that it skips."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from voicenym.corpus.skipped import STRICT, LeftOut
 
 @dataclass(frozen=True)
 class Report:
-    """What a run reports to.
+    """Receivers of a run's reports.
 
     Args:
         say: receives lines of progress.

@@ -1,4 +1,4 @@
-"""Check that a resumed run has the settings that it began with."""
+"""Check that a resumed run has the settings of its start."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ from typing import Any
 from voicenym.errors import VoicenymError
 from voicenym.private import private_folder, write_private
 from voicenym.training.run.fit import LAST
+from voicenym.training.run.former_names import present_or_former
 
-SETTINGS_FILE = "begun.json"
+SETTINGS_FILE, FORMER_FILE = "settings.json", "begun.json"
+"""File of a run's settings; and its name in runs of earlier releases."""
 
 
 def check_resume(folder: Path, settings: Mapping[str, Any]) -> None:
-    """Write a run's settings, or compare them with those that the run began with.
+    """Write a run's settings, or compare them with those of its start.
 
     Args:
         folder: of the run.
@@ -24,7 +26,7 @@ def check_resume(folder: Path, settings: Mapping[str, Any]) -> None:
     Raises:
         VoicenymError: it has changed, or cannot be written.
     """
-    path = folder / SETTINGS_FILE
+    path = present_or_former(folder, SETTINGS_FILE, FORMER_FILE)
     now = json.loads(json.dumps(dict(settings)))
     try:
         if (folder / f"{LAST}.ckpt").exists() and path.exists():
@@ -32,7 +34,7 @@ def check_resume(folder: Path, settings: Mapping[str, Any]) -> None:
             for name in now:
                 if name in before and before[name] != now[name]:
                     raise VoicenymError(
-                        f"{folder}: its training was begun with {name} {_short(before[name])}, and "
+                        f"{folder}: its training started with {name} {_short(before[name])}, and "
                         f"this is {_short(now[name])}; give that one, or choose another folder"
                     )
         private_folder(folder)

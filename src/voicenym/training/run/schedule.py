@@ -85,7 +85,7 @@ class RateSchedule(pl.Callback):
         return "Pace"
 
     def share(self) -> float:
-        """Of the training that is done, 0 to 1."""
+        """Share of the training that is done, 0 to 1."""
         by_steps = self.done / self.steps
         by_time = self.spent / self.seconds if self.seconds else 0.0
         return min(1.0, max(by_steps, by_time))

@@ -49,10 +49,10 @@ def aligned(
     alignments: Sequence[Sequence[Phone] | None],
     longest: float,
 ) -> tuple[list[Aligned], dict[str, int]]:
-    """Utterances that can be learnt from frame by frame, and how many cannot, by reason.
+    """Utterances with usable alignments, and the number of others by reason.
 
     Args:
-        speech: as it is to be heard, original or anonymized.
+        speech: original or anonymized.
         alignments: of its recordings' originals; None where there is none.
         longest: utterance that is used, in seconds.
 
@@ -84,16 +84,16 @@ def aligned(
 
 
 def shares(speech: Sequence[Aligned], states: States, smoothing: float = 0.0) -> np.ndarray:
-    """Natural logarithms of how often states are told, ``[state]``: the network's priors.
+    """Log priors of states in the training targets, ``[state]``.
 
-    Silence before and behind the words counts as much as training hears of it on average.
+    Silence before and behind the words counts as often as in the training crops on average.
 
     Args:
         speech: training utterances.
         states: of its phones.
         smoothing: share of every target that the training spreads over all states. It must be in
-            the priors too: a rare state, told with what is spread in every frame and divided by how
-            rarely it occurs, would be the likeliest of all.
+            the priors too: a rare state gets the spread share in every frame and, divided by its
+            small prior, would otherwise be the likeliest of all.
     """
     counts = np.ones(len(states))
     for one in speech:

@@ -32,8 +32,8 @@ def speaker_split(
     names = speakers if len(speakers) > 1 else [recording.name for recording in ordered]
     if len(names) < 2:
         raise CorpusError(
-            f"{len(names)} {what} are too few to learn from and to keep one out to judge by; give "
-            "more"
+            f"{len(names)} {what} are too few to train on and to hold one out for validation; "
+            "give more"
         )
     out = _drawn(names, min(len(names) - 1, max(1, round(share * len(names)))), (seed, 72))
     held = [(r.speaker if len(speakers) > 1 else r.name) in out for r in ordered]
@@ -65,8 +65,8 @@ def verification_split(
     if len(able) < wanted or len(by_speaker) < wanted + 2:
         raise CorpusError(
             f"{len(by_speaker)} speakers, {len(able)} of them with two recordings or more, are too "
-            f"few to learn from and to keep {wanted} out to judge by; add speakers, or recordings "
-            "of those there are"
+            f"few to train on and to hold {wanted} out for validation; add speakers, or recordings "
+            "of these"
         )
     out = _drawn(able, wanted, (seed, 71))
     train = [recording for recording in recordings if recording.speaker not in out]
@@ -75,6 +75,6 @@ def verification_split(
 
 
 def _drawn(names: Sequence[str], count: int, seed: tuple[int, int]) -> set[str]:
-    """So many of the names."""
+    """Random choice of names."""
     order = np.random.default_rng(seed).permutation(len(names))
     return {names[i] for i in order[:count]}

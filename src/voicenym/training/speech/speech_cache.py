@@ -98,7 +98,7 @@ class SpeechCache:
             recordings: what to render.
             rendering: how; pickled to the workers.
             workers: processes.
-            progress: told how many more are in the speech cache.
+            progress: receives the number of further recordings in the speech cache.
             left_out: collects recordings that cannot be rendered; the default raises at the first
                 one.
 
@@ -143,7 +143,7 @@ Work = tuple[Recording, Rendering, Path]
 
 
 def step_of(rendering: Rendering) -> str:
-    """What a rendering is called in a list of what was left out; empty where it only reads."""
+    """Name of a rendering in the list of recordings left out; empty if it only reads."""
     return str(getattr(rendering, "description", ""))
 
 
@@ -174,7 +174,7 @@ def _render(work: Work) -> str | None:
 
 
 def rendered(recording: Recording, rendering: Rendering) -> np.ndarray:
-    """Samples that something can be learnt from, ``[time]`` float32 in [-1, 1].
+    """Samples for training, ``[time]`` float32 in [-1, 1].
 
     Raises:
         AudioError: what came of the recording is too short, or no sound.

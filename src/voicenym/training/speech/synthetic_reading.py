@@ -28,7 +28,7 @@ KOKORO_PHONES = (
     ("əl", "ᵊl"), ("ɜːɹ", "ɜɹ"), ("ɜː", "ɜɹ"), ("ɪə", "iə"), ("ɚ", "əɹ"), ("ɐ", "ə"), ("ʔ", "t"),
     ("r", "ɹ"), ("e", "A"), ("ː", ""),
 )  # fmt: skip
-"""What espeak-ng writes, and what Kokoro learnt for American English, in the order of changes."""
+"""Replacements of espeak-ng's phonemes by Kokoro's for American English, in their order."""
 
 
 class Voice(Protocol):

@@ -34,11 +34,13 @@ def make_discriminators(options: Mapping[str, Mapping[str, Any]]) -> list[torch.
     made = []
     for name, given in options.items():
         if name not in DISCRIMINATORS:
-            raise VoicenymError(f"judges: no {name!r}; there are: {', '.join(DISCRIMINATORS)}")
+            raise VoicenymError(
+                f"discriminators: no {name!r}; there are: {', '.join(DISCRIMINATORS)}"
+            )
         try:
             made.append(DISCRIMINATORS[name](**given))
         except (TypeError, ValueError) as error:
-            raise VoicenymError(f"judges, {name}: {error}") from None
+            raise VoicenymError(f"discriminators, {name}: {error}") from None
     return made
 
 

@@ -17,9 +17,11 @@ from voicenym.training.synthesis.synthesis_dataset import SynthesisCrop, Synthes
 from voicenym.training.synthesis.synthesizer_step import FFT, Speaking, SynthesizerConfig
 
 STATISTICS = 256
-"""Crops whose mels say where mels lie."""
+"""Crops for the mean and deviation of mels."""
 LEAST_DEVIATION = 0.1
-"""Of a band, in natural logarithms of magnitude: above a narrow recording's band there is none."""
+"""Least deviation of a band, in natural logarithms of magnitude: bands above a narrow recording's
+range do not vary.
+"""
 
 
 class SourceFilter(Speaking):
@@ -61,7 +63,7 @@ class SourceFilter(Speaking):
 
 
 def mels_of(network: AcousticNsf) -> synthesis_losses.LogMel:
-    """What the two models meet in."""
+    """Mel spectra that connect the two models."""
     bands = int(network.config()["mels"])
     return synthesis_losses.LogMel(network.rate, FFT, network.hop, bands)
 

@@ -36,7 +36,7 @@ class ConditionedUtterance:
         utterance: its samples.
         content: a ``.npy`` of the content encoder's frames, ``[frame, element]`` float32.
         f0: ``[frame]`` float32 in Hz, 0 where unvoiced, at the synthesizer's frames.
-        vector: ``[element]`` float32, as the synthesizer hears it.
+        vector: ``[element]`` float32, scaled as the synthesizer's input.
         hop: samples of the synthesizer's frame.
         every: of these frames, how many share one of content.
     """
@@ -50,7 +50,7 @@ class ConditionedUtterance:
 
     @property
     def frames(self) -> int:
-        """Of the synthesizer, full ones."""
+        """Full frames of the synthesizer."""
         return self.utterance.length // self.hop
 
 
@@ -132,7 +132,7 @@ def conditioned(
 
 
 def _called(network: Network) -> dict[str, Any]:
-    """What names a network: not its weights alone."""
+    """Description of a network: kind, options and weights."""
     return {
         "kind": network.kind,
         "options": network.config(),
@@ -198,7 +198,7 @@ class SynthesisCrops(LongCrops[ConditionedUtterance, SynthesisCrop]):
 
 
 class CentreCrops(torch.utils.data.Dataset[SynthesisCrop]):
-    """Utterances' middles, :data:`LONGEST_SECONDS` at most: what a validation hears.
+    """Centres of utterances, :data:`LONGEST_SECONDS` at most, for validation.
 
     Args:
         items: to choose from, evenly in their order.

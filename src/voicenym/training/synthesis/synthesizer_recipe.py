@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from voicenym.training.recipe import SpeechRecipe, Trained, option
+from voicenym.training.run.former_names import present_or_former
 from voicenym.training.run.progress_report import Report
 from voicenym.training.run.resources import require_training
 
@@ -59,7 +60,7 @@ class SynthesizerRecipe(SpeechRecipe):
         parts, record = steps.parts(config, *folders, self.start)
         steps.check_resumable(self.output, parts, record, config)
         chosen, kept = speaker_split(self.recordings(report), config.held_out, config.seed)
-        place = self.cache_folder / "heard"
+        place = present_or_former(self.cache_folder, "conditioning", "heard")
         device = "cuda" if resources["machine"].cuda else "cpu"
         train, held_out = (
             conditioned(some, parts, place, device, report.say)

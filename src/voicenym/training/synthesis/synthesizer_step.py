@@ -7,9 +7,9 @@ are inputs and are not trained.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import lightning.pytorch as pl
 import torch
@@ -20,6 +20,7 @@ from voicenym.nets.words.whisper import Encoder as WhisperEncoder
 from voicenym.resynthesis.pipeline.synthesis_settings import Settings
 from voicenym.training.run.audio_logging import log_audio
 from voicenym.training.run.fit import share_done
+from voicenym.training.run.former_names import rename_state
 from voicenym.training.run.schedule import Falling, seeded
 from voicenym.training.synthesis.discriminator_setup import (
     discriminator_outputs,
@@ -31,7 +32,7 @@ from voicenym.training.synthesis.synthesis_dataset import SynthesisCrop
 LOGGED = 3
 """Recordings of speakers kept out that the log plays and shows."""
 FFT, MEL_HOP = 1024, 256
-"""Of the mels that are compared, in samples: HiFi-GAN's, also at 16 kHz."""
+"""Window and hop of the compared mels in samples: HiFi-GAN's, also at 16 kHz."""
 
 
 @dataclass(frozen=True)
@@ -44,17 +45,17 @@ class SynthesizerConfig:
         settings: tracker of pitch and scale of speaker vectors, which the result keeps.
         seconds: length of a crop: 8,960 samples in the SSL-based pipeline, 5,120 in B1.b.
         batch: crops in a step.
-        peak: that every utterance is brought to, as HiFi-GAN's are, since content need not tell how
-            loud it was; a pipeline gives what is spoken the level of the original. 0 for none.
+        peak: of every utterance after normalisation, as in HiFi-GAN, since content need not carry
+            the level; a pipeline gives its output the level of the original. 0 for none.
         adversarial: share of the training after which discriminators join; 1 for never.
-        judges: options of the discriminators, by their names in
+        discriminators: options of the discriminators, by their names in
             :data:`voicenym.training.synthesis.discriminator_setup.DISCRIMINATORS`; published
             sizes unless given.
-        judged: seconds of a crop that they see; 0 for the whole.
+        discriminator_seconds: seconds of a crop that they see; 0 for the whole.
         mel: weight of the mean absolute difference of log mels.
         spectra: weight of magnitudes in three resolutions (Yamamoto et al. 2020); 0 in HiFi-GAN.
         features: weight of the discriminators' layers.
-        game: weight of what they say.
+        game: weight of the adversarial loss.
         words: weight of the distance of a recogniser's states between the original and the
             synthesized crop (:mod:`voicenym.training.synthesis.recogniser_loss`); 0 for none.
         rate: peak of the learning rate (AdamW).
@@ -69,6 +70,12 @@ class SynthesizerConfig:
         seed: of all random draws.
     """
 
+    FORMER_NAMES: ClassVar[Mapping[str, str]] = {
+        "judges": "discriminators",
+        "judged": "discriminator_seconds",
+    }
+    """Fields of earlier configurations, see :func:`voicenym.training.run.config.build`."""
+
     synthesizer: str = "hifigan"
     options: dict[str, Any] = field(default_factory=dict)
     settings: Settings = field(default_factory=Settings)
@@ -76,8 +83,8 @@ class SynthesizerConfig:
     batch: int = 32
     peak: float = 0.95
     adversarial: float = 0.0
-    judges: dict[str, Any] = field(default_factory=lambda: {"period": {}, "scale": {}})
-    judged: float = 0.0
+    discriminators: dict[str, Any] = field(default_factory=lambda: {"period": {}, "scale": {}})
+    discriminator_seconds: float = 0.0
     mel: float = 45.0
     spectra: float = 0.0
     features: float = 2.0
@@ -95,7 +102,7 @@ class SynthesizerConfig:
 
 
 class Speaking(pl.LightningModule):
-    """What trainings of synthesizers share: their validation, and their steps.
+    """Base of the trainings of synthesizers: validation and optimizer steps.
 
     Args:
         network: to train.
@@ -110,7 +117,7 @@ class Speaking(pl.LightningModule):
         self.mel = synthesis_losses.LogMel(network.rate, FFT, MEL_HOP)
 
     def optimizer(self, *parts: torch.nn.Module) -> torch.optim.Optimizer:
-        """One for parts."""
+        """An optimizer of parts."""
         own = [parameter for part in parts for parameter in part.parameters()]
         recipe = self.recipe
         return torch.optim.AdamW(own, recipe.rate, recipe.betas, weight_decay=recipe.decay)
@@ -124,7 +131,7 @@ class Speaking(pl.LightningModule):
         optimizer.step()
 
     def seeds(self, rows: int) -> torch.Tensor:
-        """Of the noise of a step's rows, ``[row]`` int64."""
+        """Seeds of the noise of a step's rows, ``[row]`` int64."""
         generator = seeded(self.device, self.recipe.seed, self.global_rank, self.global_step)
         return torch.randint(2**62, (rows,), generator=generator, device=self.device)
 
@@ -165,9 +172,12 @@ class Adversarial(Speaking):
         super().__init__(network, config)
         # in a list, so that its weights are not this module's
         self._states = [RecogniserLoss(recogniser)] if recogniser and config.words else []
-        self.judges = torch.nn.ModuleList()
+        self.discriminators = torch.nn.ModuleList()
         if config.adversarial < 1.0:
-            self.judges.extend(make_discriminators(config.judges))
+            self.discriminators.extend(make_discriminators(config.discriminators))
+
+    def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        rename_state(checkpoint, {"judges.": "discriminators."})
 
     def other_distances(self, real: torch.Tensor, made: torch.Tensor) -> dict[str, torch.Tensor]:
         if not self._states:
@@ -175,7 +185,7 @@ class Adversarial(Speaking):
         return {"words": self._states[0].to(self.device)(real, made)}
 
     def configure_optimizers(self) -> list[torch.optim.Optimizer]:
-        parts = [self.network, self.judges] if len(self.judges) else [self.network]
+        parts = [self.network, self.discriminators] if len(self.discriminators) else [self.network]
         return [self.optimizer(part) for part in parts]
 
     def training_step(self, batch: Sequence[torch.Tensor], index: int) -> torch.Tensor:
@@ -198,21 +208,21 @@ class Adversarial(Speaking):
             return loss
         optimizers = self.optimizers()
         optimizers = optimizers if isinstance(optimizers, list) else [optimizers]
-        if len(self.judges) and share_done(self) >= self.recipe.adversarial:
+        if len(self.discriminators) and share_done(self) >= self.recipe.adversarial:
             loss = loss + self._game(crop.samples, made, optimizers[1])
         self.update(optimizers[0], loss)
         return loss.detach()
 
     def _game(self, real: torch.Tensor, fake: torch.Tensor, optimizer: Any) -> torch.Tensor:
-        """A step of the discriminators, and what the synthesizer loses to them."""
-        time = round(self.recipe.judged * self.network.rate) or real.shape[1]
+        """A step of the discriminators, and the adversarial loss of the synthesizer."""
+        time = round(self.recipe.discriminator_seconds * self.network.rate) or real.shape[1]
         generator = seeded(self.device, self.recipe.seed, self.global_rank, self.global_step, 1)
         room = max(0, real.shape[1] - time) + 1
         first = int(torch.randint(room, (), generator=generator, device=self.device))
         real, fake = real[:, first : first + time], fake[:, first : first + time]
         of_real, of_fake = (
-            discriminator_outputs(self.judges, real),
-            discriminator_outputs(self.judges, fake.detach()),
+            discriminator_outputs(self.discriminators, real),
+            discriminator_outputs(self.discriminators, fake.detach()),
         )
         loss = synthesis_losses.discriminator_least_squares(
             [output.score.float() for output in of_real],
@@ -221,13 +231,13 @@ class Adversarial(Speaking):
         self.update(optimizer, loss)
         self.log("discriminators", loss.detach())
         # gradients go through the discriminators, not to them
-        self.judges.requires_grad_(False)
+        self.discriminators.requires_grad_(False)
         try:
             with torch.no_grad():
-                of_real = discriminator_outputs(self.judges, real)
-            of_fake = discriminator_outputs(self.judges, fake)
+                of_real = discriminator_outputs(self.discriminators, real)
+            of_fake = discriminator_outputs(self.discriminators, fake)
         finally:
-            self.judges.requires_grad_(True)
+            self.discriminators.requires_grad_(True)
         deceiving = synthesis_losses.generator_least_squares(
             [output.score.float() for output in of_fake]
         )

@@ -45,7 +45,7 @@ VALIDATION_UTTERANCES = 48
 def parts(
     config: SynthesizerConfig, content: Path, speaker: Path, start: Path | None = None
 ) -> tuple[Assembly, TrainingRecord]:
-    """A synthesizer to train, the encoders that it is to hear, and what its folder will say.
+    """A synthesizer to train with its encoders, and the training record for its folder.
 
     Args:
         config: the recipe; new weights depend on its seed alone.
@@ -86,17 +86,21 @@ def parts(
 def check_resumable(
     folder: Path, parts: Assembly, record: TrainingRecord, config: SynthesizerConfig
 ) -> None:
-    """Refuse to go on with a run that was begun with other parts.
+    """Refuse to continue a run that was started with other parts.
 
     Raises:
         VoicenymError: as :func:`voicenym.training.run.resume_check.check_resume`.
     """
     (settings,) = record.config().values()
     network = parts.synthesizer
-    judges = config.judges if config.adversarial < 1.0 else {}
+    discriminators = config.discriminators if config.adversarial < 1.0 else {}
     check_resume(
         folder,
-        {**settings, "synthesizer": {network.kind: network.config()}, "discriminators": judges},
+        {
+            **settings,
+            "synthesizer": {network.kind: network.config()},
+            "discriminators": discriminators,
+        },
     )
 
 
