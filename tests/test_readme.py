@@ -18,10 +18,25 @@ from voicenym.anonymizer import available, load
 
 ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"
-PAGES = ("README.md", "docs/tutorials/first-file.md", "docs/tutorials/corpus.md")
+TUTORIALS = ("first-file", "corpus", "measuring", "training")
+PAGES = ("README.md", *(f"docs/tutorials/{name}.md" for name in TUTORIALS))
 """Their ``sh`` and ``python`` blocks run; a block without a language is an example to read."""
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 MOST_LINES = 150
+SENTENCES = (
+    "They promised me that nobody would know my name.",
+    "So I told them what I had seen.",
+)
+"""Of the sample, which has a pause between them."""
+SMALL = {
+    "evaluate": "--enrolment 1 --tried 1 --keys 1 --replicates 20 --sample 1 --any-sex"
+    " --no-denoise",
+    "--attacker-budget": "--attacker-budget 1s --attacker-config ./small.yaml",
+    "verifier": "--steps 2 --batch 4 --workers 0",
+    "hybrid": "--steps 2 --batch 2 --workers 0",
+    "resynthesis": "--steps 1 --batch 2 --workers 0",
+}
+"""Options that make a tutorial's command small, by a word of it; they are added at its end."""
 
 
 def blocks(page: str) -> list[tuple[str, str]]:
@@ -32,6 +47,13 @@ def blocks(page: str) -> list[tuple[str, str]]:
 def commands(text: str) -> list[str]:
     lines = [line.partition(" #")[0].strip() for line in text.splitlines()]
     return [line for line in lines if line]
+
+
+def smaller(arguments: list[str]) -> list[str]:
+    """Options that make a command of a tutorial small."""
+    found = [option for word in SMALL if word in arguments for option in SMALL[word].split()]
+    evaluates = arguments[0] == "evaluate" and "--recogniser" not in arguments
+    return [*found, "--recogniser", "none"] if evaluates else found
 
 
 def encode_m4a(source: Path, target: Path) -> None:
@@ -59,10 +81,45 @@ def desk(tmp_path: Path, sample: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def two_sentences(sample: Path, folder: Path, factors: tuple[float, ...]) -> None:
+    """The sample's sentences with their texts by speakers who differ in speed and pitch."""
+    import numpy as np
+    import soundfile
+    import soxr
+
+    samples, rate = soundfile.read(sample, dtype="float32")
+    hop = rate // 100
+    levels = np.square(samples[: len(samples) // hop * hop]).reshape(-1, hop).mean(1)
+    smooth = np.convolve(levels, np.ones(12), "same")
+    middle = (100 + int(smooth[100:-100].argmin())) * hop
+    halves = samples[:middle], samples[middle:]
+    for number, factor in enumerate(factors):
+        speaker = folder / f"{folder.name}{number}"
+        speaker.mkdir(parents=True)
+        for name, half, text in zip("ab", halves, SENTENCES, strict=True):
+            soundfile.write(speaker / f"{name}.wav", soxr.resample(half, rate, rate * factor), rate)
+            (speaker / f"{name}.txt").write_text(text)
+
+
+@pytest.fixture
+def small(desk: Path, sample: Path) -> Path:
+    """What tutorials name beside: corpora with texts, a recording, and a small configuration."""
+    shutil.rmtree(desk / "corpus")
+    two_sentences(sample, desk / "corpus", (0.86, 0.95, 1.05, 1.16))
+    two_sentences(sample, desk / "others", (0.82, 0.9, 1.0, 1.1))
+    for name in ("other-corpus", "test"):
+        shutil.copytree(desk / "others", desk / name)
+    shutil.copy(sample, desk / "talk.wav")
+    (desk / "small.yaml").write_text("batch: 4\nsteps: 2\nseconds: 1.0\n")
+    return desk
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_the_snippets_of_a_page_run_in_order(
-    page: str, desk: Path, command: Callable[..., Finished]
+    page: str, desk: Path, request: pytest.FixtureRequest, command: Callable[..., Finished]
 ) -> None:
+    if page.endswith(("measuring.md", "training.md")):
+        request.getfixturevalue("small")
     languages = {language for language, _ in blocks(page)}
     assert "sh" in languages
     assert languages <= {"sh", "python", ""}
@@ -74,6 +131,10 @@ def test_the_snippets_of_a_page_run_in_order(
             assert program == "voicenym", line
             if arguments[0] in ("audit", "evaluate") and not find_spec("speechmos"):
                 continue  # needs pip install .[evaluate]
+            if arguments[0] == "train" and not find_spec("lightning"):
+                continue  # needs pip install .[train]
+            if page in ("docs/tutorials/measuring.md", "docs/tutorials/training.md"):
+                arguments += smaller(arguments)
             done = command(*arguments)
             assert done.returncode == 0, f"{page}: {line}\n{done.stdout!r}\n{done.stderr!r}"
     CHECKS[page](desk)
@@ -104,10 +165,33 @@ def check_corpus(desk: Path) -> None:
     assert not names & {"anna", "bert"}
 
 
+def check_measuring(desk: Path) -> None:
+    if not find_spec("speechmos"):
+        return
+    for name in ("report", "report-base"):
+        assert (desk / name / "index.html").stat().st_size > 1000
+        assert (desk / name / "results.json").is_file()
+    assert not (desk / "report" / "cache.sqlite").exists()  # removed in the last step
+
+
+def check_training(desk: Path) -> None:
+    if not find_spec("lightning"):
+        return
+    for name in ("my-verifier", "my-recogniser", "my-base"):
+        assert (desk / name / "model.safetensors").is_file()
+        assert "card" in (desk / name / "config.json").read_text("utf-8")
+    assert not (desk / "my-verifier" / "speech").exists()  # removed by cache clear
+    talk, output = voicenym.read("talk.wav"), voicenym.read("talk.anon.wav")
+    assert talk.samples.shape == output.samples.shape
+    assert not talk.samples.equal(output.samples)
+
+
 CHECKS = {
     "README.md": check_readme,
     "docs/tutorials/first-file.md": check_first_file,
     "docs/tutorials/corpus.md": check_corpus,
+    "docs/tutorials/measuring.md": check_measuring,
+    "docs/tutorials/training.md": check_training,
 }
 
 
