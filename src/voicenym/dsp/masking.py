@@ -199,9 +199,11 @@ class Masking(torch.nn.Module):
         distance = self._bark - z[..., None]
         # below: 27; above: a slope by the level. Both slopes fall, so the larger one counts
         above = (0.37 * (maskers.levels - 40.0).clamp_min(0.0) - 27.0)[..., None]
-        lost = torch.minimum(27.0 * distance, above * distance)
-        lost = lost - torch.where(maskers.tonal[..., None], 0.0, self._widths)
-        hidden = torch.exp2((lost + (maskers.levels + offset)[..., None]) * (math.log2(10.0) / 10))
+        attenuation = torch.minimum(27.0 * distance, above * distance)
+        attenuation = attenuation - torch.where(maskers.tonal[..., None], 0.0, self._widths)
+        hidden = torch.exp2(
+            (attenuation + (maskers.levels + offset)[..., None]) * (math.log2(10.0) / 10)
+        )
         there = (maskers.levels > LEAST_DB)[..., None, :].to(hidden.dtype)
         return (there @ hidden).squeeze(-2) + 10.0 ** (self._quiet / 10.0)
 

@@ -195,7 +195,7 @@ class _Core:
         count = PRIOR_SECONDS * rate / self._pitch_hop * TYPICAL_LEVEL
         self._f0_sums = typical(count).to(device).repeat(rows, 1)
 
-        self._owed = 0  # samples that were pushed and not yet given back
+        self._remaining = 0  # samples that were pushed and not yet given back
         self._pending = torch.zeros(rows, 0, device=device)
         self._f0 = torch.zeros(
             rows, 0, device=device
@@ -206,17 +206,17 @@ class _Core:
         self.latency = self._pitch.latency + self._pitch_hop + self._overlap.latency
 
     def push(self, block: torch.Tensor) -> torch.Tensor:
-        self._owed += block.shape[1]
+        self._remaining += block.shape[1]
         self._pending = torch.cat([self._pending, block], dim=1)
         self._contour(self._pitch.push(block))
         out = self._synthesize()
-        self._owed -= out.shape[1]
+        self._remaining -= out.shape[1]
         return out
 
     def flush(self) -> torch.Tensor:
-        owed = self._owed
+        remaining = self._remaining
         return self.push(self._pending.new_zeros(self._rows, self.latency + self._pitch_hop))[
-            :, :owed
+            :, :remaining
         ]
 
     def _contour(self, pitch: Pitch) -> None:

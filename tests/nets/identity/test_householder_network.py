@@ -6,9 +6,9 @@ import pytest
 import torch
 
 from voicenym.errors import VoicenymError
-from voicenym.nets.identity.householder_network import READINGS, SIGHTS, Householder
+from voicenym.nets.identity.householder_network import INPUTS, READINGS, Householder
 
-KINDS = [("roh", "positions", "input"), *itertools.product(["loh"], READINGS, SIGHTS)]
+KINDS = [("roh", "positions", "input"), *itertools.product(["loh"], READINGS, INPUTS)]
 
 
 def network(form, reading, sees, size=8, layers=3, reflections=6, **options):

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from voicenym.errors import VoicenymError
-from voicenym.training.run.fit import Limits, Machine, _strategy, fit, quickest
+from voicenym.training.run.fit import Limits, Machine, _strategy, fastest_precision, fit
 from voicenym.training.speech.epoch_sampling import Epoch
 
 
@@ -100,7 +100,7 @@ def test_devices_wait_for_no_parameters_that_a_step_leaves_alone():
 def test_the_quickest_precision_is_what_the_machine_computes_in(monkeypatch, able, cuda, precision):
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: able, raising=False)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: cuda)
-    assert quickest() == precision
+    assert fastest_precision() == precision
 
 
 class Lethal(Drawn):

@@ -193,7 +193,7 @@ class CloakStream:
         self._epsilons = epsilons[:, None]
         self._flow = Flow(cloak.config, keeping, dtype)
         self._keeping = keeping
-        self._owed = 0
+        self._remaining = 0
         self._recent: torch.Tensor | None = None
         self._late: torch.Tensor | None = None
         self._made: torch.Tensor | None = None
@@ -205,7 +205,7 @@ class CloakStream:
 
     def push(self, block: torch.Tensor) -> torch.Tensor:
         """Adds ``[row, time]``; returns the finished perturbation ``[row, time']``."""
-        self._owed += block.shape[1]
+        self._remaining += block.shape[1]
         if not self._pushed:
             block = torch.nn.functional.pad(block, (self._cloak.side, 0))
         before, self._pushed = self._pushed, self._pushed + block.shape[1]
@@ -217,7 +217,7 @@ class CloakStream:
         self._pending = None
         parts = [self.step(part) for part in block.split(self._piece, dim=1)]
         found = torch.cat(parts, dim=1)
-        self._owed -= found.shape[1]
+        self._remaining -= found.shape[1]
         return found
 
     def _ready(self, pushed: int) -> int:
@@ -225,9 +225,9 @@ class CloakStream:
 
     def flush(self) -> torch.Tensor:
         """The remaining samples, in total as many as were pushed."""
-        owed = self._owed
+        remaining = self._remaining
         tail = self._epsilons.new_zeros(len(self._epsilons), self._cloak.latency + 1)
-        return self.push(tail)[:, :owed]
+        return self.push(tail)[:, :remaining]
 
     def step(self, speech: torch.Tensor) -> torch.Tensor:
         """Output of :meth:`push` without the zeros before the first sample."""

@@ -37,7 +37,7 @@ class CodecStream:
         self._codec = codec
         self._memory = Memory()
         self._waiting = own.new_zeros(len(own), 0)
-        self._owed = 0
+        self._remaining = 0
         self.set_voices(own, voice)
 
     @property
@@ -64,20 +64,20 @@ class CodecStream:
         ready = samples.shape[1] // self._codec.hop * self._codec.hop
         self._waiting = samples[:, ready:].clone()
         made = self._step(samples[:, :ready]) if ready else samples[:, :0]
-        self._owed += block.shape[1] - made.shape[1]
+        self._remaining += block.shape[1] - made.shape[1]
         return made
 
     @torch.inference_mode()
     def flush(self) -> torch.Tensor:
         """The remaining samples, in total as many as were pushed; the stream ends here."""
-        owed, self._owed = self._owed, 0
-        if not owed:
+        remaining, self._remaining = self._remaining, 0
+        if not remaining:
             return self._waiting
         self._memory.last = True
         missing = -self._waiting.shape[1] % self._codec.hop
         padded = torch.nn.functional.pad(self._waiting, (0, missing))
         self._waiting = self._waiting[:, :0]
-        return self._step(padded)[:, :owed]
+        return self._step(padded)[:, :remaining]
 
     def _step(self, frames: torch.Tensor) -> torch.Tensor:
         codec, memory = self._codec, self._memory

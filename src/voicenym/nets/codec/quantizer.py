@@ -186,10 +186,10 @@ class ResidualQuantizer(torch.nn.Module):
             x = frames.float().transpose(1, 2).reshape(-1, size)
             rest, total = x, torch.zeros_like(x)
             first = total
-            codes, lost, used = [], [], []
+            codes, losses, used = [], [], []
             for book in self.books:
                 found, q = book(rest)
-                lost.append((rest - q).square().mean())
+                losses.append((rest - q).square().mean())
                 share = torch.bincount(found, minlength=len(_vectors(book))) / max(1, len(found))
                 used.append(torch.special.entr(share).sum().exp())
                 codes.append(found.view(rows, steps))
@@ -208,7 +208,7 @@ class ResidualQuantizer(torch.nn.Module):
             through[0],
             through[1],
             torch.stack(codes, 1),
-            torch.stack(lost).sum(),
+            torch.stack(losses).sum(),
             torch.stack(used),
         )
 

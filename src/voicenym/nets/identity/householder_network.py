@@ -8,7 +8,7 @@ be orthogonal. In ``roh`` the reflections' vectors are parameters, one W for all
 
 The details that the paper leaves open about that convolution ("a single 1D convolution layer with
 192 output channels and a kernel size of 3") are options: :data:`READINGS`, and its input
-:data:`SIGHTS`.
+:data:`INPUTS`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ channel j at all positions. In both, a layer's vectors span four dimensions (thr
 bias). ``dense``: for each reflection a convolution of d channels in and d out over a sequence of
 one vector, where only the middle tap has input other than padding.
 """
-SIGHTS = ("input", "layer")
+INPUTS = ("input", "layer")
 """Input of the convolutions of all layers: the speaker vector, or the output of earlier layers."""
 KERNEL = 3
 
@@ -47,7 +47,7 @@ class Householder(torch.nn.Module):
         layers: L; 0 is the identity.
         reflections: q of each layer; None for the paper's, d in ``roh`` and 50 in ``loh``.
         reading: one of :data:`READINGS`.
-        sees: one of :data:`SIGHTS`.
+        sees: one of :data:`INPUTS`.
         whitened: whether equation 7 is used; equation 8 otherwise, where L is the identity. The
             covariance is estimated in both, for further rotations.
 
@@ -71,7 +71,7 @@ class Householder(torch.nn.Module):
         whitened: bool = False,
     ) -> None:
         super().__init__()
-        for value, known in ((form, FORMS), (reading, READINGS), (sees, SIGHTS)):
+        for value, known in ((form, FORMS), (reading, READINGS), (sees, INPUTS)):
             if value not in known:
                 raise ValueError(f"{value!r} is none of {', '.join(known)}")
         count = (size if form == "roh" else min(50, size)) if reflections is None else reflections

@@ -97,7 +97,7 @@ class ResynthesisCore:
         def empty(*shape: int) -> torch.Tensor:
             return torch.zeros(self._rows, *shape, device=device)
 
-        self._owed = 0
+        self._remaining = 0
         self._input = empty(0)  # less than a step
         self._bands = empty(0, parts.content.front_end.bands)  # less than EVERY frames
         self._levels = empty(0)  # of frames whose content is not known yet
@@ -119,16 +119,16 @@ class ResynthesisCore:
     @torch.inference_mode()
     def push(self, block: torch.Tensor) -> torch.Tensor:
         """Adds ``[row, time]``; returns the finished samples."""
-        self._owed += block.shape[1]
+        self._remaining += block.shape[1]
         out = self._level(self._synthesise(self._analyse(block)))
-        self._owed -= out.shape[1]
+        self._remaining -= out.shape[1]
         return out
 
     @torch.inference_mode()
     def flush(self) -> torch.Tensor:
         """The remaining samples."""
-        owed = self._owed
-        return self.push(self._input.new_zeros(self._rows, self.latency + 2 * STEP))[:, :owed]
+        remaining = self._remaining
+        return self.push(self._input.new_zeros(self._rows, self.latency + 2 * STEP))[:, :remaining]
 
     def _analyse(self, block: torch.Tensor) -> int:
         """Analyses a block into the queues; returns the number of complete frames."""

@@ -153,13 +153,13 @@ class LiveCodedCore:
         self._past = torch.zeros(rows, 0, device=device)
         self._every = round(EVERY_SECONDS * RATE / codec.hop) * codec.hop
         self._left = self._every
-        self._owed = 0
+        self._remaining = 0
         self.latency = self._stream.latency + self._output.latency
 
     @torch.inference_mode()
     def push(self, block: torch.Tensor) -> torch.Tensor:
         """Adds ``[row, time]``; returns the finished samples."""
-        self._owed += block.shape[1]
+        self._remaining += block.shape[1]
         parts = [block[:, :0]]
         while block.shape[1]:
             some, block = block[:, : self._left], block[:, self._left :]
@@ -170,7 +170,7 @@ class LiveCodedCore:
                 self._left = self._every
                 self._listen()
         out = torch.cat(parts, dim=1)
-        self._owed -= out.shape[1]
+        self._remaining -= out.shape[1]
         return out
 
     @torch.inference_mode()
@@ -178,7 +178,7 @@ class LiveCodedCore:
         """The remaining samples."""
         nothing = self._past[:, :0]
         parts = [self._output.push(nothing, self._stream.flush()), self._output.flush(nothing)]
-        return torch.cat(parts, dim=1)[:, : self._owed]
+        return torch.cat(parts, dim=1)[:, : self._remaining]
 
     def _listen(self) -> None:
         """Updates the speaker vectors of rows that hold speech."""

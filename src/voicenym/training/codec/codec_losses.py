@@ -145,10 +145,10 @@ class SemanticDistillation(torch.nn.Module):
         scores = self.classifier(first.transpose(1, 2)).float()
         if labels.ndim == 3:
             weight = labels.sum(2)
-            lost = -(labels * scores.log_softmax(2)).sum(2)
-            return lost.sum() / weight.sum().clamp_min(1e-9)
-        lost = cross_entropy(scores.transpose(1, 2), labels, ignore_index=NO_LABEL, reduction="sum")
-        return lost / (labels != NO_LABEL).sum().clamp_min(1)
+            loss = -(labels * scores.log_softmax(2)).sum(2)
+            return loss.sum() / weight.sum().clamp_min(1e-9)
+        loss = cross_entropy(scores.transpose(1, 2), labels, ignore_index=NO_LABEL, reduction="sum")
+        return loss / (labels != NO_LABEL).sum().clamp_min(1)
 
     def right(self, first: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
         """Share of the frames whose token is predicted correctly; arguments of :meth:`forward`."""

@@ -157,20 +157,20 @@ class Coding(pl.LightningModule):
     def training_step(self, batch: Sequence[torch.Tensor], index: int) -> torch.Tensor:
         crop = Segments(*batch)
         generator = seeded(self.device, self.recipe.seed, self.global_rank, self.global_step)
-        lost, fake = self.lost(crop, generator)
+        losses, fake = self.losses(crop, generator)
         if self._trainer is None:
-            return self.recipe.weights.total(lost)
+            return self.recipe.weights.total(losses)
         optimizers = self.optimizers()
         optimizers = optimizers if isinstance(optimizers, list) else [optimizers]
         if len(self.discriminators) and share_done(self) >= self.recipe.adversarial:
-            lost.update(self._game(crop.samples, fake, optimizers[1]))
-        total = self.recipe.weights.total(lost)
-        for name, value in lost.items():
+            losses.update(self._adversarial_step(crop.samples, fake, optimizers[1]))
+        total = self.recipe.weights.total(losses)
+        for name, value in losses.items():
             self.log(f"train/{name}", value.detach(), prog_bar=name == "rebuilding")
         self._update(optimizers[0], total)
         return total.detach()
 
-    def lost(
+    def losses(
         self, crop: Segments, generator: torch.Generator
     ) -> tuple[dict[str, torch.Tensor], torch.Tensor]:
         """Losses by the names of the weights, without the adversarial ones, and the waveform
@@ -230,7 +230,7 @@ class Coding(pl.LightningModule):
             output for discriminator in self.discriminators for output in discriminator(waveform)
         ]
 
-    def _game(
+    def _adversarial_step(
         self, real: torch.Tensor, fake: torch.Tensor, optimizer: Any
     ) -> dict[str, torch.Tensor]:
         """A step of the discriminators, and the adversarial losses of the codec."""
@@ -263,13 +263,13 @@ class Coding(pl.LightningModule):
         for name, value in figures.items():
             self.log(name, value, batch_size=count, sync_dist=True)
         if index == 0 and self.logger is not None:
-            nobody = self.codec.decode(quantized.total, torch.zeros_like(own))
-            self._show(crop.samples, rebuilt, nobody.float())
+            empty_voice = self.codec.decode(quantized.total, torch.zeros_like(own))
+            self._show(crop.samples, rebuilt, empty_voice.float())
 
-    def _show(self, real: torch.Tensor, rebuilt: torch.Tensor, nobody: torch.Tensor) -> None:
+    def _show(self, real: torch.Tensor, rebuilt: torch.Tensor, empty_voice: torch.Tensor) -> None:
         """Sounds and spectrograms, original above rebuilt above anonymized, to the log."""
         writer: Any = self.logger.experiment  # type: ignore[union-attr]
-        for i, row in enumerate(zip(real[:LOGGED], rebuilt, nobody, strict=False)):
+        for i, row in enumerate(zip(real[:LOGGED], rebuilt, empty_voice, strict=False)):
             for name, sound in zip(("original", "rebuilt", "nobody"), row, strict=True):
                 writer.add_audio(f"{name} {i}", sound[None].cpu(), self.global_step, RATE)
             mels = torch.cat([self.mel(sound[None])[0].T.flip(0) for sound in row])

@@ -129,7 +129,7 @@ class Resynthesizing(pl.LightningModule):
         self.recipe = config
         if parts.everybody is not None:
             parts.content.requires_grad_(False)
-        self.guess = SpeakerClassifier(parts.content.size, speakers)
+        self.classifier = SpeakerClassifier(parts.content.size, speakers)
         self.discriminators = torch.nn.ModuleList()
         if config.adversarial < 1.0:
             self.discriminators.extend(make_discriminators(config.discriminators))
@@ -144,12 +144,12 @@ class Resynthesizing(pl.LightningModule):
         )
 
     def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        rename_state(checkpoint, {"judges.": "discriminators."})
+        rename_state(checkpoint, {"judges.": "discriminators.", "guess.": "classifier."})
 
     def configure_optimizers(self) -> list[torch.optim.Optimizer]:
         settings: dict[str, Any] = {"lr": self.recipe.rate, "weight_decay": self.recipe.decay}
         made: list[torch.optim.Optimizer] = [
-            torch.optim.AdamW([*self.parts.parameters(), *self.guess.parameters()], **settings)
+            torch.optim.AdamW([*self.parts.parameters(), *self.classifier.parameters()], **settings)
         ]
         if len(self.discriminators):
             made.append(
@@ -164,29 +164,31 @@ class Resynthesizing(pl.LightningModule):
     def training_step(self, batch: Sequence[torch.Tensor], index: int) -> torch.Tensor:
         crop = Crop(*batch)
         generator = seeded(self.device, self.recipe.seed, self.global_rank, self.global_step)
-        content, numbers, waveform = self.rebuilt(crop, generator)
+        content, numbers, waveform = self.resynthesized(crop, generator)
         distance = self.distance(crop.samples, waveform)
-        guessed = self.guess(reversed_gradient(numbers, self.recipe.reversal))
-        adversary_loss = torch.nn.functional.cross_entropy(guessed, crop.speaker)
+        scores = self.classifier(reversed_gradient(numbers, self.recipe.reversal))
+        adversary_loss = torch.nn.functional.cross_entropy(scores, crop.speaker)
         loss = distance + adversary_loss
         self.log("distance", distance, prog_bar=True)
         self.log("speaker entropy", adversary_loss)
-        converted, lost = self.converted(crop, content, generator)
-        recognition_losses = self.misheard(crop, waveform, converted, generator)
-        loss = loss + self.weighted_loss(lost, recognition_losses)
-        self.log_dict({f"other voices: {name}": value for name, value in lost.items()})
+        converted, conversion_losses = self.converted(crop, content, generator)
+        recognition_losses = self.phone_losses(crop, waveform, converted, generator)
+        loss = loss + self.weighted_loss(conversion_losses, recognition_losses)
+        self.log_dict({f"other voices: {name}": value for name, value in conversion_losses.items()})
         self.log_dict(dict(recognition_losses))
         if self._trainer is None:
             return loss
         optimizers = self.optimizers()
         optimizers = optimizers if isinstance(optimizers, list) else [optimizers]
         if len(self.discriminators) and share_done(self) >= self.recipe.adversarial:
-            game = self._game(crop.samples, waveform, converted, optimizers[1], generator)
+            game = self._adversarial_step(
+                crop.samples, waveform, converted, optimizers[1], generator
+            )
             loss = loss * self.recipe.mel + game
         self._update(optimizers[0], loss)
         return loss.detach()
 
-    def rebuilt(
+    def resynthesized(
         self, crop: Crop, generator: torch.Generator
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Content ``[batch, frame / 2, size]`` of warped crops, the same with noise, and waveform
@@ -202,12 +204,12 @@ class Resynthesizing(pl.LightningModule):
         if self.parts.everybody is None:
             factor = (self.recipe.warp * normal()).clamp(-0.3, 0.3).exp()
             bands = warped(bands, factor, self.recipe.bend * normal(), LOWEST, HIGHEST)
-        content = self.said(bands, crop)
+        content = self.content_of(bands, crop)
         numbers = self.parts.content.noisy(content, seed)
         waveform = speak(self.parts, numbers, crop.power, crop.f0, crop.vector, seed)
         return content, numbers, waveform
 
-    def said(self, bands: torch.Tensor, crop: Crop) -> torch.Tensor:
+    def content_of(self, bands: torch.Tensor, crop: Crop) -> torch.Tensor:
         """Content ``[batch, frame / 2, size]`` without noise, the input of the synthesizer."""
         numbers = self.parts.content.encode(bands)
         statistics = self.parts.everybody
@@ -229,15 +231,15 @@ class Resynthesizing(pl.LightningModule):
         seed = torch.randint(2**62, (rows,), generator=generator, device=self.device)
         numbers = self.parts.content.noisy(content, seed)
         waveform = speak(self.parts, numbers, some.power, voices.f0, voices.vectors, seed).float()
-        lost = conversion.losses(
+        losses = conversion.losses(
             self.parts, self.encoder, some, content, voices.vectors, waveform, config, generator
         )
-        return waveform, lost
+        return waveform, losses
 
-    def misheard(
+    def phone_losses(
         self,
         crop: Crop,
-        rebuilt: torch.Tensor,
+        resynthesized: torch.Tensor,
         converted: torch.Tensor | None,
         generator: torch.Generator,
     ) -> dict[str, torch.Tensor]:
@@ -247,21 +249,21 @@ class Resynthesizing(pl.LightningModule):
 
         Args:
             crop: the original.
-            rebuilt: ``[row, time]``, in the speakers' own voices.
+            resynthesized: ``[row, time]``, in the speakers' own voices.
             converted: ``[row, time]``, the first crops in other voices, if any.
             generator: of the noise.
         """
         if self.phones is None:
             return {}
         below = self.recipe.conversion.noise
-        synthesized = {"phones": rebuilt, "other voices: phones": converted}
-        lost = {}
+        synthesized = {"phones": resynthesized, "other voices: phones": converted}
+        losses = {}
         for name, waveform in synthesized.items():
             if waveform is not None:
                 original = crop.samples[: len(waveform)]
                 noise = conversion.noise_below(original, below, generator)
-                lost[name] = self.phones(original + noise, waveform.float() + noise).mean()
-        return lost
+                losses[name] = self.phones(original + noise, waveform.float() + noise).mean()
+        return losses
 
     def weighted_loss(
         self,
@@ -289,7 +291,7 @@ class Resynthesizing(pl.LightningModule):
         self.clip_gradients(optimizer, self.recipe.clip, "norm")
         optimizer.step()
 
-    def _game(
+    def _adversarial_step(
         self,
         real: torch.Tensor,
         rebuilt: torch.Tensor,
@@ -340,17 +342,17 @@ class Resynthesizing(pl.LightningModule):
         crop = Crop(*batch)
         seed = torch.arange(len(crop.f0), device=self.device)
         encoder = self.parts.content
-        content = self.said(crop.bands, crop)
+        content = self.content_of(crop.bands, crop)
         numbers = encoder.noisy(content, seed)
         waveform = speak(self.parts, numbers, crop.power, crop.f0, crop.vector, seed)
         mel: Any = self.mels[0]
         distance = synthesis_losses.mel_distance(crop.samples, waveform.float(), mel)
         self.log("mel distance", distance, batch_size=len(seed), sync_dist=True)
         generator = seeded(self.device, self.recipe.seed, index)
-        converted, lost = self.converted(crop, content, generator)
-        recognition_losses = self.misheard(crop, waveform, converted, generator)
-        worth = distance + self.weighted_loss(lost, recognition_losses)
-        for name, value in {**lost, **recognition_losses}.items():
+        converted, conversion_losses = self.converted(crop, content, generator)
+        recognition_losses = self.phone_losses(crop, waveform, converted, generator)
+        worth = distance + self.weighted_loss(conversion_losses, recognition_losses)
+        for name, value in {**conversion_losses, **recognition_losses}.items():
             self.log(f"kept out: {name}", value, batch_size=len(seed), sync_dist=True)
         self.log("loss kept out", worth, batch_size=len(seed), sync_dist=True)
         if index == 0:

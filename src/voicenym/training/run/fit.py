@@ -85,7 +85,7 @@ class Machine:
         return {**processes.loading(self.loaders), "pin_memory": self.cuda}
 
 
-def quickest() -> str:
+def fastest_precision() -> str:
     """The precision of the fastest steps: bf16 where the device, or the processor, computes in it.
 
     On a processor with AVX-512 BF16 a step of a small ECAPA-TDNN takes half the time.
@@ -205,13 +205,15 @@ def fit(
     began = time.monotonic()
     for restart in range(RESTARTS + 1):
         rates = RateSchedule(schedule or Cyclical(), limits.steps, limits.seconds)
-        keeper = ModelCheckpoint(folder, BEST, monitor, save_top_k=1, enable_version_counter=False)
+        best_checkpoint = ModelCheckpoint(
+            folder, BEST, monitor, save_top_k=1, enable_version_counter=False
+        )
         # This one has no monitored figure, so it keeps the newest checkpoint; Lightning's save_last
         # would keep the newest of the best.
         newest = ModelCheckpoint(folder, LAST, save_top_k=1, enable_version_counter=False)
         callbacks: list[pl.Callback] = [
             rates,
-            keeper,
+            best_checkpoint,
             newest,
             _Curve(folder / CURVE, rates, say),
             _Finite(),
@@ -268,11 +270,15 @@ def fit(
                 raise VoicenymError(
                     f"not enough memory for batches of {crops.batch_size}; {cure}"
                 ) from None
-    if keeper.best_model_path:
-        state = torch.load(keeper.best_model_path, map_location="cpu", weights_only=True)
+    if best_checkpoint.best_model_path:
+        state = torch.load(best_checkpoint.best_model_path, map_location="cpu", weights_only=True)
         module.on_load_checkpoint(state)
         module.load_state_dict(state["state_dict"])
-    best = float("nan") if keeper.best_model_score is None else float(keeper.best_model_score)
+    best = (
+        float("nan")
+        if best_checkpoint.best_model_score is None
+        else float(best_checkpoint.best_model_score)
+    )
     return Outcome(
         trainer.global_step,
         time.monotonic() - began,

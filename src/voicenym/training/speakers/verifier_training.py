@@ -150,7 +150,7 @@ def _encoder(
     from voicenym.nets.speakers.speaker_encoders import save
 
     recipe = network_recipe()
-    from voicenym.training.run.fit import Machine, quickest
+    from voicenym.training.run.fit import Machine, fastest_precision
 
     config = options.config(recipe.VerifierConfig, RECIPE)
     encoder = start.encoder()
@@ -162,7 +162,7 @@ def _encoder(
             config,
             folder / CHECKPOINTS,
             seconds=options.seconds,
-            machine=Machine(precision=quickest()),
+            machine=Machine(precision=fastest_precision()),
             say=options.say,
         )
     line = recipe.calibrated(encoder, held_out) if held_out else None

@@ -209,11 +209,13 @@ class Adversarial(Speaking):
         optimizers = self.optimizers()
         optimizers = optimizers if isinstance(optimizers, list) else [optimizers]
         if len(self.discriminators) and share_done(self) >= self.recipe.adversarial:
-            loss = loss + self._game(crop.samples, made, optimizers[1])
+            loss = loss + self._adversarial_step(crop.samples, made, optimizers[1])
         self.update(optimizers[0], loss)
         return loss.detach()
 
-    def _game(self, real: torch.Tensor, fake: torch.Tensor, optimizer: Any) -> torch.Tensor:
+    def _adversarial_step(
+        self, real: torch.Tensor, fake: torch.Tensor, optimizer: Any
+    ) -> torch.Tensor:
         """A step of the discriminators, and the adversarial loss of the synthesizer."""
         time = round(self.recipe.discriminator_seconds * self.network.rate) or real.shape[1]
         generator = seeded(self.device, self.recipe.seed, self.global_rank, self.global_step, 1)
@@ -238,12 +240,12 @@ class Adversarial(Speaking):
             of_fake = discriminator_outputs(self.discriminators, fake)
         finally:
             self.discriminators.requires_grad_(True)
-        deceiving = synthesis_losses.generator_least_squares(
+        adversarial = synthesis_losses.generator_least_squares(
             [output.score.float() for output in of_fake]
         )
         matching = synthesis_losses.feature_matching(
             [output.features for output in of_real], [output.features for output in of_fake]
         )
         self.log("train/features", matching.detach())
-        self.log("train/deceiving", deceiving.detach())
-        return self.recipe.features * matching + self.recipe.game * deceiving
+        self.log("train/deceiving", adversarial.detach())
+        return self.recipe.features * matching + self.recipe.game * adversarial
