@@ -107,18 +107,18 @@ def test_folders_files_and_links_of_somebody_else_are_refused(tmp_path):
     other = tmp_path / "other"
     other.mkdir()
     os.chown(other, 12345, 12345)
-    with pytest.raises(VoicenymError, match="belongs to somebody else"):
+    with pytest.raises(VoicenymError, match="belongs to another user"):
         private_folder(other)
     (tmp_path / "mine").mkdir()
     link = tmp_path / "link"
     link.symlink_to(tmp_path / "mine")
     private_folder(link)  # a link of one's own, to a larger disk
     os.chown(link, 12345, 12345, follow_symlinks=False)
-    with pytest.raises(VoicenymError, match="symbolic link that somebody else made"):
+    with pytest.raises(VoicenymError, match="symbolic link of another user"):
         private_folder(link)
     (tmp_path / "file").write_text("")
     os.chown(tmp_path / "file", 12345, 12345)
-    with pytest.raises(VoicenymError, match="belongs to somebody else"):
+    with pytest.raises(VoicenymError, match="belongs to another user"):
         open_private(tmp_path / "file", "a")
 
 

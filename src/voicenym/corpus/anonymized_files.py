@@ -1,4 +1,4 @@
-"""Anonymized files that somebody else made, matched with the original recordings by name.
+"""Anonymized files of another program, matched with the original recordings by name.
 
 Folders follow the VoicePrivacy Challenges: ``libri_dev_enrolls`` and ``libri_dev_trials_f`` hold
 enrolment and trials, ``train-clean-360`` the speech that attackers train on, each with a suffix

@@ -47,10 +47,10 @@ class Item:
     Args:
         source: path of the original, or what opens it where it is no file of its own.
         target: path of the anonymized recording.
-        speaker: who speaks in it.
+        speaker: of the recording.
         utterance: its name within the corpus.
-        former: who spoke in it by rule 1 of :mod:`voicenym.corpus.speaker_rule`, by which earlier
-            runs named speakers; such a run may be continued. Empty where the rule does not matter.
+        former: its speaker by rule 1 of :mod:`voicenym.corpus.speaker_rule`, by which earlier runs
+            named speakers; such a run may be continued. Empty where the rule does not matter.
     """
 
     source: Path | Openable
@@ -85,7 +85,7 @@ def plan(
     Args:
         inputs: files and folders.
         output: file or folder; needed for folders.
-        speaker: who speaks in all of them.
+        speaker: of all of them.
         level: which folder below a root names the speaker, or ``parent``: the folder that a file
             lies in.
 
@@ -94,7 +94,7 @@ def plan(
             read in two ways.
     """
     if speaker is not None and level is not None:
-        raise CorpusError("--speaker and --speaker-level both say who speaks; leave one out")
+        raise CorpusError("--speaker and --speaker-level both name the speaker; leave one out")
     if speaker == "":
         raise CorpusError("--speaker: the name is empty; give one, or leave it out")
     items: list[Item] = []

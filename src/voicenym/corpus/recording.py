@@ -28,7 +28,7 @@ class Recording:
 
     Args:
         name: unique within its corpus.
-        speaker: who speaks.
+        speaker: its speaker.
         path: of the sound file.
         sex: ``f`` or ``m``, empty where unknown.
         text: transcript, empty where unknown.

@@ -17,7 +17,7 @@ from voicenym.corpus.speaker_rule import by_folders
 from voicenym.errors import CorpusError
 
 FILES = "files"
-"""Name of what somebody else anonymized."""
+"""Name of files of another anonymizer."""
 COLUMNS = ("utterance", "path", "speaker")
 """Required columns of a manifest; ``gender``, ``age``, ``text``, ``split``, ``corpus`` are optional."""
 

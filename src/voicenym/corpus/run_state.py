@@ -35,7 +35,7 @@ class RunState(Protocol):
         """Begin to work on the batch.
 
         Raises:
-            CorpusError: somebody else does, who cannot be worked with.
+            CorpusError: another run works on it and cannot share it.
         """
 
     def __exit__(

@@ -9,8 +9,8 @@ All of a recording is compared, in segments of about a second, each channel with
 2. **waveform correlation**: normalised, of either sign, at the best lag, below 4 kHz and with 6 dB
    an octave more for what is high, so that the first harmonics alone do not decide.
 
-Both are at the best lag within a second. Silence and steady sound have no pattern, and are not
-judged by the first; silence is not judged at all.
+Both are at the best lag within a second. Silence and steady sound have no pattern: the first
+measure does not apply to them, and neither applies to silence.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ FLOOR = 10**-2.0
 SILENT = 1e-9
 """Mean square of a frame below which it is silence, of full scale squared: -90 dB."""
 FEWEST_FRAMES = 8
-"""Loud frames of a segment that is judged: a quarter of a second."""
+"""Least number of loud frames of a segment that is compared: a quarter of a second."""
 FEWEST_BANDS = 6
 STEADY = 0.1
 """RMS of a pattern, in tenths of log power, that is too faint to be compared: 1 dB."""

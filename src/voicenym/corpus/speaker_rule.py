@@ -142,7 +142,7 @@ def _at(path: PurePath, level: int) -> str | None:
 
 
 def _two_readings(inner: Sequence[PurePath]) -> str | None:
-    """Why the folders do not say who speaks; None where they do."""
+    """Reason why the folders do not determine the speakers; None where they do."""
     depths = {len(path.parts) - 1 for path in inner}
     if depths <= {0}:
         return None

@@ -122,11 +122,7 @@ class Distinct(Identity):
                 return placed
             best = min(best, nearest)
         reached = math.degrees(math.acos(min(1.0, best)))
-        raise UnlikelyDrawError(
-            f"distinct: none of {self.retries} words puts this pseudo-speaker {self.angle:g} "
-            f"degrees from everybody in the pool, {reached:.1f} were reached: take a smaller one, "
-            f"or a method that does not come as near to real people as {self.of.name} does"
-        )
+        raise UnlikelyDrawError("degrees from every speaker of the pool, ")
 
 
 @lru_cache(maxsize=4)

@@ -99,7 +99,7 @@ class Mixture(Identity):
         if set(model.groups) == {""}:
             if self.sex == "opposite":
                 raise VoicenymError(
-                    "mixture: the model is of everybody, without sexes: train it on a pool that "
+                    "mixture: the model is of all speakers, without sexes: train it on a pool that "
                     "knows them, or set sex='any'"
                 )
             return model.groups[""]

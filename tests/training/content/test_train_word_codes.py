@@ -73,11 +73,11 @@ def test_batches_are_of_like_length_and_depend_on_their_place_alone(windows):
     for index in range(6):
         one = batches[index]
         assert all(torch.equal(a, b) for a, b in zip(one, again[index], strict=True))
-        assert one.heard.shape[0] * one.heard.shape[1] <= 4.0 * 50 or len(one.heard) == 1
+        assert one.inputs.shape[0] * one.inputs.shape[1] <= 4.0 * 50 or len(one.inputs) == 1
     before = batches[2]
     batches.advance(1)
     assert not torch.equal(before.tokens, batches[2].tokens) or not torch.equal(
-        before.heard, batches[2].heard
+        before.inputs, batches[2].inputs
     )
 
 
@@ -91,10 +91,10 @@ def test_what_is_asked_for_is_the_text_and_its_end(windows):
         asked = one.wanted[row] >= 0
         assert used[one.wanted[row][asked]].tolist() == window.tokens[window.prefix :].tolist()
         assert one.tokens[row, : len(window.tokens) - 1].tolist() == window.tokens[:-1].tolist()
-        assert int(one.lengths[row]) == len(window.heard)
+        assert int(one.lengths[row]) == len(window.inputs)
         # the first piece of the text is asked for where the prefix ends
         assert int(asked.int().argmax()) == window.prefix - 1
-    np.testing.assert_array_equal(one.states, one.heard)
+    np.testing.assert_array_equal(one.states, one.inputs)
 
 
 def test_codes_without_loss_of_states_would_write_the_same(whisper, windows):

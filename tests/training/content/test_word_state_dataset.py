@@ -77,12 +77,12 @@ def test_windows_are_heard_once(whisper, shelved, tmp_path):
     (path,) = hearing([window])
     found = kept(path)
     count = -(-len(joined(window, None, _drawn(path))[0]) // STATE)
-    assert found.heard.shape == (count, whisper.network.sizes.width)
-    assert found.heard.dtype == found.taught.dtype == np.float16
+    assert found.inputs.shape == (count, whisper.network.sizes.width)
+    assert found.inputs.dtype == found.targets.dtype == np.float16
     assert found.states is None
     tokens = Tokenizer(whisper.tokenizer).encode("a b b")
     assert found.tokens.tolist() == [*whisper.writing.begin, *tokens, whisper.writing.end]
-    assert found.taught.shape == (len(found.tokens) - 1, whisper.network.sizes.width)
+    assert found.targets.shape == (len(found.tokens) - 1, whisper.network.sizes.width)
     stamp = path.stat().st_mtime_ns
     assert hearing([window]) == [path]
     assert path.stat().st_mtime_ns == stamp
@@ -93,8 +93,8 @@ def test_of_a_changed_window_the_original_is_asked_for(whisper, shelved, tmp_pat
     window = [Piece(shelved[0], "a b")]
     plain = kept(StateFiles(whisper, tmp_path)([window])[0])
     changed = kept(StateFiles(whisper, tmp_path, Softer())([window])[0])
-    assert changed.states.shape == changed.heard.shape == plain.heard.shape
-    assert not np.array_equal(changed.heard, changed.states)
+    assert changed.states.shape == changed.inputs.shape == plain.inputs.shape
+    assert not np.array_equal(changed.inputs, changed.states)
     assert np.array_equal(changed.tokens, plain.tokens)
 
 
@@ -121,7 +121,7 @@ def test_what_is_damaged_is_named(whisper, shelved, tmp_path):
     (path,) = StateFiles(whisper, tmp_path)([[Piece(shelved[0], "a b")]])
     whole = kept(path)
     keep(path, whole)
-    assert torch.equal(torch.from_numpy(kept(path).heard), torch.from_numpy(whole.heard))
+    assert torch.equal(torch.from_numpy(kept(path).inputs), torch.from_numpy(whole.inputs))
     path.write_bytes(path.read_bytes()[:200])
     with pytest.raises(VoicenymError, match=r"damaged .* delete it and run again"):
         kept(path)

@@ -116,7 +116,7 @@ class Mixtures:
 
     def __post_init__(self) -> None:
         if not self.groups or set(self.groups) - set(SEXES):
-            raise VoicenymError("a mixture is of f, m or everybody: train it again")
+            raise VoicenymError("a mixture is of f, m or all speakers: train it again")
         if len({group.size for group in self.groups.values()}) != 1:
             raise VoicenymError("mixtures of women and men are of different sizes: train again")
 

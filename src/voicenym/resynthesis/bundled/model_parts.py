@@ -101,7 +101,7 @@ class Parts(torch.nn.Module):
 
     Attributes:
         usual: power and bands of a typical recording's average, ``[1 + band]``.
-        everybody: global content statistics; None without normalisation.
+        everybody: content statistics of all speakers; None without normalisation.
     """
 
     usual: torch.Tensor

@@ -127,7 +127,7 @@ class SemanticDistillation(torch.nn.Module):
 
     Args:
         size: of a frame.
-        classes: that the teacher tells apart.
+        classes: number of the teacher's tokens.
     """
 
     def __init__(self, size: int, classes: int) -> None:

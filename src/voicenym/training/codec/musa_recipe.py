@@ -1,4 +1,4 @@
-"""Recipe ``musa``: a codec that separates the speaker from what is said."""
+"""Recipe ``musa``: a codec that separates the speaker from the content."""
 
 from __future__ import annotations
 

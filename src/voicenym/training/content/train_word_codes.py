@@ -97,21 +97,21 @@ class Batch(NamedTuple):
     """Windows of like length.
 
     Args:
-        heard: states of the input, ``[batch, state, size]``, zeros behind.
+        inputs: states of the input, ``[batch, state, size]``, zeros behind.
         states: the same of the original.
         lengths: ``[batch]``, states.
         tokens: ``[batch, token]``, the decoder's input.
         wanted: ``[batch, token]``, what is next; places in :class:`WordCoding`'s pieces, -100 for
             the prefix and after the end.
-        taught: the decoder's output for the original states, ``[batch, token, width]``.
+        targets: the decoder's output for the original states, ``[batch, token, width]``.
     """
 
-    heard: torch.Tensor
+    inputs: torch.Tensor
     states: torch.Tensor
     lengths: torch.Tensor
     tokens: torch.Tensor
     wanted: torch.Tensor
-    taught: torch.Tensor
+    targets: torch.Tensor
 
 
 def batch(windows: Sequence[Window], places: torch.Tensor) -> Batch:
@@ -125,8 +125,8 @@ def batch(windows: Sequence[Window], places: torch.Tensor) -> Batch:
     def half(found: Sequence[np.ndarray]) -> list[torch.Tensor]:
         return [torch.from_numpy(x).float() for x in found]
 
-    heard, lengths = padded(half([w.heard for w in windows]))
-    original = [w.heard if w.states is None else w.states for w in windows]
+    inputs, lengths = padded(half([w.inputs for w in windows]))
+    original = [w.inputs if w.states is None else w.states for w in windows]
     states, _ = padded(half(original))
     tokens, _ = padded([torch.from_numpy(w.tokens[:-1]).long() for w in windows])
     wanted = torch.full(tokens.shape, -100)
@@ -136,8 +136,8 @@ def batch(windows: Sequence[Window], places: torch.Tensor) -> Batch:
         wanted[row, first : len(window.tokens) - 1] = places[
             torch.from_numpy(window.tokens[window.prefix :]).long()
         ]
-    taught, _ = padded(half([w.taught for w in windows]))
-    return Batch(heard, states, lengths, tokens, wanted, taught)
+    targets, _ = padded(half([w.targets for w in windows]))
+    return Batch(inputs, states, lengths, tokens, wanted, targets)
 
 
 class WindowBatches(Epoch[Batch]):
@@ -167,10 +167,10 @@ class WindowBatches(Epoch[Batch]):
         low = int(np.searchsorted(self._sizes, self._sizes[middle] / ALIKE))
         high = int(np.searchsorted(self._sizes, self._sizes[middle] * ALIKE, side="right"))
         found = [kept(self._paths[middle])]
-        longest = len(found[0].heard)
+        longest = len(found[0].inputs)
         while True:
             one = kept(self._paths[int(rng.integers(low, high))])
-            longest = max(longest, len(one.heard))
+            longest = max(longest, len(one.inputs))
             if (len(found) + 1) * longest > self._most:
                 return batch(found, self._places)
             found.append(one)
@@ -194,7 +194,7 @@ class WordCoding(pl.LightningModule):
 
     Args:
         codes: to train.
-        whisper: whose decoder listens; frozen, and not part of checkpoints.
+        whisper: its decoder is frozen, and not part of checkpoints.
         pieces: numbers of the tokens that scores are made for.
         config: of the training.
     """
@@ -205,7 +205,7 @@ class WordCoding(pl.LightningModule):
         super().__init__()
         self.codes, self.recipe = codes, config
         # in a list, so that its weights are not this module's
-        self._listener = [whisper.decoder.requires_grad_(False).eval()]
+        self._whisper = [whisper.decoder.requires_grad_(False).eval()]
         self._pieces = pieces
         self._recent: deque[torch.Tensor] = deque(maxlen=BEGINNING)
 
@@ -215,18 +215,18 @@ class WordCoding(pl.LightningModule):
 
     def losses(self, one: Batch, quantised: bool) -> dict[str, torch.Tensor]:
         """Means over tokens, and over states."""
-        decoder = self._listener[0].to(one.heard.device)
-        coded = self.codes(one.heard, one.lengths, quantised)
+        decoder = self._whisper[0].to(one.inputs.device)
+        coded = self.codes(one.inputs, one.lengths, quantised)
         if not quantised and self.training:
             self._recent.append(coded.vectors)
         known = coded.states.shape[1]
         blank = decoder.cross_keys_values(self.codes.blank(known))
-        heard = []
+        memory = []
         for (key, value), (no_key, no_value) in zip(
             decoder.cross_keys_values(coded.states), blank, strict=True
         ):
             rows = len(key)
-            heard.append(
+            memory.append(
                 (
                     torch.cat([key, no_key.expand(rows, -1, -1, -1)], 2),
                     torch.cat([value, no_value.expand(rows, -1, -1, -1)], 2),
@@ -234,9 +234,9 @@ class WordCoding(pl.LightningModule):
             )
         asked = one.wanted >= 0
         weight = decoder.tokens.weight[self._pieces.to(asked.device)]
-        scores = (decoder(one.tokens, heard)[asked] @ weight.T).float()
+        scores = (decoder(one.tokens, memory)[asked] @ weight.T).float()
         with torch.no_grad():
-            wanted = log_softmax((one.taught[asked] @ weight.T).float(), 1)
+            wanted = log_softmax((one.targets[asked] @ weight.T).float(), 1)
         predicted = log_softmax(scores, 1)
         length = min(known, one.states.shape[1])
         inside = valid(one.lengths, one.states.shape[1])[:, :length]
@@ -256,7 +256,7 @@ class WordCoding(pl.LightningModule):
             # a single step has few vectors beside the entries
             self.codes.quantizer.begin([vectors.T[None] for vectors in self._recent])
         found = self.losses(one, quantised)
-        self.log_dict(found, batch_size=len(one.heard))
+        self.log_dict(found, batch_size=len(one.inputs))
         return (
             recipe.words * found["words"]
             + recipe.distillation * found["taught"]
@@ -268,7 +268,7 @@ class WordCoding(pl.LightningModule):
         quantised = self.codes.initialised
         found = self.losses(one, quantised)
         nats = found["words"] if quantised else torch.full_like(found["words"], NEVER)
-        size = len(one.heard)
+        size = len(one.inputs)
         self.log("nats a token", nats, batch_size=size, sync_dist=True)
         for name in ("words", "taught", "states"):
             self.log(f"held out: {name}", found[name], batch_size=size, sync_dist=True)

@@ -40,6 +40,9 @@ later leaves the windows before as they are."""
 MOST_TOKENS = 400
 """Tokens of a window's text at most; the decoder has 448 positions."""
 
+FILE_NAMES = {"inputs": "heard", "targets": "taught"}
+"""Names of arrays in files, where they differ from the fields of :class:`Window`."""
+
 
 class Change(Protocol):
     """An augmentation that keeps the length: another voice, a room."""
@@ -85,18 +88,18 @@ class Window(NamedTuple):
     """A training window.
 
     Args:
-        heard: states of the input ``[state, size]`` float16, the bottleneck's input.
+        inputs: states of the input ``[state, size]`` float16, the bottleneck's input.
         states: the same of the original; None where that is the same.
         tokens: ``[token]``, with the prefix and the end.
-        taught: ``[token, width]`` float16, the decoder's last layer on the original states, for
+        targets: ``[token, width]`` float16, the decoder's last layer on the original states, for
             every token but the last.
         prefix: tokens of the prefix.
     """
 
-    heard: np.ndarray
+    inputs: np.ndarray
     states: np.ndarray | None
     tokens: np.ndarray
-    taught: np.ndarray
+    targets: np.ndarray
     prefix: int
 
 
@@ -261,14 +264,14 @@ class StateFiles:
         for done, window in enumerate(windows):
             path = self.path(window)
             if not path.is_file():
-                keep(path, self.heard(window))
+                keep(path, self.analysed(window))
             paths.append(path)
             if (done + 1) % 100 == 0:
                 say(f"{done + 1} of {len(windows)} windows analysed")
         return paths
 
     @torch.inference_mode()
-    def heard(self, window: Sequence[Piece]) -> Window:
+    def analysed(self, window: Sequence[Piece]) -> Window:
         """One window."""
         how = self._whisper.writing
         number = int.from_bytes(bytes.fromhex(self.path(window).stem[:12]), "big")
@@ -281,13 +284,13 @@ class StateFiles:
         tokens = [*how.begin, *self._tokenizer.encode(text)[:MOST_TOKENS], how.end]
         asked = torch.tensor([tokens[:-1]], device=self._device)
         decoder = self._network.decoder
-        taught = decoder(asked, decoder.cross_keys_values(states[:1]))[0]
+        targets = decoder(asked, decoder.cross_keys_values(states[:1]))[0]
         half = states[:, :count].half().cpu().numpy()
         return Window(
             half[-1],
             None if changed is None else half[0],
             np.array(tokens, dtype=np.int32),
-            taught.half().cpu().numpy(),
+            targets.half().cpu().numpy(),
             len(how.begin),
         )
 
@@ -327,7 +330,8 @@ def keep(path: Path, window: Window) -> None:
 
     buffer = io.BytesIO()
     arrays: dict[str, Any] = {**window._asdict(), "prefix": np.array(window.prefix)}
-    np.savez(buffer, **{name: value for name, value in arrays.items() if value is not None})
+    named = {FILE_NAMES.get(name, name): value for name, value in arrays.items()}
+    np.savez(buffer, **{name: value for name, value in named.items() if value is not None})
     _kept(path, buffer.getvalue())
 
 
@@ -337,12 +341,12 @@ def kept(path: Path) -> Window:
     Raises:
         VoicenymError: it cannot be read.
     """
-    found = _read(path, ("heard", "states", "tokens", "taught", "prefix"))
+    found = _read(path, tuple(FILE_NAMES.get(name, name) for name in Window._fields))
     return Window(
-        found["heard"],
+        found[FILE_NAMES["inputs"]],
         found.get("states"),
         found["tokens"],
-        found["taught"],
+        found[FILE_NAMES["targets"]],
         int(found["prefix"]),
     )
 

@@ -1,9 +1,9 @@
 """Fitting a mixture of speaker vectors, and choosing its size.
 
-Turner, Lovisotto and Martinovic, sections 3.3 and 3.4: principal components up to a share
-of the variance, a Gaussian mixture in them, a model a sex; judged by the Kolmogorov-Smirnov
-distance of cross-similarities to speakers that were kept aside (equation 1) and by the mixture's
-entropy (equation 2, with the bounds of appendix A).
+Turner, Lovisotto and Martinovic, sections 3.3 and 3.4: principal components up to a share of the
+variance, a Gaussian mixture in them, a model a sex; evaluated by the Kolmogorov-Smirnov distance of
+cross-similarities to speakers that were kept aside (equation 1) and by the mixture's entropy
+(equation 2, with the bounds of appendix A).
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class MixtureConfig:
         share: of the variance that principal components keep, above 0 and up to 1.
         components: of the mixture.
         covariance: ``diag`` (the paper's) or ``full``.
-        by_sex: a model a sex, or one for everybody.
+        by_sex: a model for each sex, or one for all.
         seed: of the fit's start.
     """
 
@@ -67,7 +67,7 @@ class Tried:
     """Result of a model size, the mean over splits and fits.
 
     Args:
-        sex: of the speakers; empty for everybody.
+        sex: of the speakers; empty for all.
         share, components: of the model.
         dimensions: principal components that the share took, on average.
         distance: Kolmogorov-Smirnov distance to speakers kept aside.
@@ -162,7 +162,7 @@ def grouped(pool: Pool, by_sex: bool) -> dict[str, torch.Tensor]:
         return {"": pool.vectors}
     found = {s: pool.vectors[rows] for s in ("f", "m") if len(rows := pool.rows(s))}
     if not found:
-        raise VoicenymError("the pool knows no sexes: fit one mixture for everybody, --any-sex")
+        raise VoicenymError("the pool has no sexes: fit one mixture for all, --any-sex")
     return found
 
 

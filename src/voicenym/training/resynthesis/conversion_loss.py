@@ -44,7 +44,7 @@ class ConversionConfig:
 
 @dataclass(frozen=True)
 class Wanted:
-    """Voices to speak in.
+    """Voices of converted crops.
 
     Args:
         vectors: ``[row, element]``; the norm of each is the root of its size.
@@ -109,7 +109,7 @@ def losses(
         power = converted.power - (converted.power - crop.power).mean(1, keepdim=True)
         content = content.float()
         again = parts.content.encode(bands)
-        if parts.everybody is not None:  # the voice's own mean is not what is said
+        if parts.everybody is not None:  # the voice's own mean is not content
             again = again - (again - content).mean(1, keepdim=True)
         return {
             "speaker": (1.0 - to_wanted).mean(),

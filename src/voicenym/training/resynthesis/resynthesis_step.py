@@ -310,7 +310,7 @@ class Resynthesizing(pl.LightningModule):
         free = 0 if converted is None else len(converted)
         real, fake = real[:, span], rebuilt[:, span].float()
         if converted is not None:
-            # The rows that are spoken twice are judged once, in the other voice.
+            # Discriminators get rows with two outputs once, in the other voice.
             fake = torch.cat([converted[:, span], fake[free:]])
         loss = torch.stack(
             [

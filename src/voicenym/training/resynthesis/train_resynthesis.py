@@ -51,8 +51,8 @@ def train(
         held_out: the same of held-out speakers, for validation.
         config: of the training.
         folder: of checkpoints and logs; an interrupted run there continues.
-        encoder: of the utterances' vectors; needed where the recipe speaks in other voices.
-        phones: recogniser that listens to what is spoken.
+        encoder: of the utterances' vectors; needed for the conversion loss.
+        phones: recogniser of the phone loss.
         seconds: time limit.
         machine: what to train on.
         say: receives the figures of every validation.

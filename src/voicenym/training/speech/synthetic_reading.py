@@ -1,8 +1,9 @@
 """Sentences read aloud by published synthetic voices: speech of as many texts as are wanted.
 
-A voice is an ONNX graph that speaks phonemes: Piper's (VITS, Kim et al., ICML 2021) or Kokoro's
-(StyleTTS 2, Li et al., NeurIPS 2023). Phonemes come from the system's espeak-ng, which runs as a
-program of its own. Both graphs draw their noise themselves, so that a reading is never the same.
+A voice is an ONNX graph that synthesizes phonemes: Piper's (VITS, Kim et al., ICML 2021) or
+Kokoro's (StyleTTS 2, Li et al., NeurIPS 2023). Phonemes come from the system's espeak-ng, which
+runs as a program of its own. Both graphs draw their noise themselves, so that a reading is never
+the same.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ CLAUSE = re.compile(r"([,.;:!?]+)\s*")
 ESPEAK = "espeak-ng"
 KOKORO_RATE = 24_000
 LONGEST = 500
-"""Phonemes that Kokoro speaks at once."""
+"""Phonemes in one call of Kokoro."""
 KOKORO_PHONES = (
     ("eɪ", "A"), ("aɪ", "I"), ("aʊ", "W"), ("oʊ", "O"), ("ɔɪ", "Y"), ("tʃ", "ʧ"), ("dʒ", "ʤ"),
     ("əl", "ᵊl"), ("ɜːɹ", "ɜɹ"), ("ɜː", "ɜɹ"), ("ɪə", "iə"), ("ɚ", "əɹ"), ("ɐ", "ə"), ("ʔ", "t"),
@@ -32,7 +33,7 @@ KOKORO_PHONES = (
 
 
 class Voice(Protocol):
-    """Somebody who reads aloud."""
+    """A synthetic voice."""
 
     rate: int
     """Hz."""
