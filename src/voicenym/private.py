@@ -81,7 +81,7 @@ def open_private(path: Path, mode: str = "w") -> IO[Any]:
     try:
         status = os.fstat(handle)
         if POSIX and status.st_uid != os.geteuid():
-            raise VoicenymError(": belongs to another user; remove it")
+            raise VoicenymError(f"{path}: belongs to another user; remove it")
         if POSIX and stat.S_IMODE(status.st_mode) != 0o600:
             os.fchmod(handle, 0o600)
         if mode[0] == "w":
@@ -183,13 +183,13 @@ def _make(path: Path) -> None:
 def _close(path: Path) -> None:
     """Removes others' rights to a folder, or raises an error with the reason."""
     if path.is_symlink() and path.lstat().st_uid not in (0, os.geteuid()):
-        raise VoicenymError(": is a symbolic link of another user; name the folder itself")
+        raise VoicenymError(f"{path}: is a symbolic link of another user; name the folder itself")
     handle = os.open(os.path.realpath(path), os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
         status = os.fstat(handle)
         if status.st_uid != os.geteuid():
             raise VoicenymError(
-                ": belongs to another user, who could read it; choose another folder"
+                f"{path}: belongs to another user, who could read it; choose another folder"
             )
         if status.st_mode & OTHERS:
             if os.listdir(handle) and cache_kind(path) is None:

@@ -205,7 +205,10 @@ class Anonymizer(ABC):
 
     def _stream(self, pseudonyms: Sequence[Pseudonym], rate: int, profile: Any) -> Stream:
         if self.needs_profile and profile is None and not self.profile_optional:
-            raise AudioError("must analyse the whole recording first: pass profile= from ")
+            raise AudioError(
+                f"{self.card.name} must analyse the whole recording first: pass profile= from "
+                f"{self.card.name}.profiling(rate, channels), or choose a system that streams"
+            )
         working = self.working_rate(rate)
         core = self.core_for(pseudonyms, rate, profile)
         return Stream(core, rate, working, len(pseudonyms), self.device)

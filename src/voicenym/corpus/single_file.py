@@ -256,8 +256,8 @@ def _verdict(name: str, level: _Level, rate: int, lenient: bool) -> tuple[str, .
     warnings = [f"{name}: {problem}" for problem in problems]
     if level.loudest and level.movement is not None and level.movement.speechless():
         warnings.append(
-            ": no speech was found in it, so nothing to anonymize: its level hardly moves; check "
-            "that the right track was recorded"
+            f"{name}: no speech was found in it, so nothing to anonymize: its level hardly moves; "
+            "check that the right track was recorded"
         )
     if SOME_CLIPPED <= share < MOST_CLIPPED:
         warnings.append(

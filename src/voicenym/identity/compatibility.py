@@ -32,9 +32,9 @@ def fit(method: Identity, system: str, parts: Sequence[str] = (), *, hertz: bool
     for some in within(method):
         if not some.whole and len(parts) < 2:
             raise UnknownSystemError(
-                "gives two parts of a system different voices, and here one part alone gets one; "
-                "b1a has two (acoustic model and vocoder), as has any with a synthesizer of its "
-                "kind, acoustic-nsf"
+                f"{system}: {some.name} gives two parts of a system different voices, and here one "
+                "part alone gets one; b1a has two (acoustic model and vocoder), as has any with a "
+                "synthesizer of its kind, acoustic-nsf"
             )
         if some.hertz and not hertz:
             raise UnknownSystemError(

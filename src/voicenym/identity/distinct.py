@@ -122,7 +122,11 @@ class Distinct(Identity):
                 return placed
             best = min(best, nearest)
         reached = math.degrees(math.acos(min(1.0, best)))
-        raise UnlikelyDrawError("degrees from every speaker of the pool, ")
+        raise UnlikelyDrawError(
+            f"distinct: none of {self.retries} words puts this pseudo-speaker {self.angle:g} "
+            f"degrees from every speaker of the pool, {reached:.1f} were reached: take a smaller "
+            f"one, or a method that does not come as near to real people as {self.of.name} does"
+        )
 
 
 @lru_cache(maxsize=4)

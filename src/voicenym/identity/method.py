@@ -130,4 +130,6 @@ def _check(vectors: torch.Tensor) -> None:
     empty = (vectors == 0).all(dim=1)
     if empty.any():
         row = int(empty.nonzero()[0])
-        raise VoicenymError("is zero: its recording holds no speech; leave it out")
+        raise VoicenymError(
+            f"speaker vector {row} is zero: its recording holds no speech; leave it out"
+        )

@@ -231,8 +231,8 @@ def _voiceprint(target: str, verifier: str, name: str) -> torch.Tensor:
     folder = Path(verifier) if verifier else VERIFIERS / name
     if (not name and not verifier) or not folder.is_dir():
         raise VoicenymError(
-            "to analyse the target; give the folder of the one that the weights were trained with: "
-            "verifier=FOLDER"
+            f"vcloak: no verifier {verifier or name!r} to analyse the target; give the folder of "
+            "the one that the weights were trained with: verifier=FOLDER"
         )
     audio = read(target)
     samples = audio.samples.reshape(-1, audio.samples.shape[-1]).mean(0)

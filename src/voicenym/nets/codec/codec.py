@@ -183,7 +183,11 @@ class Codec(torch.nn.Module):
         """
         samples = waveform.shape[1]
         if samples < LEAST_SAMPLES:
-            raise VoicenymError("ms are too short for a speaker vector; give ")
+            raise VoicenymError(
+                f"{1000 * samples / RATE:.0f} ms are too short for a speaker vector; give "
+                f"{1000 * LEAST_SAMPLES / RATE:.0f} ms at least, or join the clip with others of "
+                "the speaker"
+            )
         parts = waveform.tensor_split(-(-samples // MOST_SAMPLES), dim=1)
         return torch.stack([self.speakers(part) for part in parts]).mean(0)
 

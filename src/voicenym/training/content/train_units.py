@@ -95,15 +95,13 @@ def train(
         DependencyError: scikit-learn is not installed.
         VoicenymError: frames cannot be kept.
     """
-    frames, fitting_seconds = _frames_of(
-        features, source, speech, config, folder, seconds, say, clock
-    )
+    frames, analysed = _frames_of(features, source, speech, config, folder, seconds, say, clock)
     if len(frames) < LEAST_PER_UNIT * config.units:
         raise CorpusError(
             f"{len(frames)} frames are too few for {config.units} units; give more speech, more "
             "time, or look for fewer units"
         )
-    say(f"clustering {len(frames)} frames of {fitting_seconds} utterances")
+    say(f"clustering {len(frames)} frames of {analysed} utterances")
     units = Units(_centres(frames, config), source)
     rows = torch.from_numpy(frames).float()
     numbers = torch.cat([units(part) for part in rows.split(100_000)])
@@ -113,7 +111,7 @@ def train(
     return Found(
         units,
         len(frames),
-        fitting_seconds,
+        analysed,
         1.0 - within / max(float(spread), 1e-30),
         float(torch.special.entr(shares).sum().exp()),
     )
@@ -163,7 +161,7 @@ def _frames_of(
         path = place / f"{speech[i].path.stem}.npy"
         if not path.is_file():
             if seconds is not None and done and clock() - began > seconds:
-                say("utterances were analysed")
+                say(f"the time is over: {done} of {len(speech)} utterances were analysed")
                 break
             frames = extracted(features, speech[i]).cpu().numpy()
             rng = np.random.default_rng((config.seed, 32, int(i)))
@@ -193,7 +191,10 @@ def keep(path: Path, array: np.ndarray) -> None:
         with replacing(path) as partial, open_private(partial, "xb") as file:
             np.save(file, array, allow_pickle=False)
     except OSError as error:
-        raise VoicenymError(": cannot cache features here (") from error
+        raise VoicenymError(
+            f"{path.parent}: cannot cache features here ({error.strerror}); free some space, or "
+            "choose another folder"
+        ) from error
 
 
 def _centres(frames: np.ndarray, config: UnitsConfig) -> torch.Tensor:

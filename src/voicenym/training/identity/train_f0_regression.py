@@ -58,7 +58,9 @@ def train(
         if done % 100 == 0:
             say(f"{done} of {len(recordings)} recordings analysed")
     if len(vectors) < LEAST_SPEAKERS:
-        raise CorpusError("speakers are too few for a regression: give ")
+        raise CorpusError(
+            f"{len(vectors)} speakers are too few for a regression: give {LEAST_SPEAKERS} or more"
+        )
     x = torch.stack([torch.stack(some).mean(0) for some in vectors.values()])
     y = torch.stack([torch.cat(pitch[name].result()) for name in vectors])
     config = configuration(speaker)

@@ -305,8 +305,8 @@ def _replaced(restart: int, crops: Any, held_out: Any, say: Callable[[str], None
     """
     if restart >= RESTARTS:
         raise VoicenymError(
-            "times (out of memory?); the last checkpoint is kept: run again with fewer --workers, "
-            "or with 0"
+            f"processes that prepare speech were killed {restart + 1} times (out of memory?); the "
+            "last checkpoint is kept: run again with fewer --workers, or with 0"
         ) from None
     say(
         "a process that prepares speech was killed (out of memory?): another takes its place, and "
