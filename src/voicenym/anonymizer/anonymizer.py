@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from voicenym.pseudonym import Key, Pseudonym
 
 BLOCK_SECONDS = 40.0
-"""Whole recordings are fed to their stream in blocks of this length, whatever reads them."""
+"""Length of the blocks in which whole recordings pass through their stream."""
 BY_SIGNAL, BY_VERIFIERS = "signal", "verifiers"
 COMPARISONS = (BY_SIGNAL, BY_VERIFIERS)
 """Comparisons of outputs with inputs: by the signal, or by bundled verifiers if the output is meant

@@ -35,9 +35,9 @@ class Card:
         equations: which equations or steps of it are implemented, one string each.
         needs: weights, rate, device.
         protects: against whom, in one line for the table of systems.
-        promises: what holds.
-        fails: where it does not hold; never empty.
-        approximations: where the published description is silent and what is done instead.
+        promises: properties of every output.
+        fails: limits; never empty.
+        approximations: points that the publication leaves open, and the choice made here.
     """
 
     name: str

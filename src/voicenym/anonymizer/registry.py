@@ -66,7 +66,7 @@ def system_classes(
 
 
 def _found(find: Callable[[str], T], left_out: Callable[[str, str], None]) -> dict[str, T]:
-    """What is found of every system that can be used."""
+    """Declarations of all systems."""
     found = {}
     for name in available():
         try:

@@ -1,4 +1,4 @@
-"""Block by block: what a system's core must do, and all that surrounds it."""
+"""Block by block: the interface of a system's core, and the code around it."""
 
 from __future__ import annotations
 

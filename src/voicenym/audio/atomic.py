@@ -141,7 +141,8 @@ class AtomicFile:
 
 @contextmanager
 def temporary_folder(beside: Path) -> Iterator[Path]:
-    """A folder in ``beside`` that goes with what is in it; :func:`sweep` knows it as a temporary.
+    """A folder in ``beside`` that is removed with its content; :func:`sweep` knows it as a
+    temporary.
 
     Raises:
         OSError: it cannot be made.

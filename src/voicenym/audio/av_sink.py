@@ -1,4 +1,4 @@
-"""Encodes through ffmpeg, with exact length and alignment, and muxes a film's picture beside it."""
+"""Encodes through ffmpeg, with exact length and alignment, and muxes the picture of a film."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ALAC_LAYOUTS = {7: "6.1(back)", 8: "7.1(wide)"}
 _AC3 = ("ac3", "eac3")
 _AC3_DELAY = 256
 _MARKED = ("matroska", "webm", "mp3")
-"""Containers that say of a packet what is padding."""
+"""Containers that mark padding of a packet."""
 _BOXED = ("mp4", "mov", "3gp")
 """Muxers of containers with edit lists."""
 _AAC_FRAME = 1024
@@ -265,7 +265,7 @@ class AvSink:
         self.close()
 
     def _mark_padding(self) -> None:
-        """Mark what of the end is padding, for Matroska's DiscardPadding and mp3's LAME tag.
+        """Mark the padding at the end, for Matroska's DiscardPadding and mp3's LAME tag.
 
         mp4 and mov take it from the duration of the last packet, which AC-3's encoder does not cut.
 

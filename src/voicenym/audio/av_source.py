@@ -141,7 +141,7 @@ class AvSource:
             for block in self._decoded():
                 held.append(block)
                 count += block.shape[1]
-                # The end is held back until it is known what of it is padding.
+                # The end is held back until its padding is known.
                 if count > size + _MOST_PADDING:
                     whole = np.concatenate(held, axis=1)
                     ready = (count - _MOST_PADDING) // size * size

@@ -20,7 +20,7 @@ MOST_FRAME = 1 << 21
 """Samples per channel of one packet; more is no recording but a way to fill the memory."""
 _INDEX_BYTES = 64 << 20
 _MOST_FIRST_BYTES = 8 << 20
-"""Bytes that may be read to find out what a recording holds."""
+"""Bytes that may be read to find out the content of a recording."""
 _NAMES = (
     "aac aac_latm ac3 eac3 alac amrnb amrwb libopencore_amrnb libopencore_amrwb ape dca "
     "dsd_lsbf dsd_lsbf_planar dsd_msbf dsd_msbf_planar flac g722 g726 g726le gsm gsm_ms ilbc mace3 "

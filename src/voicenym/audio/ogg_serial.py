@@ -1,9 +1,8 @@
 """Serial numbers of Ogg streams: libsndfile draws them from the clock, and they are set to zero.
 
 A random number reveals when a file was written, and makes two outputs of one run differ. Every page
-bears the number and a checksum over it (RFC 3533). A CRC is linear: what the change of four bytes
-does to it follows from these bytes and the number of bytes after them, so that no page is summed
-again.
+bears the number and a checksum over it (RFC 3533). A CRC is linear: its change follows from the
+four changed bytes and the number of bytes after them, so that no page is summed again.
 """
 
 from __future__ import annotations

@@ -68,7 +68,8 @@ def decode(data: bytes, codec: str, channels: int) -> Block:
 
 LOUDEST = 2.0**31
 """Samples, as multiples of full scale, that a file of floats may have: some hold 32-bit integers.
-Squares of what is louder than that by far overflow, and what comes of them is no sound."""
+Squares of much larger values overflow, and their results are not audio.
+"""
 
 
 def check_finite(block: Block, name: str) -> Block:

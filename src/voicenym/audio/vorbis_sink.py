@@ -20,7 +20,7 @@ from voicenym.audio.sndfile_sink import SndfileSink
 from voicenym.audio.types import Format
 
 _IN_MEMORY = 32 << 20
-"""Bytes of encoded sound; what is longer waits in a temporary file without a name."""
+"""Bytes of encoded sound; longer output waits in a temporary file without a name."""
 
 
 class VorbisSink(AvSink):
@@ -60,7 +60,7 @@ class VorbisSink(AvSink):
         self._finish_picture()
 
     def _trimmed(self) -> Iterator[Any]:
-        """Packets up to the last sample, the last one marked with what of it is padding.
+        """Packets up to the last sample; the last one is marked with its padding.
 
         Decoding a packet gives its length: ffmpeg's own count is wrong where long blocks change to
         short ones, and at the end.

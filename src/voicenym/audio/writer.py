@@ -90,8 +90,8 @@ class Writer(Closing):
         """Append samples.
 
         Args:
-            block: ``[channel, time]``, or ``[time]`` for one channel; floats in [-1, 1], what is
-                beyond is clipped where the codec cannot hold it.
+            block: ``[channel, time]``, or ``[time]`` for one channel; floats in [-1, 1]; values
+                beyond are clipped if the codec cannot hold them.
 
         Raises:
             AudioError: another number of channels, NaN or infinity, disk full.

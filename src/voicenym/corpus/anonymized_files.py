@@ -20,7 +20,7 @@ from voicenym.corpus.skipped import STRICT, LeftOut
 from voicenym.errors import CorpusError
 
 ENROLMENT, TRIALS, TRAINING = "_enrolls", "_trials", "train"
-"""What the names of the challenges' folders hold, or begin with."""
+"""Parts or prefixes of the names of the challenges' folders."""
 SAID = 5
 """Names in a message at most."""
 
@@ -156,7 +156,7 @@ def _files(place: Path, names: set[str], allow_pipes: bool) -> dict[str, Path | 
                     )
         return kept
     if (place / "manifest.tsv").is_file():
-        there = recordings(place, left_out=LeftOut())  # the caller says what is missing
+        there = recordings(place, left_out=LeftOut())  # the caller reports missing files
         return {recording.name: recording for recording in there}
     found: dict[str, Path | Recording] = {}
     for path in walk(place, links=True).recordings:

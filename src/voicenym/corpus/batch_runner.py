@@ -1,6 +1,6 @@
 """Anonymizes a batch of recordings in parallel; it resumes, and a failure stops no other item.
 
-What is there already is asked of the run state (:mod:`voicenym.corpus.run_state`):
+The run state (:mod:`voicenym.corpus.run_state`) knows the existing outputs:
 
 - an output that the state knows, unchanged, of a recording that is unchanged, is skipped;
 - one that the state knows as made with another key, system or parameters stops the run, for voices

@@ -9,7 +9,7 @@ from voicenym.errors import CorpusError
 
 
 def output_of(command: str) -> bytes:
-    """What a command prints; it runs in a shell with the user's rights.
+    """The output of a command; it runs in a shell with the user's rights.
 
     Args:
         command: of ``wav.scp``, without the bar at its end.

@@ -126,7 +126,7 @@ def _of_file(path: Path, whole: Path | None) -> Reason | None:
 
 
 def _sounds(path: Path) -> bool:
-    """Whether a file begins as recordings do, whatever its name."""
+    """Whether a file begins like a recording, regardless of its name."""
     try:
         with path.open("rb") as file:
             head = file.read(64)
@@ -144,7 +144,7 @@ def skipped(inputs: Iterable[Path], output: Path | None) -> list[SkippedFile]:
 def report(
     parts: Sequence[SkippedFile], *, every: bool = False, rest: str = ", which --dry-run names"
 ) -> list[str]:
-    """Sentences that count and name what is not taken, by reason.
+    """Sentences that count and name files left out, by reason.
 
     Args:
         parts: from :func:`skipped`.

@@ -22,11 +22,11 @@ LONGEST_NAME = 200
 """Bytes of an id's part that is one file's name; file systems have 255, endings need some."""
 
 LONGEST = 1e8
-"""Seconds, some three years: no recording is longer, and what is cut out stays countable."""
+"""Seconds, some three years: no recording is longer, and sample counts stay in range."""
 
 
 def printable(text: str) -> str:
-    """The text with what is no character of a line escaped, for messages and lists."""
+    """The text for messages and lists, with control characters escaped."""
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 

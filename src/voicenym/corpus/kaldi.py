@@ -62,7 +62,7 @@ class Utterance:
 
     @property
     def piped(self) -> bool:
-        """Whether its recording is what a command prints."""
+        """Whether its recording is the output of a command."""
         return self.entry.rstrip().endswith("|")
 
 
@@ -103,7 +103,7 @@ class Cut:
 
 @dataclass(frozen=True)
 class KaldiFolder:
-    """A data folder and what is to be made of it.
+    """A data folder and the plan of its outputs.
 
     Args:
         source, output: folders.

@@ -31,7 +31,7 @@ OUTPUT_NAME = "cuts.jsonl.gz"
 
 @dataclass(frozen=True)
 class LhotseManifest:
-    """A manifest of cuts and what is to be made of it.
+    """A manifest of cuts and the plan of its outputs.
 
     Args:
         items: one for each recording of one speaker, one for each supervision of the others.

@@ -64,7 +64,7 @@ class RunState(Protocol):
 
 
 class LocalRunState:
-    """State in files: the log holds what is settled, a lock keeps other runs out.
+    """State in files: the log holds settled outputs, a lock excludes other runs.
 
     Claims are those of this process's run, the only one there is: they live in memory, and are
     gone with it. Without a log, nothing is kept.

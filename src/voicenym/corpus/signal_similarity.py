@@ -6,8 +6,8 @@ All of a recording is compared, in segments of about a second, each channel with
    kHz, 32 ms frames) less their means over the segment, band by band (a gain, a filter), and over
    the bands, frame by frame (a changing level). 0 is the same pattern, 1 an unrelated one. It
    ignores phase, sign, delay, and a change of speed by a percent.
-2. **waveform correlation**: normalised, of either sign, at the best lag, below 4 kHz and with 6 dB
-   an octave more for what is high, so that the first harmonics alone do not decide.
+2. **waveform correlation**: normalised, of either sign, at the best lag, below 4 kHz and with a
+   pre-emphasis of 6 dB an octave, so that the first harmonics do not dominate.
 
 Both are at the best lag within a second. Silence and steady sound have no pattern: the first
 measure does not apply to them, and neither applies to silence.
@@ -38,8 +38,9 @@ MARGIN = 32
 FINE = torch.arange(-3, 4)
 """Eighths of a frame around the section's best lag, at which a segment looks for its own."""
 OTHER_DISTANCE = 0.1
-"""Log-mel distance above which a pattern is another, whatever the waveforms' correlation: steady
-noise, in which no harmonics move, keeps that high. Such waveforms are not compared."""
+"""Log-mel distance above which patterns differ, regardless of the waveforms' correlation: steady
+noise, in which no harmonics move, keeps that high. Such waveforms are not compared.
+"""
 PROMISING = 0.15
 """Distance at the section's lag up to which a segment is worth a closer look."""
 QUIET = 10**-2.5
@@ -119,7 +120,7 @@ class SignalSimilarity:
         self._compare()
 
     def finish(self) -> None:
-        """Compare what is left."""
+        """Compare the remaining samples."""
         if 0 < self._input.length < FEWEST_FRAMES * self._window:
             # silence behind, so that a recording of no segment is one
             self._input.length = FEWEST_FRAMES * self._window
@@ -183,7 +184,7 @@ class _Kept:
 
 @lru_cache(maxsize=32)
 def _taps(fold: int) -> tuple[float, ...]:
-    """Low-pass before folding, so that what lies above 4 kHz does not fall into the bands."""
+    """Low-pass filter before decimation, against aliasing into the bands."""
     if fold == 1:
         return (1.0,)
     if fold == 2:  # a half-band filter of few operations
@@ -229,7 +230,7 @@ def _compare(
     different: float,
     found: Segments,
 ) -> None:
-    """Append what a section holds.
+    """Append the results of a section.
 
     Args:
         before: ``[time]``, the input.
@@ -289,7 +290,7 @@ def _compare(
 
 
 def _lag(power: torch.Tensor, answer: torch.Tensor) -> int:
-    """Half frames by which the output is late, found by its whole pattern, within the margin.
+    """Delay of the output in half frames, by its whole pattern, within the margin.
 
     Args:
         power: ``[frame, band]``.

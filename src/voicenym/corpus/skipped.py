@@ -48,7 +48,7 @@ class Omission:
 
 
 class LeftOut:
-    """Collects what is left out, each recording once for a step.
+    """Collects recordings that are left out, each once for a step.
 
     Args:
         fail_fast: raise at the first failure instead.

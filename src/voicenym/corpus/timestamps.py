@@ -12,7 +12,7 @@ CONSTANT = 946_684_800
 
 
 def level(paths: Iterable[Path]) -> None:
-    """Set times of modification and access to the constant; what is not there is left out."""
+    """Set times of modification and access to the constant; missing files are ignored."""
     for path in paths:
         with contextlib.suppress(OSError):
             os.utime(path, (CONSTANT, CONSTANT), follow_symlinks=False)

@@ -1,4 +1,4 @@
-"""Transforms of recordings: anonymization, and whatever else changes samples.
+"""Transforms of recordings: anonymization and other changes of samples.
 
 A :class:`Transform` is a sequence of steps. Its ``identity`` names the result for a recording
 without revealing a key; caches use it.

@@ -87,7 +87,7 @@ class AverageVoiceReader:
 
     def _gather(self, frames: torch.Tensor) -> torch.Tensor:
         windowed = frames * self._frames.window
-        # what lies behind a row's end is padding of a batch
+        # frames behind a row's end are padding of a batch
         frame = self._seen + torch.arange(frames.shape[1], device=frames.device)
         inside = (frame + 1) * self._frames.hop <= self._lengths
         self._seen += frames.shape[1]

@@ -50,8 +50,9 @@ def formants(
     Args:
         frames: ``[frame, time]`` float64, windowed by :func:`window`.
         rate: in Hz; :data:`RATE` is best, and below it fewer formants are found.
-        poles: of the model, an even number; :func:`order` unless given. A pair more takes what lies
-            across the ceiling and the fall of the spectrum, which else bend the formants.
+        poles: of the model, an even number; :func:`order` unless given. One more pair of poles
+            models the spectrum across the ceiling and its tilt, which would otherwise bias the
+            formants.
         widest: bandwidth in Hz above which a resonance is no formant.
 
     Returns:

@@ -68,8 +68,8 @@ def levinson(r: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     a[0] = 1.0
     error = r[0] * (1.0 + WHITE_NOISE) + tiny
     for m in range(1, order + 1):
-        # reflection coefficient k_m = -(sum_j a_j r_(m-j)) / E
-        # Added up in one order, so that a frame's result does not depend on how many there are.
+        # reflection coefficient k_m = -(sum_j a_j r_(m-j)) / E Summed in one order, so that the
+        # result of a frame does not depend on the number of frames.
         inner = r[m].clone()
         for j in range(1, m):
             inner.addcmul_(a[j], r[m - j])

@@ -191,8 +191,8 @@ class Masking(torch.nn.Module):
         """Masked powers ``[..., 1025]`` of maskers ``[..., masker]`` and the absolute threshold of
         hearing.
 
-        What a noise hides is a level within a critical band, which what is hidden may fill: a bin
-        gets its share of it. Model 1's bins are about as wide as its bands are, and need none.
+        A noise masks a level within a critical band, which the masked sound may fill: a bin gets
+        its share of it. Model 1's bins are about as wide as its bands are, and need none.
         """
         z = self._bark[maskers.bins]
         offset = torch.where(maskers.tonal, tonal_offset(z), noise_offset(z))
@@ -219,7 +219,7 @@ class Masking(torch.nn.Module):
         (1 / F) max{0, PSD(x~ - x) - M(x)} of V-Cloak's equation 3, over frames and bins.
 
         Args:
-            perturbation: ``[batch, time]``, as long as what the threshold is of.
+            perturbation: ``[batch, time]``, as long as the signal of the threshold.
             threshold, scale: of :meth:`threshold`.
             unit: ``decibel``, as the paper says (log-magnitude), or ``power``, as its weights and
                 Qin et al. want it.

@@ -8,7 +8,7 @@ everything stays real and pairs need not be matched: with P the polynomial,
     (b_k, c_k) += coefficients of  P * (prod_{j != k} Q_j)^-1  mod Q_k,
 
 which converges quadratically. It takes about m^2 * 10 real operations a step and polynomial, where
-an eigenvalue solver takes about (2m)^3 * 10. What has not converged goes to that solver.
+an eigenvalue solver takes about (2m)^3 * 10. Factors that have not converged go to that solver.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ class Autoencoded(Identity):
 
     X-vectors of 512 elements are encoded to a code. Three adversarial classifiers learn to predict
     speaker, gender and accent (by nationality) from it, and the encoder learns against them by
-    gradient reversal; MSE - sum of weighted cross-entropies is what it minimises.
+    gradient reversal; It minimises MSE minus the sum of weighted cross-entropies.
 
     Alone it is the challenge's S1c1, and S2c1, which is S1c1 "with parameter optimization". The
     mapping is deterministic: a speaker has one pseudo-speaker under all keys, which a lazy-informed

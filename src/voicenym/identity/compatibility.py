@@ -70,7 +70,7 @@ def tried(method: Identity, vector: torch.Tensor, encoders: Collection[str] = ()
                 f"({made}) than the system's ({', '.join(sorted(encoders))}): make it again with "
                 "the system's"
             )
-    nobody = Key(bytes(32)).pseudonym("nobody")  # what comes out is thrown away
+    nobody = Key(bytes(32)).pseudonym("nobody")  # the result is discarded
     try:
         method(vector, nobody)
     except UnlikelyDrawError:

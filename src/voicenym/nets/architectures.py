@@ -47,7 +47,7 @@ class Kinds(Generic[N]):
     """The networks of one use.
 
     Args:
-        use: what they are, in the singular, for errors.
+        use: their kind in the singular, for errors.
         places: module and class, ``"module:Class"``, by name.
         stored: what is kept of a state.
     """

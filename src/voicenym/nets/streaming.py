@@ -2,7 +2,7 @@
 
 A layer that looks ``left`` steps back and ``right`` steps ahead needs, for the outputs of a block,
 the block and so many steps around it. :func:`extend` supplies them: zeros outside of a whole
-signal, or, in a stream, what came before, with the outputs ``right`` steps late and zeros only at
+signal, or, in a stream, earlier samples, with the outputs ``right`` steps late and zeros only at
 the true ends. :func:`align` delays the other branch of a sum as much. A network whose layers use
 context through these two alone gives the same samples in blocks of any size as for the whole, up to
 rounding.

@@ -175,7 +175,7 @@ class Formant(Anonymizer):
         return replace(voice, phi=phi, phis=tuple(phi + one - voice.phi for one in voice.phis))
 
     def _away(self, phi: float, own: float) -> float:
-        """A drawn phi, moved within its side of the middle to what is far from the speaker's own.
+        """A drawn phi, moved on its side of the middle away from the speaker's own.
 
         It is continuous in the speaker's phi, so that recordings of one speaker with slightly
         different measured phi get one voice.

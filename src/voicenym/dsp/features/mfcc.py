@@ -131,8 +131,8 @@ def _frames(signal: torch.Tensor) -> torch.Tensor:
 def with_slopes(features: torch.Tensor, order: int = 2, reach: int = SLOPE_REACH) -> torch.Tensor:
     """Features with deltas by linear regression, and delta-deltas.
 
-    d_t = sum_j j x_(t+j) / sum_j j^2, j from -reach to reach; beyond the ends the features stay
-    what they are there.
+    d_t = sum_j j x_(t+j) / sum_j j^2, j from -reach to reach; beyond the ends the features are
+    constant.
 
     Args:
         features: ``[..., frame, d]``.

@@ -107,7 +107,7 @@ class PraatTracker:
         except ImportError as error:
             raise _missing("praat-parselmouth") from error
         frames = frames_of(signal.shape[1], rate, self.hop)
-        # Praat refuses what is shorter than three periods; silence around it changes no frame
+        # Praat refuses signals shorter than three periods; silence around it changes no frame
         side = math.ceil(2.0 / self.lowest * rate)
 
         def one(row: np.ndarray) -> np.ndarray:

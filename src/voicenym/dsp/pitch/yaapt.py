@@ -253,7 +253,7 @@ class _Tracking:
         frames = frames * window
         frames = frames - frames.mean(-1, keepdim=True)
         spectra = torch.fft.rfft(frames, n=self.points).abs()
-        # a peak at the upper limit must stand out from what lies beyond it
+        # a peak at the upper limit must exceed the values beyond it
         low, high = self._bin(set_.lowest), self._bin(set_.highest + set_.spectral_width)
         side = self._bin(set_.harmonic_window / 2.0)
         near = spectra.unfold(-1, 2 * side + 1, 1)  # place p holds the bins p to p + 2 side

@@ -161,7 +161,7 @@ class Codec(torch.nn.Module):
         :class:`voicenym.training.codec.codec_step.MusaConfig`.
 
         Raises:
-            VoicenymError: more codebooks than there are, or none.
+            VoicenymError: a number of codebooks out of range.
         """
         if not 1 <= codebooks <= self.sizes.codebooks:
             raise VoicenymError(

@@ -8,7 +8,8 @@ Niekerk) or its sixth (Miao).
 
 Published checkpoints of the soft encoder hold all twelve layers and project from the twelfth; the
 cut after the seventh is that of their units. Miao et al. describe a soft encoder cut after the
-sixth. ``layers`` is what a checkpoint has, or where to cut it. Parameters bear the published names.
+sixth. ``layers`` is the number in a checkpoint, or the number that is kept. Parameters bear the
+published names.
 """
 
 from __future__ import annotations
@@ -128,7 +129,7 @@ class HubertSoft(Content):
         width, heads, inner: of its vectors, its attention and its feed-forward parts.
         channels: of the convolutions.
         kernel, groups: of the positional convolution.
-        dropout: share of what is left out while training.
+        dropout: dropout rate in training.
 
     Raises:
         ValueError: numbers that do not fit.

@@ -2,11 +2,12 @@
 
 With unit vectors ``u_1 ... u_q``, rows of U, and ``H_j = I - 2 u_j u_j'`` (Miao et al. 2023,
 equation 11), the product is ``H_q ... H_1 = I - U' M^-1 U``, where M is ``U U'`` below its diagonal
-and 1/2 on it: row j of ``M s = U x`` says that ``s_j`` is twice the cosine of ``u_j`` with what the
-reflections before it have made of x. One triangular system stands for q reflections in sequence.
-After Schreiber and Van Loan, "A storage-efficient WY representation for products of Householder
-transformations" (SIAM J. Sci. Stat. Comput. 10, 1989), and Joffrain et al., "Accumulating
-Householder transformations, revisited" (ACM TOMS 32, 2006), for the inverse of the factor.
+and 1/2 on it: row j of ``M s = U x`` says that ``s_j`` is twice the cosine of ``u_j`` with the
+output of the reflections before it for x. One triangular system stands for q reflections in
+sequence. After Schreiber and Van Loan, "A storage-efficient WY representation for products of
+Householder transformations" (SIAM J. Sci. Stat. Comput. 10, 1989), and Joffrain et al.,
+"Accumulating Householder transformations, revisited" (ACM TOMS 32, 2006), for the inverse of the
+factor.
 """
 
 from __future__ import annotations
@@ -90,7 +91,7 @@ class _Product(torch.autograd.Function):
     @torch.autograd.function.once_differentiable
     def backward(ctx, grad):  # type: ignore[no-untyped-def]
         unit, along, turn = ctx.saved_tensors
-        # W = I - U' M^-1 U: through both U, and through what of M depends on U.
+        # W = I - U' M^-1 U: through both U, and through M's dependence on U.
         back = along @ (turn.mT @ grad)
         inner = (back @ along.mT).tril_(-1)
         return torch.sub(back, along @ grad.mT).sub_((inner + inner.mT) @ unit)
@@ -123,8 +124,9 @@ class _ReflectAll(torch.autograd.Function):
     """Reflections of columns ``[element, row]`` by blocks of vectors ``[block, reflection,
     element]``.
 
-    What of a unit vector's gradient lies along it is the negative product of what its reflection
-    takes from x and from the gradient; it is left out, as a vector's length changes nothing.
+    The component of a unit vector's gradient along the vector is the negative product of what its
+    reflection subtracts from x and from the gradient; it is left out, as a vector's length changes
+    nothing.
     """
 
     @staticmethod

@@ -104,9 +104,9 @@ def turned(z: torch.Tensor, basis: torch.Tensor, turns: torch.Tensor) -> torch.T
 
 
 class _Turned(torch.autograd.Function):
-    """A layer is k numbers a row: what it sees of z, and of what the layers before it have added.
+    """A layer is k numbers a row: its projections of z, and of the changes by the layers before it.
 
-    All bases are multiplied at once, with z, with each other, and with what the layers added.
+    All bases are multiplied at once, with z, with each other, and with the changes by the layers.
     """
 
     @staticmethod

@@ -41,7 +41,7 @@ class Statistics(torch.nn.Module):
         mean = valid.mean(values)
         frames = values.shape[1] if valid.lengths is None else valid.lengths[:, None, None]
         variance = weighted_mean((values - mean).square(), valid.weights) * (frames / (frames - 1))
-        # The gradient of a root at zero is infinite; the least is far below what the sum shows.
+        # The gradient of a root at zero is infinite; the floor is far below rounding of the sum.
         deviation = variance.clamp_min(LEAST_DEVIATION**4).sqrt()
         return torch.cat([mean, deviation + LEAST_DEVIATION], dim=2)
 

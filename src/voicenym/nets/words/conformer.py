@@ -35,7 +35,7 @@ class ConformerConfig:
         channels: of the subsampling convolutions; the paper has ``size``.
         bands: of the mel spectrum.
         expansion: of feed-forward parts.
-        dropout: share of what is left out while training.
+        dropout: dropout rate in training.
     """
 
     tokens: int

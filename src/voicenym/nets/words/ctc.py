@@ -188,8 +188,7 @@ def search(
         least: see :data:`LEAST`; ``-inf`` tries all.
 
     Returns:
-        At most ``beam`` texts with the logarithm of the probability of each, plus what the scorer
-        added.
+        At most ``beam`` texts with the log probability of each, including the scorer's weights.
 
     Example:
         >>> once = np.log([[0.4, 0.6], [0.4, 0.6]])

@@ -89,7 +89,7 @@ class AveragesReader:
     def _listen(self, signal: torch.Tensor) -> None:
         acoustic = self._parts.content.front_end(signal, self._memory)
         frame = self._analysed + torch.arange(acoustic.power.shape[1], device=signal.device)
-        # what lies behind a row's end is padding of a batch
+        # frames behind a row's end are padding of a batch
         inside = (frame + 1) * HOP <= self._lengths
         first = 0
         while first < len(frame):

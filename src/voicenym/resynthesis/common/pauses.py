@@ -22,7 +22,7 @@ FLOOR = -10.0
 MARGIN = 1.5
 """Range above the noise floor that counts as noise: 6.5 dB."""
 FAINTEST_SPEECH = -3.0
-"""13 dB below the average; louder frames are never changed, whatever the floor."""
+"""13 dB below the average; louder frames are never changed."""
 STEEPEST = 4.0
 """Largest slope of the level mapping."""
 

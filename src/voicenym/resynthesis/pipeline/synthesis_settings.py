@@ -65,7 +65,7 @@ class Settings:
             where: it was read from, for errors.
 
         Raises:
-            VoicenymError: settings that there are not.
+            VoicenymError: unknown settings.
         """
         try:
             return cls(**{name: config[name] for name in asdict(cls()) if name in config})

@@ -18,7 +18,7 @@ from voicenym.training.speech.speech_cache import Utterance
 
 @dataclass(frozen=True)
 class LabelledUtterance:
-    """An utterance, and what a teacher says of it.
+    """An utterance with the labels of a teacher.
 
     Args:
         utterance: its samples.

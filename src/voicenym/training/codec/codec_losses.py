@@ -209,7 +209,7 @@ class UnitTeacher:
 
 
 class SoftTeacher:
-    """A content encoder whose frames are scores of classes: their softmax is what it says.
+    """A content encoder whose frames are scores of classes: their softmax gives the labels.
 
     Args:
         network: such as a recogniser's last layer, or HuBERT with a classifier of units.

@@ -2,7 +2,7 @@
 
 Yao et al. (MUSA), sections III and IV.B: the codec rebuilds its input (equation 5) and deceives
 discriminators (6 to 8); its speaker encoder says the same of two segments of an utterance, and who
-speaks (2); the first codebook says what a teacher says (4). Nobody is named to it but by the
+speaks (2); the first codebook predicts a teacher's labels (4). Nobody is named to it but by the
 speakers' labels, and nothing is transcribed.
 """
 

@@ -258,7 +258,7 @@ def train(
 
     Args:
         network: new, or HuBERT with a new projection, or with weights to continue from.
-        features: what the units are clusters of.
+        features: the features that the units cluster.
         units: to predict.
         speech: training utterances.
         held_out: the same of held-out speakers, for validation and early stopping.

@@ -199,7 +199,7 @@ def frames(
     """Frames ``[frame, size]`` float16 of utterances, kept in a folder: one file each.
 
     Args:
-        features: what gives frames.
+        features: the feature extractor.
         source: what they are, fit for JSON; kept frames of another source are not used.
         speech: utterances; frames of an earlier run are reused.
         folder: where frames are kept.

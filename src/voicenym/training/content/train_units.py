@@ -81,7 +81,7 @@ def train(
     """Find units.
 
     Args:
-        features: what gives frames.
+        features: the feature extractor.
         source: what they are, fit for JSON; kept frames of another source are not used.
         speech: training utterances.
         config: of the training.

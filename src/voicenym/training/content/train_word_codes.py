@@ -101,7 +101,7 @@ class Batch(NamedTuple):
         states: the same of the original.
         lengths: ``[batch]``, states.
         tokens: ``[batch, token]``, the decoder's input.
-        wanted: ``[batch, token]``, what is next; places in :class:`WordCoding`'s pieces, -100 for
+        wanted: ``[batch, token]``, the next token; places in :class:`WordCoding`'s pieces, -100 for
             the prefix and after the end.
         targets: the decoder's output for the original states, ``[batch, token, width]``.
     """

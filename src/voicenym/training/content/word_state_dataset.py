@@ -29,14 +29,15 @@ from voicenym.training.speech.speech_cache import Utterance
 LEVEL = 0.05
 """Root mean square that recordings are brought to, before a gain is drawn."""
 GAIN = 6.0
-"""Decibels by which recordings of a window are louder or softer, at most."""
+"""Greatest random gain of a window's recordings, in dB up or down."""
 PAUSE = (0.1, 0.6)
 """Seconds between recordings."""
 FLOOR = 1e-4
 """Noise in pauses, root mean square."""
 BLOCK = 500
-"""Recordings that windows are drawn from, in the order that is given: what is added to a corpus
-later leaves the windows before as they are."""
+"""Recordings from which windows are drawn, in the given order: recordings added to a corpus later
+do not change earlier windows.
+"""
 MOST_TOKENS = 400
 """Tokens of a window's text at most; the decoder has 448 positions."""
 
@@ -363,7 +364,7 @@ def text_of(path: Path) -> np.ndarray:
 def _read(path: Path, names: Sequence[str]) -> dict[str, np.ndarray]:
     try:
         with np.load(path, allow_pickle=False) as file:
-            # only what was disguised has states of the original beside it
+            # only augmented windows have states of the original
             return {name: file[name] for name in names if name in file.files or name != "states"}
     except (OSError, ValueError, KeyError, BadZipFile) as error:
         raise VoicenymError(f"{path}: damaged ({error}); delete it and run again") from error

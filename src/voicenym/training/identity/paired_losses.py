@@ -64,7 +64,7 @@ def _turned(cosine: torch.Tensor, margin: float) -> torch.Tensor:
 
 
 def likeness(original: torch.Tensor, turned: torch.Tensor, margin: float = 0.0) -> torch.Tensor:
-    """Mean of ``max(0, cos - margin)`` between vectors and what they became, ``[row, size]``.
+    """Mean of ``max(0, cos - margin)`` between vectors and their pseudo-speakers, ``[row, size]``.
 
     The L_s of Miao et al. (2023) (equation 5), whose margin is 0.
     """

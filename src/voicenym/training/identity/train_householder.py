@@ -1,7 +1,7 @@
 """Training of a Householder network, which rotates speaker vectors to pseudo-speakers.
 
-The recipe of Miao et al. (2023, sections III-D and IV-A): a cosine loss between a vector and
-what it becomes, and a classification of speakers and pseudo-speakers, each a class of its own, by
+The recipe of Miao et al. (2023, sections III-D and IV-A): a cosine loss between a vector and its
+pseudo-speaker, and a classification of speakers and pseudo-speakers, each a class of its own, by
 AAM or w-AAM softmax; Adam under one cycle of the learning rate over 130,000 steps. Users and
 attackers differ in the seed, of the first weights and of the order of the vectors.
 """

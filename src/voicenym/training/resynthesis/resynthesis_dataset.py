@@ -154,7 +154,7 @@ class ResynthesisCrops(LongCrops[AnalysedUtterance, Crop]):
         seconds: length of a crop.
         count: crops in an epoch.
         seed: of the draws.
-        content: ``[utterance, element]``, sums of their content, where it is to be made alike.
+        content: ``[utterance, element]``, sums of their content, for its normalisation.
 
     Raises:
         CorpusError: nothing is long enough.

@@ -299,7 +299,7 @@ class Resynthesizing(pl.LightningModule):
         optimizer: Any,
         generator: torch.Generator,
     ) -> torch.Tensor:
-        """A step of the discriminators, and what the synthesizer loses to them.
+        """A step of the discriminators, and the adversarial loss of the synthesizer.
 
         Converted crops have nothing that their features could be matched to.
         """

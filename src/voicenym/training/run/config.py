@@ -30,7 +30,7 @@ def load(name: str, kind: type[T]) -> T:
         kind: dataclass that it fills; fields that are dataclasses are filled in turn.
 
     Raises:
-        VoicenymError: no such file, or a field that there is not.
+        VoicenymError: no such file, or an unknown field.
     """
     try:
         import yaml
@@ -72,7 +72,7 @@ def build(kind: type[T], values: Any, name: str) -> T:
         name: of where they come from, for errors.
 
     Raises:
-        VoicenymError: no mapping, a field that there is not, or a value that does not fit.
+        VoicenymError: no mapping, an unknown field, or a value that does not fit.
     """
     if not isinstance(values, Mapping):
         raise VoicenymError(f"{name}: must be a list of 'field: value'")

@@ -151,7 +151,7 @@ class _Finite(pl.Callback):
 
 
 class _Advance(pl.Callback):
-    """Goes to the next epoch of what is drawn."""
+    """Advances random datasets to the next epoch."""
 
     def on_train_epoch_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         drawn: Any = getattr(trainer.train_dataloader, "dataset", None)
@@ -188,7 +188,7 @@ def fit(
         machine: what to train on.
         resume: False refuses a folder with checkpoints.
         clip: greatest norm of a gradient; None where the module optimizes by itself.
-        seed: of whatever the module draws.
+        seed: of the module's random draws.
         say: receives the figures of every validation.
 
     Raises:

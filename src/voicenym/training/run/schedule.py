@@ -54,7 +54,7 @@ class Falling:
 
 
 class RateSchedule(pl.Callback):
-    """Sets learning rates by how much of the training is done, and ends it.
+    """Sets learning rates by the share of the training that is done, and ends it.
 
     The rates that the optimizers begin with are the peaks. A run that was interrupted goes on
     where it was; one that had come to its end begins a further schedule.

@@ -120,7 +120,7 @@ class SpecAugment:
     length: int = 20
 
     def __call__(self, features: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-        """``[crop, frame, band]`` to the same; what is blanked gets the crop's mean."""
+        """``[crop, frame, band]`` to the same; masked values get the crop's mean."""
         count, frames, bands = features.shape
         hidden = torch.zeros(count, frames, bands, dtype=torch.bool, device=features.device)
         for number, size, most, axis in (

@@ -177,7 +177,7 @@ def rendered(recording: Recording, rendering: Rendering) -> np.ndarray:
     """Samples for training, ``[time]`` float32 in [-1, 1].
 
     Raises:
-        AudioError: what came of the recording is too short, or no sound.
+        AudioError: the result is too short, or not audio.
     """
     samples = np.asarray(rendering(recording))
     if len(samples) < SHORTEST * RATE:

@@ -1,4 +1,4 @@
-"""Transcribed speech in batches of like length: what a recogniser learns from."""
+"""Transcribed speech in batches of like length: the training data of recognisers."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def transcribed(
     frame: float = 0.04,
     fastest: float = 1.0,
 ) -> tuple[list[Transcribed], dict[str, int]]:
-    """Utterances that a recogniser can learn from, and how many it cannot, by reason.
+    """Utterances for the training of a recogniser, and the number of others by reason.
 
     Args:
         speech: with the texts of its recordings.
@@ -88,8 +88,7 @@ class Sentences(torch.utils.data.Dataset[tuple[torch.Tensor, torch.Tensor]]):
 
     Utterances come once before any comes again, but for a few that are left over when a round is
     cut into groups. The first round goes from the shortest to the longest, in which alignments are
-    found sooner (Amodei et al. 2016, section 3.2). What is at an index depends on seed, epoch and
-    index alone.
+    found sooner (Amodei et al. 2016, section 3.2). An item depends on seed, epoch and index alone.
 
     Args:
         speech: training utterances.

@@ -29,7 +29,7 @@ def make_discriminators(options: Mapping[str, Mapping[str, Any]]) -> list[torch.
         options: of each, by the names in :data:`DISCRIMINATORS`; published sizes by default.
 
     Raises:
-        VoicenymError: one that there is not, or options that it does not take.
+        VoicenymError: an unknown one, or unknown options.
     """
     made = []
     for name, given in options.items():
