@@ -76,7 +76,7 @@ def test_sexes(key):
     }
     assert either == {1.0, -1.0}
     one = Mixtures({"f": gaussians(1.0)}, "invented")
-    with pytest.raises(VoicenymError, match="say the sex"):
+    with pytest.raises(VoicenymError, match="give the sex"):
         Mixture(one)(women, who)
     with pytest.raises(VoicenymError, match="nobody of sex 'm'"):
         Mixture(one)(women, who, "m")

@@ -113,7 +113,7 @@ def test_a_pool_of_one_sex_is_named(pool, users, key):
     women = Pool(pool.vectors[:60], pool.sexes[:60], pool.speakers[:60], "invented")
     method = Selection(women, world=20, region=10)
     method(users[0], key.pseudonym("a"), "f")
-    with pytest.raises(VoicenymError, match="say the sex"):
+    with pytest.raises(VoicenymError, match="give the sex"):
         method(users[0], key.pseudonym("a"))
     with pytest.raises(VoicenymError, match="0 speakers of sex 'm'"):
         method(users[0], key.pseudonym("a"), "m")

@@ -58,6 +58,8 @@ def _fields(node: ast.ClassDef, tree: ast.Module, module: str) -> list[ConfigFie
     for line in node.body:
         if isinstance(line, ast.AnnAssign) and isinstance(line.target, ast.Name):
             name = line.target.id
+            if ast.unparse(line.annotation).startswith("ClassVar"):
+                continue
             help = texts.get(name) or (found[name].help if name in found else "")
             found[name] = ConfigField(name, _default(line.value), help)
     return list(found.values())
