@@ -1,4 +1,4 @@
-"""What a batch costs beside its recordings: the log, locks, checks of what changed, order.
+"""Overhead of a batch beside its recordings: the log, locks, checks for changes, order.
 
     python benchmarks/batch.py [--files 200] [--rounds 5] [--system mcadams]
 

@@ -1,11 +1,11 @@
-"""Speed of the codec on one core, against what its arithmetic must take here.
+"""Speed of the codec on one core, against the limit of its arithmetic on this machine.
 
     python benchmarks/codec.py [--seconds 10] [--codec small]
     python benchmarks/codec.py --device cuda --rows 64 [--precision bf16]
 
 For each size: parameters, multiply-adds per second of speech, then processor time over duration of
-the speaker encoder, the speech encoder, the quantiser, the decoder, and of all of it (speech heard,
-encoded, decoded in an empty voice); that over the limit: its multiply-adds at the rate at which
+the speaker encoder, the speech encoder, the quantiser, the decoder, and of the whole (analysis,
+encoding, decoding in an empty voice); that over the limit: its multiply-adds at the rate at which
 this machine multiplies matrices (recurrence, quantisation, layers within frames) and convolves (the
 rest), both measured in the same run; tokens per second; and for causal ones the stream's time over
 duration in blocks of 100 ms. Weights are random, which changes no time. The aim is 0.2.

@@ -1,4 +1,4 @@
-"""B2 as one would write it down: a Python loop over frames, ``numpy.roots`` and ``lfilter``.
+"""Reference implementation of B2: a Python loop over frames, ``numpy.roots`` and ``lfilter``.
 
 Our own, from the published description; it is what :mod:`voicenym.systems.mcadams` is compared
 with, in results (``tests/systems``) and in speed (``benchmarks/speed.py``). The baseline predicts

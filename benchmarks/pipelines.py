@@ -1,4 +1,5 @@
-"""Where the time of the SSL-based pipeline goes at its published sizes, against its arithmetic.
+"""Time of the SSL-based pipeline by part at its published sizes, against the limit of its
+arithmetic.
 
     python benchmarks/pipelines.py [--synthesizer istft-vocoder] [--seconds 30] [--threads 1]
     python benchmarks/pipelines.py --device cuda --rows 16

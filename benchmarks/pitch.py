@@ -3,9 +3,9 @@
     python benchmarks/pitch.py FOLDER [--files 24]
 
 Takes recordings of any kind under FOLDER. Where both a tracker and Praat's autocorrelation say
-voiced: the share of frames within 5 % of each other, and the share more than 20 % apart (gross
-errors of one or the other). Voicing: the share of frames where they agree. Praat's is a peer here,
-not the truth.
+voiced: the share of frames within 5 % of each other, and the share that differs by more than 20 %
+(gross errors of one or the other). Voicing: the share of frames where they agree. Praat's is a peer
+here, not the truth.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SUFFIXES = {".wav", ".flac", ".opus", ".ogg"}
 
 
 def compared(ours: Track, peer: Track) -> tuple[float, float, float]:
-    """Within 5 %, more than 20 % apart, same voicing: shares."""
+    """Shares of frames within 5 %, with more than 20 % difference, with the same voicing."""
     both = ours.voiced & peer.voiced
     apart = (ours.f0[both] / peer.f0[both] - 1).abs()
     same = (ours.voiced == peer.voiced).float().mean().item()

@@ -1,4 +1,4 @@
-"""Where the time of a resynthesis system goes, against what its arithmetic must take here.
+"""Time of a resynthesis system by part, against the limit of its arithmetic on this machine.
 
     python benchmarks/resynthesis.py --speech FILE.wav [--seconds 20] [--threads 1] [--weights DIR]
     python benchmarks/resynthesis.py --speech FILE.wav --device cuda --rows 64

@@ -1,4 +1,5 @@
-"""Speed of the synthesis networks on one core, against what their arithmetic must take here.
+"""Speed of the synthesis networks on one core, against the limit of their arithmetic on this
+machine.
 
     python benchmarks/synthesis.py [--seconds 10] [--network istft]
 

@@ -7,8 +7,8 @@ the masking threshold.
         docs/pictures/vcloak-perturbation.png [--epsilon 0.05]
 
 Four panels: the speech; what `vcloak` adds to it; the threshold below which the speech masks what
-is added (psychoacoustic model 1); and by how many dB the cloak is above it, which is what can be
-heard. The mean of the last, over all bins, is the excess that training holds down.
+is added (psychoacoustic model 1); and by how many dB the cloak exceeds it, its audible part. The
+mean of the last, over all bins, is the excess that training limits.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@ Found: the card of ``vcloak-small`` (``nets/cloak/bundled``) has the tables.
         --corpus speechocean762 --corpus arabic_cmds:train [--system vcloak] [--weights DIR] \
         [--verifier ecapa-small --verifier ivector:FOLDER]
 
-SPEECH has a manifest; of each corpus (and split, ``dev`` unless told) half of the speakers, those
-on whom nothing is tuned. For every epsilon and verifier: equal error rates of the ignorant attacker
+SPEECH has a manifest; of each corpus (and split, by default ``dev``) half of the speakers, those on
+whom nothing is tuned. For every epsilon and verifier: equal error rates of the ignorant attacker
 (A1 of Deng et al., USENIX Security 2023), of the one who cloaks the enrolment under a key of its
 own (A3 without the user's voiceprint) and with the user's (A3 with it); A1's misses (MMR) and wrong
 matches (WMR) at the threshold of originals; signal to noise and, of English, the words that

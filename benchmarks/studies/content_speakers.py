@@ -6,15 +6,14 @@ covariances); normalised content with its noise 27.5 (``docs/research/base.md``)
     pip install -e .[evaluate]
     python benchmarks/studies/content_speakers.py --speech DIR [--weights DIR] [--half tune]
 
-What an attacker could do who read the content itself, and not only what is spoken from it: a floor
-under every attacker of the output, content aside (pitch, level and timing are not looked at).
-Content is read as it is encoded, with the noise that bounds its bits, and the same made alike in
-everybody (:mod:`voicenym.resynthesis.bundled.content_normalisation`). What is learnt is learnt from
-every third recording of speechocean762's train; tried are the speakers of one half of dev, six
-recordings to enrol and five to try, trials of one sex, pooled. EER in % of three attackers, each a
-two-covariance
-model: of the mean over the frames in which somebody speaks, of mean and covariance, and of
-supervectors (first-order statistics of a mixture of 48 Gaussians over content and its slope).
+The attackers read the content itself, not the output synthesized from it: their EER is a lower
+limit for attackers of the output by content (pitch, level and timing are not used). Content is
+taken as encoded, with the noise that bounds its bits, and normalised over all speakers
+(:mod:`voicenym.resynthesis.bundled.content_normalisation`). Attackers train on every third
+recording of speechocean762's train; trials are of the speakers of one half of dev, six enrolment
+recordings and five trials, of one sex, pooled. EER in % of three attackers, each a two-covariance
+model: of the mean over frames with speech, of mean and covariance, and of supervectors (first-order
+statistics of a mixture of 48 Gaussians over content and its slope).
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ class Said:
     """A recording's content.
 
     Args:
-        speaker, sex, tried: who, and whether he is attacked or learnt from.
+        speaker, sex, tried: the speaker, and whether the recording is for trials or for training.
         numbers: ``[frame, size]``.
         level: ``[frame * 2]``.
     """
@@ -67,13 +66,13 @@ class Said:
         return counted(self.numbers[None], self.level[None])
 
     def spoken(self, numbers: torch.Tensor) -> Array:
-        """Those frames of numbers in which somebody speaks."""
+        """Frames with speech."""
         inside = self.sums[0, :, 0] > 0.5
         return (numbers[inside] if inside.sum() > 10 else numbers).double().numpy()
 
 
 def heard(speech: Path, parts: Parts, half: str) -> list[Said]:
-    """Content without noise of all that is learnt from and tried."""
+    """Content without noise of all recordings for training and trials."""
     with (speech / "manifest.tsv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
     rows = [row for row in rows if row["corpus"] == "speechocean762"]
@@ -108,7 +107,7 @@ def moments(spoken: Array) -> Array:
 
 
 def supervectors(learnt: list[Array]) -> Callable[[Array], Array]:
-    """What a mixture that was learnt makes of a recording."""
+    """Supervector of a recording by a trained mixture."""
     frames = np.concatenate([sloped(one) for one in learnt[::3]])
     mixture = GaussianMixture(
         COMPONENTS, covariance_type="diag", max_iter=25, random_state=0, init_params="k-means++"

@@ -10,13 +10,13 @@ On speakers of speechocean762's dev, whom the bundled model did not learn from, 
 Copy synthesis: an utterance is rebuilt with its own speaker's vector and pitch. Mel distance to the
 original (mean absolute difference of natural logarithms), median error of F0 in cents where both
 are voiced, share of frames voiced in one only, cosine of speaker vectors between copy and original,
-beside that of two utterances of the speaker. The same with no content at all (zeros) and with the
-average speaker's vector say what content and vector are worth.
+beside that of two utterances of the speaker. The same figures without content (zeros) and with the
+average speaker's vector show the effect of content and vector.
 
 Resultant vectors (Miao et al. 2023 ask so of SSL-SAS; "Distribution-preserving", section 4.4): an
-utterance is spoken with drawn voices. Cosine of the output's vector to the target's, to the
-source's, and, for what chance gives, to another target's. Vectors are less the mean of the
-training's speakers, so that chance is about zero.
+utterance is synthesized in drawn voices. Cosine of the output's vector to the target's, to the
+source's, and, for chance, to another target's. Vectors are less the mean of the training's
+speakers, so that chance is about zero.
 """
 
 from __future__ import annotations

@@ -14,14 +14,13 @@ where their weights differ. Attackers compare by the bundled verifier; equal err
 
 - *ignorant*: original enrolment, protected trials;
 - *lazy-informed*: enrolment protected under the attacker's own key, a voice per speaker;
-- *semi-informed*: enrolment protected under its own key, a voice per utterance, so that what the
-  key draws cancels out in the mean; compared by PLDA that learnt from other people's protected
-  speech, each recording under two pseudonyms.
+- *semi-informed*: enrolment protected under its own key, a voice per utterance, so that the key's
+  draws average out; compared by PLDA trained on protected speech of other people, each recording
+  under two pseudonyms.
 
-"Follows" and "stays" are mean cosines of the outputs' vectors, as the verifier hears them, with the
-vector that was asked for, and with that of the original; the mean of the pool is taken away from
-all. D_KS is how far similarities of different speakers are from those of originals, G_VD how far
-voices are apart.
+"Follows" and "stays" are mean cosines of the outputs' vectors by the verifier with the requested
+vector and with that of the original; the mean of the pool is subtracted from all. D_KS is how far
+similarities of different speakers are from those of originals, G_VD how distinct voices are.
 """
 
 from __future__ import annotations

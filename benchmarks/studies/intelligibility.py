@@ -5,26 +5,26 @@ Found: of six command words ``recast`` loses 8 % and ``base`` 23 %, of originals
     pip install -e .[evaluate]
     python benchmarks/studies/intelligibility.py --speech DIR [--system NAME ...] [--copy]
 
-One recogniser, pocketsphinx with its own model of American English, hears the originals and the
-outputs of each system with a fixed key. Free text by people with an accent is beyond it, so it is
-told what may be said, in three ways:
+One recogniser, pocketsphinx with its own model of American English, transcribes the originals and
+the outputs of each system with a fixed key. It fails on free text by speakers with an accent, so
+its vocabulary is limited in three ways:
 
-- ``words``: six command words, 50 recordings each (picovoice_ww), voices of many people whom the
-  corpus does not tell apart, so each recording gets a voice of its own. One of the six is picked.
-  Figure: share that was not picked right.
+- ``words``: six command words, 50 recordings each (picovoice_ww), voices of many people without
+  speaker labels, so each recording gets a voice of its own. One of the six is picked. Figure: share
+  that was not picked right.
 - ``sentences``: every adult of speechocean762, natives of Mandarin who read English. One of the 20
   sentences of this speaker is picked, or nothing. Figure: share that was not picked right.
-- ``WER``: those adults whom the recogniser understands. Words are heard, by a bigram of the
+- ``WER``: those adults whom the recogniser understands. Words are recognised by a bigram of the
   speaker's 20 sentences. Figure: word error rate. A speaker is in if, of the first half of the
-  utterances, the first four originals are picked right; measured is on the second half alone, as
-  in ``sentences``.
+  utterances, the first four originals are picked right; measured is on the second half alone, as in
+  ``sentences``.
 
 Sentences with a word that the recogniser cannot pronounce are left out for all systems, and
 counted. Intervals are of 95 %, by bootstrap over speakers; of ``words`` over recordings, as its
 speakers are not known, and so too narrow.
 
-With ``--copy``, ``base`` also speaks in each speaker's own voice and pitch: what its parts lose of
-the words when nobody is hidden.
+With ``--copy``, ``base`` also synthesizes each speaker's own voice and pitch: the words that its
+parts lose without anonymization.
 
 These figures compare systems by one recogniser that was made for untouched speech and is not
 adapted; they are no figures of what people understand.
@@ -58,7 +58,7 @@ from voicenym.verification.verifiers import encoder_of
 ADULT = 18
 FIRST_HALF = 10
 SCREENED, MEASURED = 4, 2
-"""Utterances of each speaker that are heard, of the first half and of the second."""
+"""Number of utterances of each speaker, of the first half and of the second."""
 COMMANDS = 50
 PRONUNCIATIONS = {"snowboy": "S N OW B OY"}
 REPLICATES = 1000

@@ -6,7 +6,7 @@ No figures are recorded: run it for the table.
 
 For each speaker, 40 s of speech go through the system as a file and as a live stream without a
 profile. Printed is the distance between the long-term spectra of both outputs, in dB root mean
-square over frequency, by how long the stream has been heard: mean over speakers and its standard
+square over frequency, by time since the start of the stream: mean over speakers and its standard
 error.
 """
 

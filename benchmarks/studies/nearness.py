@@ -120,7 +120,7 @@ def segments(x: np.ndarray, y: np.ndarray) -> Segments:
 
 
 def refused(system: Any, x: np.ndarray, y: np.ndarray) -> bool:
-    """As the writer judges."""
+    """The decision of the writer."""
     check = NearOriginalCheck(system, "", RATE, 1)
     check.push_input(x[None])
     check.push_output(y[None].astype(np.float32))

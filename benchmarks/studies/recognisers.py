@@ -9,14 +9,14 @@ Found: retraining recovers most of the words that ``mcadams`` seems to lose
     python benchmarks/studies/recognisers.py --speech DIR --weights asr/ \
         --system mcadams --retrained mcadams=asr-mcadams/ [--half tune]
 
-All hear the same recordings of speechocean762's dev speakers, spread over these, and know the
-sentences of the training speakers, and no others: a trained recogniser by its own n-gram,
-pocketsphinx by a bigram of them. Their words are then all that can be heard. Pocketsphinx was made
-from much native speech; the trained recogniser has heard the training speakers alone. Phones are
-held against pocketsphinx's alignment of the originals' texts. A 0-gram takes all words for as
-likely, a 1-gram knows how often each occurs: what lies between them and the n-gram is not heard but
-known. Intervals are of 95 %, by bootstrap over speakers. RTF: processor time as a share of the
-duration, decoding with the n-gram.
+All recognisers get the same recordings of speechocean762's dev speakers, spread over these, and
+know the sentences of the training speakers alone: a trained recogniser by its own n-gram,
+pocketsphinx by a bigram of them. Only their words can then be recognised. Pocketsphinx was trained
+on much native speech; the trained recogniser on the training speakers alone. Phones are compared
+with pocketsphinx's alignment of the originals' texts. A 0-gram takes all words for as likely, a
+1-gram knows how often each occurs: the difference between them and the n-gram comes from the texts,
+not from the audio. Intervals are of 95 %, by bootstrap over speakers. RTF: processor time as a
+share of the duration, decoding with the n-gram.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def main() -> None:
 
 
 def chosen(options: argparse.Namespace) -> list[Recording]:
-    """Recordings that are heard."""
+    """Number of recordings."""
     dev = recordings(options.speech, "dev", CORPUS)
     speakers = sorted({r.speaker for r in dev})
     half = set(speakers if options.half == "all" else speakers[options.half == "report" :: 2])
@@ -92,7 +92,7 @@ def chosen(options: argparse.Namespace) -> list[Recording]:
 
 
 def overlap(heard: Sequence[Recording], learnt: Sequence[str]) -> None:
-    """How much of what is heard is known from the training's texts."""
+    """Share of sentences and words that the training texts contain."""
     known, texts = {word for text in learnt for word in text.split()}, set(learnt)
     said = [normalise(r.text) for r in heard]
     words = [word for text in said for word in text.split()]

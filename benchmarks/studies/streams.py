@@ -5,14 +5,14 @@ Found: i-vectors use neither intonation nor the noise of pauses; the prosody att
 
     pip install -e .[evaluate,train]
     python benchmarks/studies/streams.py monotone -o report/ SPEECH --split dev --half report \
-        --pool SPEECH --pool-split train --attacker i-vector --attacker course
+        --pool SPEECH --pool-split train --attacker i-vector --attacker prosody
 
-The rest of the line is that of ``voicenym evaluate``, without a system; the change holds for user
-and attackers alike. An error rate that rises tells that attackers went by what was changed:
+The rest of the line is that of ``voicenym evaluate``, without a system; the change applies to user
+and attackers alike. A rising error rate shows that attackers used the changed stream:
 
 - ``as-it-is``: nothing is changed.
 - ``monotone``: pitch stays at the voice's register wherever there is any.
-- ``pauses``: pauses keep the noise of their room, as before they were made equally quiet.
+- ``pauses``: pauses keep the noise of their room, without equal levels.
 - ``levels``: a recording's levels come to be spread as everybody's are: the louder frame stays the
   louder one, how much louder is no longer the speaker's.
 - ``content``: a recording's content keeps its own mean and covariance, as before it was made alike.

@@ -16,7 +16,7 @@ original states, since there are no texts; of sentences of synthetic voices that
 (`benchmarks/studies/read_aloud.py`). Training must leave these out: `--training FILE` writes a
 manifest of what it may use, and does no more.
 
-Bits a second: entropy of single codes over all that is judged, times their rate.
+Bits a second: entropy of single codes over all test recordings, times their rate.
 
 Leakage (`--leakage`): attackers who read nothing but codes, or the states themselves; their timing
 is in them. A network (convolutions over embedded codes, means and deviations, angular margin) and
@@ -128,7 +128,7 @@ def learnt(speech: Path, each: int) -> list[Judged]:
 
 
 def for_training(speech: Path, file: Path) -> None:
-    """Write a manifest of English speech that is not judged here."""
+    """Write a manifest of English speech without the test recordings."""
     rows = [
         {**row, "path": str((speech / row["path"]).resolve()), "speaker": row["speaker"] or name}
         for row in manifest(speech)
@@ -256,7 +256,7 @@ def attackers_vectors(
     seed: int,
     crop: int,
 ) -> np.ndarray:
-    """Vectors ``[recording, element]`` of those who are tried, by a network that learnt."""
+    """Vectors ``[recording, element]`` of the trials by a trained network."""
     torch.manual_seed(seed)
     rng = np.random.default_rng(seed)
     names = sorted(set(speakers))
