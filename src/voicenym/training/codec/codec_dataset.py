@@ -35,7 +35,7 @@ class Segments(NamedTuple):
 
     Args:
         samples: ``[time]``, from a frame's beginning.
-        other: ``[time]``, from anywhere in the utterance.
+        other: ``[time]``, from a random position in the utterance.
         labels: ``[frame]`` or ``[frame, class]``.
         speaker: by number.
     """
@@ -57,7 +57,7 @@ def labelled(
     Args:
         utterances: of any length.
         teacher: None for none.
-        folder: where what it says is kept, under the teacher's source.
+        folder: of the cached labels, under the teacher's source.
         say: receives lines of progress.
 
     Raises:

@@ -98,7 +98,8 @@ def generator_losses(
 
 
 class SpeakerDistillation(torch.nn.Module):
-    """Equation 2: two segments of an utterance have one speaker, and a classifier knows who.
+    """Speaker distillation (equation 2): similar vectors of two segments, and classification of the
+    speaker.
 
     Args:
         size: of the speakers' vectors.

@@ -1,9 +1,9 @@
 """Training step of the MUSA codec: reconstruction, adversarial losses and two distillations.
 
-Yao et al. (MUSA), sections III and IV.B: the codec rebuilds its input (equation 5) and deceives
-discriminators (6 to 8); its speaker encoder says the same of two segments of an utterance, and who
-speaks (2); the first codebook predicts a teacher's labels (4). Nobody is named to it but by the
-speakers' labels, and nothing is transcribed.
+Yao et al. (MUSA), sections III and IV.B: the codec reconstructs its input (equation 5) against
+discriminators (6 to 8); its speaker encoder gives similar vectors for two segments of an utterance,
+from which a classifier predicts the speaker (2); the first codebook predicts a teacher's labels
+(4). Training needs speaker labels and no transcripts.
 """
 
 from __future__ import annotations
@@ -213,7 +213,7 @@ class Coding(pl.LightningModule):
         self._begin()  # what is kept is a codec, whenever
 
     def _begin(self) -> None:
-        """Codebooks begin as clusters of the latest frames, where there are new ones."""
+        """Initialise new codebooks as clusters of the latest frames."""
         if self._recent:
             self.codec.quantizer.begin(self._recent)
             self._recent.clear()

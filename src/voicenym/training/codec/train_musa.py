@@ -33,7 +33,7 @@ def new(config: MusaConfig) -> Codec:
     """A new codec, whose weights depend on the seed alone.
 
     Raises:
-        VoicenymError: sizes of which there is none.
+        VoicenymError: invalid sizes.
     """
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(config.seed)
@@ -65,8 +65,7 @@ def train(
         machine: what to train on.
         say: receives the figures of every validation.
 
-    Returns:
-        Its steps are the optimizers': where discriminators play, each step of theirs counts too.
+    Returns: Its steps are those of the optimizers: steps of discriminators count too.
 
     Raises:
         CorpusError: no training utterances.
@@ -111,7 +110,7 @@ def train(
 
 
 def checked(config: MusaConfig, codec: Codec, teacher: Teacher | None) -> None:
-    """Refuse what could not be trained.
+    """Refuse configurations that cannot be trained.
 
     Raises:
         VoicenymError: says what to give instead.
@@ -133,7 +132,7 @@ def checked(config: MusaConfig, codec: Codec, teacher: Teacher | None) -> None:
 
 @torch.inference_mode()
 def voices(codec: Codec, utterances: Sequence[LabelledUtterance], seed: int) -> None:
-    """Let the codec know how speakers' vectors lie: what a rotation turns about and in."""
+    """Store the mean and covariance of speaker vectors in the codec, for rotations."""
     order = np.random.default_rng((seed, 19)).permutation(len(utterances))
     device = codec.voices.mean.device
     found = []

@@ -264,7 +264,7 @@ def train(
         held_out: the same of held-out speakers, for validation and early stopping.
         config: of the training.
         folder: of checkpoints, logs and units of frames; an interrupted run there continues.
-        seconds: time at most, that of telling the units of frames not counted.
+        seconds: time limit, without the time to compute units of frames.
         machine: what to train on.
         say: receives the figures of every validation.
 

@@ -26,7 +26,7 @@ class Phones(torch.nn.Module):
         self.net = net.requires_grad_(False).eval()
 
     def train(self, mode: bool = True) -> Phones:
-        """The recogniser's statistics stay its own."""
+        """The recogniser stays in evaluation mode."""
         return super().train(False)
 
     def forward(self, original: torch.Tensor, synthesized: torch.Tensor) -> torch.Tensor:

@@ -52,7 +52,7 @@ def analysed(
     bands: int,
     say: Callable[[str], None] = lambda text: None,
 ) -> list[AnalysedUtterance]:
-    """Listen to utterances.
+    """Analyse utterances.
 
     Args:
         utterances: of any length; no more than 20 s of each are used, shorter than 0.5 s not at

@@ -1,4 +1,4 @@
-"""The step of training a resynthesis system, and its recipe."""
+"""The training step of a resynthesis system, and its configuration."""
 
 from __future__ import annotations
 
@@ -301,7 +301,7 @@ class Resynthesizing(pl.LightningModule):
     ) -> torch.Tensor:
         """A step of the discriminators, and the adversarial loss of the synthesizer.
 
-        Converted crops have nothing that their features could be matched to.
+        Converted crops have no reference for feature matching.
         """
         time = round(self.recipe.discriminator_seconds * RATE) or real.shape[1]
         last = max(0, real.shape[1] - time)

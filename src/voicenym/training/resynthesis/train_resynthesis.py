@@ -91,7 +91,7 @@ def train(
 
 
 def voices(parts: Parts, utterances: Sequence[AnalysedUtterance]) -> None:
-    """Let the parts know the voices of the training data, one a speaker."""
+    """Fit the distribution of voices to the training data, one vector a speaker."""
     by_speaker: dict[str, list[AnalysedUtterance]] = {}
     for item in utterances:
         by_speaker.setdefault(item.utterance.speaker, []).append(item)

@@ -147,7 +147,7 @@ def crop(item: ConditionedUtterance, first: int, frames: int, peak: float) -> Sy
         item: that has them.
         first: of the synthesizer's frames.
         frames: how many.
-        peak: that the samples of the whole utterance have; 0 to leave them as they are.
+        peak: of the whole utterance after normalisation; 0 for no normalisation.
     """
     of_content = np.load(item.content, mmap_mode="r", allow_pickle=False)
     start, stop = first // item.every, -(-(first + frames) // item.every)
@@ -204,7 +204,7 @@ class CentreCrops(torch.utils.data.Dataset[SynthesisCrop]):
         items: to choose from, evenly in their order.
         peak: of an utterance, see :func:`crop`.
         count: of them, at most.
-        least: frames; shorter takes are left out.
+        least: frames; shorter utterances are left out.
     """
 
     def __init__(

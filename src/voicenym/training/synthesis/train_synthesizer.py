@@ -130,8 +130,7 @@ def train(
         say: receives the figures of every validation.
 
     Returns:
-        Its steps are the optimizers': where discriminators play, or two models learn, each step of
-        theirs counts too.
+        Its steps are the optimizers': steps of discriminators, or of a second model, count too.
 
     Raises:
         CorpusError: no training utterances, or no held-out ones.
