@@ -31,12 +31,12 @@ SENTENCES = (
 SMALL = {
     "evaluate": "--enrolment 1 --tried 1 --keys 1 --replicates 20 --sample 1 --any-sex"
     " --no-denoise",
-    "--attacker-budget": "--attacker-budget 1s --attacker-config ./small.yaml",
     "verifier": "--steps 2 --batch 4 --workers 0",
     "hybrid": "--steps 2 --batch 2 --workers 0",
     "resynthesis": "--steps 1 --batch 2 --workers 0",
 }
-"""Options that make a tutorial's command small, by a word of it; they are added at its end."""
+"""Options that make a tutorial's command small; they are added at its end."""
+BRIEF = "--attacker-budget 1s --attacker-config ./small.yaml"
 
 
 def blocks(page: str) -> list[tuple[str, str]]:
@@ -51,9 +51,12 @@ def commands(text: str) -> list[str]:
 
 def smaller(arguments: list[str]) -> list[str]:
     """Options that make a command of a tutorial small."""
-    found = [option for word in SMALL if word in arguments for option in SMALL[word].split()]
-    evaluates = arguments[0] == "evaluate" and "--recogniser" not in arguments
-    return [*found, "--recogniser", "none"] if evaluates else found
+    found = SMALL.get(arguments[0] if arguments[0] == "evaluate" else arguments[1], "").split()
+    if "--attacker-budget" in arguments:
+        found += BRIEF.split()
+    if arguments[0] == "evaluate" and "--recogniser" not in arguments:
+        found += ["--recogniser", "none"]
+    return found
 
 
 def encode_m4a(source: Path, target: Path) -> None:
@@ -81,8 +84,12 @@ def desk(tmp_path: Path, sample: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def two_sentences(sample: Path, folder: Path, factors: tuple[float, ...]) -> None:
-    """The sample's sentences with their texts by speakers who differ in speed and pitch."""
+def speakers(sample: Path, folder: Path, factors: tuple[float, ...], texts: int = 0) -> None:
+    """Two recordings of each speaker: parts of the sample at another speed and pitch.
+
+    With texts, the first speakers have the sample's whole sentences, and the others a second of
+    each.
+    """
     import numpy as np
     import soundfile
     import soxr
@@ -90,27 +97,30 @@ def two_sentences(sample: Path, folder: Path, factors: tuple[float, ...]) -> Non
     samples, rate = soundfile.read(sample, dtype="float32")
     hop = rate // 100
     levels = np.square(samples[: len(samples) // hop * hop]).reshape(-1, hop).mean(1)
-    smooth = np.convolve(levels, np.ones(12), "same")
-    middle = (100 + int(smooth[100:-100].argmin())) * hop
-    halves = samples[:middle], samples[middle:]
+    middle = (100 + int(np.convolve(levels, np.ones(12), "same")[100:-100].argmin())) * hop
     for number, factor in enumerate(factors):
         speaker = folder / f"{folder.name}{number}"
         speaker.mkdir(parents=True)
-        for name, half, text in zip("ab", halves, SENTENCES, strict=True):
-            soundfile.write(speaker / f"{name}.wav", soxr.resample(half, rate, rate * factor), rate)
-            (speaker / f"{name}.txt").write_text(text)
+        for name, half, text in zip(
+            "ab", (samples[:middle], samples[middle:]), SENTENCES, strict=True
+        ):
+            whole = number < texts
+            part = half if whole else half[rate // 2 : rate * 3 // 2]
+            soundfile.write(speaker / f"{name}.wav", soxr.resample(part, rate, rate * factor), rate)
+            if whole:
+                (speaker / f"{name}.txt").write_text(text)
 
 
 @pytest.fixture
 def small(desk: Path, sample: Path) -> Path:
     """What tutorials name beside: corpora with texts, a recording, and a small configuration."""
     shutil.rmtree(desk / "corpus")
-    two_sentences(sample, desk / "corpus", (0.82, 0.88, 0.95, 1.02, 1.09, 1.16))
-    two_sentences(sample, desk / "others", (0.8, 0.86, 0.92, 0.98, 1.04, 1.1))
-    for name in ("other-corpus", "test"):
-        shutil.copytree(desk / "others", desk / name)
-    shutil.copy(sample, desk / "talk.wav")
-    (desk / "small.yaml").write_text("batch: 4\nsteps: 2\nseconds: 1.0\n")
+    speakers(sample, desk / "corpus", (0.9, 1.0, 1.1, 0.85, 1.05, 1.16), texts=2)
+    speakers(sample, desk / "others", (0.82, 0.88, 0.94, 0.98, 1.04, 1.12))
+    speakers(sample, desk / "other-corpus", (0.86, 1.1))
+    speakers(sample, desk / "test", (0.96, 1.06), texts=1)
+    shutil.copy(desk / "test" / "test1" / "a.wav", desk / "talk.wav")
+    (desk / "small.yaml").write_text("batch: 4\nsteps: 2\nseconds: 0.5\n")
     return desk
 
 

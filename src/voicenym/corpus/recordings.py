@@ -19,7 +19,7 @@ from voicenym.errors import CorpusError
 FILES = "files"
 """Name of files of another anonymizer."""
 COLUMNS = ("utterance", "path", "speaker")
-"""Required columns of a manifest; ``gender``, ``age``, ``text``, ``split``, ``corpus`` are optional."""
+"""Required columns of a manifest; ``gender``, ``age``, ``text``, ``split``, ``corpus`` are not."""
 
 
 _Row = dict[str, Any]  # of csv.DictReader: None where a row is too short
