@@ -87,7 +87,7 @@ def desk(tmp_path: Path, sample: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def speakers(sample: Path, folder: Path, factors: tuple[float, ...], texts: int = 0) -> None:
     """Two recordings of each speaker: parts of the sample at another speed and pitch.
 
-    With texts, the first speakers have the sample's whole sentences, and the others a second of
+    With texts, the first speakers have the sample's whole sentences, and the others two seconds of
     each.
     """
     import numpy as np
@@ -105,7 +105,7 @@ def speakers(sample: Path, folder: Path, factors: tuple[float, ...], texts: int 
             "ab", (samples[:middle], samples[middle:]), SENTENCES, strict=True
         ):
             whole = number < texts
-            part = half if whole else half[rate // 2 : rate * 3 // 2]
+            part = half if whole else half[rate // 4 : 2 * rate + rate // 10]
             soundfile.write(speaker / f"{name}.wav", soxr.resample(part, rate, rate * factor), rate)
             if whole:
                 (speaker / f"{name}.txt").write_text(text)
