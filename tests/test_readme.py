@@ -189,7 +189,7 @@ def check_training(desk: Path) -> None:
         return
     for name in ("my-verifier", "my-recogniser", "my-base"):
         assert (desk / name / "model.safetensors").is_file()
-        assert "card" in (desk / name / "config.json").read_text("utf-8")
+        assert "sha256" in (desk / name / "config.json").read_text("utf-8")
     assert not (desk / "my-verifier" / "speech").exists()  # removed by cache clear
     talk, output = voicenym.read("talk.wav"), voicenym.read("talk.anon.wav")
     assert talk.samples.shape == output.samples.shape
