@@ -43,6 +43,7 @@ def evaluate(
     part: str | None = options.PART,
     speaker_level: int | None = levels.SPEAKER_LEVEL,
     half: str | None = options.HALF,
+    line: str | None = options.LINE,
     pool: Path | None = options.POOL,
     pool_split: str | None = options.POOL_SPLIT,
     pool_part: str | None = options.POOL_PART,

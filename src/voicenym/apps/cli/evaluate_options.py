@@ -61,6 +61,13 @@ ANONYMIZED_POOL = typer.Option(
     "train-clean-360, or another folder), with labels of its own or the originals as --pool; may "
     "be repeated. Adds attackers who train on it.",
 )
+LINE = typer.Option(
+    None,
+    "--line",
+    rich_help_panel="Speech",
+    help="Pass all speech, original and anonymized, through a telephone line at 8 kHz: g711 "
+    "(A-law), g711-mulaw, gsm, amr (12.2 kbit/s), amr-4.75.",
+)
 SPLIT = typer.Option(None, "--split", rich_help_panel="Speech", help="Split of a manifest to use.")
 PART = typer.Option(None, "--corpus", rich_help_panel="Speech", help="Corpus of a manifest to use.")
 HALF = typer.Option(

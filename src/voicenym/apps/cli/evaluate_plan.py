@@ -36,11 +36,13 @@ def plan_of(request: Request, left_out: LeftOut) -> Plan:
     """
     from voicenym.anonymizer import usable
     from voicenym.attack.denoisers import denoisers
+    from voicenym.corpus.telephone_line import TelephoneLine
     from voicenym.evaluation.evaluation_plan import Plan
     from voicenym.verification.verifiers import installed, unconverted
 
     asked = [*(usable(say_left_out) if request.every else ()), *request.system]
     systems, names = _systems(asked)
+    line = () if request.line is None else (TelephoneLine(request.line),)
     submission = submission_of(request)
     lists = _lists(request)
     speech = _speech(request, lists, left_out)
@@ -63,7 +65,7 @@ def plan_of(request: Request, left_out: LeftOut) -> Plan:
     if not request.verifiers and (missing := unconverted()):
         typer.echo(missing, err=True)
     return Plan(
-        data=_data(request),
+        data=_data(request, *(one.title for one in line)),
         settings=f"{drawn}, {len(pool.recordings)} to train on, {request.keys} keys searched, "
         f"seed {request.seed}{recogniser_options.named(recogniser, phones)}",
         trials=test,
@@ -74,6 +76,7 @@ def plan_of(request: Request, left_out: LeftOut) -> Plan:
         published_enrolment=files.published_enrolment,
         pool_is_original=pool.is_original,
         file_notes=files.notes,
+        line=line,
         denoisers=tuple(denoisers()) if request.denoise else (),
         keys=request.keys,
         only=tuple(request.only),
@@ -163,10 +166,11 @@ def _trials(request: Request, lists: Lists | None, speech: list[Recording]) -> t
     return test, drawn
 
 
-def _data(request: Request) -> str:
-    """What is evaluated, in a line."""
+def _data(request: Request, *lines: str) -> str:
+    """What is evaluated, in a line; cards of other data stay as they are."""
     half = request.half and f"{request.half} half"
     where = [request.source.name or request.source, request.part, request.split, half]
+    where += [f"over a telephone line ({line}, 8 kHz)" for line in lines]
     return ", ".join(str(part) for part in where if part)
 
 

@@ -28,6 +28,7 @@ class Request:
     part: str | None
     speaker_level: int | None
     half: str | None
+    line: str | None
     pool: Path | None
     pool_split: str | None
     pool_part: str | None
