@@ -72,14 +72,14 @@ def test_the_page_and_the_cards(command):
 
 
 def test_the_end_of_a_run_states_protection_and_price():
-    card = system_class("recast").card
+    card = system_class("base").card
     top, wer = measured.strongest(card), measured.metric(card, "WER")
     first, price, more = measured.summary(card)
     assert f"EER {top.value:.1f} [{top.low:.1f}, {top.high:.1f}] %" in first
     assert top.condition.partition(",")[0] in first
     before = {figure.metric: figure.value for figure in card.figures_without}
     assert f"WER {wer.value:.1f} % ({before['WER']:.1f} before), DNSMOS" in price
-    assert "voicenym systems recast" in more
+    assert "voicenym systems base" in more
     (unknown,) = measured.summary(system_class("b1a").card)
     assert "not measured" in unknown
 

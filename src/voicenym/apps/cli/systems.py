@@ -114,6 +114,7 @@ def _list(systems: Sequence[Declaration]) -> None:
 
 METRICS = {
     "WER": "words that a recogniser gets wrong",
+    "PER": "phones that a recogniser without words gets wrong",
     "CER": "characters that a recogniser gets wrong",
     "DNSMOS": "predicted quality, 1 to 5",
     "rho_F0": "correlation of the pitch contours",
@@ -160,7 +161,7 @@ def _figures(card: Card, room: int) -> list[str]:
         figures = list(group)
         dates = sorted({figure.date for figure in figures})
         when = dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"
-        heading = f"Measured on {data}, {when}, with 95 % intervals. An EER of 50 % is chance."
+        heading = f"Measured on {data}, {when}, with 95 % intervals."
         rates = [_attack(figure) for figure in figures if figure.metric == "EER"]
         rates.sort(key=lambda r: (r["attacker"].startswith(measured.KEY_HOLDER), r["value"]))
         attack = (
@@ -173,10 +174,11 @@ def _figures(card: Card, room: int) -> list[str]:
         utility.sort(key=lambda f: order.index(f.metric) if f.metric in order else len(order))
         others = [_metric(figure) for figure in utility]
         metric = (field("metric"), field("value"), field("meaning", prose=True))
+        heading += " An EER of 50 % is chance." if rates else ""
+        lines += ["", tables.wrapped(heading, room)]
         for records, columns in ((rates, attack), (others, metric)):
             if records:
-                lines += ["", tables.wrapped(heading, room), ""] if records is rates else [""]
-                lines += tables.aligned(records, columns, room)
+                lines += ["", *tables.aligned(records, columns, room)]
     return lines
 
 
@@ -197,5 +199,11 @@ def _metric(figure: Figure) -> dict[str, Any]:
     return {
         "metric": figure.metric,
         "value": f"{measured.value(figure, digits)} {figure.unit}".rstrip(),
-        "meaning": METRICS.get(figure.metric, ""),
+        "meaning": METRICS.get(figure.metric, "") + _judge(figure),
     }
+
+
+def _judge(figure: Figure) -> str:
+    """The recogniser that a figure of words or phones is by."""
+    who = figure.condition.partition(", ")[2]
+    return f" ({who})" if who else ""
