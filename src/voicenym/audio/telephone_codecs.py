@@ -106,7 +106,8 @@ CODECS: dict[str, tuple[str, Codec]] = {
 
 
 def _pcm(samples: np.ndarray) -> np.ndarray:
-    return np.rint(np.clip(samples, -1.0, 1.0) * _FULL_SCALE).astype(np.int16)
+    whole: np.ndarray = np.rint(np.clip(samples, -1.0, 1.0) * _FULL_SCALE)
+    return whole.astype(np.int16)
 
 
 def _by_sndfile(samples: np.ndarray, subtype: str) -> np.ndarray:
@@ -116,5 +117,4 @@ def _by_sndfile(samples: np.ndarray, subtype: str) -> np.ndarray:
     soundfile.write(file, _pcm(samples), RATE, format="WAV", subtype=subtype)
     file.seek(0)
     decoded, _ = soundfile.read(file, dtype="float32")
-    found: np.ndarray = decoded[: len(samples)]  # GSM fills its last frame
-    return found
+    return np.asarray(decoded[: len(samples)])  # GSM fills its last frame
