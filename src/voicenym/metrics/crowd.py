@@ -259,7 +259,9 @@ def chances(llr: float, people: int, recordings: int = 1) -> float:
 def _first(scores: TrialScores) -> Estimate | None:
     if not all(np.isfinite(part).all() for part in (scores.target, scores.nontarget)):
         return None
-    return scores.estimate(first_among).at(REPORTED)
+    return first_among(
+        scores.target, scores.nontarget, scores.speakers, people=(REPORTED,), **scores.bootstrap
+    ).at(REPORTED)
 
 
 FIRST_AMONG = Metric(
