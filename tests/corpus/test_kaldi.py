@@ -5,7 +5,7 @@ import tempfile
 import pytest
 import soundfile
 
-from voicenym.apps.cli.anonymize import _corpus
+from voicenym.apps.cli.anonymize_inputs import read_inputs
 from voicenym.corpus.batch_runner import Job, run
 from voicenym.corpus.file_plan import check_distinct
 from voicenym.corpus.kaldi import read_kaldi
@@ -29,7 +29,7 @@ def data(tmp_path, buzz):
 
 def anonymize(source, output, **options):
     allow_pipes = options.pop("allow_pipes", False)
-    corpus = _corpus([str(source)], output, None, allow_pipes, **options)
+    corpus = read_inputs([str(source)], output, None, allow_pipes, **options)
     summary = run(Job("mcadams", {}, Key(bytes(32)), log=output / "log.jsonl"), corpus.items)
     corpus.finish(summary)
     return summary

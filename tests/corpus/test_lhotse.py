@@ -7,7 +7,7 @@ import torch
 
 import voicenym
 from voicenym.anonymizer import load
-from voicenym.apps.cli.anonymize import _corpus
+from voicenym.apps.cli.anonymize_inputs import read_inputs
 from voicenym.corpus.batch_runner import Job, run
 from voicenym.corpus.lhotse_manifest import read_manifest
 from voicenym.errors import CorpusError
@@ -39,7 +39,7 @@ def manifest(tmp_path, buzz, speakers):
 def test_anonymized_cuts_are_valid_and_point_to_anonymized_audio(tmp_path, buzz):
     source = manifest(tmp_path, buzz, [["ann"], ["bob"]])
     output = tmp_path / "anon"
-    corpus = _corpus([str(source)], output, None, False)
+    corpus = read_inputs([str(source)], output, None, False)
     assert [item.speaker for item in corpus.items] == ["ann", "bob"]
     summary = run(Job("mcadams", {}, Key(bytes(32)), log=output / "log.jsonl"), corpus.items)
     corpus.finish(summary)
@@ -92,7 +92,7 @@ def saved(folder, *cuts):
 
 
 def anonymized(source, output, **options):
-    corpus = _corpus([str(source)], output, None, False, **options)
+    corpus = read_inputs([str(source)], output, None, False, **options)
     job = Job("mcadams", {}, Key(bytes(32)), log=output / "log.jsonl")
     summary = run(job, corpus.items)
     corpus.finish(summary)

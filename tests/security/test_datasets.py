@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import soundfile
 
-from voicenym.apps.cli.anonymize import _corpus
+from voicenym.apps.cli.anonymize_inputs import read_inputs
 from voicenym.corpus.batch_runner import Job, run
 from voicenym.corpus.file_plan import LOG_NAME
 from voicenym.corpus.kaldi import read_kaldi
@@ -70,7 +70,7 @@ def kaldi(tmp_path, buzz):
 
 def anonymized(source, output, *, rename=False, allow_pipes=False, **options):
     names = KEY if rename else None
-    corpus = _corpus([str(source)], output, None, allow_pipes, names=names, **options)
+    corpus = read_inputs([str(source)], output, None, allow_pipes, names=names, **options)
     job = Job("mcadams", {}, KEY, log=output / LOG_NAME, opaque=rename)
     summary = run(job, corpus.items)
     corpus.finish(summary)

@@ -6,10 +6,12 @@ import os
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
+from voicenym.apps.cli.anonymize_inputs import read_inputs
+from voicenym.apps.cli.anonymize_stream import anonymize_stream
 from voicenym.apps.cli.batch_report import BatchProgress, Messages, account, conclude, summarize
 from voicenym.apps.cli.command_group import command, new_app
 from voicenym.apps.cli.corpus_options import ALLOW_PIPES
@@ -19,16 +21,9 @@ from voicenym.corpus import DEFAULT_SYSTEM
 from voicenym.errors import KeyFileError, UnknownSystemError, VoicenymError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from voicenym.corpus.batch_runner import Summary
-    from voicenym.corpus.file_plan import Item
     from voicenym.pseudonym import Key
 
 KEY_VARIABLE = "VOICENYM_KEY_FILE"
-MOST_PIPED = 2 << 30
-"""Bytes taken from standard input, which is held in memory and never on disk."""
-
 
 app = new_app()
 
@@ -187,12 +182,12 @@ def anonymize(
     if inputs == ["-"]:
         if stored and speaker is None:
             say(ONE_ALONE)
-        _pipe(anonymizer, secret, output, speaker, overwrite, lenient, say)
+        anonymize_stream(anonymizer, secret, output, speaker, overwrite, lenient, say)
         conclude(anonymizer.card, stored, say)
         return
     if "-" in inputs:
         raise VoicenymError("- (standard input) cannot be combined with files; give it alone")
-    corpus = _corpus(
+    corpus = read_inputs(
         inputs,
         output,
         speaker,
@@ -286,107 +281,3 @@ def _key(path: Path | None, say: Messages) -> tuple[Key, bool]:
     except OSError as error:
         raise KeyFileError(f"{path}: cannot read the key file ({error.strerror})") from None
     return key, True
-
-
-class _Corpus:
-    """Items, the folder that holds the log, and the data set they are of, if they are of one."""
-
-    def __init__(self, items: list[Item], folder: Path | None, dataset: Any = None) -> None:
-        self.items, self.folder, self._dataset = items, folder, dataset
-
-    @property
-    def is_dataset(self) -> bool:
-        return self._dataset is not None
-
-    def finish(self, summary: Summary) -> list[Path]:
-        """Write the data set's tables, over what did not fail; their paths."""
-        found: list[Path] = []
-        if self._dataset is not None:
-            bad = {source for source, _ in summary.failures}
-            found = self._dataset.finish({i.utterance for i in self.items if str(i.source) in bad})
-        return found
-
-
-def _corpus(
-    inputs: list[str],
-    output: Path | None,
-    speaker: str | None,
-    allow_pipes: bool,
-    *,
-    level: str | None = None,
-    keep: Sequence[str] = (),
-    names: Key | None = None,
-) -> _Corpus:
-    """What to do; ``names`` draws those of a data set, which keeps its own without."""
-    from voicenym.corpus import file_plan, kaldi, lhotse_manifest
-    from voicenym.corpus.drawn_names import Names
-    from voicenym.corpus.speaker_rule import level_of
-
-    where = level_of(level)
-    drawn = None if names is None else Names(names)
-    paths = [Path(text) for text in inputs]
-    for path in paths:
-        if not (kaldi.is_kaldi(path) or lhotse_manifest.is_manifest(path)):
-            continue
-        if len(paths) > 1:
-            raise VoicenymError(f"{path}: is a data set; give one data set at a time")
-        if output is None:
-            raise VoicenymError(f"{path}: is a data set; say where the new one goes with -o FOLDER")
-        if speaker is not None or where is not None:
-            raise VoicenymError(
-                f"{path}: is a data set, which names its speakers; leave out --speaker and "
-                "--speaker-level"
-            )
-        dataset: kaldi.KaldiFolder | lhotse_manifest.LhotseManifest
-        if kaldi.is_kaldi(path):
-            dataset = kaldi.read_kaldi(
-                path, output, allow_pipes=allow_pipes, keep=keep, names=drawn
-            )
-        else:
-            dataset = lhotse_manifest.read_manifest(path, output, keep=keep, names=drawn)
-        return _Corpus(dataset.items, output, dataset)
-    if keep:
-        raise VoicenymError("--keep is for a Kaldi data folder or a lhotse manifest; leave it out")
-    several = len(paths) > 1 or any(path.is_dir() for path in paths)
-    return _Corpus(file_plan.plan(paths, output, speaker, where), output if several else None)
-
-
-def _pipe(
-    anonymizer: Any,
-    key: Key,
-    output: Path | None,
-    speaker: str | None,
-    overwrite: bool,
-    lenient: bool,
-    say: Messages,
-) -> None:
-    """Standard input to standard output; nothing comes out unless all went well."""
-    import io
-    import shutil
-    import tempfile
-
-    from voicenym.corpus.single_file import anonymize_file
-    from voicenym.corpus.speaker_rule import own_of
-
-    data = sys.stdin.buffer.read(MOST_PIPED + 1)
-    if len(data) > MOST_PIPED:
-        raise VoicenymError("standard input: over 2 GiB; give such a recording as a file")
-    if not data:
-        raise VoicenymError("standard input: empty; pipe a recording in, or give a file name")
-    pseudonym = key.pseudonym(speaker or own_of(data))
-    if output is not None and str(output) != "-":
-        result = anonymize_file(
-            anonymizer, pseudonym, io.BytesIO(data), output, overwrite=overwrite, lenient=lenient
-        )
-    else:
-        if sys.stdout.isatty():
-            raise VoicenymError(
-                "standard output is a terminal; send the sound to a file with > FILE"
-            )
-        with tempfile.TemporaryFile() as spool:
-            result = anonymize_file(anonymizer, pseudonym, io.BytesIO(data), spool, lenient=lenient)
-            spool.seek(0)
-            shutil.copyfileobj(spool, sys.stdout.buffer)
-            sys.stdout.buffer.flush()
-    for warning in result.warnings:
-        say.warn(warning)
