@@ -71,6 +71,5 @@ class F0PredictorRecipe(SpeechRecipe):
         return self.result(
             outcome,
             {"nats on held-out speakers": outcome.best},
-            f"{self.output}: {outcome.steps} steps, {outcome.best:.3f} nats a frame on held-out "
-            f"speakers; add it: voicenym models assemble --f0 {self.output} -o {self.pipeline}",
+            f"add it: voicenym models assemble --f0 {self.output} -o {self.pipeline}",
         )

@@ -66,9 +66,4 @@ class WhisperRecipe(SystemOptions, SpeechRecipe):
             "nats a token on speakers kept out, who chose the checkpoint": outcome.best,
         }
         save_published(model, self.output, card)
-        return self.result(
-            outcome,
-            {"nats a token on held-out speakers": outcome.best},
-            f"{self.output}: {outcome.steps} steps, {outcome.best:.3f} nats a token on speakers "
-            "kept out",
-        )
+        return self.result(outcome, {"nats a token on held-out speakers": outcome.best})
