@@ -83,7 +83,7 @@ def test_a_layer_of_xls_r_gives_units_by_its_weights(tmp_path):
 
     transformers = pytest.importorskip("transformers")
     from voicenym.training.content.unit_features import features_of
-    from voicenym.training.run.fit import Machine
+    from voicenym.training.run.machine import Machine
 
     sizes = {
         "hidden_size": 16, "num_hidden_layers": 3, "num_attention_heads": 2,
@@ -107,7 +107,7 @@ def test_a_layer_of_xls_r_gives_units_by_its_weights(tmp_path):
 def test_what_base_hears_of_content_gives_units(buzzers, tmp_path):
     from voicenym.systems.base import BUNDLED
     from voicenym.training.content.unit_features import features_behind, features_of
-    from voicenym.training.run.fit import Machine
+    from voicenym.training.run.machine import Machine
 
     heard, source = features_of("base", 0, Machine("cpu"))
     assert (heard.hop, heard.size, source["features"]) == (320, 12, "narrow")

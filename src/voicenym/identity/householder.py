@@ -138,7 +138,7 @@ class Turn:
         return cls(reflections.flip(0), torch.where(normal[-size:] < 0.0, -1.0, 1.0), radius)
 
     def __call__(self, z: torch.Tensor) -> torch.Tensor:
-        """Rotated vector ``Q z`` of ``z`` ``[size]``."""
+        """Rotated vectors ``Q z`` of ``z`` ``[..., size]``."""
         return reflect(self.signs * z, self.reflections)
 
 

@@ -13,7 +13,7 @@ from voicenym.training.cloak import train_vcloak as recipe
 from voicenym.training.cloak.cloak_losses import Envelope, Weights
 from voicenym.training.cloak.cloak_step import Cloaking, VCloakConfig
 from voicenym.training.run.config import load
-from voicenym.training.run.fit import Machine
+from voicenym.training.run.machine import Machine
 from voicenym.training.speech.speaker_split import verification_split
 
 SMALL = VCloakConfig(

@@ -14,7 +14,7 @@ from voicenym.training.codec.codec_dataset import CodecCrops, Segments, labelled
 from voicenym.training.codec.codec_losses import Weights
 from voicenym.training.codec.codec_step import Coding, MusaConfig
 from voicenym.training.run.config import changed, load
-from voicenym.training.run.fit import Machine
+from voicenym.training.run.machine import Machine
 from voicenym.training.speech.speech_cache import FULL_SCALE, Utterance
 
 pytest.importorskip("lightning")

@@ -24,7 +24,7 @@ from voicenym.training.content.train_bottleneck import (
     train,
     voiced,
 )
-from voicenym.training.run.fit import Machine
+from voicenym.training.run.machine import Machine
 from voicenym.training.run.schedule import Cyclical
 from voicenym.training.speech.augmentation import Surroundings
 from voicenym.training.speech.speech_cache import SpeechCache, Utterance

@@ -25,7 +25,7 @@ from voicenym.training.content.train_hubert_soft import (
     train,
 )
 from voicenym.training.content.train_units import labels
-from voicenym.training.run.fit import Machine
+from voicenym.training.run.machine import Machine
 from voicenym.training.run.schedule import Cyclical
 from voicenym.training.speech.speech_cache import SpeechCache, Utterance
 

@@ -7,7 +7,7 @@ import torch
 from voicenym.errors import CorpusError, VoicenymError
 from voicenym.training.content import train_tokenizer as recipe
 from voicenym.training.run.config import changed
-from voicenym.training.run.fit import Machine
+from voicenym.training.run.machine import Machine
 
 CONFIG = recipe.TokenizerConfig(
     options={"width": 16, "units": 1, "entries": 16, "code": 4},

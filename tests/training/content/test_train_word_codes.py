@@ -13,7 +13,7 @@ from voicenym.nets.content import word_codes as nets
 from voicenym.training.content import train_word_codes as recipe
 from voicenym.training.content.word_state_dataset import Cut, Piece, StateFiles, kept, parted
 from voicenym.training.run.config import changed, load
-from voicenym.training.run.fit import Machine
+from voicenym.training.run.machine import Machine
 
 CONFIG = recipe.WordCodesConfig(
     options={"width": 16, "inner": 16, "code": 8, "entries": 8, "kernel": 3, "after": 1},

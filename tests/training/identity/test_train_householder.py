@@ -9,7 +9,7 @@ from voicenym.errors import CorpusError, VoicenymError
 from voicenym.identity.pools.speaker_pool import Pool
 from voicenym.training.identity import train_householder as recipe
 from voicenym.training.run.config import changed, load
-from voicenym.training.run.fit import Machine
+from voicenym.training.run.machine import Machine
 
 HERE = Machine(accelerator="cpu", workers=0)
 SMALL = recipe.HouseholderConfig(

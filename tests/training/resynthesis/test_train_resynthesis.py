@@ -25,7 +25,7 @@ from voicenym.training.resynthesis.resynthesis_dataset import (
 )
 from voicenym.training.resynthesis.resynthesis_step import ResynthesisConfig, Resynthesizing
 from voicenym.training.run.config import changed, load
-from voicenym.training.run.fit import Machine
+from voicenym.training.run.machine import Machine
 from voicenym.training.speech.speech_cache import FULL_SCALE, Utterance
 
 RATE = 16_000

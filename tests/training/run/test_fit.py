@@ -11,7 +11,8 @@ import pytest
 import torch
 
 from voicenym.errors import VoicenymError
-from voicenym.training.run.fit import Limits, Machine, _strategy, fastest_precision, fit
+from voicenym.training.run.fit import Limits, _strategy, fit
+from voicenym.training.run.machine import Machine, fastest_precision
 from voicenym.training.speech.epoch_sampling import Epoch
 
 

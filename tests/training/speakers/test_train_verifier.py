@@ -8,7 +8,7 @@ import torch
 from voicenym.corpus.recording import Recording
 from voicenym.errors import CorpusError, VoicenymError
 from voicenym.nets.speakers.ecapa import Ecapa
-from voicenym.training.run.fit import Machine
+from voicenym.training.run.machine import Machine
 from voicenym.training.speakers import train_verifier as recipe
 from voicenym.training.speech.augmentation import SpecAugment, Surroundings
 from voicenym.training.speech.speaker_split import verification_split

@@ -10,7 +10,7 @@ import torch
 from voicenym.errors import VoicenymError
 from voicenym.nets.synthesis.istft_vocoder import IstftVocoder
 from voicenym.nets.words.whisper import Whisper
-from voicenym.training.run.fit import Machine
+from voicenym.training.run.machine import Machine
 from voicenym.training.synthesis import train_synthesizer
 from voicenym.training.synthesis.recogniser_loss import RecogniserLoss
 from voicenym.training.synthesis.synthesis_dataset import SynthesisCrop

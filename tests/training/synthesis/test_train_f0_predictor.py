@@ -11,7 +11,7 @@ import torch
 from voicenym.corpus.recording import Recording
 from voicenym.errors import CorpusError
 from voicenym.nets.synthesis.f0_predictor import F0Predictor
-from voicenym.training.run.fit import Machine
+from voicenym.training.run.machine import Machine
 from voicenym.training.speech.speech_cache import Utterance
 from voicenym.training.synthesis import train_f0_predictor as recipe
 from voicenym.training.synthesis.synthesis_dataset import ConditionedUtterance

@@ -15,7 +15,7 @@ from voicenym.nets.synthesis.synthesis_losses import LogMel, mel_distance
 from voicenym.resynthesis.pipeline.assembly import assemble
 from voicenym.resynthesis.pipeline.synthesis_settings import Settings
 from voicenym.training.run.config import changed, load
-from voicenym.training.run.fit import Machine
+from voicenym.training.run.machine import Machine
 from voicenym.training.run.schedule import Falling
 from voicenym.training.speech.speech_cache import FULL_SCALE, Utterance
 from voicenym.training.synthesis import train_synthesizer as recipe

@@ -15,7 +15,7 @@ from voicenym.corpus.recording import Recording
 from voicenym.nets.words.phone_model import PhoneModel
 from voicenym.nets.words.phones import SILENCE, Phone, States
 from voicenym.training.run.config import load
-from voicenym.training.run.fit import Machine
+from voicenym.training.run.machine import Machine
 from voicenym.training.speech.aligned_dataset import NONE, aligned, shares
 from voicenym.training.speech.augmentation import SpecAugment, Surroundings
 from voicenym.training.speech.speech_cache import SpeechCache

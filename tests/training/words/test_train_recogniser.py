@@ -18,7 +18,7 @@ from voicenym.nets.words import ctc
 from voicenym.nets.words.character_model import CharacterModel
 from voicenym.nets.words.ctc import Alphabet
 from voicenym.training.run.config import changed
-from voicenym.training.run.fit import Machine
+from voicenym.training.run.machine import Machine
 from voicenym.training.run.schedule import Cyclical
 from voicenym.training.speech.augmentation import SpecAugment, Surroundings
 from voicenym.training.speech.speech_cache import SpeechCache, Utterance

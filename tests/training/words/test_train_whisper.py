@@ -16,7 +16,7 @@ from voicenym.corpus.recording import Recording
 from voicenym.errors import CorpusError, VoicenymError
 from voicenym.nets.words.whisper_vocabulary import Vocabulary
 from voicenym.training.run.config import load
-from voicenym.training.run.fit import Machine
+from voicenym.training.run.machine import Machine
 from voicenym.training.speech.speech_cache import SpeechCache
 from voicenym.training.words.train_whisper import (
     FineTuning,

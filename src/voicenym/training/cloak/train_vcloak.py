@@ -18,7 +18,8 @@ from voicenym.nets.cloak.cloak import RATE, Cloak, sizes
 from voicenym.nets.speakers.speaker_encoder import Encoder
 from voicenym.training.cloak.cloak_losses import Envelope, Words
 from voicenym.training.cloak.cloak_step import Cloaking, VCloakConfig
-from voicenym.training.run.fit import Limits, Machine, Outcome, fit
+from voicenym.training.run.fit import Limits, Outcome, fit
+from voicenym.training.run.machine import Machine
 from voicenym.training.speech.crops import SpeakerCrops
 from voicenym.training.speech.speech_cache import Utterance
 

@@ -13,7 +13,7 @@ from voicenym.training.run.resources import require_training
 
 if TYPE_CHECKING:
     from voicenym.training.codec.codec_losses import Teacher
-    from voicenym.training.run.fit import Machine
+    from voicenym.training.run.machine import Machine
 
 NO_TEACHER = "none"
 

@@ -19,7 +19,8 @@ from voicenym.nets.weight_norm import fold, normalize_weights
 from voicenym.training.codec.codec_dataset import CodecCrops, LabelledUtterance
 from voicenym.training.codec.codec_losses import Teacher
 from voicenym.training.codec.codec_step import Coding, MusaConfig
-from voicenym.training.run.fit import Limits, Machine, Outcome, fit
+from voicenym.training.run.fit import Limits, Outcome, fit
+from voicenym.training.run.machine import Machine
 
 VALIDATION_CROPS = 64
 """Crops in a validation."""

@@ -24,7 +24,8 @@ from voicenym.nets.gradient_reversal import reversed_gradient
 from voicenym.nets.masked_batch import valid
 from voicenym.nets.words.character_model import CharacterModel
 from voicenym.nets.words.ctc import Alphabet
-from voicenym.training.run.fit import Machine, Outcome, share_done
+from voicenym.training.run.fit import Outcome, share_done
+from voicenym.training.run.machine import Machine
 from voicenym.training.speech.augmentation import SpecAugment
 from voicenym.training.speech.speech_cache import Utterance
 from voicenym.training.speech.transcribed_dataset import Batch, Sentences, Transcribed, collated

@@ -22,7 +22,8 @@ from voicenym.nets.content.hubert import HOP, HubertSoft
 from voicenym.nets.content.units import Units
 from voicenym.nets.masked_batch import valid
 from voicenym.training.content.train_units import identity, labels
-from voicenym.training.run.fit import Limits, Machine, Outcome, fit
+from voicenym.training.run.fit import Limits, Outcome, fit
+from voicenym.training.run.machine import Machine
 from voicenym.training.run.schedule import Cyclical, seeded
 from voicenym.training.speech.epoch_sampling import Epoch
 from voicenym.training.speech.speech_cache import Utterance

@@ -20,7 +20,8 @@ from voicenym.errors import CorpusError, VoicenymError
 from voicenym.nets.content.content_encoder import Content
 from voicenym.nets.content.tokenizer import Tokenizer
 from voicenym.training.content.train_units import FRAMES, extracted, identity, keep
-from voicenym.training.run.fit import Limits, Machine, Outcome, fit
+from voicenym.training.run.fit import Limits, Outcome, fit
+from voicenym.training.run.machine import Machine
 from voicenym.training.run.schedule import Cyclical
 from voicenym.training.speech.speech_cache import Utterance
 

@@ -27,7 +27,8 @@ from voicenym.nets.content.word_codes import WordCodes
 from voicenym.nets.masked_batch import padded, valid
 from voicenym.nets.words.whisper import Whisper
 from voicenym.training.content.word_state_dataset import Cut, Window, kept, text_of
-from voicenym.training.run.fit import Limits, Machine, Outcome, fit, share_done
+from voicenym.training.run.fit import Limits, Outcome, fit, share_done
+from voicenym.training.run.machine import Machine
 from voicenym.training.run.schedule import Cyclical
 from voicenym.training.speech.epoch_sampling import Epoch
 

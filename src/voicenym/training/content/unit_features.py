@@ -11,7 +11,7 @@ from voicenym.errors import VoicenymError
 if TYPE_CHECKING:
     from voicenym.nets.content.content_encoder import Content
     from voicenym.nets.content.hubert import HubertSoft
-    from voicenym.training.run.fit import Machine
+    from voicenym.training.run.machine import Machine
 
 CEPSTRA = "cepstra"
 WAV2VEC = "wav2vec2:"

@@ -17,7 +17,8 @@ import torch
 from voicenym.errors import CorpusError
 from voicenym.identity.pools.speaker_pool import Pool
 from voicenym.nets.identity.vector_autoencoder import Adversaries, Autoencoder
-from voicenym.training.run.fit import Limits, Machine, Outcome, fit
+from voicenym.training.run.fit import Limits, Outcome, fit
+from voicenym.training.run.machine import Machine
 
 KEPT = 5
 """Period of held-out utterances: one of so many of each speaker is for validation."""

@@ -22,7 +22,8 @@ from voicenym.identity.pools.speaker_pool import Pool
 from voicenym.nets.identity.householder_checkpoint import Rotation
 from voicenym.nets.identity.householder_network import Householder
 from voicenym.training.identity.paired_losses import PairedMargin, likeness
-from voicenym.training.run.fit import Limits, Machine, Outcome, fit
+from voicenym.training.run.fit import Limits, Outcome, fit
+from voicenym.training.run.machine import Machine
 from voicenym.training.run.schedule import Cyclical
 from voicenym.training.speech.epoch_sampling import Epoch
 

@@ -27,7 +27,8 @@ from voicenym.training.resynthesis.resynthesis_dataset import (
     unit,
 )
 from voicenym.training.resynthesis.resynthesis_step import ResynthesisConfig, Resynthesizing
-from voicenym.training.run.fit import Limits, Machine, Outcome, fit
+from voicenym.training.run.fit import Limits, Outcome, fit
+from voicenym.training.run.machine import Machine
 
 
 def train(

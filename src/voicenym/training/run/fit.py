@@ -22,7 +22,8 @@ from lightning.pytorch.loggers import TensorBoardLogger
 from voicenym import processes
 from voicenym.errors import VoicenymError
 from voicenym.private import closed, open_private, private_folder
-from voicenym.training.run.cpu_count import cores
+from voicenym.training.run.batch_memory import fitting, out_of_memory
+from voicenym.training.run.machine import Machine
 from voicenym.training.run.schedule import Cyclical, RateSchedule
 
 CURVE = "curve.jsonl"
@@ -46,53 +47,6 @@ class Limits:
     every: int = 200
     seconds: float | None = None
     patience: int | None = None
-
-
-@dataclass(frozen=True)
-class Machine:
-    """The machine to train on.
-
-    Args:
-        accelerator: ``auto``, ``cpu``, ``gpu``.
-        devices: how many; more than one train together (DDP).
-        precision: as Lightning names it; None for bf16 on CUDA and single elsewhere.
-        workers: processes that make crops; None for what the machine has to spare.
-    """
-
-    accelerator: str = "auto"
-    devices: int = 1
-    precision: str | None = None
-    workers: int | None = None
-
-    @property
-    def cuda(self) -> bool:
-        return self.accelerator in ("auto", "gpu", "cuda") and torch.cuda.is_available()
-
-    def crops(self, every: int, batch: int) -> int:
-        """In ``every`` steps of ``batch``: of as many devices, each takes its share."""
-        return every * batch * self.devices
-
-    @property
-    def loaders(self) -> int:
-        """Processes that make crops; a machine of two cores has none to spare."""
-        if self.workers is not None:
-            return self.workers
-        return max(0, min(12, cores() // max(1, self.devices) - 2))
-
-    @property
-    def loading(self) -> dict[str, Any]:
-        """Options of a data loader that makes crops for this machine."""
-        return {**processes.loading(self.loaders), "pin_memory": self.cuda}
-
-
-def fastest_precision() -> str:
-    """The precision of the fastest steps: bf16 where the device, or the processor, computes in it.
-
-    On a processor with AVX-512 BF16 a step of a small ECAPA-TDNN takes half the time.
-    """
-    able: dict[str, bool] = getattr(torch.cpu, "get_capabilities", dict)()  # older ones have none
-    native = any(able.get(name, False) for name in ("avx512_bf16", "amx_bf16"))
-    return "bf16-mixed" if native or torch.cuda.is_available() else "32-true"
 
 
 @dataclass(frozen=True)
@@ -261,9 +215,9 @@ def fit(
                 if _loader_died(error):
                     _replaced(restart, crops, held_out, say)
                     continue
-                if not _memory(error):
+                if not out_of_memory(error):
                     raise
-                fits = _fitting(module, next(iter(crops)))
+                fits = fitting(module, next(iter(crops)))
                 cure = (
                     f"batches of {fits} fit: --batch {fits}" if fits else "not even one crop fits"
                 )
@@ -340,29 +294,3 @@ def share_done(module: pl.LightningModule) -> float:
     trainer: Any = module._trainer
     callbacks = [] if trainer is None else trainer.callbacks
     return next((c.share() for c in callbacks if isinstance(c, RateSchedule)), 1.0)
-
-
-def _fitting(module: pl.LightningModule, batch: Any) -> int:
-    """The largest half, quarter, ... of a batch that a step has memory for; 0 if none."""
-    trainer, module._trainer = module._trainer, None
-    try:
-        size = len(batch[0])
-        while size := size // 2:
-            try:
-                part = tuple(x[:size].to(module.device) for x in batch)
-                module.zero_grad(set_to_none=True)
-                module.training_step(part, 0).backward()  # type: ignore[union-attr]
-                return size
-            except Exception as error:
-                if not _memory(error):
-                    raise
-    finally:
-        module._trainer = trainer
-        module.zero_grad(set_to_none=True)
-    return 0
-
-
-def _memory(error: BaseException) -> bool:
-    return isinstance(error, torch.OutOfMemoryError | MemoryError) or (
-        isinstance(error, RuntimeError) and "allocate memory" in str(error)
-    )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypedDict
 from voicenym.errors import DependencyError, VoicenymError
 
 if TYPE_CHECKING:
-    from voicenym.training.run.fit import Machine
+    from voicenym.training.run.machine import Machine
 
 
 class Resources(TypedDict):
@@ -66,7 +66,7 @@ def machine(accelerator: str, devices: int, precision: str | None, workers: int 
     """
     import torch
 
-    from voicenym.training.run.fit import Machine
+    from voicenym.training.run.machine import Machine
 
     if accelerator not in ("auto", "cpu", "gpu"):
         raise VoicenymError(f"--accelerator is auto, cpu or gpu, not {accelerator!r}")

@@ -20,7 +20,8 @@ from voicenym.corpus.recording import Recording
 from voicenym.errors import CorpusError, VoicenymError
 from voicenym.metrics import EER, Affine, Speakers, eer
 from voicenym.nets.speakers.speaker_encoder import Encoder
-from voicenym.training.run.fit import Limits, Machine, Outcome, fit, share_done
+from voicenym.training.run.fit import Limits, Outcome, fit, share_done
+from voicenym.training.run.machine import Machine
 from voicenym.training.run.schedule import Cyclical, seeded
 from voicenym.training.speakers.margin_softmax import AngularMargin
 from voicenym.training.speech.augmentation import SpecAugment, Surroundings

@@ -150,7 +150,7 @@ def _encoder(
     from voicenym.nets.speakers.speaker_encoders import save
 
     recipe = network_recipe()
-    from voicenym.training.run.fit import Machine, fastest_precision
+    from voicenym.training.run.machine import Machine, fastest_precision
 
     config = options.config(recipe.VerifierConfig, RECIPE)
     encoder = start.encoder()

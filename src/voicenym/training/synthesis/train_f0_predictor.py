@@ -16,7 +16,8 @@ from voicenym.errors import CorpusError
 from voicenym.nets.content.content_encoder import RATE
 from voicenym.nets.masked_batch import valid
 from voicenym.nets.synthesis.f0_predictor import F0Predictor
-from voicenym.training.run.fit import Limits, Machine, Outcome, fit
+from voicenym.training.run.fit import Limits, Outcome, fit
+from voicenym.training.run.machine import Machine
 from voicenym.training.run.schedule import Cyclical
 from voicenym.training.speech.epoch_sampling import Epoch
 from voicenym.training.synthesis.synthesis_dataset import ConditionedUtterance

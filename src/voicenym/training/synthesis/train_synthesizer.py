@@ -23,7 +23,8 @@ from voicenym.nets.weight_norm import fold, normalize_weights
 from voicenym.nets.words.whisper import Encoder as WhisperEncoder
 from voicenym.resynthesis.pipeline.assembly import Assembly
 from voicenym.resynthesis.pipeline.synthesis_settings import TrainingRecord, names
-from voicenym.training.run.fit import Limits, Machine, Outcome, fit
+from voicenym.training.run.fit import Limits, Outcome, fit
+from voicenym.training.run.machine import Machine
 from voicenym.training.run.resume_check import check_resume
 from voicenym.training.synthesis.source_filter_step import SourceFilter, standardize
 from voicenym.training.synthesis.synthesis_dataset import (

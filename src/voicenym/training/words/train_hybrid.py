@@ -17,7 +17,8 @@ import torch
 
 from voicenym.nets.words.phone_model import PhoneModel
 from voicenym.nets.words.phones import States
-from voicenym.training.run.fit import Limits, Machine, Outcome, fit
+from voicenym.training.run.fit import Limits, Outcome, fit
+from voicenym.training.run.machine import Machine
 from voicenym.training.speech.aligned_dataset import (
     NONE,
     Aligned,

@@ -22,7 +22,8 @@ from voicenym.nets.masked_batch import valid
 from voicenym.nets.words import ctc
 from voicenym.nets.words.character_model import CharacterModel
 from voicenym.nets.words.ctc import Alphabet
-from voicenym.training.run.fit import Limits, Machine, Outcome, fit
+from voicenym.training.run.fit import Limits, Outcome, fit
+from voicenym.training.run.machine import Machine
 from voicenym.training.run.schedule import Cyclical, seeded
 from voicenym.training.speech.augmentation import SpecAugment, Surroundings
 from voicenym.training.speech.speaker_split import speaker_split

@@ -20,7 +20,8 @@ import torch
 from voicenym.errors import VoicenymError
 from voicenym.nets.words.whisper import STATE, Decoder, Encoder, Whisper
 from voicenym.nets.words.whisper_decoding import Writing
-from voicenym.training.run.fit import Limits, Machine, Outcome, fit
+from voicenym.training.run.fit import Limits, Outcome, fit
+from voicenym.training.run.machine import Machine
 from voicenym.training.run.schedule import Cyclical
 from voicenym.training.words.whisper_dataset import (
     NONE,
