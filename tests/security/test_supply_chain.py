@@ -393,7 +393,7 @@ def loaders(place: Path) -> dict:
     from voicenym.training.content.soft_content_recipe import initial_network
     from voicenym.training.content.train_hubert_soft import SoftConfig
     from voicenym.training.content.unit_features import features_of
-    from voicenym.training.run.fit import Machine
+    from voicenym.training.run.machine import Machine
     from voicenym.verification.verifiers import encoder_of, verifier
 
     text = str(place)
