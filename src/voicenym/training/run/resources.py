@@ -89,7 +89,7 @@ def resources(
         budget: time limit, such as ``25m``; None for none.
         say: receives lines of progress.
         accelerator, devices, precision, workers: as of
-            :class:`~voicenym.training.run.fit.Machine`.
+            :class:`~voicenym.training.run.machine.Machine`.
 
     Raises:
         VoicenymError: as of :func:`seconds` and :func:`machine`.
