@@ -20,6 +20,10 @@ from voicenym.metrics import intonation, normalise, word_error_rate
 from voicenym.metrics.metric_inputs import RecognisedPhones, RecognisedWords, SpeechPairs, Tally
 from voicenym.recognition import PhoneRecogniser, Recogniser, Transcripts, pronounced
 
+NO_PHONES = (
+    "phones were not measured: there is no recogniser of phones (--phones FOLDER of voicenym train "
+    "hybrid)"
+)
 NO_LABELS = (
     "emotion and accent were not measured: a corpus's labels of them are not read, and there is no "
     "classifier of them"
@@ -103,7 +107,9 @@ def measure(
             notes.extend(getattr(recogniser, "notes", ()))
     except VoicenymError as error:
         notes.append(f"words were not measured: {error}")
-    if phones is not None:
+    if phones is None:
+        notes.append(NO_PHONES)
+    else:
         say(f"utility: phones, {phones.name}")
         try:
             found = _phones(recordings, speech.changed, phones, notes, options)
