@@ -102,5 +102,5 @@ def test_commands_in_the_docs_have_the_options_that_they_show(
     for name, options in shown.items():
         done = command(*name, "--help")
         assert done.returncode == 0, name
-        known = set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", done.stdout.decode()))
+        known = set(re.findall(r"(?<![\w-])--?[a-z][a-z0-9-]*", done.stdout.decode()))
         assert options <= known, (name, options - known)

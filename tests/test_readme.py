@@ -36,7 +36,7 @@ SMALL = {
     "resynthesis": "--steps 1 --batch 2 --workers 0",
 }
 """Options that make a tutorial's command small; they are added at its end."""
-BRIEF = "--attacker-budget 1s --attacker-config ./small.yaml"
+BRIEF = "--attacker-budget 1s --attacker-config ./small.yaml --attacker verifier"
 
 
 def blocks(page: str) -> list[tuple[str, str]]:
@@ -52,8 +52,9 @@ def commands(text: str) -> list[str]:
 def smaller(arguments: list[str]) -> list[str]:
     """Options that make a command of a tutorial small."""
     found = SMALL.get(arguments[0] if arguments[0] == "evaluate" else arguments[1], "").split()
-    if "--attacker-budget" in arguments:
-        found += BRIEF.split()
+    if arguments[0] == "evaluate":
+        trains = "--attacker-budget" in arguments
+        found += BRIEF.split() if trains else ["--attacker", "lazy"]
     if arguments[0] == "evaluate" and "--recogniser" not in arguments:
         found += ["--recogniser", "none"]
     return found

@@ -21,7 +21,7 @@ from voicenym.errors import CorpusError
 
 ENROLMENT, TRIALS, TRAINING = "_enrolls", "_trials", "train"
 """Parts or prefixes of the names of the challenges' folders."""
-SAID = 5
+MOST_NAMED = 5
 """Names in a message at most."""
 
 
@@ -125,8 +125,8 @@ def matched(
         other = f"; its files are named like {there[0]}" if there else ""
         raise CorpusError(
             f"{where}: {len(missing)} of {len(speech)} recordings have no anonymized file: "
-            + ", ".join(missing[:SAID])
-            + (", ..." if len(missing) > SAID else "")
+            + ", ".join(missing[:MOST_NAMED])
+            + (", ..." if len(missing) > MOST_NAMED else "")
             + other
             + f"; {cure}, and name files as the originals"
         )

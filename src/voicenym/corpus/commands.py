@@ -19,7 +19,7 @@ def output_of(command: str) -> bytes:
     """
     done = processes.shell(command)
     if done.returncode:
-        said = done.stderr.decode("utf-8", "replace").strip().splitlines()
-        reason = said[-1] if said else "no output"
+        lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
+        reason = lines[-1] if lines else "no output"
         raise CorpusError(f"wav.scp: the command {shlex.quote(command)} failed: {reason}")
     return done.stdout

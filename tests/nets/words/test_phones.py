@@ -41,10 +41,10 @@ def test_labels_say_the_phones_that_they_were_made_of():
         edges = np.cumsum([0.0, *rng.uniform(0.07, 0.3, len(names))])
         phones = [Phone(str(n), *e) for n, *e in zip(names, edges[:-1], edges[1:], strict=True)]
         labels = STATES.labels(phones, int(edges[-1] / 0.03) + 1, 0.03)
-        assert STATES.spoken(labels) == [name for name in names if name != SILENCE]
+        assert STATES.phones_of(labels) == [name for name in names if name != SILENCE]
 
 
 def test_phones_that_are_heard_in_part():
-    assert STATES.spoken([]) == []
-    assert STATES.spoken([2, 2, 6]) == ["AA", "T"]  # later parts alone
-    assert STATES.spoken([1, 3, 4, 1, 2, 2, 1]) == ["AA", "B", "AA", "AA"]
+    assert STATES.phones_of([]) == []
+    assert STATES.phones_of([2, 2, 6]) == ["AA", "T"]  # later parts alone
+    assert STATES.phones_of([1, 3, 4, 1, 2, 2, 1]) == ["AA", "B", "AA", "AA"]

@@ -54,7 +54,7 @@ def test_what_has_no_alignment_is_counted(shelved):
     silence = [Phone(SILENCE, 0.0, 3.0)]
     kept, left = aligned(shelved[:3], [PHONES, None, silence], 20.0)
     assert [one.speech for one in kept] == shelved[:1]
-    assert kept[0].spoken == (1.0, 2.0)
+    assert kept[0].speech_interval == (1.0, 2.0)
     assert left == {"whose text could not be laid along their speech": 2}
     with pytest.raises(CorpusError, match="longer than 2 s"):
         aligned(shelved, [PHONES] * 6, 2.0)

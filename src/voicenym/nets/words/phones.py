@@ -37,7 +37,7 @@ class States:
         >>> states = States(("AA", "B"))
         >>> states.first("B"), len(states)
         (3, 5)
-        >>> states.spoken([0, 3, 4, 4, 1, 1, 0, 3, 3])
+        >>> states.phones_of([0, 3, 4, 4, 1, 1, 0, 3, 3])
         ['B', 'AA', 'B']
     """
 
@@ -79,7 +79,7 @@ class States:
             found[middle:last] = self.first(name) + 1
         return found
 
-    def spoken(self, states: Sequence[int] | np.ndarray) -> list[str]:
+    def phones_of(self, states: Sequence[int] | np.ndarray) -> list[str]:
         """Phones of a path of states: one begins at each first half."""
         found: list[str] = []
         before = QUIET

@@ -217,11 +217,11 @@ class _Group(Group):
         if not kept:
             return
         samples = window.samples[self.rows, : self.end - window.start]
-        around = parts.content(samples)
+        features = parts.content(samples)
         own = frames_within(parts, window.before, kept)
-        content = held(parts, around[:, own], kept)
+        content = held(parts, features[:, own], kept)
         if "predicted" in self._changes:
-            f0 = self._predicted(around, window.start, own, kept)
+            f0 = self._predicted(features, window.start, own, kept)
         else:
             f0 = pitch_of(parts, samples, window.before, kept)
         f0 = self._changed(f0)

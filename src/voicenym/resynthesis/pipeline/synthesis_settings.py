@@ -16,7 +16,7 @@ from voicenym.nets.checkpoint import CONFIG, DIGEST, configuration
 from voicenym.nets.speakers.formant_pitch_encoder import octaves
 
 SCALES = ("none", "unit", "root", "octaves")
-LEARNT = "learnt_with"
+TRAINED_WITH = "learnt_with"
 """Key of the record in a synthesizer's configuration."""
 
 
@@ -89,7 +89,7 @@ class TrainingRecord:
     def config(self) -> dict[str, Any]:
         """Entries of the synthesizer's configuration, fit for JSON."""
         recorded = {"content": list(self.content), "speaker": list(self.speaker)}
-        return {LEARNT: {**asdict(self.settings), **recorded}}
+        return {TRAINED_WITH: {**asdict(self.settings), **recorded}}
 
     @classmethod
     def of(cls, folder: Path) -> TrainingRecord | None:
@@ -98,7 +98,7 @@ class TrainingRecord:
         Raises:
             VoicenymError: no configuration, or one that means nothing.
         """
-        recorded = configuration(folder).get(LEARNT)
+        recorded = configuration(folder).get(TRAINED_WITH)
         if not isinstance(recorded, Mapping):
             return None
         parts = (tuple(recorded.get(name, ())) for name in ("content", "speaker"))

@@ -247,10 +247,8 @@ class StateFiles:
     def path(self, window: Sequence[Piece]) -> Path:
         """Path of a window's states, named by a digest of its content."""
         change = "" if self._change is None else self._change.identity()
-        spoken_texts = [f"{p.speech.path.stem} {p.text}" for p in window]
-        name = hashlib.sha256(
-            "\n".join([str(self._seed), change, *spoken_texts]).encode()
-        ).hexdigest()
+        texts = [f"{p.speech.path.stem} {p.text}" for p in window]
+        name = hashlib.sha256("\n".join([str(self._seed), change, *texts]).encode()).hexdigest()
         return self._folder / f"{name[:32]}.npz"
 
     def __call__(

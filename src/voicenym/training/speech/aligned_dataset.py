@@ -38,7 +38,7 @@ class Aligned:
     phones: tuple[Phone, ...]
 
     @property
-    def spoken(self) -> tuple[float, float]:
+    def speech_interval(self) -> tuple[float, float]:
         """Seconds at which words begin and end."""
         inner = [phone for phone in self.phones if phone.name != SILENCE]
         return inner[0].start, inner[-1].end
@@ -97,7 +97,7 @@ def shares(speech: Sequence[Aligned], states: States, smoothing: float = 0.0) ->
     """
     counts = np.ones(len(states))
     for one in speech:
-        begin, end = one.spoken
+        begin, end = one.speech_interval
         pause = (LEAST_PAUSE + MOST_PAUSE) / 2
         start = max(0.0, begin - pause)
         labels = states.labels(
@@ -133,7 +133,7 @@ class AlignedSentences(Sentences):
         one = cast(Aligned, self.at(index))
         rng = np.random.default_rng((self._seed, 5, self._epoch * self._count + index))
         speed = float(rng.uniform(min(self._speeds), max(self._speeds)))
-        begin, end = one.spoken
+        begin, end = one.speech_interval
         start = max(0.0, begin - rng.uniform(LEAST_PAUSE, MOST_PAUSE))
         stop = end + rng.uniform(LEAST_PAUSE, MOST_PAUSE)
         first = round(start * RATE)
