@@ -44,7 +44,8 @@ class Plan:
         only: attackers to run, each by a part of its name; empty for all.
         attacker_training: settings of attackers that train; None where none does.
         normalise: also normalise the scores of those who compare, by AS-norm against the pool.
-        per: voices per speaker or utterance.
+        per: voices per ``speaker``, per ``utterance``, or one for ``everybody``.
+        sanity: also run attackers on controls, to find those that are broken.
         recogniser: for words; None leaves them out.
         transcripts: of an external recogniser, by the system's name in the report
             (``original`` for none).
@@ -72,6 +73,7 @@ class Plan:
     attacker_training: AttackerTraining | None = None
     normalise: bool = False
     per: str = "speaker"
+    sanity: bool = False
     recogniser: Recogniser | None = None
     transcripts: Mapping[str, Transcripts] = field(default_factory=dict)
     retrained: Mapping[str, Recogniser] = field(default_factory=dict)

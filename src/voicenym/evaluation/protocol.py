@@ -18,6 +18,7 @@ from voicenym.corpus.recording import Recording
 from voicenym.corpus.skipped import STRICT, LeftOut
 from voicenym.errors import CorpusError
 from voicenym.evaluation import (
+    attacker_sanity,
     condition_weights,
     distinctiveness,
     protection,
@@ -191,6 +192,11 @@ def _system(
                 scenario, plan.trials, statistics, embedder, **options, thresholds=known
             ),
         )
+    if plan.sanity:
+        found = attacker_sanity.checked(
+            found, [*attackers, *taught], scenario, plan.trials, voices, embedder,
+            key(plan.seed, "user"), say,
+        )  # fmt: skip
     _keep(evidence, name, found)
     evidence.vectors[name] = embedder(voices[0], plan.trials.recordings, protected.transform)
     matrices, distinct = distinctiveness.measure(
@@ -212,7 +218,8 @@ def _system(
     figures: dict[str, Measured] = {**useful.figures, **distinct, **weighed, **weighed_voices}
     attacks = tuple(attacked.figures for attacked in found)
     strongest = min(
-        (a for a in found if not a.figures.holds_key), key=lambda a: a.figures.eer.value
+        (a for a in found if not a.figures.holds_key),
+        key=lambda a: (a.figures.broken, a.figures.eer.value),
     )
     return SystemResults(
         name,
@@ -226,6 +233,7 @@ def _system(
             *caveats(attacks, statistics.name, target.system, has_pool(plan, target), plan.only),
             *(missing_files(resources_of(plan, target)) if target.system is None else ()),
             *(plan.file_notes if target.system is None else ()),
+            *attacker_sanity.notes(attacks, plan.per),
             *obstacles.values(),
             *useful.notes,
             *lacking,

@@ -18,6 +18,10 @@ LISTED = 200
 SUBGROUP_DIGITS = 2
 
 
+NO_EVIDENCE = "no evidence"
+"""In place of the rate of an attacker that finds nobody on a control either."""
+
+
 def explanations(found: Iterable[Metric[Any]]) -> str:
     """A list of what metrics are, and of their direction, chance level and interval."""
     items = (
@@ -58,7 +62,8 @@ def summary(evaluation: Evaluation) -> str:
         if all(a.holds_key for a in system.attacks):
             top = ["not measured", "none"]
         else:
-            eer = interval(system.strongest.eer)
+            top_eer = system.strongest.eer
+            eer = NO_EVIDENCE if system.strongest.broken else interval(top_eer)
             if bounded(system):
                 eer += "<br><small>upper bound</small>"
             if system.left_out:
@@ -131,10 +136,17 @@ def attacks(name: str, found: tuple[AttackFigures, ...]) -> str:
     for attack in sorted(found, key=lambda a: a.eer.value):
         who = _named(attack) + (" <small>(has the key)</small>" if attack.holds_key else "")
         cells = [interval(attack.figures.get(key), _digits(key), "–") for key in keys]
-        rows.append([who, interval(attack.eer), *cells, escape(attack.tag)])
+        eer = NO_EVIDENCE if attack.broken else interval(attack.eer)
+        rows.append([who + _checked(attack), eer, *cells, escape(attack.tag)])
     counts = f"{found[0].targets} target and {found[0].nontargets} non-target trials"
     heads = ["attacker", first.column, *keys, "tag"]
     return f'<div class="more">{grid(f"{name}: {counts}", heads, rows)}</div>'
+
+
+def _checked(attack: AttackFigures) -> str:
+    """Figures of the attacker on controls."""
+    found = ", ".join(f"{escape(c.name)} {number(c.eer.value, 1)} %" for c in attack.controls)
+    return f"<br><small>on {found}</small>" if found else ""
 
 
 def _listed(key: str) -> bool:

@@ -56,6 +56,29 @@ class Lesson:
 
 
 @dataclass(frozen=True)
+class Control:
+    """EER of an attacker on a control (:mod:`voicenym.attack.controls`).
+
+    Args:
+        name: of the control.
+        eer: with its interval.
+    """
+
+    name: str
+    eer: Measured
+
+    @property
+    def passed(self) -> bool:
+        """Whether the attacker finds people on it: the whole interval lies below chance."""
+        return below_chance(self.eer)
+
+
+def below_chance(eer: Measured) -> bool:
+    """Whether an equal error rate in %, with its interval, lies below 50."""
+    return (eer.value if eer.high is None else eer.high) < 50.0
+
+
+@dataclass(frozen=True)
 class AttackFigures:
     """Figures of one attacker with one verifier.
 
@@ -71,6 +94,7 @@ class AttackFigures:
         informed: it knows the system.
         learning: how its training went, if it trained.
         limits: sentences on figures that the numbers of trials limit.
+        controls: the same attacker on controls; empty where they were not run.
     """
 
     attacker: str
@@ -84,6 +108,12 @@ class AttackFigures:
     informed: bool = True
     learning: tuple[Lesson, ...] = ()
     limits: tuple[str, ...] = ()
+    controls: tuple[Control, ...] = ()
+
+    @property
+    def broken(self) -> bool:
+        """Whether it finds nobody, on a control either: its figure is no evidence."""
+        return not below_chance(self.eer) and any(not one.passed for one in self.controls)
 
     @property
     def eer(self) -> Measured:
@@ -166,7 +196,8 @@ class SystemResults:
     @property
     def strongest(self) -> AttackFigures:
         """The attack with the lowest EER among those that have no key: the headline."""
-        return min((a for a in self.attacks if not a.holds_key), key=lambda a: a.eer.value)
+        found = (a for a in self.attacks if not a.holds_key)
+        return min(found, key=lambda a: (a.broken, a.eer.value))
 
 
 @dataclass(frozen=True)
@@ -309,8 +340,11 @@ def attack_from(data: dict[str, Any]) -> AttackFigures:
     lessons = tuple(Lesson(**item) for item in data.get("learning", ()))
     names = {field: todays_name(data[field]) for field in ("attacker", "verifier")}
     figures = figures_from(data["figures"])
+    controls = tuple(
+        Control(one["name"], Measured(**one["eer"])) for one in data.get("controls", ())
+    )
     made = {"figures": figures, "learning": lessons, "limits": tuple(data.get("limits", ()))}
-    return AttackFigures(**{**data, **names, **made})
+    return AttackFigures(**{**data, **names, **made, "controls": controls})
 
 
 def _system(data: dict[str, Any]) -> SystemResults:

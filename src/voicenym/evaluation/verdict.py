@@ -22,6 +22,8 @@ HARDLY, WEAKLY, PARTLY = 10.0, 20.0, 35.0
 
 def grade(system: SystemResults) -> tuple[str, str]:
     """Class and word of a verdict, by the lower end of the strongest attacker's interval."""
+    if system.strongest.broken:
+        return "partly", "not measured, since every attacker is broken"
     eer = system.strongest.eer
     low = eer.value if eer.low is None else eer.low
     for limit, name, word in (

@@ -57,6 +57,7 @@ def evaluate(
     per: str = options.PER,
     keys: int = options.KEYS,
     denoise: bool = options.DENOISE,
+    sanity: bool = options.SANITY,
     only: list[str] = options.ONLY,
     verifiers: list[str] = options.VERIFIERS,
     attacker_budget: str | None = options.ATTACKER_BUDGET,

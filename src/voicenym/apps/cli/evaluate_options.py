@@ -143,12 +143,20 @@ PER = typer.Option(
     "speaker",
     "--per",
     rich_help_panel="Systems",
-    help="One voice per speaker or per utterance.",
+    help="Voices: one per speaker, one per utterance, or one for everybody.",
 )
 KEYS = typer.Option(
     24, "--keys", min=1, rich_help_panel="Attackers", help="Keys that the key search tries."
 )
 DENOISE = typer.Option(True, help="Also run V-Cloak's de-noising attackers.")
+SANITY = typer.Option(
+    True,
+    help=(
+        "Also run attackers on original speech, on copied speech and on the system at half "
+        "strength: who finds nobody there is broken, not defeated. A network that is trained has a "
+        "quarter of --attacker-budget for each."
+    ),
+)
 ONLY = typer.Option(
     [],
     "--attacker",

@@ -84,6 +84,7 @@ def plan_of(request: Request, left_out: LeftOut) -> Plan:
         attacker_training=_attacker_training(request),
         normalise=request.normaliser is not None,
         per=request.per,
+        sanity=request.sanity,
         recogniser=recogniser,
         transcripts=transcripts,
         retrained=retrained,

@@ -42,6 +42,7 @@ class Request:
     per: str
     keys: int
     denoise: bool
+    sanity: bool
     only: list[str]
     verifiers: list[str]
     attacker_budget: str | None
@@ -94,8 +95,8 @@ class Request:
         Raises:
             VoicenymError: it names the options.
         """
-        if self.per not in ("speaker", "utterance"):
-            raise VoicenymError(f"--per is speaker or utterance, not {self.per!r}")
+        if self.per not in ("speaker", "utterance", "everybody"):
+            raise VoicenymError(f"--per is speaker, utterance or everybody, not {self.per!r}")
         if (self.corpus is None) == (self.original is None):
             raise VoicenymError("give the original speech once: as an argument or with --original")
         if (self.original is None) != (self.anonymized_root is None):

@@ -1,0 +1,120 @@
+"""Sanity of attackers: a broken one is found out, and its figure is no evidence."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from voicenym import Key
+from voicenym.attack.attackers import Attacker, Ignorant, KeyHolder, LazyInformed
+from voicenym.attack.controls import COPY, HALF, ORIGINAL
+from voicenym.attack.scenario import Protection, Scenario
+from voicenym.corpus.embedder import Embedder
+from voicenym.evaluation import attacker_sanity, report_tables, results
+from voicenym.evaluation.protection import attack
+from voicenym.evaluation.results import AttackFigures, Control, Evaluation, Measured, SystemResults
+from voicenym.evaluation.trials import build
+from voicenym.verification.verifier import Verifier
+
+USER = Key(bytes(32))
+
+
+@dataclasses.dataclass(frozen=True)
+class Guessing(Attacker):
+    """A broken attacker: it scores at random."""
+
+    name = "guessing"
+    knows = "guesses"
+
+    def scores(self, scenario, verifier, embedder):
+        return np.random.default_rng(0).normal(size=(len(scenario.models), len(scenario.trials)))
+
+
+class Bands(Verifier):
+    """The level of 40 bands."""
+
+    name, version = "bands", "1"
+
+    def embed(self, recordings):
+        power = [np.abs(np.fft.rfft(samples)) ** 2 for samples in recordings]
+        levels = [[np.log(b.mean() + 1e-9) for b in np.array_split(p, 40)] for p in power]
+        return np.array([np.array(x) - np.mean(x) for x in levels], dtype=np.float32)
+
+
+@pytest.fixture(scope="module")
+def attacked(corpus):
+    trials = build(corpus, enrolment=2, trials=2, same_sex=False, seed=0)
+    scenario = Scenario(
+        trials.models, trials.recordings, Protection.by("mcadams", USER), Key(bytes(range(32)))
+    )
+    attackers = [Ignorant(), LazyInformed(), KeyHolder(), Guessing()]
+    with Embedder() as embedder:
+        found = attack(attackers, scenario, trials, Bands(), embedder, replicates=100)
+        return {
+            one.figures.attacker: one.figures
+            for one in attacker_sanity.checked(
+                found, attackers, scenario, trials, [Bands()], embedder, USER
+            )
+        }
+
+
+def test_an_attacker_that_works_finds_people_on_the_controls(attacked):
+    for name in ("ignorant", "lazy-informed"):
+        figures = {one.name: one for one in attacked[name].controls}
+        assert list(figures) == [ORIGINAL, COPY, HALF]
+        assert figures[ORIGINAL].passed
+        assert figures[COPY].passed
+    assert not attacked["ignorant"].broken
+    assert attacked["key-holder"].controls == ()
+
+
+def test_a_broken_attacker_is_no_evidence(attacked):
+    guessing = attacked["guessing"]
+    assert [one.name for one in guessing.controls] == [ORIGINAL, COPY]
+    assert not any(one.passed for one in guessing.controls)
+    assert guessing.broken
+    notes = attacker_sanity.notes(list(attacked.values()), "speaker")
+    assert (
+        "guessing, bands, is broken, not defeated: on original speech and copied speech it "
+        "finds nobody either; its figure is no evidence"
+    ) in notes
+    table = report_tables.attacks("mcadams", tuple(attacked.values()))
+    broken = sum(one.broken for one in attacked.values())
+    assert table.count(report_tables.NO_EVIDENCE) == broken
+    assert "on original speech" in table
+
+
+def figures(name: str, value: float, high: float, *controls: Control) -> AttackFigures:
+    eer = {"EER": Measured(value, value - 5.0, high, "%")}
+    return AttackFigures(name, "", "v", eer, "A", 10, 90, controls=controls)
+
+
+def control(value: float, high: float) -> Control:
+    return Control(ORIGINAL, Measured(value, value - 5.0, high, "%"))
+
+
+def test_who_finds_people_on_the_system_is_believed_whatever_the_controls_say():
+    assert not figures("a", 30.0, 36.0, control(49.0, 55.0)).broken
+    assert figures("a", 47.0, 53.0, control(49.0, 55.0)).broken
+    assert not figures("a", 47.0, 53.0, control(5.0, 9.0)).broken, "defeated"
+    assert not figures("a", 47.0, 53.0).broken, "not checked"
+
+
+def test_a_broken_attacker_is_not_the_strongest():
+    broken = figures("broken", 46.0, 52.0, control(49.0, 55.0))
+    sound = figures("sound", 48.0, 54.0, control(3.0, 6.0))
+    system = SystemResults("x", "", {}, "speaker", (broken, sound))
+    assert system.strongest is sound
+
+
+def test_chance_is_questioned_and_controls_are_saved(tmp_path):
+    sound = figures("sound", 48.0, 54.0, control(3.0, 6.0))
+    (note,) = attacker_sanity.notes([sound], "speaker")
+    assert "2508.09803" in note
+    assert "--per utterance and --per everybody" in note
+    assert attacker_sanity.notes([figures("a", 20.0, 25.0)], "speaker") == ()
+    system = SystemResults("x", "", {}, "speaker", (sound,))
+    results.save(Evaluation("1", "2026-01-01", "data", 3, 6, (), (system,)), tmp_path)
+    assert results.load(tmp_path).systems[0].attacks[0].controls == sound.controls
