@@ -12,7 +12,7 @@ import dataclasses
 from collections.abc import Callable, Sequence
 
 from voicenym.attack import controls
-from voicenym.attack.attackers import Attacker, Comparing, Denoising
+from voicenym.attack.attackers import Attacker, Comparing, Denoising, SemiInformedBackEnd
 from voicenym.attack.inversion import Inversion
 from voicenym.attack.normalised_scores import Normalised
 from voicenym.attack.scenario import Protection, Scenario
@@ -31,6 +31,8 @@ SHARE = 0.25
 """Of a network's time limit, for each control."""
 NEAR_CHANCE = 45.0
 """EER in % from which the choice of target voices is questioned."""
+LEARNING = (TrainedAttacker, SemiInformedBackEnd)
+"""Attackers that learn from the pool; they are not checked where it is anonymized alone."""
 REPLICATES = 200
 """Of the bootstrap, for figures of controls."""
 
@@ -62,6 +64,8 @@ def checked(
         control = dataclasses.replace(scenario, protection=protection)
         for attacker in attackers:
             if not _runs(attacker, name) or attacker.obstacle(control):
+                continue
+            if not scenario.pool_is_original and isinstance(attacker, LEARNING):
                 continue
             brief = _brief(attacker)
             for verifier in verifiers[:1] if attacker.trains_verifier else verifiers:
