@@ -154,3 +154,52 @@ def test_a_report_that_would_replace_a_file_is_refused(speech, tmp_path):
     with pytest.raises(VoicenymError, match="is a file; give a folder"):
         evaluate(speech, "-o", tmp_path / "report")
     assert (tmp_path / "report").read_text() == "mine"
+
+
+def refused(*arguments):
+    """The message of a run that ends before anything is measured."""
+    done = CliRunner().invoke(app, ["evaluate", *map(str, arguments)])
+    assert isinstance(done.exception, VoicenymError), done.exception
+    return str(done.exception)
+
+
+def test_files_without_a_common_utterance_are_refused(speech, tmp_path):
+    other = tmp_path / "anon"
+    for file in speech.glob("*/*.wav"):
+        place = other / file.parent.name / f"other-{file.name}"
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(file, place)
+    options = [option for option in OPTIONS if option not in ("--system", "mcadams")]
+    message = refused(
+        "--original", speech, "--anonymized", other, "-o", tmp_path / "report", *options
+    )
+    assert "6 of 6 recordings have no anonymized file: s0/u0" in message
+    assert "named like other-u0; anonymize it, and name files as the originals" in message
+
+
+def test_trial_lists_that_name_nobody_are_refused(speech, tmp_path):
+    enrolls, trials = tmp_path / "enrolls", tmp_path / "trials"
+    enrolls.write_text("x0-u0\nx1-u0\n")
+    trials.write_text("x0 x0-u1 target\nx0 x1-u1 nontarget\n")
+    lists = ["--enrolls", enrolls, "--trials", trials]
+    message = refused(speech, "-o", tmp_path / "report", *lists, *OPTIONS)
+    assert "4 utterances of enrolls, trials have no recording: x0-u0" in message
+    assert "give lists of these recordings, which are named like s0/u0" in message
+    for empty in (enrolls, trials):
+        content = empty.read_text()
+        empty.write_text("")
+        message = refused(speech, "-o", tmp_path / "report", *lists, *OPTIONS)
+        assert empty.name in message
+        assert "; write a line SPEAKER UTTERANCE" in message or "; give lists" in message
+        empty.write_text(content)
+
+
+def test_texts_without_words_are_no_reference(speech, tmp_path):
+    texts = ["", "  \n", "...", "?!", "...", ""]
+    for file, text in zip(sorted(speech.glob("*/*.wav")), texts, strict=True):
+        file.with_suffix(".txt").write_text(text)
+    done = evaluate(speech, "-o", tmp_path / "report", "--attacker", "ignorant")
+    assert done.exit_code == 0
+    (system,) = results.load(tmp_path / "report").systems
+    assert "WER" not in system.utility
+    assert any("no recording has a text; add UTTERANCE.txt beside it" in n for n in system.notes)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+import sys
+
 import pytest
 
 from voicenym.apps.cli.progress import Progress
@@ -15,3 +18,24 @@ def test_lines(quiet, told, capsys):
         tell("second")
     found = capsys.readouterr()
     assert (found.out, found.err) == ("", told)
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_a_terminal_shows_what_is_done_for_how_long_and_how_many(monkeypatch):
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "120")
+    with Progress(quiet=False) as tell:
+        tell("mcadams: semi-informed [1], training")
+        tell.done(3)
+        tell.done(4)
+        tell._bar.refresh()
+    shown = screen.getvalue()
+    assert "mcadams: semi-informed [1], training" in shown, "brackets are no markup"
+    assert "0:00:0" in shown
+    assert "7 recordings so far" in shown

@@ -172,3 +172,17 @@ def test_only_the_metrics_of_sound_that_are_asked_for(speech):
     louder = Transform((Louder(1.1),))
     figures = utility.measure(speech, louder, None, only=("SNR",), **REPLICATES).figures
     assert set(figures) == {"SNR"}
+
+
+def test_a_text_without_words_is_left_out(speech):
+    """Neither an empty reference, nor words where nothing is said, count as errors."""
+    whole = [recording for recording in speech if recording.text]
+    silent = dataclasses.replace(whole[0], text=" ... ?!")
+    alone = utility.measure(whole[1:], ORIGINAL, Ears([r.text for r in whole[1:]]), **REPLICATES)
+    mixed = utility.measure(
+        [silent, *whole[1:]], ORIGINAL, Ears([r.text for r in whole[1:]]), **REPLICATES
+    )
+    assert mixed.figures["WER"] == alone.figures["WER"]
+    assert np.isfinite(mixed.figures["WER"].value)
+    notes = utility.measure([silent], ORIGINAL, Ears([""]), **REPLICATES).notes
+    assert any("no recording has a text; add UTTERANCE.txt" in note for note in notes)

@@ -144,15 +144,22 @@ class TrainedAttacker(Attacker):
         cache = SpeechCache(self.training.folder / "speech")
         voices = self._voices(scenario)
         count = len(training) * len(voices)
-        self.say(f"protecting {count} recordings to train on")
+        self.say(f"{self.name}: protecting {count} recordings to train on")
 
         def protected(recordings: Sequence[Recording], transform: Transform) -> list[Utterance]:
             return cache.fill(recordings, transform, self.training.workers, left_out=left_out)
 
         speech = [u for transform in voices for u in protected(training, transform)]
         card = {"trained on": scenario.protection.system or "files"}
+        limit = f", up to {self.training.seconds / 60:.0f} min" if self.recipe is not None else ""
+        what = f"{self.name}: training{limit}"
+        self.say(f"{what}, on {len(speech)} recordings")
+
+        def say(text: str) -> None:
+            self.say(f"{what}, {text}")
+
         options = TrainingOptions(
-            self.recipe, self.training.seconds, self.training.workers, card, self.say
+            self.recipe, self.training.seconds, self.training.workers, card, say
         )
         trained = train_verifier(
             self.start(), speech, place, protected(held_out, voices[0]), options

@@ -206,7 +206,7 @@ def _words(
     Raises:
         VoicenymError: no references, or no recogniser; it says which.
     """
-    spoken = [i for i, r in enumerate(recordings) if r.text]
+    spoken = [i for i, r in enumerate(recordings) if normalise(r.text)]  # "..." has no words
     if not spoken:
         raise VoicenymError(
             "no recording has a text; add UTTERANCE.txt beside it, or a column text to the manifest"

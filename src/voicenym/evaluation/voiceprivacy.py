@@ -50,15 +50,20 @@ def from_voiceprivacy(
     known = {recording.name: recording for recording in recordings}
     rows = {path: trial_rows(path) for path in lists}
     if not any(rows.values()):
-        raise CorpusError(f"{lists[0]}: no trials in it")
+        raise CorpusError(
+            f"{lists[0]}: no trials in it; write a line SPEAKER UTTERANCE target|nontarget for each"
+        )
     enrolled = {path: enrolled_names(path) for path in enrolments}
     named = [name for names in enrolled.values() for name in names]
     named += [name for own in rows.values() for _, name, _ in own]
     missing = [name for name in dict.fromkeys(named) if name not in known]
     if missing:
         names = ", ".join(path.name for path in (*enrolments, *lists))
+        there = next(iter(known), "nothing")
         raise CorpusError(
-            f"{len(missing)} utterances of {names} have no recording: " + ", ".join(missing[:5])
+            f"{len(missing)} utterances of {names} have no recording: {', '.join(missing[:5])}; "
+            f"give lists of these recordings, which are named like {there}, or the folder with "
+            "those of the lists"
         )
     models: dict[tuple[tuple[Path, ...], str], Model] = {}
     places: dict[Path, tuple[Path, ...]] = {}

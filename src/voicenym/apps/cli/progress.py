@@ -9,34 +9,46 @@ import typer
 
 
 class Progress:
-    """Progress of a long command: a spinner on a terminal, lines elsewhere."""
+    """Progress of a long command: a spinner on a terminal, lines elsewhere.
+
+    The spinner's line says what is being done, for how long, and how many recordings are done.
+    """
 
     def __init__(self, quiet: bool) -> None:
         self._quiet = quiet
         self._done = 0
-        self._text = ""
-        self._status: Any = None
+        self._bar: Any = None
+        self._task: Any = None
 
     def __enter__(self) -> Progress:
         if not self._quiet and sys.stderr.isatty():
+            from rich import progress
             from rich.console import Console
 
-            self._status = Console(stderr=True).status("starting")
-            self._status.start()
+            self._bar = progress.Progress(
+                progress.SpinnerColumn(),
+                progress.TextColumn("{task.description}", markup=False),
+                progress.TimeElapsedColumn(),
+                progress.TextColumn("{task.fields[done]}"),
+                console=Console(stderr=True),
+                transient=True,
+            )
+            self._task = self._bar.add_task("starting", total=None, done="")
+            self._bar.start()
         return self
 
     def __exit__(self, *exception: object) -> None:
-        if self._status is not None:
-            self._status.stop()
+        if self._bar is not None:
+            self._bar.stop()
 
     def __call__(self, text: str) -> None:
-        self._text = text
-        if self._status is not None:
-            self._status.update(f"{text} ({self._done} recordings so far)")
+        if self._bar is not None:
+            self._bar.reset(self._task, description=text, total=None)  # the time starts anew
         elif not self._quiet:
             typer.echo(text, err=True)
 
     def done(self, count: int) -> None:
+        """Count recordings that were embedded."""
         self._done += count
-        if self._status is not None:
-            self._status.update(f"{self._text} ({self._done} recordings so far)")
+        if self._bar is not None:
+            self._bar.update(self._task, done=f"{self._done} recordings so far")
