@@ -15,6 +15,7 @@ from voicenym.attack.attacker_list import (
     ATTACKERS,
     PLACES,
     attackers,
+    must_run_system,
     selected,
 )
 from voicenym.attack.attacker_resources import AttackerTraining, Resources
@@ -87,6 +88,13 @@ def test_attackers_run_where_they_have_what_they_need(tmp_path, monkeypatch):
     assert set(found) - set(names(attackers(submission))) == {"key-holder"}
     bare = ["unprotected", "unprotected (per trial)"]
     assert names(attackers(Resources(), protected=False)) == bare
+
+
+def test_attackers_who_must_run_the_system_are_known():
+    found = must_run_system()
+    assert {"key search", "inversion"} <= set(found)
+    assert not {"ignorant", "lazy-informed", "semi-informed (back end)"} & set(found)
+    assert not any("key-holder" in name for name in found)
 
 
 def test_normalised_comparisons_are_an_option():

@@ -7,6 +7,7 @@ under the entry-point group ``voicenym.attackers``.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from voicenym.attack.attacker_resources import Resources
 from voicenym.attack.attackers import Attacker, Comparing
@@ -39,6 +40,8 @@ PLACES = {  # in the order in which they run
     "semi-informed-all-channels": "voicenym.attack.channel_attackers:SemiInformedAllChannels",
     "semi-informed-verifier": "voicenym.attack.trained_attackers:SemiInformedVerifier",
 }
+INVERTIBLE = "mcadams"
+"""A system on which every kind of attacker can run."""
 ATTACKERS: Registry[Attacker] = Registry(
     "attacker", PLACES, base=Attacker, group="voicenym.attackers"
 )
@@ -72,6 +75,15 @@ def _has_cohort(attacker: Comparing, resources: Resources) -> bool:
     if attacker.needs_original_pool:
         return resources.original_pool
     return resources.has_protected_pool
+
+
+def must_run_system() -> list[str]:
+    """Names of attackers without the key that files, whichever there are, cannot serve."""
+    files = Resources(anonymized_enrolment=True, anonymized_pool=True, pool_speakers=2)
+    known = replace(files, system=INVERTIBLE)
+    by_files = {attacker.name for attacker in attackers(files)}
+    found = [attacker for attacker in attackers(known) if not attacker.holds_key]
+    return [attacker.name for attacker in found if attacker.name not in by_files]
 
 
 def selected(candidates: Sequence[Attacker], names: Sequence[str]) -> list[Attacker]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from voicenym.attack.attacker_list import must_run_system
 from voicenym.attack.attacker_resources import LEAST_FOR_STATISTICS, Resources
 from voicenym.attack.normalised_scores import SUFFIX
 from voicenym.evaluation.leaking_channels import sentences
@@ -70,8 +71,8 @@ def untried(system: str | None, trains: bool) -> tuple[str, ...]:
     """Attackers who could not be tried."""
     if system is None:
         return (
-            "only files are known, not the system: attackers who must run it (key search, "
-            "inversion) were not run, and figures are upper bounds",
+            "only files are known, not the system: attackers who must run it "
+            f"({', '.join(must_run_system())}) were not run, and figures are upper bounds",
         )
     if not trains:
         return (
