@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import soundfile
 import torch
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voicenym.anonymizer import COMPARISONS, Stream, available, load, system_class, working_rate
@@ -59,7 +59,7 @@ def test_other_keys_and_other_speakers_give_other_voices(name, talk):
 @every_system
 @pytest.mark.parametrize("rate", RATES)
 def test_length_channels_and_range_are_kept(name, rate, talk):
-    samples = torch.stack([talk(0.7, rate), talk(0.7, rate, f0=200, seed=1)])[:, :-3]
+    samples = torch.stack([talk(0.4, rate), talk(0.4, rate, f0=200, seed=1)])[:, :-3]
     result = load(name)(Audio(samples, rate), KEY.pseudonym("a"))
     assert result.samples.shape == samples.shape
     assert result.rate == rate
@@ -127,11 +127,7 @@ def test_recordings_of_a_batch_come_out_as_alone(name, talk):
 
 @streaming
 @pytest.mark.parametrize("rate", [16000, 44100])
-@settings(
-    max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
-@given(sizes=st.lists(st.integers(1, 9000), min_size=1, max_size=12))
-def test_chunks_of_any_size_equal_the_whole(name, rate, talk, sizes):
+def test_chunks_of_any_size_equal_the_whole(name, rate, talk):
     samples = talk(1.2, rate)
     system, pseudonym = load(name), KEY.pseudonym("a")
 
@@ -139,21 +135,29 @@ def test_chunks_of_any_size_equal_the_whole(name, rate, talk, sizes):
         stream = system.stream(pseudonym, rate)
         return torch.cat([*(stream.push(part) for part in parts), stream.flush()])
 
-    parts, start = [], 0
-    for i in range(10**6):
-        if start >= len(samples):
-            break
-        size = sizes[i % len(sizes)] if sizes[i % len(sizes)] > 50 else 50
-        parts.append(samples[start : start + size])
-        start += size
-    torch.testing.assert_close(through(parts), through([samples]), atol=1e-3, rtol=0)
+    whole = through([samples])
+
+    @settings(max_examples=4, deadline=None)
+    @given(sizes=st.lists(st.integers(1, 9000), min_size=1, max_size=12))
+    def equal(sizes):
+        parts, start = [], 0
+        for i in range(10**6):
+            if start >= len(samples):
+                break
+            size = sizes[i % len(sizes)] if sizes[i % len(sizes)] > 50 else 50
+            parts.append(samples[start : start + size])
+            start += size
+        torch.testing.assert_close(through(parts), whole, atol=1e-3, rtol=0)
+
+    equal()
 
 
 @streaming
 @pytest.mark.parametrize("rate", [8000, 16000, 48000])
 def test_latency_is_as_stated(name, rate, talk):
-    samples = talk(1.5, rate)
+    samples = talk(1.0, rate)
     stream = load(name).stream(KEY.pseudonym("a"), rate)
+    assert 2 * stream.latency < len(samples)
     returned = 0
     for start in range(0, len(samples), 97):
         part = samples[start : start + 97]
