@@ -27,7 +27,7 @@ from voicenym.corpus.transforms import Anonymize
 from voicenym.errors import VoicenymError
 from voicenym.evaluation import results
 from voicenym.evaluation.caveats import missing_files
-from voicenym.evaluation.protocol import _resources, _targets
+from voicenym.evaluation.targets import resources_of, targets_of
 from voicenym.registry import Entry
 from voicenym.verification import verifiers
 
@@ -115,8 +115,8 @@ def planned(*arguments, left_out=STRICT):
 
 def resources(plan):
     """What the plan's files are to the attackers on them."""
-    (target,) = _targets(plan)
-    return _resources(plan, target)
+    (target,) = targets_of(plan)
+    return resources_of(plan, target)
 
 
 def sound(file):
