@@ -324,3 +324,22 @@ class Voice:
 def voice():
     """``voice(speaker, take)``: a recording."""
     return Voice
+
+
+@pytest.fixture(scope="session")
+def tiny_whisper(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder of a Whisper with random weights: two layers of 16 numbers, windows of 0.8 s."""
+    import torch
+
+    from voicenym.nets.words.whisper import KINDS, Whisper
+
+    folder = tmp_path_factory.mktemp("tiny-whisper")
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        network = Whisper(width=16, heads=2, layers=2, states=40, tokens=8, positions=8)
+        with torch.no_grad():
+            for name, value in network.named_parameters():
+                if "norm" not in name:
+                    value.copy_(0.3 * torch.randn(value.shape))
+    KINDS.save(network.eval(), folder, {})
+    return folder

@@ -39,6 +39,11 @@ PLACES = {  # in the order in which they run
     "semi-informed-fusion": "voicenym.attack.trained_attackers:SemiInformedFusion",
     "semi-informed-all-channels": "voicenym.attack.channel_attackers:SemiInformedAllChannels",
     "semi-informed-verifier": "voicenym.attack.trained_attackers:SemiInformedVerifier",
+    "semi-informed-two-branch": "voicenym.attack.two_branch_attacker:SemiInformedTwoBranch",
+    "asv-eval-2020": "voicenym.attack.asv_eval:AsvEval2020",
+    "asv-eval-2022": "voicenym.attack.asv_eval:AsvEval2022",
+    "asv-eval-2024": "voicenym.attack.asv_eval:AsvEval2024",
+    "asv-eval-2026": "voicenym.attack.asv_eval:AsvEval2026",
 }
 INVERTIBLE = "mcadams"
 """A system on which every kind of attacker can run."""

@@ -23,6 +23,8 @@ class AttackerTraining:
             utterance; one further key gives a voice for each speaker.
         config: name or file of the neural verifier's recipe.
         workers: processes that protect speech.
+        pretrained: two-branch verifier that ``voicenym train two-branch`` wrote; None where there
+            is none.
     """
 
     folder: Path
@@ -31,6 +33,7 @@ class AttackerTraining:
     voices: int = 3
     config: str = "attacker"
     workers: int = 1
+    pretrained: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,7 @@ class Resources:
         anonymized_pool: the same of the other people's recordings.
         published_enrolment: whether the enrolment is there under the user's key.
         original_pool: whether the other people's recordings are original speech.
+        named: parts of names of attackers that are asked for; some run only then.
     """
 
     system: str | None = None
@@ -67,6 +71,7 @@ class Resources:
     anonymized_pool: bool = False
     published_enrolment: bool = True
     original_pool: bool = True
+    named: tuple[str, ...] = ()
 
     @property
     def can_enrol(self) -> bool:

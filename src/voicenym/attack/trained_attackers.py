@@ -102,13 +102,12 @@ class TrainedAttacker(Attacker):
 
     def scores(self, scenario: Scenario, verifier: Verifier, embedder: Embedder) -> np.ndarray:
         trained = self.trained(scenario, embedder.left_out)
-        voices = self._voices(scenario)
         models = [
             enrolment_vectors(scenario, trained, embedder, transform)
-            for transform in voices[:-1] or voices
+            for transform in self.enrolment_voices(scenario)
         ]
         enrolment = [np.concatenate(vectors) for vectors in zip(*models, strict=True)]
-        return trained.score(enrolment, trial_vectors(scenario, trained, embedder))
+        return self.compared(trained, enrolment, trial_vectors(scenario, trained, embedder))
 
     def trained(self, scenario: Scenario, left_out: LeftOut) -> Verifier:
         """The verifier for a scenario; it is trained unless its folder holds it."""
@@ -117,10 +116,22 @@ class TrainedAttacker(Attacker):
             self._train(scenario, place, left_out)
         return self.stored(place)
 
+    def compared(
+        self, trained: Verifier, enrolment: Sequence[np.ndarray], trials: np.ndarray
+    ) -> np.ndarray:
+        """Scores ``[model, trial]`` of vectors: by the trained verifier's own back end."""
+        return trained.score(enrolment, trials)
+
     def _voices(self, scenario: Scenario) -> list[Transform]:
+        """Transforms of the pool to train on; held-out speakers have the first one's voices."""
         keys = candidate_keys(scenario.key, self.training.voices + 1)
         pers = ["utterance"] * self.training.voices + ["speaker"]
         return scenario.protection.with_keys(zip(keys, pers, strict=True))
+
+    def enrolment_voices(self, scenario: Scenario) -> list[Transform]:
+        """Transforms of the enrolment, whose vectors are all averaged."""
+        voices = self._voices(scenario)
+        return voices[:-1] or voices
 
     def place(self, scenario: Scenario) -> Path:
         """Folder of the verifier that is trained for a scenario; it may not exist yet."""

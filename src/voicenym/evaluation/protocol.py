@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import voicenym
+from voicenym.attack import two_branch_attacker
 from voicenym.attack.attacker_list import attackers as attackers_for
 from voicenym.attack.attacker_list import selected
 from voicenym.attack.attacker_resources import Resources
@@ -233,6 +234,7 @@ def _system(
             *caveats(attacks, statistics.name, target.system, has_pool(plan, target), plan.only),
             *(missing_files(resources_of(plan, target)) if target.system is None else ()),
             *(plan.file_notes if target.system is None else ()),
+            *(() if plan.only else two_branch_attacker.untried(plan.attacker_training)),
             *attacker_sanity.notes(attacks, plan.per),
             *obstacles.values(),
             *useful.notes,

@@ -105,4 +105,5 @@ def resources_of(
         there(pool),
         plan.published_enrolment or target.system is not None,
         plan.pool_is_original,
+        named=plan.only,
     )

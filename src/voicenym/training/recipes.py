@@ -49,6 +49,8 @@ _LIST = {
                     "Synthesizer of a pipeline, under frozen encoders."),
     "tokenizer": ("content.tokenizer_recipe:TokenizerRecipe",
                   "One codebook over the frames of a network."),
+    "two-branch": ("speakers.two_branch_recipe:TwoBranchRecipe",
+                   "Verifier of attackers: filterbanks and a frozen network."),
     "ubm": ("speakers.ubm_recipe:UbmRecipe",
             "Verifier: background model for GMM-UBM."),
     "units": ("content.units_recipe:UnitsRecipe",

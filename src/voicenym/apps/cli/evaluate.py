@@ -63,6 +63,7 @@ def evaluate(
     attacker_budget: str | None = options.ATTACKER_BUDGET,
     attacker_start: str = options.ATTACKER_START,
     attacker_config: str = options.ATTACKER_CONFIG,
+    attacker_pretrained: Path | None = options.ATTACKER_PRETRAINED,
     normaliser: str | None = options.NORMALISER,
     recogniser: str | None = options.RECOGNISER,
     weights: str | None = options.WEIGHTS,

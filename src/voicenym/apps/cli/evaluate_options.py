@@ -200,6 +200,15 @@ ATTACKER_CONFIG = typer.Option(
     rich_help_panel="Attackers",
     help="Configuration of this training.",
 )
+ATTACKER_PRETRAINED = typer.Option(
+    None,
+    "--attacker-pretrained",
+    rich_help_panel="Attackers",
+    help=(
+        "Folder of voicenym train two-branch: a verifier of filterbanks and a frozen network, "
+        "which an attacker with --attacker-budget adapts to each system."
+    ),
+)
 NORMALISER = typer.Option(
     None,
     "--normalise",

@@ -204,6 +204,7 @@ def _attacker_training(request: Request) -> AttackerTraining:
         None if request.attacker_start == "nothing" else request.attacker_start,
         config=request.attacker_config,
         workers=request.workers,
+        pretrained=request.attacker_pretrained,
     )
 
 

@@ -48,6 +48,7 @@ class Request:
     attacker_budget: str | None
     attacker_start: str
     attacker_config: str
+    attacker_pretrained: Path | None
     normaliser: str | None
     recogniser: str | None
     weights: str | None

@@ -15,6 +15,7 @@ KINDS: Kinds[Encoder] = Kinds(
     "speaker encoder",
     {
         "ecapa": "voicenym.nets.speakers.ecapa:Ecapa",
+        "two-branch": "voicenym.nets.speakers.two_branch:TwoBranch",
         "xvector": "voicenym.nets.speakers.xvector:XVector",
         "dvector": "voicenym.nets.speakers.dvector:DVector",
         "formant-pitch": "voicenym.nets.speakers.formant_pitch_encoder:Formants",

@@ -15,8 +15,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import numpy as np
+import numpy.typing as npt
+
 from voicenym.corpus.skipped import STRICT, LeftOut
 from voicenym.errors import DependencyError, VoicenymError
+from voicenym.verification.embedding_plda import ENCODER, EmbeddingPlda
 from voicenym.verification.encoder_verifier import EncoderVerifier, StoredEncoder
 from voicenym.verification.gmm_ubm import GMMUBM
 from voicenym.verification.ivector import IVector, SpeakerSpace
@@ -26,6 +30,7 @@ from voicenym.verification.voice_statistics import VoiceStatistics
 
 if TYPE_CHECKING:
     from voicenym.nets.speakers.speaker_encoder import Encoder
+    from voicenym.nets.speakers.two_branch import TwoBranch
     from voicenym.training.speakers.train_ubm import Spoken
     from voicenym.training.speakers.train_verifier import VerifierConfig
     from voicenym.training.speech.speech_cache import Utterance
@@ -33,6 +38,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 RECIPE = "attacker"
 """Recipe of a network's training unless the options name another."""
+TWO_BRANCH = "two-branch-attacker"
+"""Recipe of a two-branch network's training on features that are computed once."""
 CHECKPOINTS = "run"
 """Subfolder of a network's checkpoints and logs."""
 
@@ -150,10 +157,13 @@ def _encoder(
     from voicenym.nets.speakers.speaker_encoders import save
 
     recipe = network_recipe()
+    from voicenym.nets.speakers.two_branch import TwoBranch
     from voicenym.training.run.machine import Machine, fastest_precision
 
-    config = options.config(recipe.VerifierConfig, RECIPE)
     encoder = start.encoder()
+    if isinstance(encoder, TwoBranch) and not isinstance(options.recipe, recipe.VerifierConfig):
+        return _two_branch(encoder, speech, folder, held_out, options)
+    config = options.config(recipe.VerifierConfig, RECIPE)
     with _all_cores():
         outcome = recipe.train(
             encoder,
@@ -173,6 +183,82 @@ def _encoder(
         calibration=None if line is None else (line.slope, line.offset),
     )
     return TrainedVerifier(StoredEncoder(folder), tuple(outcome.curve))
+
+
+def _two_branch(
+    encoder: TwoBranch,
+    speech: Sequence[Utterance],
+    folder: Path,
+    held_out: Sequence[Utterance],
+    options: TrainingOptions,
+) -> TrainedVerifier:
+    """AAM-softmax training on features, which lie in files beside the speech."""
+    from voicenym.nets.speakers.speaker_encoders import save
+    from voicenym.training.run.machine import Machine, fastest_precision
+    from voicenym.training.speakers import train_two_branch as steps
+    from voicenym.training.speakers.stream_files import StreamFiles
+
+    config = options.config(steps.TwoBranchConfig, TWO_BRANCH)
+    with _all_cores():
+        files = StreamFiles(speech[0].path.parent / "features", encoder)
+        options.say(f"features of {len(speech) + len(held_out)} recordings")
+        learnt, watched = files.fill(speech), files.fill(held_out)
+        outcome = steps.train(
+            encoder,
+            learnt,
+            watched,
+            config,
+            folder / CHECKPOINTS,
+            seconds=options.seconds,
+            machine=Machine(precision=fastest_precision()),
+            say=options.say,
+        )
+    line = steps.calibrated(encoder, watched) if watched else None
+    save(
+        encoder,
+        folder,
+        card=options.card,
+        calibration=None if line is None else (line.slope, line.offset),
+    )
+    return TrainedVerifier(StoredEncoder(folder), tuple(outcome.curve))
+
+
+class WithPlda(Verifier):
+    """A network whose embeddings are to be compared by LDA and PLDA; it exists to be trained.
+
+    Args:
+        network: that the training starts from.
+    """
+
+    name = "network with LDA and PLDA, untrained"
+
+    def __init__(self, network: EncoderVerifier) -> None:
+        self.network = network
+        self.version = network.version
+
+    def embed(self, recordings: Sequence[npt.NDArray[np.float32]]) -> npt.NDArray[np.float32]:
+        return self.network.embed(recordings)
+
+
+@training_of.register(WithPlda)
+def _with_plda(
+    start: WithPlda,
+    speech: Sequence[Utterance],
+    folder: Path,
+    held_out: Sequence[Utterance],
+    options: TrainingOptions,
+) -> TrainedVerifier:
+    """The network, then LDA and PLDA on its embeddings of the same speech."""
+    from voicenym.verification.embedding_plda import save
+
+    network = train_verifier(start.network, speech, folder / ENCODER, held_out, options)
+    vectors = [network.verifier.embed([u.samples()])[0] for u in speech]
+    speakers = [utterance.speaker for utterance in speech]
+    space = SpeakerSpace.learn(np.stack(vectors), speakers)
+    save(space, folder)
+    count = len(set(speakers))
+    options.say(f"LDA to {len(space.projection)} dimensions and PLDA, from {count} speakers")
+    return TrainedVerifier(EmbeddingPlda(folder), network.curve)
 
 
 @training_of.register(GMMUBM)

@@ -1,0 +1,88 @@
+"""Rendering of a corpus by many systems under many keys, for the pre-training of attackers.
+
+Each recording is anonymized by a system that is drawn for it, with a voice for each utterance. A
+verifier that learns from such speech finds what systems leave of a speaker, whichever of them is
+attacked later.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+import numpy as np
+
+from voicenym.anonymizer import load
+from voicenym.corpus.recording import Recording
+from voicenym.corpus.transforms import ORIGINAL, Anonymize, Transform
+from voicenym.errors import VoicenymError
+from voicenym.pseudonym import Key
+
+UNCHANGED = "original"
+"""Name among the systems for speech as it is."""
+SYSTEMS = (
+    UNCHANGED,
+    "mcadams",
+    "mcadams-radius",
+    "vtln",
+    "formant",
+    "pv-tsm",
+    "recast",
+    "vcloak",
+    "base",
+)
+"""Systems that need no weights but those of this package."""
+
+
+@dataclass(frozen=True)
+class ManySystems:
+    """A :class:`~voicenym.training.speech.speech_cache.Rendering` by a system for each recording.
+
+    System and key depend on seed, number and the recording's name alone. The keys are no secret,
+    because nothing is published that they make.
+
+    Args:
+        systems: names, or :data:`UNCHANGED`.
+        seed: of the draws.
+        number: of the rendering; another one draws other systems and other voices.
+
+    Raises:
+        VoicenymError: no system, or one that there is not, or one without its weights.
+
+    Example:
+        >>> many = ManySystems(("mcadams", "vtln"), seed=1)
+        >>> names = (many.system_of(f"utterance-{i}") for i in range(20))
+        >>> sorted(set(names))
+        ['mcadams', 'vtln']
+    """
+
+    systems: tuple[str, ...] = SYSTEMS
+    seed: int = 0
+    number: int = 0
+
+    def __post_init__(self) -> None:
+        if not self.systems:
+            raise VoicenymError("systems: name one at least, such as mcadams")
+        for name in self.systems:
+            if name != UNCHANGED:
+                load(name)
+
+    def system_of(self, name: str) -> str:
+        """The system that anonymizes the recording of a name."""
+        drawn = hashlib.sha256(f"{self.seed} {self.number} {name}".encode()).digest()
+        return self.systems[int.from_bytes(drawn[:8], "big") % len(self.systems)]
+
+    def transform(self, recording: Recording) -> Transform:
+        """The transform of a recording: its system, under the key of this rendering."""
+        system = self.system_of(recording.name)
+        if system == UNCHANGED:
+            return ORIGINAL
+        text = f"voicenym pre-training {self.seed} {self.number}"
+        key = Key(hashlib.sha256(text.encode()).digest(), None)
+        return Transform((Anonymize(system, key, "utterance"),))
+
+    def identity(self, recording: Recording) -> str:
+        return self.transform(recording).identity(recording)
+
+    def __call__(self, recording: Recording) -> np.ndarray:
+        return self.transform(recording)(recording)
