@@ -33,9 +33,16 @@ SMALL = {
     " --no-denoise",
     "verifier": "--steps 2 --batch 4 --workers 0",
     "hybrid": "--steps 2 --batch 2 --workers 0",
-    "resynthesis": "--steps 1 --batch 2 --workers 0",
+    "resynthesis": "--config ./resynthesis.yaml --steps 1 --workers 0",
 }
 """Options that make a tutorial's command small; they are added at its end."""
+RESYNTHESIS = """
+content: {width: 8, inner: 12, blocks: 1, size: 4}
+options: {width: 16, inner: 24, blocks: 1, lookahead: 3, speaker_width: 8}
+rank: 2
+seconds: 0.5
+batch: 2
+"""
 BRIEF = "--attacker-budget 1s --attacker-config ./small.yaml --attacker verifier"
 
 
@@ -122,6 +129,7 @@ def small(desk: Path, sample: Path) -> Path:
     speakers(sample, desk / "test", (0.96, 1.06), texts=1)
     shutil.copy(desk / "test" / "test1" / "a.wav", desk / "talk.wav")
     (desk / "small.yaml").write_text("batch: 4\nsteps: 2\nseconds: 0.5\n")
+    (desk / "resynthesis.yaml").write_text(RESYNTHESIS)
     return desk
 
 
