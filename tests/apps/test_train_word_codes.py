@@ -93,9 +93,29 @@ def test_codes_are_trained_kept_and_gone_on_from(run, corpus):
     torch.testing.assert_close(
         content.codes.quantizer.books[0](frames[0])[1], frames[0], atol=1e-3, rtol=1e-3
     )
+    given = ("models", "word-codes", "--whisper", "./whisper")
+    done = CliRunner().invoke(app, [*given, "--codes", "codes", "-o", "content"])
+    assert done.exit_code == 0, done.output
+    assert "word-codes, 25 codes of 8 a second" in done.output
+    again = content_encoders.load(corpus / "content")
+    with torch.inference_mode():
+        torch.testing.assert_close(again(torch.ones(1, 9_600)), content(torch.ones(1, 9_600)))
     more = ("--from", "codes", "-o", "more", "--states", "states", "--shelf", "shelf")
     done = run(*more, "--steps", 4)
     assert done.exit_code == 0, done.output
+
+
+def test_the_bundled_codes_are_of_tiny_en(corpus, monkeypatch):
+    monkeypatch.chdir(corpus)
+    codes = word_codes.load(word_codes.SMALL)
+    assert codes.initialised
+    assert (codes.sizes.states, codes.sizes.window, codes.rate) == (384, 1500, 25.0)
+    used = codes.codes(torch.randn(1500, 384, generator=torch.Generator().manual_seed(0)))
+    assert len(used.unique()) > 50
+    given = ("models", "word-codes", "--whisper", "./whisper", "-o", "none")
+    done = CliRunner().invoke(app, given)
+    assert done.exit_code == 1
+    assert "not the Whisper of these codes" in str(done.exception)
 
 
 def test_codes_of_another_whisper_are_refused(run, corpus):

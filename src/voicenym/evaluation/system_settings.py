@@ -66,7 +66,7 @@ def label(name: str, parameters: Mapping[str, Any], weights: str = "") -> str:
     Example:
         >>> label("mcadams", {"high": 0.8, "low": 0.8}), label("mcadams", {})
         ('mcadams:high=0.8,low=0.8', 'mcadams')
-        >>> label("base", {"weights": "/home/me/mine"}, "0123456789abcdef")
+        >>> label("base", {"weights": "/elsewhere/mine"}, "0123456789abcdef")
         'base:weights=mine@01234567'
     """
     if not parameters:

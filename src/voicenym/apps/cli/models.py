@@ -12,6 +12,7 @@ from voicenym.apps.cli import tables
 from voicenym.apps.cli.assemble import assemble
 from voicenym.apps.cli.command_group import command, new_app
 from voicenym.apps.cli.tables import Column, field
+from voicenym.errors import VoicenymError
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -150,6 +151,38 @@ def formants(
     encoder = make("formant-pitch", {"formants": count})
     save(encoder, output, {"what": "medians of F0 and formants in Hz, measured; nothing is learnt"})
     typer.echo(f"{output}: {encoder.kind}, {encoder.size} frequencies in Hz")
+
+
+@command(
+    app, "voicenym models word-codes -o content/", "voicenym models word-codes --codes my/ -o c/"
+)
+def word_codes(
+    output: Path = typer.Option(..., "--output", "-o", help="Folder to write."),
+    whisper: str = typer.Option(
+        "whisper-tiny.en",
+        "--whisper",
+        help="The Whisper of the codes: a name of models list, or a folder as ./FOLDER.",
+    ),
+    codes: Path | None = typer.Option(
+        None, "--codes", help="Of train word-codes; default: the bundled ones, of tiny.en."
+    ),
+) -> None:
+    """Write the content encoder of word codes: Whisper's encoder and the bottleneck behind it."""
+    from voicenym.nets.content import content_encoders
+    from voicenym.nets.content import word_codes as bottlenecks
+    from voicenym.nets.hub import place_of
+    from voicenym.nets.words.whisper_published import published
+    from voicenym.nets.words.word_code_content import WordCodeContent
+
+    bottleneck = bottlenecks.load(codes or bottlenecks.SMALL)
+    try:
+        content = WordCodeContent.of(published(Path(place_of(whisper))).network, bottleneck)
+    except ValueError as error:
+        raise VoicenymError(f"{whisper}: not the Whisper of these codes ({error})") from None
+    card = {"encoder": whisper, "codes": str(codes or bottlenecks.SMALL.name)}
+    content_encoders.save(content, output, card, half=True)
+    rate, size = bottleneck.rate, bottleneck.sizes.entries
+    typer.echo(f"{output}: {content.kind}, {rate:g} codes of {size} a second")
 
 
 def _asked(published: Published) -> bool:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
@@ -22,6 +23,8 @@ from voicenym.nets.convnext import Block
 from voicenym.nets.masked_batch import valid
 from voicenym.nets.streaming import Conv
 
+SMALL = Path(__file__).parent / "bundled" / "word-codes-tiny.en"
+"""Folder of the bundled codes, of the states of Whisper tiny.en."""
 STATES_PER_SECOND = 50.0
 """Rate of Whisper's encoder states."""
 SLOWEST = 10_000.0

@@ -111,7 +111,7 @@ def published(place: Path, *, languages: bool = False) -> Published:
 
 def _english(network: Whisper, place: Path) -> None:
     """Refuses a model of several languages."""
-    if network.sizes.tokens != ENGLISH:
+    if network.sizes.tokens > ENGLISH:
         raise VoicenymError(
             f"{place}: a Whisper of several languages ({network.sizes.tokens} tokens); give one of "
             "English, such as tiny.en"

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from voicenym.training.speech.speech_cache import Utterance
 
 
+BUNDLED = "bundled"
+"""Name of the bundled codes, to go on from."""
 CONTENT = "content"
 """Folder of the content encoder, Whisper's encoder and the codes, within the output folder."""
 
@@ -27,7 +29,7 @@ class WordCodesRecipe(SpeechRecipe):
     Args:
         whisper: A Whisper of English: a name of models list, or a folder as ./FOLDER (ours, the
             hub's, or CTranslate2's).
-        start: Folder of codes to go on from.
+        start: Folder of codes to go on from; 'bundled' for those of the package, of tiny.en.
         states: Folder for Whisper's states; default: within the output folder.
         prepare: Keep the states, and train nothing.
     """
@@ -59,7 +61,8 @@ class WordCodesRecipe(SpeechRecipe):
         say = report.say
         whisper = published(Path(place_of(self.whisper)))
         network = whisper.network
-        made = steps.new(config, network) if self.start is None else codes.load(self.start)
+        start = codes.SMALL if self.start == Path(BUNDLED) else self.start
+        made = steps.new(config, network) if start is None else codes.load(start)
         if (made.sizes.states, made.sizes.window) != (network.sizes.width, network.sizes.states):
             raise VoicenymError(f"{self.start}: codes of another Whisper's states; give that one")
         device = "cuda" if resources["machine"].cuda else "cpu"

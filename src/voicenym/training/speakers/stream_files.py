@@ -52,7 +52,7 @@ class StreamFile:
 
     def read(self, start: int = 0, count: int | None = None) -> Streams:
         """So many states from ``start`` on, at most, with their filterbanks, float16."""
-        whole = np.load(self.path, mmap_mode="r")
+        whole = np.load(self.path, mmap_mode="r", allow_pickle=False)
         part = np.array(whole[start : None if count is None else start + count])
         fbank, states = np.split(part, [EVERY * BANDS], axis=1)
         return fbank.reshape(-1, BANDS), states.reshape(-1, self.layers, self.width)
