@@ -29,7 +29,10 @@ def test_an_inner_method_keeps_its_commas():
 
 
 def test_folders_are_named_by_the_digest_and_not_by_where_they_are():
-    places = {"weights": "/elsewhere/ann/secret/mine/", "identity": "selection:pool=../a/pool,world=5"}
+    places = {
+        "weights": "/elsewhere/ann/secret/mine/",
+        "identity": "selection:pool=../a/pool,world=5",
+    }
     shown = label("base", places, "0123456789abcdef")
     assert shown == "base:identity=(selection:pool=pool@01234567,world=5),weights=mine@01234567"
     other = label("base", {**places, "weights": "/elsewhere/mine"}, "fedcba9876543210")
