@@ -18,6 +18,7 @@ from voicenym.attack.normalised_scores import Normalised
 from voicenym.attack.scenario import Protection, Scenario
 from voicenym.attack.trained_attackers import TrainedAttacker
 from voicenym.corpus.embedder import Embedder
+from voicenym.errors import VoicenymError
 from voicenym.evaluation import reported_metrics
 from voicenym.evaluation.protection import Attacked, split
 from voicenym.evaluation.reported_metrics import headline
@@ -71,7 +72,12 @@ def checked(
             for verifier in verifiers[:1] if attacker.trains_verifier else verifiers:
                 who = attacker.verifier_name(verifier)
                 say(f"{name}: {attacker.name}, {who}")
-                scores = brief.scores(control, verifier, embedder)
+                try:
+                    scores = brief.scores(control, verifier, embedder)
+                except VoicenymError as error:
+                    # a pool that has enough speech in two voices may not have it in one
+                    say(f"{name}: {attacker.name}, {who}, is not checked: {error}")
+                    continue
                 numbers = TrialScores(*split(scores, trials), None, replicates=REPLICATES)
                 eer = reported_metrics.measure(numbers, only=lambda one: one is headline())
                 own = Control(name, eer[headline().name])
