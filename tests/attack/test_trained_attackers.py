@@ -124,10 +124,7 @@ def test_statistics_are_trained_once_and_add_up(voice, training, spectrum, tmp_p
         told = len(said)
         np.testing.assert_array_equal(attacker.scores(scenario, spectrum, embedder), scores)
     assert len(said) == told > 0
-    assert said[0].startswith("semi-informed (verifier trained): protecting ")
-    assert said[1].startswith("semi-informed (verifier trained): training, up to 60 min, on ")
     assert all(line.startswith(attacker.name) for line in said), "what is trained"
-    assert any("step 6, " in line and " min: " in line for line in said), "and for how long"
     assert attacker.training_curve(scenario) == []
     assert attacker.place(scenario) != SemiInformedVerifier(training).place(scenario)
     prosody = SemiInformedProsody(training, said.append)

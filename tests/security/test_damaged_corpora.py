@@ -113,7 +113,7 @@ def test_evaluate_leaves_out_what_is_damaged_names_it_and_counts_it(desk, tmp_pa
     assert "more than a tenth" in found.warnings[0]
     assert np.isfinite(found.systems[0].attacks[0].eer.value)
     page = (report / "index.html").read_text()
-    assert "<h2>Left out</h2>" in page
+    assert "<h3>Left out</h3>" in page
     for kind in REASONS:
         assert f"{kind}: " in page
 

@@ -121,7 +121,7 @@ def test_a_live_stream_hears_who_speaks_after_a_second(folders, speech):
 def test_a_codec_that_looks_ahead_needs_the_recording_first(folders):
     system = load("musa", weights=str(folders["whole"]))
     assert not system.profile_optional
-    with pytest.raises(AudioError, match="hear the whole recording first"):
+    with pytest.raises(AudioError, match="analyse the whole recording first"):
         system.stream(KEY.pseudonym("a"), 16_000)
 
 

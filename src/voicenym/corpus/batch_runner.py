@@ -56,8 +56,8 @@ def run(
         CorpusError: another run works on the folder, or an earlier one made it otherwise.
         VoicenymError: the system cannot work at all.
     """
-    if job.opaque:  # by drawn names, so that no order reveals the original ones items =
-        sorted(items, key=lambda item: item.target)
+    if job.opaque:  # by drawn names, so that no order reveals the original ones
+        items = sorted(items, key=lambda item: item.target)
     summary = Summary()
     with LocalRunState(job.log) if state is None else state as state:
         _check_stamps(job, items, state)

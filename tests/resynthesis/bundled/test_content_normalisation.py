@@ -157,7 +157,7 @@ def test_a_live_stream_comes_to_the_file_s_map(parts):
     who = Voice(torch.ones(1, 8), torch.full((1,), 5.0), torch.full((1,), 0.2), torch.arange(1))
     core = ResynthesisCore(parts, who, None)
     core.push(signal)
-    found = parts.everybody.map(core._said_so_far)
+    found = parts.everybody.map(core._content_sums)
     torch.testing.assert_close(found.mean, known.mean, atol=0.05, rtol=0)
     torch.testing.assert_close(found.matrix, known.matrix, atol=0.25, rtol=0.1)
 

@@ -173,7 +173,7 @@ def test_every_part_learns_from_its_own_loss(heard):
     module = Coding(recipe.new(CONFIG), 4, 2, CONFIG)
     crops = CodecCrops(heard, 0.2, 320, 4, 0)
     batch = Segments(*(torch.stack(x) for x in zip(*(crops[i] for i in range(4)), strict=True)))
-    lost, fake = module.lost(batch, torch.Generator().manual_seed(0))
+    lost, fake = module.losses(batch, torch.Generator().manual_seed(0))
     assert fake.shape == batch.samples.shape
 
     def reached(name):
@@ -199,7 +199,7 @@ def test_ablations_leave_a_loss_out(heard):
     module = Coding(recipe.new(config), 4, 0, config)
     crops = CodecCrops(heard, 0.2, 320, 2, 0)
     batch = Segments(*(torch.stack(x) for x in zip(crops[0], crops[1], strict=True)))
-    lost, _ = module.lost(batch, torch.Generator().manual_seed(0))
+    lost, _ = module.losses(batch, torch.Generator().manual_seed(0))
     assert set(lost) == {"rebuilding", "commitment"}
 
 

@@ -10,8 +10,11 @@ from typing import Any, TypeVar
 
 from voicenym.errors import DependencyError, VoicenymError
 from voicenym.nets.names_and_paths import hint, is_path
+from voicenym.registry.grammar import near, quoted_name
 
 T = TypeVar("T")
+MOST_LISTED = 400
+"""Characters of a list of fields in a message; a longer one is left to the command's help."""
 FORMER = {"base-evened.yaml": "base-normalised.yaml"}
 """Bundled configurations, by the names of earlier releases."""
 
@@ -20,6 +23,11 @@ def bundled() -> list[str]:
     """Names of the configurations that come with the package."""
     folder = files("voicenym.training") / "configs"
     return sorted(p.name for p in folder.iterdir() if p.name.endswith(".yaml"))
+
+
+def _names() -> str:
+    """The bundled configurations, as they are given on a command line."""
+    return ", ".join(name.removesuffix(".yaml") for name in bundled())
 
 
 def load(name: str, kind: type[T]) -> T:
@@ -43,7 +51,7 @@ def load(name: str, kind: type[T]) -> T:
             why = error.strerror if isinstance(error, OSError) else "it is no text in UTF-8"
             raise VoicenymError(
                 f"{name}: cannot be read as a configuration ({why}); give a YAML file, or one "
-                f"of: {', '.join(bundled())}"
+                f"of: {_names()}"
             ) from None
     else:
         short = name if name.endswith(".yaml") else f"{name}.yaml"
@@ -51,8 +59,7 @@ def load(name: str, kind: type[T]) -> T:
         if short not in bundled():
             raise VoicenymError(
                 f"{name}: no such configuration; give a YAML file, or one of: "
-                + ", ".join(bundled())
-                + hint(name)
+                f"{_names()}{hint(name)}"
             )
         text = (files("voicenym.training") / "configs" / short).read_text("utf-8")
     try:
@@ -80,7 +87,15 @@ def build(kind: type[T], values: Any, name: str) -> T:
     fields: dict[str, Any] = {field.name: field for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
     unknown = sorted(map(str, set(values) - set(fields)))
     if unknown:
-        raise VoicenymError(f"{name}: no field {unknown[0]!r}; there are: {', '.join(fields)}")
+        there = ", ".join(fields)
+        listed = (
+            f"there are: {there}"
+            if len(there) <= MOST_LISTED
+            else ("voicenym train RECIPE --help lists them")
+        )
+        raise VoicenymError(
+            f"{name}: no field {quoted_name(unknown[0])}{near(unknown[0], fields)}; {listed}"
+        )
     filled: dict[str, Any] = {}
     for key, value in values.items():
         default = _default(fields[key])

@@ -95,7 +95,7 @@ class StreamFiles:
             if not path.is_file():
                 self._compute(utterance, path)
             progress(1)
-            length = len(np.load(path, mmap_mode="r"))
+            length = len(np.load(path, mmap_mode="r", allow_pickle=False))
             yield StreamFile(utterance.recording, path, layers, width, length)
 
     @torch.inference_mode()
