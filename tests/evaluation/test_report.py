@@ -134,6 +134,15 @@ def test_the_first_page_is_a_sentence_a_system_a_figure_and_a_table(found, sourc
         assert not re.search(r"\. [A-Z]", sentence), "one sentence"
 
 
+def test_the_failure_of_a_weak_attacker_is_no_protection():
+    weak = attacked(45.0, 40.0, 50.0, knows="does not know", informed=False)
+    assert "bent was attacked by nobody who knows it, which is no protection shown" in said(
+        one(weak)
+    )
+    assert "bent resists the attackers tried here" in said(one(weak, attacked(46.0, 41.0, 51.0)))
+    assert "no protection shown" in said(one(weak, attacked(1.0, holds_key=True)))
+
+
 def test_a_bounded_figure_says_so_in_its_sentence():
     note = "the semi-informed attacker was not tried, and figures are upper bounds"
     assert "of cases (28.0 to 32.0 %), which is an upper bound, and words" in said(

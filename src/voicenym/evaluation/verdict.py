@@ -64,6 +64,12 @@ def in_a_sentence(system: SystemResults, original: Measured | None, words: str) 
         return f'<li class="verdict">{name} was not attacked.</li>'
     style, _ = grade(system)
     top = system.strongest
+    judged = VERBS[style]
+    if top.broken:
+        judged = "is not judged, since every attacker is broken"
+    elif not any(a.informed and not a.holds_key and not a.broken for a in system.attacks):
+        # a weak attacker's failure is no protection
+        judged = "was attacked by nobody who knows it, which is no protection shown"
     bound = ", which is an upper bound," if bounded(system) else ""
     wrong = "words were not measured"
     if (rate := system.utility.get(words)) is not None:
@@ -72,7 +78,7 @@ def in_a_sentence(system: SystemResults, original: Measured | None, words: str) 
         inside = f" ({limits}{before})" if limits else before and f" ({before[2:]})"
         wrong = f"a recogniser gets {number(rate.value, 1)}&nbsp;% of the words wrong{inside}"
     return (
-        f'<li class="verdict {style}">{name} {VERBS[style]}: the strongest attacker, '
+        f'<li class="verdict {style}">{name} {judged}: the strongest attacker, '
         f"{escape(top.attacker)}, errs in <b>{number(top.eer.value, 1)}&nbsp;%</b> of cases"
         f"{_limits(top.eer)}{bound or ','} and {wrong}.</li>"
     )
