@@ -12,14 +12,13 @@ from scipy.signal import lfilter
 from voicenym import Key
 from voicenym.attack import channel_attackers
 from voicenym.attack.attacker_resources import AttackerTraining, Resources
+from voicenym.attack.branch_weights import Measured, trained
 from voicenym.attack.channel_attackers import (
     ChannelAttacker,
-    Measured,
     SemiInformedProsodyAndTiming,
     SemiInformedRoom,
     SemiInformedTiming,
     SemiInformedWords,
-    trained,
 )
 from voicenym.attack.channel_branches import Branch
 from voicenym.attack.channel_extractors import (

@@ -1,23 +1,21 @@
 """Attackers of single channels, and the fusion of all channels.
 
 Each measures one channel of speech that it protects under its own keys, learns from other people
-which measures tell speakers apart, and compares enrolment and trials by them. Where an attacker has
-several branches, logistic regression fuses them, with weights from trials among the pool's own
-speakers: a quarter of them at a time, compared by what the other three quarters taught.
+which measures differ between speakers, and compares enrolment and trials by them. Where an attacker
+has several branches, it fuses them (:mod:`voicenym.attack.branch_weights`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from voicenym.attack import channel_branches
 from voicenym.attack.attacker_resources import Resources
+from voicenym.attack.branch_weights import FOLDS, Measured, fused, trained
 from voicenym.attack.channel_branches import Branch
 from voicenym.attack.channel_extractors import PlainIVectors
-from voicenym.attack.logistic_fusion import LogisticFusion
 from voicenym.attack.scenario import Scenario
 from voicenym.attack.stored_speech import stored
 from voicenym.attack.trained_attackers import SemiInformedIVectors, TrainedAttacker
@@ -26,34 +24,8 @@ from voicenym.corpus.recording import Recording
 from voicenym.corpus.transforms import Transform
 from voicenym.errors import CorpusError
 from voicenym.recognition import segment_decoding
-from voicenym.verification.scoring import Array, Backend
+from voicenym.verification.scoring import Array
 from voicenym.verification.verifier import Verifier
-
-FOLDS = 4
-"""Parts of the pool's speakers, each compared by what the others taught."""
-
-
-@dataclass(frozen=True)
-class Measured:
-    """Measures of recordings under several keys.
-
-    Args:
-        numbers: ``[row, measure]``.
-        speakers: of each row.
-        names: of each row's recording.
-        voices: of each row, the number of the key.
-    """
-
-    numbers: Array
-    speakers: np.ndarray
-    names: np.ndarray
-    voices: np.ndarray
-
-    def of(self, rows: np.ndarray) -> Measured:
-        """Some of the rows."""
-        return Measured(
-            self.numbers[rows], self.speakers[rows], self.names[rows], self.voices[rows]
-        )
 
 
 @dataclass(frozen=True)
@@ -143,82 +115,6 @@ class ChannelAttacker(TrainedAttacker):
         for model, own in zip(scenario.models, by_model, strict=True):
             vectors = [next(found) for _ in model.recordings]
             own += [vector for vector in vectors if not isinstance(vector, str)]
-
-
-def trained(branch: Branch, pool: Measured) -> Backend:
-    """The branch's back end, fitted to the pool's measures.
-
-    Where the channel does not depend on the key, the n-th recording of a speaker is that under the
-    n-th key, and so on in turn.
-    """
-    if branch.keeps:
-        turn = np.zeros(len(pool.names), dtype=int)
-        for speaker in np.unique(pool.speakers):
-            own = pool.speakers == speaker
-            turn[own] = np.unique(pool.names[own], return_inverse=True)[1]
-        keys = np.unique(pool.voices)
-        pool = pool.of(pool.voices == keys[turn % len(keys)])
-    return branch.train(pool.numbers, pool.speakers.tolist())
-
-
-def fused(branches: Sequence[Branch], pools: Sequence[Measured], per: str) -> LogisticFusion:
-    """Weights of branches, from trials among the pool's speakers.
-
-    Half of a speaker's recordings, under the keys per utterance, enrol; the others are trials under
-    the key that draws voices as the user does.
-
-    Args:
-        branches: to fuse.
-        pools: the pool's measures by each branch.
-        per: how the user draws voices, ``speaker`` or ``utterance``.
-
-    Raises:
-        CorpusError: no speaker of the pool has two recordings.
-    """
-    last = int(max(pool.voices.max() for pool in pools))
-    trial_voice = last if per == "speaker" else 0
-    enrolled = {*range(last)} - {trial_voice} or {0}
-    rows = set.intersection(
-        *({*zip(pool.names.tolist(), pool.voices.tolist(), strict=True)} for pool in pools)
-    )
-    speakers = np.unique(pools[0].speakers)
-    folds = [set(speakers[first::FOLDS].tolist()) for first in range(FOLDS)]
-    columns, target = [], np.empty(0, dtype=bool)
-    for branch, pool in zip(branches, pools, strict=True):
-        pairs = zip(pool.names.tolist(), pool.voices.tolist(), strict=True)
-        common = pool.of(np.array([pair in rows for pair in pairs]))
-        parts, labels = [], []
-        for fold in folds:
-            inside = np.array([speaker in fold for speaker in common.speakers])
-            rest = common.of(~inside)
-            back_end = trained(branch, rest)
-            models, names, trials, trial_names = _trials(common.of(inside), enrolled, trial_voice)
-            if models and len(trials):
-                parts.append(back_end.score(models, trials).ravel())
-                labels.append((np.array(names)[:, None] == trial_names[None]).ravel())
-        if not parts:
-            raise CorpusError("no speaker of the pool has two recordings; give more with --pool")
-        columns.append(np.concatenate(parts))
-        target = np.concatenate(labels)
-    return LogisticFusion.fit(np.stack(columns, axis=1), target)
-
-
-def _trials(
-    part: Measured, voices: set[int], trial_voice: int
-) -> tuple[list[Array], list[str], Array, np.ndarray]:
-    """Models and their speakers, and trials and theirs."""
-    models, names, chosen = [], [], np.zeros(len(part.names), dtype=bool)
-    for speaker in np.unique(part.speakers):
-        own = part.speakers == speaker
-        recordings = np.unique(part.names[own])
-        first = set(recordings[: (len(recordings) + 1) // 2].tolist())
-        inside = np.array([name in first for name in part.names]) & own
-        rows = inside & np.isin(part.voices, list(voices))
-        if rows.any():
-            models.append(part.numbers[rows])
-            names.append(str(speaker))
-            chosen |= own & ~inside & (part.voices == trial_voice)
-    return models, names, part.numbers[chosen], part.speakers[chosen]
 
 
 @dataclass(frozen=True)
