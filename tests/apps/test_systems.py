@@ -78,7 +78,10 @@ def test_the_end_of_a_run_states_protection_and_price():
     assert f"EER {top.value:.1f} [{top.low:.1f}, {top.high:.1f}] %" in first
     assert top.condition.partition(",")[0] in first
     before = {figure.metric: figure.value for figure in card.figures_without}
-    assert f"WER {wer.value:.1f} % ({before['WER']:.1f} before), DNSMOS" in price
+    wide = f"WER {wer.value:.1f} [{wer.low:.1f}, {wer.high:.1f}] %"
+    speakers = wer.data.rpartition(", ")[2]
+    assert wer.data != top.data, "words are measured on fewer speakers, which the line says"
+    assert f"{wide} ({before['WER']:.1f} before) on {speakers}, DNSMOS" in price
     assert "voicenym systems base" in more
     (unknown,) = measured.summary(system_class("b1a").card)
     assert "not measured" in unknown

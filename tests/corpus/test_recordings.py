@@ -39,6 +39,15 @@ def test_a_recording_of_nobody_is_named(tree):
         recordings(tree)
 
 
+def test_a_folder_that_names_nobody_gets_a_cure(tmp_path):
+    touch(tmp_path / "a.wav")
+    touch(tmp_path / "b.wav")
+    with pytest.raises(CorpusError, match=r"no speaker's folder.*SPEAKER/UTTERANCE.wav.*manifest"):
+        recordings(tmp_path)
+    with pytest.raises(CorpusError, match="speaker-level 2 needs"):
+        recordings(tmp_path, level=2)
+
+
 def test_folders_that_can_be_read_in_two_ways_are_asked_about(tmp_path):
     """The rule is that of voicenym anonymize."""
     for name in ("train/ann/1.wav", "dev/bob/1.wav", "dev/cid/1.wav"):

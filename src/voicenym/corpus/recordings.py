@@ -155,6 +155,12 @@ def _tree(root: Path, level: int | None, left_out: LeftOut) -> list[Recording]:
     """``SPEAKER/.../UTTERANCE.wav``: the first folder below the root is the speaker."""
     paths = walk(root, links=True).recordings
     inner = [path.relative_to(root) for path in paths]
+    if level is None and inner and all(len(path.parts) == 1 for path in inner):
+        raise CorpusError(
+            f"{root}: its recordings lie in no speaker's folder, so that nobody knows who speaks; "
+            f"arrange them as {root}/SPEAKER/UTTERANCE{paths[0].suffix}, or list them in a "
+            "manifest.tsv there"
+        )
     people = by_folders(root, inner, level or _least(inner), alone=False, cure=CURE)
     found = []
     for path, place, speaker in zip(paths, inner, people, strict=True):

@@ -78,7 +78,9 @@ def summary(card: Card) -> list[str]:
         figure = metric(card, name)
         if figure is not None:
             old = f" ({before[name].value:.{digits}f} before)" if name in before else ""
-            prices.append(f"{name} {figure.value:.{digits}f}{unit}{old}")
+            # words may be measured on fewer speakers than the attackers
+            where = f" on {figure.data.rpartition(', ')[2]}" if figure.data != top.data else ""
+            prices.append(f"{name} {value(figure, digits)}{unit}{old}{where}")
     if prices:
         lines.append(f"price: {', '.join(prices)}")
     return [*lines, f"measured on {top.data}; more: voicenym systems {card.name}"]
