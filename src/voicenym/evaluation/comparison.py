@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from voicenym.evaluation.grades import ungraded
 from voicenym.evaluation.reported_metrics import headline, metrics
 from voicenym.evaluation.results import Evaluation, Measured
 from voicenym.evaluation.saved_scores import SavedScores
@@ -143,7 +144,8 @@ class Comparison:
 
     Args:
         metrics: that are compared, the headline first.
-        systems: a record each: ``system``, the strongest ``attacker``, and ``figures`` by metric.
+        systems: a record each: ``system``, the strongest ``attacker``, and ``figures`` by metric;
+            attackers' figures of graded systems only (:mod:`voicenym.evaluation.grades`).
         differences: of all pairs, by the tested figure.
         notes: sentences on the data and on the tests.
     """
@@ -165,22 +167,19 @@ def compared(reports: Sequence[Named], replicates: int = 1000) -> Comparison:
     others = [metric for metric in metrics() if metric.display.compared and metric is not first]
     systems: list[dict[str, Any]] = []
     tested: dict[str, list[Compared]] = {}
+    notes: list[str] = []
     for report, evaluation, *more in reports:
         saved = more[0] if more and more[0] is not None else NOTHING
         for system in evaluation.systems:
             name = _plain(f"{report}: {system.name}")
-            top = system.strongest
-            figures = {**system.utility, **top.figures}
-            record = {"system": name, "attacker": _plain(top.attacker)}
-            systems.append(
-                {
-                    **record,
-                    "figures": {
-                        first.name: top.eer,
-                        **{m.name: figures[m.name] for m in others if m.name in figures},
-                    },
-                }
-            )
+            if why := ungraded(system):
+                who, figures = "not graded", system.utility
+                notes.append(f"{name} is not graded, since {why}.")
+            else:
+                who = _plain(system.strongest.attacker)
+                figures = {**system.utility, **system.strongest.figures}
+            shown = {m.name: figures[m.name] for m in (first, *others) if m.name in figures}
+            systems.append({"system": name, "attacker": who, "figures": shown})
             for metric in (first, *others):
                 if metric.redraw is not None and metric.name in figures:
                     drawn = saved.drawn(metric, system.name)
@@ -188,7 +187,6 @@ def compared(reports: Sequence[Named], replicates: int = 1000) -> Comparison:
                     tested.setdefault(_what(metric), []).append(entry)
     found = {what: differences(rates, replicates) for what, rates in tested.items()}
     found = {what: pairs for what, pairs in found.items() if pairs}
-    notes = []
     data = {_plain(report[1].data) for report in reports}
     if len(data) > 1:
         notes.append(f"Different data ({'; '.join(sorted(data))}): compare with care.")

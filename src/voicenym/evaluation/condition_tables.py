@@ -60,7 +60,7 @@ def tables(evaluation: Evaluation) -> list[str]:
 
 def identity(system: SystemResults, evaluation: Evaluation) -> str:
     """Figures of trial scores by condition, for three attackers."""
-    attacks = [attack for attack in system.attacks if not attack.holds_key]
+    attacks = [attack for attack in system.attacks if not (attack.holds_key or attack.broken)]
     if not attacks:
         return ""
     rows: list[tuple[str, str, AttackFigures | None, bool]] = []

@@ -14,10 +14,13 @@ SHARED_TEXTS = (
 
 
 def leaks(attacks: Sequence[AttackFigures]) -> dict[str, AttackFigures]:
-    """The strongest attack without the key by channel, fusions among them, lowest EER first."""
+    """The strongest attack without the key by channel, fusions among them, lowest EER first.
+
+    Broken attacks are left out.
+    """
     found: dict[str, AttackFigures] = {}
     for attack in sorted(attacks, key=lambda a: a.eer.value):
-        if not attack.holds_key:
+        if not (attack.holds_key or attack.broken):
             found.setdefault(channel_of(attack.attacker), attack)
     return found
 

@@ -218,10 +218,8 @@ def _system(
     )
     figures: dict[str, Measured] = {**useful.figures, **distinct, **weighed, **weighed_voices}
     attacks = tuple(attacked.figures for attacked in found)
-    strongest = min(
-        (a for a in found if not a.figures.holds_key),
-        key=lambda a: (a.figures.broken, a.figures.eer.value),
-    )
+    evident = [a for a in found if not (a.figures.holds_key or a.figures.broken)]
+    strongest = min(evident, key=lambda a: a.figures.eer.value, default=None)
     return SystemResults(
         name,
         target.title,
@@ -229,7 +227,7 @@ def _system(
         plan.per,
         attacks,
         figures,
-        protection.exposed(strongest.scores, plan.trials),
+        () if strongest is None else protection.exposed(strongest.scores, plan.trials),
         (
             *caveats(attacks, statistics.name, target.system, has_pool(plan, target), plan.only),
             *(missing_files(resources_of(plan, target)) if target.system is None else ()),

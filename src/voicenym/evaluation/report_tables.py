@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from html import escape
 from typing import Any
 
+from voicenym.evaluation.grades import UNINFORMED, ungraded
 from voicenym.evaluation.html import grid, interval, number, sentence
 from voicenym.evaluation.reported_metrics import RETRAINED, WEIGHTED, headline, metrics, named
 from voicenym.evaluation.results import AttackFigures, Evaluation, SystemResults
@@ -59,12 +60,14 @@ def summary(evaluation: Evaluation) -> str:
         ]
         rows.append(["(original)", interval(bare.eer), _named(bare), "–", *cells])
     for system in evaluation.systems:
-        if all(a.holds_key for a in system.attacks):
+        if not system.attacked:
             top = ["not measured", "none"]
         else:
             top_eer = system.strongest.eer
             eer = NO_EVIDENCE if system.strongest.broken else interval(top_eer)
-            if bounded(system):
+            if ungraded(system) == UNINFORMED:
+                eer += "<br><small>no protection shown</small>"
+            elif bounded(system):
                 eer += "<br><small>upper bound</small>"
             if system.left_out:
                 eer += f"<br><small>failed on {trials(system.left_out)}</small>"

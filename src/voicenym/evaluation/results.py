@@ -194,8 +194,16 @@ class SystemResults:
         return self.name.partition(":")[0]
 
     @property
+    def attacked(self) -> bool:
+        """Whether an attacker without the key was tried."""
+        return any(not attack.holds_key for attack in self.attacks)
+
+    @property
     def strongest(self) -> AttackFigures:
-        """The attack with the lowest EER among those that have no key: the headline."""
+        """The attack with the lowest EER among those that have no key: the headline.
+
+        Broken attacks come last. There is none where the system was not :attr:`attacked`.
+        """
         found = (a for a in self.attacks if not a.holds_key)
         return min(found, key=lambda a: (a.broken, a.eer.value))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from voicenym.evaluation.grades import ungraded
 from voicenym.evaluation.reported_metrics import headline
 from voicenym.evaluation.results import Evaluation, Measured, SystemResults, cell
 
@@ -33,13 +34,15 @@ def ending(evaluation: Evaluation, page: Path) -> list[str]:
 
 
 def _protection(system: SystemResults, without: float | None) -> str:
-    if all(attack.holds_key for attack in system.attacks):
-        return "no attacker without the key was tried; treat the protection as unknown"
+    why = ungraded(system)
+    unknown = f"{why}; treat the protection as unknown"
+    if not system.attacked or system.strongest.broken:
+        return unknown
     top = system.strongest
     bare = "" if without is None else f"{without:.1f} % without a system, "
     return (
         f"strongest attacker {top.attacker}, EER {cell(top.eer)} % ({bare}"
-        f"{headline().chance:g} % is chance)"
+        f"{headline().chance:g} % is chance)" + (f"; {unknown}" if why else "")
     )
 
 

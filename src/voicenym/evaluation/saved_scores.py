@@ -88,7 +88,7 @@ def save(evaluation: Evaluation, evidence: Evidence, folder: Path) -> Path:
     }
     for number, system in enumerate(evaluation.systems):
         arrays[f"system {number}"] = np.array(system.name)
-        if any(not attack.holds_key for attack in system.attacks):
+        if system.attacked:
             top = system.strongest
             scores = evidence.scores.get(system.name, {}).get(f"{top.attacker}, {top.verifier}")
             if scores is not None:

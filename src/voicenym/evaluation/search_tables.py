@@ -47,11 +47,12 @@ def limits(evaluation: Evaluation) -> list[str]:
     """Sentences on figures of the strongest attackers that the numbers of trials limit."""
     strongest: list[tuple[str, AttackFigures]] = []
     if evaluation.unprotected:
-        strongest.append(("original speech", min(evaluation.unprotected, key=_rate)))
+        strongest.append(
+            ("original speech", min(evaluation.unprotected, key=lambda a: a.eer.value))
+        )
     for system in evaluation.systems:
-        attacks = [attack for attack in system.attacks if not attack.holds_key]
-        if attacks:
-            strongest.append((system.name, min(attacks, key=_rate)))
+        if system.attacked and not system.strongest.broken:
+            strongest.append((system.name, system.strongest))
     items = [
         f"<li>{sentence(f'{name}, {attack.attacker}, {attack.verifier}: {limit}')}</li>"
         for name, attack in strongest
@@ -63,7 +64,3 @@ def limits(evaluation: Evaluation) -> list[str]:
         "<p>Figures of the strongest attackers that the numbers of trials limit:</p>",
         f'<ul class="about">{"".join(items)}</ul>',
     ]
-
-
-def _rate(attack: AttackFigures) -> float:
-    return attack.eer.value

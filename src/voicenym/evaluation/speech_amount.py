@@ -38,7 +38,7 @@ SCORES, EMBEDDINGS, TESTED = "score average", "embedding average", "score averag
 
 def of_system(
     attackers: Sequence[Attacker],
-    strongest: Attacked,
+    strongest: Attacked | None,
     scenario: Scenario,
     trials: Trials,
     verifier: Verifier,
@@ -49,13 +49,15 @@ def of_system(
 
     Args:
         attackers: that attack the system.
-        strongest: who averages scores over several tested recordings.
+        strongest: who averages scores over several tested recordings; None where there is none.
         scenario, trials, verifier, embedder, replicates: as for :func:`enrolled_and_tested`.
     """
     found = []
     for attacker in attackers:
         if type(attacker) in (Ignorant, LazyInformed) and isinstance(attacker, Comparing):
             found += enrolled_and_tested(attacker, scenario, trials, verifier, embedder, replicates)
+    if strongest is None:
+        return tuple(found)
     names = strongest.figures.attacker, strongest.figures.verifier
     return (*found, *several_tested(*names, strongest.scores, trials, replicates))
 

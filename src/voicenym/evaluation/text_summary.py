@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from voicenym.evaluation.grades import ungraded
 from voicenym.evaluation.reported_metrics import metrics
 from voicenym.evaluation.results import Evaluation, Measured, SystemResults
 from voicenym.metrics.metric import Metric
@@ -16,11 +17,13 @@ def summary(evaluation: Evaluation) -> str:
 
 
 def _system(system: SystemResults) -> list[str]:
-    if all(attack.holds_key for attack in system.attacks):
-        head, figures = f"{system.name}: no attacker without the key was tried", system.utility
+    why = ungraded(system)
+    if not system.attacked or system.strongest.broken:
+        head, figures = f"{system.name}: protection unknown, since {why}", system.utility
     else:
         top = system.strongest
-        head = f"{system.name}: the strongest attacker is {top.attacker}, {top.verifier}"
+        unknown = f"protection unknown, since {why}; " if why else ""
+        head = f"{system.name}: {unknown}the strongest attacker is {top.attacker}, {top.verifier}"
         figures = {**top.figures, **system.utility}
     shown = [
         metric

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from html import escape
 
+from voicenym.evaluation.grades import grade, ungraded
 from voicenym.evaluation.html import number, sentence
 from voicenym.evaluation.reported_metrics import WEIGHTED, headline
 from voicenym.evaluation.results import AttackFigures, Measured, SystemResults
@@ -14,26 +15,9 @@ VERBS = {
     "weakly": "protects weakly",
     "partly": "protects in part",
     "resists": "resists the attackers tried here",
+    "ungraded": "was attacked by nobody who knows it, which is no protection shown",
 }
-"""By the class of :func:`grade`."""
-HARDLY, WEAKLY, PARTLY = 10.0, 20.0, 35.0
-"""Limits of the EER in %, for the lower end of its interval."""
-
-
-def grade(system: SystemResults) -> tuple[str, str]:
-    """Class and word of a verdict, by the lower end of the strongest attacker's interval."""
-    if system.strongest.broken:
-        return "partly", "not measured, since every attacker is broken"
-    eer = system.strongest.eer
-    low = eer.value if eer.low is None else eer.low
-    for limit, name, word in (
-        (HARDLY, "hardly", "hardly protected"),
-        (WEAKLY, "weakly", "weakly protected"),
-        (PARTLY, "partly", "partly protected"),
-    ):
-        if low < limit:
-            return name, word
-    return "resists", "resists the attackers tried here"
+"""By the class of :func:`voicenym.evaluation.grades.grade`."""
 
 
 def bounded(system: SystemResults) -> bool:
@@ -60,16 +44,11 @@ def in_a_sentence(system: SystemResults, original: Measured | None, words: str) 
         words: name of the metric of words.
     """
     name = f"<b>{escape(system.name)}</b>"
-    if all(a.holds_key for a in system.attacks):
+    if not system.attacked:
         return f'<li class="verdict">{name} was not attacked.</li>'
     style, _ = grade(system)
     top = system.strongest
     judged = VERBS[style]
-    if top.broken:
-        judged = "is not judged, since every attacker is broken"
-    elif not any(a.informed and not a.holds_key and not a.broken for a in system.attacks):
-        # a weak attacker's failure is no protection
-        judged = "was attacked by nobody who knows it, which is no protection shown"
     bound = ", which is an upper bound," if bounded(system) else ""
     wrong = "words were not measured"
     if (rate := system.utility.get(words)) is not None:
@@ -77,6 +56,11 @@ def in_a_sentence(system: SystemResults, original: Measured | None, words: str) 
         limits = _limits(rate).strip(" ()")
         inside = f" ({limits}{before})" if limits else before and f" ({before[2:]})"
         wrong = f"a recogniser gets {number(rate.value, 1)}&nbsp;% of the words wrong{inside}"
+    if top.broken:
+        return (
+            f'<li class="verdict {style}">{name} is not graded, since every attacker is broken, '
+            f"which is no protection shown, and {wrong}.</li>"
+        )
     return (
         f'<li class="verdict {style}">{name} {judged}: the strongest attacker, '
         f"{escape(top.attacker)}, errs in <b>{number(top.eer.value, 1)}&nbsp;%</b> of cases"
@@ -92,7 +76,7 @@ def verdict(system: SystemResults, common: list[str]) -> str:
         common: notes on all systems, which stand elsewhere.
     """
     name = escape(system.name)
-    if all(a.holds_key for a in system.attacks):
+    if not system.attacked:
         why = "".join(f"<p><small>{sentence(n)}</small></p>" for n in system.notes)
         return f'<div class="verdict"><h3>{name}: not attacked</h3>{why}</div>'
     style, word = grade(system)
@@ -102,12 +86,15 @@ def verdict(system: SystemResults, common: list[str]) -> str:
     lines = [
         f'<div class="verdict {style}"><h3>{name}: {word}</h3>',
         f"<p><small>{identified(system)}</small></p>" if system.title else "",
-        f"<p>{who} mistakes one voice for another in {rate}; {headline().chance:g} % is chance. "
-        f"(Strongest attacker tried: {escape(top.attacker)}, {escape(top.verifier)}{does}.)</p>",
+        ""
+        if top.broken
+        else f"<p>{who} mistakes one voice for another in {rate}; {headline().chance:g} % is "
+        f"chance. (Strongest attacker tried: {escape(top.attacker)}, "
+        f"{escape(top.verifier)}{does}.)</p>",
         f"<p>{_advice(style, who)}{_bound(system)}{_key_lost(system)}</p>",
         *weighted(system),
     ]
-    if system.exposed:
+    if system.exposed and not top.broken:
         worst = system.exposed[0]
         always = sum(e.found == 1.0 for e in system.exposed)
         lines.append(
@@ -138,7 +125,7 @@ def weighted(system: SystemResults) -> list[str]:
     sets.
     """
     start = f"{WEIGHTED} {headline().name}"
-    attacks = [attack for attack in system.attacks if not attack.holds_key]
+    attacks = [attack for attack in system.attacks if not (attack.holds_key or attack.broken)]
     names = {key: None for attack in attacks for key in attack.figures}
     lines = []
     for name in names:
@@ -179,11 +166,13 @@ def _advice(style: str, who: str) -> str:
         return f"Do not rely on it against {against} and has other recordings of the speaker."
     if style == "partly":
         return f"Do not rely on it alone against {against}: this attacker identifies some speakers."
+    if style == "ungraded":
+        return "Do not rely on it: its protection is unknown."
     return "This is no proof: an attacker who was not tried may do better."
 
 
 def _bound(system: SystemResults) -> str:
-    if not bounded(system):
+    if not bounded(system) or ungraded(system):
         return ""
     return " The figure is an upper bound on protection: attackers were left out (see the notes)."
 

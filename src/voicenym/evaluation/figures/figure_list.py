@@ -26,6 +26,7 @@ from voicenym.evaluation.figures.similarity_figures import (
 from voicenym.evaluation.figures.svg import Palette, colours
 from voicenym.evaluation.figures.system_figures import attackers, everybody, exposed, radar
 from voicenym.evaluation.figures.training_curves import learning
+from voicenym.evaluation.grades import ungraded
 from voicenym.evaluation.results import AttackFigures, Evaluation, Measured, SystemResults
 from voicenym.evaluation.trials import Trials
 from voicenym.metrics.crowd import FIRST_AMONG
@@ -54,19 +55,19 @@ class Shown:
 
 
 def first(evaluation: Evaluation) -> Shown | None:
-    """The figure of the first page; None where no system was attacked without the key."""
-    found = points(evaluation)
-    systems = _attacked(evaluation)
+    """The figure of the first page; None where no system has a grade."""
+    systems = [system for system in evaluation.systems if not ungraded(system)]
     if not systems:
         return None
-    strongest = [f"{s.name} {s.strongest.eer.value:.1f} % by {_who(s)}" for s in systems]
+    others = [system.name for system in evaluation.systems if ungraded(system)]
+    absent = f" Not drawn, since they have no grade: {', '.join(others)}." if others else ""
     return Shown(
         "Protection and words",
         "Each cross is a system; its arms are the 95 % intervals of the strongest attacker's equal "
         "error rate and of the recogniser's word errors. Systems further up hide voices better, "
-        "those further left keep more words. Grey: original speech.",
-        _listed("Crosses. Strongest attackers", strongest),
-        privacy_and_words(found, colours(evaluation)),
+        f"those further left keep more words. Grey: original speech.{absent}",
+        _listed("Crosses. Strongest attackers", _rates(systems)),
+        privacy_and_words(points(evaluation), colours(evaluation)),
     )
 
 
@@ -90,14 +91,13 @@ def _from_results(evaluation: Evaluation, palette: Palette) -> list[Shown]:
     systems = _attacked(evaluation)
     shown = []
     if systems:
-        strongest = [f"{s.name} {s.strongest.eer.value:.1f} % by {_who(s)}" for s in systems]
         shown += [
             Shown(
                 "Every attacker on every system",
                 "Each mark is the equal error rate of an attacker, the bar its 95 % interval. The "
                 "filled diamond is the strongest attacker; grey squares are attackers with the "
-                "key. Attackers further left are stronger.",
-                _listed("Dots with intervals. Strongest attackers", strongest),
+                "key. Attackers further left are stronger. A broken attacker is no evidence.",
+                _listed("Dots with intervals. Strongest attackers", _rates(systems)),
                 attackers(systems, palette),
             ),
             Shown(
@@ -127,7 +127,7 @@ def _from_results(evaluation: Evaluation, palette: Palette) -> list[Shown]:
                 learning(trained, palette),
             )
         )
-    hidden = [system for system in evaluation.systems if system.exposed]
+    hidden = [s for s in systems if s.exposed and not s.strongest.broken]
     if hidden:
         worst = [
             f"{s.name}: {s.exposed[0].speaker}, {100 * s.exposed[0].found:.0f} %" for s in hidden
@@ -158,7 +158,8 @@ def _from_scores(evaluation: Evaluation, evidence: Evidence, palette: Palette) -
     known: list[tuple[str, AttackFigures]] = []
     if evaluation.unprotected:
         known.append((ORIGINAL, min(evaluation.unprotected, key=lambda a: a.eer.value)))
-    known += [(system.name, system.strongest) for system in _attacked(evaluation)]
+    systems = [system for system in _attacked(evaluation) if not system.strongest.broken]
+    known += [(system.name, system.strongest) for system in systems]
     for name, attack in known:
         scores = evidence.scores.get(name, {}).get(f"{attack.attacker}, {attack.verifier}")
         if scores is not None:
@@ -318,11 +319,16 @@ def _each_attacker(evaluation: Evaluation, evidence: Evidence, palette: Palette)
 
 def _attacked(evaluation: Evaluation) -> list[SystemResults]:
     """Systems that were attacked without the key."""
-    return [s for s in evaluation.systems if not all(a.holds_key for a in s.attacks)]
+    return [system for system in evaluation.systems if system.attacked]
 
 
-def _who(system: SystemResults) -> str:
-    return f"{system.strongest.attacker}, {system.strongest.verifier}"
+def _rates(systems: Sequence[SystemResults]) -> list[str]:
+    """The strongest attacker's rate on each system; a broken attacker has none."""
+    return [
+        f"{s.name} {s.strongest.eer.value:.1f} % by {s.strongest.attacker}, {s.strongest.verifier}"
+        for s in systems
+        if not s.strongest.broken
+    ]
 
 
 def _names(systems: Sequence[SystemResults]) -> list[str]:

@@ -17,6 +17,7 @@ from voicenym.evaluation.figures.svg import (
     paper,
     shortened,
 )
+from voicenym.evaluation.grades import ungraded
 from voicenym.evaluation.reported_metrics import headline, metrics
 from voicenym.evaluation.results import Evaluation, Measured
 from voicenym.metrics.metric_inputs import RecognisedWords
@@ -54,14 +55,14 @@ def words_metric() -> str:
 
 
 def points(evaluation: Evaluation) -> list[Point]:
-    """Original speech, then the systems that were attacked without the key."""
+    """Original speech, then the systems whose attacks are a measure of their protection."""
     metric = words_metric()
     found = []
     if evaluation.unprotected:
         bare = min((attack.eer for attack in evaluation.unprotected), key=lambda eer: eer.value)
         found.append(Point(ORIGINAL, bare, evaluation.utility.get(metric)))
     for system in evaluation.systems:
-        if not all(attack.holds_key for attack in system.attacks):
+        if not ungraded(system):
             found.append(Point(system.name, system.strongest.eer, system.utility.get(metric)))
     return found
 

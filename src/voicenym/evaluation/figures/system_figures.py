@@ -20,6 +20,7 @@ from voicenym.evaluation.figures.svg import (
     paper,
     shortened,
 )
+from voicenym.evaluation.grades import ungraded
 from voicenym.evaluation.reported_metrics import metrics
 from voicenym.evaluation.results import Measured, SystemResults
 from voicenym.metrics.metric import Axis, Metric
@@ -43,7 +44,7 @@ def attackers(systems: Sequence[SystemResults], palette: Palette) -> Figure:
         for place, attack in enumerate(attacks):
             eer = attack.eer
             low, high = (eer.value if v is None else v for v in (eer.low, eer.high))
-            strongest = attack is system.strongest
+            strongest = attack is system.strongest and not attack.broken
             colour = GREY if attack.holds_key else palette[system.name]
             axis.plot([low, high], [place, place], color=colour, lw=3 if strongest else 1.5)
             axis.plot(
@@ -65,7 +66,8 @@ def attackers(systems: Sequence[SystemResults], palette: Palette) -> Figure:
                 bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5},
             )
         labels = [
-            f"{a.attacker}, {a.verifier}" + (" (has the key)" if a.holds_key else "")
+            f"{a.attacker}, {a.verifier}"
+            + (" (has the key)" if a.holds_key else " (broken)" if a.broken else "")
             for a in attacks
         ]
         axis.set_yticks(range(len(attacks)), [shortened(label, 48) for label in labels])
@@ -91,8 +93,9 @@ def _axes() -> list[tuple[Metric[Any], Axis]]:
 
 
 def _figure(system: SystemResults, metric: Metric[Any]) -> Measured | None:
-    """Of a system; of trials that of its strongest attacker."""
-    return system.strongest.figures.get(metric.name) or system.utility.get(metric.name)
+    """Of a system; of trials that of its strongest attacker, if the system has a grade."""
+    attacked = {} if ungraded(system) else system.strongest.figures
+    return attacked.get(metric.name) or system.utility.get(metric.name)
 
 
 @drawn
