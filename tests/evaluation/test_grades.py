@@ -1,0 +1,63 @@
+"""The rule on systems whose attackers show nothing, and the pages that follow it."""
+
+import pytest
+
+pytest.importorskip("scipy")
+
+from voicenym.attack.controls import ORIGINAL
+from voicenym.evaluation import text_summary
+from voicenym.evaluation.comparison import compare
+from voicenym.evaluation.grades import BROKEN, NOT_ATTACKED, UNINFORMED, grade, ungraded
+from voicenym.evaluation.results import (
+    AttackFigures,
+    Control,
+    Evaluation,
+    Measured,
+    SystemResults,
+)
+from voicenym.evaluation.run_ending import ending
+from voicenym.evaluation.verdict import in_a_sentence, verdict
+
+
+def attack(name, eer, *, informed=True, holds_key=False, broken=False):
+    controls = (Control(ORIGINAL, Measured(49.0, 45.0, 55.0, "%")),) if broken else ()
+    figures = {"EER": Measured(eer, eer - 4.0, eer + 4.0, "%")}
+    return AttackFigures(
+        name, "", "v", figures, "A", 9, 90, holds_key, informed=informed, controls=controls
+    )
+
+
+def system(*attacks):
+    return SystemResults("bent", "Bent", {}, "speaker", attacks, {"WER": Measured(12.0)})
+
+
+NOBODY = system(attack("key-holder", 2.0, holds_key=True))
+WEAK = system(attack("ignorant", 48.0, informed=False))
+DEAF = system(attack("semi-informed", 48.0, broken=True))
+WEAK_AND_DEAF = system(*WEAK.attacks, *DEAF.attacks)
+FOUND = system(*DEAF.attacks, attack("timing", 30.0))
+
+
+@pytest.mark.parametrize(
+    ("attacked", "why"),
+    [(NOBODY, NOT_ATTACKED), (WEAK, UNINFORMED), (DEAF, BROKEN), (WEAK_AND_DEAF, UNINFORMED)],
+)
+def test_no_protection_is_claimed_anywhere(attacked, why, tmp_path):
+    evaluation = Evaluation("1", "2026-01-01", "data", 3, 6, (), (attacked,))
+    assert ungraded(attacked) == why
+    end = "\n".join(ending(evaluation, tmp_path))
+    for page in (end, text_summary.summary(evaluation), compare([("a", evaluation)])):
+        assert why in page
+    if attacked is not NOBODY:
+        assert grade(attacked)[0] == "ungraded"
+        for page in (in_a_sentence(attacked, None, "WER"), verdict(attacked, [])):
+            assert "no protection shown" in page or why in page
+            assert "resists" not in page
+
+
+def test_a_system_is_graded_by_an_informed_attacker_who_finds_people(tmp_path):
+    assert ungraded(FOUND) == ""
+    assert grade(FOUND) == ("partly", "partly protected")
+    evaluation = Evaluation("1", "2026-01-01", "data", 3, 6, (), (FOUND,))
+    assert "30.0" in compare([("a", evaluation)])
+    assert "unknown" not in "\n".join(ending(evaluation, tmp_path))
