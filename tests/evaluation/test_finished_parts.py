@@ -4,8 +4,11 @@ import dataclasses
 
 import numpy as np
 import pytest
+import torch
 
+from voicenym.attack.attacker_resources import AttackerTraining
 from voicenym.attack.attackers import Denoising, Ignorant, LazyInformed
+from voicenym.attack.trained_attackers import SemiInformedVerifier
 from voicenym.corpus.recording import Recording
 from voicenym.evaluation import finished_parts, protection, utility
 from voicenym.evaluation.evaluation_plan import Plan
@@ -15,6 +18,7 @@ from voicenym.evaluation.results import Measured
 from voicenym.evaluation.trials import build
 from voicenym.evaluation.utility import Utility
 from voicenym.metrics.metric_inputs import Tally
+from voicenym.nets import checkpoint
 from voicenym.registry import Entry
 from voicenym.verification import verifiers
 
@@ -121,6 +125,35 @@ def test_digests_tell_attackers_and_values_apart():
     assert len({digest(value) for value in values}) == len(values)
     assert digest({"a": 1, "b": 2}) == digest({"b": 2, "a": 1})
     assert digest(Denoising("mean")) == digest(Denoising("mean"))
+
+
+def test_other_weights_under_one_name_find_nothing_again(plan, tmp_path):
+    class Judge:
+        name = "judge"
+
+        def __init__(self, identity):
+            self.identity = identity
+
+    parts = [
+        FinishedParts(tmp_path / "a.sqlite", dataclasses.replace(plan, **{field: given}), print)
+        for field in ("recogniser", "phones", "retrained")
+        for weights in ("1", "2", "1")
+        for given in [{"vtln": Judge(weights)} if field == "retrained" else Judge(weights)]
+    ]
+    found = [
+        one.utility("x", "x", lambda n=n: Utility({"WER": Measured(float(n))}, ())).figures["WER"]
+        for n, one in enumerate(parts)
+    ]
+    assert [one.value for one in found] == [0, 1, 0, 3, 4, 3, 6, 7, 6]
+
+    folder = tmp_path / "verifier"
+    checkpoint.write(folder, {"w": torch.zeros(2)}, {"kind": "x"})
+    training = AttackerTraining(tmp_path, 60.0, str(folder), pretrained=folder)
+    before = digest(training), SemiInformedVerifier(training).settings()
+    assert before == (digest(training), SemiInformedVerifier(training).settings())
+    checkpoint.write(folder, {"w": torch.ones(2)}, {"kind": "x"})
+    assert digest(training) != before[0]
+    assert SemiInformedVerifier(training).settings() != before[1]
 
 
 def test_utility_comes_back_as_it_was(plan, tmp_path):

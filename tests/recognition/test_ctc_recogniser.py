@@ -119,3 +119,14 @@ def test_without_weights_the_command_is_told():
         recogniser("ctc")
     with pytest.raises(VoicenymError, match="cannot be read"):
         recogniser("ctc", weights="nowhere")
+
+
+def test_other_weights_under_one_name_are_another_recogniser(folder):
+    first, again = (recogniser("ctc", weights=str(folder)) for _ in range(2))
+    assert first.identity == again.identity
+    assert first.identity != recogniser("ctc", weights=str(folder), beam=2).identity
+    torch.manual_seed(1)
+    CharacterModel.make("conformer", ALPHABET, TINY).save(folder)
+    other = recogniser("ctc", weights=str(folder))
+    assert other.name == first.name
+    assert other.identity != first.identity

@@ -51,3 +51,15 @@ def test_texts_are_pronounced_as_the_dictionary_says():
     assert found[0] == [["DH AH", "DH IY"], ["K AE T"]]
     assert found[1] is None
     assert found[2] == []
+
+
+def test_other_weights_or_words_are_another_recogniser(folder):
+    first, again = FramePhones(folder), FramePhones(folder)
+    assert first.identity == again.identity
+    (folder / "lexicon.dict").write_text("a AH\nb B\n")
+    assert FramePhones(folder).identity != first.identity
+    PhoneModel.make(States(("AH", "B")), {"width": 16, "gaps": (1,)}).save(
+        folder, training={"anonymized by": ""}
+    )
+    (folder / "lexicon.dict").write_text("a AH\n")
+    assert FramePhones(folder).identity != first.identity

@@ -60,6 +60,7 @@ def ctc(tmp_path_factory):
 def test_ctc_writes_its_letters_and_hears_each_recording_alone(ctc, sound):
     ears = recogniser("wav2vec2", weights=ctc)
     assert ears.name == ctc.name
+    assert ears.identity == recogniser("wav2vec2", weights=ctc).identity != ears.name
     alone = ears.transcribe([sound])
     beside = ears.transcribe([np.tile(sound, 2), sound, sound[:100], sound[:0]])
     assert alone == [beside[1]]

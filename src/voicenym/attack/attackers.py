@@ -57,6 +57,10 @@ class Attacker(ABC):
         """Why it cannot run on a scenario, a sentence for the report; empty where it can."""
         return ""
 
+    def settings(self) -> str:
+        """What its scores depend on besides its fields, such as weights in a folder."""
+        return ""
+
     @abstractmethod
     def scores(self, scenario: Scenario, verifier: Verifier, embedder: Embedder) -> np.ndarray:
         """Scores ``[model, trial]``, float64.

@@ -28,6 +28,8 @@ from voicenym.corpus.embedder import Embedder
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.skipped import LeftOut
 from voicenym.corpus.transforms import Transform
+from voicenym.nets.checkpoint import version
+from voicenym.nets.names_and_paths import is_path
 from voicenym.private import write_private
 from voicenym.training.speakers.verifier_training import (
     TrainingOptions,
@@ -200,7 +202,10 @@ class SemiInformedVerifier(TrainedAttacker):
 
     def settings(self) -> str:
         training = self.training
-        return f"{super().settings()} {training.seconds} {training.start} {training.config}"
+        start = training.start
+        if start is not None and is_path(start):
+            start = f"{start} {version(Path(start))}"
+        return f"{super().settings()} {training.seconds} {start} {training.config}"
 
     @property
     def recipe(self) -> VerifierConfig:

@@ -22,6 +22,7 @@ from voicenym.evaluation.protection import Attacked
 from voicenym.evaluation.results import attack_from, figures_from, plain
 from voicenym.evaluation.utility import Utility
 from voicenym.metrics.metric_inputs import Tally
+from voicenym.nets.checkpoint import CONFIG, stamp
 
 TABLE = "CREATE TABLE IF NOT EXISTS parts (id BLOB PRIMARY KEY, content BLOB NOT NULL)"
 ELSEWHERE = ("data", "settings", "systems", "only")
@@ -151,8 +152,9 @@ def source() -> bytes:
 def digest(value: Any) -> bytes:
     """SHA-256 of a value: of dataclasses the compared fields, of recordings the sound.
 
-    Other objects count by their ``name`` and ``version``, or by what ``repr`` gives: where that
-    names a place in memory, nothing is found again.
+    Folders of weights count by what they hold. Other objects count by their ``name`` and
+    ``identity`` or ``version``, which differ for other weights, or by what ``repr`` gives: where
+    that names a place in memory, nothing is found again.
     """
     found = hashlib.sha256()
     for part in _written(value):
@@ -180,6 +182,8 @@ def _written(value: Any) -> Iterator[bytes]:
     elif isinstance(value, Path) and value.is_file():
         about = value.stat()
         yield f"{value} {about.st_size} {about.st_mtime_ns}".encode()
+    elif isinstance(value, Path) and (value / CONFIG).is_file():
+        yield f"{value} {stamp(value)}".encode()
     elif dataclasses.is_dataclass(value) and not isinstance(value, type):
         yield _kind(value)
         for field in dataclasses.fields(value):
@@ -187,7 +191,8 @@ def _written(value: Any) -> Iterator[bytes]:
                 yield from _written(getattr(value, field.name))
     elif isinstance(getattr(value, "name", None), str):
         yield _kind(value)
-        yield f"{value.name} {getattr(value, 'version', '')}".encode()
+        which = getattr(value, "identity", "") or getattr(value, "version", "")
+        yield f"{value.name} {which}".encode()
     else:
         yield repr(value).encode()
 

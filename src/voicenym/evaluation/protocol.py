@@ -263,7 +263,7 @@ def _attacked(
     """One attacker with one verifier, unless an interrupted run has done it."""
     return parts.attacks(
         f"{name}: {attacker.name}, {attacker.verifier_name(voice)}",
-        (name, depends, attacker, voice, thresholds.get(attacker.reference)),
+        (name, depends, attacker, attacker.settings(), voice, thresholds.get(attacker.reference)),
         lambda: protection.attack(
             [attacker], scenario, plan.trials, voice, embedder,
             replicates=plan.replicates, thresholds=thresholds, say=say,

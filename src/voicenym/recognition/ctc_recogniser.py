@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,10 +13,11 @@ from typing import Any
 import torch
 
 from voicenym.errors import VoicenymError
+from voicenym.nets.checkpoint import fingerprint
 from voicenym.nets.words import ctc
 from voicenym.nets.words.character_model import CharacterModel
 from voicenym.recognition.arpa import read_arpa
-from voicenym.recognition.interface import Recogniser, Recording, checked
+from voicenym.recognition.interface import Recogniser, Recording, checked, digest_of
 from voicenym.recognition.ngram import NGram
 from voicenym.recognition.shallow_fusion import CharacterFusion, WordFusion
 
@@ -93,8 +95,10 @@ class Trained(Recogniser):
         given: dict[str, Any] = {"beam": beam, "units": units, "weight": weight, "bonus": bonus}
         self._how = dataclasses.replace(own, **{k: v for k, v in given.items() if v is not None})
         self._ngram: NGram | None = None
+        self._model_files: list[Path] = []
         if self._how.beam and (language_model or self._how.language_model):
-            self._ngram = read_arpa(language_model or self._folder / self._how.language_model)
+            place = Path(language_model or self._folder / self._how.language_model)
+            self._ngram, self._model_files = read_arpa(place), [place]
 
     @property
     def name(self) -> str:
@@ -102,6 +106,12 @@ class Trained(Recogniser):
         if self._ngram is None:
             return kind
         return f"{kind} with {self._ngram.order}-gram of {self._how.units}"
+
+    @functools.cached_property
+    def identity(self) -> str:  # type: ignore[override]
+        """Digest of weights, decoding parameters and language model."""
+        weights = fingerprint(self._model.net.state_dict())
+        return f"{self.name} {digest_of(weights, self._how, *self._model_files)}"
 
     def transcribe(self, recordings: Sequence[Recording]) -> list[str]:
         return [self._recognise(checked(x, i)) for i, x in enumerate(recordings)]

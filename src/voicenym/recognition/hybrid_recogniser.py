@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,13 +13,14 @@ import torch
 
 from voicenym.errors import VoicenymError
 from voicenym.metrics import normalise, word_errors
+from voicenym.nets.checkpoint import fingerprint
 from voicenym.nets.words.phone_model import PhoneModel
 from voicenym.private import write_inside
 from voicenym.recognition import ngram as grams
 from voicenym.recognition.arpa import read_arpa, write_arpa
 from voicenym.recognition.closed_vocabulary import Lexicon, lexicon_of, write_lexicon
 from voicenym.recognition.ctc_recogniser import SHORTEST, note
-from voicenym.recognition.interface import Recogniser, Recording, checked
+from voicenym.recognition.interface import Recogniser, Recording, checked, digest_of
 from voicenym.recognition.pronunciation_graph import graph, uniform
 from voicenym.recognition.viterbi import best
 
@@ -94,8 +96,12 @@ class Hybrid(Recogniser):
         self._model.net.to(device)
         self.anonymized_by: str = config.get("training", {}).get("anonymized by", "")
         self._search = search or Search(**config.get("search", {}))
-        words = lexicon_of(lexicon or self.folder / LEXICON)
-        model = cut(read_arpa(language_model or self.folder / NGRAM), words, order)
+        self._model_files = (
+            Path(lexicon or self.folder / LEXICON),
+            Path(language_model or self.folder / NGRAM),
+        )
+        words = lexicon_of(self._model_files[0])
+        model = cut(read_arpa(self._model_files[1]), words, order)
         self._kind = "zero-gram" if order == 0 else f"{model.order}-gram"
         self._graph = graph(words, model, self._model.states)
 
@@ -103,6 +109,12 @@ class Hybrid(Recogniser):
     def name(self) -> str:
         name = self.folder.resolve().name
         return f"{name}, phones with {self._kind} of {len(self._graph.words)} words"
+
+    @functools.cached_property
+    def identity(self) -> str:  # type: ignore[override]
+        """Digest of weights, search, lexicon and language model."""
+        weights = fingerprint(self._model.net.state_dict())
+        return f"{self.name} {digest_of(weights, self._search, *self._model_files)}"
 
     def transcribe(self, recordings: Sequence[Recording]) -> list[str]:
         return [self._recognise(checked(x, i)) for i, x in enumerate(recordings)]

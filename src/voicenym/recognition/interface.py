@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol, Self
 
@@ -30,6 +32,11 @@ class Recogniser(Protocol):
         """Name in tables and cards; it includes the weights, where there are several."""
         ...
 
+    @property
+    def identity(self) -> str:
+        """Digest of weights and settings: equal identities mean equal transcripts."""
+        return self.name
+
     def transcribe(self, recordings: Sequence[Recording]) -> list[str]:
         """The words of each recording, in order; empty where nothing is recognised.
 
@@ -54,6 +61,15 @@ class Recogniser(Protocol):
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def digest_of(*parts: Any) -> str:
+    """Digest of values by their ``repr``, and of files, given as paths, by what they hold."""
+    digest = hashlib.sha256()
+    for part in parts:
+        data = part.read_bytes() if isinstance(part, Path) else repr(part).encode()
+        digest.update(len(data).to_bytes(8, "big") + data)
+    return digest.hexdigest()[:32]
 
 
 def checked(recording: Any, index: int) -> Recording:

@@ -26,6 +26,11 @@ class PhoneRecogniser(Protocol):
         """Name in tables and cards."""
         ...
 
+    @property
+    def identity(self) -> str:
+        """Digest of weights and settings: equal identities mean equal phones."""
+        return self.name
+
     def phones(self, recordings: Sequence[Recording]) -> list[list[str]]:
         """Phones of each recording ``[time]`` at 16 kHz, in CMUdict's names without stress.
 
@@ -59,6 +64,10 @@ class FramePhones(PhoneRecogniser):
     @property
     def name(self) -> str:
         return f"{self._hybrid.folder.resolve().name}, phones alone"
+
+    @property
+    def identity(self) -> str:
+        return f"phones alone {self._hybrid.identity}"
 
     def phones(self, recordings: Sequence[Recording]) -> list[list[str]]:
         return self._hybrid.phones(recordings)

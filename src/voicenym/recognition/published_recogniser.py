@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -11,8 +12,9 @@ from safetensors import SafetensorError
 
 from voicenym.errors import DependencyError, VoicenymError
 from voicenym.libraries import library
+from voicenym.nets.checkpoint import fingerprint
 from voicenym.nets.names_and_paths import as_path, unambiguous
-from voicenym.recognition.interface import RATE, Recogniser, Recording, checked
+from voicenym.recognition.interface import RATE, Recogniser, Recording, checked, digest_of
 
 SHORTEST = 400
 """Receptive field of wav2vec 2.0's convolutions, in samples."""
@@ -76,6 +78,12 @@ class Pretrained(Recogniser):
     @property
     def name(self) -> str:
         return self._weights.rstrip("/").rsplit("/", 1)[-1]
+
+    @functools.cached_property
+    def identity(self) -> str:  # type: ignore[override]
+        """Digest of weights and vocabulary."""
+        words = sorted(self._processor.tokenizer.get_vocab().items())
+        return f"{self.name} {fingerprint(self._model.state_dict())} {digest_of(words)}"
 
     def transcribe(self, recordings: Sequence[Recording]) -> list[str]:
         import torch

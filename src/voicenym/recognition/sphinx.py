@@ -26,7 +26,7 @@ from voicenym.recognition.closed_vocabulary import (
     read_lexicon,
     write_lexicon,
 )
-from voicenym.recognition.interface import RATE, Recogniser, Recording, checked
+from voicenym.recognition.interface import RATE, Recogniser, Recording, checked, digest_of
 from voicenym.recognition.library_process import Worker
 
 LANGUAGE_WEIGHT = 10.0
@@ -125,6 +125,11 @@ class Sphinx(Recogniser):
         if self._phrases is not None:
             return f"pocketsphinx, choice among {len(self._phrases)}"
         return "pocketsphinx" + (", bigram of the sentences" if "lm_text" in self._options else "")
+
+    @property
+    def identity(self) -> str:
+        """Digest of sentences, pronunciations and settings."""
+        return f"{self.name} {digest_of(sorted(self._options.items()))}"
 
     def transcribe(self, recordings: Sequence[Recording]) -> list[str]:
         return [self._recognise(checked(x, i), i) for i, x in enumerate(recordings)]

@@ -19,7 +19,7 @@ class CachedRecogniser(Recogniser):
     """A recogniser that transcribes only what the file lacks.
 
     Args:
-        recogniser: with the attribute ``identity``: equal identities mean equal transcripts.
+        recogniser: whose ``identity`` names what its transcripts depend on.
         path: of the file; made where there is none. Damaged lines are ignored.
 
     Attributes:
@@ -28,7 +28,7 @@ class CachedRecogniser(Recogniser):
 
     def __init__(self, recogniser: Recogniser, path: Path) -> None:
         self._recogniser, self._path = recogniser, path
-        self._identity = str(getattr(recogniser, "identity", ""))
+        self._identity = recogniser.identity
         self._kept: dict[str, tuple[str, bool]] = {}
         self._notes: tuple[str, ...] = ()
         if path.is_file():
@@ -42,6 +42,10 @@ class CachedRecogniser(Recogniser):
     @property
     def name(self) -> str:
         return self._recogniser.name
+
+    @property
+    def identity(self) -> str:
+        return self._identity
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -112,7 +112,7 @@ class WhisperRecogniser(Recogniser):
 
     @property
     def identity(self) -> str:
-        """Equal identities mean equal transcripts."""
+        """Digest of weights, language and tokens."""
         return f"whisper {self._digest} {self._writing.begin} {self._detects}"
 
     @property
