@@ -16,6 +16,7 @@ from voicenym.resynthesis.bundled.model_parts import Parts
 from voicenym.training.resynthesis import conversion_loss
 from voicenym.training.resynthesis import train_resynthesis as recipe
 from voicenym.training.resynthesis.conversion_loss import ConversionConfig
+from voicenym.training.resynthesis.resynthesis_config import ResynthesisConfig
 from voicenym.training.resynthesis.resynthesis_dataset import (
     Crop,
     ResynthesisCrops,
@@ -23,7 +24,7 @@ from voicenym.training.resynthesis.resynthesis_dataset import (
     content_of,
     unit,
 )
-from voicenym.training.resynthesis.resynthesis_step import ResynthesisConfig, Resynthesizing
+from voicenym.training.resynthesis.resynthesis_step import Resynthesizing
 from voicenym.training.run.config import changed, load
 from voicenym.training.run.machine import Machine
 from voicenym.training.speech.speech_cache import FULL_SCALE, Utterance

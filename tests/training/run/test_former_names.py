@@ -9,7 +9,7 @@ from voicenym.errors import VoicenymError
 from voicenym.training.codec.codec_step import MusaConfig
 from voicenym.training.content.train_word_codes import WordCodesConfig
 from voicenym.training.identity.train_householder import HouseholderConfig
-from voicenym.training.resynthesis.resynthesis_step import ResynthesisConfig
+from voicenym.training.resynthesis.resynthesis_config import ResynthesisConfig
 from voicenym.training.run.config import build, bundled, load
 from voicenym.training.run.former_names import present_or_former, rename_state
 from voicenym.training.run.resume_check import check_resume

@@ -58,7 +58,7 @@ class MusaConfig:
         adversarial: share of the training after which discriminators join; 1 for never.
         discriminator_width: share of the published widths of discriminators.
         discriminators: others instead, with options as in
-            :class:`voicenym.training.resynthesis.resynthesis_step.ResynthesisConfig`.
+            :class:`voicenym.training.resynthesis.resynthesis_config.ResynthesisConfig`.
         discriminator_seconds: seconds of a crop that discriminators see; 0 for the whole.
         mels: points of the transforms whose mels equation 5 compares; of several the mean is
             taken. The paper has one.

@@ -27,7 +27,7 @@ class ResynthesisRecipe(SpeechRecipe):
 
     example: ClassVar[str] = "-d corpus/ -c base -o parts/ --budget 12h"
     configuration: ClassVar[str] = (
-        "voicenym.training.resynthesis.resynthesis_step:ResynthesisConfig"
+        "voicenym.training.resynthesis.resynthesis_config:ResynthesisConfig"
     )
 
     start: Path | None = option("--from", default=None)
@@ -43,8 +43,8 @@ class ResynthesisRecipe(SpeechRecipe):
         from voicenym.nets.words.phone_model import PhoneModel
         from voicenym.resynthesis.bundled.model_parts import Parts
         from voicenym.training.resynthesis import train_resynthesis as steps
+        from voicenym.training.resynthesis.resynthesis_config import ResynthesisConfig
         from voicenym.training.resynthesis.resynthesis_dataset import analysed
-        from voicenym.training.resynthesis.resynthesis_step import ResynthesisConfig
         from voicenym.training.speech.speaker_split import verification_split
         from voicenym.verification.verifiers import encoder_of
 

@@ -1,10 +1,9 @@
-"""The training step of a resynthesis system, and its configuration."""
+"""The training step of a resynthesis system, and its validation."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from collections.abc import Sequence
+from typing import Any
 
 import lightning.pytorch as pl
 import torch
@@ -16,92 +15,21 @@ from voicenym.nets.synthesis import synthesis_losses
 from voicenym.nets.words.phone_state_network import FrameNet
 from voicenym.resynthesis.bundled.model_parts import Parts
 from voicenym.training.resynthesis import conversion_loss as conversion
-from voicenym.training.resynthesis.conversion_loss import ConversionConfig
 from voicenym.training.resynthesis.phone_loss import Phones
+from voicenym.training.resynthesis.resynthesis_config import ResynthesisConfig
 from voicenym.training.resynthesis.resynthesis_dataset import Crop
 from voicenym.training.resynthesis.speaker_classifier import SpeakerClassifier
 from voicenym.training.run.audio_logging import log_audio
 from voicenym.training.run.fit import share_done
 from voicenym.training.run.former_names import rename_state
-from voicenym.training.run.schedule import Cyclical, seeded
+from voicenym.training.run.schedule import seeded
 from voicenym.training.speech.mel_warping import warped
 from voicenym.training.synthesis.discriminator_setup import make_discriminators
 
 LOGGED = 3
 """Held-out recordings that the log plays and shows."""
-
-
-@dataclass(frozen=True)
-class ResynthesisConfig:
-    """Configuration of the training.
-
-    Args:
-        encoder: verifier whose encoder makes the speaker vectors.
-        content: options of the content encoder.
-        synthesizer: kind.
-        options: of the synthesizer, without ``content`` and ``speaker``.
-        rank: directions in which voices are drawn.
-        seconds: length of a crop.
-        batch: crops in a step.
-        warp: standard deviation of the logarithm of the factor that warps frequencies.
-        bend: of bends of the mel axis beside it, as a share of the axis.
-        reversal: weight of the speaker classifier's loss, by gradient reversal.
-        normalised: whether the mean and covariance of each recording's content are those of all
-            speakers (:mod:`voicenym.resynthesis.bundled.content_normalisation`). The content
-            encoder must be trained before; it stays fixed and gets no warped spectra.
-        conversion: weights of the conversion loss.
-        phones: weight of the phone loss, if there is a recogniser; half of it for reconstructed
-            crops, half for those in other voices.
-        adversarial: share of the training after which discriminators join; 1 for never.
-        discriminators: options of the discriminators, by their names in
-            :data:`voicenym.training.synthesis.discriminator_setup.DISCRIMINATORS`; published
-            sizes unless given.
-        discriminator_seconds: seconds of a crop that they see; 0 for the whole.
-        mel: weight of all other losses beside theirs (45 in HiFi-GAN, where features weigh 2).
-        rate: peak of the learning rate.
-        decay: of the weights (AdamW).
-        clip: greatest norm of a gradient.
-        schedule: of the learning rate.
-        steps: maximum number of optimizer steps.
-        every: steps from one validation to the next.
-        patience: validations without improvement, after which the training stops; 0: no limit.
-        held_out: share of the speakers held out for validation.
-        seed: of all random draws.
-    """
-
-    FORMER_NAMES: ClassVar[Mapping[str, str]] = {
-        "evened": "normalised",
-        "judges": "discriminators",
-        "judged": "discriminator_seconds",
-    }
-    """Fields of earlier configurations, see :func:`voicenym.training.run.config.build`."""
-
-    encoder: str = "ecapa-small"
-    content: dict[str, Any] = field(default_factory=dict)
-    synthesizer: str = "istft-vocoder"
-    options: dict[str, Any] = field(default_factory=dict)
-    rank: int = 64
-    seconds: float = 1.5
-    batch: int = 12
-    warp: float = 0.12
-    bend: float = 0.02
-    reversal: float = 0.1
-    normalised: bool = False
-    conversion: ConversionConfig = field(default_factory=ConversionConfig)
-    phones: float = 8.0
-    adversarial: float = 1.0
-    discriminators: dict[str, Any] = field(default_factory=lambda: {"period": {}, "spectral": {}})
-    discriminator_seconds: float = 0.0
-    mel: float = 15.0
-    rate: float = 1.5e-3
-    decay: float = 1e-3
-    clip: float = 1.0
-    schedule: Cyclical = field(default_factory=Cyclical)
-    steps: int = 20_000
-    every: int = 250
-    patience: int = 0
-    held_out: float = 0.04
-    seed: int = 0
+RESOLUTIONS = ((512, 80, 320), (1024, 160, 800))
+"""Points, hop and window of the magnitudes that are compared."""
 
 
 class Resynthesizing(pl.LightningModule):
@@ -206,8 +134,21 @@ class Resynthesizing(pl.LightningModule):
             bands = warped(bands, factor, self.recipe.bend * normal(), LOWEST, HIGHEST)
         content = self.content_of(bands, crop)
         numbers = self.parts.content.noisy(content, seed)
-        waveform = speak(self.parts, numbers, crop.power, crop.f0, crop.vector, seed)
+        waveform = self._synthesized(numbers, crop.power, crop.f0, crop.vector, seed)
         return content, numbers, waveform
+
+    def _synthesized(
+        self,
+        numbers: torch.Tensor,
+        power: torch.Tensor,
+        f0: torch.Tensor,
+        vector: torch.Tensor,
+        seed: torch.Tensor,
+    ) -> torch.Tensor:
+        """Waveform ``[row, time]`` of content ``[row, frame / 2, size]``, power and F0 ``[row,
+        frame]`` and speaker vectors ``[row, element]``.
+        """
+        return self.parts.synthesizer(self.parts.conditions(numbers, power), f0, vector, seed)
 
     def content_of(self, bands: torch.Tensor, crop: Crop) -> torch.Tensor:
         """Content ``[batch, frame / 2, size]`` without noise, the input of the synthesizer."""
@@ -230,7 +171,7 @@ class Resynthesizing(pl.LightningModule):
         voices = conversion.wanted(self.parts, some, config, generator)
         seed = torch.randint(2**62, (rows,), generator=generator, device=self.device)
         numbers = self.parts.content.noisy(content, seed)
-        waveform = speak(self.parts, numbers, some.power, voices.f0, voices.vectors, seed).float()
+        waveform = self._synthesized(numbers, some.power, voices.f0, voices.vectors, seed).float()
         losses = conversion.losses(
             self.parts, self.encoder, some, content, voices.vectors, waveform, config, generator
         )
@@ -344,7 +285,7 @@ class Resynthesizing(pl.LightningModule):
         encoder = self.parts.content
         content = self.content_of(crop.bands, crop)
         numbers = encoder.noisy(content, seed)
-        waveform = speak(self.parts, numbers, crop.power, crop.f0, crop.vector, seed)
+        waveform = self._synthesized(numbers, crop.power, crop.f0, crop.vector, seed)
         mel: Any = self.mels[0]
         distance = synthesis_losses.mel_distance(crop.samples, waveform.float(), mel)
         self.log("mel distance", distance, batch_size=len(seed), sync_dist=True)
@@ -358,28 +299,3 @@ class Resynthesizing(pl.LightningModule):
         if index == 0:
             both = {"original": crop.samples[:LOGGED], "rebuilt": waveform[:LOGGED].float()}
             log_audio(self, both, mel, RATE)
-
-
-RESOLUTIONS = ((512, 80, 320), (1024, 160, 800))
-"""Points, hop and window of the magnitudes that are compared."""
-
-
-def speak(
-    parts: Parts,
-    numbers: torch.Tensor,
-    power: torch.Tensor,
-    f0: torch.Tensor,
-    vector: torch.Tensor,
-    seed: torch.Tensor,
-) -> torch.Tensor:
-    """Content, power and pitch in a voice: ``[row, time]``.
-
-    Args:
-        parts: trained, or in training.
-        numbers: ``[row, frame / 2, size]``, noise included.
-        power: ``[row, frame]``, less the average.
-        f0: ``[row, frame]`` in Hz.
-        vector: ``[row, element]``.
-        seed: ``[row]``.
-    """
-    return parts.synthesizer(parts.conditions(numbers, power), f0, vector, seed)

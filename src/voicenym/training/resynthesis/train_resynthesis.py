@@ -20,13 +20,14 @@ from voicenym.nets.content.bottleneck import Bottleneck
 from voicenym.nets.speakers.speaker_encoder import Encoder
 from voicenym.nets.words.phone_state_network import FrameNet
 from voicenym.resynthesis.bundled.model_parts import Parts
+from voicenym.training.resynthesis.resynthesis_config import ResynthesisConfig
 from voicenym.training.resynthesis.resynthesis_dataset import (
     AnalysedUtterance,
     ResynthesisCrops,
     content_of,
     unit,
 )
-from voicenym.training.resynthesis.resynthesis_step import ResynthesisConfig, Resynthesizing
+from voicenym.training.resynthesis.resynthesis_step import Resynthesizing
 from voicenym.training.run.fit import Limits, Outcome, fit
 from voicenym.training.run.machine import Machine
 
