@@ -11,6 +11,7 @@ pytest.importorskip("lightning")
 from voicenym.errors import CorpusError, VoicenymError
 from voicenym.nets.content import word_codes as nets
 from voicenym.training.content import train_word_codes as recipe
+from voicenym.training.content import word_code_batches
 from voicenym.training.content.word_state_dataset import Cut, Piece, StateFiles, kept, parted
 from voicenym.training.run.config import changed, load
 from voicenym.training.run.machine import Machine
@@ -68,8 +69,8 @@ def test_a_run_goes_on_and_keeps_its_books(whisper, windows, tmp_path):
 
 def test_batches_are_of_like_length_and_depend_on_their_place_alone(windows):
     places = torch.arange(24)
-    batches = recipe.WindowBatches(windows, 4.0, 6, places, seed=3)
-    again = recipe.WindowBatches(windows, 4.0, 6, places, seed=3)
+    batches = word_code_batches.WindowBatches(windows, 4.0, 6, places, seed=3)
+    again = word_code_batches.WindowBatches(windows, 4.0, 6, places, seed=3)
     for index in range(6):
         one = batches[index]
         assert all(torch.equal(a, b) for a, b in zip(one, again[index], strict=True))
@@ -83,10 +84,10 @@ def test_batches_are_of_like_length_and_depend_on_their_place_alone(windows):
 
 def test_what_is_asked_for_is_the_text_and_its_end(windows):
     some = [kept(windows[0]), kept(windows[1])]
-    used = recipe.tokens_of(windows[:2])
+    used = word_code_batches.tokens_of(windows[:2])
     places = torch.full((24,), -100)
     places[used] = torch.arange(len(used))
-    one = recipe.batch(some, places)
+    one = word_code_batches.batch(some, places)
     for row, window in enumerate(some):
         asked = one.wanted[row] >= 0
         assert used[one.wanted[row][asked]].tolist() == window.tokens[window.prefix :].tolist()
@@ -100,11 +101,11 @@ def test_what_is_asked_for_is_the_text_and_its_end(windows):
 def test_codes_without_loss_of_states_would_write_the_same(whisper, windows):
     """The relative entropy is to what the decoder makes of the original states."""
     module = recipe.WordCoding(
-        recipe.new(CONFIG, whisper.network), whisper.network, recipe.tokens_of(windows), CONFIG
+        recipe.new(CONFIG, whisper.network), whisper.network, word_code_batches.tokens_of(windows), CONFIG
     )
     places = torch.full((24,), -100)
     places[module._pieces] = torch.arange(len(module._pieces))
-    one = recipe.batch([kept(windows[0])], places)
+    one = word_code_batches.batch([kept(windows[0])], places)
     found = module.losses(one, quantised=False)
     assert float(found["taught"].detach()) > 0.0
     assert float(found["commitment"]) == 0.0

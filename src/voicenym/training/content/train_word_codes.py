@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import lightning.pytorch as pl
 import numpy as np
@@ -24,20 +24,23 @@ from torch.nn.functional import cross_entropy, kl_div, log_softmax
 
 from voicenym.errors import CorpusError, VoicenymError
 from voicenym.nets.content.word_codes import WordCodes
-from voicenym.nets.masked_batch import padded, valid
+from voicenym.nets.masked_batch import valid
 from voicenym.nets.words.whisper import Whisper
-from voicenym.training.content.word_state_dataset import Cut, Window, kept, text_of
+from voicenym.training.content.word_code_batches import (
+    Batch,
+    ValidationWindows,
+    WindowBatches,
+    tokens_of,
+)
+from voicenym.training.content.word_state_dataset import Cut
 from voicenym.training.run.fit import Limits, Outcome, fit, share_done
 from voicenym.training.run.machine import Machine
 from voicenym.training.run.schedule import Cyclical
-from voicenym.training.speech.epoch_sampling import Epoch
 
 NEVER = 99.0
 """Value of validations before the codebooks are initialised, so that none of them is the best."""
 BEGINNING = 16
 """Steps whose vectors the books begin as clusters of."""
-ALIKE = 1.5
-"""The longest window of a batch is at most so many times the shortest."""
 
 
 @dataclass(frozen=True)
@@ -92,102 +95,6 @@ class WordCodesConfig:
     def changed(self) -> Cut:
         """Cutting of windows of disguised speech."""
         return dataclasses.replace(self.cut, rounds=self.disguised, seed=self.cut.seed + 1)
-
-
-class Batch(NamedTuple):
-    """Windows of like length.
-
-    Args:
-        inputs: states of the input, ``[batch, state, size]``, zeros behind.
-        states: the same of the original.
-        lengths: ``[batch]``, states.
-        tokens: ``[batch, token]``, the decoder's input.
-        wanted: ``[batch, token]``, the next token; places in :class:`WordCoding`'s pieces, -100 for
-            the prefix and after the end.
-        targets: the decoder's output for the original states, ``[batch, token, width]``.
-    """
-
-    inputs: torch.Tensor
-    states: torch.Tensor
-    lengths: torch.Tensor
-    tokens: torch.Tensor
-    wanted: torch.Tensor
-    targets: torch.Tensor
-
-
-def batch(windows: Sequence[Window], places: torch.Tensor) -> Batch:
-    """Windows padded to a batch.
-
-    Args:
-        windows: of the cache.
-        places: of each token among those that scores are made for.
-    """
-
-    def half(found: Sequence[np.ndarray]) -> list[torch.Tensor]:
-        return [torch.from_numpy(x).float() for x in found]
-
-    inputs, lengths = padded(half([w.inputs for w in windows]))
-    original = [w.inputs if w.states is None else w.states for w in windows]
-    states, _ = padded(half(original))
-    tokens, _ = padded([torch.from_numpy(w.tokens[:-1]).long() for w in windows])
-    wanted = torch.full(tokens.shape, -100)
-    for row, window in enumerate(windows):
-        # the first piece of the text is asked for by the last of the prefix
-        first = window.prefix - 1
-        wanted[row, first : len(window.tokens) - 1] = places[
-            torch.from_numpy(window.tokens[window.prefix :]).long()
-        ]
-    targets, _ = padded(half([w.targets for w in windows]))
-    return Batch(inputs, states, lengths, tokens, wanted, targets)
-
-
-class WindowBatches(Epoch[Batch]):
-    """An epoch of batches of windows of like length, with so much speech in each.
-
-    Args:
-        paths: of windows.
-        seconds: of speech in a batch.
-        count: batches in an epoch.
-        places: of tokens, as :func:`batch` needs them.
-        seed: of the draws.
-    """
-
-    def __init__(
-        self, paths: Sequence[Path], seconds: float, count: int, places: torch.Tensor, seed: int
-    ) -> None:
-        super().__init__(count, seed)
-        # a file's size grows with the window
-        order = np.argsort([path.stat().st_size for path in paths], kind="stable")
-        self._paths = [paths[i] for i in order]
-        self._sizes = np.array([path.stat().st_size for path in self._paths], dtype=np.float64)
-        self._share = np.cumsum(self._sizes / self._sizes.sum())
-        self._most, self._places = seconds * 50.0, places
-
-    def drawn(self, rng: np.random.Generator) -> Batch:
-        middle = min(int(np.searchsorted(self._share, rng.random())), len(self._paths) - 1)
-        low = int(np.searchsorted(self._sizes, self._sizes[middle] / ALIKE))
-        high = int(np.searchsorted(self._sizes, self._sizes[middle] * ALIKE, side="right"))
-        found = [kept(self._paths[middle])]
-        longest = len(found[0].inputs)
-        while True:
-            one = kept(self._paths[int(rng.integers(low, high))])
-            longest = max(longest, len(one.inputs))
-            if (len(found) + 1) * longest > self._most:
-                return batch(found, self._places)
-            found.append(one)
-
-
-class ValidationWindows(torch.utils.data.Dataset[Batch]):
-    """Windows to watch by, one to a batch."""
-
-    def __init__(self, paths: Sequence[Path], places: torch.Tensor) -> None:
-        self._paths, self._places = list(paths), places
-
-    def __len__(self) -> int:
-        return len(self._paths)
-
-    def __getitem__(self, index: int) -> Batch:
-        return batch([kept(self._paths[index])], self._places)
 
 
 class WordCoding(pl.LightningModule):
@@ -331,16 +238,6 @@ def train(
     )
     codes.eval()
     return outcome
-
-
-def tokens_of(paths: Sequence[Path]) -> torch.Tensor:
-    """Numbers of the tokens in the texts of windows, sorted: what scores are made for in training,
-    which is a fifth of the work of making them for all.
-    """
-    found: set[int] = set()
-    for path in paths:
-        found.update(text_of(path).tolist())
-    return torch.tensor(sorted(found))
 
 
 def new(config: WordCodesConfig, whisper: Whisper) -> WordCodes:
