@@ -47,7 +47,7 @@ from voicenym.nets.content.word_codes import WordCodes
 from voicenym.nets.words.whisper import STATE, Whisper
 from voicenym.nets.words.whisper_published import Published, published
 from voicenym.private import private_folder
-from voicenym.training.content.word_state_dataset import Tokenizer
+from voicenym.training.content.transcript_tokens import Tokenizer
 from voicenym.training.speakers.margin_softmax import AngularMargin
 from voicenym.verification.plda import PLDA
 

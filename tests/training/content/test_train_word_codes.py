@@ -12,7 +12,8 @@ from voicenym.errors import CorpusError, VoicenymError
 from voicenym.nets.content import word_codes as nets
 from voicenym.training.content import train_word_codes as recipe
 from voicenym.training.content import word_code_batches
-from voicenym.training.content.word_state_dataset import Cut, Piece, StateFiles, kept, parted
+from voicenym.training.content.speech_windows import Cut, Piece, parted
+from voicenym.training.content.word_state_dataset import StateFiles, kept
 from voicenym.training.run.config import changed, load
 from voicenym.training.run.machine import Machine
 
@@ -101,7 +102,10 @@ def test_what_is_asked_for_is_the_text_and_its_end(windows):
 def test_codes_without_loss_of_states_would_write_the_same(whisper, windows):
     """The relative entropy is to what the decoder makes of the original states."""
     module = recipe.WordCoding(
-        recipe.new(CONFIG, whisper.network), whisper.network, word_code_batches.tokens_of(windows), CONFIG
+        recipe.new(CONFIG, whisper.network),
+        whisper.network,
+        word_code_batches.tokens_of(windows),
+        CONFIG,
     )
     places = torch.full((24,), -100)
     places[module._pieces] = torch.arange(len(module._pieces))

@@ -8,19 +8,9 @@ import torch
 
 from voicenym.errors import CorpusError, VoicenymError
 from voicenym.nets.words.whisper import STATE
-from voicenym.training.content.word_state_dataset import (
-    BLOCK,
-    Cut,
-    Piece,
-    StateFiles,
-    Tokenizer,
-    joined,
-    keep,
-    kept,
-    parted,
-    pieces,
-    sentence,
-)
+from voicenym.training.content.speech_windows import BLOCK, Cut, Piece, joined, parted, pieces
+from voicenym.training.content.transcript_tokens import Tokenizer, sentence
+from voicenym.training.content.word_state_dataset import StateFiles, keep, kept
 
 
 def test_capitals_become_a_sentence():

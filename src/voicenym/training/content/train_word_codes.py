@@ -26,13 +26,13 @@ from voicenym.errors import CorpusError, VoicenymError
 from voicenym.nets.content.word_codes import WordCodes
 from voicenym.nets.masked_batch import valid
 from voicenym.nets.words.whisper import Whisper
+from voicenym.training.content.speech_windows import Cut
 from voicenym.training.content.word_code_batches import (
     Batch,
     ValidationWindows,
     WindowBatches,
     tokens_of,
 )
-from voicenym.training.content.word_state_dataset import Cut
 from voicenym.training.run.fit import Limits, Outcome, fit, share_done
 from voicenym.training.run.machine import Machine
 from voicenym.training.run.schedule import Cyclical

@@ -52,7 +52,8 @@ class WordCodesRecipe(SpeechRecipe):
         from voicenym.nets.words.whisper_published import published
         from voicenym.nets.words.word_code_content import WordCodeContent
         from voicenym.training.content import train_word_codes as steps
-        from voicenym.training.content.word_state_dataset import StateFiles, parted, pieces
+        from voicenym.training.content.speech_windows import parted, pieces
+        from voicenym.training.content.word_state_dataset import StateFiles
         from voicenym.training.speech.speaker_split import speaker_split
         from voicenym.training.speech.voice_augmentation import VoiceAugmentation
 

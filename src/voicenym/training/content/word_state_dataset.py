@@ -1,88 +1,36 @@
 """Dataset of Whisper states: windows of speech, encoded once and kept in files.
 
-A window joins several recordings, since Whisper's states depend on their position in a window and
-on all of it. Its file holds the encoder's states of the speech, the text as tokens, and the
-decoder's last layer for the original states, which is the training target of codes. With a voice
-augmentation, the encoder's states are those of changed speech, and the decoder's those of the
-original: the words are the same, the voice and the room are not.
+A window joins several recordings (:mod:`voicenym.training.content.speech_windows`), since Whisper's
+states depend on their position in a window and on all of it. Its file holds the encoder's states of
+the speech, the text as tokens, and the decoder's last layer for the original states, which is the
+training target of codes. With a voice augmentation, the encoder's states are those of changed
+speech, and the decoder's those of the original: the words are the same, the voice and the room are
+not.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 from zipfile import BadZipFile
 
 import numpy as np
 import torch
 
-from voicenym.corpus.recording import RATE
-from voicenym.errors import CorpusError, DependencyError, VoicenymError
-from voicenym.nets.words.whisper import STATE, WINDOW
+from voicenym.errors import VoicenymError
+from voicenym.nets.words.whisper import STATE
 from voicenym.nets.words.whisper_published import Published
-from voicenym.private import private_folder, write_private
-from voicenym.training.speech.speech_cache import Utterance
+from voicenym.private import private_folder
+from voicenym.training.content.speech_windows import Change, Piece, joined, keep_privately
+from voicenym.training.content.transcript_tokens import Tokenizer
 
-LEVEL = 0.05
-"""Root mean square that recordings are brought to, before a gain is drawn."""
-GAIN = 6.0
-"""Greatest random gain of a window's recordings, in dB up or down."""
-PAUSE = (0.1, 0.6)
-"""Seconds between recordings."""
-FLOOR = 1e-4
-"""Noise in pauses, root mean square."""
-BLOCK = 500
-"""Recordings from which windows are drawn, in the given order: recordings added to a corpus later
-do not change earlier windows.
-"""
 MOST_TOKENS = 400
 """Tokens of a window's text at most; the decoder has 448 positions."""
 
 FILE_NAMES = {"inputs": "heard", "targets": "taught"}
 """Names of arrays in files, where they differ from the fields of :class:`Window`."""
-
-
-class Change(Protocol):
-    """An augmentation that keeps the length: another voice, a room."""
-
-    def identity(self) -> str:
-        """Equal names mean equal changes."""
-
-    def __call__(self, samples: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """``[time]`` float32 at 16 kHz to the same."""
-
-
-class Piece(NamedTuple):
-    """A recording with its text.
-
-    Args:
-        speech: in the speech cache.
-        text: as Whisper would write it.
-    """
-
-    speech: Utterance
-    text: str
-
-
-@dataclass(frozen=True)
-class Cut:
-    """Cutting of recordings into windows.
-
-    Args:
-        shortest, longest: seconds of a window, drawn evenly.
-        single: share of windows that are of one recording, however short.
-        rounds: how often each recording comes.
-        seed: of the draws.
-    """
-
-    shortest: float = 4.0
-    longest: float = 28.0
-    single: float = 0.2
-    rounds: int = 1
-    seed: int = 0
 
 
 class Window(NamedTuple):
@@ -102,121 +50,6 @@ class Window(NamedTuple):
     tokens: np.ndarray
     targets: np.ndarray
     prefix: int
-
-
-class Tokenizer:
-    """Texts to Whisper's tokens and back.
-
-    Args:
-        path: ``tokenizer.json``.
-
-    Raises:
-        DependencyError: tokenizers is not installed.
-        VoicenymError: it cannot be read.
-    """
-
-    def __init__(self, path: Path) -> None:
-        try:
-            import tokenizers
-        except ImportError as error:
-            raise DependencyError(
-                "Whisper's tokens: pip install 'voicenym[recognisers]'"
-            ) from error
-        try:
-            self._inner: Any = tokenizers.Tokenizer.from_str(path.read_text("utf-8"))
-        except Exception as error:  # of the tokenizers library, which has no class of its own
-            raise VoicenymError(
-                f"{path}: cannot be read ({error}); it comes with Whisper"
-            ) from error
-
-    def encode(self, text: str) -> list[int]:
-        """Tokens of a text, without prefix and end."""
-        return list(self._inner.encode(f" {text.strip()}", add_special_tokens=False).ids)
-
-    def decode(self, tokens: Sequence[int]) -> str:
-        """The text of tokens."""
-        return str(self._inner.decode(list(tokens))).strip()
-
-
-def sentence(text: str) -> str:
-    """A transcript in capitals as Whisper would write it: a sentence; other texts as they are."""
-    text = " ".join(text.split())
-    if not text or text != text.upper():
-        return text
-    words = ["I" + w[1:] if w == "i" or w.startswith("i'") else w for w in text.lower().split()]
-    joined = " ".join(words)
-    return joined[0].upper() + joined[1:] + ("" if joined[-1] in ".!?" else ".")
-
-
-def pieces(
-    speech: Sequence[Utterance],
-    whisper: Published,
-    folder: Path,
-    say: Callable[[str], None] = lambda text: None,
-) -> list[Piece]:
-    """Recordings with their texts; without a text, with Whisper's transcript, which is kept.
-
-    Recordings longer than a window, or without words in Whisper's transcript, are left out.
-
-    Raises:
-        DependencyError: tokenizers is not installed.
-        VoicenymError: transcripts cannot be kept.
-    """
-    tokenizer = Tokenizer(whisper.tokenizer)
-    place = private_folder(folder, "recogniser states of speech")
-    most = whisper.network.sizes.states * STATE
-    found = []
-    for done, utterance in enumerate(speech):
-        if utterance.length > most:
-            continue
-        text = sentence(utterance.recording.text)
-        if not text:
-            path = place / f"{utterance.path.stem}.txt"
-            if not path.is_file():
-                with torch.inference_mode():
-                    states = whisper.network.states(torch.from_numpy(utterance.samples())[None])
-                written = whisper.network.write(states, whisper.writing)[0]
-                _kept(path, tokenizer.decode(written).encode())
-            text = path.read_text("utf-8")
-        if text:
-            found.append(Piece(utterance, text))
-        if (done + 1) % 500 == 0:
-            say(f"{done + 1} of {len(speech)} texts")
-    return found
-
-
-def parted(all_pieces: Sequence[Piece], how: Cut) -> list[list[Piece]]:
-    """Recordings in windows, drawn without return; each comes once a round.
-
-    Raises:
-        CorpusError: there are none.
-    """
-    if not all_pieces:
-        raise CorpusError("no recording shorter than 30 s with words in it; give such speech")
-    windows: list[list[Piece]] = []
-    for start in range(0, len(all_pieces), BLOCK):
-        some = all_pieces[start : start + BLOCK]
-        for number in range(how.rounds):
-            windows += _round(some, how, np.random.default_rng((how.seed, start, number)))
-    return windows
-
-
-def _round(some: Sequence[Piece], how: Cut, rng: np.random.Generator) -> list[list[Piece]]:
-    windows: list[list[Piece]] = []
-    window: list[Piece] = []
-    length = goal = 0.0
-    for i in rng.permutation(len(some)):
-        more = some[i].speech.length / RATE + PAUSE[1]
-        if window and length + more > goal:
-            windows.append(window)
-            window, length = [], 0.0
-        if not window:
-            one = rng.random() < how.single
-            goal = 0.0 if one else rng.uniform(how.shortest, how.longest)
-        window.append(some[i])
-        length += more
-    windows.append(window)
-    return windows
 
 
 class StateFiles:
@@ -294,31 +127,6 @@ class StateFiles:
         )
 
 
-def joined(
-    window: Sequence[Piece],
-    change: Change | None,
-    rng: np.random.Generator,
-    most: int = WINDOW,
-) -> tuple[np.ndarray, np.ndarray | None]:
-    """Recordings one after the other ``[time]``, as they are and changed; ``most`` samples."""
-    clean: list[np.ndarray] = []
-    other: list[np.ndarray] = []
-    for i, piece in enumerate(window):
-        samples = piece.speech.samples()
-        loud = float(np.sqrt(np.mean(samples**2))) or 1.0
-        gain = LEVEL / loud * 10.0 ** (rng.uniform(-GAIN, GAIN) / 20.0)
-        if i:
-            pause = round(rng.uniform(*PAUSE) * RATE)
-            noise = (FLOOR * rng.standard_normal(pause)).astype(np.float32)
-            clean.append(noise)
-            other.append(noise)
-        clean.append(np.clip(samples * gain, -1.0, 1.0).astype(np.float32))
-        if change is not None:
-            other.append(change(clean[-1], rng))
-    original = np.concatenate(clean)[:most]
-    return original, None if change is None else np.concatenate(other)[:most]
-
-
 def keep(path: Path, window: Window) -> None:
     """Keep a window in a file, whole or not at all.
 
@@ -331,7 +139,7 @@ def keep(path: Path, window: Window) -> None:
     arrays: dict[str, Any] = {**window._asdict(), "prefix": np.array(window.prefix)}
     named = {FILE_NAMES.get(name, name): value for name, value in arrays.items()}
     np.savez(buffer, **{name: value for name, value in named.items() if value is not None})
-    _kept(path, buffer.getvalue())
+    keep_privately(path, buffer.getvalue())
 
 
 def kept(path: Path) -> Window:
@@ -366,13 +174,3 @@ def _read(path: Path, names: Sequence[str]) -> dict[str, np.ndarray]:
             return {name: file[name] for name in names if name in file.files or name != "states"}
     except (OSError, ValueError, KeyError, BadZipFile) as error:
         raise VoicenymError(f"{path}: damaged ({error}); delete it and run again") from error
-
-
-def _kept(path: Path, content: bytes) -> None:
-    try:
-        write_private(path, content)
-    except OSError as error:
-        raise VoicenymError(
-            f"{path.parent}: cannot keep states here ({error.strerror}); free some space, or "
-            "choose another folder"
-        ) from error
