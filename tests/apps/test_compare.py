@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("scipy")
 
 from voicenym.apps.cli import tables
-from voicenym.evaluation import results
+from voicenym.evaluation import results_file
 from voicenym.evaluation.results import AttackFigures, Evaluation, Measured, SystemResults
 
 
@@ -30,7 +30,7 @@ def reports(tmp_path):
     for name, systems in (("a", [("x", 10.0), ("y", 11.0)]), ("b", [("z", 30.0)])):
         made = tuple(system(*one) for one in systems)
         found = Evaluation("0.1", "2026-11-21", f"corpus {name}", 9, 99, (), made)
-        results.save(found, tmp_path / name)
+        results_file.save(found, tmp_path / name)
     return ["a", "b"]
 
 

@@ -15,7 +15,7 @@ from voicenym.apps.cli import app
 from voicenym.apps.cli import evaluate as command
 from voicenym.corpus.recordings import skipped
 from voicenym.errors import AudioError, CorpusError, DependencyError, ScoreError, VoicenymError
-from voicenym.evaluation import results
+from voicenym.evaluation import results_file
 from voicenym.registry import Entry
 from voicenym.verification import encoder_verifier
 from voicenym.verification import verifiers as verifiers
@@ -106,7 +106,7 @@ def test_files_that_a_folder_holds_and_nobody_reads_are_named(speech, tmp_path):
 def test_missing_transcripts_leave_out_words_and_the_page_says_so(speech, tmp_path):
     done = evaluate(speech, "-o", tmp_path / "report")
     assert done.exit_code == 0
-    found = results.load(tmp_path / "report")
+    found = results_file.load(tmp_path / "report")
     assert "WER" not in found.systems[0].utility
     page = (tmp_path / "report" / "index.html").read_text("utf-8")
     assert "Mcadams, WER: words were not measured: no recording has a text; add" in page
@@ -200,6 +200,6 @@ def test_texts_without_words_are_no_reference(speech, tmp_path):
         file.with_suffix(".txt").write_text(text)
     done = evaluate(speech, "-o", tmp_path / "report", "--attacker", "ignorant")
     assert done.exit_code == 0
-    (system,) = results.load(tmp_path / "report").systems
+    (system,) = results_file.load(tmp_path / "report").systems
     assert "WER" not in system.utility
     assert any("no recording has a text; add UTTERANCE.txt beside it" in n for n in system.notes)

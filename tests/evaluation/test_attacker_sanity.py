@@ -12,7 +12,7 @@ from voicenym.attack.attackers import Attacker, Ignorant, KeyHolder, LazyInforme
 from voicenym.attack.controls import COPY, HALF, ORIGINAL
 from voicenym.attack.scenario import Protection, Scenario
 from voicenym.corpus.embedder import Embedder
-from voicenym.evaluation import attacker_sanity, report_tables, results
+from voicenym.evaluation import attacker_sanity, report_tables, results_file
 from voicenym.evaluation.protection import attack
 from voicenym.evaluation.results import AttackFigures, Control, Evaluation, Measured, SystemResults
 from voicenym.evaluation.trials import build
@@ -116,5 +116,5 @@ def test_chance_is_questioned_and_controls_are_saved(tmp_path):
     assert "--per utterance and --per everybody" in note
     assert attacker_sanity.notes([figures("a", 20.0, 25.0)], "speaker") == ()
     system = SystemResults("x", "", {}, "speaker", (sound,))
-    results.save(Evaluation("1", "2026-01-01", "data", 3, 6, (), (system,)), tmp_path)
-    assert results.load(tmp_path).systems[0].attacks[0].controls == sound.controls
+    results_file.save(Evaluation("1", "2026-01-01", "data", 3, 6, (), (system,)), tmp_path)
+    assert results_file.load(tmp_path).systems[0].attacks[0].controls == sound.controls

@@ -10,7 +10,7 @@ pytest.importorskip("scipy")
 from voicenym.attack.attackers import Ignorant, Unprotected
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.recordings import recordings
-from voicenym.evaluation import condition_tables, distinctiveness, protection, results
+from voicenym.evaluation import condition_tables, distinctiveness, protection, results_file
 from voicenym.evaluation.conditions import conditions, measurable
 from voicenym.evaluation.results import Evaluation, SystemResults
 from voicenym.evaluation.trials import Part, Trials, build
@@ -169,8 +169,8 @@ def test_tables_mark_the_worst_condition_and_survive_a_round_trip(trials, scores
     speech_table = page[page.index("speech and voices"):page.index("Original speech")]  # fmt: skip
     men = next(row for row in speech_table.split("<tr>") if 'row">men' in row)
     assert "<b>worst</b>" in men, "more errors of the recogniser are worse"
-    results.save(evaluation, tmp_path)
-    assert results.load(tmp_path) == evaluation
+    results_file.save(evaluation, tmp_path)
+    assert results_file.load(tmp_path) == evaluation
 
 
 def test_ages_come_from_manifests_and_kaldi_tables(tmp_path):

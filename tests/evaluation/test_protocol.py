@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from voicenym.apps.cli import app
 from voicenym.errors import VoicenymError
-from voicenym.evaluation import card_figures, diversity, results, saved_scores
+from voicenym.evaluation import card_figures, diversity, results_file, saved_scores
 from voicenym.evaluation.evaluation_plan import Plan
 from voicenym.evaluation.protocol import evaluate
 from voicenym.evaluation.results import Measured
@@ -59,7 +59,7 @@ def test_a_system_is_evaluated_resumed_and_reported(desk, spectrum, tmp_path, mo
     command += ["--system", "mcadams", "-o", report, "--no-denoise", *OPTIONS]
     command += ["--normalise", "as-norm"]
     assert run(*command).exit_code == 0
-    found = results.load(report)
+    found = results_file.load(report)
     assert (found.speakers, found.recordings) == (4, 8)
     names = {a.attacker for a in found.systems[0].attacks}
     assert names == {
@@ -96,7 +96,7 @@ def test_a_system_is_evaluated_resumed_and_reported(desk, spectrum, tmp_path, mo
     heard = spectrum.heard
     assert run(*command).exit_code == 0
     assert spectrum.heard == heard, "the second run embeds nothing anew"
-    again = results.load(report)
+    again = results_file.load(report)
     assert again.systems[0].attacks == found.systems[0].attacks
 
 
@@ -108,7 +108,7 @@ def test_two_settings_of_a_system_stand_side_by_side(desk, spectrum, tmp_path):
     for attacker in ("ignorant", "lazy", "key-holder", "inversion"):
         command += ["--attacker", attacker]
     assert run(*command).exit_code == 0
-    found = results.load(report)
+    found = results_file.load(report)
     drawn, fixed = found.systems
     name = "mcadams:high=0.7,low=0.7"
     assert (drawn.name, drawn.parameters) == ("mcadams", {})
@@ -157,7 +157,7 @@ def test_files_of_somebody_else_are_evaluated(desk, tmp_path):
     command = ["evaluate", "--original", desk, "--anonymized", anonymized, "--split", "dev"]
     command += ["--pool", desk, "--pool-split", "train"]  # of whom nothing is anonymized
     assert run(*command, "-o", report, "--no-denoise", *OPTIONS).exit_code == 0
-    system = results.load(report).systems[0]
+    system = results_file.load(report).systems[0]
     assert system.name == "files"
     assert {a.attacker for a in system.attacks} == {"ignorant", "key-holder"}
     assert any("upper bounds" in note for note in system.notes)
@@ -228,7 +228,7 @@ def test_only_the_attackers_that_are_asked_for_are_run(desk, tmp_path):
     report = tmp_path / "report"
     command = ["evaluate", desk, "--split", "dev", "--system", "mcadams", "-o", report, *OPTIONS]
     assert run(*command, "--attacker", "LAZY", "--attacker", "key-").exit_code == 0
-    found = results.load(report).systems[0]
+    found = results_file.load(report).systems[0]
     names = {"lazy-informed", "key-holder", "key-holder (A3 of V-Cloak)"}
     assert {a.attacker for a in found.attacks} == names
     assert "only these were run: LAZY, key-" in found.notes[0]
@@ -242,7 +242,7 @@ def test_a_pool_with_one_recording_a_speaker_trains_what_it_can(desk, tmp_path):
     command = ["evaluate", desk, "--split", "dev", "--pool", desk, "--pool-split", "train"]
     command += ["--pool-size", "2", "--system", "mcadams", "-o", report, "--no-denoise", *OPTIONS]
     assert run(*command).exit_code == 0
-    names = {a.attacker for a in results.load(report).systems[0].attacks}
+    names = {a.attacker for a in results_file.load(report).systems[0].attacks}
     assert "semi-informed (back end)" in names
 
 

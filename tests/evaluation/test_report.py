@@ -19,7 +19,7 @@ pytest.importorskip("matplotlib")
 from voicenym.attack.attackers import Ignorant, KeyHolder
 from voicenym.attack.key_search import KeySearch
 from voicenym.corpus.recording import Recording
-from voicenym.evaluation import figures, protection, report, results, verdict
+from voicenym.evaluation import figures, protection, report, results_file, verdict
 from voicenym.evaluation.evaluation_plan import Evidence
 from voicenym.evaluation.figures import similarity_figures
 from voicenym.evaluation.results import AttackFigures, Evaluation, Measured, SystemResults
@@ -350,9 +350,9 @@ def test_without_evidence_the_page_still_has_the_figures_of_the_results(found, t
 
 def test_results_come_back_as_they_were_saved(found, tmp_path):
     evaluation, _ = found
-    results.save(evaluation, tmp_path)
-    assert results.load(tmp_path) == evaluation
-    assert results.load(tmp_path / "results.json") == evaluation
+    results_file.save(evaluation, tmp_path)
+    assert results_file.load(tmp_path) == evaluation
+    assert results_file.load(tmp_path / "results.json") == evaluation
 
 
 def test_infinities_and_gaps_come_back(tmp_path):
@@ -363,14 +363,14 @@ def test_infinities_and_gaps_come_back(tmp_path):
     }
     attack = dataclasses.replace(attacked(10.0), figures=figures)
     evaluation = one(attack, utility={"G_VD": Measured(float("-inf"))})
-    results.save(evaluation, tmp_path)
-    assert results.load(tmp_path) == evaluation
+    results_file.save(evaluation, tmp_path)
+    assert results_file.load(tmp_path) == evaluation
     assert "∞" in said(evaluation)
 
 
 def test_every_figure_is_in_the_table(found, tmp_path):
     evaluation, _ = found
-    results.save(evaluation, tmp_path)
+    results_file.save(evaluation, tmp_path)
     with (tmp_path / "results.csv").open(newline="", encoding="utf-8") as file:
         rows = {tuple(row[:4]): row[4:] for row in csv.reader(file)}
     assert rows.pop(("system", "attacker", "verifier", "metric"))
@@ -403,7 +403,7 @@ def test_what_is_no_report_is_refused(tmp_path, content, message):
     if content is not None:
         (tmp_path / "results.json").write_text(content)
     with pytest.raises(VoicenymError, match=message):
-        results.load(tmp_path)
+        results_file.load(tmp_path)
 
 
 def browse(page, *options):

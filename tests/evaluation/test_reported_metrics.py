@@ -14,7 +14,13 @@ pytest.importorskip("scipy")
 pytest.importorskip("matplotlib")
 
 from voicenym.errors import DependencyError, ScoreError, VoicenymError
-from voicenym.evaluation import card_figures, report, reported_metrics, results, saved_scores
+from voicenym.evaluation import (
+    card_figures,
+    report,
+    reported_metrics,
+    results_file,
+    saved_scores,
+)
 from voicenym.evaluation.comparison import compare
 from voicenym.evaluation.reported_metrics import METRICS, headline, measure, metrics, named, of
 from voicenym.evaluation.text_summary import summary
@@ -156,8 +162,8 @@ def test_a_registered_metric_is_in_results_tables_report_comparison_and_output(
     )
     system = dataclasses.replace(system, attacks=(top,))
     changed = dataclasses.replace(evaluation, systems=(system,))
-    results.save(changed, tmp_path)
-    assert results.load(tmp_path).systems[0].strongest.figures["spread"] == figure
+    results_file.save(changed, tmp_path)
+    assert results_file.load(tmp_path).systems[0].strongest.figures["spread"] == figure
     assert f"spread,{figure.value},0.5,1.5,bit" in (tmp_path / "results.csv").read_text()
     page = report.html(changed, None)
     shown = f"{figure.value:.3f}"
@@ -184,7 +190,7 @@ def test_what_another_package_declares_must_be_a_metric(monkeypatch):
 
 
 def test_a_report_of_an_earlier_release_is_compared_as_that_release_did():
-    old = results.load(OLD)
+    old = results_file.load(OLD)
     lines = compare([("a", old, saved_scores.load(OLD))], 200).splitlines()
     numbers = [re.findall(r"[-+]?(?:\d+\.\d+|inf)|(?:un)?paired|p <", line) for line in lines]
     then = (OLD / "compare.txt").read_text().splitlines()
@@ -194,7 +200,7 @@ def test_a_report_of_an_earlier_release_is_compared_as_that_release_did():
 
 
 def test_cards_from_a_report_of_an_earlier_release_have_the_same_bytes(tmp_path):
-    card_figures.write(results.load(OLD), tmp_path / "figures.json")
+    card_figures.write(results_file.load(OLD), tmp_path / "figures.json")
     assert (tmp_path / "figures.json").read_bytes() == (OLD / "figures.json").read_bytes()
 
 
@@ -202,14 +208,14 @@ def test_a_page_is_written_from_an_earlier_report_with_figures_of_no_listed_metr
     shutil.copy(OLD / "results.json", tmp_path)
     text = (tmp_path / "results.json").read_text().replace('"D_sys"', '"D_former"')
     (tmp_path / "results.json").write_text(text)
-    page = report.html(results.load(tmp_path), None)
+    page = report.html(results_file.load(tmp_path), None)
     assert '<th scope="col">D_former</th>' in page
     assert "Global linkability" not in page
 
 
 def test_figures_of_the_same_scores_are_those_of_the_earlier_release():
     """Values and intervals of all attackers' metrics, from the scores that were saved then."""
-    old, saved = results.load(OLD), saved_scores.load(OLD)
+    old, saved = results_file.load(OLD), saved_scores.load(OLD)
     same = saved.pairs[:, 0] == saved.pairs[:, 1]
     _, index = np.unique(saved.pairs, return_inverse=True)
     pairs = index.reshape(saved.pairs.shape)

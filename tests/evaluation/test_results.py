@@ -5,18 +5,18 @@ from __future__ import annotations
 import json
 
 from voicenym.attack.former_names import FORMER
-from voicenym.evaluation import results
+from voicenym.evaluation import results_file
 
 
 def test_results_with_former_names_are_read(found, tmp_path):
     evaluation = found[0]
-    results.save(evaluation, tmp_path)
+    results_file.save(evaluation, tmp_path)
     file = next(tmp_path.glob("*.json"))
     data = json.loads(file.read_text("utf-8"))
     before = list(FORMER)
     attack = data["systems"][0]["attacks"][0]
     attack["attacker"], attack["verifier"] = before[1], before[3]
     file.write_text(json.dumps(data), "utf-8")
-    again = results.load(tmp_path).systems[0].attacks
+    again = results_file.load(tmp_path).systems[0].attacks
     assert (again[0].attacker, again[0].verifier) == (FORMER[before[1]], FORMER[before[3]])
     assert again[1:] == evaluation.systems[0].attacks[1:]

@@ -10,7 +10,7 @@ pytest.importorskip("scipy")
 pytest.importorskip("matplotlib")
 
 from voicenym.attack.attackers import Ignorant
-from voicenym.evaluation import protection, results, search_tables
+from voicenym.evaluation import protection, results_file, search_tables
 from voicenym.evaluation.figures import gallery
 from voicenym.evaluation.recording_audit import Audit, Sight
 from voicenym.evaluation.results import Amount
@@ -64,8 +64,8 @@ def test_amounts_are_tabled_and_kept(found, tmp_path):
     page = "".join(search_tables.amounts(changed))
     assert '<td class="n">10</td>' in page
     assert "3.2" in page
-    results.save(changed, tmp_path)
-    assert results.load(tmp_path).systems[0].amounts == (one,)
+    results_file.save(changed, tmp_path)
+    assert results_file.load(tmp_path).systems[0].amounts == (one,)
     assert search_tables.amounts(evaluation) == []
 
 

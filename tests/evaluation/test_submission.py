@@ -25,7 +25,7 @@ from voicenym.corpus.recording import Recording
 from voicenym.corpus.skipped import STRICT, LeftOut
 from voicenym.corpus.transforms import Anonymize
 from voicenym.errors import VoicenymError
-from voicenym.evaluation import results
+from voicenym.evaluation import results_file
 from voicenym.evaluation.caveats import missing_files
 from voicenym.evaluation.targets import resources_of, targets_of
 from voicenym.registry import Entry
@@ -128,7 +128,7 @@ def test_a_submission_is_evaluated_as_a_system_would_be(challenge, tmp_path):
     arguments = ["--original", challenge, "--anonymized-suffix", SUFFIX, "-o", report, *OPTIONS]
     done = CliRunner().invoke(app, ["evaluate", *map(str, arguments)])
     assert done.exit_code == 0, done.output
-    system = results.load(report).systems[0]
+    system = results_file.load(report).systems[0]
     assert {attack.attacker for attack in system.attacks} == FILE_ATTACKERS
     figures = system.attacks[0].figures
     lists = {f"EER LibriSpeech {subset} {sex}" for subset in ("dev", "test") for sex in "fm"}

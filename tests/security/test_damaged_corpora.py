@@ -22,7 +22,7 @@ from voicenym.corpus.transforms import Anonymize, Transform
 from voicenym.corpus.worker_pool import Death
 from voicenym.errors import VoicenymError, WeightsError
 from voicenym.evaluation import report as report_page
-from voicenym.evaluation import results
+from voicenym.evaluation import results_file
 from voicenym.nets.checkpoint import configuration
 from voicenym.pseudonym import Key
 from voicenym.registry import Entry
@@ -106,7 +106,7 @@ def test_evaluate_leaves_out_what_is_damaged_names_it_and_counts_it(desk, tmp_pa
     assert f"{len(REASONS)} recordings were left out" in done.stderr
     for kind, why in REASONS.items():
         assert any(kind in line and why in line for line in done.stderr.splitlines()), kind
-    found = results.load(report)
+    found = results_file.load(report)
     assert {one.name for one in found.left_out} == set(REASONS)
     assert all(one.step == "" for one in found.left_out)
     assert f"{len(REASONS)} recordings could not be used" in found.warnings[0]
@@ -155,11 +155,11 @@ def test_a_system_that_fails_on_a_trial_does_not_gain_by_it(desk, tmp_path, monk
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(report_page, "gallery", lambda *found: [])
         assert run("evaluate", desk, "-o", clean, "--system", "mcadams", *OPTIONS).exit_code == 0
-    tried = results.load(clean).systems[0].attacks[0].targets
+    tried = results_file.load(clean).systems[0].attacks[0].targets
     wrong |= {f"s{s}-u{u}" for s in range(6) for u in range(4) if u == 0}
     done = run(*command)
     assert done.exit_code == 1
-    found = results.load(report)
+    found = results_file.load(report)
     mcadams, vtln = found.systems
     assert mcadams.left_out > 0
     assert vtln.left_out == 0
@@ -173,7 +173,7 @@ def test_a_system_that_fails_on_a_trial_does_not_gain_by_it(desk, tmp_path, monk
     shutil.rmtree(report)
     done = run(*command)
     assert done.exit_code == 1
-    found = results.load(report)
+    found = results_file.load(report)
     assert [system.name for system in found.systems] == ["vtln"]
     assert f"mcadams failed on {tried} of {tried} trials" in found.warnings[0]
     assert "is left out" in found.warnings[0]
@@ -226,7 +226,7 @@ def test_files_of_somebody_else_may_lack_some(desk, tmp_path):
     done = run(*command, "-o", tmp_path / "r")
     assert done.exit_code == 1
     assert "holds no anonymized file of it" in done.stderr
-    found = results.load(tmp_path / "r")
+    found = results_file.load(tmp_path / "r")
     assert found.systems[0].left_out > 0
     assert {one.step for one in found.left_out} == {"files"}
     with pytest.raises(VoicenymError, match="6 of 24 recordings have no anonymized file"):

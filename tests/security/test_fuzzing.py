@@ -154,7 +154,7 @@ def test_what_was_found_once_is_refused(tmp_path):
     """Inputs that raised something else, or gave no numbers, before."""
     from voicenym.audio import read
     from voicenym.errors import AudioError
-    from voicenym.evaluation.results import load as report
+    from voicenym.evaluation.results_file import load as report
     from voicenym.nets.speakers import speaker_encoders
     from voicenym.recognition.alignment import Alignments
     from voicenym.training.run.config import load as recipe

@@ -19,7 +19,7 @@ from voicenym.corpus.recording import Recording
 from voicenym.errors import VoicenymError
 from voicenym.evaluation.evaluation_plan import Plan
 from voicenym.evaluation.protection import Attacked
-from voicenym.evaluation.results import attack_from, figures_from, plain
+from voicenym.evaluation.results_file import attack_from, figures_from, plain
 from voicenym.evaluation.utility import Utility
 from voicenym.metrics.metric_inputs import Tally
 from voicenym.nets.checkpoint import CONFIG, stamp

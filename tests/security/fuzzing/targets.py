@@ -345,8 +345,8 @@ def make_report(folder: Path) -> list[str]:
         Measured,
         Missed,
         SystemResults,
-        save,
     )
+    from voicenym.evaluation.results_file import save
 
     attack = AttackFigures(
         "ignorant", "nothing", "ear", {"EER": Measured(1.0, 0.5, 2.0)}, "A", 4, 9
@@ -358,7 +358,7 @@ def make_report(folder: Path) -> list[str]:
 
 
 def read_report(folder: Path, path: Path) -> None:
-    from voicenym.evaluation.results import load
+    from voicenym.evaluation.results_file import load
 
     load(folder)
 

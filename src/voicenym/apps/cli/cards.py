@@ -29,10 +29,10 @@ def update(
     Cards have figures of default settings only: systems with other settings are left out. With
     --readme also to the table of a README. Figures are never written by hand.
     """
-    from voicenym.evaluation import results
+    from voicenym.evaluation import results_file
     from voicenym.evaluation.card_figures import with_settings, write, write_readme, write_words
 
-    evaluation = results.load(report)
+    evaluation = results_file.load(report)
     written = write_words(evaluation) if words else write(evaluation, add=add)
     typer.echo(f"wrote {written}")
     if left_out := with_settings(evaluation):

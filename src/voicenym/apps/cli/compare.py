@@ -32,10 +32,10 @@ def compare(
     Each difference has an interval and a p-value, from a paired bootstrap where both systems were
     measured on the same speakers.
     """
-    from voicenym.evaluation import results, saved_scores
+    from voicenym.evaluation import results_file, saved_scores
     from voicenym.evaluation.comparison import compared
 
-    found = [(str(path), results.load(path), saved_scores.load(path)) for path in reports]
+    found = [(str(path), results_file.load(path), saved_scores.load(path)) for path in reports]
     if sum(len(evaluation.systems) for _, evaluation, _ in found) < 2:
         raise VoicenymError("one system only: name two reports, or one of several systems")
     comparison = compared(found)

@@ -116,7 +116,7 @@ def _run(request: Request) -> None:
     import torch
 
     from voicenym.apps.cli.evaluate_plan import plan_of
-    from voicenym.evaluation import report, results, saved_scores
+    from voicenym.evaluation import report, results_file, saved_scores
     from voicenym.evaluation.finished_parts import forget
     from voicenym.evaluation.protocol import evaluate as run
     from voicenym.evaluation.run_ending import ending
@@ -132,7 +132,7 @@ def _run(request: Request) -> None:
             )
         if plan.recogniser is not None:
             plan.recogniser.close()
-        results.save(evaluation, output)
+        results_file.save(evaluation, output)
         saved_scores.save(evaluation, evidence, output)
         page = report.write(evaluation, evidence, output)
         forget(request.vector_cache)
