@@ -14,7 +14,8 @@ from voicenym.nets.checkpoint import read
 from voicenym.nets.statistics.background_model import Background
 from voicenym.nets.statistics.gaussian_mixture import Mixture
 from voicenym.training.speakers.train_ubm import BackgroundConfig
-from voicenym.training.speakers.verifier_training import TrainingOptions, train_verifier
+from voicenym.training.speakers.verifier_training import train_verifier
+from voicenym.training.speakers.verifier_training_options import TrainingOptions
 from voicenym.verification.gmm_ubm import GMMUBM, LikelihoodRatio
 from voicenym.verification.scoring import Cosine
 

@@ -12,7 +12,8 @@ from voicenym.dsp.features.cepstra import Cepstra
 from voicenym.errors import VoicenymError
 from voicenym.nets.checkpoint import read, write
 from voicenym.training.speakers.train_ivector import IVectorConfig
-from voicenym.training.speakers.verifier_training import TrainingOptions, train_verifier
+from voicenym.training.speakers.verifier_training import train_verifier
+from voicenym.training.speakers.verifier_training_options import TrainingOptions
 from voicenym.verification.ivector import IVector, SpeakerSpace
 from voicenym.verification.plda import PLDA
 from voicenym.verification.scoring import Cosine, unit

@@ -27,12 +27,9 @@ from voicenym.attack.key_search import candidate_keys
 from voicenym.attack.scenario import Scenario
 from voicenym.attack.trained_attackers import SemiInformedVerifier
 from voicenym.corpus.transforms import Transform
-from voicenym.training.speakers.verifier_training import (
-    TrainingOptions,
-    UntrainedEncoder,
-    WithPlda,
-    network_recipe,
-)
+from voicenym.training.speakers.encoder_training import UntrainedEncoder, network_recipe
+from voicenym.training.speakers.verifier_training import WithPlda
+from voicenym.training.speakers.verifier_training_options import TrainingOptions
 from voicenym.verification.embedding_plda import EmbeddingPlda
 from voicenym.verification.scoring import Array, checked, unit
 from voicenym.verification.verifier import Verifier

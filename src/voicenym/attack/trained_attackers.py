@@ -31,12 +31,9 @@ from voicenym.corpus.transforms import Transform
 from voicenym.nets.checkpoint import version
 from voicenym.nets.names_and_paths import is_path
 from voicenym.private import write_private
-from voicenym.training.speakers.verifier_training import (
-    TrainingOptions,
-    UntrainedEncoder,
-    network_recipe,
-    train_verifier,
-)
+from voicenym.training.speakers.encoder_training import UntrainedEncoder, network_recipe
+from voicenym.training.speakers.verifier_training import train_verifier
+from voicenym.training.speakers.verifier_training_options import TrainingOptions
 from voicenym.training.speech.speaker_split import verification_split
 from voicenym.verification.encoder_verifier import StoredEncoder
 from voicenym.verification.ivector import IVector

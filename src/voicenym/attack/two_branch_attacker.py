@@ -17,7 +17,8 @@ from voicenym.attack.attackers import Attacker
 from voicenym.attack.trained_attackers import SemiInformedVerifier
 from voicenym.errors import VoicenymError
 from voicenym.nets.checkpoint import CONFIG, configuration, version
-from voicenym.training.speakers.verifier_training import TWO_BRANCH, TrainingOptions
+from voicenym.training.speakers.encoder_training import TWO_BRANCH
+from voicenym.training.speakers.verifier_training_options import TrainingOptions
 from voicenym.verification.encoder_verifier import StoredEncoder
 from voicenym.verification.verifier import Verifier
 

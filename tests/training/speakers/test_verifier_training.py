@@ -9,14 +9,10 @@ import pytest
 
 from voicenym.corpus.transforms import ORIGINAL
 from voicenym.errors import VoicenymError
+from voicenym.training.speakers.encoder_training import CHECKPOINTS, UntrainedEncoder
 from voicenym.training.speakers.train_ubm import BackgroundConfig
-from voicenym.training.speakers.verifier_training import (
-    CHECKPOINTS,
-    TrainingOptions,
-    UntrainedEncoder,
-    train_verifier,
-    training_of,
-)
+from voicenym.training.speakers.verifier_training import train_verifier, training_of
+from voicenym.training.speakers.verifier_training_options import TrainingOptions
 from voicenym.training.speech.speech_cache import SpeechCache
 from voicenym.verification.encoder_verifier import StoredEncoder
 from voicenym.verification.verifier import Verifier

@@ -20,7 +20,8 @@ class IvectorRecipe(StatisticalOptions):
     def run(self, report: Report) -> Trained:
         """Estimate and save the extractor, LDA and PLDA."""
         from voicenym.training.speakers.train_ivector import IVectorConfig
-        from voicenym.training.speakers.verifier_training import TrainingOptions, train_verifier
+        from voicenym.training.speakers.verifier_training import train_verifier
+        from voicenym.training.speakers.verifier_training_options import TrainingOptions
         from voicenym.verification.ivector import IVector
 
         config = self.configured(IVectorConfig)

@@ -1,4 +1,4 @@
-"""Training of verifiers: one function for every kind of verifier, and its options.
+"""Training of verifiers: one function for every kind of verifier.
 
 Networks continue from their weights; statistical models are estimated anew. A kind of verifier
 registers its training with ``training_of.register``.
@@ -6,22 +6,23 @@ registers its training with ``training_of.register``.
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from functools import singledispatch
 from pathlib import Path
-from types import ModuleType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from voicenym.corpus.skipped import STRICT, LeftOut
-from voicenym.errors import DependencyError, VoicenymError
+from voicenym.errors import VoicenymError
+from voicenym.training.speakers.encoder_training import train_encoder
+from voicenym.training.speakers.verifier_training_options import (
+    DEFAULTS,
+    TrainedVerifier,
+    TrainingOptions,
+)
 from voicenym.verification.embedding_plda import ENCODER, EmbeddingPlda
-from voicenym.verification.encoder_verifier import EncoderVerifier, StoredEncoder
+from voicenym.verification.encoder_verifier import EncoderVerifier
 from voicenym.verification.gmm_ubm import GMMUBM
 from voicenym.verification.ivector import IVector, SpeakerSpace
 from voicenym.verification.prosody import ProsodyVerifier
@@ -29,78 +30,8 @@ from voicenym.verification.verifier import Verifier
 from voicenym.verification.voice_statistics import VoiceStatistics
 
 if TYPE_CHECKING:
-    from voicenym.nets.speakers.speaker_encoder import Encoder
-    from voicenym.nets.speakers.two_branch import TwoBranch
     from voicenym.training.speakers.train_ubm import Spoken
-    from voicenym.training.speakers.train_verifier import VerifierConfig
     from voicenym.training.speech.speech_cache import Utterance
-
-T = TypeVar("T")
-RECIPE = "attacker"
-"""Recipe of a network's training unless the options name another."""
-TWO_BRANCH = "two-branch-attacker"
-"""Recipe of a two-branch network's training on features that are computed once."""
-CHECKPOINTS = "run"
-"""Subfolder of a network's checkpoints and logs."""
-
-
-@dataclass(frozen=True)
-class TrainingOptions:
-    """Options of a verifier's training.
-
-    Args:
-        recipe: the verifier kind's configuration, the name of one that comes with the package, or
-            a YAML file; None for the kind's default.
-        seconds: time limit of an iterative training; None for no limit.
-        workers: processes that read recordings.
-        card: description of the training, stored beside the weights.
-        say: receives progress messages.
-        left_out: receives unreadable recordings; the default raises at the first one.
-    """
-
-    recipe: Any = None
-    seconds: float | None = None
-    workers: int = 1
-    card: Mapping[str, Any] = field(default_factory=dict)
-    say: Callable[[str], None] = field(default=lambda text: None, compare=False)
-    left_out: LeftOut = field(default=STRICT, compare=False)
-
-    def config(self, kind: type[T], default: str | None = None) -> T:
-        """The configuration that the recipe names.
-
-        Args:
-            kind: dataclass of the configuration.
-            default: name or file of the configuration where the options hold no recipe; None for
-                the dataclass's defaults.
-
-        Raises:
-            VoicenymError: no such recipe.
-        """
-        chosen = default if self.recipe is None else self.recipe
-        if chosen is None:
-            return kind()
-        if isinstance(chosen, kind):
-            return chosen
-        from voicenym.training.run.config import load
-
-        return load(str(chosen), kind)
-
-
-DEFAULTS = TrainingOptions()
-
-
-@dataclass(frozen=True)
-class TrainedVerifier:
-    """Result of a verifier's training.
-
-    Args:
-        verifier: the trained one.
-        curve: ``step``, ``seconds`` and ``EER %`` of each validation; empty where the training has
-            none.
-    """
-
-    verifier: Verifier
-    curve: tuple[Mapping[str, float], ...] = ()
 
 
 def train_verifier(
@@ -145,82 +76,7 @@ def training_of(
     )
 
 
-@training_of.register(EncoderVerifier)
-def _encoder(
-    start: EncoderVerifier,
-    speech: Sequence[Utterance],
-    folder: Path,
-    held_out: Sequence[Utterance],
-    options: TrainingOptions,
-) -> TrainedVerifier:
-    """AAM-softmax training; ``held_out`` chooses the best checkpoint and calibrates its scores."""
-    from voicenym.nets.speakers.speaker_encoders import save
-
-    recipe = network_recipe()
-    from voicenym.nets.speakers.two_branch import TwoBranch
-    from voicenym.training.run.machine import Machine, fastest_precision
-
-    encoder = start.encoder()
-    if isinstance(encoder, TwoBranch) and not isinstance(options.recipe, recipe.VerifierConfig):
-        return _two_branch(encoder, speech, folder, held_out, options)
-    config = options.config(recipe.VerifierConfig, RECIPE)
-    with _all_cores():
-        outcome = recipe.train(
-            encoder,
-            speech,
-            held_out,
-            config,
-            folder / CHECKPOINTS,
-            seconds=options.seconds,
-            machine=Machine(precision=fastest_precision()),
-            say=options.say,
-        )
-    line = recipe.calibrated(encoder, held_out) if held_out else None
-    save(
-        encoder,
-        folder,
-        card=options.card,
-        calibration=None if line is None else (line.slope, line.offset),
-    )
-    return TrainedVerifier(StoredEncoder(folder), tuple(outcome.curve))
-
-
-def _two_branch(
-    encoder: TwoBranch,
-    speech: Sequence[Utterance],
-    folder: Path,
-    held_out: Sequence[Utterance],
-    options: TrainingOptions,
-) -> TrainedVerifier:
-    """AAM-softmax training on features, which lie in files beside the speech."""
-    from voicenym.nets.speakers.speaker_encoders import save
-    from voicenym.training.run.machine import Machine, fastest_precision
-    from voicenym.training.speakers import train_two_branch as steps
-    from voicenym.training.speakers.stream_files import StreamFiles
-
-    config = options.config(steps.TwoBranchConfig, TWO_BRANCH)
-    with _all_cores():
-        files = StreamFiles(speech[0].path.parent / "features", encoder)
-        options.say(f"features of {len(speech) + len(held_out)} recordings")
-        learnt, watched = files.fill(speech), files.fill(held_out)
-        outcome = steps.train(
-            encoder,
-            learnt,
-            watched,
-            config,
-            folder / CHECKPOINTS,
-            seconds=options.seconds,
-            machine=Machine(precision=fastest_precision()),
-            say=options.say,
-        )
-    line = steps.calibrated(encoder, watched) if watched else None
-    save(
-        encoder,
-        folder,
-        card=options.card,
-        calibration=None if line is None else (line.slope, line.offset),
-    )
-    return TrainedVerifier(StoredEncoder(folder), tuple(outcome.curve))
+training_of.register(EncoderVerifier)(train_encoder)
 
 
 class WithPlda(Verifier):
@@ -330,51 +186,3 @@ def _voice_statistics(
     samples = [recording.samples() for recording in speech]
     speakers = [recording.speaker for recording in speech]
     return TrainedVerifier(VoiceStatistics.fitted(samples, speakers))
-
-
-class UntrainedEncoder(EncoderVerifier):
-    """An encoder with a recipe's random initial weights, from which a training starts.
-
-    Args:
-        config: of the training; it names the architecture and the seed.
-    """
-
-    name = "untrained"
-
-    def __init__(self, config: VerifierConfig) -> None:
-        self._config = config
-        self.version = hashlib.sha256(repr(config).encode()).hexdigest()[:16]
-
-    def encoder(self) -> Encoder:
-        return network_recipe().encoder(self._config)
-
-    def _shared(self) -> Encoder:
-        return self.encoder()
-
-
-def network_recipe() -> ModuleType:
-    """The recipe of speaker encoders, :mod:`voicenym.training.speakers.train_verifier`.
-
-    Raises:
-        DependencyError: without Lightning.
-    """
-    try:
-        from voicenym.training.speakers import train_verifier
-    except ImportError as error:
-        raise DependencyError("training a verifier: pip install 'voicenym[train]'") from error
-    return train_verifier
-
-
-@contextmanager
-def _all_cores() -> Iterator[None]:
-    """All CPU cores; under a time limit the thread count need not fix the weights."""
-    import torch
-
-    from voicenym.training.run.cpu_count import cores
-
-    before = torch.get_num_threads()
-    torch.set_num_threads(cores())
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
