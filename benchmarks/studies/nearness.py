@@ -38,7 +38,8 @@ from voicenym.corpus.near_original import (
     NearOriginalCheck,
     nearly,
 )
-from voicenym.corpus.signal_similarity import Segments, SignalSimilarity
+from voicenym.corpus.segment_similarity import Segments
+from voicenym.corpus.signal_similarity import SignalSimilarity
 from voicenym.errors import AudioError
 
 RATE = 16_000

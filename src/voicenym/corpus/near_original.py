@@ -21,7 +21,8 @@ import numpy as np
 import torch
 
 from voicenym.anonymizer import BY_SIGNAL, BY_VERIFIERS, COMPARISONS, Anonymizer
-from voicenym.corpus.signal_similarity import OTHER_DISTANCE, Segments, SignalSimilarity
+from voicenym.corpus.segment_similarity import Segments
+from voicenym.corpus.signal_similarity import OTHER_DISTANCE, SignalSimilarity
 from voicenym.errors import AudioError
 from voicenym.memory import keep_freed_blocks
 
