@@ -24,7 +24,8 @@ import torch
 
 from embedding import Clock
 from synthesis import BLOCK_SECONDS, Counter, best, convolution_rate, matrix_rate
-from voicenym.nets.codec.codec import RATE, Codec, CodecConfig, sizes
+from voicenym.nets.codec.codec import RATE, Codec
+from voicenym.nets.codec.codec_config import CodecConfig, sizes
 from voicenym.nets.codec.codec_stream import CodecStream
 from voicenym.training.codec.train_musa import MusaConfig
 from voicenym.training.run.config import load

@@ -280,7 +280,8 @@ def pipelines(small_parts, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder for ``VOICENYM_WEIGHTS``: the pipelines' parts, assembled, and a causal codec."""
     import torch
 
-    from voicenym.nets.codec.codec import Codec, CodecConfig
+    from voicenym.nets.codec.codec import Codec
+    from voicenym.nets.codec.codec_config import CodecConfig
     from voicenym.resynthesis.pipeline.assembly import assemble
 
     home: Path = tmp_path_factory.mktemp("weights")

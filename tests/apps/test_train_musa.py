@@ -72,7 +72,8 @@ def test_mistakes_are_one_line(buzzers, tmp_path):
 
 
 def _codec(folder):
-    from voicenym.nets.codec.codec import Codec, CodecConfig
+    from voicenym.nets.codec.codec import Codec
+    from voicenym.nets.codec.codec_config import CodecConfig
 
     Codec(CodecConfig(channels=1, size=2, entries=2, speaker=2)).save(folder / "c")
     return folder / "c"

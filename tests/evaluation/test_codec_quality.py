@@ -11,7 +11,8 @@ import soundfile
 import torch
 
 from voicenym.evaluation.results import Measured
-from voicenym.nets.codec.codec import Codec, CodecConfig
+from voicenym.nets.codec.codec import Codec
+from voicenym.nets.codec.codec_config import CodecConfig
 
 pytest.importorskip("speechmos")
 pytest.importorskip("matplotlib")

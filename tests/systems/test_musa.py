@@ -5,7 +5,8 @@ import torch
 
 from voicenym import Audio, load
 from voicenym.errors import AudioError, UnknownSystemError, VoicenymError, WeightsError
-from voicenym.nets.codec.codec import Codec, CodecConfig
+from voicenym.nets.codec.codec import Codec
+from voicenym.nets.codec.codec_config import CodecConfig
 from voicenym.nets.content.units import Units
 from voicenym.pseudonym import Key
 from voicenym.resynthesis.codec.codec_core import CodecSpeakers, CodedCore

@@ -8,7 +8,8 @@ import torch
 
 from voicenym.errors import VoicenymError
 from voicenym.nets.codec import codec as module
-from voicenym.nets.codec.codec import Codec, CodecConfig, sizes
+from voicenym.nets.codec.codec import Codec
+from voicenym.nets.codec.codec_config import CodecConfig, sizes
 from voicenym.nets.codec.codec_stream import CodecStream
 
 TINY = CodecConfig(channels=2, size=8, layers=1, codebooks=3, entries=8, speaker=8)

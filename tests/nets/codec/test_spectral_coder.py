@@ -6,7 +6,8 @@ import pytest
 import torch
 
 from voicenym.errors import VoicenymError
-from voicenym.nets.codec.codec import Codec, CodecConfig, sizes
+from voicenym.nets.codec.codec import Codec
+from voicenym.nets.codec.codec_config import CodecConfig, sizes
 from voicenym.nets.codec.codec_stream import CodecStream
 from voicenym.nets.codec.spectral_coder import (
     DECODER_AHEAD,

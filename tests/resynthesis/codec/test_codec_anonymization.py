@@ -5,7 +5,8 @@ import torch
 
 from voicenym.errors import VoicenymError
 from voicenym.identity.blank import Blank
-from voicenym.nets.codec.codec import Codec, CodecConfig
+from voicenym.nets.codec.codec import Codec
+from voicenym.nets.codec.codec_config import CodecConfig
 from voicenym.pseudonym import Key
 from voicenym.resynthesis.codec.codec_anonymization import anonymized, rotation, voices
 

@@ -8,11 +8,13 @@ import torch
 
 from voicenym.corpus.recording import Recording
 from voicenym.errors import VoicenymError
-from voicenym.nets.codec.codec import Codec, sizes
+from voicenym.nets.codec.codec import Codec
+from voicenym.nets.codec.codec_config import sizes
 from voicenym.training.codec import train_musa as recipe
 from voicenym.training.codec.codec_dataset import CodecCrops, Segments, labelled
 from voicenym.training.codec.codec_losses import Weights
-from voicenym.training.codec.codec_step import Coding, MusaConfig
+from voicenym.training.codec.codec_step import Coding
+from voicenym.training.codec.musa_config import MusaConfig
 from voicenym.training.run.config import changed, load
 from voicenym.training.run.machine import Machine
 from voicenym.training.speech.speech_cache import FULL_SCALE, Utterance

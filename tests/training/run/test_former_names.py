@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from voicenym.errors import VoicenymError
-from voicenym.training.codec.codec_step import MusaConfig
+from voicenym.training.codec.musa_config import MusaConfig
 from voicenym.training.content.train_word_codes import WordCodesConfig
 from voicenym.training.identity.train_householder import HouseholderConfig
 from voicenym.training.resynthesis.resynthesis_config import ResynthesisConfig

@@ -33,7 +33,7 @@ class MusaRecipe(SpeechRecipe):
     """
 
     example: ClassVar[str] = "-d corpus/ -c musa-small -o codec/ --units tokenizer/"
-    configuration: ClassVar[str] = "voicenym.training.codec.codec_step:MusaConfig"
+    configuration: ClassVar[str] = "voicenym.training.codec.musa_config:MusaConfig"
 
     units: str = NO_TEACHER
     features: str | None = None
@@ -47,7 +47,7 @@ class MusaRecipe(SpeechRecipe):
         from voicenym.nets.codec.codec import Codec
         from voicenym.training.codec import train_musa as steps
         from voicenym.training.codec.codec_dataset import labelled
-        from voicenym.training.codec.codec_step import MusaConfig
+        from voicenym.training.codec.musa_config import MusaConfig
         from voicenym.training.speech.preparation import hours
         from voicenym.training.speech.speaker_split import speaker_split
 

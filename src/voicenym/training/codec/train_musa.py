@@ -13,12 +13,14 @@ import numpy as np
 import torch
 
 from voicenym.errors import VoicenymError
-from voicenym.nets.codec.codec import RATE, Codec, sizes
+from voicenym.nets.codec.codec import RATE, Codec
+from voicenym.nets.codec.codec_config import sizes
 from voicenym.nets.codec.style_encoder import LEAST_SAMPLES
 from voicenym.nets.weight_norm import fold, normalize_weights
 from voicenym.training.codec.codec_dataset import CodecCrops, LabelledUtterance
 from voicenym.training.codec.codec_losses import Teacher
-from voicenym.training.codec.codec_step import Coding, MusaConfig
+from voicenym.training.codec.codec_step import Coding
+from voicenym.training.codec.musa_config import MusaConfig
 from voicenym.training.run.fit import Limits, Outcome, fit
 from voicenym.training.run.machine import Machine
 
