@@ -1,6 +1,7 @@
 """The figures of a report, each a function that gives an SVG."""
 
-from voicenym.evaluation.figures.figure_list import ATTACKERS, UTILITY, Shown, first, gallery
+from voicenym.evaluation.figures.captioned_figure import ATTACKERS, UTILITY, Shown
+from voicenym.evaluation.figures.figure_list import first, gallery
 from voicenym.evaluation.figures.score_figures import (
     det_curves,
     disclosure,
