@@ -1,0 +1,116 @@
+"""Key files: a key's secret, and the revisions that its voices are made with, one a line."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+
+from voicenym.errors import KeyFileError
+from voicenym.pseudonym.derivation import ALL_FIRST, DERIVATION_VERSION, KEY_BYTES
+
+MOST_KEY_FILE = 1 << 16
+"""Largest size of a key file, in bytes."""
+_HEADER = "voicenym-key-1"
+_HEADER_2 = "voicenym-key-2"
+_DERIVATION = "derivation"
+
+
+def read(path: Path) -> tuple[bytes, Mapping[str, int]]:
+    """Secret and revisions of a key file.
+
+    Raises:
+        KeyFileError: missing, unreadable, too short, not a key file, or of a later release.
+    """
+    try:
+        with path.open("rb") as file:
+            data = file.read(MOST_KEY_FILE)
+    except FileNotFoundError:
+        raise KeyFileError(
+            f"{path}: no such key file; make one with: voicenym key new {path}"
+        ) from None
+    except OSError as error:
+        raise KeyFileError(f"{path}: cannot read the key file ({error.strerror})") from None
+    first, _, rest = data.partition(b"\n")
+    words = first.split() if data.startswith(_HEADER_2.encode()) else data.split()
+    if len(words) != 2 or words[0] not in (_HEADER.encode(), _HEADER_2.encode()):
+        raise KeyFileError(
+            f"{path}: not a voicenym key (expected a line '{_HEADER_2} <64 hex digits>'); "
+            f"make one with: voicenym key new FILE"
+        )
+    if len(words[1]) != 2 * KEY_BYTES:
+        raise KeyFileError(
+            f"{path}: the key is too short or too long: {len(words[1])} hex digits instead of "
+            f"{2 * KEY_BYTES}; restore it from a copy, a shortened key gives other voices"
+        )
+    try:
+        secret = bytes.fromhex(words[1].decode("ascii"))
+    except (ValueError, UnicodeDecodeError):
+        raise KeyFileError(
+            f"{path}: the key has characters that are not hex digits; restore it from a copy"
+        ) from None
+    return secret, _revisions_of(path, rest) if words[0] == _HEADER_2.encode() else ALL_FIRST
+
+
+def write(path: Path, secret: bytes, revisions: Mapping[str, int]) -> None:
+    """Writes a new key file that only its owner can read (mode 0600).
+
+    Raises:
+        KeyFileError: if the file exists (a lost key cannot be made again) or cannot be written.
+    """
+    lines = [f"{_HEADER_2} {secret.hex()}", f"{_DERIVATION} {DERIVATION_VERSION}"]
+    lines += [f"{name} {revisions[name]}" for name in sorted(revisions)]
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        raise KeyFileError(
+            f"{path}: exists already and a key is never overwritten; choose another name"
+        ) from None
+    except OSError as error:
+        raise KeyFileError(f"{path}: cannot write the key file ({error.strerror})") from None
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write("\n".join(lines) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        path.unlink(missing_ok=True)
+        raise KeyFileError(f"{path}: cannot write the key file ({error.strerror})") from None
+
+
+def _revisions_of(path: Path, lines: bytes) -> dict[str, int]:
+    """Revisions in a key file, line by line, after its key.
+
+    Raises:
+        KeyFileError: malformed, or of a derivation that this release does not know.
+    """
+    revisions: dict[str, int] = {}
+    for number, line in enumerate(lines.splitlines(), 2):
+        words = line.split()
+        if not words:
+            continue
+        name = words[0].decode("utf-8", "replace")
+        if len(words) != 2 or not words[1].isdigit() or int(words[1]) < 1 or name in revisions:
+            raise KeyFileError(
+                f"{path}: damaged: line {number} is not a system's name and its revision; restore "
+                "it from a copy, other revisions give other voices"
+            )
+        revisions[name] = int(words[1])
+    derivation = revisions.pop(_DERIVATION, None)
+    if derivation is None:
+        raise KeyFileError(
+            f"{path}: damaged: no line '{_DERIVATION} {DERIVATION_VERSION}'; restore it from a copy"
+        )
+    if derivation != DERIVATION_VERSION:
+        raise KeyFileError(
+            f"{path}: made for version {derivation} of the derivation of voices, which this "
+            f"release ({DERIVATION_VERSION}) does not know; use the release that made the key"
+        )
+    return revisions
+
+
+def readable_by_others(path: str | os.PathLike[str]) -> bool:
+    """Whether a key file may be read by group or others (POSIX permissions)."""
+    mode = os.stat(path).st_mode
+    return os.name == "posix" and bool(mode & (stat.S_IRGRP | stat.S_IROTH))
