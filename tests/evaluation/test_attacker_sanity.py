@@ -16,6 +16,8 @@ from voicenym.evaluation import attacker_sanity, report_tables, results_file
 from voicenym.evaluation.protection import attack
 from voicenym.evaluation.results import AttackFigures, Control, Evaluation, Measured, SystemResults
 from voicenym.evaluation.trials import build
+from voicenym.evaluation.verdict import identified
+from voicenym.evaluation.voice_targets import Drawn, drawn
 from voicenym.verification.verifier import Verifier
 
 USER = Key(bytes(32))
@@ -75,7 +77,7 @@ def test_a_broken_attacker_is_no_evidence(attacked):
     assert [one.name for one in guessing.controls] == [ORIGINAL, COPY]
     assert not any(one.passed for one in guessing.controls)
     assert guessing.broken
-    notes = attacker_sanity.notes(list(attacked.values()), "speaker")
+    notes = attacker_sanity.notes(list(attacked.values()), Drawn())
     assert (
         "guessing, bands, is broken, not defeated: on original speech and copied speech it "
         "finds nobody either; its figure is no evidence"
@@ -111,10 +113,16 @@ def test_a_broken_attacker_is_not_the_strongest():
 
 def test_chance_is_questioned_and_controls_are_saved(tmp_path):
     sound = figures("sound", 48.0, 54.0, control(3.0, 6.0))
-    (note,) = attacker_sanity.notes([sound], "speaker")
+    (note,) = attacker_sanity.notes([sound], drawn("recast", {}, "speaker"))
     assert "2508.09803" in note
-    assert "--per utterance and --per everybody" in note
-    assert attacker_sanity.notes([figures("a", 20.0, 25.0)], "speaker") == ()
-    system = SystemResults("x", "", {}, "speaker", (sound,))
+    assert "targets here: random" in note
+    assert "--targets same-sex and --targets one-for-all" in note
+    (note,) = attacker_sanity.notes([sound], drawn("mcadams", {}, "everybody"))
+    assert "targets here: one-for-all" in note
+    assert note.endswith("other targets as well (--targets random)")
+    assert attacker_sanity.notes([figures("a", 20.0, 25.0)], Drawn()) == ()
+    system = SystemResults("x", "", {}, "speaker", (sound,), targets="random")
+    assert "Target voices: random." in identified(system)
     results_file.save(Evaluation("1", "2026-01-01", "data", 3, 6, (), (system,)), tmp_path)
     assert results_file.load(tmp_path).systems[0].attacks[0].controls == sound.controls
+    assert results_file.load(tmp_path).systems[0].targets == "random"

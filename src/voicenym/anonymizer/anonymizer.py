@@ -194,6 +194,17 @@ class Anonymizer(ABC):
         """
 
     @property
+    def draws(self) -> bool:
+        """Whether the pseudonym changes the voice; some settings give all speakers one voice."""
+        return True
+
+    def median_f0(self, pseudonym: Pseudonym) -> float | None:
+        """Median F0 in Hz of the voice that a pseudonym gives every speaker; None where the voice
+        depends on the speaker's own.
+        """
+        return None
+
+    @property
     def needs_profile(self) -> bool:
         """Whether the system reads the whole recording before it changes it."""
         return False

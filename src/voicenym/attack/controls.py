@@ -98,14 +98,19 @@ def halved(protection: Protection, key: Key) -> Protection | None:
     if system in HALVES:
         weaker = HALVES[system](_settings(system, protection.parameters))
         changed = tuple(sorted({**dict(protection.parameters), **weaker}.items()))
-        return Protection.by(system, key, protection.per, changed, protection.line)
-    step = Blended(Anonymize(system, key, protection.per, protection.parameters))
+        return Protection.by(
+            system, key, protection.per, changed, protection.line, protection.same_sex
+        )
+    step = Blended(
+        Anonymize(system, key, protection.per, protection.parameters, same_sex=protection.same_sex)
+    )
     return HalfBlended(
         Transform((step, *protection.line)),
         system,
         protection.parameters,
         protection.per,
         line=protection.line,
+        same_sex=protection.same_sex,
     )
 
 

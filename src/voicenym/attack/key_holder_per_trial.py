@@ -12,6 +12,7 @@ from voicenym.attack.attackers import Attacker, enrolment_vectors, trial_vectors
 from voicenym.attack.scenario import Model, Scenario
 from voicenym.corpus.embedder import Embedder
 from voicenym.corpus.recording import Recording
+from voicenym.corpus.transforms import EVERYBODY
 from voicenym.verification.verifier import Verifier
 
 
@@ -91,4 +92,6 @@ def _voices(scenario: Scenario) -> dict[tuple[str, str], list[int]]:
 
 
 def _voice(trial: Recording, per: str) -> tuple[str, str]:
+    if per == EVERYBODY:
+        return "", ""
     return trial.speaker, trial.name if per == "utterance" else ""

@@ -43,6 +43,7 @@ class Protection:
         attackers_files: anonymized files under the attackers' keys, by the names of recordings of
             the enrolment and of the pool, where only files of the system are known.
         line: steps that all recordings pass last, original ones too, such as a telephone line.
+        same_sex: whether voices are drawn of the speaker's own sex, by attackers too.
     """
 
     transform: Transform
@@ -51,6 +52,7 @@ class Protection:
     per: str = "speaker"
     attackers_files: Mapping[str, File] = field(default_factory=dict, hash=False)
     line: tuple[Step, ...] = ()
+    same_sex: bool = False
 
     @classmethod
     def by(
@@ -60,10 +62,11 @@ class Protection:
         per: str = "speaker",
         parameters: tuple[tuple[str, Any], ...] = (),
         line: tuple[Step, ...] = (),
+        same_sex: bool = False,
     ) -> Protection:
         """A system of this package with the user's key."""
-        step = Anonymize(system, key, per, parameters)
-        return cls(Transform((step, *line)), system, parameters, per, line=line)
+        step = Anonymize(system, key, per, parameters, same_sex=same_sex)
+        return cls(Transform((step, *line)), system, parameters, per, line=line, same_sex=same_sex)
 
     @classmethod
     def by_files(
@@ -106,7 +109,8 @@ class Protection:
             ValueError: attackers have neither the system nor such files.
         """
         if self.system is not None:
-            return Transform((Anonymize(self.system, key, per, self.parameters), *self.line))
+            step = Anonymize(self.system, key, per, self.parameters, same_sex=self.same_sex)
+            return Transform((step, *self.line))
         if not self.attackers_files or per == EVERYBODY:
             raise ValueError("an attacker cannot run a system that is only known by its files")
         return Transform((OtherFiles(self.attackers_files), *self.line))

@@ -18,9 +18,15 @@ from voicenym.anonymizer import Anonymizer, load
 from voicenym.corpus.recording import RATE, Recording
 from voicenym.corpus.recordings import FILES
 from voicenym.errors import CorpusError
-from voicenym.pseudonym import FIRST_REVISION, Key
+from voicenym.pseudonym import FIRST_REVISION, Key, Pseudonym
 
 EVERYBODY = "everybody"
+LOWEST_OF_WOMEN = 160.0
+"""Median F0 in Hz from which a voice counts as a woman's: the geometric mean of 120 and 210 Hz,
+usual ones of men and of women."""
+NO_SEX = "the sex of {} is unknown; say it in the manifest (column sex) or in spk2gender"
+DRAWS = 64
+"""Pseudonyms among which a voice of the speaker's sex is searched."""
 File = Path | Recording
 """An anonymized file, or a part of one as a recording."""
 
@@ -54,6 +60,9 @@ class Anonymize:
         per: ``speaker``, ``utterance``, or ``everybody``: one voice for all recordings.
         parameters: of the system, as pairs.
         voice_of: recording whose voice all recordings get; None for their own.
+        same_sex: whether a speaker's voice is the first one drawn that is of the speaker's sex, by
+            its median F0 (:meth:`voicenym.anonymizer.Anonymizer.median_f0`). One voice for all
+            recordings has no such rule.
     """
 
     system: str
@@ -61,6 +70,7 @@ class Anonymize:
     per: str = "speaker"
     parameters: tuple[tuple[str, Any], ...] = ()
     voice_of: Recording | None = None
+    same_sex: bool = False
 
     @property
     def description(self) -> str:
@@ -68,9 +78,10 @@ class Anonymize:
 
     def identity(self, recording: Recording) -> str:
         whose = self.voice_of or recording
+        label = self._label(whose)
         who = {
-            "speaker": whose.speaker,
-            "utterance": f"{whose.speaker}\0{whose.name}",
+            "speaker": label,
+            "utterance": f"{label}\0{whose.name}",
             EVERYBODY: "",
         }[self.per]
         voice = self.key.tag("cache", f"{self.per}\0{who}")[:32]
@@ -86,14 +97,41 @@ class Anonymize:
 
         from voicenym.audio import Audio
 
-        whose = self.voice_of or recording
-        pseudonym = self.key.pseudonym(
-            EVERYBODY if self.per == EVERYBODY else whose.speaker,
-            whose.name if self.per == "utterance" else None,
-        )
         system = _loaded(self.system, self.parameters)
         audio = Audio(torch.from_numpy(samples), RATE)
-        return system(audio, pseudonym).samples.numpy()
+        return system(audio, self.pseudonym(recording)).samples.numpy()
+
+    def pseudonym(self, recording: Recording) -> Pseudonym:
+        """Pseudonym that a recording is anonymized with."""
+        whose = self.voice_of or recording
+        return self._pseudonym(self._label(whose), whose)
+
+    def _pseudonym(self, label: str, whose: Recording) -> Pseudonym:
+        return self.key.pseudonym(label, whose.name if self.per == "utterance" else None)
+
+    def _label(self, whose: Recording) -> str:
+        """Label from which the key derives a recording's pseudonym: the speaker, or, for a voice of
+        the speaker's sex, the speaker and the number of the draw.
+
+        Raises:
+            CorpusError: the speaker's sex is unknown, or no voice is of it.
+        """
+        if self.per == EVERYBODY:
+            return EVERYBODY
+        if not self.same_sex:
+            return whose.speaker
+        if not whose.sex:
+            raise CorpusError(f"same-sex targets: {NO_SEX.format(whose.speaker)}")
+        system = _loaded(self.system, self.parameters)
+        for draw in range(DRAWS):
+            label = f"{whose.speaker}\0draw {draw}" if draw else whose.speaker
+            f0 = system.median_f0(self._pseudonym(label, whose))
+            if f0 is not None and ("f" if f0 >= LOWEST_OF_WOMEN else "m") == whose.sex:
+                return label
+        raise CorpusError(
+            f"same-sex targets: none of {DRAWS} voices of {self.system} is of sex {whose.sex!r}; "
+            "widen the limits of its pitch, or draw random targets"
+        )
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ from voicenym.evaluation.protection import Attacked, split
 from voicenym.evaluation.reported_metrics import headline
 from voicenym.evaluation.results import AttackFigures, Control
 from voicenym.evaluation.trials import Trials
+from voicenym.evaluation.voice_targets import Drawn
 from voicenym.metrics.metric_inputs import TrialScores
 from voicenym.pseudonym import Key
 from voicenym.verification.verifier import Verifier
@@ -94,12 +95,12 @@ def checked(
     ]
 
 
-def notes(attacks: Sequence[AttackFigures], per: str) -> tuple[str, ...]:
+def notes(attacks: Sequence[AttackFigures], voices: Drawn) -> tuple[str, ...]:
     """What the controls say of the attackers, for the report's notes.
 
     Args:
         attacks: on a system.
-        per: how its voices were drawn.
+        voices: how its target voices were drawn.
     """
     broken = [attack for attack in attacks if attack.broken]
     found = [
@@ -110,11 +111,13 @@ def notes(attacks: Sequence[AttackFigures], per: str) -> tuple[str, ...]:
     ]
     best = min((a.eer.value for a in attacks if not a.holds_key and not a.broken), default=0.0)
     if best >= NEAR_CHANCE:
-        others = [f"--per {one}" for one in ("speaker", "utterance", "everybody") if one != per]
+        others = " and ".join(f"--targets {one}" for one in voices.others)
+        cure = f": measure with other targets as well ({others})" if others else ""
+        used = f"; targets here: {voices.used}" if voices.used else ""
         found.append(
             "an EER near 50 % may come from the choice of target voices, which can break an attack "
             "(Franzreb et al., arXiv 2508.09803: 22 % with random and 49 % with same-sex targets "
-            f"for one system): measure with other targets as well ({' and '.join(others)})"
+            f"for one system{used}){cure}"
         )
     return tuple(found)
 

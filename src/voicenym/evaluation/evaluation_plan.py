@@ -45,6 +45,8 @@ class Plan:
         attacker_training: settings of attackers that train; None where none does.
         normalise: also normalise the scores of those who compare, by AS-norm against the pool.
         per: voices per ``speaker``, per ``utterance``, or one for ``everybody``.
+        targets: target voices, of :data:`voicenym.evaluation.voice_targets.TARGETS`; empty for each
+            system's own rule.
         sanity: also run attackers on controls, to find those that are broken.
         recogniser: for words; None leaves them out.
         transcripts: of an external recogniser, by the system's name in the report
@@ -73,6 +75,7 @@ class Plan:
     attacker_training: AttackerTraining | None = None
     normalise: bool = False
     per: str = "speaker"
+    targets: str = ""
     sanity: bool = False
     recogniser: Recogniser | None = None
     transcripts: Mapping[str, Transcripts] = field(default_factory=dict)

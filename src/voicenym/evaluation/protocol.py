@@ -224,7 +224,7 @@ def _system(
         name,
         target.title,
         target.parameters,
-        plan.per,
+        protected.per,
         attacks,
         figures,
         () if strongest is None else protection.exposed(strongest.scores, plan.trials),
@@ -233,7 +233,7 @@ def _system(
             *(missing_files(resources_of(plan, target)) if target.system is None else ()),
             *(plan.file_notes if target.system is None else ()),
             *(() if plan.only else two_branch_attacker.untried(plan.attacker_training)),
-            *attacker_sanity.notes(attacks, plan.per),
+            *attacker_sanity.notes(attacks, target.voices),
             *obstacles.values(),
             *useful.notes,
             *lacking,
@@ -244,6 +244,7 @@ def _system(
         speech_amount.of_system(
             attackers, strongest, scenario, plan.trials, voices[0], embedder, plan.replicates
         ),
+        target.voices.used,
     )
 
 

@@ -164,6 +164,8 @@ class SystemResults:
         weights: version of its weights: the first 16 digits of their SHA-256, or of the digests of
             several; empty without weights, and in reports of earlier releases.
         amounts: rates by the number of recordings that an attacker has.
+        targets: target voices, ``random``, ``same-sex``, ``opposite-sex`` or ``one-for-all``; empty
+            for files, and in reports of earlier releases.
     """
 
     name: str
@@ -177,6 +179,7 @@ class SystemResults:
     left_out: int = 0
     weights: str = ""
     amounts: tuple[Amount, ...] = ()
+    targets: str = ""
 
     @property
     def system(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from voicenym.anonymizer import load
@@ -14,7 +14,8 @@ from voicenym.corpus.recording import Recording
 from voicenym.corpus.recordings import FILES
 from voicenym.errors import VoicenymError
 from voicenym.evaluation.evaluation_plan import Plan, key
-from voicenym.evaluation.system_settings import changed, label
+from voicenym.evaluation.system_settings import label
+from voicenym.evaluation.voice_targets import Drawn, check_sexes, drawn
 
 
 @dataclass(frozen=True)
@@ -26,12 +27,14 @@ class Target:
         title: one line.
         protection: of the trials.
         weights: version of the system's weights.
+        voices: how its target voices are drawn.
     """
 
     name: str
     title: str
     protection: Protection
     weights: str = ""
+    voices: Drawn = field(default_factory=Drawn)
 
     @property
     def system(self) -> str | None:
@@ -48,7 +51,8 @@ def targets_of(plan: Plan) -> list[Target]:
     """All that a plan evaluates.
 
     Raises:
-        VoicenymError: an unknown system or setting; the same system and settings twice.
+        VoicenymError: an unknown system or setting; the same system and settings twice; target
+            voices that a system cannot draw.
     """
     targets = [_target(plan, name, parameters) for name, parameters in plan.systems]
     if plan.files is not None:
@@ -62,13 +66,15 @@ def targets_of(plan: Plan) -> list[Target]:
 
 
 def _target(plan: Plan, name: str, parameters: Mapping[str, Any]) -> Target:
-    parameters = changed(name, parameters)
-    system = load(name, **parameters)
+    voices = drawn(name, parameters, plan.per, plan.targets)
+    if voices.same_sex:
+        check_sexes([*(r for m in plan.trials.models for r in m.recordings), *plan.pool])
+    system = load(name, **voices.parameters)
     user = key(plan.seed, "user")
-    settings = tuple(sorted(parameters.items()))
-    protected = Protection.by(name, user, plan.per, settings, plan.line)
-    called = label(name, parameters, system.version)
-    return Target(called, system.card.title, protected, system.version)
+    settings = tuple(sorted(voices.parameters.items()))
+    protected = Protection.by(name, user, voices.per, settings, plan.line, voices.same_sex)
+    called = label(name, voices.parameters, system.version)
+    return Target(called, system.card.title, protected, system.version, voices)
 
 
 def pool_of(plan: Plan, target: Target) -> tuple[Recording, ...]:

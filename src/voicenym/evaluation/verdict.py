@@ -113,9 +113,12 @@ def verdict(system: SystemResults, common: list[str]) -> str:
 
 
 def identified(system: SystemResults) -> str:
-    """The system's title and the digest of its weights; its settings stand in its name."""
+    """The system's title, the digest of its weights, and its target voices; its settings stand in
+    its name.
+    """
     weights = f" Weights: SHA-256 {escape(system.weights)}." if system.weights else ""
-    return sentence(system.title) + weights
+    targets = f" Target voices: {escape(system.targets)}." if system.targets else ""
+    return sentence(system.title) + weights + targets
 
 
 def weighted(system: SystemResults) -> list[str]:

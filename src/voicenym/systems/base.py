@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -103,6 +104,11 @@ class Base(Anonymizer):
     def encoder(self) -> Encoder | None:
         dependent = self._method is not None and self._method.source_dependent
         return speaker_encoder(self.device) if dependent else None
+
+    def median_f0(self, pseudonym: Pseudonym) -> float | None:
+        if self._method is not None and self._method.source_dependent:
+            return None
+        return math.exp(float(self.voice([pseudonym]).log_f0[0]))
 
     @property
     def needs_profile(self) -> bool:

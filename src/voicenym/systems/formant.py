@@ -142,6 +142,9 @@ class Formant(Anonymizer):
                 f"formant: level_cap is from 0 to 20 dB, such as 9, not {self.level_cap}"
             )
 
+    def median_f0(self, pseudonym: Pseudonym) -> float:
+        return self.voice(pseudonym).pitch
+
     @property
     def needs_profile(self) -> bool:
         return True

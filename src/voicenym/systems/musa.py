@@ -140,6 +140,10 @@ class Musa(Anonymizer):
             compatibility.tried(METHODS.load(self.identity), codec.voices.mean.cpu())
 
     @property
+    def draws(self) -> bool:
+        return bool(self.identity) or self.voice != "empty"
+
+    @property
     def needs_profile(self) -> bool:
         return True
 

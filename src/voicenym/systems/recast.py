@@ -118,6 +118,13 @@ class Recast(Anonymizer):
                     f"recast: {name} must be from 0 to {most}, not {getattr(self, name)}"
                 )
 
+    def median_f0(self, pseudonym: Pseudonym) -> float:
+        return math.exp(
+            pseudonym.uniform(
+                "recast.register", math.log(self.register_low), math.log(self.register_high)
+            )
+        )
+
     @property
     def needs_profile(self) -> bool:
         return True

@@ -134,6 +134,10 @@ class VCloak(Anonymizer):
             raise UnknownSystemError("vcloak: a target and untargeted=true exclude each other")
 
     @property
+    def draws(self) -> bool:
+        return not (self.target or self.untargeted)
+
+    @property
     def version(self) -> str:
         target = Path(self.target)
         digest = sha256(target)[:16] if self.target and target.is_file() else ""

@@ -55,6 +55,7 @@ def evaluate(
     tried: int = options.TRIED,
     any_sex: bool = options.ANY_SEX,
     per: str = options.PER,
+    targets: str | None = options.TARGETS,
     keys: int = options.KEYS,
     denoise: bool = options.DENOISE,
     sanity: bool = options.SANITY,
@@ -92,6 +93,7 @@ def evaluate(
         from voicenym.apps.cli import evaluate_vectors
 
         _needs_extra()
+        request.check_vectors()
         evaluate_vectors.run(
             request.vectors,
             pool,

@@ -145,6 +145,13 @@ PER = typer.Option(
     rich_help_panel="Systems",
     help="Voices: one per speaker, one per utterance, or one for everybody.",
 )
+TARGETS = typer.Option(
+    None,
+    "--targets",
+    rich_help_panel="Systems",
+    help="Target voices: random, same-sex (voices of the speaker's sex) or one-for-all; attackers "
+    "draw theirs alike. Default: as each system draws them.",
+)
 KEYS = typer.Option(
     24, "--keys", min=1, rich_help_panel="Attackers", help="Keys that the key search tries."
 )

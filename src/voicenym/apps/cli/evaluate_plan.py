@@ -41,7 +41,7 @@ def plan_of(request: Request, left_out: LeftOut) -> Plan:
     from voicenym.verification.verifiers import installed, unconverted
 
     asked = [*(usable(say_left_out) if request.every else ()), *request.system]
-    systems, names = _systems(asked)
+    systems, names = _systems(asked, request)
     line = () if request.line is None else (TelephoneLine(request.line),)
     submission = submission_of(request)
     lists = _lists(request)
@@ -84,6 +84,7 @@ def plan_of(request: Request, left_out: LeftOut) -> Plan:
         attacker_training=_attacker_training(request),
         normalise=request.normaliser is not None,
         per=request.per,
+        targets=request.targets or "",
         sanity=request.sanity,
         recogniser=recogniser,
         transcripts=transcripts,
@@ -99,18 +100,21 @@ def plan_of(request: Request, left_out: LeftOut) -> Plan:
 Systems = tuple[tuple[str, dict[str, Any]], ...]
 
 
-def _systems(asked: list[str]) -> tuple[Systems, list[str]]:
+def _systems(asked: list[str], request: Request) -> tuple[Systems, list[str]]:
     """Systems with the settings that differ from defaults, each once, and their names in a report.
 
     Raises:
-        VoicenymError: no such system or setting; weights that are missing or do not fit.
+        VoicenymError: no such system or setting; weights that are missing or do not fit; target
+            voices that a system cannot draw.
     """
     from voicenym.anonymizer import load
     from voicenym.evaluation.system_settings import label, parsed
+    from voicenym.evaluation.voice_targets import drawn
 
     found: dict[str, tuple[str, dict[str, Any]]] = {}
     for text in asked:
         name, settings = parsed(text)
+        settings = dict(drawn(name, settings, request.per, request.targets or "").parameters)
         system = load(name, **settings)
         system.check()
         found[label(name, settings, system.version)] = name, settings

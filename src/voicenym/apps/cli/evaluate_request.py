@@ -40,6 +40,7 @@ class Request:
     tried: int
     any_sex: bool
     per: str
+    targets: str | None
     keys: int
     denoise: bool
     sanity: bool
@@ -98,6 +99,7 @@ class Request:
         """
         if self.per not in ("speaker", "utterance", "everybody"):
             raise VoicenymError(f"--per is speaker, utterance or everybody, not {self.per!r}")
+        self._check_targets()
         if (self.corpus is None) == (self.original is None):
             raise VoicenymError("give the original speech once: as an argument or with --original")
         if (self.original is None) != (self.anonymized_root is None):
@@ -113,3 +115,37 @@ class Request:
             raise VoicenymError(f"--normalise is as-norm, not {self.normaliser!r}")
         if self.output.exists() and not self.output.is_dir():
             raise VoicenymError(f"{self.output}: is a file; give a folder for the report")
+
+    def check_vectors(self) -> None:
+        """Refuse options that have no meaning with ``--vectors``.
+
+        Raises:
+            VoicenymError: it names the options.
+        """
+        if self.targets is not None:
+            raise VoicenymError(
+                "--targets is of systems; with --vectors, say it of the method: --identity "
+                "selection:pool=P,sex=any"
+            )
+
+    def _check_targets(self) -> None:
+        """Refuse target voices that are unknown, or that other options exclude.
+
+        Raises:
+            VoicenymError: it names the options.
+        """
+        from voicenym.evaluation.voice_targets import ONE_FOR_ALL, TARGETS
+
+        if self.targets is None:
+            return
+        if self.targets not in TARGETS:
+            raise VoicenymError(f"--targets is {', '.join(TARGETS)}, not {self.targets!r}")
+        if not self.system and not self.every:
+            raise VoicenymError(
+                "--targets is of systems that run here (--system); the voices of anonymized files "
+                "were chosen by whoever made them"
+            )
+        if self.per == "everybody" and self.targets != ONE_FOR_ALL:
+            raise VoicenymError(f"--per everybody is one voice for all, not {self.targets} targets")
+        if self.per == "utterance" and self.targets == ONE_FOR_ALL:
+            raise VoicenymError("--per utterance and --targets one-for-all exclude each other")

@@ -63,5 +63,9 @@ class RotationPipeline(Pipeline):
         super().__post_init__()
         Householder("", self.turns, self.radius)  # a parameter out of range fails at construction
 
+    @property
+    def draws(self) -> bool:
+        return bool(self.identity) or (self.turns, self.radius) != ("model", "kept")
+
     def own(self, folder: Path) -> Identity:
         return Householder(str(part(folder, self.form)), self.turns, self.radius)
