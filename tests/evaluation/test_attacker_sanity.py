@@ -12,8 +12,11 @@ from voicenym.attack.attackers import Attacker, Ignorant, KeyHolder, LazyInforme
 from voicenym.attack.controls import COPY, HALF, ORIGINAL
 from voicenym.attack.scenario import Protection, Scenario
 from voicenym.corpus.embedder import Embedder
+from voicenym.errors import CorpusError
 from voicenym.evaluation import attacker_sanity, report_tables, results_file
-from voicenym.evaluation.protection import attack
+from voicenym.evaluation.evaluation_plan import Plan
+from voicenym.evaluation.finished_parts import FinishedParts
+from voicenym.evaluation.protection import Attacked, attack
 from voicenym.evaluation.results import AttackFigures, Control, Evaluation, Measured, SystemResults
 from voicenym.evaluation.trials import build
 from voicenym.evaluation.verdict import identified
@@ -102,6 +105,82 @@ def test_who_finds_people_on_the_system_is_believed_whatever_the_controls_say():
     assert figures("a", 47.0, 53.0, control(49.0, 55.0)).broken
     assert not figures("a", 47.0, 53.0, control(5.0, 9.0)).broken, "defeated"
     assert not figures("a", 47.0, 53.0).broken, "not checked"
+
+
+def at_half(names, found_by):
+    """Whether a failure at half strength counts, for attackers with synthetic rates."""
+    rates = {(name, "v"): {HALF: Measured(50.0, 44.0, 56.0, "%")} for name in names}
+    rates |= {(name, "v"): {HALF: Measured(20.0, 14.0, 26.0, "%")} for name in found_by}
+    knows = {name: name.startswith("informed") for name in [*names, *found_by]}
+    attack = dataclasses.replace(figures(names[0], 50.0, 56.0), informed=knows[names[0]])
+    (judged,) = attacker_sanity._judged(attack, rates, knows)
+    return judged.conclusive
+
+
+def test_half_a_strong_system_breaks_nobody_where_nobody_who_knows_no_more_finds_people():
+    assert not at_half(["ignorant", "informed"], []), "half of the system is enough against all"
+    assert not at_half(["ignorant"], ["informed"]), "who knows more has another way"
+    assert at_half(["ignorant"], ["ignorant 2"]), "another verifier finds them"
+    assert at_half(["informed"], ["ignorant"])
+    assert at_half(["informed"], ["informed 2"])
+    rates = {("a", "v"): {ORIGINAL: Measured(50.0, 44.0, 56.0, "%")}}
+    (judged,) = attacker_sanity._judged(figures("a", 50.0, 56.0), rates, {"a": True})
+    assert judged.conclusive, "originals hold all of the voice"
+
+
+def test_a_failure_that_decides_nothing_is_named_and_breaks_nobody():
+    failure = dataclasses.replace(control(49.0, 55.0), name=HALF, conclusive=False)
+    defeated = figures("a", 48.0, 54.0, control(3.0, 6.0), failure)
+    assert not defeated.broken
+    (note,) = [n for n in attacker_sanity.notes([defeated], Drawn()) if "half" in n]
+    assert "decides nothing" in note
+    broken = figures("a", 48.0, 54.0, dataclasses.replace(failure, conclusive=True))
+    assert broken.broken
+    assert "on half strength it finds nobody" in attacker_sanity.notes([broken], Drawn())[0]
+
+
+@dataclasses.dataclass(frozen=True)
+class Counted(Attacker):
+    """Scores one round, and cannot be run on copies."""
+
+    name = "counted"
+    knows = "counts"
+
+    def scores(self, scenario, verifier, embedder):
+        steps = scenario.protection.transform.steps
+        ASKED.append(steps)
+        if steps:
+            raise CorpusError("nothing can be measured")
+        return np.random.default_rng(0).normal(size=(len(scenario.models), len(scenario.trials)))
+
+
+ASKED: list[tuple] = []
+
+
+def test_finished_controls_are_kept_and_those_that_cannot_be_run_are_named(corpus, tmp_path):
+    trials = build(corpus, enrolment=1, trials=1, same_sex=False, seed=0)
+    scenario = Scenario(trials.models, trials.recordings, Protection.by("mcadams", USER), USER)
+    attack = figures("counted", 49.0, 55.0)
+    attack = dataclasses.replace(attack, verifier="bands")
+    found, lines = [Attacked(attack, np.zeros(1), 0.0)], []
+    runs = []
+    for system in ("mcadams", "mcadams", "vtln"):
+        parts = FinishedParts(tmp_path / "a.sqlite", Plan("speech", trials), lines.append)
+        with Embedder() as embedder:
+            (one,) = attacker_sanity.checked(
+                found, [Counted()], scenario, trials, [Bands()], embedder, USER,
+                parts=parts, on=system,
+            )  # fmt: skip
+        runs.append(one.figures)
+        parts.close()
+    assert len(ASKED) == 2, "original and copied speech once, for all systems"
+    assert runs[0] == runs[1] == runs[2]
+    assert [one.name for one in runs[0].controls] == [ORIGINAL]
+    assert runs[0].unchecked == {COPY: "nothing can be measured"}
+    assert f"{ORIGINAL}: counted, bands: from the run that was interrupted" in lines
+    notes = attacker_sanity.notes([runs[0]], Drawn())
+    assert any("could not be checked on copied speech: nothing can" in note for note in notes)
+    assert f"{COPY}: not run" in report_tables.attacks("mcadams", (runs[0],))
 
 
 def test_a_broken_attacker_is_not_the_strongest():

@@ -4,12 +4,20 @@ An attacker whose figure is near chance and who finds nobody on a control either
 defeated: its figure is no evidence. Costs are bounded: originals and copies do not depend on the
 system, so that vectors and trained verifiers of one system's check serve the next; who trains a
 network has a quarter of its time limit; half the strength is tried by those who train nothing.
+
+Original and copied speech hold all of the voice: a failure there is the attacker's. Half the
+strength of a strong system may be enough against an attacker who works. A failure there counts only
+where somebody finds people at half strength who knows no more than the attacker: another verifier,
+or, for those who know the system, one who does not. Else nothing shows that there was anything to
+find.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
 
 from voicenym.attack import controls
 from voicenym.attack.attackers import Attacker, Comparing, Denoising, SemiInformedBackEnd
@@ -20,9 +28,10 @@ from voicenym.attack.trained_attackers import TrainedAttacker
 from voicenym.corpus.embedder import Embedder
 from voicenym.errors import VoicenymError
 from voicenym.evaluation import reported_metrics
+from voicenym.evaluation.finished_parts import FinishedParts
 from voicenym.evaluation.protection import Attacked, split
 from voicenym.evaluation.reported_metrics import headline
-from voicenym.evaluation.results import AttackFigures, Control
+from voicenym.evaluation.results import AttackFigures, Control, Measured, below_chance
 from voicenym.evaluation.trials import Trials
 from voicenym.evaluation.voice_targets import Drawn
 from voicenym.metrics.metric_inputs import TrialScores
@@ -35,6 +44,7 @@ NEAR_CHANCE = 45.0
 """EER in % from which the choice of target voices is questioned."""
 LEARNING = (TrainedAttacker, SemiInformedBackEnd)
 """Attackers that learn from the pool; they are not checked where it is anonymized alone."""
+NO_ORIGINALS = "the pool is anonymized speech alone"
 REPLICATES = 200
 """Of the bootstrap, for figures of controls."""
 
@@ -48,6 +58,8 @@ def checked(
     embedder: Embedder,
     user: Key,
     say: Callable[[str], None] = lambda text: None,
+    parts: FinishedParts | None = None,
+    on: Any = None,
 ) -> list[Attacked]:
     """Attacks with the figures of the same attackers on controls.
 
@@ -60,39 +72,88 @@ def checked(
         embedder: computes and caches vectors.
         user: the user's key, for the system at half strength.
         say: receives a line of progress.
+        parts: keeps finished controls for a run that goes on.
+        on: what the attacks depend on besides the plan.
     """
-    figures: dict[tuple[str, str], tuple[Control, ...]] = {}
+    keep = FinishedParts.nowhere(say) if parts is None else parts
+    figures: dict[tuple[str, str], dict[str, Measured]] = {}
+    unchecked: dict[tuple[str, str], dict[str, str]] = {}
     for name, protection in _protections(scenario.protection, user):
         control = dataclasses.replace(scenario, protection=protection)
         for attacker in attackers:
             if not _runs(attacker, name) or attacker.obstacle(control):
                 continue
-            if not scenario.pool_is_original and isinstance(attacker, LEARNING):
-                continue
+            learns_there = scenario.pool_is_original or not isinstance(attacker, LEARNING)
             brief = _brief(attacker)
+            depends = on if name == controls.HALF else protection.per  # the others hold no system
             for verifier in verifiers[:1] if attacker.trains_verifier else verifiers:
-                who = attacker.verifier_name(verifier)
-                say(f"{name}: {attacker.name}, {who}")
-                try:
-                    scores = brief.scores(control, verifier, embedder)
-                except VoicenymError as error:
-                    # a pool that has enough speech in two voices may not have it in one
-                    say(f"{name}: {attacker.name}, {who}, is not checked: {error}")
-                    continue
-                numbers = TrialScores(*split(scores, trials), None, replicates=REPLICATES)
-                eer = reported_metrics.measure(numbers, only=lambda one: one is headline())
-                own = Control(name, eer[headline().name])
-                figures[attacker.name, who] = (*figures.get((attacker.name, who), ()), own)
+                who = attacker.name, attacker.verifier_name(verifier)
+                eer, why = None, NO_ORIGINALS
+                if learns_there:
+                    eer, why = keep.control(
+                        f"{name}: {', '.join(who)}",
+                        (name, depends, brief, brief.settings(), verifier),
+                        partial(_eer, brief, control, trials, verifier, embedder),
+                    )
+                if eer is None:
+                    unchecked.setdefault(who, {})[name] = why
+                else:
+                    figures.setdefault(who, {})[name] = eer
+    informed = {one.figures.attacker: one.figures.informed for one in found}
     return [
         dataclasses.replace(
             one,
             figures=dataclasses.replace(
                 one.figures,
-                controls=figures.get((one.figures.attacker, one.figures.verifier), ()),
+                controls=_judged(one.figures, figures, informed),
+                unchecked=unchecked.get((one.figures.attacker, one.figures.verifier), {}),
             ),
         )
         for one in found
     ]
+
+
+def _eer(
+    attacker: Attacker,
+    control: Scenario,
+    trials: Trials,
+    verifier: Verifier,
+    embedder: Embedder,
+) -> tuple[Measured | None, str]:
+    """The attacker's EER on a control; None, and why, where it cannot be run."""
+    try:
+        scores = attacker.scores(control, verifier, embedder)
+    except VoicenymError as error:
+        # a pool that has enough speech in two voices may not have it in one
+        return None, str(error)
+    numbers = TrialScores(*split(scores, trials), None, replicates=REPLICATES)
+    return reported_metrics.measure(numbers, only=lambda one: one is headline())[
+        headline().name
+    ], ""
+
+
+def _judged(
+    attack: AttackFigures,
+    figures: Mapping[tuple[str, str], Mapping[str, Measured]],
+    informed: Mapping[str, bool],
+) -> tuple[Control, ...]:
+    """The controls of an attacker, and whether a failure on them shows that it is broken.
+
+    Args:
+        attack: of the attacker.
+        figures: EER by attacker and verifier, and by control.
+        informed: whether an attacker knows the system.
+    """
+    found_at_half = [
+        attacker
+        for (attacker, _), own in figures.items()
+        if (eer := own.get(controls.HALF)) is not None and below_chance(eer)
+    ]
+    knows_no_more = any(attack.informed or not informed.get(one, True) for one in found_at_half)
+    own = figures.get((attack.attacker, attack.verifier), {})
+    return tuple(
+        Control(name, eer, name != controls.HALF or knows_no_more) for name, eer in own.items()
+    )
 
 
 def notes(attacks: Sequence[AttackFigures], voices: Drawn) -> tuple[str, ...]:
@@ -105,10 +166,29 @@ def notes(attacks: Sequence[AttackFigures], voices: Drawn) -> tuple[str, ...]:
     broken = [attack for attack in attacks if attack.broken]
     found = [
         f"{attack.attacker}, {attack.verifier}, is broken, not defeated: on "
-        f"{' and '.join(c.name for c in attack.controls if not c.passed)} it finds nobody either; "
+        f"{' and '.join(c.name for c in attack.failed)} it finds nobody either; "
         "its figure is no evidence"
         for attack in broken
     ]
+    found += [
+        f"{attack.attacker}, {attack.verifier}, could not be checked on {name}: {why}; whether it "
+        "works there is not known"
+        for attack in attacks
+        for name, why in attack.unchecked.items()
+    ]
+    undecided = [
+        f"{attack.attacker}, {attack.verifier}"
+        for attack in attacks
+        if not attack.broken
+        for one in attack.controls
+        if not (one.passed or one.conclusive)
+    ]
+    if undecided:
+        found.append(
+            f"at half strength {' and '.join(undecided)} finds nobody, nor does anybody who knows "
+            "no more: half of this system is enough against them, so that this control decides "
+            "nothing"
+        )
     best = min((a.eer.value for a in attacks if not a.holds_key and not a.broken), default=0.0)
     if best >= NEAR_CHANCE:
         others = " and ".join(f"--targets {one}" for one in voices.others)

@@ -21,6 +21,7 @@ from voicenym.evaluation.evaluation_plan import Plan
 from voicenym.evaluation.protection import Attacked
 from voicenym.evaluation.results_file import attack_from, figures_from, plain
 from voicenym.evaluation.utility import Utility
+from voicenym.metrics.metric import Measured
 from voicenym.metrics.metric_inputs import Tally
 from voicenym.nets.checkpoint import CONFIG, stamp
 
@@ -38,15 +39,22 @@ class FinishedParts:
     Args:
         path: of the vectors (:class:`voicenym.verification.vector_store.VectorCache`), which
             exists; None keeps nothing.
-        plan: of the run.
+        plan: of the run; None where nothing is kept.
         say: receives a line when a part is taken from an earlier run.
     """
 
-    def __init__(self, path: Path | None, plan: Plan, say: Callable[[str], None]) -> None:
-        self._say = say
+    def __init__(self, path: Path | None, plan: Plan | None, say: Callable[[str], None]) -> None:
+        self._say, self._new = say, set[bytes]()
         self._base = None if path is None else _opened(path)
-        shared = [f for f in dataclasses.fields(plan) if f.name not in ELSEWHERE]
-        self._plan = digest([source(), *(getattr(plan, f.name) for f in shared)]) if path else b""
+        self._plan = b""
+        if path is not None and plan is not None:
+            shared = [f for f in dataclasses.fields(plan) if f.name not in ELSEWHERE]
+            self._plan = digest([source(), *(getattr(plan, f.name) for f in shared)])
+
+    @classmethod
+    def nowhere(cls, say: Callable[[str], None] = lambda text: None) -> FinishedParts:
+        """Parts that are computed, and kept nowhere."""
+        return cls(None, None, say)
 
     def attacks(
         self, name: str, on: Any, compute: Callable[[], Sequence[Attacked]]
@@ -94,16 +102,40 @@ class FinishedParts:
 
         return self._part(name, ("utility", on), compute, packed, unpacked)
 
+    def control(
+        self, name: str, on: Any, compute: Callable[[], tuple[Measured | None, str]]
+    ) -> tuple[Measured | None, str]:
+        """An attacker's EER on a control, or why there is none, computed or kept; arguments as of
+        :meth:`attacks`.
+        """
+
+        def packed(found: tuple[Measured | None, str]) -> dict[str, np.ndarray]:
+            return {"told": np.array(json.dumps(plain(found)))}
+
+        def unpacked(arrays: Mapping[str, np.ndarray]) -> tuple[Measured | None, str]:
+            eer, why = json.loads(str(arrays["told"]))
+            return None if eer is None else figures_from({"": eer})[""], why
+
+        def computed() -> tuple[Measured | None, str]:
+            self._say(name)
+            return compute()
+
+        found: tuple[Measured | None, str]
+        found = self._part(name, ("control", on), computed, packed, unpacked)
+        return found
+
     def _part(self, name: str, on: Any, compute: Any, packed: Any, unpacked: Any) -> Any:
         if self._base is None:
             return compute()
         key = digest([self._plan, on])
         row = self._base.execute("SELECT content FROM parts WHERE id = ?", (key,)).fetchone()
         if row is not None:
-            self._say(f"{name}: from the run that was interrupted")
+            before = "found before" if key in self._new else "from the run that was interrupted"
+            self._say(f"{name}: {before}")
             with np.load(io.BytesIO(row[0]), allow_pickle=False) as file:
                 return unpacked(dict(file))
         found = compute()
+        self._new.add(key)
         content = io.BytesIO()
         np.savez_compressed(content, **packed(found))
         with self._base:

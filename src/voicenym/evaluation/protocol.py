@@ -196,7 +196,7 @@ def _system(
     if plan.sanity:
         found = attacker_sanity.checked(
             found, [*attackers, *taught], scenario, plan.trials, voices, embedder,
-            key(plan.seed, "user"), say,
+            key(plan.seed, "user"), say, parts, depends,
         )  # fmt: skip
     _keep(evidence, name, found)
     evidence.vectors[name] = embedder(voices[0], plan.trials.recordings, protected.transform)

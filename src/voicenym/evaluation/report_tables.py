@@ -148,7 +148,8 @@ def attacks(name: str, found: tuple[AttackFigures, ...]) -> str:
 
 def _checked(attack: AttackFigures) -> str:
     """Figures of the attacker on controls."""
-    found = ", ".join(f"{escape(c.name)} {number(c.eer.value, 1)} %" for c in attack.controls)
+    figures = [f"{escape(c.name)} {number(c.eer.value, 1)} %" for c in attack.controls]
+    found = ", ".join([*figures, *(f"{escape(name)}: not run" for name in attack.unchecked)])
     return f"<br><small>on {found}</small>" if found else ""
 
 

@@ -52,10 +52,13 @@ class Control:
     Args:
         name: of the control.
         eer: with its interval.
+        conclusive: whether a failure shows that the attacker is broken; at half strength it does
+            only where somebody who knows no more finds people.
     """
 
     name: str
     eer: Measured
+    conclusive: bool = True
 
     @property
     def passed(self) -> bool:
@@ -85,6 +88,7 @@ class AttackFigures:
         learning: how its training went, if it trained.
         limits: sentences on figures that the numbers of trials limit.
         controls: the same attacker on controls; empty where they were not run.
+        unchecked: reasons, by the controls on which it could not be run.
     """
 
     attacker: str
@@ -99,11 +103,17 @@ class AttackFigures:
     learning: tuple[Lesson, ...] = ()
     limits: tuple[str, ...] = ()
     controls: tuple[Control, ...] = ()
+    unchecked: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def failed(self) -> tuple[Control, ...]:
+        """Conclusive controls on which it finds nobody."""
+        return tuple(one for one in self.controls if one.conclusive and not one.passed)
 
     @property
     def broken(self) -> bool:
         """Whether it finds nobody, on a control either: its figure is no evidence."""
-        return not below_chance(self.eer) and any(not one.passed for one in self.controls)
+        return not below_chance(self.eer) and bool(self.failed)
 
     @property
     def eer(self) -> Measured:

@@ -122,7 +122,8 @@ def attack_from(data: dict[str, Any]) -> AttackFigures:
     names = {field: todays_name(data[field]) for field in ("attacker", "verifier")}
     figures = figures_from(data["figures"])
     controls = tuple(
-        Control(one["name"], _measured(one["eer"])) for one in data.get("controls", ())
+        Control(one["name"], _measured(one["eer"]), one.get("conclusive", True))
+        for one in data.get("controls", ())
     )
     made = {"figures": figures, "learning": lessons, "limits": tuple(data.get("limits", ()))}
     return AttackFigures(**{**data, **names, **made, "controls": controls})
