@@ -258,3 +258,40 @@ def test_shrinkage_is_none_with_much_data_and_whole_without_structure():
     error = sum(np.sum((np.outer(v, v) - s) ** 2) for v in y) / 30**2
     apart = np.sum((s - np.trace(s) / 5 * np.eye(5)) ** 2)
     assert ledoit_wolf(y) == pytest.approx(error / apart)
+
+
+@pytest.mark.parametrize("change", [0.05, 1.0])
+def test_copies_of_a_recording_do_not_count_as_recordings_of_a_speaker(change):
+    """Two recordings a speaker in four copies each: W is that of recordings, whatever the keys do.
+
+    Of all copies, the scatter within a speaker is (r - 1) / r of a recording's variance, over
+    (K r - 1) / (K r) degrees of freedom: 4/7 of it for r = 2 and K = 4, where copies are equal.
+    """
+    rng = np.random.default_rng(0)
+    people, said, copies, size = 300, 2, 4, 6
+    speaker = 1.5 * rng.normal(size=(people, 1, 1, size))
+    take = rng.normal(size=(people, said, 1, size))
+    x = speaker + take + change * rng.normal(size=(people, said, copies, size))
+    who = np.repeat(np.arange(people), said * copies)
+    names = np.tile(np.repeat(["a", "b"], copies), people)
+
+    def within(**options):
+        plda = PLDA.train(x.reshape(-1, size), who, normalise=False, **options)
+        back = np.linalg.inv(plda.projection)
+        return float(np.trace(back @ plda.model.within @ back.T)) / size
+
+    truth = 1.0 + change**2
+    assert within(recordings=names) == pytest.approx(truth, rel=0.08)
+    expected = 4.0 / 7.0 + change**2
+    assert within() == pytest.approx(expected, rel=0.08)
+
+
+def test_the_same_without_copies_and_where_there_is_nothing_else():
+    rng = np.random.default_rng(0)
+    who = np.repeat(np.arange(20), 4)
+    x = rng.normal(size=(20, 3))[who] + rng.normal(size=(80, 3))
+    plain = PLDA.train(x, who, normalise=False)
+    alone = PLDA.train(x, who, normalise=False, recordings=[str(n) for n in range(80)])
+    one = PLDA.train(x, who, normalise=False, recordings=["a"] * 80)
+    np.testing.assert_allclose(alone.model.within, plain.model.within)
+    np.testing.assert_allclose(one.model.within, plain.model.within)

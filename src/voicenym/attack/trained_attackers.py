@@ -253,7 +253,7 @@ class SemiInformedProsody(TrainedAttacker):
     identity = "courses of level and pitch of anonymized speech"  # as in earlier releases
 
     def settings(self) -> str:
-        return f"{super().settings()} {METHOD}"
+        return f"{super().settings()} {METHOD}, copies counted once"
 
     def start(self) -> Verifier | type[Verifier]:
         return ProsodyVerifier

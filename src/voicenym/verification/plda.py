@@ -91,6 +91,15 @@ class TwoCovariance:
             within = _symmetric((scatter + back @ new_within @ back.T) / len(x))
         return cls(mean, within, between, tuple(track))
 
+    @classmethod
+    def mean_of(cls, models: Sequence[TwoCovariance]) -> TwoCovariance:
+        """The model with the mean of means and covariances."""
+        return cls(
+            np.mean([model.mean for model in models], axis=0),
+            np.mean([model.within for model in models], axis=0),
+            np.mean([model.between for model in models], axis=0),
+        )
+
     @cached_property
     def diagonal(self) -> tuple[Array, Array]:
         """T ``[d, d]`` and psi ``[d]`` with T W T' = I and T B T' = diag(psi)."""
@@ -147,6 +156,7 @@ class PLDA:
         normalise: bool = True,
         iterations: int = ITERATIONS,
         shrinkage: float | None = None,
+        recordings: Sequence[str] | None = None,
     ) -> PLDA:
         """Fit the model to speakers that take part in no trial.
 
@@ -166,6 +176,10 @@ class PLDA:
             normalise: see :class:`PLDA`.
             iterations: of expectation maximisation.
             shrinkage: 0 (none) to 1 (a multiple of I); None for :func:`ledoit_wolf`.
+            recordings: that each embedding is of, where several are copies of one recording, such
+                as under several keys. Copies that hardly differ would count as recordings of a
+                speaker who hardly varies. The model is the mean of several, each fitted to one copy
+                of every recording, and each copy is part of one.
 
         Raises:
             VoicenymError: fewer than two speakers, none with two recordings, a covariance that
@@ -191,7 +205,10 @@ class PLDA:
         vectors = (x - centre) @ projection.T
         if normalise:
             vectors = _to_sphere(vectors)
-        return cls(centre, projection, TwoCovariance.fit(vectors, index, iterations), normalise)
+        parts = [np.arange(len(x))] if recordings is None else _one_copy_each(index, recordings)
+        models = [TwoCovariance.fit(vectors[rows], index[rows], iterations) for rows in parts]
+        model = models[0] if len(models) == 1 else TwoCovariance.mean_of(models)
+        return cls(centre, projection, model, normalise)
 
     def score(self, enrolment: Sequence[npt.NDArray[np.floating]], trials: np.ndarray) -> Array:
         """LLR in nats ``[model, trial]``; the vectors of a model are averaged first."""
@@ -211,6 +228,25 @@ class PLDA:
         expected = (np.square(u) / (psi + 1.0 / count[:, None])).sum(1, keepdims=True)
         scaled: Array = u * np.sqrt(u.shape[1] / np.maximum(expected, np.finfo(np.float64).tiny))
         return scaled
+
+
+def _one_copy_each(
+    speakers: npt.NDArray[np.integer], recordings: Sequence[str]
+) -> list[npt.NDArray[np.integer]]:
+    """Rows with one copy of every recording: the n-th recording of a speaker has the (n + k)-th of
+    its copies in part k. All rows in one part where no speaker has two recordings.
+    """
+    copies: dict[tuple[int, str], list[int]] = {}
+    for row, of in enumerate(zip(speakers.tolist(), recordings, strict=True)):
+        copies.setdefault(of, []).append(row)
+    who = np.array([speaker for speaker, _ in copies])
+    turn = [int((who[:place] == speaker).sum()) for place, speaker in enumerate(who)]
+    if not any(turn):
+        return [np.arange(len(speakers))]
+    return [
+        np.array([rows[(n + k) % len(rows)] for n, rows in zip(turn, copies.values(), strict=True)])
+        for k in range(max(len(rows) for rows in copies.values()))
+    ]
 
 
 def diagonalising(within: Array, between: Array) -> tuple[Array, Array]:

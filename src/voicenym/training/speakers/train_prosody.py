@@ -28,7 +28,8 @@ def train(
     """Estimate means, deviations and PLDA of prosody measures, and write them to a folder.
 
     Args:
-        speech: of speakers that take part in no trial.
+        speech: of speakers that take part in no trial; copies of one recording, such as under
+            several keys, have its name (:class:`voicenym.training.speech.speech_cache.Utterance`).
         folder: for the parameters.
         card: description of the training, stored beside the parameters.
         say: receives progress messages.
@@ -43,12 +44,14 @@ def train(
     if not measured.any():
         raise VoicenymError("nothing but silence: prosody is estimated from speech")
     speakers = np.array([recording.speaker for recording in speech])[measured]
+    names = [_name(speech[place], place) for place in np.flatnonzero(measured).tolist()]
     numbers, known = numbers[measured], known[measured]
     count = known.sum(0).clip(1)
     mean = np.where(known, numbers, 0.0).sum(0) / count
     variance = np.where(known, np.square(numbers - mean), 0.0).sum(0) / count
     scale = np.where(variance > 0.0, np.sqrt(variance), 1.0)
-    plda = PLDA.train(np.nan_to_num((numbers - mean) / scale), speakers, normalise=False)
+    standard = np.nan_to_num((numbers - mean) / scale)
+    plda = PLDA.train(standard, speakers, normalise=False, recordings=names)
     model = plda.model
     space = SpeakerSpace(plda.centre, plda.projection, model.mean, model.within, model.between)
     tensors = {
@@ -58,3 +61,9 @@ def train(
     }
     write(folder, tensors, {"kind": KIND, "method": METHOD, "card": dict(card)})
     say(f"prosody of {len(speakers)} recordings of {len(set(speakers))} speakers")
+
+
+def _name(spoken: Spoken, place: int) -> str:
+    """Name of the recording that speech is a copy of; of speech without one, its place."""
+    recording = getattr(spoken, "recording", None)
+    return str(place) if recording is None else f"recording {recording.name}"
