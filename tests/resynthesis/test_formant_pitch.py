@@ -13,6 +13,7 @@ from voicenym.nets.speakers.formant_pitch_encoder import SPREAD, typical
 from voicenym.nets.synthesis import synthesizers
 from voicenym.nets.synthesis.synthesizer import Synthesizer
 from voicenym.resynthesis.pipeline import assembly
+from voicenym.resynthesis.pipeline.pipeline_modules import Assembly
 from voicenym.resynthesis.pipeline.synthesis_settings import Settings
 
 RATE, HOP = 16_000, 160
@@ -85,7 +86,7 @@ def folder(small_parts, tmp_path, monkeypatch):
 def obedient(folder, monkeypatch):
     """The folder, spoken by the synthesizer that does as it is told."""
     there = assembly.opened(folder)
-    parts = assembly.Assembly(
+    parts = Assembly(
         there.content, there.speaker, Obedient(there.content.size), there.settings
     )
     monkeypatch.setattr(assembly, "opened", lambda folder, device="cpu": parts)

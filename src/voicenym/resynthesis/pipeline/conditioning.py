@@ -14,7 +14,7 @@ from voicenym.nets.content.content_encoder import RATE
 from voicenym.resynthesis.bundled.analysis import VectorReader
 from voicenym.resynthesis.common.averages import between
 from voicenym.resynthesis.common.windows import Windows
-from voicenym.resynthesis.pipeline.assembly import Assembly
+from voicenym.resynthesis.pipeline.pipeline_modules import Assembly
 
 
 def windows_of(parts: Assembly, rows: int, device: str) -> Windows:

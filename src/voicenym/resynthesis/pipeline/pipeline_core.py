@@ -17,7 +17,6 @@ from voicenym.nets.synthesis.excitation import Noise
 from voicenym.resynthesis.bundled.analysis import VectorReader
 from voicenym.resynthesis.common.row_groups import Group, Grouped, low_pass
 from voicenym.resynthesis.common.windows import Window, synthesis_stream
-from voicenym.resynthesis.pipeline.assembly import Assembly
 from voicenym.resynthesis.pipeline.conditioning import (
     frames_of,
     frames_within,
@@ -25,6 +24,7 @@ from voicenym.resynthesis.pipeline.conditioning import (
     pitch_of,
     windows_of,
 )
+from voicenym.resynthesis.pipeline.pipeline_modules import Assembly
 
 SYNTHESIS_SECONDS = 2.0
 """Length of the blocks for the synthesizer, whose activations then fit the cache."""

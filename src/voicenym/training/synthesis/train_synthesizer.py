@@ -21,7 +21,7 @@ from voicenym.nets.synthesis.hifigan import HifiGan
 from voicenym.nets.synthesis.synthesizer import Synthesizer
 from voicenym.nets.weight_norm import fold, normalize_weights
 from voicenym.nets.words.whisper import Encoder as WhisperEncoder
-from voicenym.resynthesis.pipeline.assembly import Assembly
+from voicenym.resynthesis.pipeline.pipeline_modules import Assembly
 from voicenym.resynthesis.pipeline.synthesis_settings import TrainingRecord, names
 from voicenym.training.run.fit import Limits, Outcome, fit
 from voicenym.training.run.machine import Machine

@@ -1,0 +1,89 @@
+"""Modules of a pipeline: loaded networks and settings that fit each other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from voicenym.dsp.pitch.trackers import Tracker, tracker
+from voicenym.errors import VoicenymError
+from voicenym.nets.content.content_encoder import Content
+from voicenym.nets.speakers.speaker_encoder import RATE, Encoder
+from voicenym.nets.synthesis.f0_predictor import F0Predictor
+from voicenym.nets.synthesis.synthesizer import Synthesizer
+from voicenym.resynthesis.pipeline.synthesis_settings import Settings
+
+
+@dataclass(frozen=True, eq=False)
+class Assembly:
+    """Modules of a pipeline.
+
+    Args:
+        content, speaker, synthesizer: networks, ready for use.
+        settings: conditioning settings of the synthesizer.
+        f0_predictor: of F0 from content; None where F0 is copied.
+
+    Raises:
+        VoicenymError: incompatible modules; the first mismatch is named.
+    """
+
+    content: Content
+    speaker: Encoder
+    synthesizer: Synthesizer
+    settings: Settings
+    f0_predictor: F0Predictor | None = None
+
+    def __post_init__(self) -> None:
+        recorded = self.synthesizer.config()
+        for name, network in (("content", self.content), ("speaker", self.speaker)):
+            has, wants = network.size, int(recorded[name])
+            if has != wants:
+                raise VoicenymError(
+                    f"the {name} ({network.kind}) gives {has} numbers, and the synthesizer "
+                    f"({self.synthesizer.kind}) was trained on {wants}: take the {name} it was "
+                    "trained with, or another synthesizer"
+                )
+        if self.speaker.hertz != (self.settings.scale == "octaves"):
+            gives = "frequencies in Hz" if self.speaker.hertz else "vectors, and no frequencies"
+            cure = "octaves" if self.speaker.hertz else "none, unit or root"
+            raise VoicenymError(
+                f"the speaker ({self.speaker.kind}) gives {gives}: set --scale {cure}, as the "
+                "synthesizer was trained"
+            )
+        rates = {self.content.rate, self.speaker.RATE, self.synthesizer.rate}
+        if rates != {RATE}:
+            raise VoicenymError(
+                f"parts work at {', '.join(map(str, sorted(rates)))} Hz; all need {RATE}"
+            )
+        if self.content.hop % self.synthesizer.hop:
+            raise VoicenymError(
+                f"frames of content ({self.content.hop} samples) are not made of frames of the "
+                f"synthesizer ({self.synthesizer.hop}): take parts of which one divides the other"
+            )
+
+        if self.f0_predictor is not None:
+            f0, hop = self.f0_predictor, self.synthesizer.hop
+            wanted = self.content.size, self.content.hop // hop, hop
+            if (f0.content, f0.every, f0.hop) != wanted:
+                raise VoicenymError(
+                    f"the predictor of F0 is of content of {f0.content} numbers, {f0.every} F0 "
+                    f"frames of {f0.hop} samples each, and the pipeline has {wanted[0]}, "
+                    f"{wanted[1]} and {wanted[2]}: train it again with --pipeline"
+                )
+
+    @property
+    def tracker(self) -> Tracker:
+        """F0 tracker with the frame rate of the synthesizer."""
+        chosen = self.settings
+        return tracker(
+            chosen.tracker,
+            hop=self.synthesizer.hop / RATE,
+            lowest=chosen.lowest,
+            highest=chosen.highest,
+        )
+
+    def to(self, device: str) -> Assembly:
+        """The modules on a device."""
+        for network in (self.content, self.speaker, self.synthesizer, self.f0_predictor):
+            if network is not None:
+                network.to(device).requires_grad_(False)
+        return self
