@@ -86,9 +86,7 @@ def folder(small_parts, tmp_path, monkeypatch):
 def obedient(folder, monkeypatch):
     """The folder, spoken by the synthesizer that does as it is told."""
     there = assembly.opened(folder)
-    parts = Assembly(
-        there.content, there.speaker, Obedient(there.content.size), there.settings
-    )
+    parts = Assembly(there.content, there.speaker, Obedient(there.content.size), there.settings)
     monkeypatch.setattr(assembly, "opened", lambda folder, device="cpu": parts)
     return str(folder)
 

@@ -16,8 +16,6 @@ from voicenym.dsp.pitch.f0_statistics import moments, register
 from voicenym.dsp.pitch.online import Pitch, PitchStream
 
 FRAME_HOP = 0.008
-ENVELOPE_QUEFRENCY = 0.0018
-"""Seconds of cepstrum kept: formants, without the voice source."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +41,7 @@ class EnvelopeFrames:
         self.length = 4 * self.hop
         self.bins = self.length // 2 + 1
         self.window = root_hann(self.length).to(device)
-        self._coefficients = round(ENVELOPE_QUEFRENCY * rate)
+        self._coefficients = round(envelope.QUEFRENCY * rate)
 
     def envelope(self, windowed: torch.Tensor) -> torch.Tensor:
         """Natural-log envelopes ``[..., bin]`` of windowed frames ``[..., length]``."""

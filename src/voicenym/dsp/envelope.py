@@ -6,6 +6,8 @@ import torch
 
 FLOOR = 1e-5
 """Magnitude (relative to the frame's largest) below which a spectrum counts as empty: -100 dB."""
+QUEFRENCY = 0.0018
+"""Seconds of cepstrum of an envelope: formants, but no harmonics below 550 Hz."""
 MAX_GAIN = 6.0
 """Largest log-gain of an envelope filter (52 dB), up or down."""
 

@@ -7,19 +7,15 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy
-import torch
 
 from voicenym.anonymizer import Anonymizer, Card, Core, Profiler
-from voicenym.dsp import envelope
-from voicenym.dsp.overlap_add import OverlapAdd, root_hann
 from voicenym.dsp.psola import Psola, Retuning
+from voicenym.dsp.psola_envelope_warp import PsolaEnvelopeWarp
 from voicenym.dsp.voice_measurement import USUAL_NEUTRAL, Reader, Reading
 from voicenym.errors import UnknownSystemError
 from voicenym.pseudonym import Pseudonym
 
 USUAL_SYLLABLES = 4.2
-ENVELOPE_QUEFRENCY = 0.0018
-"""Seconds of cepstrum kept: formants, but no harmonics below 550 Hz."""
 PHI_JITTER = 75.0
 """Largest deviation of phi_i of F3, F4, F5 from phi, in Hz."""
 LEVELS = (64.0, 67.0, 58.0, 50.0, 47.0, 45.0)
@@ -203,7 +199,7 @@ class Formant(Anonymizer):
             for reading, pseudonym in zip(readings, pseudonyms, strict=True)
         ]
         both = list(zip(readings, voices, strict=True))
-        return _Core(
+        return PsolaEnvelopeWarp(
             Psola(rate, [self._retuning(reading, voice) for reading, voice in both]),
             [self._warp(reading, voice, rate) for reading, voice in both],
             rate,
@@ -250,80 +246,3 @@ def _band(band: int, phi: float) -> tuple[float, float]:
     if band == 0:
         return 0.0, phi / 2
     return (phi / 2 if band == 1 else 2 * (band - 1) * phi), 2 * band * phi
-
-
-class _Core:
-    """TD-PSOLA, then a warp of the spectral envelope; frame energies are those of the original."""
-
-    def __init__(
-        self,
-        psola: Psola,
-        warps: list[tuple[numpy.ndarray, numpy.ndarray, numpy.ndarray]],
-        rate: int,
-        device: str,
-    ) -> None:
-        hop = round(0.008 * rate)
-        length = 4 * hop
-        bins = length // 2 + 1
-        hertz = numpy.linspace(0.0, rate / 2, bins)
-        positions = [numpy.interp(hertz, *knots) / (rate / 2) * (bins - 1) for knots, _, _ in warps]
-        changes = [
-            numpy.interp(hertz, middles, change) * numpy.log(10.0) / 20.0
-            for _, middles, change in warps
-        ]
-        self._positions = torch.tensor(numpy.array(positions), dtype=torch.float32, device=device)
-        self._changes = torch.tensor(numpy.array(changes), dtype=torch.float32, device=device)
-        self._window = root_hann(length).to(device)
-        self._coefficients = round(ENVELOPE_QUEFRENCY * rate)
-        self._psola = psola
-        self._rows = len(warps)
-        self._device = device
-        self._overlap = OverlapAdd(2 * self._rows, length, hop, self._process, device)
-        self._original = torch.zeros(self._rows, 0)
-        self._pushed = 0
-        self._returned = 0
-        # a changed tempo leaves no frame of the original to compare with
-        self._same_times = psola.lengths(1_000_000) == [1_000_000] * self._rows
-        self.latency = psola.latency + self._overlap.latency
-
-    def lengths(self, samples: int) -> list[int]:
-        """Output lengths in samples for input lengths; they differ where the tempo changes."""
-        return self._psola.lengths(samples)
-
-    def push(self, block: torch.Tensor) -> torch.Tensor:
-        block = block.cpu()
-        self._pushed += block.shape[1]
-        out = self._shape(block, self._psola.push(block))
-        self._returned += out.shape[1]
-        return out
-
-    def flush(self) -> torch.Tensor:
-        # what rings after the end is in the last frames too, as it would be in a longer batch
-        total = max(self.lengths(self._pushed))
-        extra = self._overlap.length
-        last = self._shape(self._original.new_zeros(self._rows, extra), self._psola.flush(extra))
-        rest = torch.cat([last, self._overlap.flush()[: self._rows]], dim=1)
-        return rest[:, : total - self._returned]
-
-    def _shape(self, block: torch.Tensor, spectra: torch.Tensor) -> torch.Tensor:
-        count = spectra.shape[1]
-        if self._same_times:
-            self._original = torch.cat([self._original, block], dim=1)
-            reference, self._original = self._original[:, :count], self._original[:, count:]
-        else:
-            reference = spectra
-        stacked = torch.cat([spectra, reference]).to(self._device)
-        return self._overlap.push(stacked)[: self._rows]
-
-    def _process(self, frames: torch.Tensor) -> torch.Tensor:
-        windowed = frames * self._window
-        retuned, original = windowed[: self._rows], windowed[self._rows :]
-        spectrum = torch.fft.rfft(retuned)
-        cepstrum = envelope.cepstral_envelope(envelope.log_magnitude(spectrum), self._coefficients)
-        before = envelope.log_envelope(cepstrum, frames.shape[-1])
-        gain = envelope.warp_bins(before, self._positions) - before + self._changes[:, None]
-        gain = gain.clamp(-envelope.MAX_GAIN, envelope.MAX_GAIN).exp()
-        changed = torch.fft.irfft(spectrum * gain, n=frames.shape[-1])
-        # sqrt-Hann twice at a hop of a quarter adds up to two
-        shaped = envelope.keep_energy(changed, original) * self._window * 0.5
-        return torch.cat([shaped, torch.zeros_like(shaped)])

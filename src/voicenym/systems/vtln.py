@@ -17,8 +17,6 @@ from voicenym.pseudonym import Pseudonym
 
 REFERENCE_RATE = 16_000
 """Rate whose Nyquist frequency is pi in the published functions."""
-ENVELOPE_QUEFRENCY = 0.0018
-"""Seconds of cepstrum kept: formants, but no harmonics below 550 Hz."""
 BETA_GRID = [i / 1000.0 for i in range(-2000, 2000)]
 INTEGRATION_POINTS = 513
 SPEECH_BAND = (300.0, 3500.0)
@@ -178,7 +176,7 @@ class Vtln(Anonymizer):
         hertz = torch.stack([self.warped(p, omega) for p in pseudonyms]) * REFERENCE_RATE / rate
         positions = (hertz / math.pi * (bins - 1)).float().to(self.device)
         window = root_hann(length).to(self.device)
-        coefficients = round(ENVELOPE_QUEFRENCY * rate)
+        coefficients = round(envelope.QUEFRENCY * rate)
 
         def process(frames: torch.Tensor) -> torch.Tensor:
             windowed = frames * window
