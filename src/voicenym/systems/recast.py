@@ -1,6 +1,4 @@
-"""``recast``, voicenym's own classical system: mean envelope, F0 statistics and voice source
-replaced.
-"""
+"""``recast``, voicenym's own classical system: envelope, F0 and voice source replaced."""
 
 from __future__ import annotations
 
@@ -14,6 +12,7 @@ import torch
 from voicenym.anonymizer import Anonymizer, Card, Core, Profiler
 from voicenym.dsp import envelope
 from voicenym.dsp.average_voice import AverageVoice, AverageVoiceReader, EnvelopeFrames
+from voicenym.dsp.frequency_warps import bent_bins
 from voicenym.dsp.overlap_add import OverlapAdd
 from voicenym.dsp.pitch.f0_statistics import (
     TYPICAL_LOG_F0,
@@ -23,20 +22,15 @@ from voicenym.dsp.pitch.f0_statistics import (
     typical,
 )
 from voicenym.dsp.pitch.online import Pitch, PitchStream
+from voicenym.dsp.typical_envelope import (
+    MEAN_CEPSTRUM,
+    REFERENCE_RATE,
+    SPREAD_CEPSTRUM,
+    reference_envelope,
+)
 from voicenym.dsp.voice_source import Noise, PulseTrain
 from voicenym.errors import UnknownSystemError
 from voicenym.pseudonym import Pseudonym
-
-REFERENCE_RATE = 16_000
-
-# Mean and standard deviation over 376 training speakers of the speakers' mean envelope (natural
-# log, as cepstrum at 16 kHz, without c_0): the average recording, and the spread between people.
-MEAN_CEPSTRUM = (
-    0.809, 0.143, 0.136, 0.123, 0.116, 0.048, 0.057, 0.008, 0.017, -0.007, 0.004, -0.018,
-)  # fmt: skip
-SPREAD_CEPSTRUM = (
-    0.227, 0.152, 0.110, 0.082, 0.085, 0.068, 0.060, 0.071, 0.045, 0.048, 0.034, 0.042,
-)  # fmt: skip
 
 TRACT_PER_PITCH = 0.28
 """Change of log formant frequency per change of log F0 from one speaker to another: women's F0 is
@@ -140,15 +134,6 @@ class Recast(Anonymizer):
         return _Core(self, pseudonyms, rate, profile)
 
 
-def _reference_envelope(cepstrum: torch.Tensor, bins: int, rate: int) -> torch.Tensor:
-    """Log envelopes ``[row, bin]`` up to half of ``rate`` from cepstra ``[row, coefficient]`` (c_1
-    ...) at 16 kHz.
-    """
-    omega = torch.linspace(0.0, math.pi * rate / REFERENCE_RATE, bins)
-    order = torch.arange(1, cepstrum.shape[1] + 1)
-    return 2.0 * cepstrum @ torch.cos(order[:, None] * omega)
-
-
 class _Core:
     """Analysis, modification and synthesis; the source follows the pitch tracker's frames."""
 
@@ -190,9 +175,9 @@ class _Core:
         cepstrum = torch.tensor(MEAN_CEPSTRUM) + system.colour * torch.tensor(
             SPREAD_CEPSTRUM
         ) * torch.tensor(colours).clamp(-2.0, 2.0)
-        self._target = _reference_envelope(cepstrum, self._frames.bins, rate).to(device)
+        self._target = reference_envelope(cepstrum, self._frames.bins, rate).to(device)
         average = torch.tensor([MEAN_CEPSTRUM]).expand(rows, -1)
-        self._prior = _reference_envelope(average, self._frames.bins, rate).to(device)
+        self._prior = reference_envelope(average, self._frames.bins, rate).to(device)
 
         # running averages for live use, initialised with a typical voice
         frames_per_second = rate / self._frames.hop
@@ -204,9 +189,8 @@ class _Core:
 
         self._remaining = 0  # samples that were pushed and not yet given back
         self._pending = torch.zeros(rows, 0, device=device)
-        self._f0 = torch.zeros(
-            rows, 0, device=device
-        )  # targets not yet used, from the last used on
+        # targets not yet used, from the last used on
+        self._f0 = torch.zeros(rows, 0, device=device)
         self._voiced = torch.zeros(rows, 0, device=device)
         self._mean_f0 = torch.zeros(rows, 0, device=device)  # ln, above the typical one
         self._last_f0 = self._register.exp()[:, None].clone()
@@ -304,9 +288,7 @@ class _Core:
         return torch.cat([out, out.new_zeros((self._groups - 1) * rows, *out.shape[1:])])
 
     def _average(self, log_envelope: torch.Tensor, windowed: torch.Tensor) -> torch.Tensor:
-        """Mean log envelope ``[row, frame or 1, bin]``: of the recording, or of a live stream so
-        far.
-        """
+        """Mean log envelope ``[row, frame or 1, bin]`` of the recording or of the stream so far."""
         if self._profile is not None:
             return self._profile.log_envelope[:, None]
         weight = self._frames.weight(windowed)[..., None].double()
@@ -319,13 +301,6 @@ class _Core:
         """Source bin that each output bin is read from, ``[row, frame or 1, bin]``, for mean ln F0
         ``[row, frame or 1]``.
         """
-        bins = self._frames.bins
         top = math.pi * self._rate / REFERENCE_RATE
-        omega = torch.linspace(0.0, top, bins, device=log_f0.device)
         change = TRACT_PER_PITCH * (self._register[:, None] - log_f0) + self._length[:, None]
-        slope = (-change.clamp(-0.25, 0.25)).exp()[..., None]
-        alpha = (slope - 1.0) / (slope + 1.0)
-        h = omega + 2.0 * torch.atan2(alpha * omega.sin(), 1.0 - alpha * omega.cos())
-        order = torch.arange(1, self._bends.shape[1] + 1, device=h.device)
-        h = h + (self._bends @ torch.sin(order[:, None] * omega))[:, None]
-        return h.cummax(dim=-1).values / top * (bins - 1)
+        return bent_bins(change, self._bends, top, self._frames.bins)

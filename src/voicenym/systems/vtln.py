@@ -11,6 +11,7 @@ import torch
 
 from voicenym.anonymizer import Anonymizer, Card, Core
 from voicenym.dsp import envelope
+from voicenym.dsp.frequency_warps import bilinear, quadratic
 from voicenym.dsp.overlap_add import OverlapAdd, root_hann
 from voicenym.errors import UnknownSystemError
 from voicenym.pseudonym import Pseudonym
@@ -25,17 +26,6 @@ LEAST_SHIFT, MOST_SHIFT = 0.17, 0.30
 """Limits of the mean change of ln frequency over the speech band (revision 2)."""
 WIDER = 1.2
 """Factor on the largest distortion, which leaves enough warps between these limits (revision 2)."""
-
-
-def bilinear(omega: torch.Tensor, alpha: float) -> torch.Tensor:
-    """Bilinear warp f_alpha(w) = w + 2 atan(alpha sin w / (1 - alpha cos w)), on [0, pi]."""
-    return omega + 2.0 * torch.atan2(alpha * omega.sin(), 1.0 - alpha * omega.cos())
-
-
-def quadratic(omega: torch.Tensor, beta: float) -> torch.Tensor:
-    """Quadratic warp g_beta(w) = w + beta (w / pi - (w / pi)^2), on [0, pi]."""
-    x = omega / math.pi
-    return omega + beta * (x - x * x)
 
 
 def distortion(warped: torch.Tensor, omega: torch.Tensor) -> torch.Tensor:
