@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import ClassVar
 
 from voicenym.errors import VoicenymError
-from voicenym.training.recipe import SpeechRecipe, Trained, option
+from voicenym.training.recipe import Trained, option
+from voicenym.training.recipe_options import SpeechRecipe
 from voicenym.training.run.progress_report import Report
 from voicenym.training.run.resources import require_training
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from voicenym.training.content.unit_features import CEPSTRA
-from voicenym.training.recipe import CacheOptions, DataOptions, Trained, option
+from voicenym.training.recipe import Trained, option
+from voicenym.training.recipe_options import CacheOptions, DataOptions
 from voicenym.training.run.progress_report import Report
 from voicenym.training.run.resources import require_training, resources
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from voicenym.training.recipe import DataOptions, Trained
+from voicenym.training.recipe import Trained
+from voicenym.training.recipe_options import DataOptions
 from voicenym.training.run.progress_report import Report
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from voicenym.training.recipe import SpeechRecipe, SystemOptions, TestOptions, Trained, option
+from voicenym.training.recipe import Trained, option
+from voicenym.training.recipe_options import SpeechRecipe, SystemOptions, TestOptions
 from voicenym.training.run.progress_report import Report
 from voicenym.training.run.resources import require_training
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from voicenym.training.recipe import SpeechRecipe, SystemOptions, TestOptions, Trained, option
+from voicenym.training.recipe import Trained, option
+from voicenym.training.recipe_options import SpeechRecipe, SystemOptions, TestOptions
 from voicenym.training.run.progress_report import Report
 from voicenym.training.run.resources import require_training
 

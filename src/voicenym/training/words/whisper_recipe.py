@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from voicenym.training.recipe import SpeechRecipe, SystemOptions, Trained, option
+from voicenym.training.recipe import Trained, option
+from voicenym.training.recipe_options import SpeechRecipe, SystemOptions
 from voicenym.training.run.progress_report import Report
 from voicenym.training.run.resources import require_training
 
