@@ -16,15 +16,9 @@ from voicenym.errors import CorpusError
 from voicenym.nets.content.content_encoder import Content
 from voicenym.nets.content.hubert import HubertSoft
 from voicenym.nets.content.units import Units
-from voicenym.training.content.train_hubert_soft import (
-    NONE,
-    SoftConfig,
-    UnitCrops,
-    network,
-    spans,
-    train,
-)
+from voicenym.training.content.train_hubert_soft import SoftConfig, network, spans, train
 from voicenym.training.content.train_units import labels
+from voicenym.training.content.unit_crops import NONE, UnitCrops
 from voicenym.training.run.machine import Machine
 from voicenym.training.run.schedule import Cyclical
 from voicenym.training.speech.speech_cache import SpeechCache, Utterance

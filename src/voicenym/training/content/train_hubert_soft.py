@@ -16,23 +16,18 @@ import lightning.pytorch as pl
 import numpy as np
 import torch
 
-from voicenym.errors import CorpusError
 from voicenym.nets.content.content_encoder import Content
 from voicenym.nets.content.hubert import HOP, HubertSoft
 from voicenym.nets.content.units import Units
 from voicenym.nets.masked_batch import valid
 from voicenym.training.content.train_units import identity, labels
+from voicenym.training.content.unit_crops import NONE, Item, UnitCrops, WholeUtterances
 from voicenym.training.run.fit import Limits, Outcome, fit
 from voicenym.training.run.machine import Machine
 from voicenym.training.run.schedule import Cyclical, seeded
-from voicenym.training.speech.epoch_sampling import Epoch
 from voicenym.training.speech.speech_cache import Utterance
 
 LABELS = "labels"
-NONE = -100
-"""In place of a unit where there is no frame."""
-LONGEST = 10.0
-"""Seconds of an utterance that are looked at in validation."""
 
 
 @dataclass(frozen=True)
@@ -76,71 +71,6 @@ class SoftConfig:
     patience: int = 0
     held_out: float = 0.05
     seed: int = 0
-
-
-Item = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
-"""Samples ``[time]``, units ``[frame]`` and the number of frames, ``[]``; padded alike."""
-
-
-class UnitCrops(Epoch[Item]):
-    """An epoch of crops with their units.
-
-    Args:
-        speech: to crop; a longer utterance is drawn as often as a shorter one.
-        units: of their frames.
-        seconds: length of a crop; a shorter utterance has zeros behind it.
-        count: crops in an epoch.
-        seed: of the draws.
-
-    Raises:
-        CorpusError: nothing to crop.
-    """
-
-    def __init__(
-        self,
-        speech: Sequence[Utterance],
-        units: Callable[[Utterance], np.ndarray],
-        seconds: float,
-        count: int,
-        seed: int = 0,
-    ) -> None:
-        super().__init__(count, seed, 6)
-        self._speech = [utterance for utterance in speech if utterance.length >= HOP]
-        if not self._speech:
-            raise CorpusError("no utterances to learn from; give a corpus of speech")
-        self._units = units
-        self._frames = max(1, round(seconds * 16_000 / HOP))
-
-    def drawn(self, rng: np.random.Generator) -> Item:
-        utterance = self._speech[int(rng.integers(len(self._speech)))]
-        frames = utterance.length // HOP
-        start = int(rng.integers(max(1, frames - self._frames + 1)))
-        kept = min(frames, self._frames)
-        samples = torch.zeros(self._frames * HOP)
-        samples[: kept * HOP] = torch.from_numpy(utterance.samples(start * HOP, kept * HOP))
-        units = torch.full((self._frames,), NONE)
-        units[:kept] = torch.from_numpy(self._units(utterance)[start : start + kept].astype(int))
-        return samples, units, torch.tensor(kept)
-
-
-class _Whole(torch.utils.data.Dataset[Item]):
-    """The beginnings of utterances, one by one."""
-
-    def __init__(
-        self, speech: Sequence[Utterance], units: Callable[[Utterance], np.ndarray]
-    ) -> None:
-        self._speech = [utterance for utterance in speech if utterance.length >= HOP]
-        self._units = units
-
-    def __len__(self) -> int:
-        return len(self._speech)
-
-    def __getitem__(self, index: int) -> Item:
-        utterance = self._speech[index]
-        frames = min(utterance.length, round(LONGEST * 16_000)) // HOP
-        samples = torch.from_numpy(utterance.samples(0, frames * HOP))
-        units = torch.from_numpy(self._units(utterance)[:frames].astype(int))
-        return samples[None], units[None], torch.tensor([frames])
 
 
 def spans(
@@ -289,7 +219,7 @@ def train(
     count = machine.crops(config.every, config.batch)
     crops = UnitCrops(speech, _Kept(place), config.seconds, count, config.seed)
     loader = torch.utils.data.DataLoader(crops, config.batch, **machine.loading)
-    kept = torch.utils.data.DataLoader(_Whole(held_out, _Kept(place)), batch_size=None)
+    kept = torch.utils.data.DataLoader(WholeUtterances(held_out, _Kept(place)), batch_size=None)
     outcome = fit(
         Prediction(network, config),
         loader,
