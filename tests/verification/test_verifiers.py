@@ -52,7 +52,7 @@ def test_it_hears_voices_and_not_words(corpus):
 def test_it_tells_people_apart_that_it_never_heard():
     """Single sentences, one sex, half of them children: under fifteen errors in a hundred."""
     from voicenym.corpus.recordings import recordings
-    from voicenym.training.speakers.train_verifier import verify
+    from voicenym.training.speakers.pair_verification import verify
 
     speech = recordings(Path(os.environ["VOICENYM_SPEECH"]), "dev", "speechocean762")[::4]
     vectors = verifier("ecapa-small").embed([r.samples() for r in speech])

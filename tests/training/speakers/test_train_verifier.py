@@ -9,6 +9,7 @@ from voicenym.corpus.recording import Recording
 from voicenym.errors import CorpusError, VoicenymError
 from voicenym.nets.speakers.ecapa import Ecapa
 from voicenym.training.run.machine import Machine
+from voicenym.training.speakers import pair_verification
 from voicenym.training.speakers import train_verifier as recipe
 from voicenym.training.speech.augmentation import SpecAugment, Surroundings
 from voicenym.training.speech.speaker_split import verification_split
@@ -53,7 +54,7 @@ def test_voices_are_learnt_and_a_run_goes_on(shelved, tmp_path):
     # Voices that differ by pitch and formants alone are soon told apart, new ones too.
     assert outcome.best < 25.0
     _, kept = halves(shelved)
-    figures = recipe.error_rates(encoder, kept)
+    figures = pair_verification.error_rates(encoder, kept)
     value, low, high = figures["same sex"]
     assert value == pytest.approx(outcome.best, abs=1e-4)
     assert low <= value <= high
@@ -96,14 +97,14 @@ def test_verify_is_the_error_rate_of_all_pairs_of_a_sex():
     """Orthogonal speakers are told apart; women who all sound alike are a guess."""
     told = recordings("fmfm")
     axes = np.repeat(np.eye(4), 4, axis=0)
-    assert recipe.verify(axes, told).value == 0.0
+    assert pair_verification.verify(axes, told).value == 0.0
     alike = axes.copy()
     alike[np.array([r.sex == "f" for r in told])] = 1.0
-    assert recipe.verify(alike, told, sex="f").value == pytest.approx(0.5)
-    assert recipe.verify(alike, told, sex="m").value == 0.0
+    assert pair_verification.verify(alike, told, sex="f").value == pytest.approx(0.5)
+    assert pair_verification.verify(alike, told, sex="m").value == 0.0
 
 
 def test_verify_needs_pairs_of_both_kinds():
     one = [dataclasses.replace(r, speaker="a") for r in recordings("f")]
     with pytest.raises(CorpusError, match="keep out more"):
-        recipe.verify(np.eye(4), one)
+        pair_verification.verify(np.eye(4), one)

@@ -44,6 +44,7 @@ def train_encoder(
     recipe = network_recipe()
     from voicenym.nets.speakers.two_branch import TwoBranch
     from voicenym.training.run.machine import Machine, fastest_precision
+    from voicenym.training.speakers.pair_verification import calibrated
 
     encoder = start.encoder()
     if isinstance(encoder, TwoBranch) and not isinstance(options.recipe, recipe.VerifierConfig):
@@ -60,7 +61,7 @@ def train_encoder(
             machine=Machine(precision=fastest_precision()),
             say=options.say,
         )
-    line = recipe.calibrated(encoder, held_out) if held_out else None
+    line = calibrated(encoder, held_out) if held_out else None
     return _stored(encoder, folder, line, outcome, options)
 
 

@@ -27,9 +27,9 @@ from voicenym.training.run.fit import Limits, Outcome, fit, share_done
 from voicenym.training.run.machine import Machine
 from voicenym.training.run.schedule import Cyclical, seeded
 from voicenym.training.speakers.margin_softmax import AngularMargin
+from voicenym.training.speakers.pair_verification import pairs, verify
 from voicenym.training.speakers.stream_crops import StreamChanges, StreamCrops
 from voicenym.training.speakers.stream_files import StreamFile
-from voicenym.training.speakers.train_verifier import pairs, verify
 
 
 @dataclass(frozen=True)

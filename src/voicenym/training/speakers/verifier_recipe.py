@@ -30,6 +30,7 @@ class VerifierRecipe(SystemOptions, TestOptions, SpeechRecipe):
         """Train, calibrate, test and save the encoder."""
         require_training()
         from voicenym.nets.speakers.speaker_encoders import save
+        from voicenym.training.speakers import pair_verification
         from voicenym.training.speakers import train_verifier as steps
         from voicenym.training.speech.preparation import cached, check_disjoint
         from voicenym.training.speech.speaker_split import verification_split
@@ -46,8 +47,10 @@ class VerifierRecipe(SystemOptions, TestOptions, SpeechRecipe):
         outcome = steps.train(encoder, train, held_out, config, self.output, **resources)
         tested = {}
         if test:
-            tested = steps.error_rates(encoder, cached(self.cache_folder, test, rendering, report))
-        calibration = steps.calibrated(encoder, held_out)
+            tested = pair_verification.error_rates(
+                encoder, cached(self.cache_folder, test, rendering, report)
+            )
+        calibration = pair_verification.calibrated(encoder, held_out)
         name = self.test.name if self.test else ""
         save(
             encoder,
