@@ -8,8 +8,9 @@ import pytest
 from voicenym.corpus.recording import Recording
 from voicenym.errors import CorpusError
 from voicenym.evaluation import protection
+from voicenym.evaluation.challenge_lists import data_set
 from voicenym.evaluation.trial_lists import find_lists
-from voicenym.evaluation.voiceprivacy import WEIGHTS, data_set, from_voiceprivacy
+from voicenym.evaluation.voiceprivacy import WEIGHTS, from_voiceprivacy
 
 
 def corpus(speakers=10, utterances=14, sexes="fm", prefix="s"):

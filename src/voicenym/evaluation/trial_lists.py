@@ -12,7 +12,7 @@ from pathlib import Path
 
 from voicenym.corpus import kaldi
 from voicenym.corpus.kaldi_recordings import data_folders
-from voicenym.evaluation.voiceprivacy import enrolled_names, trial_rows
+from voicenym.evaluation.challenge_lists import enrolled_names, trial_rows
 
 _ENROLMENT = re.compile(r"enrolls(_[A-Za-z0-9]+)*(\.txt)?")
 _TRIALS = re.compile(r"trials(_[A-Za-z0-9]+)*(\.txt)?")

@@ -12,6 +12,7 @@ import numpy as np
 from voicenym.attack.scenario import Model
 from voicenym.corpus.recording import Recording
 from voicenym.errors import CorpusError
+from voicenym.evaluation.challenge_lists import data_set, enrolled_names, set_of, trial_rows
 from voicenym.evaluation.trials import Part, Trials, few
 
 WEIGHTS = {"LibriSpeech": 0.25, "VCTK different": 0.20, "VCTK common": 0.05}
@@ -137,37 +138,6 @@ def _models(
     }
 
 
-def set_of(path: Path) -> str:
-    """The test set that a list's file or folder is named after.
-
-    Example:
-        >>> set_of(Path("data/vctk_dev_trials_f_common/trials"))
-        'vctk_dev'
-        >>> set_of(Path("data/libri_test/trials_f"))
-        'libri_test'
-    """
-    for name in (path.stem, path.parent.name):
-        before, mark, _ = name.replace("_enrolls", "_trials").partition("_trials")
-        if mark and before:
-            return before
-    return path.parent.name
-
-
-def data_set(trials: Path) -> str | None:
-    """The data set of :data:`WEIGHTS` that a list's file or folder is named after, if any.
-
-    Example:
-        >>> data_set(Path("data/vctk_dev_trials_f_common/trials"))
-        'VCTK common'
-    """
-    words = f"{trials.parent.name}_{trials.stem}".lower().replace("-", "_").split("_")
-    if any(word.startswith("libri") for word in words):
-        return "LibriSpeech"
-    if "vctk" not in words or "all" in words:  # both kinds of sentences in one list
-        return None
-    return "VCTK common" if "common" in words else "VCTK different"
-
-
 @dataclass(frozen=True)
 class _List:
     """A trial list, or the trials of one sex in it.
@@ -279,37 +249,3 @@ def _spoken(parts: Sequence[Part], group: str) -> list[Part]:
             label = " ".join(filter(None, (name, group)))
             found.append(Part(label, np.any(mine, axis=0), weight, group))
     return found
-
-
-def enrolled_names(path: Path) -> list[str]:
-    """Utterances of an enrolment list.
-
-    Raises:
-        CorpusError: it cannot be read.
-    """
-    return [line.split()[0] for line in _lines(path)]
-
-
-def trial_rows(path: Path) -> list[tuple[str, str, str]]:
-    """Speaker, utterance, and ``target`` or ``nontarget`` of a trial list.
-
-    Raises:
-        CorpusError: it cannot be read, or a line cannot be understood.
-    """
-    rows = []
-    for line in _lines(path):
-        parts = line.split()
-        if len(parts) != 3 or parts[2] not in ("target", "nontarget"):
-            raise CorpusError(
-                f"{path}: expected SPEAKER UTTERANCE target|nontarget, found {line!r}"
-            )
-        rows.append((parts[0], parts[1], parts[2]))
-    return rows
-
-
-def _lines(path: Path) -> list[str]:
-    try:
-        text = path.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise CorpusError(f"{path}: cannot be read ({error})") from None
-    return [line for line in text.splitlines() if line.strip()]
