@@ -11,7 +11,8 @@ import torch
 from voicenym.errors import UnknownSystemError, VoicenymError
 from voicenym.identity.method import Identity, Sex
 from voicenym.identity.pools.ranking import drawn, mean_of
-from voicenym.identity.pools.speaker_pool import Pool, Rule, checked_rule, chosen_sex, opened
+from voicenym.identity.pools.sex_rule import Rule, checked_rule, chosen_sex
+from voicenym.identity.pools.speaker_pool import Pool, opened
 from voicenym.pseudonym import Pseudonym
 
 

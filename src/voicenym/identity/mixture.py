@@ -10,7 +10,7 @@ import torch
 
 from voicenym.errors import UnknownSystemError, VoicenymError
 from voicenym.identity.method import Identity, Sex, UnlikelyDrawError
-from voicenym.identity.pools.speaker_pool import Rule, checked_rule, chosen_sex
+from voicenym.identity.pools.sex_rule import Rule, checked_rule, chosen_sex
 from voicenym.identity.pools.vector_mixture import Gaussians, Mixtures, opened
 from voicenym.pseudonym import Pseudonym
 

@@ -13,7 +13,8 @@ from voicenym.errors import UnknownSystemError, VoicenymError
 from voicenym.identity.method import Identity, Sex
 from voicenym.identity.pools.kmeans import centroids
 from voicenym.identity.pools.ranking import subset
-from voicenym.identity.pools.speaker_pool import Pool, Rule, checked_rule, opened, unit
+from voicenym.identity.pools.sex_rule import Rule, checked_rule
+from voicenym.identity.pools.speaker_pool import Pool, opened, unit
 from voicenym.pseudonym import Pseudonym
 
 

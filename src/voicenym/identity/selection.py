@@ -12,7 +12,8 @@ import torch
 from voicenym.errors import UnknownSystemError, VoicenymError
 from voicenym.identity.method import Identity, Sex
 from voicenym.identity.pools.ranking import Likeness, drawn, mean_of, ranking
-from voicenym.identity.pools.speaker_pool import Pool, Rule, checked_rule, opened
+from voicenym.identity.pools.sex_rule import Rule, checked_rule
+from voicenym.identity.pools.speaker_pool import Pool, opened
 from voicenym.pseudonym import Pseudonym
 
 Choice = Literal["far", "near", "random", "dense", "sparse"]

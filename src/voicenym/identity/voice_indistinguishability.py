@@ -12,7 +12,8 @@ import torch
 from voicenym.errors import UnknownSystemError
 from voicenym.identity.method import Identity, Sex
 from voicenym.identity.pools.ranking import lots
-from voicenym.identity.pools.speaker_pool import Pool, Rule, checked_rule, opened, unit
+from voicenym.identity.pools.sex_rule import Rule, checked_rule
+from voicenym.identity.pools.speaker_pool import Pool, opened, unit
 from voicenym.pseudonym import Pseudonym
 
 

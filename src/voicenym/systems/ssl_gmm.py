@@ -9,7 +9,7 @@ from typing import ClassVar
 from voicenym.anonymizer import Card
 from voicenym.identity import Identity
 from voicenym.identity.mixture import RETRIES, Mixture
-from voicenym.identity.pools.speaker_pool import Rule
+from voicenym.identity.pools.sex_rule import Rule
 from voicenym.resynthesis.pipeline.assembly import part
 from voicenym.resynthesis.pipeline.card_text import (
     FAILS,

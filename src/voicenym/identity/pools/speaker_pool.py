@@ -10,18 +10,16 @@ import os
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Literal, get_args
 
 import torch
 
-from voicenym.errors import UnknownSystemError, VoicenymError
+from voicenym.errors import VoicenymError
 from voicenym.identity.method import Sex
 from voicenym.identity.pools.plda_affinity import Affinity
+from voicenym.identity.pools.sex_rule import Rule, chosen_sex
 from voicenym.private import private_folder
 
 KIND = "pool"
-Rule = Literal["same", "opposite", "any"]
-"""Sex of a pseudo-speaker relative to the speaker's."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,26 +213,6 @@ def unit(vectors: torch.Tensor) -> torch.Tensor:
     x = vectors.double()
     scaled: torch.Tensor = x / x.norm(dim=1, keepdim=True)
     return scaled
-
-
-def checked_rule(name: str, rule: str) -> None:
-    """Rejects an unknown rule.
-
-    Raises:
-        UnknownSystemError: with the rules there are.
-    """
-    if rule not in get_args(Rule):
-        raise UnknownSystemError(
-            f"{name}: sex is one of {', '.join(get_args(Rule))}, not {rule!r}: that of the "
-            "pseudo-speaker, seen from the speaker"
-        )
-
-
-def chosen_sex(rule: Rule, sex: Sex | None) -> Sex | None:
-    """Sex of the pseudo-speaker; None for any."""
-    if rule == "any" or sex is None:
-        return None
-    return sex if rule == "same" else ("m" if sex == "f" else "f")
 
 
 def opened(pool: Pool | str) -> Pool:

@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 from voicenym.identity import Identity
 from voicenym.identity.householder import Householder, Turns
 from voicenym.identity.pools.ranking import Likeness
-from voicenym.identity.pools.speaker_pool import Rule
+from voicenym.identity.pools.sex_rule import Rule
 from voicenym.identity.selection import Choice, Selection
 from voicenym.resynthesis.pipeline.assembly import part
 from voicenym.resynthesis.pipeline.pipeline_system import Pipeline
