@@ -18,7 +18,8 @@ from collections.abc import Callable
 import torch
 
 from voicenym.nets.synthesis.acoustic_nsf import AcousticNsf
-from voicenym.nets.synthesis.hifigan import GeneratorSize, HifiGan
+from voicenym.nets.synthesis.hifigan import HifiGan
+from voicenym.nets.synthesis.hifigan_generator import GeneratorSize
 from voicenym.nets.synthesis.hifigan_nsf import HifiGanNsf
 from voicenym.nets.synthesis.istft_vocoder import IstftVocoder
 from voicenym.nets.synthesis.synthesizer import Synthesizer

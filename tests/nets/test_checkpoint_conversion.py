@@ -17,7 +17,7 @@ from voicenym.nets.content.hubert import HubertSoft
 from voicenym.nets.hub import sha256
 from voicenym.nets.speakers import speaker_encoders as encoders
 from voicenym.nets.synthesis import synthesizers
-from voicenym.nets.synthesis.hifigan import Generator, GeneratorSize
+from voicenym.nets.synthesis.hifigan_generator import Generator, GeneratorSize
 from voicenym.nets.weight_norm import published
 
 SMALL = {

@@ -1,7 +1,8 @@
 import pytest
 import torch
 
-from voicenym.nets.synthesis.hifigan import GeneratorSize, HifiGan
+from voicenym.nets.synthesis.hifigan import HifiGan
+from voicenym.nets.synthesis.hifigan_generator import GeneratorSize
 from voicenym.nets.weight_norm import fold, normalize_weights, plain
 
 

@@ -5,7 +5,8 @@ import torch
 from torch.nn import functional
 
 from voicenym.errors import VoicenymError
-from voicenym.nets.synthesis.hifigan import Generator, GeneratorSize, HifiGan
+from voicenym.nets.synthesis.hifigan import HifiGan
+from voicenym.nets.synthesis.hifigan_generator import Generator, GeneratorSize
 from voicenym.nets.weight_norm import plain, published
 
 

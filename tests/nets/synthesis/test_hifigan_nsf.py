@@ -1,6 +1,6 @@
 import torch
 
-from voicenym.nets.synthesis.hifigan import GeneratorSize
+from voicenym.nets.synthesis.hifigan_generator import GeneratorSize
 from voicenym.nets.synthesis.hifigan_nsf import HifiGanNsf, Source
 
 RATE = 16_000

@@ -5,7 +5,8 @@ import math
 import pytest
 import torch
 
-from voicenym.nets.synthesis.hifigan import GeneratorSize, HifiGan
+from voicenym.nets.synthesis.hifigan import HifiGan
+from voicenym.nets.synthesis.hifigan_generator import GeneratorSize
 from voicenym.nets.synthesis.hifigan_nsf import HifiGanNsf
 from voicenym.nets.synthesis.istft_vocoder import IstftVocoder
 from voicenym.nets.synthesis.synthesizer import Conditions

@@ -3,7 +3,8 @@ import torch
 
 from voicenym.errors import VoicenymError
 from voicenym.nets.synthesis import synthesizers
-from voicenym.nets.synthesis.hifigan import GeneratorSize, HifiGan
+from voicenym.nets.synthesis.hifigan import HifiGan
+from voicenym.nets.synthesis.hifigan_generator import GeneratorSize
 
 SMALL = {
     "hifigan": {"content": 4, "speaker": 3, "size": {"rates": [5, 4], "channels": 8}},

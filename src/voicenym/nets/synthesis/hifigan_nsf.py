@@ -17,7 +17,8 @@ from torch.nn.functional import leaky_relu
 
 from voicenym.nets.streaming import Conv, Memory, align
 from voicenym.nets.synthesis.excitation import Sines
-from voicenym.nets.synthesis.hifigan import SLOPE, GeneratorSize, HifiGan
+from voicenym.nets.synthesis.hifigan import HifiGan
+from voicenym.nets.synthesis.hifigan_generator import SLOPE, GeneratorSize
 from voicenym.nets.weight_norm import normalize_weights
 
 
