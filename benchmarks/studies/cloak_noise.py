@@ -28,7 +28,8 @@ from voicenym.attack.attackers import Ignorant, Unprotected
 from voicenym.attack.scenario import Protection, Scenario
 from voicenym.corpus.embedder import Embedder
 from voicenym.corpus.recording import Recording
-from voicenym.corpus.recordings import halved, recordings
+from voicenym.corpus.recording_subsets import halved
+from voicenym.corpus.recordings import recordings
 from voicenym.corpus.transforms import Anonymize, Step, Transform
 from voicenym.evaluation import protection
 from voicenym.evaluation.evaluation_plan import key

@@ -28,7 +28,8 @@ from voicenym.attack.attackers import Denoising, Ignorant, KeyHolder, LazyInform
 from voicenym.attack.denoisers import denoisers
 from voicenym.attack.scenario import Protection, Scenario
 from voicenym.corpus.embedder import Embedder
-from voicenym.corpus.recordings import halved, recordings, spread
+from voicenym.corpus.recording_subsets import halved, spread
+from voicenym.corpus.recordings import recordings
 from voicenym.corpus.transforms import Transform
 from voicenym.evaluation import protection, utility
 from voicenym.evaluation.evaluation_plan import key

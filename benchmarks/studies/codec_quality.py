@@ -57,7 +57,8 @@ from voicenym.attack.attackers import Ignorant, LazyInformed, Unprotected
 from voicenym.attack.scenario import Protection, Scenario
 from voicenym.corpus.embedder import Embedder
 from voicenym.corpus.recording import Recording
-from voicenym.corpus.recordings import halved, recordings, spread
+from voicenym.corpus.recording_subsets import halved, spread
+from voicenym.corpus.recordings import recordings
 from voicenym.corpus.transforms import ORIGINAL, Anonymize, Transform
 from voicenym.evaluation import distinctiveness, protection, utility
 from voicenym.evaluation.evaluation_plan import key

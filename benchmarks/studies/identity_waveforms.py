@@ -39,7 +39,8 @@ from voicenym.attack.attackers import Ignorant, LazyInformed, SemiInformedBackEn
 from voicenym.attack.scenario import Protection, Scenario
 from voicenym.corpus.embedder import Embedder
 from voicenym.corpus.recording import Recording
-from voicenym.corpus.recordings import halved, recordings, spread
+from voicenym.corpus.recording_subsets import halved, spread
+from voicenym.corpus.recordings import recordings
 from voicenym.corpus.transforms import ORIGINAL, Transform
 from voicenym.evaluation import distinctiveness, protection
 from voicenym.evaluation.protocol import key

@@ -32,7 +32,8 @@ import numpy as np
 import torch
 
 from voicenym.corpus.recording import RATE, Recording
-from voicenym.corpus.recordings import recordings, spread
+from voicenym.corpus.recording_subsets import spread
+from voicenym.corpus.recordings import recordings
 from voicenym.corpus.transforms import ORIGINAL, Anonymize, Transform
 from voicenym.metrics import normalise, word_errors
 from voicenym.nets.words.phones import SILENCE

@@ -4,7 +4,8 @@ import pytest
 
 from voicenym.corpus.anonymized_files import matched
 from voicenym.corpus.recording import Recording
-from voicenym.corpus.recordings import halved, recordings, spread
+from voicenym.corpus.recording_subsets import halved, spread
+from voicenym.corpus.recordings import recordings
 from voicenym.errors import CorpusError
 
 

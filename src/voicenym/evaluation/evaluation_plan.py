@@ -11,7 +11,7 @@ import numpy as np
 
 from voicenym.attack.attacker_resources import AttackerTraining
 from voicenym.corpus.recording import Recording
-from voicenym.corpus.recordings import spread
+from voicenym.corpus.recording_subsets import spread
 from voicenym.corpus.transforms import File, Step
 from voicenym.evaluation.trials import Trials
 from voicenym.metrics.metric_inputs import Tally

@@ -58,7 +58,8 @@ def audit(
 ) -> None:
     """Attack one anonymized recording and say what was recognised."""
     from voicenym.anonymizer import load
-    from voicenym.corpus.recordings import recordings, spread
+    from voicenym.corpus.recording_subsets import spread
+    from voicenym.corpus.recordings import recordings
     from voicenym.evaluation.recording_audit import audit as run
     from voicenym.evaluation.system_settings import label, parsed
     from voicenym.verification.verifiers import installed, unconverted, verifier

@@ -79,7 +79,8 @@ def pool_of(request: Request, submission: Submission, left_out: LeftOut) -> Pool
         CorpusError: nothing is there, or originals and anonymized files have no common names.
     """
     from voicenym.corpus.anonymized_files import labelled, matched
-    from voicenym.corpus.recordings import recordings, spread
+    from voicenym.corpus.recording_subsets import spread
+    from voicenym.corpus.recordings import recordings
 
     originals: list[Recording] = []
     if request.pool is not None:

@@ -134,7 +134,8 @@ def _lists(request: Request) -> Lists | None:
 
 def _speech(request: Request, lists: Lists | None, left_out: LeftOut) -> list[Recording]:
     """Recordings that are evaluated."""
-    from voicenym.corpus.recordings import halved, recordings
+    from voicenym.corpus.recording_subsets import halved
+    from voicenym.corpus.recordings import recordings
 
     speech = recordings(
         request.source,
