@@ -145,9 +145,7 @@ class Resynthesizing(pl.LightningModule):
         vector: torch.Tensor,
         seed: torch.Tensor,
     ) -> torch.Tensor:
-        """Waveform ``[row, time]`` of content ``[row, frame / 2, size]``, power and F0 ``[row,
-        frame]`` and speaker vectors ``[row, element]``.
-        """
+        """Waveform ``[row, time]``; content ``[row, frame / 2, size]`` has its noise already."""
         return self.parts.synthesizer(self.parts.conditions(numbers, power), f0, vector, seed)
 
     def content_of(self, bands: torch.Tensor, crop: Crop) -> torch.Tensor:
@@ -190,8 +188,8 @@ class Resynthesizing(pl.LightningModule):
 
         Args:
             crop: the original.
-            resynthesized: ``[row, time]``, in the speakers' own voices.
-            converted: ``[row, time]``, the first crops in other voices, if any.
+            resynthesized, converted: ``[row, time]``, in the speakers' own voices, and the first
+                crops in other voices, if any.
             generator: of the noise.
         """
         if self.phones is None:
