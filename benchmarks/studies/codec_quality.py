@@ -39,11 +39,10 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
-import re
 import time
 import warnings
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -51,8 +50,10 @@ from typing import Any
 import intelligibility
 import numpy as np
 import torch
+from codec_curves import HELD, curve, table
+from codec_words import Figures, Words, repeated, taken_for_others
 
-from voicenym.anonymizer import Anonymizer, load
+from voicenym.anonymizer import load
 from voicenym.attack.attackers import Ignorant, LazyInformed, Unprotected
 from voicenym.attack.scenario import Protection, Scenario
 from voicenym.corpus.embedder import Embedder
@@ -63,27 +64,18 @@ from voicenym.corpus.transforms import ORIGINAL, Anonymize, Transform
 from voicenym.evaluation import distinctiveness, protection, utility
 from voicenym.evaluation.evaluation_plan import key
 from voicenym.evaluation.figures.similarity_figures import vectors as scattered
-from voicenym.evaluation.figures.svg import COLOURS, drawn, paper
-from voicenym.evaluation.results import Measured, cell
+from voicenym.evaluation.results import Measured
 from voicenym.evaluation.trials import Trials, build
 from voicenym.metrics import ratio_of_sums
 from voicenym.nets.checkpoint import fingerprint
 from voicenym.nets.codec.codec import Codec
-from voicenym.nets.content.units import Cepstra
 from voicenym.nets.synthesis.synthesis_losses import LogMel, mel_distance
-from voicenym.recognition.speaker_grammar import Pairs, intelligible, recognise_speakers
 from voicenym.verification.vector_store import VectorCache
 from voicenym.verification.verifier import Verifier
 from voicenym.verification.verifiers import verifier
 
 SYSTEM = "musa"
 STRENGTHS = (0.0, 0.25, 0.5, 0.75, 1.0)
-HELD = ("WER", "sentences", "command words", "words taken for others")
-"""Figures of words: what is lost, in percent."""
-SCREENED = 4
-"""Originals by which readers are chosen whom the recogniser understands."""
-
-Figures = dict[str, Measured]
 
 
 class SpeakersOfCodec(Verifier):
@@ -173,184 +165,6 @@ def hidden(
         **{name: apart[name] for name in ("G_VD", "DeID")},
         **likeness(original, published, speakers, replicates),
     }
-
-
-class Words:
-    """Readers and command words of a corpus, and how many are not understood.
-
-    Args:
-        rows: of the manifest.
-        speech: its folder.
-        readers: utterances of each.
-        replicates: of the bootstrap.
-    """
-
-    def __init__(
-        self,
-        rows: list[intelligibility.Row],
-        speech: Path,
-        readers: Mapping[str, list[intelligibility.Row]],
-    ) -> None:
-        self._speech, self._readers = speech, readers
-        self._orders = intelligibility.commands(rows)
-        self._prompts = {name: [row["text"] for row in own] for name, own in readers.items()}
-        first = {name: own[:SCREENED] for name, own in readers.items()}
-        self._clear = intelligible(
-            recognise_speakers(self._spoken(None, first), self._prompts, choice=True)
-        )
-
-    def __call__(self, system: Anonymizer | None) -> Figures:
-        """What is lost through a system; of the originals for None."""
-        start = intelligibility.FIRST_HALF
-        second = {
-            name: own[start : start + intelligibility.MEASURED]
-            for name, own in self._readers.items()
-        }
-        read = self._spoken(system, second)
-        picked = recognise_speakers(read, self._prompts, choice=True)
-        figures = {"sentences": _rate(_wrong(picked))}
-        clear = {name: read[name] for name in self._clear}
-        if any(clear.values()):
-            heard = recognise_speakers(clear, self._prompts, choice=False)
-            figures["WER"] = Measured(*intelligibility.word_error_rate(heard), "%")
-        if self._orders:
-            six = sorted({row["text"] for row in self._orders})
-            spoken = {
-                "": [
-                    (r["text"], intelligibility.changed(system, self._speech, r, r["utterance"]))
-                    for r in self._orders
-                ]
-            }
-            special = intelligibility.PRONUNCIATIONS
-            found = recognise_speakers(spoken, {"": six}, choice=True, pronunciations=special)[""]
-            figures["command words"] = _rate([intelligibility.wrong([pair]) for pair in found])
-        return figures
-
-    def _spoken(
-        self, system: Anonymizer | None, rows: Mapping[str, list[intelligibility.Row]]
-    ) -> dict[str, list[tuple[str, np.ndarray]]]:
-        return {
-            name: [(r["text"], intelligibility.changed(system, self._speech, r, name)) for r in own]
-            for name, own in rows.items()
-        }
-
-
-def _wrong(heard: Mapping[str, Pairs]) -> list[tuple[int, int]]:
-    return [intelligibility.wrong(pairs) for pairs in heard.values()]
-
-
-def _rate(counts: list[tuple[int, int]]) -> Measured:
-    return Measured(*intelligibility.rate(counts), "%")
-
-
-def repeated(heard: Sequence[Recording], word: str) -> dict[str, list[tuple[Recording, Recording]]]:
-    """Two recordings of each word of each speaker, the first two by name.
-
-    Args:
-        heard: recordings.
-        word: regular expression, searched in their names; its group is the word.
-    """
-    said: dict[str, dict[str, list[Recording]]] = defaultdict(lambda: defaultdict(list))
-    for recording in sorted(heard):
-        if found := re.search(word, recording.name):
-            said[recording.speaker][found[1]].append(recording)
-    pairs = {s: [(w[0], w[1]) for w in own.values() if len(w) > 1] for s, own in said.items()}
-    return {speaker: own for speaker, own in pairs.items() if len(own) > 1}
-
-
-def taken_for_others(
-    pairs: Mapping[str, Sequence[tuple[Recording, Recording]]], transform: Transform
-) -> Measured:
-    """Percent of words whose second recording resembles that of another word of the speaker more
-    than its own first, both transformed.
-    """
-    features, counts = Cepstra(), []
-    for own in pairs.values():
-        first, second = (
-            [features.extract(torch.from_numpy(transform(pair[i]))) for pair in own] for i in (0, 1)
-        )
-        nearest = warped(second, first).argmin(1)
-        counts.append((int((nearest != np.arange(len(own))).sum()), len(own)))
-    return _rate(counts)
-
-
-def warped(rows: Sequence[torch.Tensor], columns: Sequence[torch.Tensor]) -> np.ndarray:
-    """Distances ``[row, column]`` of frames ``[frame, size]`` along the best way through time, per
-    frame of both.
-    """
-    a, b = (torch.nn.utils.rnn.pad_sequence(list(x), batch_first=True) for x in (rows, columns))
-    apart = torch.cdist(a[:, None], b[None]).double().numpy()
-    height, width = apart.shape[2:]
-    sums = np.full((len(rows), len(columns), height + 1, width + 1), np.inf)
-    sums[:, :, 0, 0] = 0.0
-    for i in range(height):
-        for j in range(width):
-            before = np.minimum(sums[:, :, i, j + 1], sums[:, :, i + 1, j])
-            sums[:, :, i + 1, j + 1] = apart[:, :, i, j] + np.minimum(before, sums[:, :, i, j])
-    found = [[sums[i, j, len(x), len(y)] / (len(x) + len(y)) for j, y in enumerate(columns)]
-             for i, x in enumerate(rows)]  # fmt: skip
-    return np.array(found)
-
-
-@drawn
-def curve(rows: Mapping[str, Mapping[float, Figures]], lost: str) -> Any:
-    """EER against what is lost of words (or another figure), a line for each voice and attacker.
-
-    Args:
-        rows: figures by label and strength.
-        lost: the figure on the lower axis.
-    """
-    figure, axes = paper(3.4)
-    axis, place = axes[0, 0], 0
-    for voice, by_strength in rows.items():
-        for attacker, line in (("ignorant", "--"), ("lazy-informed", "-")):
-            points = [
-                (strength, f[lost], f[attacker])
-                for strength, f in sorted(by_strength.items())
-                if lost in f and attacker in f
-            ]
-            if not points:
-                continue
-            colour = COLOURS[place % len(COLOURS)]
-            place += 1
-            x, y = ([point[i].value for point in points] for i in (1, 2))
-            name = f"{voice}, {attacker}"
-            axis.errorbar(
-                x, y, yerr=_arms([p[2] for p in points]), xerr=_arms([p[1] for p in points]),
-                color=colour, ls=line, marker="o", ms=4, elinewidth=0.6, label=name,
-            )  # fmt: skip
-            for (strength, _, _), across, up in zip(points, x, y, strict=True):
-                axis.annotate(
-                    f"{strength:g}", (across, up), xytext=(4, 4), textcoords="offset points"
-                )
-    axis.axhline(50, color="#BBBBBB", lw=0.8, ls=":")
-    axis.set(xlabel=f"{lost}, %" if lost in HELD else lost, ylabel="EER, %", ylim=(0, None))
-    figure.legend(loc="outside right upper")
-    return figure
-
-
-def _arms(found: Sequence[Measured]) -> np.ndarray:
-    """Lengths of error bars, ``[2, point]``; 0 where there is no interval."""
-    limits = [
-        (0.0, 0.0)
-        if f.low is None or f.high is None
-        else (max(0.0, f.value - f.low), max(0.0, f.high - f.value))
-        for f in found
-    ]
-    return np.nan_to_num(np.array(limits).T)
-
-
-def _told(figure: Measured | None) -> str:
-    return cell(figure, 1 if figure is not None and figure.unit == "%" else 2, "")
-
-
-def table(rows: Mapping[str, Figures]) -> str:
-    """Markdown: a line a row, a column for each figure that any has."""
-    names = list(dict.fromkeys(name for figures in rows.values() for name in figures))
-    lines = ["| | " + " | ".join(names) + " |", "| --- " * (len(names) + 1) + "|"]
-    for label, figures in rows.items():
-        lines.append(f"| {label} | " + " | ".join(_told(figures.get(n)) for n in names) + " |")
-    return "\n".join(lines)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
