@@ -6,10 +6,10 @@
 - 2024: ECAPA-TDNN retrained on anonymized speech, all with a voice for each utterance; the cosine
   of a trial and the mean of a speaker's raw embeddings.
 - 2026: embeddings have length one before they are averaged. An earlier version of the challenge's
-  code divided each number of an embedding by its own size, which left its sign alone.
+  code divided each element of an embedding by its own magnitude, which leaves only its sign.
 
-They run where they are asked for by name, since stronger attackers run in their place otherwise.
-Sizes are this package's; docs/measuring/attackers.md has the commands for the published ones.
+They run only by name (``--attacker asv-eval``), because stronger attackers run by default. Sizes
+are this package's; docs/measuring/attackers.md has the commands for the published ones.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ XVECTOR = "asv-eval-xvector-small"
 
 
 class _AsvEval(SemiInformedVerifier):
-    """An attacker of a challenge, which runs where it is asked for by name.
+    """An attacker of a challenge, which runs only if it is named.
 
     Attributes:
         per: whether its enrolment has a voice for each ``speaker`` or ``utterance``.
@@ -52,7 +52,7 @@ class _AsvEval(SemiInformedVerifier):
 
     @classmethod
     def available(cls, resources: Resources) -> Sequence[Attacker]:
-        """One, where it is asked for by name."""
+        """One attacker if it is named, else none."""
         named = any(word.lower() in cls.name for word in resources.named)
         return super().available(resources) if named else []
 

@@ -55,7 +55,7 @@ ATTACKERS: Registry[Attacker] = Registry(
 def attackers(resources: Resources, *, protected: bool = True) -> list[Attacker]:
     """The attackers that can run with some resources, in their order.
 
-    Those that compare recordings run once more with normalised scores, where that is asked for.
+    Those that compare recordings also run with normalised scores, if the resources ask for it.
 
     Args:
         resources: of the attackers.
@@ -83,7 +83,9 @@ def _has_cohort(attacker: Comparing, resources: Resources) -> bool:
 
 
 def must_run_system() -> list[str]:
-    """Names of attackers without the key that files, whichever there are, cannot serve."""
+    """Names of attackers without the key that must run the system and cannot use files of its
+    output.
+    """
     files = Resources(anonymized_enrolment=True, anonymized_pool=True, pool_speakers=2)
     known = replace(files, system=INVERTIBLE)
     by_files = {attacker.name for attacker in attackers(files)}
@@ -92,7 +94,7 @@ def must_run_system() -> list[str]:
 
 
 def selected(candidates: Sequence[Attacker], names: Sequence[str]) -> list[Attacker]:
-    """The attackers whose names contain one of the given words; all, where no word is given.
+    """Attackers whose names contain one of the given words; without words, all attackers.
 
     Words of former names (:mod:`voicenym.attack.former_names`) select as well.
 

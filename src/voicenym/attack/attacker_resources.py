@@ -41,7 +41,7 @@ class Resources:
     """What is available to the attackers on one system.
 
     Args:
-        system: name of the system; None where only its files are known.
+        system: name of the system; None if only its files are known.
         parameters: of the system.
         denoisers: names of :func:`voicenym.attack.denoisers.denoisers`.
         keys: number of keys that a key search tries.
@@ -55,7 +55,7 @@ class Resources:
         anonymized_pool: the same of the other people's recordings.
         published_enrolment: whether the enrolment is there under the user's key.
         original_pool: whether the other people's recordings are original speech.
-        named: parts of names of attackers that are asked for; some run only then.
+        named: parts of names of requested attackers; some attackers run only if they are named.
     """
 
     system: str | None = None

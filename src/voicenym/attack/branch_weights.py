@@ -1,7 +1,7 @@
 """Weights of branches, from trials among the speakers of the attacker's own pool.
 
-A quarter of the pool's speakers at a time is compared by what the other three quarters taught;
-logistic regression of these scores weighs the branches.
+By cross-validation, each quarter of the pool's speakers is compared with models of the other three
+quarters; logistic regression on these scores gives the weights.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from voicenym.errors import CorpusError
 from voicenym.verification.scoring import Array, Backend
 
 FOLDS = 4
-"""Parts of the pool's speakers, each compared by what the others taught."""
+"""Number of folds of the cross-validation over the pool's speakers."""
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,8 @@ class Measured:
 def trained(branch: Branch, pool: Measured) -> Backend:
     """The branch's back end, fitted to the pool's measures.
 
-    Where the channel does not depend on the key, the n-th recording of a speaker is that under the
-    n-th key, and so on in turn.
+    If the channel does not depend on the key, the keys alternate over a speaker's recordings: the
+    n-th recording is that under the n-th key.
     """
     if branch.keeps:
         turn = np.zeros(len(pool.names), dtype=int)

@@ -159,8 +159,9 @@ class SemiInformedProsodyAndTiming(SemiInformedTiming):
 class SemiInformedWords(ChannelAttacker):
     """Compares profiles of phones and words (:mod:`voicenym.verification.authorship`).
 
-    Texts of read corpora are chosen by their makers, and often shared by speakers: the figure says
-    little about people who speak freely.
+    Speakers of read corpora read given texts, which they often share: the figure does not transfer
+        to
+    spontaneous speech.
     """
 
     name = "semi-informed (words trained)"

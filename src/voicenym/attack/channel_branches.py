@@ -30,7 +30,7 @@ from voicenym.verification.scoring import Array, Backend
 from voicenym.verification.verifier import Verifier
 
 WORD_PLACES = 8192
-"""Places of hashed words and of hashed pairs of words."""
+"""Sizes of the hash tables of words and of pairs of words."""
 Vectors = Sequence[np.ndarray]
 
 
@@ -43,9 +43,9 @@ class Branch:
         extractor: whose vectors the cache keeps.
         measures: from its vectors to ``[recording, measure]``.
         train: fits a back end to measures ``[recording, measure]`` of other people and their names.
-        keeps: whether the system leaves the channel much as it is, whatever the key. Training then
-            has each recording under one key alone: several would count as several recordings, and
-            what belongs to the recording would count as the speaker's.
+        keeps: whether systems hardly change the channel, under any key. Training then uses each
+            recording under one key only: copies under several keys would count as several
+            recordings, and properties of the recording as properties of the speaker.
     """
 
     name: str
@@ -89,7 +89,7 @@ def timing() -> Branch:
 
 
 def words() -> list[Branch]:
-    """Which phones and words are said, and how often."""
+    """Frequencies of phones and words."""
     phones = TimedPhones()
     single: Any = partial(_phone_profiles, order=1)
     pairs: Any = partial(_phone_profiles, order=2)

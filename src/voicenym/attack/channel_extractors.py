@@ -30,7 +30,7 @@ PHONES = (
     "HH", "IH", "IY", "JH", "K", "L", "M", "N", "NG", "OW", "OY", "P", "R", "S", "SH", "T", "TH",
     "UH", "UW", "V", "W", "Y", "Z", "ZH",
 )  # fmt: skip
-"""Phones of the phone loop, as their numbers name them."""
+"""Phones of the phone loop in the order of their numbers."""
 NUMBER = {name: number for number, name in enumerate(PHONES)}
 WORD_BITS = 0xFFFFFF
 """Words are hashes of 24 bits, which float32 holds exactly."""
@@ -123,7 +123,7 @@ def _extractor(folder: Path, version: str) -> Background:
 
 @lru_cache(maxsize=2)
 def _decoder(kind: str) -> SegmentDecoder:
-    """One process for each kind, as long as this process lives."""
+    """Decoder process of each kind, cached for the life of this process."""
     return SegmentDecoder(kind)
 
 
@@ -139,7 +139,7 @@ def measures_of(vectors: Sequence[npt.NDArray[np.floating]]) -> Array:
 
 
 def timed_phones_of(vectors: Sequence[npt.NDArray[np.floating]]) -> list[list[tuple[str, int]]]:
-    """Phones and frames of each recording."""
+    """Phones and their numbers of frames, by recording."""
     pairs = [np.asarray(vector[1:]).astype(int).reshape(-1, 2).tolist() for vector in vectors]
     return [[(PHONES[phone], frames) for phone, frames in own] for own in pairs]
 

@@ -1,9 +1,9 @@
-"""Controls of attackers: protections under which an attacker that works must find people.
+"""Controls of attackers: weak protections under which a working attacker must find speakers.
 
-A figure near chance means that a system protects, or that the attacker is broken. The controls tell
-the two apart, as Panariello et al., "The risks and detection of overestimated privacy protection in
-voice anonymisation" (2025), ask: original speech, speech that is analysed and synthesised without a
-change of voice, and a weakened form of the system.
+A figure near chance means that a system protects, or that the attacker is broken. The controls
+distinguish the two cases, as Panariello et al., "The risks and detection of overestimated privacy
+protection in voice anonymisation" (2025), demand: original speech, speech that is analysed and
+synthesised without a change of voice, and a weakened form of the system.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def copied(protection: Protection) -> Protection:
 
 
 def halved(protection: Protection, key: Key) -> Protection | None:
-    """The system at half strength; None where only files of it are known.
+    """The system at half strength; None if only files of it are known.
 
     Args:
         protection: of the user.

@@ -29,7 +29,7 @@ Denoiser = Callable[[Samples], Samples]
 
 LOW, HIGH = 50.0, 7_500.0
 TAPS = 1_601
-"""Of the band-pass: 0.1 s, so that its edges are 33 Hz wide (3.3 / length, Hamming's window)."""
+"""Length of the band-pass filter: 0.1 s, for edges of 33 Hz (3.3 / length, Hamming's window)."""
 BITS = 8
 SQUEEZE = 0.8
 MP3_BIT_RATE = 32_000
@@ -147,7 +147,7 @@ def mp3(samples: Samples, bit_rate: int = MP3_BIT_RATE) -> Samples:
     while (part := fifo.read(encoder.frame_size, partial=True)) is not None:
         packets += encoder.encode(part)
     packets += encoder.encode(None)
-    # Time zero is the first sample that went in; packets begin before it, by the codec's delay.
+    # Time zero is the first input sample; packets begin earlier by the codec's delay.
     delay = -round(packets[0].pts * packets[0].time_base * RATE)
     # Bare bytes: newer encoders tell the decoder what to skip, older ones do not.
     bare = [av.Packet(bytes(packet)) for packet in packets]

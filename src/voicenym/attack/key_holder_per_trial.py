@@ -1,4 +1,4 @@
-"""The informed attacker with the key (A3) of V-Cloak, who knows the voice of each trial."""
+"""V-Cloak's informed attacker with the key (A3), which knows the voice of each trial."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class KeyHolderPerTrial(Attacker):
     """Protects every model's enrolment with the trial's own voice (V-Cloak's A3 with the key).
 
     Deng et al. 2023, section 5.5 and theorem 4: the attacker has the voiceprint towards which a
-    trial was cloaked, and cloaks the enrolment of all people towards it. What the voice itself
-    contributes is then alike for all of them. Of systems without targets, the voice is that of the
+    trial was cloaked, and cloaks the enrolment of all people towards it. The contribution of the
+    voice is then the same for all of them. For systems without targets, the voice is that of the
     trial's pseudonym: its draws, or the secret of its identity method.
 
     Trials of one voice share the enrolment. The attacker makes no more protected recordings than a
@@ -58,7 +58,7 @@ class KeyHolderPerTrial(Attacker):
         )
 
     def enrolled(self, scenario: Scenario) -> int:
-        """Recordings of each model that are enrolled; 0 where one of each exceeds the limit."""
+        """Number of enrolled recordings of each model; 0 if one of each exceeds the limit."""
         counts = [len(model.recordings) for model in scenario.models]
         voices, limit = len(_voices(scenario)), self.keys * sum(counts)
         fitting = (
@@ -84,7 +84,7 @@ def _first(model: Model, count: int) -> Model:
 
 
 def _voices(scenario: Scenario) -> dict[tuple[str, str], list[int]]:
-    """Places of the trials by voice: of a speaker, or of an utterance."""
+    """Indices of the trials by voice: of a speaker, or of an utterance."""
     found: dict[tuple[str, str], list[int]] = {}
     for place, trial in enumerate(scenario.trials):
         found.setdefault(_voice(trial, scenario.protection.per), []).append(place)

@@ -36,8 +36,9 @@ class LogisticFusion:
     def fit(cls, scores: Array, target: np.ndarray) -> LogisticFusion:
         """Logistic regression in which targets and non-targets have equal weight.
 
-        A score that is higher for the same speaker never speaks against it: a system whose weight
-        would be negative is left out, the most negative one first.
+        Weights are not negative, because higher scores mean the same speaker: attackers with
+            negative
+        weights are left out, the most negative one first.
 
         Args:
             scores: ``[trial, system]``, finite.

@@ -92,7 +92,7 @@ class Protection:
 
     @property
     def protects(self) -> bool:
-        """Whether the published recordings are others than the original ones."""
+        """Whether the published recordings differ from the original ones."""
         return len(self.transform.steps) > len(self.line)
 
     @property
@@ -129,7 +129,7 @@ class Protection:
     def with_keys(self, keys: Iterable[tuple[Key, str]]) -> list[Transform]:
         """Transforms of :meth:`with_key` for keys and voices per speaker or utterance.
 
-        Each once: where attackers have files, there is a single one.
+        Each transform occurs once: with files there is a single one.
         """
         if self.system is None:
             return [self.with_key(key, per) for key, per in keys][:1]

@@ -47,12 +47,12 @@ def stored(
     training: AttackerTraining,
     left_out: LeftOut,
 ) -> StoredTransform:
-    """A transform that reads what it makes of these recordings from files.
+    """A transform that reads its results for these recordings from files.
 
     Args:
         recordings: are transformed now, unless the files are there.
         transform: how.
-        training: names the folder and the number of processes.
+        training: settings with the folder and the number of processes.
         left_out: receives recordings that cannot be transformed.
     """
     cache = SpeechCache(Path(training.folder) / SPEECH)

@@ -41,7 +41,9 @@ class SemiInformedTwoBranch(SemiInformedVerifier):
 
     @classmethod
     def available(cls, resources: Resources) -> Sequence[Attacker]:
-        """One, where a pre-trained verifier is given and its frozen network's weights are here."""
+        """One attacker if a pre-trained verifier is given and the weights of its frozen network
+        exist.
+        """
         training = resources.training
         if training is None or not cls.enough(resources) or why_not(training.pretrained):
             return []
@@ -62,7 +64,7 @@ class SemiInformedTwoBranch(SemiInformedVerifier):
 
 
 def untried(training: AttackerTraining | None) -> tuple[str, ...]:
-    """A caveat where attackers train verifiers and this one cannot run.
+    """Caveat for the case that attackers train verifiers and this one cannot run.
 
     Raises:
         VoicenymError: as :func:`why_not`.
@@ -92,7 +94,7 @@ def pretrained_folder(training: AttackerTraining) -> Path:
 
 
 def why_not(pretrained: Path | None) -> str:
-    """Why the two-branch attacker cannot run, in a clause; empty where it can.
+    """Reason why the two-branch attacker cannot run, as a clause; empty if it can.
 
     Raises:
         VoicenymError: a folder is given that holds no two-branch verifier.

@@ -3,4 +3,4 @@
 from __future__ import annotations
 
 DEFAULT_SYSTEM = "recast"
-"""The system of the command: see docs/research/attackers.md for what it was chosen by."""
+"""Default system of the command; docs/research/attackers.md gives the reasons for this choice."""

@@ -109,10 +109,10 @@ def matched(
         left_out: receives recordings that have no anonymized file; the default raises.
         allow_pipes: as of :func:`voicenym.corpus.recordings.recordings`.
         cure: what to do about a recording without a file.
-        few: recordings without a file are no fault, as long as there is one with a file.
+        few: whether recordings without a file are accepted if at least one has a file.
 
     Raises:
-        CorpusError: with what is missing; all of them, unless the first one is to be raised.
+        CorpusError: files are missing; the message names all of them, or the first one.
     """
     places = [anonymized] if isinstance(anonymized, Path) else list(anonymized)
     found: dict[str, Path | Recording] = {}

@@ -23,12 +23,12 @@ class Job:
         per_utterance: another voice for each recording of a speaker.
         overwrite: replace outputs that exist.
         lenient: accept silent, clipped and very short recordings.
-        version: of its weights, where they do not come along.
+        version: of its weights, unless they are bundled.
         revision: of the system: another one gives other voices.
-        log: JSON-lines file, also what a later run resumes from.
+        log: JSON-lines file, from which a later run resumes.
         opaque: outputs have drawn names: original names stay out of the log, and order and times do
             not reveal them.
-        fresh: the key is drawn for this run, so that no output there can be of an earlier part.
+        fresh: whether the key is new, so that no existing output can belong to this run.
     """
 
     system: str
@@ -47,7 +47,7 @@ class Job:
         return self.key.pseudonym(item.speaker, item.utterance if self.per_utterance else None)
 
     def stamp(self) -> dict[str, Any]:
-        """Settings that must be equal for an output of an earlier run to count as done."""
+        """Settings by which an output of an earlier run counts as done: all must be equal."""
         weights = {"weights": self.version} if self.version else {}
         return {
             "system": self.system,
@@ -66,7 +66,7 @@ class Summary:
 
     Args:
         done: recordings that were anonymized.
-        skipped: recordings whose output was there already.
+        skipped: recordings whose output already existed.
         untried: recordings that were not processed, because the run stopped at the first failure.
         seconds: of audio that were anonymized.
         failures: the source and the reason of each recording that failed.
@@ -87,10 +87,10 @@ class Outcome:
 
     Args:
         item: the recording.
-        result: what was written; None where nothing was.
-        reason: why it failed; None where it did not.
-        skipped: its output was there already, as this run writes it.
-        input_check: tag that shows whether the recording is still the same; see ``RunState``.
+        result: of the written output; None without one.
+        reason: of the failure; None without one.
+        skipped: whether its output already existed, equal to that of this run.
+        input_check: tag of the recording's content; see ``RunState``.
     """
 
     item: Item

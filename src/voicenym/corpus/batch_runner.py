@@ -1,13 +1,14 @@
-"""Anonymizes a batch of recordings in parallel; it resumes, and a failure stops no other item.
+"""Anonymizes a batch of recordings in parallel; resumes earlier runs, and isolates failures.
 
 The run state (:mod:`voicenym.corpus.run_state`) knows the existing outputs:
 
-- an output that the state knows, unchanged, of a recording that is unchanged, is skipped;
-- one that the state knows as made with another key, system or parameters stops the run, for voices
-  of one speaker would differ;
-- one whose recording changed since is an error;
-- any other is made again beside it: where the two are the same, the output is a killed run's, and
-  done; else it is somebody's, and an error. It is never touched.
+- an unchanged output in the state, of an unchanged recording, is skipped;
+- an output that was made with another key, system or parameters stops the run, because voices of
+  one speaker would differ;
+- an output whose recording has changed since is an error;
+- for any other output, the recording is anonymized again into a temporary file. If the two are
+  equal, the output comes from a killed run and is done; otherwise it is an error. It is never
+  modified.
 """
 
 from __future__ import annotations
@@ -48,13 +49,13 @@ def run(
         items: from :mod:`voicenym.corpus.file_plan`.
         workers: processes; the result does not depend on it.
         report: called with every outcome as it comes.
-        progress: called with seconds of audio done, within a file too where there is one worker.
-        fail_fast: begin nothing after the first failure.
-        state: what is done and who does what; default: kept beside the job's log.
+        progress: called with seconds of audio done; with one worker, also within a file.
+        fail_fast: start no item after the first failure.
+        state: run state; by default it is stored beside the job's log.
 
     Raises:
-        CorpusError: another run works on the folder, or an earlier one made it otherwise.
-        VoicenymError: the system cannot work at all.
+        CorpusError: another run uses the folder, or an earlier run had other settings.
+        VoicenymError: the system cannot run at all.
     """
     if job.opaque:  # by drawn names, so that no order reveals the original ones
         items = sorted(items, key=lambda item: item.target)
@@ -100,7 +101,7 @@ def run(
 
 
 def level_times(job: Job, items: Sequence[Item], tables: Iterable[Path] = ()) -> None:
-    """Give outputs, the log, a data set's tables and their folders the constant of ``times``."""
+    """Sets the times of outputs, log, tables and their folders to the constant of ``times``."""
     if job.log is None:
         return
     outputs, root = [item.target for item in items], job.log.parent
@@ -108,7 +109,9 @@ def level_times(job: Job, items: Sequence[Item], tables: Iterable[Path] = ()) ->
 
 
 def log_line(job: Job, outcome: Outcome) -> Line:
-    """A line of the log; it does not reveal the key, nor names if they are opaque."""
+    """A line of the log, which reveals neither the key nor, with opaque names, the original
+    names.
+    """
     line: Line = {"version": voicenym.__version__, **job.stamp()}
     line["output"] = output_name(outcome.item.target, job.log)
     line["speaker_rule"] = speaker_rule.RULE
@@ -139,7 +142,9 @@ def _count(summary: Summary, outcome: Outcome) -> None:
 
 
 def _is_news(job: Job, outcome: Outcome, state: RunState) -> bool:
-    """Whether the state does not contain it yet; a refusal does not change an output that stays."""
+    """Whether the state must record this outcome; a refusal of an existing output is not
+    recorded.
+    """
     if outcome.result is not None:
         return True
     known = state.lines.get(output_name(outcome.item.target, job.log), {})
@@ -151,7 +156,9 @@ def _log_folder(job: Job) -> set[Path]:
 
 
 def _check_stamps(job: Job, items: Sequence[Item], state: RunState) -> None:
-    """Stop before any work where an earlier run, with other voices, made some of these outputs."""
+    """Stops the run before any work if an earlier run with other voices made some of these
+    outputs.
+    """
     if job.opaque and any("input" in line for line in state.lines.values()):
         assert job.log is not None
         raise CorpusError(
@@ -174,7 +181,9 @@ def _check_stamps(job: Job, items: Sequence[Item], state: RunState) -> None:
 
 
 def _check_speakers(job: Job, items: Sequence[Item], state: RunState) -> None:
-    """Refuse to give anybody of an earlier run's log another voice; see ``speakers.agree``."""
+    """Refuses to change the voice of a speaker in an earlier run's log; see
+    ``speaker_rule.agree``.
+    """
     if job.log is None or not state.lines or job.overwrite:
         return
     root, lines = job.log.parent, dict(state.lines)
@@ -190,7 +199,7 @@ def _is_as_logged(item: Item, line: Line) -> bool:
 
 
 def _plan(job: Job, item: Item, state: RunState) -> Task | Outcome:
-    """The task of an item, or its outcome if nothing is to be done."""
+    """The task of an item, or its outcome if there is nothing to do."""
     if job.overwrite or not item.target.is_file():
         return Task(item)
     line = state.lines.get(output_name(item.target, job.log))

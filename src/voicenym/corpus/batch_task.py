@@ -1,4 +1,4 @@
-"""Anonymizes one item in a worker process; every error becomes a reason in words."""
+"""Anonymizes one item of a batch in a worker process; errors become messages for the user."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ DEBUG = "VOICENYM_DEBUG"
 
 @dataclass(frozen=True)
 class Task:
-    """An item to work on.
+    """An item to anonymize.
 
     Args:
         item: the recording.
-        compare: its output exists; make it aside and say whether the two are the same.
+        compare: whether its output exists, and a second one is to be compared with it.
     """
 
     item: Item
@@ -36,14 +36,14 @@ class Task:
 
 
 class SystemFailure(VoicenymError):
-    """The system itself cannot work, with this recording or any other."""
+    """The system itself cannot run, whatever the recording."""
 
 
 class Worker:
     """Anonymizes item after item with one system.
 
     Args:
-        job: what to do.
+        job: settings of the batch.
 
     Raises:
         VoicenymError: the system cannot be loaded.
@@ -65,7 +65,7 @@ class Worker:
         """Anonymize one item.
 
         Raises:
-            SystemFailure: weights or a package that the system needs are not there.
+            SystemFailure: weights or a package that the system needs are missing.
         """
         item = task.item
         try:
@@ -113,9 +113,9 @@ class Worker:
 
 
 def input_check(job: Job, item: Item) -> str | None:
-    """A tag of the recording's content, which reveals nothing without the key.
+    """Tag of the recording's content, which reveals nothing without the key.
 
-    None where there is no state to keep it in, or no regular file to read.
+    None without a state to store it in, or without a regular file to read.
     """
     if job.log is None:
         return None
@@ -140,8 +140,8 @@ def _digest(path: Path, size: int, modified: int) -> str:
 
 
 def in_words(error: BaseException, item: Item | None = None) -> str:
-    """The message of an error for a user; defects of voicenym are named as such, with a traceback
-    if asked for.
+    """Message of an error for a user; a defect of voicenym is marked as such, with a traceback on
+    request.
     """
     about = "" if item is None else f"{item.source}: "
     if isinstance(error, VoicenymError):

@@ -1,4 +1,6 @@
-"""Commands of a Kaldi ``wav.scp``, which print recordings; they run only where a user allows it."""
+"""Commands of a Kaldi ``wav.scp``, which print recordings; they run only with the user's
+consent.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +11,13 @@ from voicenym.errors import CorpusError
 
 
 def output_of(command: str) -> bytes:
-    """The output of a command; it runs in a shell with the user's rights.
+    """Output of a command, which runs in a shell with the user's rights.
 
     Args:
         command: of ``wav.scp``, without the bar at its end.
 
     Raises:
-        CorpusError: it failed; with the last line of its errors.
+        CorpusError: the command failed; the message has the last line of its errors.
     """
     done = processes.shell(command)
     if done.returncode:

@@ -20,7 +20,7 @@ AT_ONCE = 32
 Pairs = list[tuple[Recording, Transform]]
 Work = tuple[Verifier, Pairs]
 Found = np.ndarray | str
-"""A vector, or the reason why there is none."""
+"""A vector, or the reason for its absence."""
 
 
 class Embedder:
@@ -29,7 +29,7 @@ class Embedder:
     Args:
         cache: of vectors; None for one in memory.
         workers: processes; 1 computes in this process. The vectors do not depend on it.
-        progress: receives the number of recordings that were done since its last call.
+        progress: receives the number of recordings finished since its last call.
         left_out: receives recordings without a vector; the default raises at the first one.
     """
 
@@ -62,7 +62,7 @@ class Embedder:
         """Vectors ``[recording, dimension]`` of transformed recordings.
 
         Raises:
-            AudioError: a recording has none.
+            AudioError: a recording has no vector.
         """
         found = self.vectors_or_reasons(verifier, recordings, transform)
         bad = next((why for why in found if isinstance(why, str)), None)
@@ -76,7 +76,7 @@ class Embedder:
         recordings: Sequence[Recording],
         transform: Transform = ORIGINAL,
     ) -> list[Found]:
-        """A vector ``[dimension]`` of each recording, or the reason why there is none.
+        """Vector ``[dimension]`` of each recording, or the reason for its absence.
 
         Raises:
             VoicenymError: a failure concerns the whole run.
@@ -140,7 +140,7 @@ class Embedder:
         """Vectors ``[recording, dimension]``, and the recordings that have one.
 
         Raises:
-            CorpusError: none has one.
+            CorpusError: no recording has a vector.
         """
         found = self.vectors_or_reasons(verifier, recordings, transform)
         if found and all(isinstance(one, str) for one in found):
@@ -158,7 +158,7 @@ class Embedder:
         self.left_out.add(recording.name, why, transform.description)
 
     def _computed(self, work: list[Work]) -> Iterator[tuple[int, list[Found]]]:
-        """Numbers of blocks with their vectors; each block once."""
+        """Indices of blocks with their vectors, each block once."""
         if self._workers <= 1 or len(work) < 2:
             yield from enumerate(map(_embed, work))
             return
@@ -172,7 +172,9 @@ class Embedder:
             yield number, self._singly(work[number])
 
     def _singly(self, work: Work) -> list[Found]:
-        """Embed a block that killed a worker one recording at a time, to find the cause."""
+        """Embeds the recordings of a block that killed a worker one at a time, to find the
+        cause.
+        """
         verifier, pairs = work
         answers = self._pool.in_order((verifier, [pair]) for pair in pairs)
         return [

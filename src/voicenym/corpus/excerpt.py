@@ -22,13 +22,13 @@ BLOCK_SECONDS = 10
 
 @dataclass(frozen=True)
 class Passage:
-    """An utterance within a recording's file: it is cut out in memory when it is read.
+    """An utterance within a recording's file, cut out in memory when it is read.
 
     Args:
         path: of the recording.
         name: of the utterance.
         start, end: seconds within the recording; to its end where ``end`` is None.
-        channels: places of the channels to take, from 0; all where None.
+        channels: indices of the channels, from 0; None for all.
     """
 
     path: Path
@@ -78,17 +78,17 @@ def cut_out(
     Args:
         source: the recording.
         name: of the utterance, for messages.
-        start, end: seconds; to the recording's end where ``end`` is None.
-        channels: places of the channels to take, from 0; all where None.
+        start, end: seconds; an ``end`` of None is the recording's end.
+        channels: indices of the channels, from 0; None for all.
         lenient: as in ``voicenym.audio.open_reader``.
         label: of the recording in messages; default: its path.
-        where: what says the times, for messages.
+        where: table that states the times, for messages.
 
     Raises:
         AudioError: the recording cannot be read.
         CorpusError: it ends before the utterance does, or has no such channel.
     """
-    # Not by open_writer, which for a file object writes a temporary file first.
+    # open_writer would write a temporary file first for a file object.
     target = io.BytesIO()
     with open_reader(source, lenient=lenient) as reader:
         if channels is not None and not all(0 <= c < reader.channels for c in channels):
@@ -115,7 +115,7 @@ def cut_out(
 
 
 def _between(blocks: Iterator[np.ndarray], first: int, last: int | None) -> Iterator[np.ndarray]:
-    """The samples from ``first`` up to ``last`` of blocks ``[channel, time]``."""
+    """Samples from ``first`` up to ``last`` of blocks ``[channel, time]``."""
     position = 0
     for block in blocks:
         length = block.shape[1]

@@ -19,12 +19,12 @@ LOG_NAME = "voicenym.jsonl"
 
 
 class Openable(Protocol):
-    """A recording within another one, or from a command; its ``str`` names it for messages.
+    """A recording within another file, or the output of a command; ``str`` names it in messages.
 
     Attributes:
-        path: of the file that it is part of, if there is one.
-        stretch: where in it, as seconds; to its end where the second is None.
-        part: which part of that file, or how it is come by: equal for equal recordings of one file.
+        path: of the file that contains it, if any.
+        stretch: start and end in seconds; an end of None is the end of the file.
+        part: identifies the part of that file, or the command; equal for equal recordings.
     """
 
     @property
@@ -37,7 +37,7 @@ class Openable(Protocol):
     def part(self) -> str: ...
 
     def open(self, lenient: bool = False) -> BinaryIO:
-        """The recording as a file in memory; ``lenient`` as in ``voicenym.audio.open_reader``."""
+        """Recording as a file in memory; ``lenient`` as in ``voicenym.audio.open_reader``."""
 
 
 @dataclass(frozen=True)
@@ -45,12 +45,12 @@ class Item:
     """One recording of a batch.
 
     Args:
-        source: path of the original, or what opens it where it is no file of its own.
+        source: path of the original, or an object that opens it if it is not a file of its own.
         target: path of the anonymized recording.
         speaker: of the recording.
         utterance: its name within the corpus.
-        former: its speaker by rule 1 of :mod:`voicenym.corpus.speaker_rule`, by which earlier runs
-            named speakers; such a run may be continued. Empty where the rule does not matter.
+        former: its speaker by rule 1 of :mod:`voicenym.corpus.speaker_rule`, which earlier runs
+            used and may be continued with. Empty if both rules agree.
     """
 
     source: Path | Openable
@@ -61,12 +61,14 @@ class Item:
 
 
 def beside(path: Path) -> Path:
-    """``interview.m4a`` -> ``interview.anon.m4a``; ``call.amr``, not written, -> ``.anon.wav``."""
+    """``interview.m4a`` -> ``interview.anon.m4a``; ``call.amr``, which cannot be written, ->
+    ``.anon.wav``.
+    """
     return path.with_name(f"{path.stem}.anon{output_suffix(path.suffix)}")
 
 
 def written_as(path: Path) -> Path:
-    """The name with an ending that is written: ``a/call.amr`` -> ``a/call.wav``."""
+    """Name with the extension of a format that can be written: ``a/call.amr`` -> ``a/call.wav``."""
     suffix = output_suffix(path.suffix)
     return path if suffix == path.suffix else path.with_suffix(suffix)
 
@@ -79,19 +81,18 @@ def plan(
 ) -> list[Item]:
     """Items for files and folder trees; :mod:`voicenym.corpus.speaker_rule` names the speakers.
 
-    A recording of a tree goes to the same place below ``output``. A file goes to ``output`` (a file
-    name, or a folder that exists), or beside itself.
+    The output of a recording in a tree has the same path below ``output``. The output of a file is
+    ``output`` (a file name, or a folder that exists), or lies beside the file.
 
     Args:
         inputs: files and folders.
         output: file or folder; needed for folders.
         speaker: of all of them.
-        level: which folder below a root names the speaker, or ``parent``: the folder that a file
-            lies in.
+        level: number of the folder below a root that names the speaker; or ``parent``, the folder
+            that holds the file.
 
     Raises:
-        CorpusError: missing inputs, no recordings, no output for a folder, folders that can be
-            read in two ways.
+        CorpusError: missing inputs, no recordings, no output for a folder, or ambiguous folders.
     """
     if speaker is not None and level is not None:
         raise CorpusError("--speaker and --speaker-level both name the speaker; leave one out")
@@ -166,7 +167,7 @@ def _people(
 
 
 def renamed(items: Iterable[Item], key: Key, output: Path) -> list[Item]:
-    """The same items under opaque names: ``<tag of the speaker>/<tag of the utterance>.ext``."""
+    """Items under opaque names: ``<tag of the speaker>/<tag of the utterance>.ext``."""
     names = Names(key)
     return [
         replace(
@@ -180,14 +181,14 @@ def renamed(items: Iterable[Item], key: Key, output: Path) -> list[Item]:
 
 
 def check_distinct(items: Sequence[Item], *, opaque: bool = False) -> None:
-    """No two inputs with one output, and no output that is an input.
+    """Checks that no two inputs have one output, and that no output is an input.
 
     Args:
         items: of the batch.
-        opaque: name no output beside its input, in errors neither.
+        opaque: whether errors must not link outputs to inputs.
 
     Raises:
-        CorpusError: naming both.
+        CorpusError: two paths are equal; the message names both.
     """
     taken: dict[Path, Path | Openable] = {}
     originals = (i.source if isinstance(i.source, Path) else i.source.path for i in items)

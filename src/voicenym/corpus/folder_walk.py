@@ -1,4 +1,4 @@
-"""Walks a folder for recordings and lists everything that is not one."""
+"""Search of a folder tree for recordings; all other files are listed with reasons."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ from voicenym.audio.containers import EXTENSIONS as WRITTEN
 from voicenym.audio.containers import READ_ONLY
 
 EXTENSIONS = frozenset(WRITTEN) | frozenset(READ_ONLY)
-"""Endings that are taken for recordings in a folder; a file named by itself always is."""
+"""Extensions of recordings in a folder; a file on the command line may have any."""
 _UNREAD = ".aa .aax .ds2 .dss .gsm .m4p .msv .oma .pcm .ra .raw .rm .rmvb .shn .vox .vqf"
 UNREAD = frozenset(_UNREAD.split())
-"""Endings of recordings that are not read: without a header, protected, or no libav's."""
+"""Extensions of recordings that cannot be read: without a header, encrypted, or unknown to
+libav."""
 FEW = 5
-"""Names of files that nobody would take for recordings, which are listed without being asked."""
+"""Number of files that are clearly no recordings which a message lists by default."""
 
 
 class Reason(Enum):
-    """Why a file is not taken: one file, several files, and whether each is named."""
+    """Reason for skipping a file: text for one file, for several, and whether each is named."""
 
     UNREAD = ("is a recording of a kind that is not read; convert it to WAV or FLAC", True)
     MISNAMED = ("is a recording by its content; give its name the ending of its kind", True)
@@ -40,13 +41,13 @@ class Reason(Enum):
 
     @property
     def each(self) -> bool:
-        """Whether the user has to do something about each file."""
+        """Whether the user should act on each file."""
         return self.value[1]
 
 
 @dataclass(frozen=True)
 class SkippedFile:
-    """A file, or a folder with all that is in it, that is not taken."""
+    """A file, or a folder with its content, that is skipped."""
 
     path: Path
     reason: Reason
@@ -54,20 +55,20 @@ class SkippedFile:
 
 @dataclass
 class Found:
-    """Content of a folder: recordings in the order of their names, and all other files."""
+    """Content of a folder: recordings in the order of their names, and skipped files."""
 
     recordings: list[Path] = field(default_factory=list)
     skipped: list[SkippedFile] = field(default_factory=list)
 
 
 def walk(root: Path, without: Path | None = None, *, links: bool = False) -> Found:
-    """Look at every file below a folder.
+    """Recordings and skipped files below a folder.
 
     Args:
         root: the folder.
-        without: a folder below it that is ours, such as that of outputs: not looked into.
-        links: take files that are symbolic links wherever they lead. Otherwise only those are taken
-            that lead to a file below ``root``: a folder from somebody else may link to anything.
+        without: a folder below it that is not searched, such as that of outputs.
+        links: whether to follow all symbolic links to files. Otherwise only links to files below
+            ``root`` are followed, because a folder of an unknown sender may link to any file.
     """
     found = Found()
     inside = None if without is None else without.resolve()
@@ -126,7 +127,7 @@ def _of_file(path: Path, whole: Path | None) -> Reason | None:
 
 
 def _sounds(path: Path) -> bool:
-    """Whether a file begins like a recording, regardless of its name."""
+    """Whether the first bytes of a file are those of a recording, regardless of its name."""
     try:
         with path.open("rb") as file:
             head = file.read(64)
@@ -137,7 +138,7 @@ def _sounds(path: Path) -> bool:
 
 
 def skipped(inputs: Iterable[Path], output: Path | None) -> list[SkippedFile]:
-    """Files that :func:`voicenym.corpus.file_plan.plan` does not take from its input folders."""
+    """Files of input folders that :func:`voicenym.corpus.file_plan.plan` skips."""
     return [part for path in inputs if path.is_dir() for part in walk(path, output).skipped]
 
 
@@ -148,8 +149,8 @@ def report(
 
     Args:
         parts: from :func:`skipped`.
-        every: name all files; otherwise of files that are plainly no recordings, some.
-        rest: says where the others are named.
+        every: whether to name all files, or only some of those that are clearly no recordings.
+        rest: sentence on where the others are listed.
     """
     lines = []
     for reason in Reason:
@@ -165,7 +166,7 @@ def report(
 
 
 def rewritten(sources: Iterable[object]) -> list[str]:
-    """A sentence on recordings whose kind is read and not written, if there are any."""
+    """Sentence on recordings in formats that can be read but not written; empty without any."""
     lines = []
     for becomes in (".wav", ".mkv"):
         names = [

@@ -1,8 +1,8 @@
 """Checks of ids and paths in a data set's tables, which become names of files.
 
-A table may come from an unknown sender. An id becomes a file's name below the output folder and a
-word in the new tables, so it must be able to do neither more nor less. A path is read as it
-stands, as everywhere in Kaldi and lhotse, but only regular files are.
+A table may come from an unknown sender. Ids become file names below the output folder and words in
+the new tables; only ids that are safe as both are accepted. Paths are used as they are, as in Kaldi
+and lhotse, but only regular files are read.
 """
 
 from __future__ import annotations
@@ -19,27 +19,27 @@ if TYPE_CHECKING:
     from voicenym.corpus.file_plan import Item
 
 LONGEST_NAME = 200
-"""Bytes of an id's part that is one file's name; file systems have 255, endings need some."""
+"""Most bytes of a component of an id; file names have 255, and extensions need some of them."""
 
 LONGEST = 1e8
-"""Seconds, some three years: no recording is longer, and sample counts stay in range."""
+"""Longest recording in seconds, about three years, so that sample counts stay in range."""
 
 
 def printable(text: str) -> str:
-    """The text for messages and lists, with control characters escaped."""
+    """Text for messages and lists, with control characters escaped."""
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
 def check_id(where: str, name: str, *, folders: bool = False) -> str:
-    """The id, if it can be a word in a table and a file's name.
+    """The id, checked for use as a word in a table and as a file name.
 
     Args:
-        where: it stands, for messages.
+        where: table of the id, for messages.
         name: the id.
-        folders: whether it may name folders, with ``/``.
+        folders: whether it may contain folders, with ``/``.
 
     Raises:
-        CorpusError: it climbs, is absolute, hidden, too long, or holds a control character.
+        CorpusError: it has ``..``, is absolute, hidden, too long, or has a control character.
     """
     check_word(where, name)
     parts = name.split("/") if folders else [name]
@@ -61,10 +61,10 @@ def check_id(where: str, name: str, *, folders: bool = False) -> str:
 
 
 def check_word(where: str, name: object) -> str:
-    """The name of a speaker or an utterance, if tables and keys can take it.
+    """Name of a speaker or an utterance, checked for use in tables and keys.
 
     Raises:
-        CorpusError: no text, empty, or with a control character or what is no character.
+        CorpusError: not text, empty, or with a control character or an invalid character.
     """
     if not isinstance(name, str) or not name:
         raise CorpusError(f"{where}: {name!r} is no name; give a text that is not empty")
@@ -82,10 +82,11 @@ def check_word(where: str, name: object) -> str:
 
 
 def check_source(where: str, entry: str) -> Path:
-    """The path of a recording, if it may be opened: not a device or a pipe, which never end.
+    """Path of a recording, checked before opening: devices and pipes, which may never end, are
+    refused.
 
     Raises:
-        CorpusError: it cannot be a path, or names something else than a file.
+        CorpusError: it cannot be a path, or is not a regular file.
     """
     try:
         mode = Path(entry).stat().st_mode
@@ -104,10 +105,10 @@ def check_source(where: str, entry: str) -> Path:
 
 
 def check_inside(items: Iterable[Item], output: Path) -> None:
-    """No output lies elsewhere than below the output folder, through links neither.
+    """Checks that all outputs lie below the output folder, also after resolving links.
 
     Raises:
-        CorpusError: naming the output and where it would go.
+        CorpusError: an output lies outside; the message names it and its real path.
     """
     root = output.resolve()
     folders: dict[Path, Path] = {}

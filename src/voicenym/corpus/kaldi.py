@@ -1,8 +1,7 @@
-"""Kaldi data folders: read ``wav.scp`` and its companions, write a valid folder of the output.
+"""Kaldi data folders: reads ``wav.scp`` and the other tables, and writes a valid output folder.
 
-Recordings that ``segments`` cuts into utterances are cut in memory, so that every utterance gets
-the voice of its own speaker, what lies between utterances (often other people) is left out, and no
-original speech is ever written.
+Utterances of ``segments`` are cut in memory. Each gets the voice of its own speaker, speech between
+utterances (often of other people) is left out, and no original speech is written.
 """
 
 from __future__ import annotations
@@ -29,10 +28,10 @@ from voicenym.corpus.kaldi_tables import BLANKS, by_bytes, segments, table, writ
 from voicenym.errors import CorpusError
 
 LABELS = ("spk2gender", "utt2lang", "utt2dur", "reco2dur")
-"""Tables of one word a line about utterances or speakers, which hold for the new folder too.
+"""Tables of one word a line about utterances or speakers, which are always copied.
 
-What else there is travels only if it is named: ``text`` and other free text may name people, and
-features were computed from the original voices.
+Other tables are copied only by name: ``text`` and other free text may name people, and features
+were computed from the original voices.
 """
 WRITTEN = ("wav.scp", "utt2spk", "spk2utt")
 
@@ -45,7 +44,7 @@ class Utterance:
         name: of the utterance.
         speaker: from ``utt2spk``.
         entry: of ``wav.scp``: a path, or a command that ends in ``|``.
-        start, end: seconds within the recording; the whole recording where ``end`` is None.
+        start, end: seconds within the recording; an ``end`` of None is its end.
         sex: from ``spk2gender``, empty where unknown.
         text: empty where unknown.
         age: from ``spk2age``, empty where unknown.
@@ -68,13 +67,13 @@ class Utterance:
 
 @dataclass(frozen=True)
 class Cut:
-    """An utterance that is no file of its own: it is made in memory when it is read."""
+    """An utterance without a file of its own, cut in memory when it is read."""
 
     utterance: Utterance
 
     @property
     def path(self) -> Path | None:
-        """The recording's file; none where a command prints it."""
+        """File of the recording; None if a command prints it."""
         return None if self.utterance.piped else Path(self.utterance.entry)
 
     @property
@@ -121,7 +120,7 @@ class KaldiFolder:
     tables: dict[str, dict[str, str]]
 
     def finish(self, failed: set[str]) -> list[Path]:
-        """Write the tables of the utterances there are; their paths."""
+        """Writes the tables of the utterances that have outputs; returns their paths."""
         there = [i for i in self.items if i.utterance not in failed and i.target.is_file()]
         wavs = {self.utterances[i.utterance]: str(i.target) for i in there}
         utt2spk = {self.utterances[i.utterance]: self.speakers[i.speaker] for i in there}
@@ -155,12 +154,12 @@ def read_kaldi(
     Args:
         source: holds ``wav.scp``, ``utt2spk`` and perhaps ``segments``.
         output: will hold ``wav/UTTERANCE.wav`` and new tables.
-        allow_pipes: run commands in ``wav.scp`` (``sph2pipe ... |``); they run with your rights.
-        keep: names of tables besides :data:`LABELS` that travel, such as ``text``.
-        names: draws new names for speakers and utterances; default: they keep theirs.
+        allow_pipes: run commands in ``wav.scp`` (``sph2pipe ... |``) with the user's rights.
+        keep: names of further tables to copy besides :data:`LABELS`, such as ``text``.
+        names: draws new names for speakers and utterances; None keeps the old ones.
 
     Raises:
-        CorpusError: what is missing or does not agree, and what would lie outside ``output``.
+        CorpusError: tables are missing or inconsistent, or an output would lie outside ``output``.
     """
     if output.resolve() == source.resolve():
         raise CorpusError(
@@ -180,7 +179,7 @@ def read_kaldi(
             speakers[utterance.speaker], utterances[name] = utterance.speaker, name
         else:
             speakers[utterance.speaker] = names.speaker(utterance.speaker)
-            # Kaldi wants utterances sorted as their speakers are
+            # Kaldi requires utterances in the order of their speakers
             drawn = names.utterance(utterance.speaker, name)
             utterances[name] = f"{speakers[utterance.speaker]}-{drawn}"
         target = output / "wav" / f"{utterances[name]}.wav"
@@ -194,7 +193,7 @@ def read_kaldi(
 
 
 def allowed_command(folder: Path, utterance: Utterance, allow_pipes: bool) -> str:
-    """The command that prints an utterance's recording.
+    """Command that prints an utterance's recording.
 
     Args:
         folder: whose ``wav.scp`` holds it.
@@ -202,7 +201,7 @@ def allowed_command(folder: Path, utterance: Utterance, allow_pipes: bool) -> st
         allow_pipes: whether the user trusts the folder.
 
     Raises:
-        CorpusError: the user has not said so.
+        CorpusError: the user does not allow commands.
     """
     if not allow_pipes:
         raise CorpusError(
@@ -213,10 +212,10 @@ def allowed_command(folder: Path, utterance: Utterance, allow_pipes: bool) -> st
 
 
 def _travelling(source: Path, keep: Sequence[str]) -> list[str]:
-    """Tables that go along.
+    """Tables to copy.
 
     Raises:
-        CorpusError: one is asked for that is not there or cannot hold, or labels are free text.
+        CorpusError: a named table is missing or cannot be copied, or labels are free text.
     """
     for name in keep:
         if name in WRITTEN or name == "segments":
@@ -249,7 +248,7 @@ def read_utterances(folder: Path) -> list[Utterance]:
     """All utterances of a data folder, in the order of ``segments`` or ``wav.scp``.
 
     Raises:
-        CorpusError: what is missing or does not agree.
+        CorpusError: tables are missing or inconsistent.
     """
     recordings = table(folder / "wav.scp")
     if not (folder / "utt2spk").is_file():

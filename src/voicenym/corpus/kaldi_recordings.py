@@ -15,11 +15,11 @@ from voicenym.corpus.recording import Recording
 
 
 def data_folders(root: Path, *, without: str = "") -> list[Path]:
-    """The data folders right below a folder, by name; none where it is a data folder itself.
+    """Data folders directly below a folder, by name; empty if it is a data folder itself.
 
     Args:
         root: the folder.
-        without: folders whose names end so are left out; none where it is empty.
+        without: suffix of folders that are left out; empty for none.
     """
     if not root.is_dir() or kaldi.is_kaldi(root):
         return []
@@ -39,12 +39,12 @@ def kaldi_recordings(
 
     Args:
         folder: holds ``wav.scp`` and ``utt2spk``.
-        allow_pipes: run the commands of ``wav.scp`` when their recordings are read; they run with
-            your rights.
-        only: names of the utterances that are wanted; None for all.
+        allow_pipes: run the commands of ``wav.scp`` when their recordings are read, with the user's
+            rights.
+        only: names of the utterances to return; None for all.
 
     Raises:
-        CorpusError: what is missing or does not agree; a command that is not allowed.
+        CorpusError: tables are missing or inconsistent; a command that is not allowed.
     """
     found = []
     for utterance in kaldi.read_utterances(folder):
@@ -72,7 +72,7 @@ def kaldi_recordings(
 
 
 def _present(folder: Path, path: Path) -> Path:
-    """The file of an entry; that in the folder's own ``wav``, where the folder was moved."""
+    """File of an entry; in the folder's own ``wav`` if the folder was moved."""
     try:
         own = folder / "wav" / path.name
         return own if not path.exists() and own.is_file() else path

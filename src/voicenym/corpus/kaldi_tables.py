@@ -15,7 +15,7 @@ BLANKS = " \t\r\v\f"
 
 
 def by_bytes(text: str) -> bytes:
-    """Kaldi sorts by bytes (LC_ALL=C)."""
+    """Sort key of Kaldi: the bytes of the name (LC_ALL=C)."""
     return text.encode("utf-8", "surrogateescape")
 
 
@@ -23,7 +23,7 @@ def table(path: Path) -> dict[str, str]:
     """Rows of a table: a name, and the rest of the line.
 
     Raises:
-        CorpusError: it cannot be read, a row has no value, or a name stands there twice.
+        CorpusError: it cannot be read, a row has no value, or a name occurs twice.
     """
     rows: dict[str, str] = {}
     try:
@@ -49,7 +49,7 @@ def segments(path: Path) -> dict[str, tuple[str, float, float | None]]:
     """Recording, start and end in seconds (to the recording's end where None), by utterance.
 
     Raises:
-        CorpusError: as :func:`table`, or times that are none.
+        CorpusError: as :func:`table`, or invalid times.
     """
     found: dict[str, tuple[str, float, float | None]] = {}
     for utterance, value in table(path).items():
@@ -73,10 +73,10 @@ def segments(path: Path) -> dict[str, tuple[str, float, float | None]]:
 
 
 def write(path: Path, rows: Mapping[str, str]) -> None:
-    """Write a table that appears only when it is whole, sorted by bytes.
+    """Writes a table atomically, sorted by bytes.
 
     Raises:
-        AudioError: the disk, or the folder's permissions.
+        AudioError: the disk is full, or the folder cannot be written.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     lines = [f"{name} {rows[name]}\n" for name in sorted(rows, key=by_bytes)]

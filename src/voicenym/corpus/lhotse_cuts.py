@@ -11,7 +11,7 @@ from voicenym.errors import CorpusError, DependencyError
 
 
 def read_cuts(path: Path) -> list[Any]:
-    """The cuts of a manifest, as lhotse has them.
+    """Cuts of a manifest, as lhotse reads them.
 
     Raises:
         DependencyError: lhotse is not installed.
@@ -24,7 +24,7 @@ def read_cuts(path: Path) -> list[Any]:
             f"{path}: reading lhotse manifests needs lhotse: pip install 'voicenym[lhotse]'"
         ) from None
     try:
-        # An absolute path: lhotse takes a name such as "pipe:..." for a command.
+        # An absolute path: lhotse runs a name such as "pipe:..." as a command.
         cuts = list(CutSet.from_file(path.absolute()))
     except Exception as error:
         raise CorpusError(f"{path}: not a lhotse manifest of cuts ({error})") from None
@@ -34,7 +34,7 @@ def read_cuts(path: Path) -> list[Any]:
 
 
 def _check(path: Path, cut: Any) -> None:
-    """Refuse what lhotse reads from JSON without a look: names and times of any type."""
+    """Checks the types of names and times, which lhotse reads from JSON without a check."""
     check_word(f"{path}: a cut's id", getattr(cut, "id", None))
     recording = getattr(cut, "recording", None)
     times = [getattr(cut, "start", 0.0), cut.duration]
@@ -62,7 +62,7 @@ def _check(path: Path, cut: Any) -> None:
 
 
 def utterances(path: Path) -> list[Recording]:
-    """Every supervision of every cut.
+    """Recordings of all supervisions of all cuts.
 
     Args:
         path: cuts, as ``.jsonl`` or ``.jsonl.gz``.

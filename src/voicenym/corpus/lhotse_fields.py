@@ -1,7 +1,7 @@
 """Fields of a lhotse cut that are copied to the anonymized manifest.
 
-Free text may name people, and custom fields may hold anything, the original recording too: neither
-travels unless it is asked for by its name.
+Free text may name people, and custom fields may hold anything, even the original recording: both
+are copied only by name.
 """
 
 from __future__ import annotations
@@ -17,28 +17,28 @@ from voicenym.corpus.id_checks import printable
 from voicenym.errors import CorpusError
 
 LABELS = ("language", "gender")
-"""Fields of a supervision that travel: one word each."""
+"""Fields of a supervision that are always copied, one word each."""
 TEXTS = ("text", "alignment")
-"""Fields of a supervision with the text; they are copied only if they are named."""
+"""Fields of a supervision with the text; they are copied only by name."""
 
 
 @dataclass(frozen=True)
 class Outlines:
-    """Makes the anonymized recordings' cuts of the original ones.
+    """Makes cuts of the anonymized recordings from the original cuts.
 
     Args:
-        keep: fields that travel: of :data:`TEXTS`, and custom ones of cuts and supervisions.
-        names: draws new ids and names; None: they stay.
+        keep: fields to copy: of :data:`TEXTS`, and custom ones of cuts and supervisions.
+        names: draws new ids and names; None keeps the old ones.
     """
 
     keep: tuple[str, ...] = ()
     names: Names | None = None
 
     def check(self, path: Path, cuts: Iterable[Any]) -> None:
-        """Refuse fields that cannot travel.
+        """Refuses fields that cannot be copied.
 
         Raises:
-            CorpusError: one is asked for that is nowhere, one is no plain value (such as another
+            CorpusError: a named field does not exist, is not a plain value (such as another
                 recording of the original voice), or a label is free text.
         """
         found: set[str] = set()
@@ -72,11 +72,11 @@ class Outlines:
                 )
 
     def recording(self, speaker: str, name: str) -> str:
-        """The new id of a recording."""
+        """New id of a recording."""
         return name if self.names is None else self.names.utterance(speaker, name)
 
     def cut(self, recording: Any, speaker: str, cut: Any) -> Any:
-        """A cut of one speaker's recording."""
+        """Cut of a recording of one speaker."""
         from lhotse.utils import fastcopy
 
         return fastcopy(
@@ -91,7 +91,7 @@ class Outlines:
         )
 
     def own_cut(self, recording: Any, speaker: str, supervision: Any) -> Any:
-        """The cut over a whole recording that holds one supervision."""
+        """Cut over a whole recording with one supervision."""
         cut = recording.to_cut()
         cut.id = recording.id
         here = self._supervision(supervision, recording.id, speaker)

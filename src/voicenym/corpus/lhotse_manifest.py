@@ -1,9 +1,9 @@
-"""lhotse manifests: cuts in, anonymized recordings and cuts of them out.
+"""lhotse manifests: reads cuts, and writes anonymized recordings and their cuts.
 
-A recording of one speaker is anonymized as a whole, and its cuts stay as they are. Of a recording
-of several speakers every supervision becomes a recording of its own, in the voice of its speaker,
-as Kaldi's segments do (:mod:`voicenym.corpus.kaldi`): it is cut in memory, and what lies between
-supervisions is left out.
+A recording of one speaker is anonymized as a whole, and its cuts do not change. In a recording of
+several speakers every supervision becomes a recording of its own, in the voice of its speaker, like
+Kaldi's segments (:mod:`voicenym.corpus.kaldi`). It is cut in memory, and sound between supervisions
+is left out.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class LhotseManifest:
         cuts: lhotse's cuts by the item's utterance.
         supervisions: by the item's utterance, of those that become recordings of their own; they
             start at 0.
-        outlines: what of them travels, under which names.
+        outlines: makes the new cuts, with the fields to copy and the new names.
     """
 
     output: Path
@@ -48,7 +48,7 @@ class LhotseManifest:
     outlines: Outlines
 
     def finish(self, failed: set[str]) -> list[Path]:
-        """Write ``cuts.jsonl.gz`` with the anonymized recordings; its path."""
+        """Writes ``cuts.jsonl.gz`` with the anonymized recordings; returns its path."""
         from lhotse import Recording
 
         done = []
@@ -83,7 +83,7 @@ class LhotseManifest:
 
 
 def is_manifest(path: Path) -> bool:
-    """Whether a file is named like a lhotse manifest."""
+    """Whether a file has the name of a lhotse manifest."""
     return path.is_file() and path.name.endswith(SUFFIXES)
 
 
@@ -95,14 +95,14 @@ def read_manifest(
     Args:
         path: cuts, as ``.jsonl`` or ``.jsonl.gz``; supervisions name their speakers.
         output: will hold ``audio/`` and ``cuts.jsonl.gz``.
-        keep: fields that travel beside the labels, as in :class:`Outlines`.
-        names: draws new names for speakers, recordings, cuts and supervisions; default: they keep
-            theirs.
+        keep: fields to copy besides the labels, as in :class:`Outlines`.
+        names: draws new names for speakers, recordings, cuts and supervisions; None keeps the old
+            ones.
 
     Raises:
         DependencyError: lhotse is not installed.
-        CorpusError: not a manifest of cuts, a speaker that is not named, audio that is not one
-            file, what would lie outside ``output``, or a field that cannot travel.
+        CorpusError: not a manifest of cuts, a missing speaker, audio that is not one file, a path
+            outside ``output``, or a field that cannot be copied.
     """
     if (output / OUTPUT_NAME).resolve() == path.resolve():
         raise CorpusError(f"{path}: would be replaced itself; choose another folder with -o")

@@ -1,13 +1,13 @@
 """Refuses an output that is nearly its input, for every system (law 8).
 
 Every recording is compared while it is written, before the file gets its name. The thresholds lie
-between what trivial changes give (a delay, another sign or level, noise at 30 dB, a filter, a
-change of speed by half a percent) and what all systems give for the adults of a corpus under
-several keys: ``benchmarks/studies/nearness.py`` and docs/security.md.
+between the values of trivial changes (a delay, another sign or level, noise at 30 dB, a filter, a
+change of speed by half a percent) and those of all systems for the adults of a corpus under several
+keys (``benchmarks/studies/nearness.py``, docs/security.md).
 
-:attr:`voicenym.Anonymizer.compared_by` says how: by default by the signal. A system whose output is
-meant to sound like its input names ``verifiers`` instead; then the bundled verifier must not find
-the speaker in the output. Nothing switches both off.
+:attr:`voicenym.Anonymizer.compared_by` selects the comparison: by default that of the signals. A
+system whose output is meant to sound like its input selects ``verifiers``; then the bundled
+verifier must not find the speaker in the output. No option switches both off.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class NearOriginalCheck:
     """Compares an input and its output; :meth:`finish` refuses an output that is nearly its input.
 
     Args:
-        system: that makes the output.
+        system: the anonymizer.
         name: of the recording, for messages.
         rate: in Hz.
         channels: of both.
@@ -142,7 +142,7 @@ class NearOriginalCheck:
 def nearly(segments: Segments) -> list[bool]:
     """Whether each segment is nearly its input."""
     return [
-        # a NaN is in no comparison
+        # comparisons with NaN are false
         distance <= NEAR_DISTANCE
         or (correlation >= NEAR_CORRELATION and not distance > OTHER_DISTANCE)
         for distance, correlation in zip(segments.distances, segments.correlations, strict=True)
@@ -154,7 +154,7 @@ def _share(near: Sequence[bool]) -> float:
 
 
 def _longest(near: Sequence[bool]) -> int:
-    """The most in a row."""
+    """Length of the longest run of true values."""
     best = row = 0
     for one in near:
         row = row + 1 if one else 0
@@ -213,7 +213,7 @@ class _Voices:
             pairs = list(zip(self._kept, self._sizes, strict=True))
 
     def _first(self) -> list[torch.Tensor]:
-        """The next chunk of both sides, or what there is of it."""
+        """Next chunk of both signals; the last one may be shorter."""
         return [part[:, :size] for part, size in zip(self._kept, self._sizes, strict=True)]
 
     def _compare(self, sides: Sequence[torch.Tensor]) -> None:

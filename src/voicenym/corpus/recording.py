@@ -32,11 +32,11 @@ class Recording:
         path: of the sound file.
         sex: ``f`` or ``m``, empty where unknown.
         text: transcript, empty where unknown.
-        start, end: seconds within the file; the whole file where ``end`` is None.
-        command: that prints the file, of a Kaldi ``wav.scp`` that the user trusts; empty for the
+        start, end: seconds within the file; an ``end`` of None is its end.
+        command: of a Kaldi ``wav.scp`` that the user trusts, which prints the file; empty for the
             file at ``path``.
         age: of the speaker in years, or the name of an age group; empty where unknown.
-        corpus: that the recording is from, where a manifest names several; else empty.
+        corpus: of the recording, if a manifest names several; else empty.
     """
 
     name: str
@@ -67,7 +67,7 @@ class Recording:
         return "children" if years < ADULT else "adults"
 
     def digest(self) -> str:
-        """SHA-256 of the file, and the part of it that is meant."""
+        """SHA-256 of the file and of the part of it that the recording covers."""
         sha256 = _sha256_of_output(self.command) if self.command else _sha256(self.path)
         return f"{sha256} {self.start:.6f} {self.end}"
 

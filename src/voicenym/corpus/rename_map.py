@@ -14,14 +14,14 @@ _MODE = 0o600
 
 
 def check_place(path: Path, output: Path) -> None:
-    """Refuse a place that is published with the corpus, or holds something else.
+    """Refuses a path that is published with the corpus, or holds another file.
 
     Args:
         path: where the mapping is to be written.
         output: folder of the corpus.
 
     Raises:
-        CorpusError: naming the place.
+        CorpusError: the path is refused.
     """
     if path.resolve().is_relative_to(output.resolve()):
         raise CorpusError(
@@ -34,9 +34,9 @@ def check_place(path: Path, output: Path) -> None:
 
 
 def write(path: Path, items: Iterable[Item]) -> None:
-    """Write ``{"input", "speaker", "output"}``, a line for each output there is; mode 0600.
+    """Writes ``{"input", "speaker", "output"}``, a line for each existing output; mode 0600.
 
-    What an earlier run wrote there of other outputs stays.
+    Lines of an earlier run about other outputs stay.
 
     Args:
         path: of the mapping.

@@ -1,4 +1,4 @@
-"""Refuses to continue a corpus with another revision or other weights than its log names."""
+"""Refuses to continue a corpus with another revision or other weights than those of its log."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from voicenym.errors import CorpusError
 from voicenym.pseudonym import FIRST_REVISION
 
 WRITTEN_BEFORE: Mapping[str, Any] = {"revision": FIRST_REVISION, "weights": ""}
-"""Revision of a line of the log that names none."""
+"""Revision of log lines without one."""
 
 
 def check_log(log: Path | None, stamp: Mapping[str, Any], replaced: Collection[Path] = ()) -> None:
-    """See that a run would give the speakers of a corpus the voices that they have in it.
+    """Checks that a run gives the speakers of a corpus the voices that its log records.
 
     Args:
-        log: of earlier runs; None or missing where there were none.
+        log: of earlier runs; None, or a missing file, without any.
         stamp: of this run: ``system``, ``key_check``, ``revision``, ``derivation``, ``weights``.
-        replaced: outputs that this run writes over.
+        replaced: outputs that this run overwrites.
 
     Raises:
         CorpusError: recordings there were made with the same key and system, and another revision,

@@ -1,9 +1,9 @@
-"""The lock of an output folder: one run at a time; the lock of a dead process is ignored.
+"""Lock of an output folder: one run at a time; the lock of a dead process is ignored.
 
-The lock is the system's (``flock``) on the file ``.voicenym.lock``, so that it goes with the
-processes that hold it, however they end; the file that a killed run leaves is taken over. Worker
+The lock is the system's (``flock``) on the file ``.voicenym.lock``: it ends with the processes that
+hold it, however they end, and the next run reuses the file that a killed run leaves. Worker
 processes share the lock of their run: a worker that outlives its killed run for a moment keeps the
-folder taken until it is gone.
+folder locked until it ends.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ except ImportError:  # Windows
 
 LOCK_NAME = ".voicenym.lock"
 PATIENCE = 60.0
-"""Seconds that a run waits for the workers of a dead one."""
+"""Seconds that a run waits for the workers of a dead run."""
 _PAUSE = 0.05
 
 
@@ -32,7 +32,7 @@ class RunLock:
     """The lock of a folder, held from :meth:`acquire` to :meth:`release`.
 
     Args:
-        folder: exists.
+        folder: an existing folder.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -40,10 +40,10 @@ class RunLock:
         self._file: int | None = None
 
     def acquire(self) -> None:
-        """Take the folder, for this process and the workers that will :meth:`share` the lock.
+        """Locks the folder for this process and the workers that will :meth:`share` the lock.
 
         Raises:
-            CorpusError: another run works there, or the lock cannot be made.
+            CorpusError: another run holds the lock, or the lock cannot be created.
         """
         if fcntl is None:
             return
@@ -60,7 +60,7 @@ class RunLock:
         self._say()
 
     def share(self) -> None:
-        """Hold the folder as a worker of the run that acquired it, until this process ends."""
+        """Holds the lock as a worker of the run that acquired it, until this process ends."""
         if fcntl is None:
             return
         with contextlib.suppress(OSError):
@@ -68,7 +68,7 @@ class RunLock:
             fcntl.flock(self._file, fcntl.LOCK_SH)
 
     def release(self) -> None:
-        """Give the folder back, and remove the lock's file."""
+        """Unlocks the folder, and removes the lock's file."""
         if self._file is None:
             return
         with contextlib.suppress(OSError):
@@ -118,7 +118,7 @@ class RunLock:
 
 
 def _lives(holder: dict[str, object]) -> bool:
-    """Whether the process that took the lock still runs, as far as is known."""
+    """Whether the process that acquired the lock still runs, as far as is known."""
     if not holder:
         return False
     if holder["host"] != socket.gethostname():

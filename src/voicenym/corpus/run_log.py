@@ -1,4 +1,4 @@
-"""The log of an output folder, ``voicenym.jsonl``: one JSON object per output."""
+"""Log of an output folder, ``voicenym.jsonl``: one JSON object per output."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ Line = dict[str, Any]
 
 
 class RunLog:
-    """Lines by output. A line is appended when its output is whole; the log is sorted at the end.
+    """Lines by output: each is appended when its output is complete; the end of a run sorts them.
 
-    A line that a killed run left half is ignored and goes with the next :meth:`settle`. A line is
-    written after its output has its name and is on the disk, so that the log never names an output
-    that is not there; a line that is lost costs a comparison (``corpus.runner``) and no output.
+    An incomplete line of a killed run is ignored, and the next :meth:`settle` removes it. A line is
+    written after its output has its name and is on the disk, so that the log never names a missing
+    output; a lost line costs a comparison (:mod:`voicenym.corpus.batch_runner`) and no output.
 
     Args:
         path: of the log.
@@ -30,7 +30,7 @@ class RunLog:
         self._file: int | None = None
 
     def read(self) -> None:
-        """Read what there is, the last line of an output counting.
+        """Reads the log; the last line of an output counts.
 
         Raises:
             CorpusError: the file cannot be read.
@@ -52,7 +52,7 @@ class RunLog:
                 self.lines[line["output"]] = line
 
     def append(self, line: Line) -> None:
-        """Add the line of ``line["output"]``, which replaces an earlier one.
+        """Appends the line of ``line["output"]``, which replaces an earlier one.
 
         Raises:
             CorpusError: it cannot be written.
@@ -70,10 +70,10 @@ class RunLog:
             raise self._failed(error) from None
 
     def settle(self) -> None:
-        """Write the log anew, one line for each output, by output, and at once or not at all.
+        """Rewrites the log atomically, one line for each output, sorted by output.
 
         Raises:
-            CorpusError: it cannot be written; then it is as it was.
+            CorpusError: it cannot be written; it then stays unchanged.
         """
         self.close()
         if not self.lines:

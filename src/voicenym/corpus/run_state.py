@@ -1,8 +1,8 @@
 """Run state of a batch: outputs that are done, that failed, and that are in progress.
 
-The runner reads and writes a :class:`RunState` and knows no file. :class:`LocalRunState` keeps the
-state in the output folder, for one run at a time on one machine; an engine with workers on several
-machines brings an implementation of its own.
+The runner accesses only a :class:`RunState`, and no file. :class:`LocalRunState` stores the state
+in the output folder, for one run at a time on one machine; an engine with workers on several
+machines has an implementation of its own.
 """
 
 from __future__ import annotations
@@ -18,24 +18,23 @@ from voicenym.corpus.run_log import Line, RunLog
 from voicenym.errors import CorpusError
 
 STAMP_DEFAULTS = {"revision": 1}
-"""Values that lines of earlier releases imply."""
+"""Values of fields that lines of earlier releases lack."""
 STAMP_OPTIONAL = ("weights",)
 
 
 class RunState(Protocol):
-    """The state of a batch; a context manager, within which the batch may be worked on.
+    """State of a batch; a context manager around the processing of the batch.
 
-    An output is named by its path below the output folder. Its line says what was made: the stamp
-    (system, revision, parameters, weights, derivation, whose voice, a check of the key),
-    ``sha256`` of the output, ``input_check`` (a tag by the key of the recording that it was made
-    of), or ``error`` where it failed.
+    An output is named by its path below the output folder. Its line holds the stamp (system,
+    revision, parameters, weights, derivation, checks of the speaker and of the key), ``sha256`` of
+    the output, ``input_check`` (a keyed tag of its recording), or ``error`` after a failure.
     """
 
     def __enter__(self) -> Self:
-        """Begin to work on the batch.
+        """Starts the processing of the batch.
 
         Raises:
-            CorpusError: another run works on it and cannot share it.
+            CorpusError: another run processes it and cannot share it.
         """
 
     def __exit__(
@@ -47,16 +46,16 @@ class RunState(Protocol):
 
     @property
     def lines(self) -> Mapping[str, Line]:
-        """Settled outputs of this run and earlier ones."""
+        """Lines of settled outputs of this run and earlier ones."""
 
     def claim(self, output: str, worker: str) -> bool:
-        """Say that ``worker`` makes this output now; false where another one does."""
+        """Assigns this output to ``worker``; False if another worker has it."""
 
     def worker(self, output: str) -> str | None:
-        """The worker that makes this output now."""
+        """Worker that has claimed this output."""
 
     def settle(self, line: Line) -> None:
-        """Say that ``line["output"]`` is done, or that it failed, and give it free.
+        """Records that ``line["output"]`` is done or failed, and ends its claim.
 
         Raises:
             CorpusError: it cannot be recorded.
@@ -64,13 +63,13 @@ class RunState(Protocol):
 
 
 class LocalRunState:
-    """State in files: the log holds settled outputs, a lock excludes other runs.
+    """State in files: the log holds settled outputs, and a lock excludes other runs.
 
-    Claims are those of this process's run, the only one there is: they live in memory, and are
-    gone with it. Without a log, nothing is kept.
+    Claims are stored in memory, because this process's run is the only one. Without a log, nothing
+    is stored.
 
     Args:
-        log: path of the log, in the output folder; None where there is no such folder.
+        log: path of the log, in the output folder; None without such a folder.
     """
 
     def __init__(self, log: Path | None) -> None:
@@ -128,13 +127,13 @@ class LocalRunState:
 
 
 def join(log: Path | None) -> None:
-    """Take part, as a worker process, in the run that this process's parent began."""
+    """Joins, as a worker process, the run of this process's parent."""
     if log is not None:
         RunLock(log.parent).share()
 
 
 def same_stamp(line: Mapping[str, Any], stamp: Mapping[str, Any]) -> bool:
-    """Whether a line's output was made as a job with this stamp makes it."""
+    """Whether a line's output was made with this stamp."""
     names = {*stamp, *STAMP_OPTIONAL}
     return all(
         line.get(name, STAMP_DEFAULTS.get(name)) == stamp.get(name, STAMP_DEFAULTS.get(name))
@@ -143,5 +142,5 @@ def same_stamp(line: Mapping[str, Any], stamp: Mapping[str, Any]) -> bool:
 
 
 def output_name(target: Path, log: Path | None) -> str:
-    """The name of an output in the state: its path below the folder of the log."""
+    """Name of an output in the state: its path below the folder of the log."""
     return str(target) if log is None else os.path.relpath(target, log.parent)

@@ -31,9 +31,9 @@ from voicenym.corpus.segment_similarity import (
 )
 
 COMPARED_RATE = 8_000
-"""Sound is folded to this rate or a little more: pitch and the first formants lie below 4 kHz."""
+"""Sample rate of the comparison, or slightly more: pitch and the first formants lie below 4 kHz."""
 MOST_FOLDED = 64
-"""Samples that are folded to one at most: rates that no microphone has are not worth a filter."""
+"""Largest decimation factor, which covers the rates of microphones."""
 WINDOW_SECONDS = 0.032
 SECTION = 8 * SEGMENT
 """Frames that are compared together."""
@@ -46,14 +46,14 @@ PROMISING = 0.15
 
 
 class SignalSimilarity:
-    """Compares an output with its input while both pass by, in bounded memory.
+    """Compares an output with its input block by block, in bounded memory.
 
     Args:
         rate: in Hz, of both.
         channels: of both.
         tempo: length of the output over that of the input.
-        promising: distance at the section's lag up to which a segment is looked at closely, with a
-            lag of its own; infinity for all.
+        promising: distance at the section's lag up to which a segment gets a lag of its own;
+            infinity for all.
         other: distance at that lag up to which its waveform is compared; infinity for all.
 
     Attributes:
@@ -95,7 +95,7 @@ class SignalSimilarity:
     def finish(self) -> None:
         """Compare the remaining samples."""
         if 0 < self._input.length < FEWEST_FRAMES * self._window:
-            # silence behind, so that a recording of no segment is one
+            # silence at the end, so that a recording shorter than a segment has one
             self._input.length = FEWEST_FRAMES * self._window
         self._section(self._input.length // self._window)
 
@@ -107,7 +107,7 @@ class SignalSimilarity:
             self._output.drop(round(size * self._tempo))
 
     def _span(self, frames: int) -> int:
-        """Samples of the output that so many frames of the input are compared with."""
+        """Number of output samples that correspond to a number of input frames."""
         return round(frames * self._window * self._tempo) + 2 * self._ahead + self._window
 
     def _section(self, frames: int) -> None:

@@ -20,12 +20,12 @@ from voicenym.errors import AudioError
 from voicenym.pseudonym import Pseudonym
 
 SHORTEST_SECONDS = 0.020
-"""One analysis window; a shorter recording holds no speech to anonymize."""
+"""Duration of one analysis window; a shorter recording holds no speech to anonymize."""
 FULL_SCALE = 0.999
 MOST_CLIPPED = 0.10
 """Share of samples at full scale above which a recording is refused."""
 SOME_CLIPPED = 0.001
-"""Share of samples at full scale above which there is a warning."""
+"""Share of samples at full scale above which a warning is given."""
 HASH_BYTES = 1 << 20
 HOUR = 3600
 MOST_SAMPLES = 1 << 25
@@ -43,7 +43,7 @@ class Result:
         duration: in seconds.
         rate: sample rate in Hz.
         channels: number of channels.
-        sha256: of the output file, in hex; ``None`` where the output is a stream.
+        sha256: of the output file, in hex; ``None`` for a stream.
         warnings: for the user, each a sentence.
     """
 
@@ -84,7 +84,7 @@ def sha256_of(path: str | os.PathLike[str]) -> str:
 
 
 def same_file(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:
-    """Whether two names are one file, through links too."""
+    """Whether two paths are the same file, also through links."""
     try:
         return os.path.samefile(one, other)
     except OSError:
@@ -102,11 +102,11 @@ def anonymize_file(
     lenient: bool = False,
     progress: Progress | None = None,
 ) -> Result:
-    """Anonymize one recording into a file that appears only when it is whole.
+    """Anonymizes one recording into a file that appears only when it is complete.
 
     Args:
         system: the anonymizer.
-        pseudonym: whose voice to give.
+        pseudonym: of the new voice.
         source: a path, or a binary file that can be read from its start again.
         target: a path, or a binary file.
         name: of the source in messages; default: its path, or "standard input".
@@ -115,8 +115,8 @@ def anonymize_file(
         progress: called with the seconds done after each block.
 
     Raises:
-        AudioError: whatever is wrong with the recording or its target, or an output that is nearly
-            its input; nothing is written then.
+        AudioError: a faulty recording or target, or an output that is nearly its input; nothing is
+            written then.
     """
     name = name or _name(source)
     if isinstance(target, (str, os.PathLike)):
@@ -169,7 +169,7 @@ def anonymize_file(
 
 
 def _again(source: Source) -> str | os.PathLike[str] | BinaryIO:
-    """The source with a place in it of its own, for who reads it beside another."""
+    """The source opened again, with a read position of its own."""
     if isinstance(source, (str, os.PathLike)):
         return source
     if isinstance(source, io.BytesIO):
@@ -182,7 +182,7 @@ def _again(source: Source) -> str | os.PathLike[str] | BinaryIO:
 
 
 def _block_size(rate: int, channels: int) -> int:
-    """Samples per channel of a block; fewer where very many or very fast channels fill memory."""
+    """Samples per channel of a block; fewer for very many channels or very high rates."""
     return max(1, min(round(BLOCK_SECONDS * rate), MOST_SAMPLES // channels))
 
 
@@ -219,7 +219,7 @@ def _changed(name: str, reader: Reader, writer: Writer, frames: int) -> tuple[st
     """Properties of the recording's format that the output could not keep."""
     before, after = reader.format, writer.format
     changes = []
-    # another container was asked for, and brings its codec
+    # another container has its own default codec
     if before.container == after.container and before.codec != after.codec:
         changes.append(f"{before.codec} as {after.codec}")
     if writer.stored_rate != writer.rate:
@@ -236,7 +236,7 @@ def _changed(name: str, reader: Reader, writer: Writer, frames: int) -> tuple[st
 
 
 def _verdict(name: str, level: _Level, rate: int, lenient: bool) -> tuple[str, ...]:
-    """Warnings, or an :class:`AudioError` for what cannot sensibly be anonymized."""
+    """Warnings about a recording, or an :class:`AudioError` if it is unfit for anonymization."""
     problems = []
     if level.frames < SHORTEST_SECONDS * rate:
         problems.append(

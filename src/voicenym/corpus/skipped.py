@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from voicenym.corpus.worker_pool import Death
 
 WHOLE_RUN = (DependencyError, KeyFileError, UnknownSystemError, WeightsError)
-"""Errors that concern no single recording: they end a run."""
+"""Errors that concern the whole run and end it."""
 MOST_LISTED = 20
-"""Entries that a list in a terminal shows."""
+"""Most entries of a list in a terminal."""
 
 
 @dataclass(frozen=True)
@@ -33,8 +33,8 @@ class Omission:
 
     Args:
         name: of the recording within its corpus.
-        reason: why, in a sentence.
-        step: what failed on it, such as a system's name; empty where it could not be read.
+        reason: in a sentence.
+        step: that failed on it, such as a system's name; empty if it could not be read.
     """
 
     name: str
@@ -52,7 +52,7 @@ class LeftOut:
 
     Args:
         fail_fast: raise at the first failure instead.
-        say: called with each one as it is found.
+        say: called with each one when it is found.
 
     Example:
         >>> left = LeftOut()
@@ -68,10 +68,10 @@ class LeftOut:
         self._found: dict[tuple[str, str], Omission] = {}
 
     def add(self, name: str, reason: str, step: str = "") -> None:
-        """Take note of a recording.
+        """Records that a recording is left out.
 
         Raises:
-            AudioError: where the first failure ends the run.
+            AudioError: the first failure, if it ends the run.
         """
         omission = Omission(name, reason, step)
         if self.fail_fast:
@@ -102,7 +102,9 @@ class LeftOut:
 
     @contextmanager
     def explaining(self) -> Iterator[None]:
-        """Errors about a corpus say what was left out of it: too little may be left of it."""
+        """Context in which errors about a corpus also list the recordings that were left out of
+        it.
+        """
         try:
             yield
         except VoicenymError as error:
@@ -112,19 +114,19 @@ class LeftOut:
 
 
 STRICT: LeftOut = LeftOut(fail_fast=True)
-"""Leaves nothing out: the first failure is raised."""
+"""A collector that leaves nothing out: the first failure is raised."""
 
 
 def reason(error: Exception | Death, name: str) -> str:
-    """Why a recording is left out.
+    """Reason for leaving a recording out.
 
     Args:
-        error: that was raised while it was read or worked on; or the death of the process that
-            worked on it alone.
+        error: that was raised while it was read or processed; or the death of the process that
+            processed it alone.
         name: of the recording.
 
     Raises:
-        VoicenymError: the error itself, where it concerns the whole run.
+        VoicenymError: the error itself, if it concerns the whole run.
     """
     from voicenym.corpus.worker_pool import Death
 
@@ -143,6 +145,6 @@ def reason(error: Exception | Death, name: str) -> str:
 
 
 def nothing_left(count: int, reasons: Mapping[str, str]) -> CorpusError:
-    """The error where all of several recordings failed."""
+    """Error for the case that all of several recordings failed."""
     name, why = next(iter(reasons.items()))
     return CorpusError(f"none of the {count} recordings can be used; the first, {name}: {why}")

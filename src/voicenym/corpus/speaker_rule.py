@@ -1,14 +1,14 @@
-"""The rule that names the speaker of a recording in a folder or on the command line.
+"""Rule that names the speaker of a recording in a folder or on the command line.
 
-1. The first folder below the root that was given is the speaker, however deep the recording lies:
-   ``anna/session1/a.wav`` is by ``anna``, and so are LibriSpeech's ``speaker/chapter/utterance``.
-2. A recording that lies in no such folder, because it is directly in the root or was named on the
-   command line, is by a person of its own. That person is named by the SHA-256 of the file: the
-   same file has the same voice under the same key wherever it lies, and two different files never
-   share one.
-3. Where the folders can be read in two ways, :func:`by_folders` refuses to choose.
+1. The first folder below the given root names the speaker, at any depth of the recording:
+   ``anna`` speaks in ``anna/session1/a.wav``, and LibriSpeech's ``speaker/chapter/utterance``
+   follows the same rule.
+2. A recording in no such folder, directly in the root or on the command line, is a speaker of its
+   own, named by the SHA-256 of the file: the same file has the same voice under the same key
+   anywhere, and two different files never share a voice.
+3. If the folders can be read in two ways, :func:`by_folders` raises an error.
 
-Rule 1 of earlier versions took the folder that a file lies in; ``parent`` asks for it by name.
+Rule 1 of earlier versions used the folder that holds the file; ``parent`` selects it.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from voicenym.pseudonym import Key
 RULE = 2
 """Version of the rule above; the log of a run records it."""
 OWN = "file/sha256:"
-"""Begins the name of a person known by one file; no folder's name can hold a ``/``."""
+"""Prefix of the name of a speaker known by one file; no folder's name can contain a ``/``."""
 Level = int | Literal["parent"] | None
 CURE = "Say which, or give --speaker NAME if all is one person"
 MOST_LEVELS = 4
 """Levels of folders that a message lists."""
 _READ = 1 << 20
 
-# Folders that part a corpus, or hold a kind of file, a place or a time: no people's names.
+# Names of folders for parts of a corpus, kinds of files, places or times, not for people.
 _PARTS = (
     r"train(ing)?|dev(el|elopment)?|test(ing|s)?|eval(uation)?|val(id(ation|ated)?)?|invalidated"
     r"|enrol(l|ls|ment)?|trials?"
@@ -71,9 +71,9 @@ def level_of(text: str | None) -> Level:
 
 
 def own(path: Path) -> str:
-    """The name of a person known by this file alone: the same for the same bytes, anywhere.
+    """Name of a speaker known by this file alone: the same for the same bytes, anywhere.
 
-    A file that cannot be read gets a name of its place; it fails when its turn comes.
+    A file that cannot be read gets a name from its path; its anonymization fails later.
     """
     try:
         if not stat.S_ISREG(path.stat().st_mode):
@@ -93,12 +93,12 @@ def own_of(data: bytes) -> str:
 
 
 def is_own(speaker: str) -> bool:
-    """Whether this names a person known by one file."""
+    """Whether a name is that of a speaker known by one file."""
     return speaker.startswith("file/")
 
 
 def by_parent(path: Path) -> str:
-    """Rule 1: the name of the folder that a file lies in."""
+    """Rule 1: the name of the folder that holds the file."""
     return path.resolve().parent.name
 
 
@@ -110,18 +110,19 @@ def by_folders(
     alone: bool = True,
     cure: str = CURE,
 ) -> list[str | None]:
-    """The folder that names the speaker of each recording, None for a person of its own.
+    """Folder that names the speaker of each recording; None for a speaker of its own.
 
     Args:
-        root: that was given, for messages.
+        root: given by the user, for messages.
         inner: paths of the recordings below it.
-        level: which folder names the speaker, counted from the root: 1 is the first below it, 0
-            none; a recording that lies in fewer folders is by a person of its own. None: the rule.
-        alone: whether each file may be a person of its own, where folders name nobody.
-        cure: what to do where two readings are possible, for the message.
+        level: number of the folder that names the speaker, counted from the root: 1 is the first
+            below it, 0 none; a recording in fewer folders is a speaker of its own. None applies the
+            rule.
+        alone: whether each file may be a speaker of its own if no folder names one.
+        cure: advice for ambiguous folders, for the message.
 
     Raises:
-        CorpusError: two readings are possible, or no recording lies so deep.
+        CorpusError: the folders are ambiguous, or no recording lies so deep.
     """
     if level is None:
         why = _two_readings(inner)
@@ -142,7 +143,7 @@ def _at(path: PurePath, level: int) -> str | None:
 
 
 def _two_readings(inner: Sequence[PurePath]) -> str | None:
-    """Reason why the folders do not determine the speakers; None where they do."""
+    """Reason why the folders do not determine the speakers; None if they do."""
     depths = {len(path.parts) - 1 for path in inner}
     if depths <= {0}:
         return None
@@ -172,7 +173,9 @@ def _two_readings(inner: Sequence[PurePath]) -> str | None:
 
 
 def _begins(name: str, folder: str) -> bool:
-    """``p225_001.wav`` begins with ``p225``, ``anna.wav`` not with ``a``."""
+    """Whether a name begins with a word: ``p225_001.wav`` with ``p225``, but ``anna.wav`` not with
+    ``a``.
+    """
     return name.startswith(folder) and not name[len(folder)].isalnum()
 
 
@@ -199,11 +202,12 @@ def _question(root: Path, inner: Sequence[PurePath], why: str, alone: bool, cure
 
 
 def voice_check(key: Key, speaker: str, output: str) -> str:
-    """Tag of a speaker in a log: only the key's holder can compute it, and no two lines agree.
+    """Tag of a speaker in a log, which only the key's holder can compute, and different in every
+    line.
 
     Args:
         key: of the run.
-        speaker: whose voice was given.
+        speaker: of the voice.
         output: as the log names it.
     """
     return key.tag("speaker check", f"{speaker}\0{output}")[:16]
@@ -215,17 +219,17 @@ def agree(
     lines: Mapping[str, Mapping[str, Any]],
     there: Iterable[str],
 ) -> None:
-    """Refuse to give anybody another voice than an earlier run of the same key did.
+    """Refuses to give a speaker another voice than an earlier run under the same key.
 
     Args:
         key: of this run.
-        people: speaker, and speaker by rule 1 where that is another one or empty, by output.
+        people: by output, the speaker, and the speaker by rule 1 if it differs or is empty.
         lines: the log's lines, by output.
-        there: outputs of the log that exist.
+        there: existing outputs of the log.
 
     Raises:
-        CorpusError: an output was made for another speaker, or by rule 1, and this run would read
-            the folders otherwise.
+        CorpusError: an output was made for another speaker, or by rule 1, and this run assigns
+            another speaker.
     """
     check = key.tag("key check")[:16]
     changed = next((o for o, (speaker, old) in people.items() if old not in ("", speaker)), None)

@@ -1,4 +1,4 @@
-"""A telephone line as a step: every recording of an evaluation passes it, originals too."""
+"""Telephone line as a transform step that all recordings of an evaluation pass, also originals."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from voicenym.errors import VoicenymError
 class TelephoneLine:
     """Resamples to 8 kHz, encodes and decodes by a telephone codec, and resamples to 16 kHz.
 
-    Nothing above 4 kHz is left. What a handset cuts off below 300 Hz stays, and no packet is lost:
-    a real line transmits less.
+    The band above 4 kHz is lost. Handsets, which cut below 300 Hz, and packet loss are not
+    simulated: a real line transmits less.
 
     Args:
         codec: name in :data:`voicenym.audio.telephone_codecs.CODECS`.

@@ -12,14 +12,14 @@ CONSTANT = 946_684_800
 
 
 def level(paths: Iterable[Path]) -> None:
-    """Set times of modification and access to the constant; missing files are ignored."""
+    """Sets times of modification and access to the constant; missing files are ignored."""
     for path in paths:
         with contextlib.suppress(OSError):
             os.utime(path, (CONSTANT, CONSTANT), follow_symlinks=False)
 
 
 def folders_of(outputs: Iterable[Path], root: Path) -> set[Path]:
-    """The folders that hold outputs, up to ``root`` and with it."""
+    """Folders that hold outputs, up to and including ``root``."""
     found = {root}
     for output in outputs:
         for folder in output.parents:

@@ -28,7 +28,7 @@ NO_SEX = "the sex of {} is unknown; say it in the manifest (column sex) or in sp
 DRAWS = 64
 """Pseudonyms among which a voice of the speaker's sex is searched."""
 File = Path | Recording
-"""An anonymized file, or a part of one as a recording."""
+"""An anonymized file, or a recording that is a part of one."""
 
 
 class Step(Protocol):
@@ -185,7 +185,7 @@ class OtherFiles:
 
 @dataclass(frozen=True)
 class Transform:
-    """A sequence of steps; the empty one leaves recordings as they are.
+    """A sequence of steps; the empty one leaves recordings unchanged.
 
     Args:
         steps: in order.

@@ -1,7 +1,7 @@
-"""A pool of worker processes; when one dies, its task is reported and the others continue.
+"""Pool of worker processes; when one dies, its task is reported and the others continue.
 
-Each process holds one task at a time. Where one dies, its task is named, another process takes its
-place, and the tasks of the others are not touched.
+Each process holds one task at a time. If a process dies, the pool reports its task and starts
+another process; the tasks of the other processes are not affected.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ T = TypeVar("T")
 A = TypeVar("A")
 
 AHEAD = 8
-"""Answers for each worker that wait for an earlier one at most."""
+"""Most answers per worker that wait for an earlier answer."""
 
 
 @dataclass(frozen=True)
 class Death:
-    """In place of an answer: the worker process ended while it held the task.
+    """Result of a task whose worker process died, in place of its answer.
 
     Args:
-        exitcode: as ``multiprocessing`` has it: negative numbers are signals.
+        exitcode: as in ``multiprocessing``: negative numbers are signals.
     """
 
     exitcode: int | None
 
     @property
     def killed(self) -> bool:
-        """Whether it was killed from outside, as a system does that runs out of memory."""
+        """Whether a signal from outside killed it, as when the system runs out of memory."""
         return self.exitcode == -getattr(signal, "SIGKILL", 9)
 
     def __str__(self) -> str:
@@ -54,14 +54,14 @@ class Death:
 
 
 class Pool(Generic[T, A]):
-    """Worker processes, which stay from one call to the next; a context manager.
+    """Worker processes that persist between calls; a context manager.
 
     Processes are started when there are tasks for them. Tasks, answers and exceptions are pickled.
-    One iteration over answers goes on at a time: a new one ends an earlier one that was left.
+    Only one iteration over answers is active at a time: a new one ends an unfinished earlier one.
 
     Args:
-        workers: processes at most.
-        prepare: called in each process at its start, gives the function that does a task there.
+        workers: largest number of processes.
+        prepare: called in each process at its start; returns the function that processes a task.
         arguments: of ``prepare``.
     """
 
@@ -76,11 +76,11 @@ class Pool(Generic[T, A]):
 
     @classmethod
     def of(cls, function: Callable[[T], A], workers: int) -> Pool[T, A]:
-        """A pool that computes: torch has one thread in each process.
+        """Pool for computations: torch has one thread in each process.
 
         Args:
-            function: does a task; of a module, which workers import.
-            workers: processes at most.
+            function: processes a task; from a module that workers import.
+            workers: largest number of processes.
         """
         return cls(workers, single_threaded, function)
 
@@ -91,7 +91,7 @@ class Pool(Generic[T, A]):
         self.close()
 
     def close(self) -> None:
-        """End the processes; they remove their temporary files. The next tasks start others."""
+        """Ends the processes, which remove their temporary files; the next tasks start new ones."""
         workers, self._workers = self._workers, []
         for worker in workers:
             worker.terminate()
@@ -99,12 +99,12 @@ class Pool(Generic[T, A]):
             worker.end()
 
     def answers(self, tasks: Iterable[T]) -> Iterator[tuple[T, A | Death]]:
-        """Tasks with their answers, as they are ready.
+        """Tasks with their answers, in the order of completion.
 
         A task whose process dies is not tried again.
 
         Args:
-            tasks: drawn when there is a process for them.
+            tasks: consumed when a process is free.
 
         Raises:
             VoicenymError: processes die before they begin a task.
@@ -124,13 +124,13 @@ class Pool(Generic[T, A]):
     def in_order(self, tasks: Iterable[T]) -> Iterator[A | Death]:
         """Answers in the order of the tasks; some for each worker are computed ahead.
 
-        A task whose process dies is tried once more, while no other process of the pool exists: it
-        may have been the others that took the memory. Where that process dies too, its death is the
+        A task whose process dies is tried once more, while no other process of the pool exists,
+        because the others may have used up the memory. If that process dies too, its death is the
         answer.
 
         Args:
-            tasks: drawn when there is a process for them, and fewer than :data:`AHEAD` answers for
-                each worker wait.
+            tasks: consumed when a process is free and fewer than :data:`AHEAD` answers for each
+                worker wait.
 
         Raises:
             VoicenymError: processes die before they begin a task.
@@ -173,7 +173,9 @@ class Pool(Generic[T, A]):
 
     @contextmanager
     def _new_iteration(self) -> Iterator[object]:
-        """An iteration over answers; where it ends before its tasks do, so do the processes."""
+        """Context of an iteration over answers; if it ends before its tasks, the processes end
+        too.
+        """
         if self._busy():
             self.close()
         self._losses = 0
@@ -191,7 +193,9 @@ class Pool(Generic[T, A]):
         return self._count - self._busy()
 
     def _alone(self, iteration: object, number: int, task: T) -> A | Death:
-        """The answer of a task while no other process of the pool exists; none is busy now."""
+        """Answer of a task while no other process of the pool exists; all processes must be
+        idle.
+        """
         self.close()
         waiting = deque([(number, task)])
         while True:
@@ -200,7 +204,7 @@ class Pool(Generic[T, A]):
                 return answer
 
     def _assign(self, waiting: deque[tuple[int, T]]) -> None:
-        """Give tasks to idle workers, and start workers where there are more tasks."""
+        """Assigns tasks to idle workers, and starts workers for further tasks."""
         for worker in self._workers:
             if waiting and worker.ready and worker.task is None:
                 worker.assign(*waiting.popleft())
@@ -211,11 +215,11 @@ class Pool(Generic[T, A]):
     def _messages(
         self, iteration: object, waiting: deque[tuple[int, T]]
     ) -> Iterator[tuple[int, T, A | Death]]:
-        """Wait for messages: tasks that have their answers, with their numbers.
+        """Waits for messages; returns finished tasks, their numbers and answers.
 
         Args:
-            iteration: that asks.
-            waiting: tasks; one that a process died before it began is put back.
+            iteration: the active one.
+            waiting: tasks; a task whose process died before its start is put back.
         """
         if iteration is not self._iteration:
             raise RuntimeError("the pool works on the tasks of a later iteration")
@@ -247,7 +251,7 @@ class Pool(Generic[T, A]):
     def _remove(
         self, worker: WorkerProcess[T], waiting: deque[tuple[int, T]]
     ) -> Iterator[tuple[int, T, A | Death]]:
-        """Answer the task of a dead process, or queue it again if it had not started."""
+        """Answers the task of a dead process, or queues it again if it had not started."""
         self._workers.remove(worker)
         death = Death(worker.join())
         if worker.task is not None and worker.started:

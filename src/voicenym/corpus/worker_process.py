@@ -1,7 +1,7 @@
-"""A worker process: its handle in the parent, and its main loop.
+"""Worker process: its handle in the parent, and its main loop.
 
-It holds one task at a time, which it is sent over a pipe. A process that dies closes its end of the
-pipe, so that its parent knows which task it held. A worker ends with its parent, however that ends.
+The parent sends one task at a time over a pipe. A process that dies closes its end of the pipe, so
+that the parent knows which task it held. A worker ends with its parent, however the parent ends.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ T = TypeVar("T")
 A = TypeVar("A")
 
 GRACE = 5.0
-"""Seconds that a worker has to clean up after a request to end, before it is killed."""
+"""Seconds for a worker to clean up after a request to end, before it is killed."""
 READY, STARTED, DONE, FAILED = "ready", "started", "done", "failed"
-"""Messages of a worker: it can take tasks; it starts one; its answer; an exception instead."""
+"""Messages of a worker: ready for tasks; task started; answer; exception instead of an answer."""
 
 
 class WorkerProcess(Generic[T]):
-    """A worker process, as its parent sees it.
+    """Handle of a worker process in its parent.
 
     Args:
-        prepare: called in the process, gives the function that does a task there.
+        prepare: called in the process; returns the function that processes a task.
         arguments: of ``prepare``.
 
     Attributes:
         connection: the parent's end of the pipe.
-        ready: whether the process can take tasks.
+        ready: whether the process accepts tasks.
         started: whether it has started its task.
-        task: what it holds, with its number; None while it is idle.
+        task: its current task with its number; None while it is idle.
     """
 
     def __init__(self, prepare: Callable[..., Callable[[T], Any]], arguments: Any) -> None:
@@ -56,23 +56,23 @@ class WorkerProcess(Generic[T]):
         self.task: tuple[int, T] | None = None
 
     def assign(self, number: int, task: T) -> None:
-        """Send a task; where the process is dead, the next message is the end of the pipe."""
+        """Sends a task; if the process is dead, the next message is the end of the pipe."""
         self.task, self.started = (number, task), False
         with contextlib.suppress(OSError):
             self.connection.send(task)
 
     def join(self) -> int | None:
-        """Wait for a process that is ending; its exit status, negative for a signal."""
+        """Waits for a process that is ending; returns its exit status, negative for a signal."""
         self.connection.close()
         self._process.join()
         return self._process.exitcode
 
     def terminate(self) -> None:
-        """Ask the process to end; it removes its temporary files."""
+        """Asks the process to end; it removes its temporary files."""
         self._process.terminate()
 
     def end(self) -> None:
-        """Wait for a process that was asked to end; kill it if it does not."""
+        """Waits for a process that was asked to end; kills it after a timeout."""
         self._process.join(GRACE)
         if self._process.is_alive():
             self._process.kill()
@@ -80,10 +80,10 @@ class WorkerProcess(Generic[T]):
 
 
 def single_threaded(function: Callable[[T], A]) -> Callable[[T], A]:
-    """Prepare a worker that computes: torch has one thread in it, as there are several workers.
+    """Prepares a worker for computations: torch has one thread, because there are several workers.
 
     Args:
-        function: does a task.
+        function: processes a task.
     """
     import torch
 
@@ -92,7 +92,7 @@ def single_threaded(function: Callable[[T], A]) -> Callable[[T], A]:
 
 
 def _serve(connection: Connection, prepare: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
-    """Main loop of a worker process: task after task, until its parent closes the pipe."""
+    """Main loop of a worker process: processes tasks until its parent closes the pipe."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's affair
     signal.signal(signal.SIGTERM, _exit_on_signal)  # unwinds, so that temporary files are removed
     inbox: SimpleQueue[bytes | None] = SimpleQueue()
@@ -115,7 +115,7 @@ def _serve(connection: Connection, prepare: Callable[..., Any], arguments: tuple
 def _receive(
     connection: Connection, inbox: SimpleQueue[bytes | None], busy: threading.Event
 ) -> None:
-    """Take tasks, as they were pickled; where the parent dies during one, end the process."""
+    """Receives pickled tasks; ends the process if the parent dies during a task."""
     while True:
         try:
             task = connection.recv_bytes()
@@ -131,7 +131,7 @@ def _receive(
 
 
 def _answer(function: Callable[[Any], Any], task: bytes) -> memoryview:
-    """The message about a task, pickled: its answer, or the exception in its place."""
+    """Pickled message about a task: its answer, or an exception."""
     try:
         return ForkingPickler.dumps((DONE, function(ForkingPickler.loads(task))))
     except Exception as error:
@@ -139,7 +139,7 @@ def _answer(function: Callable[[Any], Any], task: bytes) -> memoryview:
 
 
 def _portable(error: Exception) -> Exception:
-    """The exception, or one with its words where it cannot be pickled; a defect has a traceback."""
+    """The exception, or one with its message if it cannot be pickled; a defect has a traceback."""
     trace = "".join(traceback.format_exception(error)).rstrip()
     try:
         ForkingPickler.loads(ForkingPickler.dumps(error))
