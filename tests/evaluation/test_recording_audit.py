@@ -76,7 +76,7 @@ def test_ratios_in_words():
 def test_a_verifier_whose_scores_have_no_known_meaning_is_refused(write):
     ear = Ear()
     ear.calibration = (float("nan"), 0.0)
-    with pytest.raises(VoicenymError, match=r"ear: what its scores mean is unknown.*--pool"):
+    with pytest.raises(VoicenymError, match=r"ear: its scores are not calibrated.*--pool"):
         audit(write("a.wav", 0.1), write("b.wav", 0.1), [ear])
 
 

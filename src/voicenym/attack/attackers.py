@@ -241,8 +241,8 @@ class LazyInformed(Comparing):
 class KeyHolder(Comparing):
     """Enrolment of each speaker protected with the user's key and this speaker's own voice.
 
-    This is the link that the key is meant to keep: it includes what the voices themselves tell
-    apart. V-Cloak's A3 with the key gives all models the trial's voice instead
+    This link is the purpose of a key: it includes the differences between the pseudo-voices.
+    V-Cloak's A3 with the key gives all models the trial's voice instead
     (:class:`voicenym.attack.key_holder_per_trial.KeyHolderPerTrial`).
     """
 

@@ -167,7 +167,7 @@ class SemiInformedWords(ChannelAttacker):
     name = "semi-informed (words trained)"
     knows = (
         "knows the system, not the key; transcribes protected speech of its enrolment and of other "
-        "people, and compares which words and phones are said and how often"
+        "people, and compares the frequencies of words and phones"
     )
     own_verifier = "words and phones of anonymized speech"
     channel = "words"

@@ -1,9 +1,9 @@
-"""Any container in, any container out; metadata never travels; half-written files have no name.
+"""Reading and writing of audio in any container, without metadata, atomically.
 
 >>> from voicenym.audio import open_reader, open_writer
 
 :func:`read` and :func:`write` hold a recording in memory; :func:`open_reader` and
-:func:`open_writer` go through it block by block. What opens files is imported when first used.
+:func:`open_writer` process it block by block. Readers and writers are imported when first used.
 """
 
 from __future__ import annotations

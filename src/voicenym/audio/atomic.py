@@ -36,7 +36,7 @@ def _umask() -> int:
 
 
 def write_failed(name: str, error: BaseException) -> AudioError:
-    """Say in a user's words why writing failed."""
+    """Error for a failed write, with a message for the user."""
     code = getattr(error, "errno", None)
     if code in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
         return AudioError(f"{name}: the disk is full; free some space and run again")
@@ -84,7 +84,7 @@ class AtomicFile:
             os.close(held)  # swept before it was locked
 
     def check(self) -> None:
-        """Refuse a name that is taken."""
+        """Refuses an existing name."""
         if self.path.is_dir():
             raise AudioError(f"{self.path}: is a folder; name a file to write")
         if not self.overwrite and os.path.lexists(self.path):
@@ -94,7 +94,7 @@ class AtomicFile:
         return AudioError(f"{self.path}: exists already; choose another name or allow overwriting")
 
     def commit(self) -> None:
-        """Bring the data to the disk, then give the file its name."""
+        """Flushes the data to the disk, then renames the file."""
         self.check()
         try:
             with open(self.temporary, "rb+") as file:
@@ -114,7 +114,9 @@ class AtomicFile:
                 os.close(folder)
 
     def _name(self) -> None:
-        """Rename; where nothing may be replaced, also nothing that appeared this very moment."""
+        """Renames the file; without permission to replace, not even a file that appeared in the
+        meantime.
+        """
         if self.overwrite:
             os.replace(self.temporary, self.path)
             return
@@ -141,11 +143,10 @@ class AtomicFile:
 
 @contextmanager
 def temporary_folder(beside: Path) -> Iterator[Path]:
-    """A folder in ``beside`` that is removed with its content; :func:`sweep` knows it as a
-    temporary.
+    """A temporary folder in ``beside``, removed with its content; :func:`sweep` recognises it.
 
     Raises:
-        OSError: it cannot be made.
+        OSError: it cannot be created.
     """
     folder = beside / _temporary_name()
     folder.mkdir(mode=0o700)
@@ -163,7 +164,7 @@ def temporary_folder(beside: Path) -> Iterator[Path]:
 
 
 def sweep(folder: Path) -> None:
-    """Remove the temporary files and folders that dead processes left in ``folder``.
+    """Removes the temporary files and folders of dead processes in ``folder``.
 
     Files of living processes stay, and so do files whose process is unknown.
     """

@@ -31,7 +31,7 @@ _MOST_OPUS = 256_000
 
 
 def _skip_samples() -> Any:
-    """Side data of the kind that says what to discard; PyAV makes none, an encoder does."""
+    """Side data of the kind that marks padding; PyAV cannot create it, so an encoder does."""
     context: Any = av.CodecContext.create("libopus", "w")
     context.rate, context.layout, context.format = 48_000, "mono", "flt"
     silence = np.zeros((1, 100), np.float32)
@@ -42,7 +42,7 @@ def _skip_samples() -> Any:
 
 
 def discard(packet: Any, tail: int) -> None:
-    """Mark the last ``tail`` samples of a packet as padding; what its head skips stays."""
+    """Marks the last ``tail`` samples of a packet as padding; the padding at its start stays."""
     head = 0
     first = packet.get_sidedata("skip_samples")
     if first.buffer_size >= 10:
@@ -53,7 +53,7 @@ def discard(packet: Any, tail: int) -> None:
 
 
 class AvSink:
-    """One encoder, one muxer.
+    """Sink with one encoder and one muxer.
 
     Rates that the codec does not have (44.1 kHz in Opus) are resampled to the next higher one
     that it has. Lengths: mp4 and mov carry priming and padding in the edit list, mp3 in the LAME
@@ -114,11 +114,11 @@ class AvSink:
 
     @property
     def stored_rate(self) -> int:
-        """The rate that is stored, in Hz."""
+        """Stored rate, in Hz."""
         return self._encoder_rate
 
     def surplus(self, frames: int) -> int:
-        """Samples of silence that follow ``frames`` samples, since ADTS cannot say its length."""
+        """Samples of silence after ``frames`` samples, because ADTS cannot store its length."""
         return -frames % _AAC_FRAME if self._format.container == "adts" else 0
 
     def _nearest_rate(self, rate: int) -> int:
@@ -212,7 +212,7 @@ class AvSink:
         return np.ascontiguousarray(samples.T).reshape(1, -1)
 
     def _write_packets(self, packets: list[Any]) -> None:
-        """Mux all packets but the last two, which have to be marked where they are the end."""
+        """Muxes all packets but the last two, which must be marked at the end of the recording."""
         if packets and not self._held and not self._muxed:
             self._delay = self._offset - round(
                 packets[0].pts * packets[0].time_base / self._time_base
@@ -265,12 +265,13 @@ class AvSink:
         self.close()
 
     def _mark_padding(self) -> None:
-        """Mark the padding at the end, for Matroska's DiscardPadding and mp3's LAME tag.
+        """Marks the padding at the end, for Matroska's DiscardPadding and mp3's LAME tag.
 
-        mp4 and mov take it from the duration of the last packet, which AC-3's encoder does not cut.
+        mp4 and mov derive it from the duration of the last packet, which AC-3's encoder does not
+        cut.
 
-        The encoder of AAC marks none; the others stop at the length of a packet, so that a packet
-        that is padding alone has to be left out.
+        The encoder of AAC marks no padding; the others mark at most the length of a packet, so that
+        a packet of padding alone must be left out.
         """
         if not self._held or self._format.codec not in ("aac", "opus", "mp3", *_AC3):
             return
@@ -286,7 +287,7 @@ class AvSink:
             last.duration = round((self._frame - surplus) * self._time_base / last.time_base)
 
     def close(self) -> None:
-        """Let go of all files; without :meth:`finish` before, the output is incomplete."""
+        """Closes all files; without :meth:`finish` before, the output is incomplete."""
         if self._picture is not None:
             self._picture.close()
             self._picture = None

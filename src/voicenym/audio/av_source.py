@@ -1,4 +1,4 @@
-"""Reads what ffmpeg reads, with the priming and the padding of lossy codecs taken off."""
+"""Source that decodes through ffmpeg, without the priming and the padding of lossy codecs."""
 
 from __future__ import annotations
 
@@ -17,14 +17,15 @@ from voicenym.errors import AudioError
 
 _CONTAINERS = {"mov": "mp4", "aac": "adts"}
 MOST_PLANES = 8
-"""From so many channels on PyAV reads past a planar frame's planes; packed frames are taken."""
+"""Number of channels from which on packed frames are used, because PyAV reads beyond planar
+ones."""
 _MOST_PADDING = 8192
-"""Samples, more than any codec pads. A larger surplus over the duration is no padding."""
+"""Largest padding of any codec in samples; a larger surplus over the duration is not padding."""
 _COUNTED = ("aiff", "ape", "au", "caf", "dsf", "mpc8", "tak", "tta", "w64", "wv")
-"""Demuxers whose durations are counts of samples that the file states, and no estimates."""
+"""Demuxers whose durations are exact numbers of samples in the file, not estimates."""
 
 _COUNT_SLACK = 16
-"""Samples by which a stated count and the sound may differ, by rounding of time."""
+"""Largest difference between a stated number of samples and the sound, by rounding of time."""
 
 
 def is_picture(stream: Any) -> bool:
@@ -34,7 +35,7 @@ def is_picture(stream: Any) -> bool:
 
 
 class AvSource:
-    """The first audio track of a recording, by the demuxer that its content asks for.
+    """First audio track of a recording, read by the demuxer of its content.
 
     Raises:
         AudioError: no audio track, no channels, a rate of zero; from :meth:`blocks`: damage.
@@ -78,7 +79,7 @@ class AvSource:
         kind = demuxer
         if kind == "mp3":
             self._promised_packets, self._limit = xing(file, self.rate)
-            # ffmpeg has its own place in the file: open anew now that we have moved it.
+            # ffmpeg has its own read position in the file: open it again after moving it.
             self._container.close()
             self._container = libav.open_input(file, demuxer)
             stream = self._stream = self._container.streams.audio[0]
@@ -88,7 +89,9 @@ class AvSource:
         self.format = self._format(kind, context, size)
 
     def _exact_length(self) -> int | None:
-        """Samples by the edit list of an mp4 or mov, which alone says where the padding begins."""
+        """Number of samples by the edit list of an mp4 or mov, which determines the start of the
+        padding.
+        """
         stream = self._stream
         if self._container.format.name != "mov" or not stream.duration:
             return None
@@ -141,7 +144,7 @@ class AvSource:
             for block in self._decoded():
                 held.append(block)
                 count += block.shape[1]
-                # The end is held back until its padding is known.
+                # The end is delayed until its padding is known.
                 if count > size + _MOST_PADDING:
                     whole = np.concatenate(held, axis=1)
                     ready = (count - _MOST_PADDING) // size * size
@@ -166,7 +169,7 @@ class AvSource:
             yield rest[:, start : start + size]
 
     def _slack(self) -> int:
-        """A durations' rounding, in films to a frame of the picture."""
+        """Rounding of a duration, in films to a frame of the picture."""
         return self.rate // 5 if self.has_picture else 4096
 
     def _decoded(self) -> Iterator[Block]:

@@ -1,7 +1,7 @@
 """Detects the container of a recording by its first bytes, and its one permitted demuxer.
 
-libav's own probing also takes playlists, session descriptions and scripts, which name other files
-and hosts. Nothing here does: a kind that is not in :data:`DEMUXERS` is not read.
+libav's own probing also accepts playlists, session descriptions and scripts, which name other files
+and hosts. This module accepts only the kinds of :data:`DEMUXERS`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ _NAMES = (
     "mpegts nistsphere ogg tak tta voc w64 wav wv"
 )
 DEMUXERS = frozenset(_NAMES.split())
-"""Names of libav's demuxers that may run; each reads one file, and none reads text."""
+"""Names of the permitted demuxers of libav; each reads one file, and none reads text."""
 
 _BOXES = (b"ftyp", b"moov", b"mdat", b"wide", b"free", b"skip", b"pnot", b"uuid")
 _BEGINNINGS = (
@@ -47,7 +47,7 @@ _FORMS = {
     (b"FORM", b"AIFC"): "aiff",
 }
 _SEARCHED = 1 << 16
-"""Bytes after an ID3 in which a frame of MPEG audio is looked for."""
+"""Bytes after an ID3 in which a frame of MPEG audio is searched."""
 _TRAILER = 128
 """Bytes of an ID3v1, which may follow the last frame."""
 _HEAD = 64
@@ -64,10 +64,10 @@ _KBITS = {
 
 
 def demuxer(file: BinaryIO) -> str | None:
-    """The demuxer that reads a recording, by its content; its place in the file is moved.
+    """Demuxer of a recording, by its content; moves the file's read position.
 
     Returns:
-        A name in :data:`DEMUXERS`; ``None`` where the content is none of these kinds.
+        A name in :data:`DEMUXERS`; ``None`` for other kinds.
     """
     file.seek(0)
     head = file.read(_HEAD)
@@ -86,7 +86,7 @@ def demuxer(file: BinaryIO) -> str | None:
 
 
 def marked(head: bytes) -> str | None:
-    """The demuxer of a kind that begins with a mark of its own; MPEG audio has none."""
+    """Demuxer of a kind that starts with a signature; MPEG audio has none."""
     for beginning, name in _BEGINNINGS:
         if head.startswith(beginning):
             return name
@@ -94,7 +94,7 @@ def marked(head: bytes) -> str | None:
 
 
 def _frames(data: bytes, tagged: bool) -> str | None:
-    """Kinds without a mark: what repeats its frames' headers at the right distances."""
+    """Demuxer of a kind without a signature, by frame headers at the right distances."""
     for size, first in ((188, 0), (192, 4)):
         places = range(first, first + 4 * size, size)
         if len(data) >= places[-1] + 1 and all(data[at] == 0x47 for at in places):
@@ -108,7 +108,7 @@ def _frames(data: bytes, tagged: bool) -> str | None:
             count, place, end = 0, at, len(data)
             while count < 3 and (step := length(data[place : place + 7])) and place < end:
                 count, place = count + 1, place + step
-            # A short file holds fewer frames; they must then begin it and end with it.
+            # A short file holds fewer frames; they must then span the whole file.
             fits = 0 < place <= end and (tagged or place >= end - _TRAILER)
             if count == 3 or (count and not at and fits):
                 return name

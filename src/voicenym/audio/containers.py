@@ -80,7 +80,7 @@ _SOUND = (
 )
 _FILMS = ".asf .avi .flv .m2ts .mpeg .mpg .mts .ts .vob .wmv"
 READ_ONLY = dict.fromkeys(_SOUND.split(), ".wav") | dict.fromkeys(_FILMS.split(), ".mkv")
-"""Extensions of kinds that are read and not written, and what an output has instead."""
+"""Extensions of kinds that can only be read, with the extension of their outputs."""
 
 PICTURE_CONTAINERS = ("mp4", "mov", "matroska", "webm", "3gp")
 
@@ -88,21 +88,21 @@ FLAC_CHANNELS = 8
 MOST_FLAC_RATE = 655_350
 
 ENCODERS = {"opus": "libopus", "mp3": "libmp3lame"}
-"""ffmpeg's name of the encoder where it is not that of the codec."""
+"""ffmpeg's names of encoders that differ from the codec's name."""
 
 
 def writable() -> str:
-    """The extensions that can be written, for messages."""
+    """Extensions that can be written, as text for messages."""
     return ", ".join(EXTENSIONS)
 
 
 def output_suffix(suffix: str) -> str:
-    """The extension of an output: the input's, unless that kind is read and not written."""
+    """Extension of an output: the input's, unless that kind cannot be written."""
     return READ_ONLY.get(suffix.lower(), suffix)
 
 
 def container_of(path: PurePath, name: str) -> str:
-    """The container that an output's extension asks for."""
+    """Container of an output's extension."""
     extension = path.suffix.lower()
     if extension not in EXTENSIONS:
         cure = READ_ONLY.get(extension)
@@ -115,9 +115,9 @@ def container_of(path: PurePath, name: str) -> str:
 
 
 def target(container: str, extension: str, source: Format | None) -> Format:
-    """The format to write: the source's codec, bits and bit rate where the container takes them.
+    """Output format: the source's codec, bits and bit rate if the container supports them.
 
-    Where it does not, the container's usual codec is taken; uncompressed sound keeps its bits.
+    Otherwise it is the container's default codec; uncompressed sound keeps its bits.
     """
     if container not in CONTAINERS:
         raise AudioError(f"cannot write the container '{container}'; use one of {writable()}")
@@ -140,19 +140,19 @@ def target(container: str, extension: str, source: Format | None) -> Format:
         return Format(container, codec, bits=24 if bits and bits > 16 else 16)
     if codec in _LOSSLESS:
         return Format(container, codec, bits=bits if codec == "alac" else None)
-    # The bit rate of a lossless source says nothing about the one a lossy codec needs.
+    # The bit rate of a lossless source is no guide for that of a lossy codec.
     rate = None if source.codec in _LOSSLESS else source.bit_rate
     return Format(container, codec, bit_rate=rate)
 
 
 def wav_codec(source: Format) -> str:
-    """The uncompressed codec that keeps the bits of a format."""
+    """Uncompressed codec that keeps the bits of a format."""
     codec = target("wav", ".wav", source).codec
     return codec if codec in PCM_BYTES else "pcm_s16le"
 
 
 def _ordered(codec: str, codecs: tuple[str, ...]) -> str:
-    """The codec with the order of bytes that a container has."""
+    """Codec with the byte order of a container."""
     if codec.startswith("pcm_") and codec[-2:] in ("le", "be") and codec not in codecs:
         other = codec[:-2] + ("be" if codec.endswith("le") else "le")
         return other if other in codecs else codec
@@ -167,7 +167,7 @@ def _bits(codec: str) -> int | None:
 
 
 def unfit(format: Format, rate: int, channels: int) -> AudioError:
-    """Say that a codec has no such rate or number of channels; a writer adds the file's name."""
+    """Error for a rate or number of channels that a codec lacks; a writer adds the file's name."""
     fits = channels <= FLAC_CHANNELS and rate <= MOST_FLAC_RATE and format.codec != "flac"
     cure = "in .flac or .wav" if fits else "in .wav"
     return AudioError(

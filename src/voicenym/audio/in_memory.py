@@ -24,7 +24,7 @@ def read(
     Args:
         source: a path, or a binary file object.
         max_bytes: of samples in memory, at 4 bytes each; more is refused.
-        lenient: take an Ogg that lacks only the mark of its end, as some live recorders write.
+        lenient: accept an Ogg that lacks only its end mark, as from some live recorders.
 
     Returns:
         Audio with float32 samples ``[channel, time]``, or ``[time]`` for one channel.
@@ -51,11 +51,12 @@ def read(
 def write(
     path: str | os.PathLike[str] | BinaryIO, audio: Audio, *, overwrite: bool = False
 ) -> None:
-    """Write a recording, without any metadata; nothing bears the name until it is whole.
+    """Writes a recording without metadata; the file gets its name when it is complete.
 
     Args:
-        path: its extension says the container; or a binary file object, with ``audio.format``.
-        audio: ``audio.format`` says codec, bits and bit rate where the container has them.
+        path: its extension determines the container; or a binary file object, with
+            ``audio.format``.
+        audio: ``audio.format`` determines codec, bits and bit rate if the container supports them.
         overwrite: whether a file of that name may be replaced.
 
     Raises:

@@ -1,8 +1,8 @@
 """The only access to libav: opens an open file with a demuxer that is already chosen.
 
-libav opens files and hosts by names: those that it is given (``http:clip.mp4``), and those that
-stand in a recording (playlists, references to other files). Here it is never given a name, may not
-choose the demuxer by itself, and whatever else it asks for is refused.
+libav opens files and hosts by names: those of its caller (``http:clip.mp4``), and those inside a
+recording (playlists, references to other files). This module never passes it a name, chooses the
+demuxer itself, and refuses all further requests of libav.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from voicenym.audio.nameless_file import reading, writing
 
 MOST_STREAMS = 64
 MOST_FRAME = 1 << 21
-"""Samples per channel of one packet; more is no recording but a way to fill the memory."""
+"""Most samples per channel of a packet; only files that are meant to fill the memory have more."""
 _INDEX_BYTES = 64 << 20
 _MOST_FIRST_BYTES = 8 << 20
-"""Bytes that may be read to find out the content of a recording."""
+"""Most bytes for probing the content of a recording."""
 _NAMES = (
     "aac aac_latm ac3 eac3 alac amrnb amrwb libopencore_amrnb libopencore_amrwb ape dca "
     "dsd_lsbf dsd_lsbf_planar dsd_msbf dsd_msbf_planar flac g722 g726 g726le gsm gsm_ms ilbc mace3 "
@@ -31,7 +31,7 @@ _NAMES = (
     "h264 hevc av1 libdav1d libaom-av1 vp8 vp9 mpeg4 mpeg1video mpeg2video mjpeg prores ffv1"
 )
 DECODERS = frozenset(_NAMES.split()) | {n for n in av.codecs_available if n.startswith("pcm_")}
-"""Decoders of sound, and of the pictures that are copied; others are not run."""
+"""Permitted decoders: those of sound, and of copied pictures."""
 _LIMITS = {
     "codec_whitelist": ",".join(sorted(DECODERS)),
     "max_streams": str(MOST_STREAMS),
@@ -55,8 +55,8 @@ def open_input(file: BinaryIO, demuxer: str) -> Any:
         demuxer: a name in :data:`~voicenym.audio.container_detection.DEMUXERS`.
 
     Raises:
-        av.error.FFmpegError, OSError, ValueError: not such a recording, damaged, or one that wants
-            another file.
+        av.error.FFmpegError, OSError, ValueError: another kind of recording, damaged, or one that
+            refers to another file.
     """
     if demuxer not in DEMUXERS:
         raise ValueError(f"the demuxer {demuxer} may not be used")
@@ -83,6 +83,6 @@ def open_output(file: BinaryIO, muxer: str, options: Mapping[str, str]) -> Any:
 
 
 def limit(context: Any) -> None:
-    """Keep a decoder from making very long frames out of few bytes."""
+    """Limits the frame length of a decoder, which few bytes could make very long."""
     if context.name != "ape":  # which has a limit of its own by the same name
         context.options = {**(context.options or {}), "max_samples": str(MOST_FRAME)}

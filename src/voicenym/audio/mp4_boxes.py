@@ -1,8 +1,9 @@
-"""The boxes of mp4, mov and 3gp files (ISO/IEC 14496-12), as far as they matter to safety.
+"""Boxes of mp4, mov and 3gp files (ISO/IEC 14496-12), as far as safety requires.
 
-libav makes an index of all samples that a film promises, whatever its file can hold: some hundred
-bytes may promise thousands of millions. :func:`promises_too_much` checks this before libav opens
-the file.
+libav creates an index of all samples that a film declares, regardless of the size of its file: a
+    few
+hundred bytes may declare billions. :func:`promises_too_much` checks this before libav opens the
+file.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 from typing import IO, Any
 
 MOST_SAMPLES = 1 << 24
-"""Coded frames of a track: more than three days of picture, and 190 hours of AAC."""
+"""Most coded frames of a track: more than three days of picture, and 190 hours of AAC."""
 _MOST_BOXES = 200_000
 _INSIDE = frozenset((b"moov", b"trak", b"mdia", b"minf", b"stbl", b"edts", b"moof", b"traf"))
 _PICTURES = (
@@ -47,7 +48,7 @@ class TooMany(ValueError):
 
 
 def boxes(file: IO[bytes], start: int, end: int, seen: list[int] | None = None) -> Iterator[Box]:
-    """All boxes from ``start`` to ``end``, and those in them; its place in the file is moved."""
+    """All boxes from ``start`` to ``end``, also nested ones; moves the file's read position."""
     count = [0] if seen is None else seen
     while start + 8 <= end:
         file.seek(start)
@@ -99,7 +100,7 @@ class _Track:
 
 
 def promises_too_much(file: IO[bytes], size: int) -> bool:
-    """Whether an index of what the file promises would take memory out of proportion."""
+    """Whether an index of the declared samples would need memory out of proportion."""
     tracks = [_Track()]
     pieces = 0
     try:
@@ -116,7 +117,7 @@ def promises_too_much(file: IO[bytes], size: int) -> bool:
 
 
 def _numbers(file: IO[bytes], box: Box) -> tuple[int, ...]:
-    """The first 32-bit numbers of a box, after its version and flags too."""
+    """First 32-bit numbers of a box, including version and flags."""
     file.seek(box.body)
     count = min(16, max(0, box.end - box.body))
     return struct.unpack(">IIII", file.read(count).ljust(16, b"\0"))
@@ -145,7 +146,9 @@ def _note(track: _Track, file: IO[bytes], box: Box) -> None:
 
 
 class WithoutProfiles:
-    """A film whose colour profiles read as empty boxes: their text names makers and devices."""
+    """A film whose colour profiles read as empty boxes, because their text names makers and
+    devices.
+    """
 
     def __init__(self, file: IO[bytes], size: int) -> None:
         self._file = file
@@ -176,6 +179,6 @@ class WithoutProfiles:
 
 
 def without_profiles(file: IO[bytes]) -> Any:
-    """The film itself, or with profiles hidden where it has some."""
+    """The film, with hidden colour profiles if it has any."""
     size = file.seek(0, 2)
     return WithoutProfiles(file, size)

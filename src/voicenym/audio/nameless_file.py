@@ -6,7 +6,7 @@ from typing import IO, Any
 
 
 class Bare:
-    """Some methods of an open file, and nothing else of it: neither name nor ``close``."""
+    """Wrapper with some methods of an open file, without name and ``close``."""
 
     def __init__(self, file: IO[bytes], *methods: str) -> None:
         for name in methods:

@@ -1,7 +1,7 @@
-"""Serial numbers of Ogg streams: libsndfile draws them from the clock, and they are set to zero.
+"""Sets the serial numbers of Ogg streams to zero; libsndfile draws them from the clock.
 
-A random number reveals when a file was written, and makes two outputs of one run differ. Every page
-bears the number and a checksum over it (RFC 3533). A CRC is linear: its change follows from the
+Such a number reveals the time of writing, and makes outputs of equal runs differ. Every page
+contains the number and a checksum over it (RFC 3533). A CRC is linear: its change follows from the
 four changed bytes and the number of bytes after them, so that no page is summed again.
 """
 
@@ -20,7 +20,7 @@ _AFTER_SERIAL = _SERIAL + 4
 
 
 def reset(path: Path) -> None:
-    """Set the serial numbers of all pages of a file to 0, where they are all the same one.
+    """Sets the serial numbers of all pages of a file to 0, if all are equal.
 
     Args:
         path: an Ogg file of one stream, as a sink has just written it.

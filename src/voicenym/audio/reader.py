@@ -16,7 +16,7 @@ from voicenym.errors import AudioError
 MOST_CHANNELS = 256
 LEAST_RATE = 1_000
 MOST_RATE = 2_822_400
-"""Hz; of DSD at 512 times 44.1 kHz, as it is decoded."""
+"""Largest rate in Hz, that of decoded DSD at 512 times 44.1 kHz."""
 
 
 class _Source(Protocol):
@@ -37,8 +37,8 @@ class Reader(Closing):
         name: of the file, for messages.
         rate: sample rate, in Hz.
         channels: their number.
-        frames: samples per channel; ``None`` where unknown, an estimate for compressed sound.
-        format: how it is stored.
+        frames: samples per channel; ``None`` if unknown, an estimate for compressed sound.
+        format: of its storage.
         has_picture: whether it has a video track.
         warnings: for the user, each a sentence that names the file.
     """
@@ -58,7 +58,7 @@ class Reader(Closing):
         self._used = False
 
     def blocks(self, size: int) -> Iterator[pcm.Block]:
-        """Go through the recording once, from its beginning.
+        """Blocks of the recording, from its beginning, once.
 
         Args:
             size: samples per channel of every block but the last, which may be shorter.
@@ -92,7 +92,7 @@ def open_reader(source: str | os.PathLike[str] | BinaryIO, *, lenient: bool = Fa
 
     Args:
         source: a path, or a binary file object (one that cannot seek is read into memory).
-        lenient: take an Ogg that lacks only the mark of its end, with a warning.
+        lenient: accept an Ogg that lacks only its end mark, with a warning.
 
     Raises:
         AudioError: not found, not readable, a folder, empty, not audio, no audio track, truncated.
@@ -145,7 +145,7 @@ def _reader(file: BinaryIO, name: str, lenient: bool, owned: bool) -> Reader:
 
 
 def _check_form(source: _Source, name: str) -> None:
-    """Refuse what no recorder makes: it would fill the memory, or take years."""
+    """Refuses forms that no recorder makes, which would fill the memory or need years."""
     if not LEAST_RATE <= source.rate <= MOST_RATE or source.channels > MOST_CHANNELS:
         raise AudioError(
             f"{name}: says that it has {source.channels} channels at {source.rate} Hz; up to "

@@ -15,9 +15,9 @@ from voicenym.audio.sndfile_source import VORBIS_ORDER
 from voicenym.audio.types import Format
 
 _LIMITS = {"flac": (FLAC_CHANNELS, MOST_FLAC_RATE), "vorbis": (255, 200_000)}
-"""Channels, and the rate in Hz, that the encoders take at most."""
+"""Largest number of channels, and largest rate in Hz, of the encoders."""
 _PIECE = 4096
-"""Frames handed to libvorbis at a time: much larger pieces overflow its stack."""
+"""Frames passed to libvorbis at once; much larger pieces overflow its stack."""
 # Bits per second and channel that libvorbis spends at 44.1 kHz for quality 0 and 1.
 _LEAST, _MOST = 32_000.0, 250_000.0
 
@@ -27,7 +27,7 @@ def _descriptor(path: Path) -> int:
 
 
 class SndfileSink:
-    """FLAC keeps its bits; Vorbis gets the quality nearest to the bit rate."""
+    """Sink for FLAC, which keeps its bits, and Vorbis, with the quality nearest to the bit rate."""
 
     def __init__(self, path: Path | IO[bytes], format: Format, rate: int, channels: int) -> None:
         most, fastest = _LIMITS[format.codec]
@@ -46,7 +46,7 @@ class SndfileSink:
         else:
             settings = {"format": "FLAC", "subtype": f"PCM_{self._bits}"}
             level = 5 / 8
-        # by a descriptor, since libsndfile takes some names for something else
+        # by a descriptor, because libsndfile treats some names specially
         place = (
             os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC) if isinstance(path, Path) else path
         )

@@ -27,18 +27,18 @@ VORBIS_ORDER = {
 }
 """Channel order of Vorbis (I, 4.3.9), as indices into that of WAVE and ffmpeg."""
 _OTHERS = ("GSM610", "MPEG_LAYER_III", "MPEG_LAYER_II", "MPEG_LAYER_I")
-"""Codings that may stand in WAVE, and that libsndfile cannot go back to the beginning of."""
+"""Codings of WAVE files in which libsndfile cannot seek to the beginning."""
 _UNKNOWN_FRAMES = 1 << 62
-"""libsndfile gives a number above this where a FLAC does not say its length."""
+"""libsndfile returns a number above this for a FLAC without a stated length."""
 
 
 class SndfileSource:
     """Samples of a file that libsndfile decodes.
 
     Raises:
-        soundfile.LibsndfileError, RuntimeError: from the constructor, where libsndfile does not
-            know the file.
-        AudioError: from :meth:`blocks`, where the file is damaged or ends early.
+        soundfile.LibsndfileError, RuntimeError: from the constructor, if libsndfile does not
+            support the file.
+        AudioError: from :meth:`blocks`, if the file is damaged or ends early.
     """
 
     has_picture = False

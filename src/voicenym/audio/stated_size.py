@@ -1,4 +1,4 @@
-"""The file size that the header of a container states, where it states one."""
+"""File size that the header of a container states, if any."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ _BROADCAST = 1
 
 
 def stated_size(file: BinaryIO, head: bytes, size: int) -> int | None:
-    """Bytes that the file should have at least; ``None`` where its kind does not say.
+    """Least number of bytes of the file; ``None`` if its header does not state it.
 
     Args:
-        file: a recording; its place is moved.
+        file: a recording; its read position is moved.
         head: its first 16 bytes or more.
         size: its size in bytes.
     """
@@ -47,7 +47,7 @@ def _read(file: BinaryIO, at: int, kind: str) -> int:
 
 
 def _caf(file: BinaryIO, size: int) -> int | None:
-    """To the end of the last chunk; that of samples may leave its length open."""
+    """Size up to the end of the last chunk; the chunk of samples may have no stated length."""
     at = 8
     while at + 12 <= size:
         file.seek(at)

@@ -19,7 +19,7 @@ from voicenym.errors import DependencyError
 RATE = 8000
 """Sample rate of all codecs, in Hz."""
 AMR_DELAY = 40
-"""Samples that AMR-NB looks ahead, by which its output is late: 5 ms (3GPP TS 26.090, 4.2)."""
+"""Look-ahead and delay of AMR-NB in samples: 5 ms (3GPP TS 26.090, 4.2)."""
 _AMR_FRAME = 160
 _FULL_SCALE = 32_767
 
@@ -49,7 +49,7 @@ def gsm(samples: np.ndarray) -> np.ndarray:
 
 
 def amr(samples: np.ndarray, bit_rate: int = 12_200) -> np.ndarray:
-    """AMR-NB; its delay is taken out.
+    """AMR-NB with compensated delay.
 
     Args:
         samples: as of :func:`a_law`.
@@ -71,7 +71,7 @@ def amr(samples: np.ndarray, bit_rate: int = 12_200) -> np.ndarray:
     for context in (encoder, decoder):
         context.sample_rate, context.layout = RATE, "mono"
     encoder.format, encoder.bit_rate = "s16", bit_rate
-    # whole frames, and one more for what the delay pushes out
+    # whole frames, and one more for the delay
     length = -(-(len(samples) + AMR_DELAY) // _AMR_FRAME) * _AMR_FRAME
     pcm = np.zeros(length, dtype=np.int16)
     pcm[: len(samples)] = _pcm(samples)
@@ -91,7 +91,7 @@ def amr(samples: np.ndarray, bit_rate: int = 12_200) -> np.ndarray:
 
 
 def amr_lowest(samples: np.ndarray) -> np.ndarray:
-    """AMR-NB at its lowest bit rate, 4.75 kbit/s, which bad reception asks for."""
+    """AMR-NB at its lowest bit rate, 4.75 kbit/s, for bad reception."""
     return amr(samples, 4750)
 
 

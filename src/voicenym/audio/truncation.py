@@ -16,22 +16,22 @@ _END_OF_STREAM = 4
 
 
 def truncated(name: str) -> AudioError:
-    """Say that a file ends too early."""
+    """Error for a file that ends too early."""
     return AudioError(
         f"{name}: is truncated, its end is missing; get a whole copy of the recording"
     )
 
 
 def check(file: BinaryIO, name: str, lenient: bool = False) -> str | None:
-    """Look whether the file ends before its container does.
+    """Checks whether the file ends before its container does.
 
     Args:
         file: a recording.
         name: of it.
-        lenient: take an Ogg that lacks only the mark of its end, as some live recorders write.
+        lenient: accept an Ogg that lacks only its end mark, as from some live recorders.
 
     Returns:
-        A warning, where such an Ogg is taken.
+        A warning, if such an Ogg is accepted.
 
     Raises:
         AudioError: the end is missing.
@@ -68,7 +68,7 @@ def check(file: BinaryIO, name: str, lenient: bool = False) -> str | None:
 
 
 def _boxes_broken(file: BinaryIO, size: int) -> bool:
-    """Walk the boxes of ISO/IEC 14496-12: all must fit, and ``moov`` must be among them."""
+    """Checks the boxes of ISO/IEC 14496-12: all must fit, and ``moov`` must be among them."""
     position, kinds = 0, set()
     while position + 8 <= size:
         file.seek(position)
@@ -89,7 +89,7 @@ def _boxes_broken(file: BinaryIO, size: int) -> bool:
 
 
 def _matroska_broken(file: BinaryIO, size: int) -> bool:
-    """The one Segment of RFC 9559 says how long it is, unless it was written live."""
+    """Checks the stated length of the Segment of RFC 9559, which live recordings lack."""
     file.seek(4)
     header = _vint(file)
     file.seek(file.tell() + (header or 0))
@@ -100,7 +100,7 @@ def _matroska_broken(file: BinaryIO, size: int) -> bool:
 
 
 def _vint(file: BinaryIO) -> int | None:
-    """A variable-size integer, ``None`` where all its bits are set (unknown)."""
+    """A variable-size integer; ``None`` if all its bits are set (unknown)."""
     first = file.read(1)
     if not first or not first[0]:
         return 0
@@ -110,7 +110,7 @@ def _vint(file: BinaryIO) -> int | None:
 
 
 def _last_page(file: BinaryIO, size: int) -> bytes | None:
-    """The last page of RFC 3533 if it is whole; a page is at most 65307 bytes long."""
+    """Last page of RFC 3533 if it is complete; a page has at most 65307 bytes."""
     start = max(0, size - 2 * 65_307)
     file.seek(start)
     tail = file.read()
@@ -124,7 +124,7 @@ def _last_page(file: BinaryIO, size: int) -> bytes | None:
 
 
 def _first_frame(file: BinaryIO) -> bytes:
-    """The beginning of an mp3, after its ID3."""
+    """Beginning of an mp3, after its ID3."""
     file.seek(0)
     head = file.read(10)
     start = 0

@@ -36,7 +36,7 @@ class Audio:
     Args:
         samples: float32 in [-1, 1], ``[time]`` or ``[channel, time]``.
         rate: samples per second, in Hz.
-        format: how it was stored, so that :func:`voicenym.write` can store it alike.
+        format: of its storage, which :func:`voicenym.write` reproduces.
     """
 
     samples: torch.Tensor

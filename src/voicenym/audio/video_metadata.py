@@ -1,6 +1,6 @@
 """Removes metadata from coded video: encoder settings, captions, user data.
 
-A picture's coding has room for text and data of anybody's: SEI messages in H.264 and HEVC (x264
+Coded video can contain arbitrary text and data: SEI messages in H.264 and HEVC (x264
 writes its settings there, cameras their serial numbers and times, broadcasters captions),
 metadata OBUs in AV1, user data in MPEG-1, -2 and -4, comments and EXIF in JPEG. Each codec
 has a cleaner that passes what a decoder needs; a codec without one is refused.
@@ -19,7 +19,7 @@ from av.bitstream import BitStreamFilterContext
 from voicenym.errors import AudioError
 
 Cleaner = Callable[[Any], list[Any]]
-"""One packet in, the same picture out in packets without side data."""
+"""Function from a packet to packets of the same picture without side data."""
 
 _UNITS = {
     # slices, parameter sets, access unit delimiters and ends; and SEI, which _seldom looks into
@@ -28,9 +28,9 @@ _UNITS = {
     # sequence header, temporal delimiter, frame headers, tiles, frames
     "av1": "1-4|6|7",
 }
-"""Kinds of units that pass, as libav's filter ``filter_units`` numbers them."""
+"""Kinds of units to keep, in the numbering of libav's filter ``filter_units``."""
 _RECOVERY_POINT = 6
-"""The one SEI message that decoders need: from where on a picture without key frames is whole."""
+"""The one SEI message that decoders need: the recovery point of a picture without key frames."""
 _MOST_RECOVERY = 5
 _SEI = {"h264": (1, 0x1F, 0, 6), "hevc": (2, 0x3F, 1, 39)}
 """Bytes of a unit's header; mask and shift of its kind in the first byte; the kind of SEI."""
@@ -39,14 +39,14 @@ _USER_DATA = 0xB2
 _ENCODERS_WITH_QUIRKS = re.compile(rb"XviD\d{1,4}C?|DivX\d{1,4}(?:Build|[bB])?\d{1,5}p?")
 """MPEG-4 user data that decoders read to follow two encoders' deviations; it stays."""
 _PLAIN = ("vp8", "vp9", "ffv1")
-"""Codings without room for anything but picture."""
+"""Codings that can contain only picture data."""
 
 
 def check(track: Any) -> None:
-    """Refuse a picture track that cannot be cleaned.
+    """Refuses a picture track that cannot be cleaned.
 
     Raises:
-        AudioError: naming the coding.
+        AudioError: the message names the coding.
     """
     context = track.codec_context
     codec = "an unknown coding" if context is None else context.codec.canonical_name
@@ -59,11 +59,11 @@ def check(track: Any) -> None:
 
 
 def cleaner(track: Any, copy: Any) -> Cleaner:
-    """The cleaner of a picture track; the parameters of ``copy`` are cleaned at once.
+    """Cleaner of a picture track; the parameters of ``copy`` are cleaned at once.
 
     Args:
-        track: stream of the film, of a coding that :func:`check` takes.
-        copy: stream of the output, made after it.
+        track: stream of the film, of a coding that :func:`check` accepts.
+        copy: stream of the output, with the parameters of ``track``.
     """
     codec = track.codec_context.codec.canonical_name
     if codec in _UNITS:
@@ -78,7 +78,7 @@ def cleaner(track: Any, copy: Any) -> Cleaner:
 
 
 def _bare(packet: Any, data: bytes) -> Any:
-    """A packet of the same times with other bytes and no side data."""
+    """Packet with the same times, other bytes and no side data."""
     bare: Any = av.Packet(data)
     bare.pts, bare.dts, bare.duration = packet.pts, packet.dts, packet.duration
     bare.is_keyframe = packet.is_keyframe
@@ -119,7 +119,7 @@ def _seldom(codec: str) -> Callable[[bytes], bytes]:
 
 
 def _recovery_points(payload: bytes) -> bytes:
-    """SEI messages without all but recovery points, as a payload again; empty without any."""
+    """Payload with the recovery points of SEI messages only; empty without any."""
     data = payload.replace(b"\x00\x00\x03", b"\x00\x00")
     at, kept = 0, b""
     while at + 2 <= len(data) and data[at:] != b"\x80":
@@ -141,7 +141,7 @@ def _recovery_points(payload: bytes) -> bytes:
 
 
 def _escaped(data: bytes) -> bytes:
-    """Put emulation prevention bytes into a unit."""
+    """Inserts emulation prevention bytes into a unit."""
     out, zeros = bytearray(), 0
     for byte in data:
         if zeros >= 2 and byte <= 3:
@@ -153,7 +153,7 @@ def _escaped(data: bytes) -> bytes:
 
 
 def _split(data: bytes) -> list[bytes]:
-    """A byte stream at its start codes; what stands before the first is a part too."""
+    """Parts of a byte stream between its start codes, including the part before the first."""
     places, at = [], data.find(_START)
     while at >= 0:
         # the zero of a longer start code belongs to it
@@ -164,7 +164,7 @@ def _split(data: bytes) -> list[bytes]:
 
 
 def _mpeg(data: bytes) -> bytes:
-    """MPEG-1 and -2 (ISO/IEC 13818-2) without user data, where captions are, too."""
+    """MPEG-1 and -2 (ISO/IEC 13818-2) without user data, which also holds captions."""
     return b"".join(p for p in _split(data) if p[:4] != _START + bytes([_USER_DATA]))
 
 
@@ -182,7 +182,7 @@ def _mpeg4(data: bytes) -> bytes:
 
 
 def _mjpeg(data: bytes) -> bytes:
-    """JPEG images without comments and applications' segments, but for what colours need."""
+    """JPEG images without comments and applications' segments, except those that colours need."""
     out, at = bytearray(), data.find(b"\xff\xd8")
     while 0 <= at < len(data) - 3:
         if data[at] != 0xFF:
@@ -217,7 +217,7 @@ def _mjpeg(data: bytes) -> bytes:
 
 
 def _scan_end(data: bytes, at: int) -> int:
-    """End of the entropy-coded data of a scan: a marker that is no restart."""
+    """End of the entropy-coded data of a scan: the next marker other than a restart."""
     while (at := data.find(b"\xff", at)) >= 0 and at + 1 < len(data):
         if data[at + 1] and not 0xD0 <= data[at + 1] <= 0xD7:
             return at

@@ -17,10 +17,10 @@ from voicenym.errors import AudioError
 
 
 class Picture:
-    """The moving pictures of a film, packet by packet, for a muxer.
+    """Picture tracks of a film, packet by packet, for a muxer.
 
-    Only the coded picture goes along, cleaned by :mod:`voicenym.audio.video_metadata`: no tags, no
-    side data of packets, and none of the film's other tracks.
+    Only the coded picture is copied, cleaned by :mod:`voicenym.audio.video_metadata`, without tags,
+    side data of packets, and the film's other tracks.
 
     Args:
         film: a path, or a file object.
@@ -48,14 +48,14 @@ class Picture:
         self.tracks: list[Any] = [s for s in self._container.streams if is_picture(s)]
 
     def offset(self) -> Fraction:
-        """When the sound begins, in seconds of the film's time."""
+        """Start of the sound, in seconds of the film's time."""
         sound = self._container.streams.audio
         if not sound or not sound[0].start_time:
             return Fraction(0)
         return Fraction(sound[0].start_time * sound[0].time_base)
 
     def add_to(self, container: Any) -> None:
-        """Make a stream for each picture in an output."""
+        """Creates a stream for each picture in an output."""
         for track in self.tracks:
             check(track)
             try:
@@ -71,7 +71,7 @@ class Picture:
             self._copies[track.index] = copy
 
     def packets(self) -> Iterator[Any]:
-        """Cleaned packets in the film's order, each with the stream that it goes to."""
+        """Cleaned packets in the film's order, each with its output stream."""
         for packet in self._container.demux(self.tracks):
             if not packet.size:
                 continue

@@ -1,6 +1,6 @@
-"""Vorbis in Matroska and WebM: libsndfile encodes it, its packets are muxed as they are.
+"""Writes Vorbis in Matroska and WebM: libsndfile encodes it, and its packets are muxed unchanged.
 
-ffmpeg's own Vorbis encoder is experimental and knows two channels only.
+ffmpeg's own Vorbis encoder is experimental and supports only two channels.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from voicenym.audio.sndfile_sink import SndfileSink
 from voicenym.audio.types import Format
 
 _IN_MEMORY = 32 << 20
-"""Bytes of encoded sound; longer output waits in a temporary file without a name."""
+"""Bytes of encoded sound in memory; longer output is kept in an unnamed temporary file."""
 
 
 class VorbisSink(AvSink):
-    """Encodes into an Ogg that is only there to be unpacked when the recording is over."""
+    """Encodes into a temporary Ogg, whose packets are muxed when the recording is complete."""
 
     def __init__(self, *arguments: Any) -> None:
         self._files = ExitStack()

@@ -14,16 +14,16 @@ from voicenym.errors import AudioError
 _INT_CODECS = {8: "pcm_u8", 16: "pcm_s16le", 24: "pcm_s24le", 32: "pcm_s32le"}
 _FLOAT_CODECS = {32: "pcm_f32le", 64: "pcm_f64le"}
 _MOST_FMT = 1 << 16
-"""Bytes; what is read of a fmt chunk is 26 of them."""
+"""Largest size of a fmt chunk in bytes; 26 of them are read."""
 _UNKNOWN = 0xFFFFFFFF
-"""Size in the header of a file that was written to a pipe, or of an RF64."""
+"""Size in the header of a file written to a pipe, or of an RF64."""
 
 
 class WavSource:
-    """The samples of a WAVE file; ``codec`` is ``None`` where they are compressed.
+    """Samples of a WAVE file; ``codec`` is ``None`` if they are compressed.
 
     Raises:
-        AudioError: no samples, an impossible header, or less data than the header says.
+        AudioError: no samples, an invalid header, or less data than the header states.
     """
 
     def __init__(self, file: BinaryIO, name: str) -> None:

@@ -1,4 +1,4 @@
-"""Writes RIFF WAVE and RF64 with nothing in them but the samples.
+"""Writes RIFF WAVE and RF64 files that contain only the samples.
 
 libsndfile is not used here: it adds a time stamp (the PEAK chunk) and scales integers by 32767.
 """
@@ -18,9 +18,9 @@ _MASKS = {1: 0x4, 2: 0x3, 3: 0x7, 4: 0x33, 5: 0x37, 6: 0x3F, 7: 0x70F, 8: 0x63F}
 
 
 class WavSink:
-    """Room for RF64's sizes is kept (a JUNK chunk), so that a file may grow beyond 4 GiB.
+    """WAVE sink with space for RF64's sizes (a JUNK chunk), so that a file may grow beyond 4 GiB.
 
-    A file in memory stays open, for its owner to read.
+    A file in memory stays open, so that its owner can read it.
     """
 
     def __init__(

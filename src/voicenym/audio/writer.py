@@ -30,12 +30,12 @@ class _Sink(Protocol):
 
 
 class Writer(Closing):
-    """A recording that is being written, made by :func:`open_writer`; a context manager.
+    """An open output recording, made by :func:`open_writer`; a context manager.
 
-    Leaving the context finishes the file; leaving it by an exception removes what was written.
+    Leaving the context completes the file; an exception removes the partial file.
 
     Attributes:
-        format: how it is stored, which is the source's format where the container has it.
+        format: of its storage, the source's if the container supports it.
         rate: sample rate of the blocks, in Hz.
         channels: of the blocks.
     """
@@ -78,7 +78,7 @@ class Writer(Closing):
 
     @property
     def stored_rate(self) -> int:
-        """The rate that is stored, in Hz: ``rate``, unless the codec does not have it."""
+        """Stored rate in Hz: ``rate``, unless the codec does not support it."""
         return int(getattr(self._sink, "stored_rate", self.rate))
 
     def surplus(self, frames: int) -> int:
@@ -87,7 +87,7 @@ class Writer(Closing):
         return 0 if added is None else int(added(frames * self.stored_rate // self.rate))
 
     def write(self, block: np.ndarray[Any, Any] | torch.Tensor) -> None:
-        """Append samples.
+        """Appends samples.
 
         Args:
             block: ``[channel, time]``, or ``[time]`` for one channel; floats in [-1, 1]; values
@@ -113,7 +113,7 @@ class Writer(Closing):
             raise self._failed(error) from error
 
     def close(self) -> None:
-        """Finish the file and give it its name."""
+        """Completes the file and gives it its name."""
         assert self._sink is not None
         try:
             self._sink.finish()
@@ -130,7 +130,7 @@ class Writer(Closing):
         self.abort()
 
     def abort(self) -> None:
-        """Remove what was written, unless it has its name already."""
+        """Removes the partial file, unless it already has its name."""
         try:
             if self._sink is not None:
                 self._sink.close()
@@ -153,11 +153,11 @@ def open_writer(
     picture: str | os.PathLike[str] | BinaryIO | None = None,
     overwrite: bool = False,
 ) -> Writer:
-    """Write a recording; its container follows the extension of ``path``.
+    """Opens a recording for writing; the extension of ``path`` determines its container.
 
     Args:
         path: the file, or a binary file object (then the container is that of ``format``).
-        format: of the source; codec, bits and bit rate are kept where the container has them.
+        format: of the source; codec, bits and bit rate are kept if the container supports them.
         rate: sample rate of the blocks, in Hz.
         channels: of the blocks.
         picture: a film whose picture is copied, not encoded anew, without any of its metadata.

@@ -25,7 +25,7 @@ WORDS = "words"
 
 
 def write(evaluation: Evaluation, file: Path = FIGURES, add: bool = False) -> Path:
-    """Put the figures of a report's systems on their cards; other systems keep theirs.
+    """Writes the figures of a report's systems to their cards; other cards stay.
 
     Cards have figures of default settings only: :func:`with_settings` names the report's others,
     which are left out.
@@ -33,11 +33,11 @@ def write(evaluation: Evaluation, file: Path = FIGURES, add: bool = False) -> Pa
     Args:
         evaluation: the report.
         file: of all cards' figures.
-        add: attackers of the report join those on a card of the same data, or take the place of
-            their namesakes; what else the card says stays.
+        add: whether the report's attackers are added to a card of the same data, where they replace
+            attackers of the same name; other figures stay.
 
     Raises:
-        VoicenymError: the report is of systems that are not ours, or of none with its defaults.
+        VoicenymError: the report has unknown systems, or none with default settings.
     """
     names = [system.name for system in evaluation.systems]
     other = with_settings(evaluation)
@@ -70,10 +70,10 @@ def write(evaluation: Evaluation, file: Path = FIGURES, add: bool = False) -> Pa
 
 
 def write_words(evaluation: Evaluation, file: Path = FIGURES) -> Path:
-    """Put a report's figures of words and phones on the cards, in place of former ones.
+    """Writes a report's figures of words and phones to the cards, in place of earlier ones.
 
-    All other figures stay, whatever data they are of. Figures of words whose recogniser is not
-    named leave all cards: those of releases whose recogniser knew the sentences.
+    All other figures stay, whatever their data. Figures of words without the name of a recogniser
+    are removed from all cards: their recogniser knew the sentences.
 
     Args:
         evaluation: the report.
@@ -103,7 +103,7 @@ def write_words(evaluation: Evaluation, file: Path = FIGURES) -> Path:
 
 
 def _nameless(row: Mapping[str, Any]) -> bool:
-    """Whether a row is of words, and does not say who recognised them."""
+    """Whether a row is a figure of words without the name of a recogniser."""
     subjects = {metric.name: metric.display.subject for metric in metrics()}
     return subjects.get(row["metric"]) == WORDS and ", " not in row["condition"]
 
@@ -122,9 +122,9 @@ def _utility(
 
 
 def with_settings(evaluation: Evaluation) -> list[str]:
-    """Names of a report's systems whose settings are not the defaults, as the names say.
+    """Names of a report's systems whose settings differ from the defaults.
 
-    Reports of earlier releases are of defaults.
+    Reports of earlier releases have default settings only.
     """
     return [system.name for system in evaluation.systems if system.name != system.system]
 
@@ -191,15 +191,16 @@ def _row(metric: str, condition: str, m: Measured, evaluation: Evaluation) -> di
 
 
 def write_readme(path: Path, evaluation: Evaluation | None, file: Path = FIGURES) -> None:
-    """Replace the table between the two marks of a README.
+    """Replaces the table between the two marks of a README.
 
     Args:
         path: of the README.
-        evaluation: whose data the table is of; None for those of the card of original speech.
+        evaluation: report with the data of the table; None for the data of the card of original
+            speech.
         file: of the cards' figures, as of :func:`write`.
 
     Raises:
-        VoicenymError: the marks are not there.
+        VoicenymError: the marks are missing.
     """
     text = path.read_text("utf-8")
     pattern = re.compile(re.escape(BEGIN) + ".*?" + re.escape(END), re.DOTALL)
@@ -216,11 +217,11 @@ def _data(evaluation: Evaluation) -> str:
 
 
 def markdown(cards: dict[str, list[dict[str, Any]]], data: str) -> str:
-    """The table of all systems that were measured on the same data, the strongest attacker first.
+    """Table of all systems that were measured on the same data, the strongest attacker first.
 
     Args:
-        cards: figures by system, as :func:`write` keeps them.
-        data: what they were measured on.
+        cards: figures by system, as :func:`write` stores them.
+        data: on which they were measured.
     """
 
     def cell(row: dict[str, Any] | None, digits: int = 1) -> str:
@@ -268,7 +269,7 @@ def markdown(cards: dict[str, list[dict[str, Any]]], data: str) -> str:
 
 
 def _judges(cards: Sequence[Sequence[Mapping[str, Any]]]) -> list[str]:
-    """Who recognised words and phones, and on what; a sentence where nobody did."""
+    """Recognisers of words and phones, and their data; a sentence if there are none."""
     found = []
     for metric, subject in (("WER", WORDS), ("PER", "phones")):
         judged = [r for rows in cards for r in rows if r["metric"] == metric and not _nameless(r)]

@@ -11,8 +11,8 @@ from voicenym.evaluation.leaking_channels import sentences
 from voicenym.evaluation.results import AttackFigures
 
 STILL_LEARNING = 1.1
-"""By how much the best error rate of the first three quarters of a training may exceed that of the
-whole; else more time would have helped."""
+"""Largest difference between the best error rates of the first three quarters and of the whole of a
+training; above it, more time would lower the error rate."""
 
 
 def caveats(
@@ -25,11 +25,11 @@ def caveats(
     """All caveats of a system's attacks.
 
     Args:
-        attacks: that were tried on it.
-        statistics: name of the verifier that has learnt nothing.
-        system: its name, where attackers can run it.
-        trains: whether they had speech of other people.
-        only: attackers that were asked for, if not all were.
+        attacks: on the system.
+        statistics: name of the verifier of voice statistics, which is not trained.
+        system: its name, if attackers can run it.
+        trains: whether attackers have speech of other people.
+        only: requested attackers; empty for all.
     """
     if only:
         return (
@@ -68,7 +68,7 @@ def badly_trained(attacks: Sequence[AttackFigures], statistics: str) -> tuple[st
 
 
 def untried(system: str | None, trains: bool) -> tuple[str, ...]:
-    """Attackers who could not be tried."""
+    """Caveats on attackers that did not run."""
     if system is None:
         return (
             "only files are known, not the system: attackers who must run it "
@@ -83,10 +83,10 @@ def untried(system: str | None, trains: bool) -> tuple[str, ...]:
 
 
 def missing_files(resources: Resources) -> tuple[str, ...]:
-    """What attackers on files lacked, and which of them therefore did not run.
+    """Caveats on missing files, and on attackers that therefore did not run.
 
     Args:
-        resources: of the attackers on a system of which only files are known.
+        resources: of the attackers on a system that is only known by its files.
     """
     notes = []
     if not resources.anonymized_enrolment:
@@ -118,7 +118,7 @@ def missing_files(resources: Resources) -> tuple[str, ...]:
 
 
 def unlearnt(attacks: Sequence[AttackFigures]) -> tuple[str, ...]:
-    """Whether the strongest kind of attacker was tried, and had learnt what it could."""
+    """Caveats on trained attackers: not run, or still improving at the end of their training."""
     taught = [attack for attack in attacks if attack.learning]
     if not taught:
         return (

@@ -32,14 +32,14 @@ Named = tuple[str, Evaluation] | tuple[str, Evaluation, SavedScores | None]
 
 @dataclass(frozen=True)
 class Difference:
-    """Of a figure of two systems.
+    """Difference of a figure between two systems.
 
     Args:
         first, second: names.
         points: second minus first, in percentage points.
-        p: two-sided, of no difference, corrected for the number of pairs (:func:`holm`).
-        interval: of the points; None where it is not known.
-        paired: tested on speakers whom both systems were tried on, drawn for both at once.
+        p: two-sided p value, corrected for the number of pairs (:func:`holm`).
+        interval: of the points; None if unknown.
+        paired: whether the test is paired: both systems have the same speakers in each draw.
     """
 
     first: str
@@ -57,7 +57,7 @@ class Compared:
     Args:
         name: of the system, with its report.
         figure: in percent.
-        drawn: the same as a share for drawn speakers; None where its scores were not saved.
+        drawn: the figure as a share for drawn speakers; None without saved scores.
     """
 
     name: str
@@ -68,9 +68,10 @@ class Compared:
 def differences(
     measured: Sequence[Compared], replicates: int = 1000, seed: int = 0
 ) -> list[Difference]:
-    """Differences of all pairs: a paired bootstrap where the speakers are the same, else intervals.
+    """Differences of all pairs: by a paired bootstrap if the speakers are the same, else by
+    intervals.
 
-    The test by intervals takes them as independent and normal. Systems that were tried on the same
+    The test by intervals assumes that they are independent and normal. Systems with the same
     speakers differ less by chance, so that this test is conservative. Figures without an interval
     are left out.
 
@@ -143,7 +144,7 @@ class Comparison:
     """Systems of several reports side by side.
 
     Args:
-        metrics: that are compared, the headline first.
+        metrics: compared ones, the headline first.
         systems: a record each: ``system``, the strongest ``attacker``, and ``figures`` by metric;
             attackers' figures of graded systems only (:mod:`voicenym.evaluation.grades`).
         differences: of all pairs, by the tested figure.
@@ -178,8 +179,8 @@ def compared(reports: Sequence[Named], replicates: int = 1000) -> Comparison:
             else:
                 who = _plain(system.strongest.attacker)
                 figures = {**system.utility, **system.strongest.figures}
-            shown = {m.name: figures[m.name] for m in (first, *others) if m.name in figures}
-            systems.append({"system": name, "attacker": who, "figures": shown})
+            displayed = {m.name: figures[m.name] for m in (first, *others) if m.name in figures}
+            systems.append({"system": name, "attacker": who, "figures": displayed})
             for metric in (first, *others):
                 if metric.redraw is not None and metric.name in figures:
                     drawn = saved.drawn(metric, system.name)
@@ -194,7 +195,7 @@ def compared(reports: Sequence[Named], replicates: int = 1000) -> Comparison:
 
 
 def compare(reports: Sequence[Named], replicates: int = 1000) -> str:
-    """The comparison as one text, with lines as wide as its tables.
+    """Comparison as one text, with lines as wide as its tables.
 
     Args:
         reports: evaluations with their names, and their saved scores where there are some.
@@ -215,12 +216,12 @@ def compare(reports: Sequence[Named], replicates: int = 1000) -> str:
 
 
 def figure(system: dict[str, Any], metric: Metric[Any]) -> str:
-    """A figure of a record of :attr:`Comparison.systems`, with its interval."""
+    """Text of a figure of a record of :attr:`Comparison.systems`, with its interval."""
     return _cell(system["figures"].get(metric.name), metric.display.digits)
 
 
 def _what(metric: Metric[Any]) -> str:
-    """The name of a tested figure; figures of trials are of the strongest attackers."""
+    """Name of a tested figure; figures of trials are those of the strongest attackers."""
     return f"the strongest attackers' {metric.name}" if metric.data is TrialScores else metric.name
 
 
@@ -246,7 +247,7 @@ def _explained(found: dict[str, list[Difference]]) -> list[str]:
 
 
 def cells(found: Difference) -> dict[str, str]:
-    """A difference as texts: the pair, points, interval, p, test, verdict."""
+    """Texts of a difference: the pair, points, interval, p, test, verdict."""
     limits = ""
     if found.interval is not None and not any(map(math.isnan, found.interval)):
         limits = f"[{found.interval[0]:+.1f}, {found.interval[1]:+.1f}]"

@@ -27,11 +27,11 @@ WORST = "<br><small><b>worst</b></small>"
 LEADING = ("EER", "ROCCH-EER", "C_llr", "min C_llr", "D_sys", "D_ECE", "worst case")
 """The challenge's metrics of trial scores, in the order of its tables; others follow."""
 Row = tuple[str, str, Mapping[str, Measured], bool]
-"""Head, suffix of the figures' keys, figures, and whether the worst is sought in it."""
+"""A row: head, suffix of the figures' keys, figures, and whether it can be marked as the worst."""
 
 
 def section(evaluation: Evaluation) -> list[str]:
-    """The tables and how to read them; nothing without conditions."""
+    """Section with the tables and their explanation; empty without conditions."""
     found = tables(evaluation)
     if not found:
         return []
@@ -46,7 +46,7 @@ def section(evaluation: Evaluation) -> list[str]:
 
 
 def tables(evaluation: Evaluation) -> list[str]:
-    """Tables of each system and of original speech, as HTML; nothing without conditions."""
+    """Tables of each system and of original speech, as HTML; empty without conditions."""
     if not evaluation.conditions:
         return []
     found = [
@@ -85,7 +85,7 @@ def _trial_table(
     attacks: Sequence[AttackFigures],
 ) -> str:
     keys = {key for attack in attacks for key in attack.figures}
-    shown = [m for m in _ordered() if m.name in keys and m.subgroups]
+    displayed = [m for m in _ordered() if m.name in keys and m.subgroups]
     filled = [
         (f"{head}<br><small>{_who(attack)}</small>", suffix, attack.figures, worst)
         for head, suffix, attack, worst in rows
@@ -96,7 +96,7 @@ def _trial_table(
         worst = figures.get(_key(WORST_CASE, suffix))
         return "–" if worst is None else escape(tag(worst.value))
 
-    return _table(caption, shown, filled, evaluation, ("tag", category))
+    return _table(caption, displayed, filled, evaluation, ("tag", category))
 
 
 def speech(system: SystemResults, evaluation: Evaluation) -> str:
@@ -105,16 +105,16 @@ def speech(system: SystemResults, evaluation: Evaluation) -> str:
         (head, suffix, system.utility, bool(suffix)) for head, suffix in _conditions(evaluation)
     ]
     suffixes = [suffix for _, suffix in _conditions(evaluation) if suffix]
-    shown = [
+    displayed = [
         metric
         for metric in metrics()
         if metric.data is not TrialScores
         and (metric.display.summary or metric.data is VoiceVectors)
         and any(_key(metric, suffix) in system.utility for suffix in suffixes)
     ]
-    if not shown:
+    if not displayed:
         return ""
-    return _table(f"{system.name} by condition: speech and voices", shown, rows, evaluation)
+    return _table(f"{system.name} by condition: speech and voices", displayed, rows, evaluation)
 
 
 def _ordered() -> list[Metric[Any]]:
@@ -139,7 +139,7 @@ def _kind(attacks: Sequence[AttackFigures], name: str) -> list[AttackFigures]:
 
 
 def _strongest(attacks: Sequence[AttackFigures], suffix: str) -> AttackFigures | None:
-    """The attacker with the lowest EER in a condition."""
+    """Attacker with the lowest EER in a condition."""
     key = _key(headline(), suffix)
     there = [attack for attack in attacks if key in attack.figures]
     return min(there, key=lambda attack: attack.figures[key].value, default=None)
@@ -155,34 +155,34 @@ def _key(metric: Metric[Any], suffix: str) -> str:
 
 def _table(
     caption: str,
-    shown: Sequence[Metric[Any]],
+    displayed: Sequence[Metric[Any]],
     rows: Sequence[Row],
     evaluation: Evaluation,
     last: tuple[str, Callable[[str, str, Mapping[str, Measured]], str]] | None = None,
 ) -> str:
-    marked = {metric.name: worst(metric, rows) for metric in shown}
+    marked = {metric.name: worst(metric, rows) for metric in displayed}
     cells = []
     for number, (head, suffix, figures, _) in enumerate(rows):
         line = [head]
-        for metric in shown:
+        for metric in displayed:
             text = interval(figures.get(_key(metric, suffix)), metric.display.digits, "–")
             line.append(text + (WORST if marked[metric.name] == number else ""))
         cells.append([*line, *([] if last is None else [last[1](head, suffix, figures)])])
     small = [condition for condition in evaluation.conditions if condition.lacking]
-    width = len(shown) + (last is not None)
+    width = len(displayed) + (last is not None)
     for condition in small:
         blanks = ["–"] * (width - 1)
         cells.append([_head(condition), f"not measured, {escape(condition.lacking)}", *blanks])
-    heads = ["condition (speakers)", *(metric.column for metric in shown)]
+    heads = ["condition (speakers)", *(metric.column for metric in displayed)]
     heads += [] if last is None else [last[0]]
     return f'<div class="more">{grid(caption, heads, cells)}</div>'
 
 
 def worst(metric: Metric[Any], rows: Sequence[Row]) -> int | None:
-    """The row of the worst condition of a metric; None where fewer than two were measured.
+    """Row of the worst condition of a metric; None if fewer than two were measured.
 
     Args:
-        metric: whose direction decides.
+        metric: with its direction.
         rows: of a table.
     """
     if metric.better == "neither":

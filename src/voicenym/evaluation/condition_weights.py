@@ -1,7 +1,7 @@
-"""Figures of a benchmark's parts, and their weighted means, for figures that are not of trials.
+"""Figures of a benchmark's parts and their weighted means, for G_VD, rho_F0 and word error rates.
 
-G_VD, rho_F0 and word error rates with the weights of the VoicePrivacy Challenges; the mean of equal
-error rates is in ``protection.py``. A development and a test set have a mean each.
+The weights are those of the VoicePrivacy Challenges; the mean of equal error rates is in
+``protection.py``. Development and test sets have separate means.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ def utility(
 
     Args:
         tallies: by metric.
-        trials: whose parts count; without parts there is no mean.
+        trials: with their parts; without parts there is no mean.
         options: of the bootstrap.
 
     Returns:
-        Figures by metric, such as ``weighted WER`` and ``WER VCTK``, and what is to be noted.
+        Figures by metric, such as ``weighted WER`` and ``WER VCTK``, and notes.
     """
     figures: dict[str, Measured] = {}
     notes = []
@@ -61,15 +61,15 @@ def utility(
 def distinctiveness(
     original: np.ndarray, published: np.ndarray, trials: Trials, **options: Any
 ) -> tuple[dict[str, Measured], list[str]]:
-    """The mean of G_VD in dB over data sets and sexes, each with matrices of its own.
+    """Mean of G_VD in dB over data sets and sexes, each with matrices of its own.
 
     Args:
         original, published: vectors ``[trial, dimension]`` before and after.
-        trials: whose parts count; without parts there is no mean.
+        trials: with their parts; without parts there is no mean.
         options: of the bootstrap.
 
     Returns:
-        ``weighted G_VD`` and that of each part, and what is to be noted.
+        ``weighted G_VD`` and that of each part, and notes.
     """
     voices = vectors(original, published, trials)
     found, used = [], []
@@ -88,14 +88,14 @@ def distinctiveness(
 
 
 def _names(trials: Trials, part: Part) -> set[str]:
-    """Recordings that are tried in a part."""
+    """Names of the test recordings of a part."""
     return {trials.recordings[i].name for i in np.flatnonzero(part.tested.any(0))}
 
 
 def _figures(
     name: str, metric: Metric[Any], drawn: Sequence[Drawn], parts: Sequence[Part], **options: Any
 ) -> dict[str, Measured]:
-    """The weighted mean of each group of parts, and the figure of each part."""
+    """Weighted mean of each group of parts, and the figure of each part."""
     figures: dict[str, Measured] = {}
     for group, places in by_group(parts).items():
         weights = [weight for i in places if (weight := parts[i].weight) is not None]

@@ -15,20 +15,20 @@ from voicenym.corpus.recording import Recording
 from voicenym.evaluation.trials import Trials
 
 FEWEST_SPEAKERS = 4
-"""Speakers below which a subgroup has no figures: a bootstrap over fewer says nothing. A trial list
-that a user gives is measured in any case."""
+"""Least number of speakers of a subgroup with figures; a bootstrap over fewer is meaningless. A
+trial list that a user gives is always measured."""
 SEXES = {"f": "women", "m": "men"}
 """Names of the sexes' conditions, as in ``EER f``, in words."""
 
 
 @dataclass(frozen=True)
 class ConditionSize:
-    """A condition and how many trials it has, for the report.
+    """A condition and its numbers of trials, for the report.
 
     Args:
         name: in the keys of its figures, such as ``f`` in ``EER f``.
         kind: ``sex``, ``age``, ``corpus`` or ``list``.
-        speakers: that are enrolled in it.
+        speakers: number of its enrolled speakers.
         targets, nontargets: numbers of trials.
     """
 
@@ -40,12 +40,12 @@ class ConditionSize:
 
     @property
     def words(self) -> str:
-        """The name in words."""
+        """Name in words."""
         return SEXES.get(self.name, self.name) if self.kind == "sex" else self.name
 
     @property
     def lacking(self) -> str:
-        """Why there are no figures; empty where there are some."""
+        """Reason why there are no figures; empty if there are."""
         if self.kind != "list" and self.speakers < FEWEST_SPEAKERS:
             return f"too few speakers: {self.speakers}, at least {FEWEST_SPEAKERS} are needed"
         if not self.targets or not self.nontargets:
@@ -55,12 +55,12 @@ class ConditionSize:
 
 @dataclass(frozen=True)
 class Condition:
-    """Trials that are measured by themselves, too.
+    """A subset of the trials with figures of its own.
 
     Args:
         size: its name and its numbers.
-        tested: ``[model, recording]``, which pairs are in it.
-        recordings: names of the recordings that are tried in it.
+        tested: ``[model, recording]``, mask of its pairs.
+        recordings: names of its test recordings.
     """
 
     size: ConditionSize
@@ -72,11 +72,11 @@ class Condition:
         return self.size.name
 
     def of(self, recordings: Sequence[Recording]) -> np.ndarray:
-        """Places of its recordings among some, ``[recording]``."""
+        """Indices of its recordings among given ones, ``[recording]``."""
         return self.places([recording.name for recording in recordings])
 
     def places(self, names: Sequence[str]) -> np.ndarray:
-        """Places of its recordings among some names."""
+        """Indices of its recordings among given names."""
         return np.array([i for i, name in enumerate(names) if name in self.recordings], dtype=int)
 
 
@@ -110,14 +110,14 @@ def measurable(trials: Trials) -> list[Condition]:
 
 
 def within(trials: Trials, condition: Condition) -> Trials:
-    """The trials of a condition alone; rows and columns stay as they are."""
+    """Trials of a condition only; rows and columns do not change."""
     return Trials(trials.models, trials.recordings, condition.tested)
 
 
 def _of_speakers(
     trials: Trials, group: Callable[[Recording], str], known: Mapping[str, str]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The group of each model's and each trial's speaker; empty where no recording says it."""
+    """Group of each model's and each trial's speaker; empty if no recording states it."""
     known = dict(known)
     every = [recording for model in trials.models for recording in model.recordings]
     for recording in (*every, *trials.recordings):
@@ -128,7 +128,7 @@ def _of_speakers(
 
 
 def _groups(trials: Trials, kind: str, rows: np.ndarray, columns: np.ndarray) -> list[Condition]:
-    """A condition for each group, where there are several or some speakers have none."""
+    """Conditions by group, if there are several groups or some speakers have none."""
     names = sorted({*rows.tolist(), *columns.tolist()} - {""})
     found = [
         _condition(trials, name, kind, trials.tested & np.outer(rows == name, columns == name))

@@ -25,12 +25,12 @@ def measure(
     Pooled over the sexes, matrices compare women with men, who are easy to distinguish. Figures of
     the conditions, such as ``G_VD f``, compare within one sex, as Noé et al. (2020) do.
 
-    Elements of a matrix have no interval: an element is of two speakers, and speakers are what the
-    bootstrap draws. Means of its diagonal (``own``) and of the rest (``others``) have one.
+    Elements of a matrix have no interval, because an element belongs to two speakers and the
+    bootstrap draws speakers. Means of its diagonal (``own``) and of the rest (``others``) have one.
 
     Args:
         original, published: vectors ``[trial, dimension]`` of the trials before and after.
-        trials: whose they are.
+        trials: with their speakers.
         replicates: of the bootstrap over speakers.
 
     Returns:
@@ -45,14 +45,14 @@ def measure(
 
 
 def of_originals(original: np.ndarray, trials: Trials, replicates: int) -> dict[str, Measured]:
-    """Metrics of the original vectors ``[trial, dimension]``, which compare with nothing."""
+    """Metrics of the original vectors ``[trial, dimension]`` alone."""
     voices = vectors(original, original, trials, replicates)
     whole = reported_metrics.measure(voices, originals=True)
     return {**whole, **_by_condition(voices, trials, originals=True)}
 
 
 def _by_condition(voices: VoiceVectors, trials: Trials, **options: Any) -> dict[str, Measured]:
-    """Metrics of each condition's speakers, whose matrices and calibrations are their own."""
+    """Metrics of each condition's speakers, with matrices and calibrations of its own."""
     figures: dict[str, Measured] = {}
     for condition in measurable(trials):
         part = voices.part(condition.of(trials.recordings))

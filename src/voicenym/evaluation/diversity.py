@@ -22,7 +22,7 @@ MOST_DIMENSIONS = 8
 more voices, and overestimate their number by chance: of 4 voices, each shared by 10 speakers with 6
 recordings, 8 dimensions give 7 and 16 give 11."""
 PER_DIMENSION = 6
-"""Recordings, beyond one a speaker, for each dimension of the covariance within speakers."""
+"""Recordings, beyond one per speaker, for each dimension of the covariance within speakers."""
 FIGURES = ("entropy", "entropy, lower bound", "entropy, upper bound", "effective voices")
 
 
@@ -40,7 +40,7 @@ class Axes:
 
     @classmethod
     def of(cls, vectors: np.ndarray, speakers: np.ndarray) -> Axes | None:
-        """From original vectors ``[recording, dimension]``; None of too few."""
+        """Axes of original vectors ``[recording, dimension]``; None if there are too few."""
         people = len(set(speakers.tolist()))
         kept = min(
             MOST_DIMENSIONS, people - 1, (len(vectors) - people) // PER_DIMENSION, vectors.shape[1]
@@ -60,12 +60,13 @@ class Axes:
 def measure(
     vectors: np.ndarray, speakers: np.ndarray, axes: Axes, seed: int = 0
 ) -> dict[str, Measured]:
-    """Entropy in nats with its bounds, and how many equally likely voices would have as much.
+    """Entropy in nats with its bounds, and the number of equally likely voices with this entropy.
 
-    A voice is the mean of a speaker's vectors, drawn towards everybody's by what chance makes
-    means of few vectors differ; all have the covariance within speakers. The number of voices is
-    exp(H - H of one voice): 1 where all are one, the number of speakers where all lie apart. Where
-    a few voices are shared by many it is too great, since means of few vectors differ by chance.
+    A voice is the mean of a speaker's vectors, shrunk towards the global mean by the sampling
+    variance of such means; all voices have the covariance within speakers. The number of voices is
+    exp(H - H of one voice): 1 if all voices are equal, the number of speakers if all are well
+    separated. It is too high if many speakers share a few voices, because means of few vectors
+    differ by chance.
 
     Args:
         vectors: ``[recording, dimension]``.
@@ -74,9 +75,10 @@ def measure(
         seed: of the samples.
 
     Returns:
-        Figures: ``entropy`` with the interval of its sampling (nobody is drawn again: of people
-        who are there twice a mixture has less entropy), ``entropy, lower bound`` and ``upper
-        bound``, and ``effective voices`` from bound to bound. Empty where a covariance is none.
+        Figures: ``entropy`` with the interval of its sampling (without a bootstrap over speakers,
+        because a mixture in which speakers occur twice has less entropy), ``entropy, lower bound``
+        and ``upper bound``, and ``effective voices`` from bound to bound. Empty if a covariance is
+        singular.
     """
     x = axes(vectors)
     _, index, count = np.unique(speakers, return_inverse=True, return_counts=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from voicenym.evaluation.results import SystemResults
 
 HARDLY, WEAKLY, PARTLY = 10.0, 20.0, 35.0
-"""Limits of the EER in %, for the lower end of its interval."""
+"""Limits of grades: EER in %, for the lower end of its interval."""
 GRADES = (
     (HARDLY, "hardly", "hardly protected"),
     (WEAKLY, "weakly", "weakly protected"),
@@ -17,10 +17,10 @@ NOT_ATTACKED = "no attacker without the key was tried"
 
 
 def ungraded(system: SystemResults) -> str:
-    """Why the attacks on a system are no measure of its protection; empty where they are.
+    """Reason why the attacks on a system do not measure its protection; empty if they do.
 
-    The failure of an attacker who does not know the system is no protection, and neither is that of
-    an attacker who finds nobody on a control either (:attr:`AttackFigures.broken`).
+    The failure of an attacker who does not know the system, or who also finds nobody on a control
+    (:attr:`AttackFigures.broken`), is no evidence of protection.
     """
     if not system.attacked:
         return NOT_ATTACKED

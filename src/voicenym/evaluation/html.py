@@ -43,13 +43,13 @@ figcaption { font-size: .9rem; color: #333; } .more { margin: .8rem 0; }
 
 
 def sentence(text: str) -> str:
-    """Escaped, with a capital and a full stop."""
+    """Escaped sentence with a capital letter and a full stop."""
     text = text[:1].upper() + text[1:]
     return escape(text if text.endswith((".", "!", "?")) else f"{text}.")
 
 
 def interval(m: Measured | None, digits: int = 1, otherwise: str = "not measured") -> str:
-    """A figure with the limits of its interval, where it has one."""
+    """Text of a figure with the limits of its interval, if it has one."""
     if m is None:
         return otherwise
     text = number(m.value, digits)
@@ -59,7 +59,7 @@ def interval(m: Measured | None, digits: int = 1, otherwise: str = "not measured
 
 
 def number(value: float, digits: int, sign: str = "") -> str:
-    """A value for people; ``sign`` as in a format."""
+    """Text of a value; ``sign`` as in a format specification."""
     if math.isnan(value):
         return "unknown"
     if math.isinf(value):
@@ -69,7 +69,9 @@ def number(value: float, digits: int, sign: str = "") -> str:
 
 
 def grid(caption: str, heads: list[str], rows: list[list[str]]) -> str:
-    """A table; the first cell of a row is its head. Cells are HTML, the rest is text."""
+    """HTML table; the first element of a row is its head. Elements are HTML, captions and heads
+    text.
+    """
     head = "".join(f'<th scope="col">{escape(h)}</th>' for h in heads)
     body = "".join(
         f'<tr><th scope="row">{row[0]}</th>'

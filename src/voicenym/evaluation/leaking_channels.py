@@ -1,4 +1,4 @@
-"""Which channel leaks: the strongest attacker of voice, prosody, words and room, in a sentence."""
+"""Summary of channels: the strongest attacker of voice, prosody, words and room, in a sentence."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def leaks(attacks: Sequence[AttackFigures]) -> dict[str, AttackFigures]:
 
 
 def sentences(attacks: Sequence[AttackFigures]) -> tuple[str, ...]:
-    """What leaks, for the report's notes; none where one channel alone was attacked."""
+    """Notes of the report on the channels; none if only one channel was attacked."""
     found = leaks(attacks)
     single = {channel: attack for channel, attack in found.items() if channel in CHANNELS}
     if len(single) < 2:
@@ -38,5 +38,7 @@ def sentences(attacks: Sequence[AttackFigures]) -> tuple[str, ...]:
         parts.append(f"{channel} {attack.eer.value:.1f} %{chance}")
     first = next(iter(single))
     fused = f"; fused {found[SEVERAL].eer.value:.1f} %" if SEVERAL in found else ""
-    said = f"what leaks, by the EER of each channel's best attacker: {', '.join(parts)}{fused}; "
-    return (f"{said}{first} leaks most", *((SHARED_TEXTS,) if "words" in single else ()))
+    sentence = (
+        f"what leaks, by the EER of each channel's best attacker: {', '.join(parts)}{fused}; "
+    )
+    return (f"{sentence}{first} leaks most", *((SHARED_TEXTS,) if "words" in single else ()))

@@ -54,10 +54,10 @@ def attack(
 
     Args:
         attackers: run in order.
-        scenario: what is attacked.
-        trials: which pairs count.
+        scenario: of the attacks.
+        trials: the tested pairs.
         verifier: for vectors.
-        embedder: computes or remembers them.
+        embedder: computes or caches them.
         replicates: of the bootstrap over speakers.
         thresholds: of equal errors on original speech, by the name of the attacker there.
         say: receives a line of progress.
@@ -80,7 +80,7 @@ def attack(
 
 
 def _named(scenario: Scenario) -> str:
-    """What is attacked, for progress."""
+    """Name of the attack, for progress."""
     protection = scenario.protection
     if protection.system is None:
         return "files" if protection.protects else "original"
@@ -140,12 +140,12 @@ def measured(
     replicates: int,
     threshold: float | None = None,
 ) -> Attacked:
-    """Figures of one attacker's scores ``[model, trial]``, and these.
+    """Figures of one attacker's scores ``[model, trial]``, and the scores.
 
     Args:
-        attacker: whose they are.
+        attacker: of the scores.
         scores: higher for the same speaker.
-        trials: which of them count.
+        trials: the tested pairs.
         verifier: its name.
         replicates: of the bootstrap over speakers.
         threshold: fixed on original speech, for MMR and WMR; None leaves them out.
@@ -238,7 +238,7 @@ def split(scores: np.ndarray, trials: Trials) -> tuple[np.ndarray, np.ndarray, S
 
 
 def exposed(scores: np.ndarray, trials: Trials) -> tuple[Exposed, ...]:
-    """Speakers by how well an attacker finds them, the least protected first."""
+    """Speakers by the attacker's rate of finding them, the least protected first."""
     found: dict[str, list[tuple[float, float]]] = {}
     for column, recording in enumerate(trials.recordings):
         own = scores[trials.target[:, column], column]

@@ -47,13 +47,13 @@ def evaluate(
     progress: Callable[[int], None] | None = None,
     left_out: LeftOut = STRICT,
 ) -> tuple[Evaluation, Evidence]:
-    """Run a plan; vectors are taken from the cache of an earlier run.
+    """Runs a plan; vectors come from the cache of an earlier run.
 
-    A run that was interrupted goes on with the same cache: attacks and utility figures that it had
-    finished are not computed again, until :func:`voicenym.evaluation.finished_parts.forget`.
+    An interrupted run resumes with the same cache: finished attacks and utility figures are not
+    computed again, until :func:`voicenym.evaluation.finished_parts.forget`.
 
     Args:
-        plan: what to do.
+        plan: of the evaluation.
         cache: file of vectors, and of finished parts.
         workers: processes.
         say: receives a line of progress.
@@ -62,7 +62,7 @@ def evaluate(
             default raises at the first one.
 
     Raises:
-        VoicenymError: whatever in the plan or the recordings a user can mend.
+        VoicenymError: a fault in the plan or the recordings that the user can fix.
     """
     if not plan.systems and plan.files is None:
         raise CorpusError("nothing to evaluate: name a --system, or give --anonymized files")
@@ -261,7 +261,7 @@ def _attacked(
     thresholds: Mapping[str, float] = protection.NO_THRESHOLDS,
     say: Callable[[str], None],
 ) -> list[protection.Attacked]:
-    """One attacker with one verifier, unless an interrupted run has done it."""
+    """Attack of one attacker with one verifier, or that of an interrupted run."""
     return parts.attacks(
         f"{name}: {attacker.name}, {attacker.verifier_name(voice)}",
         (name, depends, attacker, attacker.settings(), voice, thresholds.get(attacker.reference)),
@@ -278,7 +278,7 @@ def _attackers(
     """Attackers that run with every verifier, and those that train their own.
 
     Raises:
-        VoicenymError: the plan asks for none of them, or for those who hold the key alone.
+        VoicenymError: the plan names none of them, or only those with the key.
     """
     resources = resources_of(plan, target, say)
     chosen = selected(attackers_for(resources), plan.only)
@@ -289,7 +289,7 @@ def _attackers(
 
 
 def _thresholds(bare: Sequence[protection.Attacked]) -> dict[str, dict[str, float]]:
-    """Of equal errors on original speech, by verifier and attacker."""
+    """Thresholds of equal errors on original speech, by verifier and attacker."""
     found: dict[str, dict[str, float]] = {}
     for a in bare:
         found.setdefault(a.figures.verifier, {})[a.figures.attacker] = a.threshold

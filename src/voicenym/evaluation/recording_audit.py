@@ -1,7 +1,7 @@
 """Audit of one recording and its anonymized form with all attackers that need no training.
 
-One pair says little about protection: it is one pseudo-voice, without other speakers to compare
-with. The audit finds failures; ``voicenym evaluate`` measures protection.
+One pair cannot measure protection, because it has one pseudo-voice and no other speakers. The audit
+finds failures; ``voicenym evaluate`` measures protection.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from voicenym.verification.verifier import Verifier
 
 KEYS = 24
 COPY = 0.9
-"""Correlation of waveforms above which the original is still there."""
+"""Correlation of waveforms above which the output contains the original."""
 WEAK, CLEAR = math.log(3.0), math.log(20.0)
 
 
 CROWD, MORE = 1000, 10
-"""People among whom a speaker is searched, and recordings of a second search."""
+"""Number of people in a search, and number of recordings of a second search."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Sight:
 
     Args:
         attacker: its name.
-        llr: log-likelihood ratio in nats; above 0 speaks for one and the same speaker.
+        llr: log-likelihood ratio in nats; values above 0 favour the same speaker.
     """
 
     attacker: str
@@ -63,13 +63,13 @@ class Sight:
 
 @dataclass(frozen=True)
 class Audit:
-    """The strongest attacker first, and what else was noticed.
+    """Results of an audit.
 
     Args:
-        sights: by falling ratio.
+        sights: by descending ratio.
         copied: largest correlation of the two waveforms, 0 to 1.
         pitch: medians of F0 in Hz, before and after; None where unvoiced.
-        tags: what the anonymized file says beside its sound.
+        tags: metadata of the anonymized file.
         seconds: durations, before and after.
     """
 
@@ -80,13 +80,13 @@ class Audit:
     seconds: tuple[float, float]
 
     def searched(self, people: int = CROWD, more: int = MORE) -> str:
-        """How often a search among many people ends with this speaker, as a sentence.
+        """Probability that a search among many people finds this speaker, as a sentence.
 
-        Equal priors and calibrated ratios are taken; several recordings count as independent,
-        which is the worst case (:func:`voicenym.metrics.crowd.chances`).
+        Priors are equal and ratios calibrated; several recordings count as independent, which is
+        the worst case (:func:`voicenym.metrics.crowd.chances`).
 
         Args:
-            people: among whom the speaker is searched.
+            people: number of people in the search.
             more: number of such recordings, for the second figure.
         """
         top = self.sights[0]
@@ -98,7 +98,7 @@ class Audit:
 
     @property
     def verdict(self) -> str:
-        """One sentence; it never calls a voice anonymous."""
+        """Verdict in one sentence, which never calls a voice anonymous."""
         top = self.sights[0]
         if self.copied > COPY:
             return "NOT PROTECTED: the original waveform is still there."
@@ -113,7 +113,7 @@ class Audit:
 
 
 def _once_in(times: float, people: int) -> str:
-    """One in so many searches, in words; chance where a ratio speaks against the speaker."""
+    """Frequency of success in words; chance if it is once in ``people`` or rarer."""
     if times >= people:
         return f"no more often than by chance (once in {people:,})"
     return "nearly always" if times < 1.05 else f"about once in {times:,.{times < 10:d}f}"
@@ -129,12 +129,12 @@ def audit(
     pool: Sequence[Recording] = (),
     left_out: LeftOut = STRICT,
 ) -> Audit:
-    """Attack one pair.
+    """Attacks one pair of recordings.
 
     Args:
         original, anonymized: files.
-        verifiers: of the attackers; of each attacker the best one counts.
-        system: that was used, if it is one of ours: attackers who know it are tried too.
+        verifiers: of the attackers; each attacker's best one counts.
+        system: of the output, if known: attackers who know it run too.
         parameters: of the system.
         say: receives a line of progress.
         pool: original speech of other speakers, to calibrate verifiers without a calibration of
@@ -142,8 +142,8 @@ def audit(
         left_out: collects recordings of the pool that fail; the default raises at the first one.
 
     Raises:
-        VoicenymError: files that cannot be read, unknown systems; a verifier whose scores have no
-            known meaning, and no pool to learn it from.
+        VoicenymError: files that cannot be read, unknown systems, or a verifier without calibration
+            and without a pool to calibrate it.
     """
     who = "speaker"
     before = Recording("original", who, original)
@@ -163,7 +163,7 @@ def audit(
     if system is not None:
         settings = dict(parameters or {})
         say(f"searching {KEYS} keys of {label(system, settings)}")
-        # No secret is in play: the attacker guesses voices, and the same ones each time.
+        # Not secret: the attacker guesses voices, and the same ones in every run.
         key = Key(hashlib.sha256(b"voicenym audit").digest(), None)
         guesses = [
             Anonymize(system, guess, EVERYBODY, tuple(sorted(settings.items())))(plain, before)
@@ -218,16 +218,16 @@ def _meaning(
     say: Callable[[str], None],
     left_out: LeftOut,
 ) -> tuple[float, float]:
-    """Slope and offset of a verifier, its own or calibrated on the pool."""
+    """Calibration of a verifier: its own, or one from the pool."""
     if math.isfinite(verifier.calibration[0]):
         return verifier.calibration
     if not pool:
         raise VoicenymError(
-            f"{verifier.name}: what its scores mean is unknown, so that no likelihood ratio can be "
-            "told; give original speech of other people to learn it from (--pool FOLDER), or audit "
-            "with another"
+            f"{verifier.name}: its scores are not calibrated, so that no likelihood ratio follows "
+            "from them; give original speech of other people to calibrate them (--pool FOLDER), or "
+            "audit with another verifier"
         )
-    say(f"learning what scores of {verifier.name} mean, from {len(pool)} recordings")
+    say(f"calibrating the scores of {verifier.name} on {len(pool)} recordings")
     return calibrated(verifier, pool, left_out)
 
 
@@ -236,8 +236,8 @@ def calibrated(
 ) -> tuple[float, float]:
     """Slope and offset from the score of two recordings to a log-likelihood ratio in nats.
 
-    Logistic regression on all pairs of recordings, those of two people of one sex where sex is
-    known: as the audit compares, one recording with one other.
+    Logistic regression on all pairs of single recordings, as the audit compares them; pairs of two
+    people are of one sex if sex is known.
 
     Args:
         verifier: that scores.
@@ -245,7 +245,7 @@ def calibrated(
         left_out: collects recordings that fail; the default raises at the first one.
 
     Raises:
-        VoicenymError: no pair of one speaker, or none of two.
+        VoicenymError: no pair of one speaker, or none of two speakers.
     """
     vectors, embedded = Embedder(left_out=left_out).kept(verifier, pool)
     scores = verifier.score([vector[None] for vector in vectors], vectors)
@@ -278,7 +278,7 @@ def _median_pitch(samples: np.ndarray) -> float | None:
 
 
 def tags(path: Path) -> tuple[str, ...]:
-    """Names and values of a file's tags, but for those that every encoder writes."""
+    """Names and values of a file's tags, without those that every encoder writes."""
     from voicenym.audio import container_detection, libav
 
     ordinary = {"encoder", "major_brand", "minor_version", "compatible_brands", "duration"}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from voicenym.evaluation import condition_tables, report_details, report_tables, search_tables
 from voicenym.evaluation.evaluation_plan import Evidence
-from voicenym.evaluation.figures import ATTACKERS, UTILITY, Shown, first, gallery
+from voicenym.evaluation.figures import ATTACKERS, UTILITY, ReportFigure, first, gallery
 from voicenym.evaluation.figures.first_figure import words_metric
 from voicenym.evaluation.html import STYLE, sentence
 from voicenym.evaluation.reported_metrics import headline
@@ -21,7 +21,7 @@ PAGE = "index.html"
 
 
 def write(evaluation: Evaluation, evidence: Evidence | None, folder: Path) -> Path:
-    """Write ``index.html``.
+    """Writes ``index.html``.
 
     Args:
         evaluation: the results.
@@ -38,11 +38,11 @@ def write(evaluation: Evaluation, evidence: Evidence | None, folder: Path) -> Pa
 
 
 def html(evaluation: Evaluation, evidence: Evidence | None) -> str:
-    """The page's text."""
+    """HTML text of the page."""
     common = _common(evaluation)
     warnings = [f'<p class="warning">{sentence(w)}</p>' for w in (*evaluation.warnings, *common)]
-    shown = gallery(evaluation, evidence)
-    drawn = [(one.page, _drawn(n, one)) for n, one in enumerate(shown, 1)]
+    displayed = gallery(evaluation, evidence)
+    drawn = [(one.page, _drawn(n, one)) for n, one in enumerate(displayed, 1)]
     pages = {
         "Systems": _systems(evaluation, common),
         "By attacker": [
@@ -80,7 +80,7 @@ def html(evaluation: Evaluation, evidence: Evidence | None) -> str:
 
 
 def _first_page(evaluation: Evaluation) -> list[str]:
-    """One sentence for each system, one figure, one table."""
+    """First page: one sentence for each system, one figure, one table."""
     words = words_metric()
     original = evaluation.utility.get(words)
     figure = first(evaluation)
@@ -102,7 +102,7 @@ def _first_page(evaluation: Evaluation) -> list[str]:
 
 
 def _systems(evaluation: Evaluation, common: list[str]) -> list[str]:
-    """What each system's figures mean, what was not measured, and what was left out."""
+    """Section on the systems: meaning of the figures, figures not measured, recordings left out."""
     explained = [metric for _, metric in report_tables.columns(evaluation)]
     return [
         *(verdict(system, common) for system in evaluation.systems),
@@ -132,19 +132,19 @@ def _common(evaluation: Evaluation) -> list[str]:
 
 
 def _retrained(evaluation: Evaluation) -> str:
-    """Explains the column of a retrained recogniser, where there is one."""
+    """Explanation of the column of a retrained recogniser, if there is one."""
     if all(key == metric.name for key, metric in report_tables.columns(evaluation)):
         return ""
     return " Retrained: by a recogniser that was trained on this system's output."
 
 
-def _drawn(number: int, shown: Shown) -> str:
-    """A figure whose ids no other on the page has, and which names no address."""
-    svg = re.sub(r' xmlns(:\w+)?="[^"]*"', "", shown.svg)
+def _drawn(number: int, displayed: ReportFigure) -> str:
+    """SVG of a figure with ids that are unique on the page, and without addresses."""
+    svg = re.sub(r' xmlns(:\w+)?="[^"]*"', "", displayed.svg)
     svg = re.sub(r'(?<= id=")|(?<=href="#)|(?<=url\(#)', f"f{number}-", svg)
-    label = escape(f"{shown.title}. {shown.alt}")
+    label = escape(f"{displayed.title}. {displayed.alt}")
     svg = svg.replace("<svg", f'<svg role="img" aria-label="{label}"', 1)
     return (
-        f"<figure><h3>{escape(shown.title)}</h3>{svg}"
-        f"<figcaption>{escape(shown.how)}</figcaption></figure>"
+        f"<figure><h3>{escape(displayed.title)}</h3>{svg}"
+        f"<figcaption>{escape(displayed.how)}</figcaption></figure>"
     )

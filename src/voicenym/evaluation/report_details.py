@@ -22,7 +22,7 @@ Column = tuple[str, str, int]
 
 
 def utility(evaluation: Evaluation) -> list[str]:
-    """Tables of utility metrics; nothing where nothing was measured."""
+    """Tables of utility metrics; empty without measurements."""
     every = [("(original)", _of_originals(evaluation.utility))]
     every += [(system.name, system.utility) for system in evaluation.systems]
     tables = []
@@ -53,7 +53,7 @@ def utility(evaluation: Evaluation) -> list[str]:
 
 
 def _of_originals(figures: dict[str, Measured]) -> dict[str, Measured]:
-    """Without metrics that compare recordings with themselves, and mean nothing of originals."""
+    """Figures of originals, without metrics that compare recordings with their originals."""
     metric = {key: named(key) for key in figures}
     return {key: m for key, m in figures.items() if (found := metric[key]) and found.originals}
 
@@ -66,7 +66,7 @@ def _digits(key: str) -> int:
 def _table(
     caption: str, columns: Sequence[Column], every: list[tuple[str, dict[str, Measured]]]
 ) -> str:
-    """A row for each system and a column for each metric that has a figure in the table."""
+    """Table with a row for each system and a column for each metric that has a figure."""
     there = [column for column in columns if any(column[0] in figures for _, figures in every)]
     rows = [
         [escape(name), *(interval(figures.get(key), d, "\N{EN DASH}") for key, _, d in there)]
@@ -80,7 +80,7 @@ def _table(
 
 
 def attackers(evaluation: Evaluation) -> list[str]:
-    """Explains the metrics in the tables of attackers."""
+    """Explanation of the metrics in the tables of attackers."""
     attacks: list[AttackFigures] = [*evaluation.unprotected]
     attacks += [attack for system in evaluation.systems for attack in system.attacks]
     keys = {key for attack in attacks for key in attack.figures}

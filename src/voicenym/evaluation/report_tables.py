@@ -15,16 +15,16 @@ from voicenym.evaluation.verdict import bounded, trials, with_key
 from voicenym.metrics.metric import Metric
 
 LISTED = 200
-"""Most recordings left out that the page names."""
+"""Largest number of left-out recordings that the page names."""
 SUBGROUP_DIGITS = 2
 
 
 NO_EVIDENCE = "no evidence"
-"""In place of the rate of an attacker that finds nobody on a control either."""
+"""Text in place of the EER of an attacker that also finds nobody on a control."""
 
 
 def explanations(found: Iterable[Metric[Any]]) -> str:
-    """A list of what metrics are, and of their direction, chance level and interval."""
+    """List of metrics with their meaning, direction, chance level and interval."""
     items = (
         f"<li><b>{escape(metric.name)}</b>: {escape(metric.explanation)}</li>" for metric in found
     )
@@ -32,7 +32,7 @@ def explanations(found: Iterable[Metric[Any]]) -> str:
 
 
 def columns(evaluation: Evaluation) -> list[tuple[str, Metric[Any]]]:
-    """Keys and metrics of the first table: those of a retrained recogniser where there is one."""
+    """Keys and metrics of the first table, with those of a retrained recogniser if there is one."""
     found = [(metric.name, metric) for metric in metrics() if metric.display.summary]
     for name, metric in list(found):
         key = f"{name} {RETRAINED}"
@@ -42,12 +42,13 @@ def columns(evaluation: Evaluation) -> list[tuple[str, Metric[Any]]]:
 
 
 def summary(evaluation: Evaluation) -> str:
-    """Privacy and utility of each system."""
-    shown = columns(evaluation)
+    """Table of privacy and utility of each system."""
+    displayed = columns(evaluation)
     rate = headline().column
     heads = ["system", f"{rate}, strongest attacker", "strongest attacker", f"{rate}, key lost"]
     heads += [
-        metric.heading + (f", {RETRAINED}" if key != metric.name else "") for key, metric in shown
+        metric.heading + (f", {RETRAINED}" if key != metric.name else "")
+        for key, metric in displayed
     ]
     rows = []
     if evaluation.unprotected:
@@ -56,7 +57,7 @@ def summary(evaluation: Evaluation) -> str:
             interval(evaluation.utility.get(key), metric.display.digits)
             if metric.originals and key == metric.name
             else "–"
-            for key, metric in shown
+            for key, metric in displayed
         ]
         rows.append(["(original)", interval(bare.eer), _named(bare), "–", *cells])
     for system in evaluation.systems:
@@ -74,7 +75,7 @@ def summary(evaluation: Evaluation) -> str:
             top = [eer, _named(system.strongest)]
         row = [escape(system.name), *top, interval(with_key(system))]
         rows.append(
-            [*row, *(_change(system, evaluation, key, m.display.digits) for key, m in shown)]
+            [*row, *(_change(system, evaluation, key, m.display.digits) for key, m in displayed)]
         )
     return grid("Privacy and utility of each system", heads, rows)
 
@@ -84,7 +85,7 @@ def _named(attack: AttackFigures) -> str:
 
 
 def _change(system: SystemResults, evaluation: Evaluation, key: str, digits: int) -> str:
-    """A figure, and its difference from the original's."""
+    """Text of a figure and its difference from that of the originals."""
     found, before = system.utility.get(key), evaluation.utility.get(key)
     text = interval(found, digits)
     if found is not None and before is not None and math.isfinite(found.value - before.value):
@@ -130,7 +131,7 @@ def left_out(evaluation: Evaluation) -> list[str]:
 
 
 def attacks(name: str, found: tuple[AttackFigures, ...]) -> str:
-    """All attackers of a system, the strongest first, with all metrics of their scores."""
+    """Table of all attackers of a system, the strongest first, with all metrics of their scores."""
     if not found:
         return ""
     first = headline()
@@ -154,7 +155,9 @@ def _checked(attack: AttackFigures) -> str:
 
 
 def _listed(key: str) -> bool:
-    """Whether the table of attackers has a column: conditions but for their EER have tables."""
+    """Whether a figure has a column in the table of attackers; of conditions only the EER has
+    one.
+    """
     metric = named(key)
     if metric is headline():
         return key != metric.name
@@ -162,6 +165,6 @@ def _listed(key: str) -> bool:
 
 
 def _digits(key: str) -> int:
-    """Of a metric; two of its subgroups, and of metrics of other releases."""
+    """Decimal places of a metric; two for subgroups, and for metrics of other releases."""
     metric = named(key)
     return metric.display.digits if metric and metric.name == key else SUBGROUP_DIGITS

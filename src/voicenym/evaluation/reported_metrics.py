@@ -15,9 +15,9 @@ from voicenym.registry import Registry
 
 Data = TypeVar("Data")
 RETRAINED = "retrained"
-"""Mark of error rates of a recogniser that was trained on the system's output, after the name."""
+"""Suffix of error rates of a recogniser that was trained on the system's output."""
 WEIGHTED = "weighted"
-"""Mark of a mean over the parts of a benchmark, before the name."""
+"""Prefix of a mean over the parts of a benchmark."""
 PLACES = {
     "EER": "voicenym.metrics.eer:EQUAL_ERROR_RATE",
     "ROCCH-EER": "voicenym.metrics.eer:HULL_EQUAL_ERROR_RATE",
@@ -78,7 +78,7 @@ def metrics() -> tuple[Metric[Any], ...]:
     """All metrics, in their order.
 
     Raises:
-        VoicenymError: another package declares what is no metric.
+        VoicenymError: another package declares an object that is not a metric.
     """
     found: list[Metric[Any]] = []
     for name in (*PLACES, *(name for name in METRICS.names() if name not in PLACES)):
@@ -104,7 +104,7 @@ def named(figure: str) -> Metric[Any] | None:
         figure: key in ``results.json``.
 
     Returns:
-        None where the key is of no metric in the list, as in reports of other releases.
+        None if the key is of no metric in the list, as in reports of other releases.
     """
     base = figure.removeprefix(f"{WEIGHTED} ")
     by_name = {metric.name: metric for metric in metrics()}
@@ -113,7 +113,7 @@ def named(figure: str) -> Metric[Any] | None:
 
 
 def headline() -> Metric[Any]:
-    """The first metric of the list, by which attackers are ranked: the equal error rate."""
+    """First metric of the list, which ranks attackers: the equal error rate."""
     return metrics()[0]
 
 
@@ -125,17 +125,17 @@ def measure(
     notes: list[str] | None = None,
     say: Callable[[str], None] = lambda text: None,
 ) -> dict[str, Measured]:
-    """All metrics of some data, by name; without those that the data do not allow.
+    """Figures of all metrics of some data, by name, without metrics that the data do not allow.
 
     Args:
         data: one of :mod:`voicenym.metrics.metric_inputs`.
-        originals: the data are of original speech, with which nothing is compared.
-        only: which metrics.
-        notes: receives why a metric could not be measured; None raises the error.
+        originals: whether the data are of original speech, without a comparison.
+        only: metrics to measure.
+        notes: receives the reason why a metric could not be measured; None raises the error.
         say: receives the subject of each metric before it is measured.
 
     Raises:
-        VoicenymError: without ``notes``, what a metric refuses.
+        VoicenymError: without ``notes``, the error of a metric.
     """
     found: dict[str, Measured] = {}
     subject = ""
@@ -160,7 +160,7 @@ def measure(
 
 
 def of_condition(data: Data, condition: str, **options: Any) -> dict[str, Measured]:
-    """Metrics of some data of one condition, with its name behind theirs, such as ``EER f``.
+    """Figures of metrics of one condition, with its name as a suffix, such as ``EER f``.
 
     Args:
         data: one of :mod:`voicenym.metrics.metric_inputs`.

@@ -1,4 +1,4 @@
-"""Results of an evaluation as files: JSON, which is read again, and a CSV table."""
+"""Result files of an evaluation: JSON, which :func:`load` reads, and a CSV table."""
 
 from __future__ import annotations
 
@@ -32,7 +32,9 @@ TABLE = "results.csv"
 
 
 def save(evaluation: Evaluation, folder: Path) -> None:
-    """Write ``results.json`` and ``results.csv``, for their owner alone: they name speakers."""
+    """Writes ``results.json`` and ``results.csv``, readable by their owner alone: they name
+    speakers.
+    """
     private_folder(folder)
     text = json.dumps(plain(evaluation), indent=1, ensure_ascii=False)
     write_private(folder / RESULTS, text + "\n")
@@ -40,7 +42,7 @@ def save(evaluation: Evaluation, folder: Path) -> None:
 
 
 def load(folder: Path) -> Evaluation:
-    """Read what :func:`save` wrote; ``folder`` may be the file itself.
+    """Results that :func:`save` wrote; ``folder`` may be the file itself.
 
     Raises:
         VoicenymError: no such file, or of another kind.
@@ -56,12 +58,14 @@ def load(folder: Path) -> Evaluation:
             f"{path}: missing; give a folder that voicenym evaluate wrote"
         ) from None
     except (OSError, LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
-        said = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
-        raise VoicenymError(f"{path}: is no report of voicenym evaluate ({said})") from None
+        reason = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+        raise VoicenymError(f"{path}: is no report of voicenym evaluate ({reason})") from None
 
 
 def table(evaluation: Evaluation) -> str:
-    """One line for each figure: ``system, attacker, verifier, metric, value, low, high, unit``."""
+    """CSV table with a line for each figure: ``system, attacker, verifier, metric, value, low,
+    high, unit``.
+    """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["system", "attacker", "verifier", "metric", "value", "low", "high", "unit"])
@@ -91,7 +95,7 @@ def table(evaluation: Evaluation) -> str:
 
 
 def plain(value: Any) -> Any:
-    """Dataclasses to what JSON can say; infinities as words, since JSON has none."""
+    """Dataclasses as values of JSON; infinities become words."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {f.name: plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
     if isinstance(value, dict):
@@ -112,12 +116,12 @@ def _measured(data: dict[str, Any]) -> Measured:
 
 
 def figures_from(data: dict[str, Any]) -> dict[str, Measured]:
-    """Figures by name from what :func:`plain` made of them."""
+    """Figures by name; inverse of :func:`plain`."""
     return {name: _measured(item) for name, item in data.items()}
 
 
 def attack_from(data: dict[str, Any]) -> AttackFigures:
-    """An attack's figures from what :func:`plain` made of them."""
+    """An attack's figures; inverse of :func:`plain`."""
     lessons = tuple(Lesson(**item) for item in data.get("learning", ()))
     names = {field: todays_name(data[field]) for field in ("attacker", "verifier")}
     figures = figures_from(data["figures"])

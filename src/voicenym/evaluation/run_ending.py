@@ -1,4 +1,4 @@
-"""Last lines of an evaluation: what was measured, each system's figure and price, the report."""
+"""Last lines of an evaluation: the data, each system's figures, and the path of the report."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ PRICES = (("WER", " %", 1), ("DNSMOS", " of 5", 2))
 
 
 def ending(evaluation: Evaluation, page: Path) -> list[str]:
-    """Lines in the form of those that end ``voicenym anonymize`` and ``voicenym train``.
+    """Last lines in the form of those of ``voicenym anonymize`` and ``voicenym train``.
 
     Args:
-        evaluation: that ended.
+        evaluation: the results.
         page: of its report.
     """
     count = len(evaluation.systems)

@@ -1,6 +1,6 @@
 """Scores by trial and word errors by recording, saved beside a report for later comparisons.
 
-Two reports on the same speakers are compared in pairs from this file, without the recordings.
+They allow a paired comparison of two reports on the same speakers without the recordings.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from voicenym.metrics.scores import Speakers
 from voicenym.private import open_private, private_folder, replacing
 
 SCORES = "scores.npz"
-"""Beside ``results.json``."""
+"""Name of the file, beside ``results.json``."""
 FORMAT = 1
 
 
@@ -44,7 +44,7 @@ class SavedScores:
     speakers: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     def drawn(self, metric: Metric[Any], system: str) -> Drawn | None:
-        """A metric's value as a function of drawn speakers; None where nothing was saved for it."""
+        """A metric's value as a function of drawn speakers; None without saved scores."""
         if metric.redraw is None:
             return None
         data: TrialScores | Tally | None = None
@@ -71,7 +71,7 @@ class SavedScores:
 
 
 def save(evaluation: Evaluation, evidence: Evidence, folder: Path) -> Path:
-    """Write what :func:`load` reads.
+    """Writes the file that :func:`load` reads.
 
     Args:
         evaluation: names the strongest attackers.
@@ -105,13 +105,13 @@ def save(evaluation: Evaluation, evidence: Evidence, folder: Path) -> Path:
 
 
 def load(folder: Path) -> SavedScores | None:
-    """The scores of a report; None where none were saved.
+    """Saved scores of a report; None without any.
 
     Args:
         folder: of the report, or its ``results.json``.
 
     Raises:
-        VoicenymError: a file that cannot be understood.
+        VoicenymError: an invalid file.
     """
     path = (folder if folder.is_dir() else folder.parent) / SCORES
     if not path.is_file():

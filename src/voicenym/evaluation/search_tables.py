@@ -1,4 +1,4 @@
-"""Tables of the report on searches: the amount of speech, and what the numbers of trials limit."""
+"""Tables of the report on searches: the amount of speech, and limits by the numbers of trials."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from html import escape
 from voicenym.evaluation.html import grid, interval, sentence
 from voicenym.evaluation.reported_metrics import named
 from voicenym.evaluation.results import Amount, AttackFigures, Evaluation
-from voicenym.evaluation.speech_amount import SHOWN
+from voicenym.evaluation.speech_amount import REPORTED
 
 
 def amounts(evaluation: Evaluation) -> list[str]:
-    """Rates by the number of recordings for each system; nothing where none were measured."""
+    """Table of rates by the number of recordings for each system; empty without measurements."""
     found = [_table(system.name, system.amounts) for system in evaluation.systems if system.amounts]
     if not found:
         return []
@@ -28,7 +28,7 @@ def amounts(evaluation: Evaluation) -> list[str]:
 
 
 def _table(name: str, found: Sequence[Amount]) -> str:
-    metrics = [metric for metric in map(named, SHOWN) if metric is not None]
+    metrics = [metric for metric in map(named, REPORTED) if metric is not None]
     rows = [
         [
             f"{escape(one.attacker)}<br><small>{escape(one.verifier)}</small>",

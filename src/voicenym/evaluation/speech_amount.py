@@ -1,4 +1,4 @@
-"""How much speech an attacker needs: rates for 1, 3, 10 and 30 recordings enrolled and tested.
+"""Error rates of attackers by the amount of speech: 1, 3, 10 and 30 recordings per speaker.
 
 Several recordings of one speaker are combined in two ways: by the mean of the scores of all pairs,
 and by the mean of the unit vectors of each side, which are then compared.
@@ -30,8 +30,8 @@ from voicenym.verification.scoring import Backend, unit
 from voicenym.verification.verifier import Verifier
 
 COUNTS = (1, 3, 10, 30)
-"""Recordings of a speaker, where the trials have so many."""
-SHOWN = ("EER", "rank-1", "first of 1,000")
+"""Numbers of recordings of a speaker, if the trials have so many."""
+REPORTED = ("EER", "rank-1", "first of 1,000")
 """Metrics that are measured for each number of recordings."""
 SCORES, EMBEDDINGS, TESTED = "score average", "embedding average", "score average, all enrolled"
 
@@ -49,7 +49,7 @@ def of_system(
 
     Args:
         attackers: that attack the system.
-        strongest: who averages scores over several tested recordings; None where there is none.
+        strongest: attacker who averages scores over several test recordings; None without one.
         scenario, trials, verifier, embedder, replicates: as for :func:`enrolled_and_tested`.
     """
     found = []
@@ -70,14 +70,14 @@ def several_tested(
     replicates: int,
     counts: Sequence[int] = COUNTS,
 ) -> list[Amount]:
-    """Rates of an attacker who averages its scores over several tested recordings.
+    """Rates of an attacker who averages its scores over several test recordings.
 
     Args:
         attacker, verifier: names, for the report.
         scores: ``[model, trial]``, of any attacker.
-        trials: which of them count.
+        trials: the tested pairs.
         replicates: of the bootstrap.
-        counts: of recordings; those that fewer than four speakers have are left out.
+        counts: of recordings; those of fewer than four speakers are left out.
     """
     found = []
     for count in counts:
@@ -99,14 +99,14 @@ def enrolled_and_tested(
     replicates: int,
     counts: Sequence[int] = COUNTS,
 ) -> list[Amount]:
-    """Rates of an attacker who enrols and tests the same number of recordings.
+    """Rates of an attacker with equal numbers of enrolled and test recordings.
 
     Args:
-        attacker: who compares vectors.
-        scenario: what is attacked.
-        trials: which pairs count.
+        attacker: compares vectors.
+        scenario: of the attack.
+        trials: the tested pairs.
         verifier: for vectors.
-        embedder: computes or remembers them.
+        embedder: computes or caches them.
         replicates: of the bootstrap.
         counts: as for :func:`several_tested`.
     """
@@ -157,7 +157,7 @@ def of_vectors(
 
 
 def _sets(trials: Trials, count: int) -> list[list[int]]:
-    """Disjoint sets of so many recordings of one speaker, as columns of the trials."""
+    """Disjoint sets of a given number of recordings of one speaker, as columns of the trials."""
     columns: dict[str, list[int]] = {}
     for column in np.flatnonzero(trials.tested.any(0)):
         columns.setdefault(trials.recordings[column].speaker, []).append(int(column))
@@ -176,7 +176,7 @@ def _amount(
     trials: Trials,
     replicates: int,
 ) -> list[Amount]:
-    """Figures of scores ``[row, set]``; nothing of too few speakers."""
+    """Figures of scores ``[row, set]``; empty for too few speakers."""
     models = tuple(trials.models[row] for row in rows)
     recordings = tuple(trials.recordings[columns[0]] for columns in sets)
     pairs = [trials.tested[np.ix_(rows, np.array(columns))].all(1) for columns in sets]
@@ -189,5 +189,5 @@ def _amount(
         TrialScores(*split(scores, own), replicates=replicates),
         candidates(scores, own, replicates),
     ):
-        figures.update(reported_metrics.measure(data, only=lambda metric: metric.name in SHOWN))
+        figures.update(reported_metrics.measure(data, only=lambda metric: metric.name in REPORTED))
     return [Amount(*name, len(speakers), figures)]

@@ -9,7 +9,7 @@ from typing import Any
 from voicenym.anonymizer import SYSTEMS
 
 PATH = re.compile(r"[^\s,=()]*[/\\][^\s,=()]*")
-"""A path within a value; only its last part is printed, since reports leave the machine."""
+"""Path within a value; only its last part is printed, because reports are published."""
 
 
 def parsed(text: str) -> tuple[str, dict[str, Any]]:
@@ -19,8 +19,7 @@ def parsed(text: str) -> tuple[str, dict[str, Any]]:
         text: ``name`` or ``name:field=value,field=value``, as for ``voicenym systems``.
 
     Raises:
-        VoicenymError: an unknown name or field, with those that are near, or a value of another
-            type.
+        VoicenymError: an unknown name or field, with similar ones, or a value of another type.
 
     Example:
         >>> parsed("mcadams:low=0.8,high=0.9")
@@ -31,7 +30,7 @@ def parsed(text: str) -> tuple[str, dict[str, Any]]:
 
 
 def _bare(value: Any) -> Any:
-    """Text without the parentheses that keep its commas: ``identity=(half:of=copy,angle=5)``."""
+    """Text without the parentheses that protect its commas: ``identity=(half:of=copy,angle=5)``."""
     inside = isinstance(value, str) and value.startswith("(") and value.endswith(")")
     return value[1:-1] if inside else value
 
@@ -39,7 +38,7 @@ def _bare(value: Any) -> Any:
 def changed(name: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """The parameters of a system that differ from its defaults, by name in alphabetical order.
 
-    Equal settings are thus equal however they were written, in caches and in names.
+    Caches and names thus do not depend on how equal settings are written.
 
     Raises:
         VoicenymError: no such system.
@@ -61,7 +60,7 @@ def label(name: str, parameters: Mapping[str, Any], weights: str = "") -> str:
     Args:
         name: of the system.
         parameters: that differ from its defaults.
-        weights: version of its weights, which stands for the folders of paths.
+        weights: version of its weights, which replaces the folders of paths.
 
     Example:
         >>> label("mcadams", {"high": 0.8, "low": 0.8}), label("mcadams", {})

@@ -1,4 +1,4 @@
-"""What an evaluation evaluates: systems with settings and files, and the attackers' resources."""
+"""Targets of an evaluation: systems with settings or files, and the attackers' resources."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from voicenym.evaluation.voice_targets import Drawn, check_sexes, drawn
 
 @dataclass(frozen=True)
 class Target:
-    """What is evaluated: a system with settings, or files of an external system.
+    """Target of an evaluation: a system with settings, or files of an external system.
 
     Args:
         name: in the report, with the settings.
@@ -38,7 +38,7 @@ class Target:
 
     @property
     def system(self) -> str | None:
-        """The system without its settings; None where attackers cannot run it."""
+        """System without its settings; None if attackers cannot run it."""
         return self.protection.system
 
     @property
@@ -48,7 +48,7 @@ class Target:
 
 
 def targets_of(plan: Plan) -> list[Target]:
-    """All that a plan evaluates.
+    """Targets of a plan.
 
     Raises:
         VoicenymError: an unknown system or setting; the same system and settings twice; target
@@ -78,7 +78,9 @@ def _target(plan: Plan, name: str, parameters: Mapping[str, Any]) -> Target:
 
 
 def pool_of(plan: Plan, target: Target) -> tuple[Recording, ...]:
-    """Speech of other people; a system is not run on what another one has anonymized."""
+    """Speech of other people for attacks on a target; a system never runs on the output of
+    another.
+    """
     return plan.pool if plan.pool_is_original or target.system is None else ()
 
 
@@ -90,7 +92,7 @@ def has_pool(plan: Plan, target: Target) -> bool:
 def resources_of(
     plan: Plan, target: Target, say: Callable[[str], None] = lambda text: None
 ) -> Resources:
-    """What is available to the attackers on a target."""
+    """Resources of the attackers on a target."""
     pool = pool_of(plan, target)
     enrolment = [recording for model in plan.trials.models for recording in model.recordings]
 

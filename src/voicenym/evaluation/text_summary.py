@@ -1,4 +1,4 @@
-"""Results of an evaluation as plain text: what ``voicenym evaluate`` prints at its end."""
+"""Results of an evaluation as plain text, which ``voicenym evaluate`` prints at its end."""
 
 from __future__ import annotations
 
@@ -25,16 +25,19 @@ def _system(system: SystemResults) -> list[str]:
         unknown = f"protection unknown, since {why}; " if why else ""
         head = f"{system.name}: {unknown}the strongest attacker is {top.attacker}, {top.verifier}"
         figures = {**top.figures, **system.utility}
-    shown = [
+    displayed = [
         metric
         for metric in metrics()
         if metric.name in figures
         and (metric.display.table == "attackers" or metric.display.summary)
     ]
-    width = max((len(metric.name) for metric in shown), default=0)
+    width = max((len(metric.name) for metric in displayed), default=0)
     return [
         head,
-        *(f"  {metric.name:<{width}}  {figure(metric, figures[metric.name])}" for metric in shown),
+        *(
+            f"  {metric.name:<{width}}  {figure(metric, figures[metric.name])}"
+            for metric in displayed
+        ),
     ]
 
 

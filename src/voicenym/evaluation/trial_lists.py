@@ -1,4 +1,4 @@
-"""Enrolment and trial lists in Kaldi data folders, as the VoicePrivacy Challenges lay them out.
+"""Enrolment and trial lists in Kaldi data folders, in the layouts of the VoicePrivacy Challenges:
 
 ``libri_dev_enrolls/enrolls`` and ``libri_dev_trials_f/trials`` in folders of their own, or
 ``libri_dev/enrolls``, ``libri_dev/trials_f`` and ``libri_dev/trials_m`` in one.
@@ -42,17 +42,17 @@ class Lists:
 
 
 def find_lists(source: Path, *, without: str = "") -> Lists | None:
-    """The lists in a data folder or in the data folders right below a folder.
+    """Lists in a data folder or in the data folders directly below a folder.
 
     Args:
         source: of a corpus.
         without: suffix of folders that are left out, those of anonymized speech.
 
     Returns:
-        None where there are no lists, or only one kind of them.
+        None if there are no lists, or only one kind of them.
 
     Raises:
-        CorpusError: a line that cannot be understood.
+        CorpusError: an invalid line.
     """
     if not source.is_dir():
         return None
@@ -66,7 +66,9 @@ def find_lists(source: Path, *, without: str = "") -> Lists | None:
 
 
 def _distinct(paths: list[Path]) -> list[Path]:
-    """Enrolment lists, each once: a test set's folder and its parts may hold the same one."""
+    """Enrolment lists without duplicates: a test set's folder and its parts may hold the same
+    one.
+    """
     found: dict[frozenset[str], Path] = {}
     for path in paths:
         names = frozenset(enrolled_names(path))
@@ -76,7 +78,7 @@ def _distinct(paths: list[Path]) -> list[Path]:
 
 
 def _without_repetition(paths: list[Path]) -> tuple[list[Path], list[Path]]:
-    """Trial lists, and those all of whose rows are in smaller ones: unions and copies."""
+    """Trial lists, and lists whose rows all occur in smaller ones: unions and copies."""
     rows = {path: set(trial_rows(path)) for path in paths}
     seen: set[tuple[str, str, str]] = set()
     kept, repeated = set(), []

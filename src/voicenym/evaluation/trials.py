@@ -15,20 +15,20 @@ from voicenym.errors import CorpusError
 
 ENROLMENT = 8
 TRIALS = 6
-"""Utterances of each speaker, where they have so many."""
+"""Default numbers of utterances of each speaker."""
 FEW_SPEAKERS = 20
-"""Below so many speakers an interval says little."""
+"""Number of speakers below which intervals are unreliable."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a benchmark that is measured by itself, too.
+    """A part of a benchmark with figures of its own.
 
     Args:
         name: for reports, such as ``LibriSpeech f``.
-        tested: ``[model, recording]``, which pairs are in it.
-        weight: in the mean over parts; None where there is no such mean.
-        group: parts that have a mean of their own, such as ``dev``; empty where there is one mean.
+        tested: ``[model, recording]``, mask of its pairs.
+        weight: in the mean over parts; None without such a mean.
+        group: of parts with a common mean, such as ``dev``; empty if there is one mean.
     """
 
     name: str
@@ -38,7 +38,7 @@ class Part:
 
 
 def by_group(parts: Sequence[Part]) -> dict[str, list[int]]:
-    """Places of the parts of each mean, by the name that it adds to a figure's.
+    """Indices of the parts of each mean, by its suffix of the figure's name.
 
     Parts without a weight have no mean, and are in no group.
     """
@@ -56,9 +56,9 @@ class Trials:
     Args:
         models: of the enrolled speakers.
         recordings: of the trials.
-        tested: ``[model, recording]``, which pairs count.
+        tested: ``[model, recording]``, mask of the tested pairs.
         warnings: limits of the figures, for the report.
-        parts: of a benchmark that has some.
+        parts: of a benchmark; empty for others.
         spoken: parts for word error rates, which may have other weights.
     """
 
@@ -83,11 +83,11 @@ class Trials:
         return self.tested & ~self.target
 
     def without(self, enrolment: Container[str], tried: Container[str]) -> Trials:
-        """The same without some recordings, and without models that have none left.
+        """Trials without some recordings, and without models that have none left.
 
         Args:
-            enrolment: names of recordings that nobody enrols with.
-            tried: names of recordings that are not tried.
+            enrolment: names of recordings to remove from the enrolment.
+            tried: names of recordings to remove from the trials.
         """
         models, rows = [], []
         for row, model in enumerate(self.models):
@@ -119,14 +119,14 @@ def build(
     same_sex: bool = True,
     seed: int = 0,
 ) -> Trials:
-    """Trials from any corpus: each speaker against every other, of the same sex where it is known.
+    """Trials from any corpus: each speaker against every other, of the same sex if it is known.
 
-    Every speaker enrols with some utterances and is tried with others, one at a time; which ones
-    is drawn by the seed and the utterances' names, so that it does not depend on their order.
+    Every speaker has some utterances for enrolment and others for trials, one at a time. The seed
+    and the utterances' names determine the draw, so that it does not depend on their order.
 
     Args:
         recordings: of all speakers.
-        enrolment, trials: utterances a speaker; fewer where a speaker has fewer, in this share.
+        enrolment, trials: utterances per speaker; a speaker with fewer has fewer in this ratio.
         same_sex: compare speakers of one sex only; different sexes are too easy to distinguish.
         seed: of the draw.
 
@@ -169,7 +169,7 @@ def build(
 
 
 def few(speakers: int) -> list[str]:
-    """A warning where few speakers are compared; else nothing."""
+    """A warning if few speakers are compared; else nothing."""
     if speakers >= FEW_SPEAKERS:
         return []
     return [

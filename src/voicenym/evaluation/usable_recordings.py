@@ -1,4 +1,4 @@
-"""Leaves out recordings that cannot be read or anonymized, before the attacks.
+"""Selection of recordings that can be read and anonymized, before the attacks.
 
 All systems are evaluated on the same trials, so that a system that fails on difficult recordings
 does not look better than others; the report gives the number of failures of each system.
@@ -18,9 +18,9 @@ from voicenym.evaluation.evaluation_plan import Plan
 from voicenym.verification.verifier import Verifier
 
 MANY = 0.1
-"""Share of recordings, or of a system's trials, from which on a warning is a strong one."""
+"""Share of recordings, or of a system's trials, above which a warning is emphasised."""
 MOST = 0.5
-"""Share of trials above which a system that fails on them is left out, and not the trials."""
+"""Share of failed trials above which the system is left out instead of the trials."""
 
 
 @dataclass(frozen=True)
@@ -28,9 +28,9 @@ class Sound:
     """A plan without unusable recordings.
 
     Args:
-        plan: with the trials and the pool that are left.
-        failed: number of trials that each system failed on.
-        dropped: systems that are left out themselves.
+        plan: with the remaining trials and pool.
+        failed: number of trials on which each system failed.
+        dropped: systems that are left out.
         warnings: sentences about both, for the report.
         notes: the sentences about each system.
     """
@@ -50,13 +50,13 @@ def sound(
     embedder: Embedder,
     say: Callable[[str], None] = lambda text: None,
 ) -> Sound:
-    """Embed what every attack on this plan needs, and leave out what fails.
+    """Embeds the recordings that every attack of a plan needs, and leaves out those that fail.
 
-    Nothing is computed twice: the vectors are those that the attacks ask for.
+    Nothing is computed twice, because the attacks use the same vectors.
 
     Args:
-        plan: whose recordings are tried.
-        targets: what each system does to the trials, by its name.
+        plan: with the recordings.
+        targets: transform of the trials by each system's name.
         verifiers: of the attackers.
         statistics: the verifier that embeds the pool.
         embedder: computes vectors, and collects what is left out.
@@ -140,10 +140,10 @@ def _warned(left_out: LeftOut, used: int) -> list[str]:
     missing = len(left_out.named())
     if not missing:
         return []
-    said = f"{missing} recordings could not be used and were left out: they are listed below"
+    sentence = f"{missing} recordings could not be used and were left out: they are listed below"
     if missing > MANY * max(used, 1):
-        said += (
+        sentence += (
             "; that is more than a tenth of the recordings: mend the corpus before you rely on "
             "these figures"
         )
-    return [said]
+    return [sentence]

@@ -37,7 +37,7 @@ class Utility:
     Args:
         figures: by metric.
         notes: what could not be measured, and why.
-        tallies: of ``WER``, ``WER retrained`` and ``rho_F0``, as far as they were measured.
+        tallies: of ``WER``, ``WER retrained`` and ``rho_F0``, if measured.
     """
 
     figures: dict[str, Measured]
@@ -60,19 +60,20 @@ def measure(
     seed: int = 0,
     say: Callable[[str], None] = lambda text: None,
 ) -> Utility:
-    """Measure transformed recordings, and the originals where the transform is the line alone.
+    """Utility figures of transformed recordings, or of originals if the transform is the line
+    alone.
 
     Args:
         recordings: a sample of a corpus; word errors are counted in those with text.
         transform: from original to published recordings.
         recogniser: for words; None leaves them out.
         transcripts: of an external recogniser, which replace those of ``recogniser``.
-        line: last steps of the transform, which originals pass as well.
+        line: last steps of the transform, which also apply to originals.
         retrained: a recogniser that was trained on the output of this system (ASR_eval^anon).
         phones: for the phone error rate; None leaves it out.
         only: metrics of sound to measure, each by a part of its name; empty for all. Words and
             phones are measured in any case.
-        conditions: that are measured by themselves, too.
+        conditions: with figures of their own.
         replicates, seed: of the bootstrap.
         say: receives a line of progress.
     """
@@ -124,7 +125,7 @@ def measure(
         say(f"utility: words, {retrained.name}")
         try:
             words = _words(recordings, speech.changed, retrained, None, options)
-            # the rates without their kinds of errors, which are on no card
+            # rates without the kinds of errors, which cards do not show
             rates = reported_metrics.measure(words, only=lambda metric: metric.display.card)
             figures.update({f"{name} {RETRAINED}": figure for name, figure in rates.items()})
             figures.update(_words_by_condition(words, conditions, RETRAINED))
@@ -161,7 +162,7 @@ def _pairs(
     line: Sequence[Step],
     options: dict[str, Any],
 ) -> SpeechPairs:
-    """The recordings before and after, with the processor time of each, which is the system's."""
+    """Recordings before and after, with the system's processor time for each."""
     bare = [recording.samples() for recording in recordings]
     steps = transform.steps[: len(transform.steps) - len(line)]
     _changed(steps, recordings[0], bare[0])  # loads weights, which is not timed
@@ -204,7 +205,7 @@ def _words(
     """References and hypotheses of the recordings with text.
 
     Raises:
-        VoicenymError: no references, or no recogniser; it says which.
+        VoicenymError: no references, or no recogniser.
     """
     spoken = [i for i, r in enumerate(recordings) if normalise(r.text)]  # "..." has no words
     if not spoken:

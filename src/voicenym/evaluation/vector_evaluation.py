@@ -1,7 +1,7 @@
 """Evaluation of identity methods on speaker vectors alone, without synthesis, in seconds.
 
-The figures are of the method itself. A waveform discloses more: content and pitch carry the speaker
-through resynthesis, so that these figures are upper bounds of the protection.
+The figures describe the method alone. A waveform discloses more, because content and pitch also
+identify the speaker: these figures are upper bounds of the protection.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ ATTACKERS = {
 }
 """Knowledge and action of each attacker."""
 NOTHING = 0.01
-"""Deviation along a direction, against that of the widest, below which vectors do not vary."""
+"""Deviation along a direction, relative to the largest, below which vectors do not vary."""
 RIDGE = 0.1
 """Penalty of the regression, as a share of the mean variance."""
 
@@ -50,8 +50,8 @@ class Candidate:
 
     Args:
         name: for tables.
-        identity: what users run.
-        attacker: what attackers run, where it is trained and theirs has other weights; None for
+        identity: method of users.
+        attacker: method of attackers, if it is trained and theirs has other weights; None for
             the same.
     """
 
@@ -66,9 +66,9 @@ class Judged:
 
     Args:
         name: of it.
-        errors: equal error rate in percent by attacker; an attacker who could not be trained is
-            missing.
-        figures: ``G_VD`` in dB, ``DeID``, ``D_KS``; empty where all vectors are zero.
+        errors: equal error rate in percent by attacker, without attackers that could not be
+            trained.
+        figures: ``G_VD`` in dB, ``DeID``, ``D_KS``; empty if all vectors are zero.
         scores: ``[model, trial]`` by attacker.
         published: protected vectors of the trials, ``[trial, element]``.
         seconds: for one vector, on average.
@@ -86,13 +86,13 @@ class Judged:
 
 @dataclass(frozen=True)
 class Bench:
-    """Vectors that methods are evaluated on.
+    """Vectors for the evaluation of methods.
 
     Args:
-        trials: who is enrolled with which utterances, and tried with which.
+        trials: utterances of enrolment and trials.
         enrolment: vectors of each model, ``[n_i, element]``.
         tried: ``[trial, element]``.
-        others: utterances of other people, for attackers who train.
+        others: utterances of other people, for attackers that train.
     """
 
     trials: Trials
@@ -102,16 +102,16 @@ class Bench:
 
     @classmethod
     def of(cls, users: Pool, others: Pool, enrolment: int, tried: int, seed: int) -> Bench:
-        """Trials as of recordings: each speaker against every other of the same sex.
+        """Trials of vectors: each speaker against every other of the same sex.
 
         Args:
             users: utterances of people to protect, several each.
             others: utterances of other people, several each, by the same encoder.
-            enrolment, tried: utterances of a speaker.
-            seed: of which utterances are which.
+            enrolment, tried: numbers of utterances of a speaker.
+            seed: of the split into enrolment and trials.
 
         Raises:
-            CorpusError: too few utterances, or people who are in both.
+            CorpusError: too few utterances, or people who occur in both.
             VoicenymError: vectors of two encoders.
         """
         others.made_by(users.encoder, users.version)
@@ -145,9 +145,9 @@ def anonymized_vectors(
     Args:
         identity: the method.
         vectors: of utterances.
-        speakers, sexes: whose they are; an empty sex is unknown.
-        key: of whoever protects.
-        per: ``speaker`` or ``utterance``: what has a pseudonym of its own.
+        speakers, sexes: of each vector; an empty sex is unknown.
+        key: of the pseudonyms.
+        per: whether each ``speaker`` or each ``utterance`` has a pseudonym.
     """
     names = [
         key.pseudonym(speaker, str(i) if per == "utterance" else None)
@@ -166,7 +166,7 @@ def evaluate_method(
     per: str = "speaker",
     replicates: int = 1000,
 ) -> Judged:
-    """Attack a method with every attacker, and measure how voices differ.
+    """Attacks a method with every attacker, and measures the distinctiveness of voices.
 
     Args:
         candidate: the method.
@@ -199,7 +199,7 @@ def evaluate_method(
         .numpy()
         for v, m in zip(bench.enrolment, trials.models, strict=True)
     ]
-    # each utterance anew: in their mean, what the attacker's own key draws cancels out
+    # each utterance under a pseudonym of its own: the draws of the attacker's key average out
     averaged = [
         anonymized_vectors(
             theirs, v, [f"{m.speaker} {i}" for i in range(len(v))], [m.sex] * len(v), attacker
@@ -238,12 +238,12 @@ def evaluate_method(
         voices = vectors(original, seen, trials, replicates)
         figures = reported_metrics.measure(voices, only=lambda metric: not metric.originals)
     if not figures:
-        notes.append("vectors have no direction: nothing tells voices apart")
+        notes.append("vectors have no direction: voices cannot be distinguished")
     return Judged(candidate.name, errors, figures, scores, seen, spent, tuple(notes))
 
 
 def _another(key: Key) -> Key:
-    """A key that follows from a key."""
+    """A key derived from another one."""
     return Key(bytes.fromhex(key.tag("another", "1") + key.tag("another", "2")))
 
 
@@ -257,7 +257,7 @@ def _spanned(vectors: np.ndarray) -> np.ndarray:
     """Directions ``[element, direction]`` in which vectors vary.
 
     Raises:
-        VoicenymError: there are none.
+        VoicenymError: vectors do not vary.
     """
     _, values, directions = np.linalg.svd(vectors - vectors.mean(0), full_matrices=False)
     vary = values > NOTHING * values[0]
@@ -271,12 +271,12 @@ def _plda(vectors: np.ndarray, others: Pool) -> Backend:
     from voicenym.verification.plda import PLDA
 
     speakers = [*others.speakers, *others.speakers]
-    # without length normalisation: means of a pool differ in length by what they were made from
+    # without length normalisation: means of a pool differ in length by their number of vectors
     return PLDA.train(vectors, speakers, normalise=False)
 
 
 def _inverse(vectors: np.ndarray, others: Pool) -> Callable[[np.ndarray], Array]:
-    """A linear map from protected vectors to the original mean of whoever they belong to."""
+    """Linear map from protected vectors to the original mean of their speaker."""
     mean = others.per_speaker()
     place = {name: i for i, name in enumerate(mean.speakers)}
     target = unit(mean.vectors.double().numpy())

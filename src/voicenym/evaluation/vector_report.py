@@ -1,4 +1,4 @@
-"""Report on identity methods that are evaluated on vectors: a page, a table and a file."""
+"""Report on an evaluation of identity methods on vectors: a page, a table and a file."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ STYLE = (
 
 
 def write(judged: Sequence[Judged], bench: Bench, folder: Path, settings: str) -> Path:
-    """Write ``index.html`` and ``vectors.json``; returns the page.
+    """Writes ``index.html`` and ``vectors.json``; returns the page.
 
     Args:
         judged: methods.
         bench: vectors and trials.
-        folder: made where there is none.
-        settings: how, in a line.
+        folder: created if missing.
+        settings: of the evaluation, in a line.
     """
     private_folder(folder)
     content = {"settings": settings, "methods": [_plain(one) for one in judged]}
@@ -48,7 +48,7 @@ def write(judged: Sequence[Judged], bench: Bench, folder: Path, settings: str) -
 
 
 def _columns() -> list[Metric[VoiceVectors]]:
-    """Metrics of speaker vectors that are on cards."""
+    """Metrics of speaker vectors that cards show."""
     return [metric for metric in of(VoiceVectors) if metric.display.card]
 
 

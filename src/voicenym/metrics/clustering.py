@@ -97,7 +97,8 @@ def _index(pairs: tuple[Array, Array], times: Array) -> float:
     """Adjusted Rand index from counts of pairs, speakers being drawn so many times.
 
     2 (a d - b c) / ((a + b) (b + d) + (a + c) (c + d)): a pairs of one speaker in one cluster, b of
-    one speaker apart, c of two speakers in one cluster, d of two speakers apart.
+    one speaker in two clusters, c of two speakers in one cluster, d of two speakers in two
+    clusters.
     """
     weights = np.outer(times, times)
     np.fill_diagonal(weights, times)  # two draws of a speaker are no pair of two speakers

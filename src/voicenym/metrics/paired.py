@@ -59,9 +59,9 @@ def eer_difference(
 
     Example:
         >>> who = Speakers(np.array([[0, 0], [1, 1]]), np.array([[0, 1], [1, 0]]))
-        >>> apart, mixed = ([2.0, 3.0], [0.0, 1.0], who), ([0.0, 2.0], [1.0, 3.0], who)
-        >>> found = eer_difference(apart, mixed, replicates=99)
-        >>> found.value, eer_difference(apart, apart, replicates=99).p
+        >>> separated, mixed = ([2.0, 3.0], [0.0, 1.0], who), ([0.0, 2.0], [1.0, 3.0], who)
+        >>> found = eer_difference(separated, mixed, replicates=99)
+        >>> found.value, eer_difference(separated, separated, replicates=99).p
         (0.5, 1.0)
     """
     pair = [equal_error(*first), equal_error(*second)]
@@ -88,10 +88,10 @@ def differences(
     for i, j in combinations(range(len(figures)), 2):
         value = figures[j].value - figures[i].value
         with np.errstate(invalid="ignore"):
-            apart = draws[j] - draws[i]
-        known = apart[np.isfinite(apart)]
+            difference = draws[j] - draws[i]
+        known = difference[np.isfinite(difference)]
         found[i, j] = Difference(
-            value, percentiles(apart, level), two_sided(value, _deviation(known)), unit
+            value, percentiles(difference, level), two_sided(value, _deviation(known)), unit
         )
     return found
 

@@ -101,8 +101,8 @@ class Sorted:
         scores.
         """
         kind = (self.target > 0).astype(np.int8) + 2 * (self.nontarget > 0)
-        apart = (kind[1:] != kind[:-1]) | (kind[1:] == 3)
-        return np.flatnonzero(np.append(True, apart))
+        borders = (kind[1:] != kind[:-1]) | (kind[1:] == 3)
+        return np.flatnonzero(np.append(True, borders))
 
     def joined(self, begin: npt.NDArray[np.intp]) -> Sorted:
         """The scores from each of ``begin`` (ascending, the first 0) to the next as one point."""

@@ -74,8 +74,8 @@ def cross_similarity_distance(
         ScoreError: fewer than two voices, a vector of zeros, or NaN (the message names it).
 
     Example:
-        >>> east, apart = [[1.0, 0.0], [1.0, 0.1]], [[1.0, 0.0], [0.0, 1.0]]
-        >>> cross_similarity_distance(east, apart).value
+        >>> similar, different = [[1.0, 0.0], [1.0, 0.1]], [[1.0, 0.0], [0.0, 1.0]]
+        >>> cross_similarity_distance(similar, different).value
         1.0
     """
     first, second = (

@@ -65,8 +65,8 @@ def weighted_eer(
 
     Example:
         >>> who = Speakers(np.array([[0, 0], [1, 1]]), np.array([[0, 1], [1, 0]]))
-        >>> apart, mixed = ([2.0, 3.0], [0.0, 1.0], who), ([0.0, 2.0], [1.0, 3.0], who)
-        >>> weighted_eer([apart, mixed], [0.75, 0.25], replicates=9).value
+        >>> separated, mixed = ([2.0, 3.0], [0.0, 1.0], who), ([0.0, 2.0], [1.0, 3.0], who)
+        >>> weighted_eer([separated, mixed], [0.75, 0.25], replicates=9).value
         0.125
     """
     drawn = [equal_error(target, nontarget, speakers) for target, nontarget, speakers in parts]

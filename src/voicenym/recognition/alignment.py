@@ -126,7 +126,7 @@ class Alignments:
     The file (JSON lines) identifies recordings by a digest of samples and text, without names.
 
     Args:
-        path: of the file, created where there is none.
+        path: of the file, created if missing.
         lexicon: as of :class:`Aligner`, which aligns what the file lacks.
 
     Raises:

@@ -123,10 +123,10 @@ class Hybrid(Recogniser):
         """Phones of each recording, recognised without lexicon and language model."""
         names = self._model.states.phones
         loop = graph({name: [name] for name in names}, uniform(names), self._model.states)
-        heard = [checked(recording, i) for i, recording in enumerate(recordings)]
+        inputs = [checked(recording, i) for i, recording in enumerate(recordings)]
         return [
             [] if len(samples) < SHORTEST else best(loop, self._likelihoods(samples))
-            for samples in heard
+            for samples in inputs
         ]
 
     def close(self) -> None:
@@ -192,13 +192,13 @@ def attach(
     write_inside(folder / LEXICON, write_lexicon(words, words))
     write_inside(folder / NGRAM, write_arpa(ngram))
     paths = graph(words, ngram, model.states)
-    heard = [model.log_probs(torch.from_numpy(x)) for x, _ in held_out]
-    said = [text for _, text in held_out]
+    inputs = [model.log_probs(torch.from_numpy(x)) for x, _ in held_out]
+    references = [text for _, text in held_out]
 
     def errors(how: Search) -> float:
-        likely = (frames - how.priors * model.priors for frames in heard)
+        likely = (frames - how.priors * model.priors for frames in inputs)
         found = [" ".join(best(paths, frames, how.weight, how.bonus)) for frames in likely]
-        return 100.0 * word_errors(said, found).value
+        return 100.0 * word_errors(references, found).value
 
     # one after the other, since each trial is a search through all of it
     chosen, tried = Search(), dict[Search, float]()

@@ -53,12 +53,12 @@ def attach(
     """
     ngram = train([words(normalise(text)) for text in texts], order)
     model, _ = CharacterModel.load(folder)
-    heard = [model.log_probs(torch.from_numpy(samples)) for samples, _ in held_out]
-    said = [text for _, text in held_out]
+    outputs = [model.log_probs(torch.from_numpy(samples)) for samples, _ in held_out]
+    references = [text for _, text in held_out]
 
     def errors(how: Decoding) -> float:
-        found = [decode(frames, model.alphabet, how, ngram) for frames in heard]
-        return 100.0 * word_errors(said, found).value
+        found = [decode(frames, model.alphabet, how, ngram) for frames in outputs]
+        return 100.0 * word_errors(references, found).value
 
     plain = errors(Decoding())
     tried = {

@@ -1,7 +1,7 @@
 """Recognisers of phones, without words and without a language model.
 
-A recogniser of words may guess from their order what it did not understand. A recogniser of phones
-cannot: its graph is a loop of all phones, each as probable as any other.
+A recogniser of words may guess unclear words from their context. A recogniser of phones cannot: its
+graph is a loop of all phones with equal probabilities.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from voicenym.recognition.sphinx import known_words
 
 
 class PhoneRecogniser(Protocol):
-    """Finds the phones of recordings; those of one depend on it alone."""
+    """Recognises the phones of recordings, each independently of the others."""
 
     @property
     def name(self) -> str:

@@ -119,7 +119,7 @@ def graph(lexicon: Mapping[str, Sequence[str]], ngram: NGram, states: States) ->
                 ends.append((following, place, numbered[word], chance))
     ends.sort()
     state, parent, context = (np.array(column) for column in zip(*places, strict=True))
-    leads, ended, said, chances = (np.array(column) for column in zip(*ends, strict=True))
+    leads, ended, ended_words, chances = (np.array(column) for column in zip(*ends, strict=True))
     offsets = np.flatnonzero(np.diff(leads, prepend=-1))
     levels = []
     for length in range(max(map(len, ordered)), 0, -1):
@@ -142,7 +142,7 @@ def graph(lexicon: Mapping[str, Sequence[str]], ngram: NGram, states: States) ->
         parent,
         context,
         ended,
-        said,
+        ended_words,
         chances.astype(np.float32),
         offsets,
         leads[offsets],

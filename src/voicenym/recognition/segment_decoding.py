@@ -69,7 +69,8 @@ class SegmentDecoder:
         self._worker = Worker(MODULE, options, NO_START)
 
     def decode(self, samples: np.ndarray) -> list[Segment]:
-        """Segments in order, silences among them; empty where the process fails or nothing is said.
+        """Segments in order, including silences; empty if the process fails or nothing is
+        recognised.
 
         Args:
             samples: ``[time]`` float32 at 16 kHz.

@@ -57,19 +57,19 @@ class WordFusion:
         return self.model.context((START,)), ""
 
     def step(self, state: tuple[Gram, str], token: int) -> tuple[float, tuple[Gram, str]]:
-        left, begun = state
+        left, prefix = state
         character = self.alphabet.decode([token])
         if character != " ":
-            return 0.0, (left, begun + character)
-        if not begun:  # a second blank ends nothing
+            return 0.0, (left, prefix + character)
+        if not prefix:  # a second blank ends nothing
             return 0.0, state
-        return self._word(left, begun), (self.model.context((*left, begun)), "")
+        return self._word(left, prefix), (self.model.context((*left, prefix)), "")
 
     def finish(self, state: tuple[Gram, str]) -> float:
-        left, begun = state
+        left, prefix = state
         added = 0.0
-        if begun:
-            added, left = self._word(left, begun), self.model.context((*left, begun))
+        if prefix:
+            added, left = self._word(left, prefix), self.model.context((*left, prefix))
         return added + self.weight * self.model.log_prob(END, left)
 
     def _word(self, left: Gram, word: str) -> float:

@@ -42,7 +42,7 @@ def recognise_speakers(
         ... # doctest: +SKIP
         {'s1': [('yes', 'yes')]}
     """
-    heard: dict[str, Pairs] = {}
+    recognised: dict[str, Pairs] = {}
     for speaker, utterances in speech.items():
         texts = list(prompts[speaker])
         phrases, sentences = (texts, None) if choice else (None, texts)
@@ -51,12 +51,12 @@ def recognise_speakers(
             found = sphinx.transcribe([x for _, x in kept])
             if sphinx.crashes:
                 warnings.warn(f"{speaker}: {sphinx.crashes} crashes of pocketsphinx", stacklevel=2)
-        said = [" ".join(text.lower().split()) for text, _ in kept]
-        heard[speaker] = list(zip(said, found, strict=True))
-    return heard
+        references = [" ".join(text.lower().split()) for text, _ in kept]
+        recognised[speaker] = list(zip(references, found, strict=True))
+    return recognised
 
 
-def intelligible(heard: Mapping[str, Pairs], most: float = 0.0) -> list[str]:
+def intelligible(recognised: Mapping[str, Pairs], most: float = 0.0) -> list[str]:
     """Speakers with at most a given share of wrongly recognised utterances.
 
     Measure on other utterances of these speakers, or the selection biases the originals' figures.
@@ -70,6 +70,6 @@ def intelligible(heard: Mapping[str, Pairs], most: float = 0.0) -> list[str]:
     """
     return [
         speaker
-        for speaker, pairs in heard.items()
-        if pairs and sum(said != found for said, found in pairs) <= most * len(pairs)
+        for speaker, pairs in recognised.items()
+        if pairs and sum(references != found for references, found in pairs) <= most * len(pairs)
     ]

@@ -32,15 +32,15 @@ from voicenym.recognition.library_process import Worker
 LANGUAGE_WEIGHT = 10.0
 WORD_PENALTY = 1e-8
 """Weight of the language model and factor for each word, for a bigram of the sentences: chosen on
-originals of speechocean762's training speakers; with pocketsphinx's own (6.5 and 0.65), a word is
-heard in every pause."""
+originals of speechocean762's training speakers; with pocketsphinx's own (6.5 and 0.65), it inserts
+a word in every pause."""
 PATIENCE = 60.0
 SLOWEST = 20.0
-"""Seconds that an utterance may take, and seconds for each of its own, before the worker is taken
-to hang."""
+"""Seconds that an utterance may take, and seconds for each of its own, before the worker counts
+as hanging."""
 WORKER = "voicenym.recognition.sphinx_worker"
 NO_START = (
-    "pocketsphinx does not start; what it said stands above. If it speaks of a word's "
+    "pocketsphinx does not start; its messages are above. If they mention a word's "
     "pronunciation, mend that"
 )
 
@@ -155,9 +155,9 @@ class Sphinx(Recogniser):
                 stacklevel=3,
             )
             return ""
-        heard: str = json.loads(answer)
-        # A path of the grammar that did not reach its end is no choice.
-        return "" if self._phrases is not None and heard not in self._phrases else heard
+        hypothesis: str = json.loads(answer)
+        # An incomplete path of the grammar is no result.
+        return "" if self._phrases is not None and hypothesis not in self._phrases else hypothesis
 
 
 def known_words() -> Lexicon:

@@ -41,7 +41,8 @@ def serve(source: BinaryIO, sink: BinaryIO) -> None:
             found = decoder.hyp()
             sink.write(json.dumps(found.hypstr if found else "").encode() + b"\n")
             sink.flush()
-            # What it learnt of this one would colour the next. Takes milliseconds, with few words.
+            # Its adaptation to this utterance would affect the next one. This needs milliseconds
+            # with few words.
             decoder.reinit()
 
 

@@ -1,7 +1,7 @@
-"""A cache of transcripts in a file, so that an evaluation that stops goes on where it was.
+"""A cache of transcripts in a file, so that an interrupted evaluation resumes.
 
 The file (JSON lines) identifies recordings by a digest of their samples and of the recogniser,
-without names; the transcripts are what was said, so that the file is its owner's alone.
+without names. Only its owner can read it, because transcripts contain the words of the recordings.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from voicenym.recognition.interface import Recogniser, Recording, checked
 
 
 class CachedRecogniser(Recogniser):
-    """A recogniser that transcribes only what the file lacks.
+    """A recogniser that transcribes only recordings that the file lacks.
 
     Args:
-        recogniser: whose ``identity`` names what its transcripts depend on.
-        path: of the file; made where there is none. Damaged lines are ignored.
+        recogniser: with an ``identity`` of everything on which its transcripts depend.
+        path: of the file, created if missing. Damaged lines are ignored.
 
     Attributes:
         notes: of the recogniser on the recordings of the latest call that were not in the file.
@@ -78,7 +78,7 @@ class CachedRecogniser(Recogniser):
 
 
 def loop_notes(name: str, loops: int, count: int) -> tuple[str, ...]:
-    """What a reader of the error rates must know of a recogniser that repeated itself."""
+    """Notes for reports on transcripts in which the recogniser repeated itself."""
     if not loops:
         return ()
     return (

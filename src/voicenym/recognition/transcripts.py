@@ -9,7 +9,7 @@ from pathlib import Path
 
 from voicenym.errors import CorpusError
 
-SHOWN = 5
+MOST_NAMES = 5
 """Largest number of names in a message."""
 
 
@@ -33,8 +33,7 @@ class Transcripts:
         """The text of each utterance, in order.
 
         Raises:
-            CorpusError: some have none; a gap taken for silence, or left out, would be a wrong
-                figure.
+            CorpusError: some utterances have none, which would make the figures wrong.
 
         Example:
             >>> Transcripts(Path("text"), {"a": "yes"}).of(["a"])
@@ -43,7 +42,7 @@ class Transcripts:
         asked = list(utterances)
         missing = self.missing(asked)
         if missing:
-            names = ", ".join(missing[:SHOWN]) + (" ..." if len(missing) > SHOWN else "")
+            names = ", ".join(missing[:MOST_NAMES]) + (" ..." if len(missing) > MOST_NAMES else "")
             raise CorpusError(
                 f"{self.source}: no transcript of {len(missing)} of {len(asked)} utterances: "
                 f"{names}; add them, or leave them out of the measurement by name"

@@ -20,7 +20,7 @@ NONE = -1
 def best(
     graph: Graph, likelihoods: np.ndarray, weight: float = 1.0, bonus: float = 0.0
 ) -> list[str]:
-    """The words of the best path; none where no path fits the number of frames.
+    """Words of the best path; empty if no path fits the number of frames.
 
     Args:
         graph: of words.
@@ -66,7 +66,7 @@ class _Search:
         """Advance by one frame, ``[state]``."""
         graph = self.graph
         entry, entry_link = self._backed_off()
-        # the best of each phone, whence the next phone begins
+        # the best state of each phone, from which the next phone starts
         later = self.late > self.early
         phone = np.where(later, self.late, self.early)
         phone_link = np.where(later, self.late_link, self.early_link)

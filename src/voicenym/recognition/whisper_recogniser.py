@@ -1,8 +1,8 @@
 """Whisper as a recogniser: greedy decoding of published or fine-tuned weights, window by window.
 
 Radford et al., "Robust speech recognition via large-scale weak supervision", ICML 2023. The network
-is :mod:`voicenym.nets.words.whisper`; no other library takes part, so that a figure depends on the
-weights alone. It knows nothing of the texts that are expected.
+is :mod:`voicenym.nets.words.whisper`, without another library, so that a figure depends only on the
+weights. It has no information on the expected texts.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ is below the second number; both as published (Radford et al., section 4.5)."""
 QUIET = 1e-5
 """Root mean square below which a window is silent without being decoded."""
 TOKENS_PER_SECOND, TOKENS_MORE = 10, 16
-"""The largest number of tokens of a window is that of very fast speech: so many for each second,
-and so many more."""
+"""Largest number of tokens of a window, that of very fast speech: tokens per second, and a
+constant."""
 SEARCHED, FRAME = 10.0, 0.2
-"""Seconds before the end of a window in which its end is searched, and length of the frames whose
-powers are compared."""
+"""Seconds before the end of a window that are searched for a split point, and length of the
+compared frames."""
 
 
 class WhisperRecogniser(Recogniser):
     """A Whisper with published weights, or with those of ``voicenym train whisper``.
 
     Decoding is greedy and runs on one core. Recordings are decoded one by one, so that a transcript
-    does not depend on the batch. A recording longer than a window is parted where it is quietest.
+    does not depend on the batch. A recording longer than a window is split at its quietest points.
     A silent window has an empty text. A repeated n-gram ends a window's text and counts once.
 
     Args:
@@ -117,7 +117,7 @@ class WhisperRecogniser(Recogniser):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader of the error rates must know: loops of the latest call."""
+        """Notes for reports: loops of the latest call."""
         return loop_notes(self.name, self.loops, self.recordings)
 
     def close(self) -> None:
@@ -163,7 +163,7 @@ class WhisperRecogniser(Recogniser):
 
 
 def at_hand() -> str:
-    """Name of the largest Whisper that was pulled on this machine; empty where there is none."""
+    """Name of the largest Whisper that was pulled on this machine; empty without one."""
     here = set(hub.pulled())
     found = [p for p in CATALOGUE if p.convert == "whisper" and p.name in here]
     return max(found, key=lambda p: p.megabytes).name if found else ""

@@ -1,4 +1,4 @@
-"""Things by name: one mechanism for systems, identity methods, architectures, metrics and others.
+"""Registries of named objects: systems, identity methods, architectures, metrics and others.
 
 >>> from voicenym.registry import Registry
 >>> SHAPES = Registry("shape", {"fraction": "fractions:Fraction"})

@@ -1,4 +1,4 @@
-"""Registry: a set of things by name, made from ``name:field=value,field=value``."""
+"""Registry of named classes and functions, whose objects are made from ``name:field=value,...``."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Description:
-    """What a registered thing is.
+    """Description of a registered object.
 
     Args:
         name: in the registry.
         summary: first paragraph of its docstring, in one line.
         parameters: its fields, with types, defaults and help.
-        package: that it comes from.
+        package: of its declaration.
     """
 
     name: str
@@ -35,22 +35,22 @@ class Description:
 class Registry(Names[T]):
     """Classes or functions by name.
 
-    What is registered is a class or function, or its place ``"module:Attribute"``, which is
-    imported when it is first asked for. Every message on a name that is not there names the near
-    ones and all there are; one on a parameter names those there are and their types.
+    Entries are classes or functions, or their places ``"module:Attribute"``, which are imported
+    at the first use. Errors about unknown names list similar names and all names; errors about
+    parameters list all parameters and their types.
 
     Args:
-        noun: what the things are, in the singular, for messages: ``"metric"``.
-        places: by name; an :class:`Entry` where there is more to say, such as a library that is
-            needed. More are added by :meth:`register`.
-        base: class of what is made. A parameter of that type accepts another thing of this
+        noun: kind of the objects, in the singular, for messages: ``"metric"``.
+        places: by name; an :class:`Entry` for further data, such as a required library.
+            :meth:`register` adds more.
+        base: class of the objects. A parameter of that type accepts another object of this
             registry in parentheses: ``half:of=(copy)``.
-        group: of entry points (:mod:`voicenym.registry.entry_points`), by which this package and
-            others declare things. A name of this package's cannot be taken by another.
+        group: of entry points (:mod:`voicenym.registry.entry_points`), in which this package and
+            others declare objects. Other packages cannot replace names of this package.
         error: class of the errors that are raised.
-        nested: how messages describe a thing in parentheses.
-        short: ``name:value`` gives the first parameter: ``gmm-ubm:./folder``.
-        path: gives the text of a path where a parameter takes text.
+        nested: description of an object in parentheses, for messages.
+        short: whether ``name:value`` sets the first parameter: ``gmm-ubm:./folder``.
+        path: converts a path to text for parameters of text.
 
     Example:
         >>> from fractions import Fraction
@@ -95,7 +95,7 @@ class Registry(Names[T]):
             self._words[base] = nested or f"a {noun} in parentheses"
 
     def parameters(self, name: str) -> tuple[Parameter, ...]:
-        """The parameters of a name, with the defaults that were registered.
+        """Parameters of a name, with registered defaults.
 
         Raises:
             VoicenymError: as :meth:`get`.
@@ -107,7 +107,7 @@ class Registry(Names[T]):
         )
 
     def describe(self, name: str) -> Description:
-        """What a thing is: its summary and its parameters.
+        """Description of an object: its summary and its parameters.
 
         Raises:
             VoicenymError: as :meth:`get`.
@@ -116,21 +116,21 @@ class Registry(Names[T]):
         return Description(name, about, self.parameters(name), self.package(name))
 
     def make(self, name: str, /, **options: Any) -> T:
-        """A thing by name and parameters.
+        """Object by name and parameters.
 
         Raises:
-            VoicenymError: no such name or parameter, one that is required and missing, or a value
-                of another type; and what the thing itself raises.
+            VoicenymError: an unknown name or parameter, a missing one, or a value of another type;
+                and errors of the object itself.
         """
         return self.get(name)(**self.checked(name, options))
 
     def load(self, text: str, /, **options: Any) -> T:
-        """A thing from ``name`` or ``name:field=value,field=value``.
+        """Object from ``name`` or ``name:field=value,field=value``.
 
         Args:
-            text: a value in parentheses is a thing again, where the field is one of those:
+            text: a value in parentheses is a nested object, if the field has this type:
                 ``distinct:angle=10,of=(selection:pool=P)``.
-            options: more parameters, in place of those in the text.
+            options: further parameters, which override those in the text.
 
         Raises:
             VoicenymError: as :meth:`make`, and for text that is not of this form.
@@ -139,7 +139,7 @@ class Registry(Names[T]):
         return self.make(name, **{**given, **options})
 
     def parse(self, text: str) -> tuple[str, dict[str, Any]]:
-        """The name and the parameters in ``name:field=value,field=value``.
+        """Name and parameters of ``name:field=value,field=value``.
 
         Raises:
             VoicenymError: as :meth:`load`.
@@ -157,12 +157,12 @@ class Registry(Names[T]):
         return name, self.values(name, given)
 
     def settings(self, name: str, pairs: Iterable[str], option: str = "--set") -> dict[str, Any]:
-        """Parameters from texts ``field=value``, as of an option that is given several times.
+        """Parameters from texts ``field=value``, as of a repeated option.
 
         Args:
-            name: whose parameters.
+            name: of the object.
             pairs: the texts.
-            option: that they are of, for messages.
+            option: of the command line, for messages.
 
         Raises:
             VoicenymError: as :meth:`load`.
@@ -196,7 +196,7 @@ class Registry(Names[T]):
         return found
 
     def checked(self, name: str, options: Mapping[str, Any]) -> dict[str, Any]:
-        """Parameters that fit, with the defaults that were registered.
+        """Checked parameters, with registered defaults.
 
         Raises:
             VoicenymError: as :meth:`make`.
@@ -215,10 +215,10 @@ class Registry(Names[T]):
         return given
 
     def check_names(self, name: str, given: Iterable[str]) -> None:
-        """Refuse parameters that a thing does not have.
+        """Refuses parameters that an object does not have.
 
         Raises:
-            VoicenymError: with those it has.
+            VoicenymError: the message lists its parameters.
         """
         known = [item.name for item in parameters(self.get(name))]
         unknown = sorted(set(given) - set(known))
@@ -230,8 +230,8 @@ class Registry(Names[T]):
 
     def _refuse_other_type(self, name: str, item: Parameter, value: Any, given: Any) -> None:
         if not item.accepts(value):
-            shown = repr(given)
-            shown = shown if len(shown) <= 80 else f"{shown[:80]}..."
+            value_text = repr(given)
+            value_text = value_text if len(value_text) <= 80 else f"{value_text[:80]}..."
             raise self.error(
-                f"{name}: {item.name} is {item.describe(self._words)}, which {shown} is not"
+                f"{name}: {item.name} is {item.describe(self._words)}, which {value_text} is not"
             )

@@ -1,4 +1,4 @@
-"""Entry points: what this package and installed ones declare under a group's name.
+"""Entry points: declarations of this package and of installed ones under a group's name.
 
 A package declares a group in its ``pyproject.toml``, here one system::
 
@@ -43,7 +43,7 @@ class EntryPoint:
 
 
 def entry_points(group: str) -> tuple[EntryPoint, ...]:
-    """The declarations of a group, those of this package first; imports no package.
+    """Declarations of a group, those of this package first; imports no package.
 
     Warns:
         RuntimeWarning: a package's metadata cannot be read; it is left out.
@@ -52,7 +52,7 @@ def entry_points(group: str) -> tuple[EntryPoint, ...]:
 
 
 def _folders() -> list[str]:
-    """Where installed packages may be: the search path without the current folder."""
+    """Folders of installed packages: the search path without the current folder."""
     try:
         here = os.path.realpath(os.getcwd())
     except OSError:  # it was removed
@@ -65,7 +65,7 @@ def _folders() -> list[str]:
 def _own(group: str) -> tuple[EntryPoint, ...]:
     """Declarations of this package: a checkout's ``pyproject.toml``, else the installed metadata.
 
-    The metadata of an editable installation is as old as the installation; the checkout is not.
+    The metadata of an editable installation may be older than the checkout.
     """
     import tomllib
 

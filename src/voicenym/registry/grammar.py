@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 
 def split(text: str) -> tuple[str, dict[str, str]]:
-    """The name and the texts by field of ``name:field=value,field=value``.
+    """Name, and texts by field, of ``name:field=value,field=value``.
 
-    Commas within parentheses separate nothing.
+    Commas within parentheses do not separate fields.
 
     Raises:
         ValueError: text that is not of this form.
@@ -45,11 +45,11 @@ def _parts(text: str) -> list[str]:
 
 
 def near(name: str, there: Iterable[str]) -> str:
-    """What a message adds on a name that is not there: the names like it, or nothing.
+    """Addition to a message about an unknown name: similar names, or nothing.
 
     Args:
-        name: that was asked for.
-        there: the names there are.
+        name: the unknown name.
+        there: known names.
 
     Example:
         >>> near("mcadam", ["vtln", "mcadams"])
@@ -62,5 +62,5 @@ def near(name: str, there: Iterable[str]) -> str:
 
 
 def quoted_name(name: str) -> str:
-    """A name for a message; of a long one the beginning."""
+    """A name for a message; a long one is shortened."""
     return repr(name) if len(name) <= 80 else f"{name[:80]!r}..."

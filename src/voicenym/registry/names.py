@@ -1,4 +1,4 @@
-"""Names of a registry: what this package registers and what installed packages declare."""
+"""Names of a registry: those of this package, and declarations of installed packages."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ Maker = Callable[..., T]
 
 @dataclass(frozen=True)
 class Entry:
-    """What was registered.
+    """An entry of a registry.
 
     Args:
         target: ``"module:Attribute"``, or the class or function itself.
-        needs: a library that must be installed.
-        defaults: of parameters, in place of those of the signature.
-        package: that it comes from.
+        needs: a required library.
+        defaults: of parameters, which override those of the signature.
+        package: of its declaration.
     """
 
     target: Any
@@ -35,13 +35,13 @@ class Entry:
 
 
 class Names(Generic[T]):
-    """Classes or functions by name, imported when they are first asked for.
+    """Classes or functions by name, imported at the first use.
 
     Args:
-        noun: what the things are, in the singular, for messages: ``"metric"``.
+        noun: kind of the objects, in the singular, for messages: ``"metric"``.
         places: by name: a class or function, its place ``"module:Attribute"``, or an
-            :class:`Entry` where there is more to say, such as a library that is needed.
-        base: class of what is made; other packages' classes must be of it.
+            :class:`Entry` for further data, such as a required library.
+        base: class of the objects; other packages' classes must derive from it.
         group: of entry points (:mod:`voicenym.registry.entry_points`).
         error: class of the errors that are raised.
     """
@@ -60,7 +60,7 @@ class Names(Generic[T]):
             name: place if isinstance(place, Entry) else Entry(place)
             for name, place in (places or {}).items()
         }
-        """What this package registered, by name."""
+        """Entries of this package by name."""
 
     def register(
         self,
@@ -71,16 +71,16 @@ class Names(Generic[T]):
         needs: str = "",
         **defaults: Any,
     ) -> Any:
-        """Add a thing: a class or function, its place, or what this decorates.
+        """Adds a class or function, or its place; also a decorator.
 
         Args:
-            name: by which it is asked for.
-            target: the thing, or ``"module:Attribute"``; none where this is a decorator.
-            needs: a library that must be installed, for :meth:`installed`.
-            defaults: of parameters, in place of those in the signature.
+            name: in the registry.
+            target: the object, or ``"module:Attribute"``; None for a decorator.
+            needs: a required library, for :meth:`installed`.
+            defaults: of parameters, which override those of the signature.
 
         Raises:
-            ValueError: the name is taken; a defect of the code that registers.
+            ValueError: the name exists; a defect of the calling code.
         """
         if name in self.own:
             raise ValueError(f"{self.noun} {name!r} is registered twice")
@@ -90,11 +90,11 @@ class Names(Generic[T]):
         return target
 
     def names(self) -> list[str]:
-        """All names, in alphabetical order; imports nothing that is registered by its place."""
+        """All names, in alphabetical order; entries with a place are not imported."""
         return sorted(self._all())
 
     def installed(self) -> list[str]:
-        """The names whose library is installed, in alphabetical order."""
+        """Names whose library is installed, in alphabetical order."""
         entries = self._all()
         return [name for name in sorted(entries) if _is_there(entries[name].needs)]
 
@@ -111,7 +111,7 @@ class Names(Generic[T]):
         """The class or function of a name.
 
         Raises:
-            VoicenymError: there is none, or another package's cannot be imported.
+            VoicenymError: an unknown name, or a class of another package that cannot be imported.
         """
         entry = self._entry(name)
         if not isinstance(entry.target, str):
@@ -138,8 +138,8 @@ class Names(Generic[T]):
         return self._entry(name).package
 
     def place(self, name: str) -> str:
-        """The place ``"module:Attribute"`` of a thing, which is not imported; empty where the thing
-        itself was registered.
+        """Place ``"module:Attribute"`` of an object, which is not imported; empty if the object
+        itself is registered.
 
         Raises:
             VoicenymError: as :meth:`get`.
@@ -148,11 +148,11 @@ class Names(Generic[T]):
         return target if isinstance(target, str) else ""
 
     def unknown(self, name: str, more: str = "") -> VoicenymError:
-        """The error on a name that is not there.
+        """Error about an unknown name.
 
         Args:
-            name: that was asked for.
-            more: after the names there are.
+            name: the unknown name.
+            more: text after the known names.
         """
         there = self.names()
         if self.group and not there:
@@ -187,11 +187,11 @@ class Names(Generic[T]):
         return self.base is None or not isclass(target) or issubclass(target, self.base)
 
     def broken(self, name: str, why: str) -> VoicenymError:
-        """The error on a thing that is declared and cannot be used.
+        """Error about a declared object that cannot be used.
 
         Args:
-            name: of the thing.
-            why: it cannot be used.
+            name: of the object.
+            why: reason.
         """
         package = self._entry(name).package
         return self.error(

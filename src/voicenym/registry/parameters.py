@@ -24,7 +24,7 @@ WORDS = {
     str: "text",
     Path: "a path",
 }
-"""Types, as messages call them."""
+"""Names of types in messages."""
 CONSTANTS = {"true": True, "false": False, "none": None}
 
 
@@ -34,9 +34,9 @@ class Parameter:
 
     Args:
         name: as in the signature.
-        annotation: its type; ``Any`` where it has none, or one that cannot be resolved.
-        default: :data:`REQUIRED` where there is none.
-        help: its text in the docstring's section ``Args``; empty where there is none.
+        annotation: its type; ``Any`` without one, or if it cannot be resolved.
+        default: :data:`REQUIRED` without one.
+        help: its text in the docstring's section ``Args``; empty without one.
     """
 
     name: str
@@ -55,7 +55,7 @@ class Parameter:
 
     def accepts(self, value: Any) -> bool:
         """Whether a value is of the annotated type; the choices of a ``Literal`` of words are not
-        checked, since whoever has such a parameter names them better.
+        checked, because the object's own error about them is better.
         """
         return _is(value, self.annotation)
 
@@ -72,9 +72,9 @@ class Parameter:
     def value(self, text: str) -> Any:
         """A value from text, by the annotated type.
 
-        Where text is allowed, the text as it stands: a folder may have a number for a name. Else a
-        path, a number, ``true``, ``false``, ``none``, or numbers in parentheses. What is none of
-        these comes back as text, which :meth:`accepts` refuses.
+        If text is allowed, it is the text itself: a folder's name may be a number. Else it is a
+        path, a number, ``true``, ``false``, ``none``, or numbers in parentheses. Other texts are
+        returned as text, which :meth:`accepts` refuses.
         """
         if self.takes(str):
             return text
@@ -161,7 +161,7 @@ def _signature(target: Callable[..., Any]) -> inspect.Signature:
 
 
 def _function(target: Any) -> Any:
-    """What holds the annotations of a callable's parameters."""
+    """Function with the annotations of a callable's parameters."""
     while isinstance(target, functools.partial):
         target = target.func
     if inspect.isclass(target):

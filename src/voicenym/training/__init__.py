@@ -1,5 +1,5 @@
-"""Recipes, on Lightning.
+"""Training recipes, on Lightning.
 
-A folder for each kind of thing that is trained; beside them ``speech``, what all are fed with, and
-``run``, how all trainings go. Recipes' sizes and settings lie in ``configs``.
+Each kind of trained part has a folder. ``speech`` holds the shared data sets, ``run`` the shared
+training loop, and ``configs`` the sizes and settings of recipes.
 """

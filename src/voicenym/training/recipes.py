@@ -1,4 +1,4 @@
-"""Recipes by name: the one list of what can be trained, and the way to train it.
+"""Registry of recipes, and :func:`train`, which runs one by name.
 
 >>> from voicenym.training.recipes import RECIPES
 >>> RECIPES.names()[:3]
@@ -79,14 +79,14 @@ def train(
     skipped: LeftOut = STRICT,
     **options: Any,
 ) -> Trained:
-    """Train something by a recipe, as ``voicenym train RECIPE`` does.
+    """Runs a training recipe, like ``voicenym train RECIPE``.
 
     Args:
         recipe: name, one of :data:`RECIPES`.
         say: receives lines of progress.
         skipped: collects recordings that cannot be used; the default raises at the first one.
         options: of the recipe, by their names; ``out`` is short for ``output``. Paths may be text,
-            and what may be repeated may be given once.
+            and options that may be repeated may be single values.
 
     Returns:
         The folder of the result, the number of steps, and figures on held-out speakers.
@@ -106,7 +106,7 @@ def train(
 
 
 def _converted(recipe: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Options with text as paths and single values as tuples, where the recipe has these.
+    """Options with text as paths and single values as tuples, by the types of the recipe.
 
     Raises:
         VoicenymError: no such recipe, or a value outside of its limits.

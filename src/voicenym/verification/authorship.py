@@ -1,6 +1,6 @@
-"""Authorship: who says something, by which words and phones are said and how often.
+"""Authorship attribution: comparison of speakers by frequencies of words and phones.
 
-Profiles of n-grams are compared as documents are: by the cosine of tf-idf weights (Salton and
+Profiles of n-grams are compared like documents: by the cosine of tf-idf weights (Salton and
 Buckley, "Term-weighting approaches in automatic text retrieval", 1988), and by the cosine Delta of
 the most frequent items (Burrows, "Delta: a measure of stylistic difference", 2002; Evert et al.,
 "Understanding and explaining Delta measures for authorship attribution", 2017). Phone n-grams as

@@ -78,8 +78,8 @@ def measure(recordings: Sequence[Sequence[Timed]]) -> Array:
         recordings: phones and silences of each, in order.
 
     Example:
-        >>> said = [("SIL", 30), *[("M", 8), ("AA", 12)] * 5, ("SIL", 20)]
-        >>> row = dict(zip(NAMES, measure([said])[0]))
+        >>> segments = [("SIL", 30), *[("M", 8), ("AA", 12)] * 5, ("SIL", 20)]
+        >>> row = dict(zip(NAMES, measure([segments])[0]))
         >>> round(row["%V"], 2), row["nPVI of vowels"], row["pauses a second"]
         (0.6, 0.0, 0.0)
     """

@@ -78,7 +78,7 @@ def test_it_learns_goes_on_and_knows_how_speakers_lie(heard, tmp_path):
     assert outcome.steps == 20
     distances = [row["mel distance"] for row in outcome.curve]
     assert distances[-1] < distances[0]
-    assert all(0.0 <= row["told right"] <= 1.0 for row in outcome.curve)
+    assert all(0.0 <= row["units right"] <= 1.0 for row in outcome.curve)
     # plain weights again, as they are kept
     assert set(codec.state_dict()) == set(before)
     assert not codec.training

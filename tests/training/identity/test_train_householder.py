@@ -36,7 +36,7 @@ def test_speakers_become_others_and_stay_apart(form, tmp_path):
     assert outcome.finished
     first, last = outcome.curve
     assert last["held-out loss"] < first["held-out loss"] < 40.0
-    assert last["told apart %"] > 80.0
+    assert last["classified %"] > 80.0
     assert "held-out loss" in said[-1]
     assert rotation.encoder == "invented"
     assert rotation.version == "7"

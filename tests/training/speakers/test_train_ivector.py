@@ -12,7 +12,7 @@ from voicenym.nets.checkpoint import read
 from voicenym.nets.statistics.background_model import Background
 from voicenym.training.run.config import build
 from voicenym.training.speakers.train_ivector import IVectorConfig, cut, rank_for, train
-from voicenym.training.speakers.train_ubm import Heard
+from voicenym.training.speakers.train_ubm import SpeechRows
 
 CEPSTRA = Cepstra(coefficients=5, bands=15, slopes=0)
 CONFIG = IVectorConfig(CEPSTRA, components=4, covariances="full", rank=5)
@@ -39,9 +39,12 @@ def test_trains_and_saves_what_extracts_the_same_vectors(corpus, tmp_path):
 
 
 def test_long_recordings_are_cut(corpus, tmp_path):
-    assert cut(Heard("a", 10, 309), 100) == [Heard("a", 10, 159), Heard("a", 159, 309)]
-    assert cut(Heard("a", 0, 99), 100) == [Heard("a", 0, 99)]
-    assert cut(Heard("a", 0, 99), 0) == [Heard("a", 0, 99)]
+    assert cut(SpeechRows("a", 10, 309), 100) == [
+        SpeechRows("a", 10, 159),
+        SpeechRows("a", 159, 309),
+    ]
+    assert cut(SpeechRows("a", 0, 99), 100) == [SpeechRows("a", 0, 99)]
+    assert cut(SpeechRows("a", 0, 99), 0) == [SpeechRows("a", 0, 99)]
     config = IVectorConfig(CEPSTRA, components=2, rank=2, piece=0.1)
     speakers = train([corpus[0], corpus[4]], tmp_path, config).speakers
     assert set(speakers) == {"s0", "s1"}

@@ -24,7 +24,7 @@ def _entry(name: str, section: str, summary: str) -> Entry:
 
 
 class _Commands(Group):
-    """All commands, by what one does with them."""
+    """All commands, grouped by purpose."""
 
     entries = (
         _entry("anonymize", USE, "Give the voices in recordings a pseudonym."),
@@ -53,7 +53,7 @@ def _version(wanted: bool) -> None:
 
 
 OPEN = ("anonymize", "systems", "models", "cards", "cache")
-"""Commands whose files are meant for others, and so take the user's umask."""
+"""Commands whose files are meant for others and have the user's umask."""
 
 
 @app.callback()
@@ -70,7 +70,7 @@ def _root(
 
 
 def main() -> None:
-    """Run the command; a user's mistake is one line on stderr and a status other than zero."""
+    """Runs the command; a user's error gives one line on stderr and a status other than zero."""
     isolate()
     signal.signal(signal.SIGTERM, _terminated)
     warnings.showwarning = _warned
@@ -99,7 +99,7 @@ def _warned(
     file: TextIO | None = None,
     line: str | None = None,
 ) -> None:
-    """Print warnings of the package in one line; pass all others on."""
+    """Prints warnings of the package in one line, and passes all others on."""
     if category is UserWarning and filename.startswith(PACKAGE):
         typer.echo(f"voicenym: warning: {message}", err=True)
     else:
@@ -107,5 +107,5 @@ def _warned(
 
 
 def _terminated(number: int, frame: object) -> None:
-    """SIGTERM unwinds like an exception, so that temporary files are removed on the way out."""
+    """Handler of SIGTERM: raises an exception, so that temporary files are removed."""
     sys.exit(128 + number)

@@ -250,7 +250,7 @@ def anonymize(
                 job, items, workers, progress.report, progress.within, fail_fast=fail_fast
             )
     finally:
-        # a run that is refused changes nothing
+        # a refused run changes nothing
         if not isinstance(sys.exc_info()[1], VoicenymError):
             tables = corpus.finish(summary)
             if mapping is not None:
@@ -267,7 +267,7 @@ def anonymize(
 
 
 def _key(path: Path | None, say: Messages) -> tuple[Key, bool]:
-    """The key, and whether it is stored."""
+    """Key of the run, and whether it is stored."""
     from voicenym.pseudonym import Key, readable_by_others
 
     if path is None and os.environ.get(KEY_VARIABLE):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Inputs:
-    """Items, the folder that holds the log, and the data set they are of, if they are of one."""
+    """Items, the folder of the log, and the data set of the items, if any."""
 
     def __init__(self, items: list[Item], folder: Path | None, dataset: Any = None) -> None:
         self.items, self.folder, self._dataset = items, folder, dataset
@@ -26,7 +26,7 @@ class Inputs:
         return self._dataset is not None
 
     def finish(self, summary: Summary) -> list[Path]:
-        """Write the data set's tables, over what did not fail; their paths."""
+        """Writes the data set's tables for the items that did not fail; returns their paths."""
         found: list[Path] = []
         if self._dataset is not None:
             bad = {source for source, _ in summary.failures}
@@ -44,16 +44,16 @@ def read_inputs(
     keep: Sequence[str] = (),
     names: Key | None = None,
 ) -> Inputs:
-    """What the arguments of the command name.
+    """Inputs that the arguments of the command name.
 
     Args:
         inputs: files and folders; or one data set, Kaldi's or lhotse's.
         output: file or folder to write to.
-        speaker: of all inputs; None where folders or data sets name them.
+        speaker: of all inputs; None if folders or data sets name the speakers.
         allow_pipes: run the commands of a Kaldi wav.scp.
         level: depth of the folder that names the speaker.
         keep: further tables of a data set to copy.
-        names: key that draws new names for a data set, which else keeps its own.
+        names: key that draws new names for a data set; None keeps its own.
 
     Raises:
         VoicenymError: arguments that cannot be combined, or data that cannot be read.

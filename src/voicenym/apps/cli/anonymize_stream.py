@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from voicenym.pseudonym import Key
 
 MOST_PIPED = 2 << 30
-"""Bytes that are read from standard input, which is held in memory and never on disk."""
+"""Largest number of bytes of standard input, which is kept in memory and never on disk."""
 
 
 def anonymize_stream(
@@ -25,7 +25,7 @@ def anonymize_stream(
     lenient: bool,
     say: Messages,
 ) -> None:
-    """Standard input to standard output; nothing comes out unless all went well."""
+    """Anonymizes standard input to standard output, which stays empty if anything fails."""
     import io
     import shutil
     import tempfile

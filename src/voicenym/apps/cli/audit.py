@@ -92,7 +92,7 @@ def page(found: Audit, anonymized: Path, system: str | None, room: int) -> list[
     Args:
         found: the audit.
         anonymized: the file.
-        system: that was used, with its settings, where it is known.
+        system: of the output, with its settings, if known.
         room: columns.
     """
     records = [

@@ -125,7 +125,7 @@ def _failure(source: str, reason: str) -> str:
 
 
 def _one_name(source: str, reason: str, target: str) -> str:
-    """A failure under the name that its reason is about, the old one or the new one."""
+    """Failure under the name in its reason, the old one or the new one."""
     if source in reason:
         return reason.replace(target, "its output")
     return reason if target in reason else f"{source}: {reason}"
@@ -138,14 +138,14 @@ def account(
     say: Messages,
     every: bool = False,
 ) -> None:
-    """What of the folders was not taken, and which recordings have another ending now.
+    """Messages on skipped files of folders, and on recordings with a new extension.
 
     Args:
         inputs: files and folders of the command line.
-        items: that were made of them.
+        items: of these inputs.
         output: file or folder that the command writes to.
         say: the user's messages.
-        every: name all files, and not the first few of a kind.
+        every: whether to name all files, and not only the first few of a kind.
     """
     from voicenym.corpus import folder_walk
 
@@ -156,7 +156,7 @@ def account(
 
 
 def conclude(card: Card, stored: bool, say: Messages) -> None:
-    """Say which system ran, what it protects against, at what price, and what became of the key."""
+    """Prints the system, its protection and price, and whether the key is stored."""
     say(f"system: {card.name} ({card.title})")
     say(f"protects against: {card.protects}")
     say(f"does not protect: {card.fails[0]}")

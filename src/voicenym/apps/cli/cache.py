@@ -24,7 +24,7 @@ PLACES = typer.Argument(
     None, help="Folders of evaluations and trainings, searched with all below; default: here."
 )
 KEPT = re.compile(r"\.?[0-9a-f]{64}(\.[0-9a-f]{12})?(\.(i16|npy|partial))+(\.\d+)?")
-"""Names of files in a cache that is a folder, half-written ones too."""
+"""Names of files in a cache folder, including partial ones."""
 SQLITE = b"SQLite format 3\0"
 SPOKEN = ({"of", "phones"}, {"of", "text", "loop"})
 """Fields of a line of alignments, and of a line of transcripts."""
@@ -41,10 +41,10 @@ class Found:
 
     Args:
         path: of a file, or of a folder of files.
-        what: is kept there.
-        files: names, beside or in it, that are ours.
+        what: kind of its content.
+        files: names of voicenym's files, beside or in it.
         bytes: of these.
-        below: the place that it was found in.
+        below: searched folder.
     """
 
     path: Path
@@ -105,7 +105,7 @@ def found(places: list[Path]) -> Iterator[Found]:
     """Caches in folders and below them; symbolic links in these are not followed.
 
     Raises:
-        VoicenymError: a place that is no folder.
+        VoicenymError: a path that is not a folder.
     """
     for place in places:
         if not place.is_dir():
@@ -116,10 +116,10 @@ def found(places: list[Path]) -> Iterator[Found]:
 
 
 def removed(cache: Found) -> list[str]:
-    """Remove the files of a cache, and folders that are empty then.
+    """Removes the files of a cache, and folders that are empty then.
 
     Returns:
-        Names in its folder that are not ours, and stay.
+        Names of other files in its folder, which stay.
 
     Raises:
         VoicenymError: they cannot be removed.
@@ -127,7 +127,7 @@ def removed(cache: Found) -> list[str]:
     from voicenym.private import TAG
 
     try:
-        # by the folder itself, so that it cannot be exchanged for a link meanwhile
+        # by a descriptor of the folder, so that nobody can replace it by a link meanwhile
         handle = os.open(cache.folder, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
         try:
             for name in cache.files:
@@ -166,7 +166,7 @@ def _in_folder(folder: Path, names: list[str], below: Path) -> Iterator[Found]:
             files = [name, *beside]
             yield Found(path, "voiceprints", tuple(files), _size(folder, files), below)
         elif start.startswith(b'{"of": ') and _tells_words(path):
-            yield Found(path, "what is said when", (name,), _size(folder, [name]), below)
+            yield Found(path, "times of words and phones", (name,), _size(folder, [name]), below)
 
 
 def _tells_words(path: Path) -> bool:

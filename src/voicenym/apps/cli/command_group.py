@@ -1,9 +1,9 @@
 """Groups of commands that import a command when it is called, and help in plain text.
 
-``voicenym --help`` lists twenty commands of which one call needs one. A :class:`Group` knows the
-name, the section and the summary of each; :meth:`Group.get_command` imports the module. Help is
-plain text: rich's help loads its Markdown parser and syntax highlighter, which takes longer than
-all else that ``--help`` does.
+A :class:`Group` holds the name, the section and the summary of each command;
+:meth:`Group.get_command` imports only the module of the called one. Help is plain text, because
+rich's help loads a Markdown parser and a syntax highlighter, which need longer than all other parts
+of ``--help``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 WIDTH = 100
-"""Columns of help at most; a narrower terminal has fewer."""
+"""Largest width of help in columns."""
 OPTIONS = "Options"
 COMMANDS = "Commands"
 
@@ -28,8 +28,8 @@ class Entry:
 
     Args:
         name: as typed.
-        section: heading of the list in ``--help`` that it stands in.
-        module: that holds a ``typer.Typer`` named ``app``.
+        section: heading of its list in ``--help``.
+        module: with a ``typer.Typer`` named ``app``.
         summary: one line for the list; the first line of the command's own help.
     """
 
@@ -40,7 +40,7 @@ class Entry:
 
 
 class Command(TyperCommand):
-    """A command whose options stand in sections: those of ``rich_help_panel``, in their order."""
+    """A command with options in sections: those of ``rich_help_panel``, in their order."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write arguments, then each section of options."""
@@ -71,7 +71,7 @@ class Group(TyperGroup):
         return [*names, *(name for name in super().list_commands(ctx) if name not in names)]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """The command of this name; None where there is none."""
+        """Command of this name; None without one."""
         for entry in self.entries:
             if entry.name == cmd_name and cmd_name not in self.commands:
                 command = typer.main.get_command(import_module(entry.module).app)
@@ -94,7 +94,7 @@ class Group(TyperGroup):
                 formatter.write_dl([(name.ljust(longest), line) for name, line in rows])
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """The command that ``args`` begin with; fails with the names that are near."""
+        """Command at the beginning of ``args``; an error lists similar names."""
         name = args[0]
         if not ctx.resilient_parsing and name[:1] != "-" and self.get_command(ctx, name) is None:
             near = get_close_matches(name, self.list_commands(ctx))
@@ -103,7 +103,7 @@ class Group(TyperGroup):
         return super().resolve_command(ctx, args)
 
     def get_help_option(self, ctx: Any) -> Any:
-        """``--help``, which is False where it is not given.
+        """Option ``--help`` with the default False.
 
         Newer releases of typer leave it None, and load pydantic to convert None to a boolean.
         """
@@ -114,7 +114,7 @@ class Group(TyperGroup):
 
 
 def first_line(help: str | None) -> str:
-    """The first paragraph of a help text, in one line."""
+    """First paragraph of a help text, in one line."""
     return " ".join((help or "").strip().partition("\n\n")[0].split())
 
 
@@ -132,11 +132,11 @@ def new_app(help: str | None = None, group: type[Group] = Group) -> typer.Typer:
 
 
 def command(app: typer.Typer, *examples: str, name: str | None = None) -> Any:
-    """The decorator that makes a function a command of ``app``, with examples in its help.
+    """Decorator that makes a function a command of ``app``, with examples in its help.
 
     Args:
         app: a group, or the ``app`` of a module with one command.
-        examples: lines to type.
+        examples: command lines.
         name: by default the function's.
     """
     heading = "Examples:" if len(examples) > 1 else "Example:"

@@ -102,7 +102,7 @@ def _json(comparison: Comparison) -> dict[str, Any]:
 
 
 def _finite(value: Any) -> Any:
-    """The same without infinities and NaN, which JSON lacks: null in their place."""
+    """Values with null in place of infinities and NaN, which JSON lacks."""
     if isinstance(value, dict):
         return {key: _finite(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):

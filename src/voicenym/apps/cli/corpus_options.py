@@ -1,4 +1,4 @@
-"""Options of commands that read corpora, and where these print their progress."""
+"""Options of commands that read corpora, and the printer of their progress."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The plan of a batch that ``--dry-run`` prints: speakers, recordings and outputs."""
+"""Plan of a batch, which ``--dry-run`` prints: speakers, recordings and outputs."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ ONE_ALONE = "1 recording is a person of its own; give --speaker NAME for the voi
 
 
 def show(items: Sequence[Item], *, renamed: bool = False) -> None:
-    """Print the speakers with the number of their files and minutes, then the recordings.
+    """Prints the speakers with their numbers of files and minutes, then the recordings.
 
-    In a pipe only the recordings, as tab-separated values.
+    In a pipe it prints only the recordings, as tab-separated values.
 
     Args:
         items: of the batch.
-        renamed: whether outputs have drawn names; originals then stand alone, so that no list
+        renamed: whether outputs have drawn names; then only originals are listed, so that no list
             links the two.
     """
     from voicenym.corpus.speaker_rule import is_own
@@ -50,7 +50,7 @@ def show(items: Sequence[Item], *, renamed: bool = False) -> None:
 
 
 OWN = "(its own)"
-"""The speaker of a recording that counts as a person of its own."""
+"""Label of a recording that is a speaker of its own."""
 SPEAKERS = (
     tables.field("speaker"),
     tables.field("files", right=True),
@@ -79,7 +79,7 @@ def _speakers(items: Sequence[Item], recordings: Sequence[dict[str, Any]]) -> li
 
 
 def each_alone(items: Sequence[Item]) -> str | None:
-    """Says that files are taken for people of their own, which nobody asked for."""
+    """Message that each file counts as a speaker of its own, if no option requests it."""
     from voicenym.corpus.speaker_rule import is_own
 
     count = sum(is_own(item.speaker) for item in items)
@@ -94,7 +94,7 @@ def each_alone(items: Sequence[Item]) -> str | None:
 
 
 def _seconds(item: Item) -> float | None:
-    """Length of a recording by its header; None where the header does not say."""
+    """Length of a recording by its header; None if the header has none."""
     from voicenym.audio import open_reader
     from voicenym.errors import VoicenymError
 

@@ -17,7 +17,7 @@ from voicenym.apps.cli.skipped_files import FAIL_FAST, leaving_out
 from voicenym.errors import DependencyError
 
 NEEDED = ("scipy", "matplotlib")
-"""Without them there are no attackers and no figures; what else is missing only leaves gaps."""
+"""Libraries without which there are no attackers and no figures; others are optional."""
 
 
 app = new_app()
@@ -114,7 +114,7 @@ def evaluate(
 
 
 def _run(request: Request) -> None:
-    """Plan, run and report."""
+    """Plans and runs the evaluation, and writes the report."""
     import torch
 
     from voicenym.apps.cli.evaluate_plan import plan_of
@@ -144,7 +144,7 @@ def _run(request: Request) -> None:
 
 
 def _needs_extra() -> None:
-    """Refuse at once where a library is missing, and not after hours of computing."""
+    """Checks at the start that the libraries are installed."""
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
         raise DependencyError(

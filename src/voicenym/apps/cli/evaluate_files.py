@@ -1,7 +1,7 @@
-"""Files of a system that only its output is known of, for ``voicenym evaluate``.
+"""Files of a system that is only known by its output, for ``voicenym evaluate``.
 
 A submission to a VoicePrivacy Challenge has anonymized trials, an enrolment under other keys, and
-anonymized training speech; attackers work with these as with a system that they can run.
+anonymized training speech; attackers use these files in place of running the system.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Pool:
     """Speech of other people.
 
     Args:
-        recordings: originals, or anonymized recordings where only these were given.
+        recordings: originals, or anonymized recordings if only these are given.
         files: their anonymized files under the attackers' keys, by name.
         is_original: whether the recordings are original speech.
     """
@@ -44,10 +44,10 @@ class Files:
     """Anonymized files of the evaluated speakers.
 
     Args:
-        published: under the user's keys; None where no files are evaluated.
+        published: under the user's keys; None if no files are evaluated.
         attackers: of the enrolment under the attackers' keys.
         published_enrolment: whether ``published`` holds the enrolment too.
-        trials: without the enrolment that has no file.
+        trials: without enrolment recordings that have no file.
         notes: for the report.
     """
 
@@ -76,7 +76,7 @@ def pool_of(request: Request, submission: Submission, left_out: LeftOut) -> Pool
     """Speech of other people: originals, anonymized, or both; at most ``--pool-size`` of it.
 
     Raises:
-        CorpusError: nothing is there, or originals and anonymized files have no common names.
+        CorpusError: no recordings, or no common names of originals and anonymized files.
     """
     from voicenym.corpus.anonymized_files import labelled, matched
     from voicenym.corpus.recording_subsets import spread
@@ -123,10 +123,10 @@ def pool_of(request: Request, submission: Submission, left_out: LeftOut) -> Pool
 def files_of(
     request: Request, submission: Submission, trials: Trials, pool: Pool, left_out: LeftOut
 ) -> Files:
-    """The anonymized files of trials and enrolment.
+    """Anonymized files of trials and enrolment.
 
     Raises:
-        CorpusError: none is there, or names mean two recordings.
+        CorpusError: no files, or a name of two recordings.
     """
     from voicenym.corpus.anonymized_files import matched
 
@@ -172,7 +172,7 @@ def files_of(
 def _those_there(
     recordings: Sequence[Recording], places: Sequence[Path], allow_pipes: bool
 ) -> dict[str, File]:
-    """Files of as many recordings as there are; enrolment need not be published."""
+    """Existing files of recordings; the enrolment need not be published."""
     from voicenym.corpus.anonymized_files import matched
 
     try:
@@ -191,7 +191,7 @@ def _check_names(enrolment: Mapping[str, File], pool: Mapping[str, File]) -> Non
 
 
 def _notes(published: Mapping[str, File], attackers: Mapping[str, File]) -> tuple[str, ...]:
-    """A warning where the attackers' enrolment is the user's."""
+    """Warning if the attackers' enrolment is the user's."""
     same = [
         name for name, file in attackers.items() if _digest(published.get(name)) == _digest(file)
     ]
@@ -205,7 +205,7 @@ def _notes(published: Mapping[str, File], attackers: Mapping[str, File]) -> tupl
 
 
 def _digest(file: File | None) -> str | None:
-    """Digest of a file's sound as a recording; None where there is none."""
+    """Digest of a file's sound as a recording; None without a file."""
     from voicenym.corpus.recording import Recording
 
     if file is None:

@@ -1,7 +1,8 @@
 """Options of ``voicenym evaluate``.
 
-An option is declared here, is a parameter of :func:`voicenym.apps.cli.evaluate.evaluate` and a
-field of :class:`voicenym.apps.cli.evaluate_request.Request`, under one name.
+Each option is declared here; it is also a parameter of
+:func:`voicenym.apps.cli.evaluate.evaluate` and a field of
+:class:`voicenym.apps.cli.evaluate_request.Request` of the same name.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""What a user asks of ``voicenym evaluate``, and checks that need neither speech nor weights."""
+"""Request of ``voicenym evaluate``: its options, with checks that need neither speech nor
+weights.
+"""
 
 from __future__ import annotations
 
@@ -78,7 +80,7 @@ class Request:
 
     @property
     def anonymized_root(self) -> Path | None:
-        """Folder of anonymized speech; None where no files are evaluated."""
+        """Folder of anonymized speech; None if no files are evaluated."""
         return self.anonymized or (self.original if self.anonymized_suffix else None)
 
     @property
@@ -92,10 +94,10 @@ class Request:
         return self.vector_cache.with_name(TRANSCRIPTS)
 
     def check(self) -> None:
-        """Refuse options that exclude or lack each other.
+        """Checks that options are consistent.
 
         Raises:
-            VoicenymError: it names the options.
+            VoicenymError: options that exclude or lack each other; the message names them.
         """
         if self.per not in ("speaker", "utterance", "everybody"):
             raise VoicenymError(f"--per is speaker, utterance or everybody, not {self.per!r}")

@@ -1,4 +1,4 @@
-"""``voicenym evaluate --vectors``: identity methods, before there is a waveform."""
+"""``voicenym evaluate --vectors``: evaluation of identity methods on speaker vectors."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ def run(
     seed: int,
     quiet: bool,
 ) -> None:
-    """Judge methods on vectors of utterances, and write a report.
+    """Evaluates methods on vectors of utterances, and writes a report.
 
     Args:
         users, others: folders of voicenym pool build --utterances.
         methods: ``[LABEL=]NAME:FIELD=VALUE,...`` each.
         output: folder of the report.
-        attackers: ``LABEL=NAME:...`` where an attacker runs other weights than users do.
-        enrolment, tried: utterances a speaker.
+        attackers: ``LABEL=NAME:...`` of attackers with other weights than the users'.
+        enrolment, tried: utterances per speaker.
         per: speaker or utterance.
         replicates: of the bootstrap.
-        seed: of which utterances are which. Keys are derived from it too, so that figures can be
-            had again: nothing is protected with them.
-        quiet: say nothing but errors.
+        seed: of the split into enrolment and trials, and of the keys, so that figures are
+            reproducible; these keys protect nothing.
+        quiet: print only errors.
     """
     from voicenym.evaluation import vector_report
     from voicenym.evaluation.vector_evaluation import Bench, Candidate, evaluate_method
@@ -83,7 +83,7 @@ def run(
 
 
 def _labelled(text: str) -> tuple[str, str]:
-    """``LABEL=NAME:...``; without a label the name is it."""
+    """Label and method of ``LABEL=NAME:...``; the default label is the name."""
     head, equals, rest = text.partition("=")
     if equals and ":" not in head:
         return head, rest

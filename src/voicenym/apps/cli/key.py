@@ -1,4 +1,4 @@
-"""``voicenym key``: make, show and upgrade the key file that pseudo-voices are derived from."""
+"""``voicenym key``: creates, shows and upgrades key files, from which pseudo-voices are derived."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The figures of a system's card that the commands print: protection, words, quality, speed."""
+"""Figures of a system's card that the commands print: protection, words, quality, speed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from voicenym.anonymizer import Card, Declaration, Figure
 
 KEY_HOLDER = "key-holder"
-"""The attacker who has the user's key: the link is meant to be there, so it ranks no system."""
+"""Name of the attacker with the user's key, who ranks no system, because a key links by design."""
 
 
 def attacks(card: Card) -> list[Figure]:
@@ -24,22 +24,22 @@ def attacks(card: Card) -> list[Figure]:
 
 
 def strongest(card: Card) -> Figure | None:
-    """The EER of the strongest attacker that was measured; None where none was."""
+    """EER of the strongest measured attacker; None without figures."""
     return next(iter(attacks(card)), None)
 
 
 def metric(card: Card, name: str) -> Figure | None:
-    """A figure of the anonymized speech, such as WER; None where it was not measured."""
+    """Figure of the anonymized speech, such as WER; None if it was not measured."""
     return next((figure for figure in card.figures if figure.metric == name), None)
 
 
 def attacker(figure: Figure) -> str:
-    """The kind of the attacker, such as "key search", without how it was trained."""
+    """Kind of the attacker, such as "key search", without its training."""
     return figure.condition.partition(",")[0].partition(" (")[0]
 
 
 def value(figure: Figure | None, digits: int = 1) -> str:
-    """A figure with its interval; empty where there is none."""
+    """Text of a figure with its interval; empty without one."""
     return "" if figure is None else interval(figure.value, figure.low, figure.high, digits)
 
 
@@ -50,14 +50,14 @@ def speed(card: Card) -> float | None:
 
 
 def weights(card: Card) -> str:
-    """Whether the system needs weights, and whose."""
+    """Origin of the system's weights, in words."""
     if card.needs.startswith("no weights"):
         return "none"
     return "bundled" if card.needs.startswith("bundled") else "your own"
 
 
 def live(system: Declaration) -> str:
-    """Whether the system also works live; every system works on whole files."""
+    """Whether the system also runs live; every system processes whole files."""
     return "yes" if system.streams else "no"
 
 
@@ -78,7 +78,7 @@ def summary(card: Card) -> list[str]:
         figure = metric(card, name)
         if figure is not None:
             old = f" ({before[name].value:.{digits}f} before)" if name in before else ""
-            # words may be measured on fewer speakers than the attackers
+            # words may be measured on fewer speakers than attacks
             where = f" on {figure.data.rpartition(', ')[2]}" if figure.data != top.data else ""
             prices.append(f"{name} {value(figure, digits)}{unit}{old}{where}")
     if prices:

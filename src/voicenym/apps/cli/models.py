@@ -1,4 +1,4 @@
-"""``voicenym models``: published weights; what there is, fetching, and making folders of ours."""
+"""``voicenym models``: lists, fetches and converts published weights, and assembles pipelines."""
 
 from __future__ import annotations
 
@@ -186,7 +186,7 @@ def word_codes(
 
 
 def _asked(published: Published) -> bool:
-    """Whether who sits at the terminal accepts the licence; nobody there does not."""
+    """Whether the user at the terminal accepts the licence; False without a terminal."""
     import sys
 
     if not sys.stdin.isatty():

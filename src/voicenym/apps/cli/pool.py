@@ -97,7 +97,7 @@ def build(
 
 
 def _first(speech: list[Recording], most: int | None) -> list[Recording]:
-    """So many of each speaker."""
+    """The first recordings of each speaker, up to a number."""
     count: dict[str, int] = {}
     found = []
     for recording in speech:
@@ -108,7 +108,7 @@ def _first(speech: list[Recording], most: int | None) -> list[Recording]:
 
 
 def _plda(pool: Pool) -> Affinity:
-    """Of a pool of utterances."""
+    """PLDA of a pool of utterances."""
     from voicenym.identity.pools.plda_affinity import Affinity
     from voicenym.verification.plda import PLDA
 

@@ -11,7 +11,7 @@ import typer
 class Progress:
     """Progress of a long command: a spinner on a terminal, lines elsewhere.
 
-    The spinner's line says what is being done, for how long, and how many recordings are done.
+    The spinner's line shows the current step, its time, and the number of finished recordings.
     """
 
     def __init__(self, quiet: bool) -> None:
@@ -48,7 +48,7 @@ class Progress:
             typer.echo(text, err=True)
 
     def done(self, count: int) -> None:
-        """Count recordings that were embedded."""
+        """Counts embedded recordings."""
         self._done += count
         if self._bar is not None:
             self._bar.update(self._task, done=f"{self._done} recordings so far")

@@ -17,7 +17,7 @@ WHISPER = "whisper"
 def recogniser_of(
     name: str | None, weights: str | None, sentences: list[str], cache: Path | None = None
 ) -> Recogniser | None:
-    """A recogniser by name, which does not know the sentences; None where there is none.
+    """A recogniser by name, which does not know the sentences; None without one.
 
     Args:
         name: ``whisper``, ``sphinx``, ...; ``none`` for none; None for Whisper, if weights of it
@@ -63,7 +63,7 @@ def phones_of(folder: Path | None) -> PhoneRecogniser | None:
 
 
 def named(recogniser: Recogniser | None, phones: PhoneRecogniser | None) -> str:
-    """The recognisers, for the line of an evaluation's settings."""
+    """Text on the recognisers, for the line of an evaluation's settings."""
     words = f", words by {recogniser.name}" if recogniser is not None else ""
     return words + (f", phones by {phones.name}" if phones is not None else "")
 
@@ -72,7 +72,7 @@ def retrained_of(given: list[str], systems: list[str]) -> dict[str, Recogniser]:
     """Recognisers trained on systems' output, from ``SYSTEM=FOLDER``.
 
     Raises:
-        VoicenymError: another system, or a recogniser of another's.
+        VoicenymError: a system that is not evaluated, or a recogniser of another system.
     """
     from voicenym.recognition import of_folder
 
@@ -93,7 +93,7 @@ def transcripts_of(given: list[str], systems: list[str]) -> dict[str, Transcript
     """Transcripts by other recognisers, from ``SYSTEM=FILE``.
 
     Raises:
-        VoicenymError: another system, or no transcripts there.
+        VoicenymError: a system that is not evaluated, or no transcripts.
     """
     from voicenym.recognition import read_transcripts
 

@@ -1,6 +1,6 @@
 """Recordings that fail in commands over a corpus: skipped, counted and named at the end.
 
-The exit status is then 1, because the result is not one of the whole corpus.
+The exit status is then 1, because the result does not cover the whole corpus.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ _current: ContextVar[LeftOut] = ContextVar("left_out", default=STRICT)
 
 @contextmanager
 def leaving_out(fail_fast: bool, quiet: bool) -> Iterator[LeftOut]:
-    """Collect what is left out, and say at the end how many that were, and which.
+    """Context that collects recordings left out, and lists them at the end.
 
     Raises:
-        typer.Exit: status 1, where something was left out.
-        VoicenymError: from within; it says what was left out before.
+        typer.Exit: status 1, if recordings were left out.
+        VoicenymError: from within, with the recordings left out before.
     """
 
     def say(text: str) -> None:
@@ -49,7 +49,7 @@ def leaving_out(fail_fast: bool, quiet: bool) -> Iterator[LeftOut]:
 
 
 def leaves_out(command: Callable[..., None]) -> Callable[..., None]:
-    """The same command with ``--fail-fast``; what it reads is collected in :func:`current`."""
+    """Decorator that adds ``--fail-fast`` to a command; :func:`current` is its collector."""
 
     @functools.wraps(command)
     def run(*args: Any, fail_fast: bool, **options: Any) -> None:
@@ -71,5 +71,5 @@ def leaves_out(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def current() -> LeftOut:
-    """The collector of the command that runs; where there is none, the first failure is raised."""
+    """Collector of the running command; without one, the first failure is raised."""
     return _current.get()

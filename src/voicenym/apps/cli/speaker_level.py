@@ -1,4 +1,4 @@
-"""``--speaker-level`` of commands that read corpora: which folder names who speaks."""
+"""Option ``--speaker-level`` of commands that read corpora: the folder that names the speaker."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _level: ContextVar[int | None] = ContextVar("speaker level", default=None)
 
 
 def group(speaker_level: int | None = SPEAKER_LEVEL) -> None:
-    """What all commands of a group take, before their names; :func:`current` is what was given."""
+    """Callback of a command group with the option; :func:`current` returns its value."""
     _level.set(speaker_level)
 
 
 def current() -> int | None:
-    """The level that the running command's group was given."""
+    """Value of the option for the running command."""
     return _level.get()

@@ -69,7 +69,7 @@ COLUMNS = (
 
 
 def ranked(systems: Iterable[Declaration]) -> list[dict[str, Any]]:
-    """A record for each system: the best protected first, those without figures last by name."""
+    """Records of the systems: best protection first, systems without figures last, by name."""
     records = []
     for system in systems:
         top = measured.strongest(system.card)
@@ -204,6 +204,6 @@ def _metric(figure: Figure) -> dict[str, Any]:
 
 
 def _judge(figure: Figure) -> str:
-    """The recogniser that a figure of words or phones is by."""
+    """Recogniser of a figure of words or phones."""
     who = figure.condition.partition(", ")[2]
     return f" ({who})" if who else ""

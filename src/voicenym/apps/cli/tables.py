@@ -1,8 +1,8 @@
 """Tables that commands print: aligned in a terminal, tab-separated in a pipe, or JSON.
 
-In a terminal columns are as wide as their longest cell, and columns of prose share what is left
-and wrap between words; no word is ever broken. Where that leaves them too narrow, their text moves
-below the row; where even the other columns do not fit, each row becomes a short list.
+In a terminal, columns are as wide as their longest text, and columns of prose share the remaining
+width and wrap between words; no word is broken. If prose columns become too narrow, their text
+moves below the row; if the other columns do not fit either, each row becomes a short list.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ import typer
 
 GAP = 2
 NARROW = 14
-"""Columns that a column of prose needs at least, to stand beside the others."""
+"""Least width of a column of prose beside the others."""
 PAGE = 80
-"""Columns of a page where there is no terminal."""
+"""Width of a page without a terminal."""
 Record = Mapping[str, Any]
 
 
@@ -31,9 +31,9 @@ class Column:
 
     Args:
         heading: above it.
-        cell: a record's text in it.
-        right: numbers, aligned on the right.
-        prose: wraps between words.
+        cell: text of a record in this column.
+        right: whether it is aligned on the right, for numbers.
+        prose: whether it wraps between words.
     """
 
     heading: str
@@ -43,7 +43,7 @@ class Column:
 
 
 def field(name: str, heading: str = "", *, right: bool = False, prose: bool = False) -> Column:
-    """A column that shows a field of the records as it is."""
+    """Column with a field of the records."""
 
     def cell(record: Record) -> str:
         value = record.get(name)
@@ -53,7 +53,7 @@ def field(name: str, heading: str = "", *, right: bool = False, prose: bool = Fa
 
 
 def interval(value: float | None, low: float | None, high: float | None, digits: int = 1) -> str:
-    """``19.7 [16.4, 23.0]``; empty where nothing was measured."""
+    """Text such as ``19.7 [16.4, 23.0]``; empty without a measurement."""
     if value is None:
         return ""
     text = f"{value:.{digits}f}"
@@ -68,7 +68,7 @@ def is_terminal() -> bool:
 
 
 def width() -> int:
-    """Columns of the terminal, or of a page where there is none; ``$COLUMNS`` goes first."""
+    """Width of the terminal, or of a page without one; ``$COLUMNS`` overrides it."""
     return shutil.get_terminal_size((PAGE, 24)).columns
 
 
@@ -82,8 +82,8 @@ def emit(
     """Print a table on standard output in the form that suits the reader.
 
     Args:
-        records: rows by field; these are what programs get.
-        columns: what people get.
+        records: rows by field, for programs.
+        columns: for people.
         as_json: print the records as a JSON array.
         notes: lines below the table, in a terminal only.
     """
@@ -140,7 +140,7 @@ def wrapped(text: str, room: int, first: str = "", rest: str = "") -> str:
 
 
 def one_line(text: str) -> str:
-    """Text without the characters that a terminal obeys: names of files are not ours."""
+    """Text without control characters, which file names of others may contain."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
@@ -164,14 +164,14 @@ def _indent(first: str, rest: str) -> dict[str, Any]:
 def _widths(
     columns: Sequence[Column], cells: Sequence[Sequence[str]], room: int
 ) -> list[int] | None:
-    """Columns that each column gets; None where they do not fit."""
+    """Width of each column; None if they do not fit."""
     widths = [
         max(len(column.heading), *(len(row[i]) for row in cells))
         for i, column in enumerate(columns)
     ]
     left = room - GAP * (len(columns) - 1)
     left -= sum(w for w, column in zip(widths, columns, strict=True) if not column.prose)
-    # the narrowest first, so that what it does not need is left to the others
+    # the narrowest first, so that the others share the width that it does not need
     prose = sorted((w, i) for i, w in enumerate(widths) if columns[i].prose)
     for position, (natural, i) in enumerate(prose):
         share = left // (len(prose) - position)

@@ -108,7 +108,7 @@ def _parameters(name: str, recipe: Any) -> list[inspect.Parameter]:
 
 
 def _section(recipe: Any, option: str) -> str | None:
-    """The heading of an option in the help: that of the group of options that it comes from."""
+    """Heading of an option in the help: that of its group of options."""
     holders = [kind for kind in recipe.__mro__ if option in vars(kind).get("__annotations__", {})]
     return vars(holders[-1]).get("section")
 
@@ -146,7 +146,7 @@ def _epilog(name: str, recipe: Any) -> str:
 
 
 def _write_picture(folder: Path, rows: Any) -> None:
-    """Figures of the sizes of mixtures that were compared."""
+    """Writes the figures of the compared sizes of mixtures."""
     from voicenym.evaluation.figures.mixture_sizes import sizes
 
     (folder / PICTURE).write_text(sizes(rows), "utf-8")

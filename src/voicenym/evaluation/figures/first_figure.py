@@ -1,4 +1,4 @@
-"""The report's first figure: the strongest attacker's errors against the recogniser's."""
+"""First figure of the report: EER of the strongest attacker against the recogniser's error rate."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ORIGINAL = "(original)"
 LETTER, LINE = 0.0115, 0.06
 """Width of a letter and height of a name, in shares of the axes."""
 STEPS = (1, -1, 2, -2, 3, -3, 4, 5, 6, 7, 8)
-"""Lines above or below a point at which its name may stand, the nearest first."""
+"""Vertical offsets of a name from its point in lines, the nearest first."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def words_metric() -> str:
 
 
 def points(evaluation: Evaluation) -> list[Point]:
-    """Original speech, then the systems whose attacks are a measure of their protection."""
+    """Points of original speech and of the systems whose attacks measure their protection."""
     metric = words_metric()
     found = []
     if evaluation.unprotected:
@@ -71,7 +71,7 @@ def points(evaluation: Evaluation) -> list[Point]:
 def privacy_and_words(found: Sequence[Point], palette: Palette) -> Figure:
     """A cross for each system: intervals of its EER (upwards) and its word errors (to the right).
 
-    Systems whose words were not measured stand in a strip of their own at the right.
+    Systems without a word error rate have a strip of their own at the right.
     """
     figure, axes = paper(3.6)
     axis = axes[0, 0]
@@ -111,7 +111,7 @@ def _known(measured: Measured | None) -> bool:
 
 
 def _ends(measured: Measured | None) -> tuple[float, float]:
-    """Limits of an interval; the value itself where there is none."""
+    """Limits of an interval; the value itself without one."""
     if measured is None or not math.isfinite(measured.value):
         return 0.0, 0.0
     low, high = (
@@ -126,7 +126,7 @@ Box = tuple[float, float, float, float]
 
 
 def _label(axis: Axes, marks: Sequence[tuple[float, float, str, str]]) -> None:
-    """Names near their points, with a line to the point where they are far from it."""
+    """Draws names near their points, with a line to points that are far away."""
     (left, right), (bottom, top) = axis.get_xlim(), axis.get_ylim()
     places = [((x - left) / (right - left), (y - bottom) / (top - bottom)) for x, y, _, _ in marks]
     boxes = placed(places, [shortened(name) for _, _, name, _ in marks])
@@ -147,9 +147,9 @@ def _label(axis: Axes, marks: Sequence[tuple[float, float, str, str]]) -> None:
 
 
 def placed(points: Sequence[tuple[float, float]], names: Sequence[str]) -> list[Box]:
-    """Places of names, each the nearest to its point that covers no point and no other name.
+    """Positions of names: each the nearest to its point that covers no point and no other name.
 
-    A name for which there is none stands beside its point.
+    A name without such a position is beside its point.
 
     Args:
         points: across and up, in shares of the axes.
@@ -167,7 +167,7 @@ def placed(points: Sequence[tuple[float, float]], names: Sequence[str]) -> list[
 
 
 def _box(across: float, up: float, width: float, step: int, side: int) -> Box:
-    """A name's place some lines above or below its point, to the right or to the left."""
+    """Box of a name some lines above or below its point, to the right or to the left."""
     left = across + 0.01 if side > 0 else across - 0.01 - width
     bottom = up + (step - 1) * LINE if step > 0 else up + step * LINE
     bottom += 0.02 if step > 0 else -0.02

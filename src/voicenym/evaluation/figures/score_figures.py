@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 Scores = dict[str, np.ndarray]
 BINS = 40
 REPLICATES = 200
-"""Of the bands of curves."""
+"""Bootstrap draws for the bands of curves."""
 
 
 @drawn
@@ -36,7 +36,7 @@ def histograms(trials: Trials, scores: Scores, colour: str) -> Figure:
     """Scores of target and non-target trials for each attacker of a system.
 
     Args:
-        trials: which of the scores count.
+        trials: mask of the tested pairs.
         scores: ``[model, trial]`` by attacker.
         colour: of the system.
     """
@@ -173,7 +173,7 @@ def _pair(
 
 
 def _legend(figure: Figure, axis: Axes | None) -> None:
-    """One for all panels, below them, where it hides nothing."""
+    """Legend for all panels, below them."""
     if axis is not None:
         handles, labels = axis.get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))

@@ -67,11 +67,11 @@ def against(evaluation: Evaluation, palette: Palette) -> Figure:
         evaluation: the results.
         palette: colours of the systems.
     """
-    shown = compared(evaluation)
+    displayed = compared(evaluation)
     suffixes = ["", *(f" {c.name}" for c in evaluation.conditions if not c.lacking)]
-    figure, axes = panels(len(shown), 2.1)
+    figure, axes = panels(len(displayed), 2.1)
     rate = headline()
-    for metric, axis in zip(shown, axes, strict=False):
+    for metric, axis in zip(displayed, axes, strict=False):
         for system in evaluation.systems:
             pairs = [
                 (attack.figures.get(rate.name + suffix), attack.figures.get(metric.name + suffix))
@@ -84,7 +84,7 @@ def against(evaluation: Evaluation, palette: Palette) -> Figure:
             axis.plot(*points.T, "o", ms=3.2, alpha=0.7, mew=0, label=shortened(system.name),
                       color=palette.get(system.name, GREY))  # fmt: skip
         axis.set(xlabel=rate.column, ylabel=metric.column)
-    if shown:
+    if displayed:
         handles, labels = figure.axes[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=min(4, len(labels)))
     return figure

@@ -87,13 +87,13 @@ def diversity(
 def vectors(trials: Trials, original: np.ndarray, published: dict[str, np.ndarray]) -> Figure:
     """Speaker vectors before and after in two dimensions, a colour for each of some speakers."""
     speakers = np.array([r.speaker for r in trials.recordings])
-    shown = list(dict.fromkeys(speakers))[:MOST_SPEAKERS]
-    pick = np.isin(speakers, shown)
+    displayed = list(dict.fromkeys(speakers))[:MOST_SPEAKERS]
+    pick = np.isin(speakers, displayed)
     sets = {"original": original, **published}
     figure, axes = panels(len(sets), 2.5)
     for axis, (name, values) in zip(axes, sets.items(), strict=False):
         flat = flattened(np.asarray(values)[pick])
-        for i, speaker in enumerate(shown):
+        for i, speaker in enumerate(displayed):
             mine = speakers[pick] == speaker
             marker = MARKERS[i % len(MARKERS)]
             axis.plot(*flat[mine].T, marker, color=COLOURS[i % 8], ms=4.5, mew=0, alpha=0.85)

@@ -38,7 +38,7 @@ STYLE: dict[Any, Any] = {
     # names of speakers and systems are no formulas, whatever signs they hold
     "text.parse_math": False,
     "text.usetex": False,
-    # letters stay letters: small files, all scripts, and a reader can search the page
+    # text stays text: small files, all scripts, and the page can be searched
     "svg.fonttype": "none",
     "svg.hashsalt": "voicenym",
 }
@@ -54,19 +54,21 @@ def colours(evaluation: Evaluation) -> Palette:
 
 
 def dashes(palette: Palette, name: str) -> str:
-    """Of a system's lines: whole until colours run out."""
+    """Line styles of systems: solid until all colours are used."""
     place = list(palette).index(name) if name in palette else 0
     return ("-", "--", "-.", ":")[place // len(COLOURS) % 4]
 
 
 def drawn(draw: Callable[P, Figure]) -> Callable[P, str]:
-    """A function that gives a figure as one that gives its SVG, in the house's style."""
+    """Decorator: a function that returns a figure becomes one that returns its SVG in the common
+    style.
+    """
 
     @functools.wraps(draw)
     def svg(*args: P.args, **kwargs: P.kwargs) -> str:
         matplotlib: Any = library("matplotlib")
         with matplotlib.rc_context(STYLE), warnings.catch_warnings():
-            # of scripts that the measuring font lacks; the reader's browser has others
+            # warnings on scripts that this font lacks; the reader's browser has other fonts
             warnings.filterwarnings("ignore", message="Glyph")
             return _svg(draw(*args, **kwargs))
 
@@ -102,12 +104,12 @@ def finite(scores: np.ndarray) -> np.ndarray:
 
 
 def shortened(name: str, most: int = 28) -> str:
-    """A name that fits on an axis."""
+    """Name shortened to fit on an axis."""
     return name if len(name) <= most else name[: most - 1] + "…"
 
 
 def _svg(figure: Figure) -> str:
-    """Without the file's head, a date, addresses of anybody, or ids that nothing refers to."""
+    """SVG of a figure without file header, date, addresses, and unused ids."""
     file = io.StringIO()
     figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
     text = file.getvalue()

@@ -93,7 +93,9 @@ def _axes() -> list[tuple[Metric[Any], Axis]]:
 
 
 def _figure(system: SystemResults, metric: Metric[Any]) -> Measured | None:
-    """Of a system; of trials that of its strongest attacker, if the system has a grade."""
+    """Figure of a system; for metrics of trials, that of its strongest attacker if it has a
+    grade.
+    """
     attacked = {} if ungraded(system) else system.strongest.figures
     return attacked.get(metric.name) or system.utility.get(metric.name)
 
@@ -131,11 +133,11 @@ def radar(systems: Sequence[SystemResults], palette: Palette) -> Figure:
 
 @drawn
 def exposed(systems: Sequence[SystemResults], palette: Palette) -> Figure:
-    """The least protected speakers of each system: how often the first guess is right."""
-    shown = [system for system in systems if system.exposed]
-    most = max((min(MOST_BARS, len(system.exposed)) for system in shown), default=1)
-    figure, axes = panels(len(shown), 0.2 * most + 0.55)
-    for axis, system in zip(axes, shown, strict=False):
+    """Least protected speakers of each system, by the rate of correct first guesses."""
+    displayed = [system for system in systems if system.exposed]
+    most = max((min(MOST_BARS, len(system.exposed)) for system in displayed), default=1)
+    figure, axes = panels(len(displayed), 0.2 * most + 0.55)
+    for axis, system in zip(axes, displayed, strict=False):
         least = system.exposed[:MOST_BARS]
         found = [100.0 * e.found for e in least]
         axis.barh(range(len(least)), found, color=palette[system.name], height=0.7)
@@ -151,7 +153,7 @@ def exposed(systems: Sequence[SystemResults], palette: Palette) -> Figure:
 
 @drawn
 def everybody(systems: Sequence[SystemResults], palette: Palette) -> Figure:
-    """All speakers by how often the strongest attacker finds them."""
+    """Distribution of speakers by how often the strongest attacker finds them."""
     figure, axes = paper(3.0)
     axis = axes[0, 0]
     for system in systems:

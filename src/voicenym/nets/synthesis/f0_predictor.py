@@ -1,6 +1,6 @@
 """F0 predicted from content: a distribution of F0 and voicing for every frame, and draws from it.
 
-A copied F0 contour tells speakers apart even after its mean and deviation are changed. This network
+A copied F0 contour identifies speakers even after its mean and deviation are changed. This network
 predicts voicing, and mean and deviation of normalised ln F0, from content alone; a key draws a
 contour within the predicted deviation. Nothing of the speaker's own contour enters.
 """

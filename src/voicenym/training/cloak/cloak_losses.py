@@ -42,8 +42,8 @@ def anonymity(
         cloaked, original, target: voiceprints ``[batch, voiceprint]``.
         targeted: ``[batch]``, whether the target is meant.
         enough: cosine to the original below which nothing more is gained; the paper's is -1.
-        aside: weight of the cosine to the original where there is a target; the paper's is 0, which
-            trusts that targets lie far away and are reached.
+        aside: weight of the cosine to the original for crops with a target; the paper's is 0, which
+            assumes that targets are far away and reached.
     """
     away = similarity(cloaked, original).clamp_min(enough)
     return torch.where(targeted, aside * away - similarity(cloaked, target), away)
@@ -98,9 +98,9 @@ class Transcript:
 
 
 class Envelope:
-    """Mean squared difference of a filterbank's levels: for want of a trained recogniser.
+    """Mean squared difference of a filterbank's levels, for trainings without a recogniser.
 
-    In 24 bands, which show formants and no harmonics; levels in units of 15 dB.
+    It has 24 bands, which resolve formants but not harmonics; levels are in units of 15 dB.
     """
 
     def __init__(self) -> None:
@@ -157,8 +157,8 @@ def radii(
 ) -> torch.Tensor:
     """Epsilons of a batch from N(mean, deviation^2), within limits: ``[count]``.
 
-    The paper calls 0.05 the variance, which as such would put most draws out of any use; it is
-    taken as the deviation.
+    The paper calls 0.05 the variance, which would make most draws useless; here it is the standard
+    deviation.
     """
     device = generator.device
     drawn = mean + deviation * torch.randn(count, generator=generator, device=device)

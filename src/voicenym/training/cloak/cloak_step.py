@@ -41,7 +41,7 @@ class VCloakConfig:
 
     Args:
         net: sizes of the network, see :class:`voicenym.nets.cloak.waveunet.WaveUNetConfig`.
-        seconds: length of what is cloaked in a crop; its surroundings come on top.
+        seconds: length of the cloaked part of a crop, without its context.
         batch: crops in a step.
         epsilon, deviation, least_epsilon: of the radius of the ball, see
             :func:`voicenym.training.cloak.cloak_losses.radii`.
@@ -110,7 +110,7 @@ class Cloaking(pl.LightningModule):
     Args:
         cloak: to train.
         encoders: verifiers; targets are voiceprints of the first.
-        words: what keeps the words.
+        words: loss that preserves the words.
         config: of the training.
     """
 
@@ -176,7 +176,7 @@ class Cloaking(pl.LightningModule):
             self.log(name, value, batch_size=count, sync_dist=self.trainer.world_size > 1)
 
     def _leveled(self, crops: torch.Tensor, generator: torch.Generator | None) -> torch.Tensor:
-        """At the nominal level, more or less, if the peaks let them."""
+        """Crops near the nominal level, as far as their peaks allow."""
         decibels = torch.zeros(len(crops), 1, device=crops.device)
         if generator is not None:
             decibels.uniform_(-self.recipe.level, self.recipe.level, generator=generator)
@@ -202,7 +202,7 @@ class Cloaking(pl.LightningModule):
     def _losses(
         self, wide: torch.Tensor, draws: Draws, generator: torch.Generator | None
     ) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
-        """The mean of the anonymity losses, and means of what else there is."""
+        """Mean of the anonymity losses, and means of the other losses."""
         side = self.cloak.side
         length = round(self.recipe.seconds * RATE)
         speech = wide[:, side : side + length]

@@ -1,4 +1,4 @@
-"""Training a cloak: a network learns what to add to speech so that verifiers do not know it.
+"""Training of a cloak: a network learns the perturbation that misleads speaker verifiers.
 
 Deng et al., "V-Cloak" (USENIX Security 2023), section 5.1; the step is
 :mod:`voicenym.training.cloak.cloak_step`'s.
@@ -24,7 +24,7 @@ from voicenym.training.speech.crops import SpeakerCrops
 from voicenym.training.speech.speech_cache import Utterance
 
 FITTED = 1_000
-"""Utterances whose voiceprints say how targets are drawn."""
+"""Number of utterances whose voiceprints give the distribution of targets."""
 FITTED_SECONDS = 4.0
 VALIDATION_CROPS = 64
 """Crops in a validation."""
@@ -63,7 +63,7 @@ def train(
         held_out: the same of held-out speakers, which choose the checkpoint.
         config: of the training.
         folder: of checkpoints and logs; an interrupted run there continues.
-        words: what keeps the words; :class:`Envelope` unless given.
+        words: loss that preserves the words; :class:`Envelope` by default.
         seconds: time limit.
         machine: what to train on.
         say: receives the figures of every validation.
@@ -105,7 +105,7 @@ def train(
 
 
 def _fit_targets(cloak: Cloak, encoder: Encoder, speech: Sequence[Utterance], seed: int) -> None:
-    """Targets are drawn as the voiceprints of some utterances lie."""
+    """Fits the distribution of targets to the voiceprints of some utterances."""
     order = np.random.default_rng((seed, 13)).permutation(len(speech))[:FITTED]
     most = round(FITTED_SECONDS * RATE)
     crops = [torch.from_numpy(speech[i].samples(0, most)) for i in order]

@@ -61,7 +61,7 @@ def labelled(
         say: receives lines of progress.
 
     Raises:
-        VoicenymError: it cannot be kept.
+        VoicenymError: the labels cannot be stored.
     """
     if teacher is None:
         return [LabelledUtterance(utterance, None) for utterance in utterances]

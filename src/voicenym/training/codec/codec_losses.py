@@ -28,7 +28,7 @@ from voicenym.nets.synthesis.synthesis_losses import (
 )
 
 NO_LABEL = -1
-"""A frame of which the teacher says nothing."""
+"""Label of a frame without a label of the teacher."""
 
 
 @dataclass(frozen=True)

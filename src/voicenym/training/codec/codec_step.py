@@ -36,9 +36,9 @@ from voicenym.training.run.schedule import seeded
 from voicenym.training.synthesis.discriminator_setup import make_discriminators
 
 CLUSTERED = 32
-"""Latest steps whose frames codebooks begin as clusters of."""
+"""Number of latest steps whose frames initialise the codebooks by clustering."""
 LOGGED = 3
-"""Held-out recordings that the log plays and shows."""
+"""Number of held-out recordings in the log, as sound and spectrogram."""
 HIFICODEC_SPECTRA = (*SPECTRA, (256, 64), (128, 32))
 PERIOD_CHANNELS = (32, 128, 512, 1024, 1024)
 
@@ -195,7 +195,7 @@ class Coding(pl.LightningModule):
             "perplexity": quantized.perplexity.mean(),
         }
         if self.what is not None:
-            figures["told right"] = self.what.right(quantized.first, crop.labels)
+            figures["units right"] = self.what.right(quantized.first, crop.labels)
         for name, value in figures.items():
             self.log(name, value, batch_size=count, sync_dist=True)
         if index == 0 and self.logger is not None:
@@ -203,7 +203,7 @@ class Coding(pl.LightningModule):
             self._show(crop.samples, rebuilt, empty_voice.float())
 
     def _show(self, real: torch.Tensor, rebuilt: torch.Tensor, empty_voice: torch.Tensor) -> None:
-        """Sounds and spectrograms, original above rebuilt above anonymized, to the log."""
+        """Writes sounds and spectrograms to the log: original, rebuilt and anonymized."""
         writer: Any = self.logger.experiment  # type: ignore[union-attr]
         for i, row in enumerate(zip(real[:LOGGED], rebuilt, empty_voice, strict=False)):
             for name, sound in zip(("original", "rebuilt", "nobody"), row, strict=True):

@@ -113,10 +113,10 @@ def train(
 
 
 def checked(config: MusaConfig, codec: Codec, teacher: Teacher | None) -> None:
-    """Refuse configurations that cannot be trained.
+    """Checks a configuration.
 
     Raises:
-        VoicenymError: says what to give instead.
+        VoicenymError: it cannot be trained; the message names the cure.
     """
     least = LEAST_SAMPLES / RATE
     if config.seconds < least:

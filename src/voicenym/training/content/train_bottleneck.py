@@ -124,7 +124,7 @@ class Bottleneck(Recognition):
             speaker_logits = self.branch(reversed_content, frames)
             found = torch.nn.functional.cross_entropy(speaker_logits.float(), speakers)
             right = (speaker_logits.argmax(1) == speakers).float().mean()
-            self.log("speakers told %", 100.0 * right, on_step=True, on_epoch=False)
+            self.log("speakers classified %", 100.0 * right, on_step=True, on_epoch=False)
             loss = loss + found
         return loss
 

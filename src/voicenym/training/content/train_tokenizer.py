@@ -1,8 +1,8 @@
 """Training of a tokenizer: a codebook that reconstructs frames of features.
 
 Huang et al. ("RepCodec", arXiv 2309.00169): the squared distance of rebuilt frames, and commitment;
-the codebook follows by moving averages. Frames of every utterance are kept in the folder;
-speech can be rebuilt from them, so only their owner can read them.
+the codebook is updated by moving averages. Frames of every utterance are stored in the folder,
+readable by their owner alone, because speech can be rebuilt from them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from voicenym.training.run.schedule import Cyclical
 from voicenym.training.speech.speech_cache import Utterance
 
 COUNTED = 200_000
-"""Frames from which mean and deviation are taken."""
+"""Number of frames for the estimation of mean and deviation."""
 VALIDATION_CROPS = 64
 """Crops in a validation."""
 
@@ -150,7 +150,7 @@ def train(
 
     Args:
         tokenizer: new, or with weights to continue from.
-        files, held_out: frames of utterances, of :func:`frames`; others' to watch by.
+        files, held_out: frames of training and of validation utterances, of :func:`frames`.
         config: of the training.
         folder: of checkpoints and logs; an interrupted run there continues.
         seconds: time limit.
@@ -158,7 +158,7 @@ def train(
         say: receives the figures of every validation.
 
     Raises:
-        CorpusError: nothing to learn from, or fewer frames than entries.
+        CorpusError: no training utterances, or fewer frames than entries.
         VoicenymError: as :func:`voicenym.training.run.fit.fit`.
     """
     machine = machine or Machine()
@@ -201,9 +201,9 @@ def frames(
 
     Args:
         features: the feature extractor.
-        source: what they are, fit for JSON; kept frames of another source are not used.
+        source: description for JSON; stored frames of another source are not used.
         speech: utterances; frames of an earlier run are reused.
-        folder: where frames are kept.
+        folder: of the stored frames.
         say: receives lines of progress.
 
     Raises:

@@ -1,8 +1,8 @@
 """Training of units: clusters of frames of features, by mini-batch k-means.
 
 Hsu et al. (TASLP 2021, section IV.B) and van Niekerk et al. (ICASSP 2022): 100 clusters. Some
-frames of every utterance are kept in the folder, so that a run that continues extracts nothing
-twice; speech can be rebuilt from them, so only their owner can read them.
+frames of every utterance are stored in the folder, so that a resumed run extracts nothing twice.
+Only their owner can read them, because speech can be rebuilt from them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from voicenym.training.speech.speech_cache import Utterance
 
 FRAMES = "frames"
 LEAST_PER_UNIT = 4
-"""Frames for each unit below which nothing is clustered."""
+"""Least number of frames per unit for clustering."""
 
 
 @dataclass(frozen=True)
@@ -35,9 +35,9 @@ class UnitsConfig:
 
     Args:
         units: clusters.
-        frames: that are clustered at most, as many of each utterance.
+        frames: largest number of clustered frames, as many of each utterance.
         batch: frames in a step of k-means.
-        restarts: beginnings, of which the best is taken.
+        restarts: number of initialisations, of which the best is used.
         seed: of all random draws.
     """
 
@@ -50,14 +50,14 @@ class UnitsConfig:
 
 @dataclass(frozen=True)
 class Found:
-    """Units, and how well they fit.
+    """Result: units and their quality.
 
     Args:
         units: clusters.
-        frames: that they were found in.
-        utterances: that frames are of.
-        explained: share of the variance of these frames, which is between clusters.
-        perplexity: of the clusters' shares: as many units as are in use.
+        frames: number of clustered frames.
+        utterances: number of their utterances.
+        explained: share of the variance between clusters.
+        perplexity: of the clusters' shares, the effective number of units.
     """
 
     units: Units
@@ -78,7 +78,7 @@ def train(
     say: Callable[[str], None] = lambda text: None,
     clock: Callable[[], float] = time.monotonic,
 ) -> Found:
-    """Find units.
+    """Finds units by clustering.
 
     Args:
         features: the feature extractor.
@@ -137,7 +137,7 @@ def labels(features: Content, units: Units, utterance: Utterance, folder: Path) 
 
 
 def identity(source: Mapping[str, Any]) -> str:
-    """A short name of features: of equal sources alone it is equal."""
+    """Short name of features, equal only for equal sources."""
     text = json.dumps(dict(source), sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -152,11 +152,11 @@ def _frames_of(
     say: Callable[[str], None],
     clock: Callable[[], float],
 ) -> tuple[np.ndarray, int]:
-    """Frames ``[frame, size]`` of utterances, and of how many."""
+    """Frames ``[frame, size]`` of utterances, and the number of these."""
     each = max(1, config.frames // max(1, len(speech)))
     place = folder / FRAMES / identity({**source, "each": each, "seed": config.seed})
     began, found = clock(), []
-    # In no order, so that a budget that ends listening does not leave out the last speakers.
+    # In random order, so that a time limit does not exclude the last speakers.
     for done, i in enumerate(np.random.default_rng((config.seed, 31)).permutation(len(speech))):
         path = place / f"{speech[i].path.stem}.npy"
         if not path.is_file():
@@ -175,13 +175,13 @@ def _frames_of(
 
 
 def extracted(features: Content, utterance: Utterance) -> torch.Tensor:
-    """Frames ``[frame, size]`` of an utterance, where the features are."""
+    """Frames ``[frame, size]`` of an utterance, on the device of the features."""
     known = [*features.parameters(), *features.buffers(), torch.zeros(0)]
     return features.extract(torch.from_numpy(utterance.samples()).to(known[0].device))
 
 
 def keep(path: Path, array: np.ndarray) -> None:
-    """Write an array whole or not at all, into a folder that only its owner can read.
+    """Writes an array atomically to a folder that only its owner can read.
 
     Raises:
         VoicenymError: it cannot be written.

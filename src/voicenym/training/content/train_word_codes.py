@@ -40,7 +40,7 @@ from voicenym.training.run.schedule import Cyclical
 NEVER = 99.0
 """Value of validations before the codebooks are initialised, so that none of them is the best."""
 BEGINNING = 16
-"""Steps whose vectors the books begin as clusters of."""
+"""Number of steps whose vectors initialise the codebooks by clustering."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class WordCoding(pl.LightningModule):
     Args:
         codes: to train.
         whisper: its decoder is frozen, and not part of checkpoints.
-        pieces: numbers of the tokens that scores are made for.
+        pieces: tokens for which logits are computed.
         config: of the training.
     """
 
@@ -161,7 +161,7 @@ class WordCoding(pl.LightningModule):
         recipe = self.recipe
         quantised = self.codes.initialised or share_done(self) >= recipe.free
         if quantised and not self.codes.initialised and self._recent:
-            # a single step has few vectors beside the entries
+            # a single step has few vectors relative to the number of entries
             self.codes.quantizer.begin([vectors.T[None] for vectors in self._recent])
         found = self.losses(one, quantised)
         self.log_dict(found, batch_size=len(one.inputs))
@@ -244,7 +244,7 @@ def new(config: WordCodesConfig, whisper: Whisper) -> WordCodes:
     """Codes of a Whisper's states, whose weights depend on the seed alone.
 
     Raises:
-        VoicenymError: options of which there are no codes.
+        VoicenymError: invalid options.
     """
     fixed = {"states": whisper.sizes.width, "window": whisper.sizes.states}
     with torch.random.fork_rng(devices=[]):

@@ -28,10 +28,10 @@ def features_of(place: str, layer: int, machine: Machine) -> tuple[Content, dict
             ``narrow:FOLDER`` (of other parts of ``voicenym train resynthesis``), ``wav2vec2:PLACE``
             (XLS-R among others), or a HuBERT's.
         layer: of a network.
-        machine: where it is to run.
+        machine: to run on.
 
     Raises:
-        VoicenymError: no such features.
+        VoicenymError: unknown features.
     """
     from voicenym.nets.content.units import Cepstra, HubertLayer
 
@@ -67,17 +67,17 @@ def features_behind(
     machine: Machine,
     by: str = "--features",
 ) -> Content:
-    """The features that units were found in.
+    """Features of which units are clusters.
 
     Args:
         folder: of the units, for errors.
-        source: as the units call their features.
-        place: as for :func:`features_of`; cepstra need none.
-        machine: where they are to run.
+        source: description of the features in the units' folder.
+        place: as for :func:`features_of`; not needed for cepstra.
+        machine: to run on.
         by: options that give a place, for errors.
 
     Raises:
-        VoicenymError: others were given, or none.
+        VoicenymError: other features are given, or none.
     """
     if place is None and source.get("features") == CEPSTRA:
         place = CEPSTRA
@@ -95,7 +95,7 @@ def features_behind(
 
 
 def _narrow(place: str, device: str) -> tuple[Content, dict[str, object]]:
-    """The content of a resynthesis system's parts, and what to call it."""
+    """Content encoder of a resynthesis system's parts, and its description."""
     from voicenym.nets.checkpoint import fingerprint
     from voicenym.resynthesis.bundled.base_content import NarrowContent
     from voicenym.resynthesis.bundled.model_parts import Parts
@@ -111,7 +111,9 @@ def _narrow(place: str, device: str) -> tuple[Content, dict[str, object]]:
 
 
 def _hubert(place: str) -> tuple[HubertSoft, str]:
-    """A HuBERT at a place, and the SHA-256 of its weights, as published where we converted them."""
+    """A HuBERT at a place, and the SHA-256 of its weights; of converted ones that of the original
+    file.
+    """
     from voicenym.nets.checkpoint import SOURCE, WEIGHTS, configuration, is_ours
     from voicenym.nets.content.content_encoders import load
     from voicenym.nets.content.hubert import HubertSoft

@@ -1,1 +1,1 @@
-"""Recipes of pseudo-speakers: rotations, autoencoders, mixtures, registers of pitch."""
+"""Recipes of identity methods: rotations, autoencoders, mixtures, F0 regressions."""

@@ -59,7 +59,7 @@ class AutoencoderRecipe(Recipe):
 
 
 def accents(path: Path, speakers: tuple[str, ...]) -> list[str]:
-    """The accent of each speaker by a TSV file; empty where the file has none.
+    """Accent of each speaker from a TSV file; empty if the file has none.
 
     Raises:
         CorpusError: the file cannot be read, or lacks a column.

@@ -13,7 +13,7 @@ from voicenym.training.run.progress_report import Report
 
 @dataclass(frozen=True, kw_only=True)
 class F0RegressionRecipe(DataOptions):
-    """Learn which mean and deviation of pitch go with a speaker vector, for f0=moved.
+    """Fit mean and deviation of ln F0 to speaker vectors by linear regression, for f0=moved.
 
     Args:
         speaker: The encoder's folder, as that of voicenym models assemble.

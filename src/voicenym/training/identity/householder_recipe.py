@@ -21,14 +21,14 @@ VECTORS = "vectors"
 
 @dataclass(frozen=True, kw_only=True)
 class HouseholderRecipe(DataOptions):
-    """Train a Householder network to turn speakers into others (Miao et al., 2023).
+    """Train a Householder network that rotates speaker vectors (Miao et al., 2023).
 
     Args:
-        vectors: Vectors to learn from, of voicenym pool build --utterances.
-        data: Or speech, as for the other recipes: vectors are made of it once.
+        vectors: Training vectors, of voicenym pool build --utterances.
+        data: Training speech instead, as for other recipes; it is embedded once.
         config: A YAML file as ./FILE, or a bundled one.
         encoder: With --data: verifier that makes the vectors; as --verifier.
-        seed: Of the weights: attackers have another one than users (50, 1986).
+        seed: Seed of the weights; users and attackers have different ones (50, 1986).
         budget: Time at most: 25m, 2h. Run again to go on.
         steps: Steps at most.
         batch: Vectors in a step.
@@ -80,7 +80,7 @@ class HouseholderRecipe(DataOptions):
             "steps": outcome.steps,
             "held-out loss": outcome.best,
             "cosine of a vector and what it becomes": last.get("cosine"),
-            "pseudo-speakers told apart %": last.get("told apart %"),
+            "pseudo-speakers classified %": last.get("classified %"),
         }
         save(rotation, self.output, card)
         return self.result(outcome, {"held-out loss": outcome.best})

@@ -12,10 +12,10 @@ from voicenym.training.speakers.margin_softmax import AngularMargin
 class PairedMargin(AngularMargin):
     """Weighted additive angular margin (w-AAM) softmax, equation 14.
 
-    Speaker y is class y, the pseudo-speaker of y class y + C; each is the other's pair. The own
-    class stands for ``s cos(theta + m1)``, the pair's for ``s cos(theta - m2)``, all others for
-    ``s cos(theta)``. With m2 = 0 it is AAM softmax over 2C classes, equation 13. In the sum of the
-    equation's Z, the indices are those of the two classes, not of samples.
+    Speaker y is class y, the pseudo-speaker of y class y + C; each is the other's pair. The
+    logit of the own class is ``s cos(theta + m1)``, that of the pair ``s cos(theta - m2)``, and
+    those of all others ``s cos(theta)``. With m2 = 0 it is AAM softmax over 2C classes, equation
+    13. In the sum of the equation's Z, the indices are those of the two classes, not of samples.
 
     Args:
         size: of the vectors.
@@ -37,9 +37,9 @@ class PairedMargin(AngularMargin):
         self.speakers, self.pair_margin = speakers, pair_margin
 
     def logits(self, vectors: torch.Tensor, labels: torch.Tensor | None = None) -> torch.Tensor:
-        """``[row, class]``; the margins stand where labels 0 to 2C - 1 are given."""
+        """Logits ``[row, class]``; with labels 0 to 2C - 1, margins are applied."""
         normal = torch.nn.functional.normalize
-        # In single precision: a half-precision cosine near one has no angle to speak of.
+        # In single precision: near one, a half-precision cosine cannot resolve the angle.
         with torch.autocast(vectors.device.type, enabled=False):
             cosine = normal(vectors.float(), dim=1) @ normal(self.weight.float(), dim=1).T
             if labels is None:
@@ -53,7 +53,7 @@ class PairedMargin(AngularMargin):
 
 
 def _turned(cosine: torch.Tensor, margin: float) -> torch.Tensor:
-    """``cos(theta + margin)``; beyond pi - margin, where it would rise again, a falling line.
+    """``cos(theta + margin)``; beyond pi - margin, where the cosine rises again, a falling line.
 
     Its mirror image, ``-turned(-cosine)``, is ``cos(theta - margin)``, and a line below margin.
     """

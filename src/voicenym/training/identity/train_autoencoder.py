@@ -1,4 +1,4 @@
-"""Training the autoencoder of S1 and S2: rebuild speaker vectors, and hide who they are of.
+"""Training of the autoencoder of S1 and S2: reconstructs speaker vectors, and hides the speaker.
 
 Encoder and decoder minimise MSE - sum_k w_k CE_k, each adversary k its own cross-entropy CE_k, by
 reversed gradients in one step (Espinoza-Cuadros et al. 2020).
@@ -21,13 +21,12 @@ from voicenym.training.run.fit import Limits, Outcome, fit
 from voicenym.training.run.machine import Machine
 
 KEPT = 5
-"""Period of held-out utterances: one of so many of each speaker is for validation."""
+"""Period of held-out utterances: every so many-th of a speaker is for validation."""
 
 
 @dataclass(frozen=True)
 class AutoencoderConfig:
-    """Configuration of the training; in S2, unlike S1, such settings were
-    optimised.
+    """Configuration of the training; S2 is S1 with optimised settings.
 
     Args:
         code, hidden: of the network.
@@ -56,7 +55,7 @@ class Hiding(pl.LightningModule):
 
     Args:
         network: to train.
-        adversaries: against whom.
+        adversaries: classifiers.
         weights: of each adversary.
         rate: of learning.
     """
@@ -99,7 +98,7 @@ class Hiding(pl.LightningModule):
         objective = error
         for name, value in entropies.items():
             self.log(f"CE {name}", value)
-            # chance is the best that can be hidden
+            # chance is the best possible result
             guess = math.log(self.adversaries.branches[name][-1].out_features)  # type: ignore
             objective = objective - self.weights[name] * value.clamp_max(guess)
         self.log("objective", objective)

@@ -39,8 +39,8 @@ def train(
         left_out: collects recordings that cannot be read; the default raises at the first one.
 
     Returns:
-        The register, and the deviation of what it leaves of speakers' mean ln F0, each speaker left
-        out in turn from a fifth of the training.
+        The regression, and the standard deviation of its residuals for speakers' mean ln F0, by
+        five-fold cross-validation.
 
     Raises:
         CorpusError: too few speakers.

@@ -32,7 +32,7 @@ LOSSES = ("w-aam", "aam")
 
 @dataclass(frozen=True)
 class HouseholderConfig:
-    """Configuration of the training. What Miao et al. (2023) do not say is marked "ours".
+    """Configuration of the training; values that Miao et al. (2023) do not state are marked "ours".
 
     Args:
         form: ``roh`` or ``loh``.
@@ -119,13 +119,13 @@ class Pseudonymisation(pl.LightningModule):
         self.recipe, self.speakers = config, speakers
 
     def configure_optimizers(self) -> torch.optim.Optimizer:
-        # Adam is the paper's; fused, it reads the weights once.
+        # Adam as in the paper; the fused form reads the weights once.
         return torch.optim.Adam(self.parameters(), self.recipe.rate, fused=True)
 
     def objective(
         self, vectors: torch.Tensor, labels: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """The loss (equation 5), and what became of the vectors ``[row, size]``."""
+        """Loss (equation 5), and rotated vectors ``[row, size]``."""
         turned = self.network(vectors)
         both = torch.cat((vectors, turned))
         classes = torch.cat((labels, labels + self.speakers))
@@ -144,7 +144,7 @@ class Pseudonymisation(pl.LightningModule):
         shared = self.trainer.world_size > 1
         self.log("held-out loss", loss, sync_dist=shared)
         self.log("cosine", cosine, sync_dist=shared)
-        self.log("told apart %", 100.0 * found.float().mean(), sync_dist=shared)
+        self.log("classified %", 100.0 * found.float().mean(), sync_dist=shared)
 
 
 def network(config: HouseholderConfig, size: int) -> Householder:
@@ -155,7 +155,7 @@ def network(config: HouseholderConfig, size: int) -> Householder:
         size: elements of a speaker vector.
 
     Raises:
-        VoicenymError: options that make no network.
+        VoicenymError: invalid options.
     """
     try:
         with torch.random.fork_rng(devices=[]):
@@ -185,7 +185,7 @@ def kept_out(pool: Pool, share: float, seed: int) -> torch.Tensor:
         rows.setdefault(name, []).append(row)
     out = torch.zeros(len(pool), dtype=torch.bool)
     for own in rows.values():
-        # At random by the share, so that speakers with few vectors are not all spared.
+        # Rounded at random, so that speakers with few vectors are held out as well.
         count = min(len(own) - 1, int(share * len(own) + rng.random()))
         out[rng.permutation(own)[:count]] = True
     if len(rows) < 2 or not out.any():

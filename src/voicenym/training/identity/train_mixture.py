@@ -1,8 +1,8 @@
-"""Fitting a mixture of speaker vectors, and choosing its size.
+"""Fit of a Gaussian mixture to speaker vectors, and the choice of its size.
 
 Turner, Lovisotto and Martinovic, sections 3.3 and 3.4: principal components up to a share of the
 variance, a Gaussian mixture in them, a model a sex; evaluated by the Kolmogorov-Smirnov distance of
-cross-similarities to speakers that were kept aside (equation 1) and by the mixture's entropy
+cross-similarities to held-out speakers (equation 1) and by the mixture's entropy
 (equation 2, with the bounds of appendix A).
 """
 
@@ -28,11 +28,11 @@ COMPONENTS = (1, 2, 4, 8)
 SAMPLES = 2000
 """Vectors drawn from a model for its evaluation, as in the paper."""
 ITERATIONS, TOLERANCE = 500, 1e-15
-"""Of expectation maximisation at first, as in the paper; where it does not converge, both are
-raised in equal steps, ``PATIENCE`` times at most."""
+"""Initial limits of expectation maximisation, as in the paper; if it does not converge, both are
+raised in equal steps, at most ``PATIENCE`` times."""
 PATIENCE = 4
 LEAST = 4
-"""Speakers for a model."""
+"""Least number of speakers for a model."""
 
 
 @dataclass(frozen=True)
@@ -69,8 +69,8 @@ class Tried:
     Args:
         sex: of the speakers; empty for all.
         share, components: of the model.
-        dimensions: principal components that the share took, on average.
-        distance: Kolmogorov-Smirnov distance to speakers kept aside.
+        dimensions: mean number of principal components for the share.
+        distance: Kolmogorov-Smirnov distance to held-out speakers.
         low, high: its 90 % interval over splits and fits (Student's t).
         entropy: of the mixture, in nats.
         lower, upper: bounds of it.
@@ -153,7 +153,7 @@ def train(pool: Pool, config: MixtureConfig) -> Mixtures:
 
 
 def grouped(pool: Pool, by_sex: bool) -> dict[str, torch.Tensor]:
-    """The vectors that a model each is fitted to, by sex.
+    """Training vectors of each model, by sex.
 
     Raises:
         VoicenymError: no sex is known.
@@ -197,7 +197,7 @@ def search(
         pool: of speakers.
         config: covariance, sexes and seed; its sizes are not used.
         shares, components: sizes to try.
-        splits, fits: halves that are drawn, and models that are fitted to each.
+        splits, fits: numbers of random halves, and of fits to each.
         samples: drawn from a model.
         say: receives the figures of every size.
 

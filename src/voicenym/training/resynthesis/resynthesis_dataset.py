@@ -137,7 +137,7 @@ class Crop(NamedTuple):
     register: torch.Tensor
     """Mean and standard deviation of the recording's ln F0."""
     speaker: torch.Tensor
-    """Number of the speaker."""
+    """Index of the speaker."""
     content: torch.Tensor
     """``[1 + size + size * size]``, sums of the recording's content; of none, where it is left as
     it is.

@@ -27,7 +27,7 @@ from voicenym.training.speech.mel_warping import warped
 from voicenym.training.synthesis.discriminator_setup import make_discriminators
 
 LOGGED = 3
-"""Held-out recordings that the log plays and shows."""
+"""Number of held-out recordings in the log, as sound and spectrogram."""
 RESOLUTIONS = ((512, 80, 320), (1024, 160, 800))
 """Points, hop and window of the magnitudes that are compared."""
 

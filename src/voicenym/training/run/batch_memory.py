@@ -1,4 +1,4 @@
-"""Memory of a training step: whether it sufficed, and for which batch it does."""
+"""Memory of a training step: detects lack of memory, and finds a batch size that fits."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import torch
 
 
 def fitting(module: pl.LightningModule, batch: Any) -> int:
-    """The largest half, quarter, ... of a batch that a step has memory for; 0 if none."""
+    """Largest of half, a quarter, ... of a batch for which memory suffices; 0 if none."""
     trainer, module._trainer = module._trainer, None
     try:
         size = len(batch[0])
@@ -29,7 +29,7 @@ def fitting(module: pl.LightningModule, batch: Any) -> int:
 
 
 def out_of_memory(error: BaseException) -> bool:
-    """Whether an error is one of memory that does not suffice, of a device or of the computer."""
+    """Whether an error reports a lack of memory, of a device or of the computer."""
     return isinstance(error, torch.OutOfMemoryError | MemoryError) or (
         isinstance(error, RuntimeError) and "allocate memory" in str(error)
     )

@@ -14,19 +14,19 @@ from voicenym.registry.grammar import near, quoted_name
 
 T = TypeVar("T")
 MOST_LISTED = 400
-"""Characters of a list of fields in a message; a longer one is left to the command's help."""
+"""Longest list of fields in a message, in characters; longer ones refer to the command's help."""
 FORMER = {"base-evened.yaml": "base-normalised.yaml"}
 """Bundled configurations, by the names of earlier releases."""
 
 
 def bundled() -> list[str]:
-    """Names of the configurations that come with the package."""
+    """Names of bundled configurations."""
     folder = files("voicenym.training") / "configs"
     return sorted(p.name for p in folder.iterdir() if p.name.endswith(".yaml"))
 
 
 def _names() -> str:
-    """The bundled configurations, as they are given on a command line."""
+    """Bundled configurations as text for messages."""
     return ", ".join(name.removesuffix(".yaml") for name in bundled())
 
 
@@ -118,7 +118,7 @@ def build(kind: type[T], values: Any, name: str) -> T:
 
 
 def changed(recipe: T, **changes: Any) -> T:
-    """A recipe with some fields changed; those that are None stay."""
+    """Configuration with some fields changed; values of None change nothing."""
     given = {name: value for name, value in changes.items() if value is not None}
     return dataclasses.replace(recipe, **given)  # type: ignore[type-var]
 

@@ -1,6 +1,7 @@
 """Help on configurations: fields and their texts, read from source without importing it.
 
-Modules of recipes import torch and Lightning, which takes seconds; their docstrings do not need it.
+Modules of trainings import torch and Lightning, which takes seconds; reading their docstrings does
+not need these.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ def _inherited(name: str, tree: ast.Module, module: str) -> list[ConfigField]:
 
 
 def _default(value: ast.expr | None) -> str:
-    """The default as a reader of YAML knows it; empty where it is made by a function."""
+    """Default in YAML notation; empty if a function makes it."""
     if value is None:
         return ""
     text = ast.unparse(value)

@@ -1,10 +1,10 @@
-"""Number of processors that this process may use; in a container fewer than the machine has."""
+"""Number of processors available to this process, which a container may limit."""
 
 import os
 
 
 def cores() -> int:
-    """Processors that the scheduler grants, where it says so; else those there are; 1 at least."""
+    """Number of processors that the scheduler grants, else that of the machine; at least 1."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

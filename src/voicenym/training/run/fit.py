@@ -29,7 +29,7 @@ from voicenym.training.run.schedule import Cyclical, RateSchedule
 CURVE = "curve.jsonl"
 BEST, LAST = "best", "last"
 RESTARTS = 3
-"""Restarts of a training whose loading processes are killed."""
+"""Largest number of restarts of a training whose loading processes are killed."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class _Curve(pl.Callback):
 
 
 class _Finite(pl.Callback):
-    """Stops when the loss is no number any more, before it is written into a checkpoint."""
+    """Stops the training when the loss is not finite, before a checkpoint is written."""
 
     def on_train_batch_end(
         self,
@@ -131,7 +131,7 @@ def fit(
     """Train; afterwards the module has the weights of its best validation.
 
     Args:
-        module: what to train; logs ``monitor`` at validation, the lower the better.
+        module: to train; logs ``monitor`` at validation, the lower the better.
         crops, held_out: data loaders; random datasets go to the next epoch by their
             ``advance`` (:mod:`voicenym.training.speech.epoch_sampling`).
         folder: of checkpoints (``last.ckpt``, ``best.ckpt``), ``curve.jsonl`` and the TensorBoard
@@ -139,15 +139,15 @@ def fit(
         limits: when to stop.
         monitor: name of the figure.
         schedule: of the learning rate; :class:`Cyclical` unless given.
-        machine: what to train on.
+        machine: to train on.
         resume: False refuses a folder with checkpoints.
-        clip: greatest norm of a gradient; None where the module optimizes by itself.
+        clip: largest norm of a gradient; None for modules with manual optimization.
         seed: of the module's random draws.
         say: receives the figures of every validation.
 
     Raises:
-        VoicenymError: a folder that cannot be used, memory that does not suffice, loading processes
-            that are killed again and again, a loss that is no number.
+        VoicenymError: an unusable folder, lack of memory, loading processes that are killed
+            repeatedly, or a loss that is not finite.
     """
     machine = machine or Machine()
     private_folder(folder)
@@ -177,7 +177,7 @@ def fit(
             callbacks.append(EarlyStopping(monitor, patience=limits.patience))
         # checkpoints and logs are written by Lightning and TensorBoard
         with closed(), warnings.catch_warnings():
-            # Lightning advises more loader processes and larger batches than a laptop has use for.
+            # Lightning recommends more loader processes and larger batches than a laptop can use.
             warnings.simplefilter("ignore")
             logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)
             trainer = pl.Trainer(
@@ -197,7 +197,7 @@ def fit(
                 enable_model_summary=False,
                 reload_dataloaders_every_n_epochs=0,
             )
-            # Of several devices, all but the first get a process of their own from Lightning.
+            # Lightning starts a process of its own for each device but the first.
             started = processes.isolated() if machine.devices > 1 else nullcontext()
             try:
                 with started:
@@ -243,19 +243,19 @@ def fit(
 
 
 def _loader_died(error: BaseException) -> bool:
-    """Whether a process that loads was killed; what it raised itself says something else."""
+    """Whether a loading process was killed, rather than raising an error of its own."""
     message = str(error)
     killed = "is killed by signal" in message or "exited unexpectedly" in message
     return isinstance(error, RuntimeError) and "DataLoader worker" in message and killed
 
 
 def _replaced(restart: int, crops: Any, held_out: Any, say: Callable[[str], None]) -> None:
-    """Let other processes load: the training goes on from its last checkpoint.
+    """Replaces killed loading processes; the training resumes from its last checkpoint.
 
-    They load random crops from the speech cache, so that no recording is at fault.
+    They load random crops from the speech cache, so that no single recording is at fault.
 
     Raises:
-        VoicenymError: it was not the first time.
+        VoicenymError: too many restarts.
     """
     if restart >= RESTARTS:
         raise VoicenymError(
@@ -274,7 +274,7 @@ def _replaced(restart: int, crops: Any, held_out: Any, say: Callable[[str], None
 def _strategy(module: pl.LightningModule, machine: Machine) -> str:
     """Lightning's strategy for several devices.
 
-    Where a module has several optimizers, a step of one does not use the others' parameters.
+    With several optimizers, a step of one does not use the others' parameters.
     """
     if machine.devices < 2:
         return "auto"
@@ -282,7 +282,7 @@ def _strategy(module: pl.LightningModule, machine: Machine) -> str:
 
 
 def curve(folder: Path) -> list[dict[str, float]]:
-    """The figures of every validation of a run, in order."""
+    """Figures of every validation of a run, in order."""
     path = folder / CURVE
     if not path.is_file():
         return []
@@ -290,7 +290,7 @@ def curve(folder: Path) -> list[dict[str, float]]:
 
 
 def share_done(module: pl.LightningModule) -> float:
-    """Share of its training that a module is through; 1 where it is not being trained."""
+    """Share of its training that a module has completed; 1 outside of a training."""
     trainer: Any = module._trainer
     callbacks = [] if trainer is None else trainer.callbacks
     return next((c.share() for c in callbacks if isinstance(c, RateSchedule)), 1.0)

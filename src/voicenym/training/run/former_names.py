@@ -1,4 +1,4 @@
-"""Names that earlier releases wrote: parts of run states, and files and folders of runs."""
+"""Names of earlier releases: parts of run states, and files and folders of runs."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 
 
 def rename_state(checkpoint: dict[str, Any], former: Mapping[str, str]) -> None:
-    """Give parts of a checkpoint of an earlier release their present names, in place.
+    """Renames parts of a checkpoint of an earlier release to their present names, in place.
 
     Args:
-        checkpoint: as of Lightning, with ``state_dict``.
-        former: prefixes of parameters, to those of now.
+        checkpoint: of Lightning, with ``state_dict``.
+        former: present prefixes of parameters by former ones.
     """
     state = checkpoint["state_dict"]
     for name in list(state):
@@ -22,12 +22,12 @@ def rename_state(checkpoint: dict[str, Any], former: Mapping[str, str]) -> None:
 
 
 def present_or_former(folder: Path, name: str, former: str) -> Path:
-    """The path of a file or folder of a run, by its former name where only that exists.
+    """Path of a file or folder of a run, under its former name if only that exists.
 
     Args:
         folder: of the run.
-        name: of now.
-        former: of earlier releases.
+        name: present name.
+        former: name in earlier releases.
     """
     present, earlier = folder / name, folder / former
     return earlier if earlier.exists() and not present.exists() else present

@@ -1,4 +1,4 @@
-"""The machine that a training runs on: devices, precision, and processes that prepare speech."""
+"""Machine of a training: devices, precision, and processes that prepare speech."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from voicenym.training.run.cpu_count import cores
 
 @dataclass(frozen=True)
 class Machine:
-    """The machine to train on.
+    """Machine to train on.
 
     Args:
         accelerator: ``auto``, ``cpu``, ``gpu``.
-        devices: how many; more than one train together (DDP).
-        precision: as Lightning names it; None for bf16 on CUDA and single elsewhere.
-        workers: processes that make crops; None for what the machine has to spare.
+        devices: number; several train together (DDP).
+        precision: in Lightning's notation; None for bf16 on CUDA and single elsewhere.
+        workers: processes that make crops; None for a default by the number of cores.
     """
 
     accelerator: str = "auto"
@@ -32,12 +32,12 @@ class Machine:
         return self.accelerator in ("auto", "gpu", "cuda") and torch.cuda.is_available()
 
     def crops(self, every: int, batch: int) -> int:
-        """In ``every`` steps of ``batch``: of as many devices, each takes its share."""
+        """Number of crops of a device in ``every`` steps of ``batch``."""
         return every * batch * self.devices
 
     @property
     def loaders(self) -> int:
-        """Processes that make crops; a machine of two cores has none to spare."""
+        """Number of processes that make crops; none on a machine of two cores."""
         if self.workers is not None:
             return self.workers
         return max(0, min(12, cores() // max(1, self.devices) - 2))
@@ -49,7 +49,7 @@ class Machine:
 
 
 def fastest_precision() -> str:
-    """The precision of the fastest steps: bf16 where the device, or the processor, computes in it.
+    """Fastest precision: bf16 if the device, or the processor, supports it.
 
     On a processor with AVX-512 BF16 a step of a small ECAPA-TDNN takes half the time.
     """

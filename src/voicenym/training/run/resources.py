@@ -21,10 +21,10 @@ class Resources(TypedDict):
 
 
 def require_training() -> None:
-    """Check that the libraries of training are installed.
+    """Checks that the libraries of training are installed.
 
     Raises:
-        DependencyError: one is not.
+        DependencyError: a library is missing.
     """
     for name in ("lightning", "yaml", "safetensors"):
         if find_spec(name) is None:
@@ -35,7 +35,7 @@ def seconds(budget: str | None) -> float | None:
     """Seconds of ``25m`` and the like; None for no limit.
 
     Raises:
-        VoicenymError: no such time.
+        VoicenymError: invalid text.
     """
     try:
         return None if budget is None else duration(budget)
@@ -62,7 +62,7 @@ def machine(accelerator: str, devices: int, precision: str | None, workers: int 
     """The machine of these options.
 
     Raises:
-        VoicenymError: an accelerator that this computer has not.
+        VoicenymError: the computer has no such accelerator.
     """
     import torch
 

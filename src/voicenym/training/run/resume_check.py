@@ -17,14 +17,14 @@ SETTINGS_FILE, FORMER_FILE = "settings.json", "begun.json"
 
 
 def check_resume(folder: Path, settings: Mapping[str, Any]) -> None:
-    """Write a run's settings, or compare them with those of its start.
+    """Writes a run's settings, or compares them with those of its start.
 
     Args:
         folder: of the run.
         settings: values that may not change, fit for JSON.
 
     Raises:
-        VoicenymError: it has changed, or cannot be written.
+        VoicenymError: a setting has changed, or the file cannot be written.
     """
     path = present_or_former(folder, SETTINGS_FILE, FORMER_FILE)
     now = json.loads(json.dumps(dict(settings)))

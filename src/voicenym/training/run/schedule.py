@@ -13,10 +13,10 @@ import torch
 
 @dataclass(frozen=True)
 class Cyclical:
-    """Triangles, each half as high as the one before ("triangular2", Smith, WACV 2017).
+    """Triangular cycles, each half as high as the one before ("triangular2", Smith, WACV 2017).
 
     Args:
-        cycles: how many in all.
+        cycles: number of cycles.
         rise: share of a cycle in which the rate rises.
         floor: lowest rate, as a share of the peak.
     """
@@ -56,8 +56,8 @@ class Falling:
 class RateSchedule(pl.Callback):
     """Sets learning rates by the share of the training that is done, and ends it.
 
-    The rates that the optimizers begin with are the peaks. A run that was interrupted goes on
-    where it was; one that had come to its end begins a further schedule.
+    The initial rates of the optimizers are the peaks. An interrupted run resumes its schedule; a
+    finished run starts another one.
 
     Args:
         schedule: from share done to share of the peak.
@@ -81,7 +81,7 @@ class RateSchedule(pl.Callback):
 
     @property
     def state_key(self) -> str:
-        """Key of the state in checkpoints, where it has an earlier name of this class."""
+        """Key of the state in checkpoints, an earlier name of this class."""
         return "Pace"
 
     def share(self) -> float:

@@ -1,1 +1,1 @@
-"""Recipes of those who know speakers: verifiers, i-vectors, background models."""
+"""Recipes of speaker verifiers: speaker encoders, i-vectors, background models."""

@@ -1,8 +1,7 @@
 """Rendering of a corpus by many systems under many keys, for the pre-training of attackers.
 
-Each recording is anonymized by a system that is drawn for it, with a voice for each utterance. A
-verifier that learns from such speech finds what systems leave of a speaker, whichever of them is
-attacked later.
+Each recording is anonymized by a random system, with a voice for each utterance. A verifier that
+trains on such speech learns speaker properties that systems in general keep.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from voicenym.errors import VoicenymError
 from voicenym.pseudonym import Key
 
 UNCHANGED = "original"
-"""Name among the systems for speech as it is."""
+"""Name among the systems for original speech."""
 SYSTEMS = (
     UNCHANGED,
     "mcadams",
@@ -38,8 +37,8 @@ SYSTEMS = (
 class ManySystems:
     """A :class:`~voicenym.training.speech.speech_cache.Rendering` by a system for each recording.
 
-    System and key depend on seed, number and the recording's name alone. The keys are no secret,
-    because nothing is published that they make.
+    System and key depend only on seed, number and the recording's name. The keys are not secret,
+    because their output is not published.
 
     Args:
         systems: names, or :data:`UNCHANGED`.
@@ -47,7 +46,7 @@ class ManySystems:
         number: of the rendering; another one draws other systems and other voices.
 
     Raises:
-        VoicenymError: no system, or one that there is not, or one without its weights.
+        VoicenymError: no system, an unknown one, or one without its weights.
 
     Example:
         >>> many = ManySystems(("mcadams", "vtln"), seed=1)
@@ -68,12 +67,12 @@ class ManySystems:
                 load(name)
 
     def system_of(self, name: str) -> str:
-        """The system that anonymizes the recording of a name."""
+        """System that anonymizes the recording with a name."""
         drawn = hashlib.sha256(f"{self.seed} {self.number} {name}".encode()).digest()
         return self.systems[int.from_bytes(drawn[:8], "big") % len(self.systems)]
 
     def transform(self, recording: Recording) -> Transform:
-        """The transform of a recording: its system, under the key of this rendering."""
+        """Transform of a recording: its system, under the key of this rendering."""
         system = self.system_of(recording.name)
         if system == UNCHANGED:
             return ORIGINAL

@@ -1,4 +1,4 @@
-"""Additive angular margin softmax: speakers as directions, told apart with room to spare."""
+"""Additive angular margin softmax (AAM-softmax), the loss of speaker encoders."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ class AngularMargin(torch.nn.Module):
     def logits(self, vectors: torch.Tensor, labels: torch.Tensor | None = None) -> torch.Tensor:
         """``[crop, class]``; the margin is added where labels are given."""
         normal = torch.nn.functional.normalize
-        # In single precision: a half-precision cosine near one has no angle to speak of.
+        # In single precision: near one, a half-precision cosine cannot resolve the angle.
         with torch.autocast(vectors.device.type, enabled=False):
             cosine = normal(vectors.float(), dim=1) @ normal(self.weight.float(), dim=1).T
             if labels is None or self.margin == 0.0:
                 return self.scale * cosine
             sine = (1.0 - cosine.square()).clamp_min(1e-7).sqrt()
             turned = cosine * math.cos(self.margin) - sine * math.sin(self.margin)
-            # Past pi - m the cosine would rise again: go on falling, as a line.
+            # Beyond pi - m the cosine rises again: it is continued by a falling line.
             beyond = cosine < -math.cos(self.margin)
             line = cosine - self.margin * math.sin(self.margin)
             own = torch.nn.functional.one_hot(labels, cosine.shape[1]).bool()

@@ -1,4 +1,4 @@
-"""Rows of numbers in an unnamed file: more than memory holds, and deleted when training ends."""
+"""Rows of numbers in an unnamed file, which may exceed memory and is deleted after the training."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class RowFile:
     """Rows ``[row, width]`` of single precision; use it as a context manager.
 
     Args:
-        folder: on whose disk they lie.
+        folder: determines the disk.
         width: numbers in a row.
 
     Raises:
-        VoicenymError: if nothing can be written there; or later, if the disk is full.
+        VoicenymError: the folder cannot be written; or later, the disk is full.
     """
 
     def __init__(self, folder: Path, width: int) -> None:

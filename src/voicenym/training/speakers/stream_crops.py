@@ -1,8 +1,8 @@
 """Random crops of a two-branch encoder's inputs, stretched in time and changed in spectrum.
 
-Systems move formants and change tempo. Crops whose bands are warped, whose time is stretched, and
-parts of which are blanked belong to the same speaker, which teaches an encoder to do without what
-systems change. Both changes apply to features, so that the frozen states need not be computed anew.
+Systems move formants and change tempo. Augmentation with warped bands, stretched time and masked
+parts keeps the speaker's label, so that an encoder learns to ignore what systems change. The
+changes apply to features, so that the frozen states need not be computed again.
 """
 
 from __future__ import annotations
@@ -112,8 +112,8 @@ class StreamChanges:
         noise: probability of stationary coloured noise in the filterbanks.
         snr: least and greatest ratio of speech to noise, in dB.
         alone: probability that the frozen states are left out of a crop.
-        blanks: bands and stretches that are blanked in the filterbanks; as many stretches of the
-            frozen states are blanked as well.
+        blanks: masked bands and spans of the filterbanks; as many spans of the frozen states are
+            masked.
     """
 
     warp: float = 0.5
@@ -153,8 +153,8 @@ class StreamChanges:
 
 
 def warped(fbank: torch.Tensor, scale: torch.Tensor) -> torch.Tensor:
-    """Filterbanks ``[crop, frame, band]`` of voices whose frequencies are ``scale`` ``[crop]``
-    times as high, by linear interpolation between bands.
+    """Filterbanks ``[crop, frame, band]`` with frequencies scaled by ``scale`` ``[crop]``, by
+    linear interpolation between bands.
     """
     bands = fbank.shape[2]
     step = htk(RATE / 2) / (bands + 1)

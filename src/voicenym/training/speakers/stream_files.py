@@ -1,8 +1,8 @@
-"""Inputs of a two-branch encoder, computed once and kept in half precision in files.
+"""Inputs of a two-branch encoder, computed once and stored in half precision in files.
 
 The frozen network does not change, so that its states of a recording are computed once; a training
-step then costs what the small branches cost. The files are as private as the speech that they are
-computed from.
+step then only computes the small branches. The files are as private as the speech of which they are
+computed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from voicenym.training.speech.speech_cache import Utterance
 Streams = tuple[np.ndarray, np.ndarray]
 """Filterbanks ``[2 * state, 80]`` and frozen states ``[state, layer, width]``."""
 LONGEST = 30
-"""Seconds of a recording that are used; the frozen network's attention grows with their square."""
+"""Longest used part of a recording in seconds; the cost of attention grows with its square."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class StreamFile:
     """Both inputs of a recording.
 
     Args:
-        recording: whose.
+        recording: of the inputs.
         path: of the numbers, float16 ``[state, 160 + layer * width]`` in NumPy's format.
         layers, width: of the frozen states.
         length: in states.
@@ -51,7 +51,7 @@ class StreamFile:
         return self.recording.speaker
 
     def read(self, start: int = 0, count: int | None = None) -> Streams:
-        """So many states from ``start`` on, at most, with their filterbanks, float16."""
+        """At most ``count`` states from ``start`` on, with their filterbanks, float16."""
         whole = np.load(self.path, mmap_mode="r", allow_pickle=False)
         part = np.array(whole[start : None if count is None else start + count])
         fbank, states = np.split(part, [EVERY * BANDS], axis=1)
@@ -62,8 +62,8 @@ class StreamFiles:
     """A folder of such files.
 
     Args:
-        folder: made where there is none, for its owner alone.
-        encoder: whose inputs they are; its frozen network must be here.
+        folder: created if missing, readable by its owner alone.
+        encoder: of these inputs; the weights of its frozen network must exist.
 
     Raises:
         DependencyError, VoicenymError: as
@@ -78,7 +78,7 @@ class StreamFiles:
     def fill(
         self, utterances: Sequence[Utterance], progress: Callable[[int], None] = lambda done: None
     ) -> list[StreamFile]:
-        """The files of utterances, in their order; those that are there are not computed again.
+        """Files of utterances, in their order; existing files are not computed again.
 
         Raises:
             VoicenymError: the disk is full.

@@ -1,7 +1,7 @@
-"""The recipe of i-vectors: background model, statistics, total variability.
+"""Training of an i-vector extractor: background model, statistics, total variability.
 
-Nobody's name is needed for these; who compares i-vectors (LDA, PLDA) learns that from
-:class:`TrainingRecord`'s vectors and speakers.
+It needs no speaker labels. LDA and PLDA are trained afterwards on the vectors and speakers of
+:class:`TrainingRecord`.
 """
 
 from __future__ import annotations
@@ -20,25 +20,25 @@ from voicenym.nets.statistics.background_model import Background
 from voicenym.nets.statistics.total_variability_em import ITERATIONS, Statistics, fit
 from voicenym.training.speakers import train_ubm as background
 from voicenym.training.speakers.row_file import RowFile
-from voicenym.training.speakers.train_ubm import BackgroundConfig, Heard, Say, Spoken
+from voicenym.training.speakers.train_ubm import BackgroundConfig, Say, SpeechRows, Spoken
 
 RECORDINGS_PER_NUMBER = 16
-"""Recordings that each number of an i-vector is learnt from."""
+"""Recordings per dimension of the i-vectors."""
 MOST_NUMBERS = 400
-"""Of Kaldi's recipes; from 6,400 recordings on."""
+"""Largest dimension, that of Kaldi's recipes; from 6,400 recordings on."""
 AT_ONCE = 256
-"""Recordings whose statistics are in memory together."""
+"""Number of recordings whose statistics are in memory together."""
 
 
 @dataclass(frozen=True)
 class IVectorConfig(BackgroundConfig):
-    """How i-vectors are trained.
+    """Configuration of the training.
 
     Args:
-        rank: numbers in an i-vector; 0 for :func:`rank_for` the data.
+        rank: dimension of the i-vectors; 0 for that of :func:`rank_for`.
         variability_iterations: of expectation maximisation of the total variability model.
-        piece: seconds of speech; a recording with twice as much or more is cut into pieces that
-            are learnt from like recordings. 0 cuts nothing.
+        piece: seconds of speech; a recording of at least twice this length is cut into pieces,
+            which count as recordings. 0 cuts nothing.
 
     Raises:
         VoicenymError: a value that makes no sense.
@@ -58,12 +58,12 @@ class IVectorConfig(BackgroundConfig):
 
 @dataclass(frozen=True)
 class TrainingRecord:
-    """What training found.
+    """Result of the training.
 
     Args:
         background: features, background model and total variability.
-        vectors: i-vectors of what was learnt from, ``[n, r]`` float64.
-        speakers: who speaks in each, ``[n]``.
+        vectors: i-vectors of the training speech, ``[n, r]`` float64.
+        speakers: of each vector, ``[n]``.
     """
 
     background: Background
@@ -72,10 +72,10 @@ class TrainingRecord:
 
 
 def rank_for(recordings: int) -> int:
-    """Numbers in an i-vector: a number for every 16 recordings, 2 to 400.
+    """Dimension of i-vectors: one for every 16 recordings, 2 to 400.
 
     Args:
-        recordings: that are learnt from.
+        recordings: number of training recordings.
     """
     return max(2, min(MOST_NUMBERS, recordings // RECORDINGS_PER_NUMBER))
 
@@ -88,18 +88,18 @@ def train(
     workers: int = 1,
     left_out: LeftOut = STRICT,
 ) -> TrainingRecord:
-    """Learn to extract i-vectors, and save that as ``config.json`` and ``model.safetensors``.
+    """Trains an i-vector extractor, and saves it as ``config.json`` and ``model.safetensors``.
 
-    Memory holds the frames that the background model is learnt from
+    Memory holds the training frames of the background model
     (:data:`~voicenym.training.speakers.train_ubm.LEARNT_PER_COMPONENT` a component), never the
-    whole corpus; frames and statistics lie in files without names in the folder until it ends.
+    whole corpus; frames and statistics are in unnamed files in the folder until the training ends.
 
     Args:
-        recordings: to learn from.
+        recordings: training speech.
         folder: for the model.
-        config: how.
-        say: told what is being done.
-        workers: processes that listen.
+        config: of the training.
+        say: receives lines of progress.
+        workers: processes that compute features.
         left_out: as of :func:`voicenym.training.speakers.train_ubm.collect_frames`.
 
     Raises:
@@ -108,10 +108,10 @@ def train(
     """
     config = config or IVectorConfig()
     with RowFile(folder, config.cepstra.dimension) as frames:
-        heard = background.collect_frames(
+        speech_rows = background.collect_frames(
             recordings, config.cepstra, frames, say, workers, left_out
         )
-        pieces = [piece for one in heard for piece in cut(one, round(100 * config.piece))]
+        pieces = [piece for one in speech_rows for piece in cut(one, round(100 * config.piece))]
         if len(pieces) < 2:
             raise VoicenymError(
                 "one recording with speech: i-vectors tell recordings apart; add others"
@@ -137,26 +137,26 @@ def train(
             )
             vectors = torch.cat([model.ivectors(*some) for some in stored])
     learnt = replace(base, variability=model)
-    background.store(learnt, folder, heard)
+    background.store(learnt, folder, speech_rows)
     return TrainingRecord(learnt, vectors.cpu().numpy(), tuple(piece.speaker for piece in pieces))
 
 
-def cut(heard: Heard, frames: int) -> list[Heard]:
-    """Equal pieces of so many frames of speech or more; the whole where there are not two."""
-    length = heard.stop - heard.start
+def cut(speech_rows: SpeechRows, frames: int) -> list[SpeechRows]:
+    """Equal pieces of at least ``frames`` frames of speech; the whole if there are not two."""
+    length = speech_rows.stop - speech_rows.start
     count = max(1, length // frames) if frames else 1
-    ends = [heard.start + length * i // count for i in range(count + 1)]
-    return [Heard(heard.speaker, a, b) for a, b in pairwise(ends)]
+    ends = [speech_rows.start + length * i // count for i in range(count + 1)]
+    return [SpeechRows(speech_rows.speaker, a, b) for a, b in pairwise(ends)]
 
 
 class _Stored:
-    """Statistics on disk, a part at a time, as often as they are wanted."""
+    """Statistics on disk, read part by part in every iteration."""
 
-    def __init__(self, pile: RowFile, components: int) -> None:
-        self._pile, self._components = pile, components
+    def __init__(self, frame_rows: RowFile, components: int) -> None:
+        self._frame_rows, self._components = frame_rows, components
 
     def __iter__(self) -> Iterator[Statistics]:
-        for start in range(0, self._pile.count, AT_ONCE):
-            rows = self._pile.rows(start, start + AT_ONCE)
+        for start in range(0, self._frame_rows.count, AT_ONCE):
+            rows = self._frame_rows.rows(start, start + AT_ONCE)
             counts, sums = rows[:, : self._components], rows[:, self._components :]
             yield counts, sums.unflatten(1, (self._components, -1))

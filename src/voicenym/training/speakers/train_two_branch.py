@@ -205,8 +205,8 @@ def new(config: TwoBranchConfig, start: Encoder | None = None, place: str = "") 
 
     Args:
         config: of the training.
-        start: a two-branch encoder, which is returned as it is; or an ECAPA-TDNN, whose sizes and
-            weights the filterbank branch gets; None for random weights.
+        start: a two-branch encoder, which is returned unchanged; or an ECAPA-TDNN, whose sizes and
+            weights initialise the filterbank branch; None for random weights.
         place: of the frozen weights, in place of the configuration's.
 
     Raises:
@@ -237,7 +237,7 @@ def calibrated(encoder: TwoBranch, files: Sequence[StreamFile]) -> Affine:
 
     Args:
         encoder: trained.
-        files: of speakers that it did not learn from.
+        files: of speakers outside its training.
     """
     device = next(encoder.parameters()).device
     vectors = []

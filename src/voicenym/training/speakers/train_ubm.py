@@ -24,13 +24,13 @@ from voicenym.nets.statistics.gaussian_mixture_em import fit
 from voicenym.training.speakers.row_file import RowFile
 
 FRAMES_PER_COMPONENT = 10_000
-"""Speech that a component is worth, 100 s: a laptop's corpus of three hours gives 64."""
+"""Frames of speech per component, 100 s: a corpus of three hours gives 64 components."""
 MOST_COMPONENTS = 2_048
-"""Of Kaldi's recipes for some 100,000 recordings; from 57 hours of speech on."""
+"""Largest number of components, that of Kaldi's recipes; from 57 hours of speech on."""
 FRAMES_PER_COVARIANCE = 10
-"""Frames of a component for each number in its covariance matrix, from which one is taken."""
+"""Frames of a component per element of a covariance matrix, from which on matrices are used."""
 LEARNT_PER_COMPONENT = 4_000
-"""Frames that a component is learnt from at most; more would not move it, and take memory."""
+"""Largest number of training frames per component; more would need memory without an effect."""
 LEAST_FRAMES = 30
 """Frames of speech below which a recording is left out, 0.3 s."""
 KINDS = ("full", "diagonal")
@@ -43,7 +43,7 @@ class Spoken(Protocol):
 
     @property
     def speaker(self) -> str:
-        """Who speaks."""
+        """Name of the speaker."""
 
     def samples(self) -> np.ndarray:
         """Mono float32 ``[time]`` at 16 kHz."""
@@ -51,12 +51,12 @@ class Spoken(Protocol):
 
 @dataclass(frozen=True)
 class BackgroundConfig:
-    """How a background model is trained.
+    """Configuration of the training.
 
     Args:
         cepstra: features.
-        components: of the mixture; 0 for :func:`components_for` the data.
-        covariances: ``full`` or ``diagonal``; empty for what the data allow.
+        components: of the mixture; 0 for the number of :func:`components_for`.
+        covariances: ``full`` or ``diagonal``; empty for a choice by the amount of data.
         iterations: of expectation maximisation at the full size.
         floor: least variance, as a share of that of all frames.
         seed: of every draw.
@@ -84,11 +84,11 @@ class BackgroundConfig:
 
 
 @dataclass(frozen=True)
-class Heard:
-    """Where the speech of a recording lies in a pile of frames.
+class SpeechRows:
+    """Position of a recording's speech in a file of frames.
 
     Args:
-        speaker: who speaks.
+        speaker: of the recording.
         start, stop: rows.
     """
 
@@ -111,7 +111,7 @@ def components_for(frames: int) -> int:
 
 
 def full_for(frames: int, components: int, dimension: int) -> bool:
-    """Whether there is enough speech for covariance matrices (:data:`FRAMES_PER_COVARIANCE`)."""
+    """Whether speech suffices for covariance matrices (:data:`FRAMES_PER_COVARIANCE`)."""
     numbers = dimension * (dimension + 1) // 2
     return frames >= FRAMES_PER_COVARIANCE * numbers * components
 
@@ -124,24 +124,24 @@ def train(
     workers: int = 1,
     left_out: LeftOut = STRICT,
 ) -> Background:
-    """Learn a background model and save it, for GMM-UBM verification.
+    """Trains a background model and saves it, for GMM-UBM verification.
 
     Args:
-        recordings: to learn from.
+        recordings: training speech.
         folder: for ``config.json`` and ``model.safetensors``.
-        config: how.
-        say: told what is being done.
-        workers: processes that listen.
-        left_out: as of :func:`hear`.
+        config: of the training.
+        say: receives lines of progress.
+        workers: processes that compute features.
+        left_out: as of :func:`collect_frames`.
 
     Raises:
         VoicenymError: no speech, too little of it, or a folder that cannot be written.
     """
     config = config or BackgroundConfig()
     with RowFile(folder, config.cepstra.dimension) as frames:
-        heard = collect_frames(recordings, config.cepstra, frames, say, workers, left_out)
+        speech_rows = collect_frames(recordings, config.cepstra, frames, say, workers, left_out)
         background = learn(frames, config, say)
-    store(background, folder, heard)
+    store(background, folder, speech_rows)
     return background
 
 
@@ -152,19 +152,19 @@ def collect_frames(
     say: Say,
     workers: int = 1,
     left_out: LeftOut = STRICT,
-) -> list[Heard]:
-    """Put the speech of recordings on a pile; those in which hardly anybody speaks are left out.
+) -> list[SpeechRows]:
+    """Writes the speech frames of recordings to a file; recordings with little speech are left out.
 
     Args:
-        recordings: to listen to.
+        recordings: training speech.
         cepstra: features.
         frames: for the speech.
         say: receives lines of progress.
         workers: processes.
-        left_out: told of recordings that cannot be heard; the default raises at the first one.
+        left_out: receives recordings that cannot be used; the default raises at the first one.
 
     Raises:
-        VoicenymError: nobody speaks in any recording.
+        VoicenymError: no recording has speech.
     """
     found, failed = [], 0
     features = _features([(recording, cepstra) for recording in recordings], workers)
@@ -174,7 +174,7 @@ def collect_frames(
             left_out.add(_named(recording), part)
         elif len(part) >= LEAST_FRAMES:
             frames.add(torch.from_numpy(part))
-            found.append(Heard(recording.speaker, frames.count - len(part), frames.count))
+            found.append(SpeechRows(recording.speaker, frames.count - len(part), frames.count))
         if number % 1000 == 0:
             say(f"{number} of {len(recordings)} recordings analysed")
     if not found:
@@ -192,13 +192,13 @@ Work = tuple[Spoken, Cepstra]
 
 
 def _named(recording: Spoken) -> str:
-    """Of a recording, or of an utterance in the speech cache."""
+    """Name of a recording, or of an utterance in the speech cache."""
     one: Any = getattr(recording, "recording", recording)
     return str(getattr(one, "name", "a recording"))
 
 
 def _features(work: list[Work], workers: int) -> Iterator[np.ndarray | str]:
-    """Features of each recording, or why there are none."""
+    """Features of each recording, or the reason for their absence."""
     if workers <= 1 or len(work) < 2:
         yield from map(_listen, work)
         return
@@ -217,7 +217,7 @@ def _listen(work: Work) -> np.ndarray | str:
 
 
 def learn(frames: RowFile, config: BackgroundConfig, say: Say) -> Background:
-    """A background model of frames that were heard, evenly chosen where they are very many.
+    """Background model of frames; of very many, an evenly spaced selection.
 
     Raises:
         VoicenymError: too few frames for so many components.
@@ -239,11 +239,11 @@ def learn(frames: RowFile, config: BackgroundConfig, say: Say) -> Background:
     return Background(config.cepstra, mixture)
 
 
-def store(background: Background, folder: Path, heard: Sequence[Heard]) -> None:
-    """Write a model and its card with :mod:`voicenym.nets.checkpoint`."""
+def store(background: Background, folder: Path, speech_rows: Sequence[SpeechRows]) -> None:
+    """Writes a model and its card with :mod:`voicenym.nets.checkpoint`."""
     card = {
-        "recordings": len(heard),
-        "speakers": len({one.speaker for one in heard}),
-        "hours of speech": round(sum(one.stop - one.start for one in heard) / 360_000, 3),
+        "recordings": len(speech_rows),
+        "speakers": len({one.speaker for one in speech_rows}),
+        "hours of speech": round(sum(one.stop - one.start for one in speech_rows) / 360_000, 3),
     }
     write(folder, background.tensors(), {**background.settings(), "card": card})

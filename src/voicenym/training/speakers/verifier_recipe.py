@@ -13,7 +13,7 @@ from voicenym.training.run.resources import require_training
 
 @dataclass(frozen=True, kw_only=True)
 class VerifierRecipe(SystemOptions, TestOptions, SpeechRecipe):
-    """Train a speaker encoder to tell the speakers of a corpus apart.
+    """Train a speaker encoder on the speakers of a corpus (AAM-softmax).
 
     Args:
         batch: Crops in a step.

@@ -1,1 +1,1 @@
-"""Speech as recipes are fed with it: kept, cropped, damaged, transcribed, and who is kept out."""
+"""Training speech: speech cache, crops, augmentation, transcripts, and speaker splits."""

@@ -20,9 +20,9 @@ from voicenym.training.speech.speech_cache import Utterance
 from voicenym.training.speech.transcribed_dataset import STEP, Sentences
 
 NONE = -100
-"""In place of a state where there is no frame."""
+"""Label of padding, in place of a state."""
 LEAST_PAUSE, MOST_PAUSE = 0.1, 0.4
-"""Seconds of silence that are left before and behind the words, between which is drawn."""
+"""Limits of the random silence before and after the words, in seconds."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Aligned:
 
     @property
     def speech_interval(self) -> tuple[float, float]:
-        """Seconds at which words begin and end."""
+        """Start and end of the words in seconds."""
         inner = [phone for phone in self.phones if phone.name != SILENCE]
         return inner[0].start, inner[-1].end
 
@@ -86,7 +86,7 @@ def aligned(
 def shares(speech: Sequence[Aligned], states: States, smoothing: float = 0.0) -> np.ndarray:
     """Log priors of states in the training targets, ``[state]``.
 
-    Silence before and behind the words counts as often as in the training crops on average.
+    Silence before and after the words counts as often as in the training crops on average.
 
     Args:
         speech: training utterances.
@@ -137,7 +137,7 @@ class AlignedSentences(Sentences):
         start = max(0.0, begin - rng.uniform(LEAST_PAUSE, MOST_PAUSE))
         stop = end + rng.uniform(LEAST_PAUSE, MOST_PAUSE)
         first = round(start * RATE)
-        # whole steps: a transform of a prime number of samples takes three times as long
+        # multiples of a step: a transform of a prime number of samples takes three times as long
         count = min(one.speech.length, round(stop * RATE)) - first
         samples = one.speech.samples(first, max(1, count // HOP) * HOP)
         played = resampled(samples, max(1, round(len(samples) / speed / HOP)) * HOP)
@@ -146,7 +146,7 @@ class AlignedSentences(Sentences):
 
 
 class WholeUtterances(torch.utils.data.Dataset[tuple[torch.Tensor, torch.Tensor]]):
-    """Utterances with a state for each frame, as they are, the shortest first."""
+    """Unchanged utterances with a state for each frame, the shortest first."""
 
     def __init__(self, speech: Sequence[Aligned], states: States) -> None:
         self._speech = sorted(speech, key=lambda one: one.speech.length)

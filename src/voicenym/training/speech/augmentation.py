@@ -1,6 +1,6 @@
 """Augmentation of speech: rooms, noise, babble, narrow bands; all simulated.
 
-Batched on whatever device the crops lie on; every draw comes from the generator that is given.
+It is batched on the device of the crops; all draws come from the given generator.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Surroundings:
     reverberation: tuple[float, float] = (0.1, 0.7)
 
     def __call__(self, crops: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-        """``[crop, time]`` at 16 kHz to the same, each at the level that it had."""
+        """Augmented crops ``[crop, time]`` at 16 kHz, each at its former level."""
         level = _rms(crops)
         for happens, change in (
             (self.babble, self._babble),
@@ -85,7 +85,7 @@ class Surroundings:
         delay = torch.arange(longest, device=crops.device) / RATE
         tail = torch.randn(count, longest, generator=generator, device=crops.device)
         tail = tail * 10.0 ** (-3.0 * delay / decay)
-        # Reflections begin some milliseconds after the direct sound.
+        # Reflections start some milliseconds after the direct sound.
         first = _uniform(count, generator, crops.device, 0.001, 0.02)[:, None]
         tail = torch.where(delay < first, 0.0, tail)
         ratio = _uniform(count, generator, crops.device, 0.0, 15.0)[:, None]
@@ -106,12 +106,13 @@ class Surroundings:
 
 @dataclass(frozen=True)
 class SpecAugment:
-    """Bands and stretches of time are blanked (Park et al., Interspeech 2019; no warping).
+    """SpecAugment: masks of bands and of spans of frames (Park et al., Interspeech 2019; no
+    warping).
 
     Args:
-        bands, stretches: how many of each.
-        width: widest band, in filters.
-        length: longest stretch, in frames.
+        bands, stretches: numbers of masked bands and spans.
+        width: of the widest band, in filters.
+        length: of the longest span, in frames.
     """
 
     bands: int = 1

@@ -1,4 +1,4 @@
-"""Random crops of speech, labelled by speaker; slowed and quickened voices are further speakers."""
+"""Random crops of speech with speaker labels; speed perturbation makes further speakers."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class SpeakerCrops(Epoch[tuple[torch.Tensor, int]]):
         utterances: speech to crop.
         seconds: length of a crop; a shorter utterance is repeated.
         count: crops in an epoch.
-        speeds: at which voices are played: 0.9 is slower and lower. Each but 1 makes every speaker
-            another one (Yamamoto et al., Interspeech 2019).
+        speeds: of playback: 0.9 is slower and lower. Each speed other than 1 makes every speaker
+            another class (Yamamoto et al., Interspeech 2019).
         seed: of the draws.
 
     Raises:
@@ -60,7 +60,7 @@ class SpeakerCrops(Epoch[tuple[torch.Tensor, int]]):
         speaker, index = divmod(label, len(self._speeds))
         speed = self._speeds[index]
         own = self._utterances[speaker]
-        # A longer recording holds more: it is drawn in proportion.
+        # Recordings are drawn in proportion to their length.
         lengths = np.array([utterance.length for utterance in own], dtype=np.float64)
         utterance = own[int(rng.choice(len(own), p=lengths / lengths.sum()))]
         wanted = round(self._length * speed)
@@ -74,7 +74,7 @@ class SpeakerCrops(Epoch[tuple[torch.Tensor, int]]):
 def resampled(samples: np.ndarray, length: int) -> np.ndarray:
     """Samples ``[time]`` as ``length`` samples, band-limited, by their Fourier series.
 
-    The end runs over into the beginning within a few samples: no matter in a crop.
+    The end wraps into the beginning within a few samples, which is harmless in a crop.
     """
     if len(samples) == length:
         return np.ascontiguousarray(samples, dtype=np.float32)

@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 class Epoch(torch.utils.data.Dataset[T], ABC):
-    """An epoch of drawn items; :meth:`advance` goes to another one.
+    """An epoch of random items; :meth:`advance` selects another one.
 
     Args:
         count: items in an epoch.

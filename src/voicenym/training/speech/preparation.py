@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from voicenym.training.run.progress_report import Report
 
 PROGRESS = 500
-"""Recordings from one line of progress to the next."""
+"""Number of recordings between lines of progress."""
 
 
 def check_disjoint(train: Sequence[Recording], test: Sequence[Recording]) -> None:
@@ -47,10 +47,10 @@ def data_card(
     split: str | None,
     corpora: Sequence[str],
 ) -> dict[str, object]:
-    """A card's entries on the training data: its sources, and how much of it is used.
+    """A card's entries on the training data: sources and amount.
 
     Args:
-        recordings: that are trained on.
+        recordings: of the training.
         sources, split, corpora: as given for the data.
     """
     return {
@@ -66,7 +66,7 @@ def rendering(system: str | None, per: str, folder: Path) -> Rendering:
     Args:
         system: name of the system; None for the original speech.
         per: ``speaker`` or ``utterance``, of the voices.
-        folder: of the key, which is made on the first run: a run that continues needs its voices.
+        folder: of the key, which the first run creates and resumed runs reuse.
 
     Raises:
         VoicenymError: no such system, or another ``per``.
@@ -125,8 +125,8 @@ def progress(count: int, what: str, say: Callable[[str], None]) -> Callable[[int
     """A counter of finished recordings that reports every :data:`PROGRESS` of them.
 
     Args:
-        count: of all.
-        what: was done with them.
+        count: of all recordings.
+        what: participle for the line, such as "decoded".
         say: receives the lines.
     """
     done = 0

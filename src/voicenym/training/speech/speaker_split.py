@@ -10,7 +10,7 @@ from voicenym.corpus.recording import Recording
 from voicenym.errors import CorpusError
 
 MOST_HELD_OUT = 10
-"""Recordings of each held-out speaker in a validation."""
+"""Largest number of recordings of each held-out speaker in a validation."""
 
 
 def speaker_split(
@@ -19,10 +19,10 @@ def speaker_split(
     """Training recordings, and those of held-out speakers; of a single speaker, some of both.
 
     Args:
-        recordings: in any order, which does not matter.
-        share: of the speakers who are kept out; one at least, and not all.
+        recordings: in any order, which has no effect.
+        share: of held-out speakers; at least one, and not all.
         seed: of the draw.
-        what: they are, for the error.
+        what: description of the recordings, for the error.
 
     Raises:
         CorpusError: a single recording.
@@ -50,12 +50,12 @@ def verification_split(
     four of them, which gives non-target trials.
 
     Args:
-        recordings: in an order that matters: the first :data:`MOST_HELD_OUT` of a speaker are kept.
-        share: of the speakers who are kept out.
+        recordings: of each held-out speaker, the first :data:`MOST_HELD_OUT` are used.
+        share: of held-out speakers.
         seed: of the draw.
 
     Raises:
-        CorpusError: too few speakers to keep any out.
+        CorpusError: too few speakers to hold any out.
     """
     by_speaker: dict[str, list[Recording]] = {}
     for recording in recordings:

@@ -1,8 +1,8 @@
 """Cache of decoded or anonymized speech for training, as 16-bit samples in files.
 
 Training reads a recording hundreds of times; decoding or anonymizing it each time would take longer
-than the training itself. The files are plain speech: they lie in a folder that only its owner can
-read. Their names are digests of recording and rendering, so that nothing is rendered twice.
+than the training itself. The files contain speech: only their owner can read their folder. Their
+names are digests of recording and rendering, so that nothing is rendered twice.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Utterance:
     """A recording in the speech cache.
 
     Args:
-        recording: what it was rendered from.
+        recording: source of the rendering.
         path: of its samples, 16-bit in the machine's order.
         length: in samples at 16 kHz.
     """
@@ -63,7 +63,7 @@ class SpeechCache:
     """Rendered recordings in a folder.
 
     Args:
-        folder: made where there is none, for its owner alone.
+        folder: created if missing, readable by its owner alone.
 
     Raises:
         VoicenymError: as of :func:`voicenym.private.private_folder`.
@@ -92,11 +92,11 @@ class SpeechCache:
         progress: Callable[[int], None] = lambda done: None,
         left_out: LeftOut = STRICT,
     ) -> list[Utterance | None]:
-        """An utterance of each recording, rendered unless the cache has it; None where that fails.
+        """Utterance of each recording, rendered unless the cache has it; None if that fails.
 
         Args:
-            recordings: what to render.
-            rendering: how; pickled to the workers.
+            recordings: to render.
+            rendering: pickled to the workers.
             workers: processes.
             progress: receives the number of further recordings in the speech cache.
             left_out: collects recordings that cannot be rendered; the default raises at the first
@@ -148,7 +148,7 @@ def step_of(rendering: Rendering) -> str:
 
 
 def _mapped(work: list[Work], workers: int) -> Iterator[str | None]:
-    """Why each was not rendered; None where it was."""
+    """Reason why each recording was not rendered; None for success."""
     if workers <= 1 or len(work) < 2:
         yield from map(_render, work)
         return

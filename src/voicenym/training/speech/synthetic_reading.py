@@ -1,9 +1,9 @@
-"""Sentences read aloud by published synthetic voices: speech of as many texts as are wanted.
+"""Synthetic speech of any texts, by published text-to-speech voices.
 
 A voice is an ONNX graph that synthesizes phonemes: Piper's (VITS, Kim et al., ICML 2021) or
 Kokoro's (StyleTTS 2, Li et al., NeurIPS 2023). Phonemes come from the system's espeak-ng, which
-runs as a program of its own. Both graphs draw their noise themselves, so that a reading is never
-the same.
+runs as a program of its own. Both graphs draw their noise themselves, so that no two readings are
+equal.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ class Voice(Protocol):
     """Hz."""
 
     def __call__(self, text: str, rng: np.random.Generator) -> np.ndarray:
-        """A sentence as samples ``[time]`` float32; how it is read is drawn."""
+        """Speech ``[time]`` float32 of a sentence, with random variation."""
 
 
 def phonemes(text: str, language: str = "en-us") -> str:
-    """International phonetic letters of a text, with its punctuation.
+    """Phonemes (IPA) of a text, with its punctuation.
 
     Args:
         text: a sentence.
@@ -69,7 +69,7 @@ def _espeak(clause: str, language: str) -> str:
         raise DependencyError("reading aloud: install the program espeak-ng") from None
     if done.returncode:
         raise VoicenymError(f"espeak-ng: {done.stderr.strip()}; give a language that it knows")
-    # where the language changes, espeak-ng says so in parentheses
+    # espeak-ng marks a change of language in parentheses
     return re.sub(r"\([a-z-]+\)", "", " ".join(done.stdout.split()))
 
 
@@ -109,7 +109,7 @@ class Piper:
 
 
 class Kokoro:
-    """Voices of Kokoro, each a mixture of those that are given.
+    """Voices of Kokoro, each a mixture of the given styles.
 
     Args:
         model: the ONNX file.

@@ -1,4 +1,4 @@
-"""Transcribed speech in batches of like length: the training data of recognisers."""
+"""Dataset of transcribed speech in batches of similar length, for recognisers."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from voicenym.training.speech.crops import resampled
 from voicenym.training.speech.speech_cache import Utterance
 
 STEP = 4_000
-"""Samples: convolutions keep a plan for every shape that they meet, so let there be few."""
+"""Padding unit in samples: convolutions cache a plan for every shape, so that few shapes are
+better."""
 JITTER = 0.1
-"""Lengths are moved by this share at most before they are ordered, so that company changes."""
+"""Largest random change of lengths before sorting, as a share, so that batches vary."""
 
 
 @dataclass(frozen=True)
@@ -49,9 +50,9 @@ def transcribed(
         speech: with the texts of its recordings.
         alphabet: of the recogniser.
         longest: utterance that is used, in seconds.
-        frame: of the recogniser's output, in seconds; a text that has no room in its utterance is
-            left out.
-        fastest: speed at which utterances will be played.
+        frame: of the recogniser's output, in seconds; a text too long for its utterance is left
+            out.
+        fastest: largest speed of playback.
 
     Raises:
         CorpusError: nothing is left.
@@ -84,17 +85,17 @@ def transcribed(
 
 
 class Sentences(torch.utils.data.Dataset[tuple[torch.Tensor, torch.Tensor]]):
-    """An epoch of utterances, those of like length beside each other, so that little is padded.
+    """An epoch of utterances, sorted by similar length to reduce padding.
 
-    Utterances come once before any comes again, but for a few that are left over when a round is
-    cut into groups. The first round goes from the shortest to the longest, in which alignments are
-    found sooner (Amodei et al. 2016, section 3.2). An item depends on seed, epoch and index alone.
+    Every utterance occurs once per round, except for a few that remain when a round is cut into
+    groups. The first round goes from the shortest to the longest, which helps to find alignments
+    (Amodei et al. 2016, section 3.2). An item depends on seed, epoch and index alone.
 
     Args:
         speech: training utterances.
-        group: utterances that are beside each other: a batch's, times the devices.
+        group: number of neighbouring utterances: a batch, times the devices.
         count: utterances in an epoch.
-        speeds: at which utterances are played, each as likely.
+        speeds: of playback, with equal probability.
         seed: of the draws.
     """
 
@@ -122,7 +123,7 @@ class Sentences(torch.utils.data.Dataset[tuple[torch.Tensor, torch.Tensor]]):
         return self._count
 
     def at(self, index: int) -> Transcribed:
-        """The utterance at an index of the epoch."""
+        """Utterance at an index of the epoch."""
         place = self._epoch * self._count + index
         groups = max(1, len(self._speech) // self._group)
         number, at = divmod(place, groups * self._group)

@@ -23,10 +23,10 @@ class VoiceAugmentation:
     """Changes voice and surroundings of a recording at random.
 
     Args:
-        systems: of this package, one of which speaks it in a voice of a key drawn for it; those
-            that keep its length.
+        systems: of this package that keep the length; one of them anonymizes the recording under a
+            random key.
         voice: probability of another voice.
-        around: rooms, noise and bands. Babble would need other recordings, and is not here.
+        around: rooms, noise and bands, without babble, which would need other recordings.
     """
 
     systems: tuple[str, ...] = ("recast", "vtln", "formant")

@@ -1,1 +1,1 @@
-"""Recipes of synthesizers under parts that stay as they are."""
+"""Recipes of synthesizers with frozen encoders."""

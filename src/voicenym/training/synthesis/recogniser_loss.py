@@ -1,8 +1,9 @@
 """Distance of a recogniser's states between original and synthesized speech.
 
-Spectral distances weight a sustained vowel and the burst that makes a word another by their energy;
-the encoder of a recogniser weights them by what they mean. The states are those of Whisper's upper
-layers (Radford et al., ICML 2023), without the padding to 30 s, which both sides would share.
+Spectral distances weight speech by its energy: a sustained vowel counts more than the burst that
+distinguishes two words. The encoder of a recogniser weights both by their importance for the words.
+The states are those of Whisper's upper layers (Radford et al., ICML 2023), without the padding to
+30 s, which both sides would share.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ class RecogniserLoss(torch.nn.Module):
         self.encoder = encoder.requires_grad_(False).eval()
 
     def train(self, mode: bool = True) -> RecogniserLoss:
-        """The recogniser stays as it is."""
+        """Keeps the recogniser in evaluation mode."""
         return super().train(False)
 
     def forward(self, original: torch.Tensor, made: torch.Tensor) -> torch.Tensor:

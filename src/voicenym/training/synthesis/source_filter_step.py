@@ -1,8 +1,8 @@
 """The step of B1.a's training: an acoustic model, and a source-filter model, each with its loss.
 
-The acoustic model's mels are those of the speech (mean squared error); the source-filter model
-speaks the speech's own mels and is compared with it by spectra in three resolutions (Wang et al.
-2020, equation 8 and table I). They meet when a pipeline speaks, and in the validation.
+The acoustic model learns the mels of the speech (mean squared error); the source-filter model
+learns the waveform from the speech's own mels, by spectra in three resolutions (Wang et al. 2020,
+equation 8 and table I). They are connected only in a pipeline, and in the validation.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from voicenym.training.synthesis.synthesis_dataset import SynthesisCrop, Synthes
 from voicenym.training.synthesis.synthesizer_step import FFT, Speaking, SynthesizerConfig
 
 STATISTICS = 256
-"""Crops for the mean and deviation of mels."""
+"""Number of crops for the mean and deviation of mels."""
 LEAST_DEVIATION = 0.1
 """Least deviation of a band, in natural logarithms of magnitude: bands above a narrow recording's
 range do not vary.
@@ -69,7 +69,7 @@ def mels_of(network: AcousticNsf) -> synthesis_losses.LogMel:
 
 
 def standardize(network: AcousticNsf, crops: SynthesisCrops) -> None:
-    """Let a network know mean and deviation of mels, unless it does."""
+    """Sets the mean and deviation of a network's mels, unless they are set."""
     if network.acoustic.standardize.mean.any():
         return
     mels = mels_of(network)

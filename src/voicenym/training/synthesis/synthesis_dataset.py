@@ -1,8 +1,8 @@
 """Dataset of synthesizers: speech, and the conditioning that a pipeline extracts from it.
 
 Content, F0 and speaker vectors are extracted once, by the functions that a pipeline uses when it
-anonymizes (:mod:`voicenym.resynthesis.pipeline.conditioning`), and kept in a folder that only its
-owner can read: they are speech in disguise.
+anonymizes (:mod:`voicenym.resynthesis.pipeline.conditioning`), and stored in a folder that only its
+owner can read, because speech can be rebuilt from them.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def conditioned(
         say: receives lines of progress.
 
     Raises:
-        VoicenymError: it cannot be kept.
+        VoicenymError: results cannot be stored.
     """
     content, speaker, settings = parts.content, parts.speaker, parts.settings
     windows = conditioning.windows_of(parts, 1, "cpu")
@@ -141,12 +141,12 @@ def _called(network: Network) -> dict[str, Any]:
 
 
 def crop(item: ConditionedUtterance, first: int, frames: int, peak: float) -> SynthesisCrop:
-    """Frames of an item, and the samples that they are of.
+    """Frames of an item, and their samples.
 
     Args:
-        item: that has them.
+        item: with the conditioning.
         first: of the synthesizer's frames.
-        frames: how many.
+        frames: number of frames.
         peak: of the whole utterance after normalisation; 0 for no normalisation.
     """
     of_content = np.load(item.content, mmap_mode="r", allow_pickle=False)

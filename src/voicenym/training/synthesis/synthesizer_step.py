@@ -30,7 +30,7 @@ from voicenym.training.synthesis.recogniser_loss import RecogniserLoss
 from voicenym.training.synthesis.synthesis_dataset import SynthesisCrop
 
 LOGGED = 3
-"""Recordings of speakers kept out that the log plays and shows."""
+"""Number of held-out recordings in the log, as sound and spectrogram."""
 FFT, MEL_HOP = 1024, 256
 """Window and hop of the compared mels in samples: HiFi-GAN's, also at 16 kHz."""
 
@@ -145,7 +145,7 @@ class Speaking(pl.LightningModule):
         seed = torch.arange(rows, device=self.device) + index
         made = self.network(crop.content, crop.f0, crop.vector, seed).float()
         distance = synthesis_losses.mel_distance(crop.samples, made, self.mel)
-        # an utterance counts as much as it is long
+        # utterances count in proportion to their length
         self.log("mel distance", distance, batch_size=rows * frames, sync_dist=True)
         for name, value in self.other_distances(crop.samples, made).items():
             self.log(name, value, batch_size=rows * frames, sync_dist=True)
@@ -232,7 +232,7 @@ class Adversarial(Speaking):
         )
         self.update(optimizer, loss)
         self.log("discriminators", loss.detach())
-        # gradients go through the discriminators, not to them
+        # gradients pass through the discriminators, but do not change them
         self.discriminators.requires_grad_(False)
         try:
             with torch.no_grad():

@@ -246,7 +246,7 @@ def train(
         say: receives the figures of every validation.
 
     Raises:
-        CorpusError: nobody to learn from, or to validate with.
+        CorpusError: no training or no validation utterances.
         VoicenymError: as :func:`voicenym.training.run.fit.fit`.
     """
     machine = machine or Machine()

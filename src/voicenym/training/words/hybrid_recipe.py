@@ -13,12 +13,13 @@ from voicenym.training.run.progress_report import Report
 from voicenym.training.run.resources import require_training
 
 WEIGHED = 60
-"""Held-out utterances that the weight of the n-gram is chosen on."""
+"""Number of held-out utterances for the choice of the n-gram's weight."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class HybridRecipe(SystemOptions, SpeechRecipe):
-    """Train a recogniser of English words by their phones; with --system, of anonymized words.
+    """Train a hybrid recogniser of English, from aligned phones; with --system, on anonymized
+    speech.
 
     Args:
         start: Recogniser to go on from: a folder that this command wrote.
@@ -39,7 +40,7 @@ class HybridRecipe(SystemOptions, SpeechRecipe):
     batch: int | None = option(default=None, minimum=1)
 
     def run(self, report: Report) -> Trained:
-        """Align, train and save the recogniser, and weigh its n-gram."""
+        """Align, train and save the recogniser, and tune the weight of its n-gram."""
         require_training()
         from voicenym.metrics import normalise
         from voicenym.nets.words.phone_model import PhoneModel

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from voicenym.training.speech.speech_cache import Utterance
 
 WEIGHED = 60
-"""Held-out utterances that the weight of the n-gram is chosen on."""
+"""Number of held-out utterances for the choice of the n-gram's weight."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RecogniserRecipe(SystemOptions, TestOptions, SpeechRecipe):
-    """Train a recogniser of words; with --system, of words that a system anonymized.
+    """Train a CTC recogniser of characters; with --system, on anonymized speech.
 
     Args:
         test: Transcribed speech of further speakers, to test the result on at the end.
@@ -38,7 +38,7 @@ class RecogniserRecipe(SystemOptions, TestOptions, SpeechRecipe):
     batch: int | None = option(default=None, minimum=1)
 
     def run(self, report: Report) -> Trained:
-        """Train and save the recogniser, weigh its n-gram, and test it."""
+        """Train and save the recogniser, tune the weight of its n-gram, and test it."""
         require_training()
         from voicenym.metrics import normalise
         from voicenym.nets.words.character_model import CharacterModel

@@ -1,9 +1,9 @@
-"""Training a recogniser of phones frame by frame, from speech whose phones are known in time.
+"""Training of a hybrid recogniser's phone network, on frame-wise targets of aligned speech.
 
-Hybrid in the sense of Bourlard and Morgan (1994): the network tells states of phones, a graph of
-pronunciations and word sequences says which paths of them are texts. Each frame has a target,
-so that minutes of one core suffice where a flat start by CTC takes days. Judged by the
-cross-entropy of speakers that are kept out.
+It is hybrid in the sense of Bourlard and Morgan (1994): the network classifies states of phones,
+and a graph of pronunciations and word sequences defines the paths that are texts. With a target for
+each frame, minutes of one core suffice, where a flat start with CTC needs days. The cross-entropy
+on held-out speakers chooses the checkpoint.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from voicenym.training.speech.augmentation import SpecAugment
 from voicenym.training.words.train_recogniser import RecogniserConfig, Recognition
 
 MONITOR = "cross-entropy"
-"""In nats a frame, by which checkpoints are chosen."""
+"""Name of the monitored figure, in nats a frame."""
 
 
 @dataclass(frozen=True)
@@ -39,10 +39,10 @@ class HybridConfig(RecogniserConfig):
     """Configuration of the training; the fields of a recogniser's, and these.
 
     Args:
-        net: ``frames``; there is no other.
+        net: always ``frames``.
         options: of :class:`~voicenym.nets.words.phone_state_network.FrameNetConfig`.
-        speeds: of which the slowest and the fastest count; any between is played.
-        smoothing: share of a target that is spread over all states.
+        speeds: of playback; any between the slowest and the fastest is drawn.
+        smoothing: share of a target that is distributed over all states.
     """
 
     net: str = "frames"
@@ -80,7 +80,7 @@ class FrameTraining(Recognition):
 
     @staticmethod
     def missed(logits: torch.Tensor, labels: torch.Tensor, smoothing: float = 0.0) -> torch.Tensor:
-        """Cross-entropy of the frames that there are, in nats."""
+        """Cross-entropy of all frames but padding, in nats."""
         return torch.nn.functional.cross_entropy(
             logits.float().flatten(0, 1),
             labels[:, : logits.shape[1]].flatten(),

@@ -1,9 +1,9 @@
-"""Training a recogniser: CTC over characters, from any transcribed speech.
+"""Training of a recogniser with CTC over characters, on any transcribed speech.
 
-The recognisers of an evaluation in the VoicePrivacy 2020 Challenge: ``ASR_eval`` is trained on
-original speech, ``ASR_eval^anon`` on anonymized speech; both transcribe what is published.
-Validated by the character error rate of speakers that are kept out, greedily decoded; afterwards a
-bigram of the transcripts is weighed on the same speakers.
+The VoicePrivacy 2020 Challenge evaluates with two recognisers: ``ASR_eval`` is trained on original
+speech, ``ASR_eval^anon`` on anonymized speech; both transcribe the anonymized speech. The character
+error rate of held-out speakers, decoded greedily, chooses the checkpoint; afterwards the weight of
+a bigram of the transcripts is tuned on the same speakers.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ class RecogniserConfig:
     Args:
         net: ``conformer``, ``deepspeech2`` or ``tdnnf``.
         options: of its construction; ``size`` names one of the Conformer's sizes.
-        batch: utterances in a step; they are of like length.
+        batch: utterances in a step, of similar length.
         longest: utterance that is used, in seconds.
-        speeds: at which utterances are played.
+        speeds: of playback.
         rate: peak of the learning rate.
         decay: of the weights (AdamW).
         schedule: of the learning rate.
-        surroundings: what happens to utterances.
-        blanks: what happens to their features.
+        surroundings: augmentation of utterances.
+        blanks: SpecAugment of their features.
         steps: maximum number of optimizer steps.
         every: steps from one validation to the next.
         patience: validations without improvement, after which the training stops; 0: no limit.
@@ -88,10 +88,10 @@ class Recognition(pl.LightningModule):
         self.net: Any = net
         self.alphabet = alphabet
         self.recipe = config
-        self._heard: list[tuple[str, str]] = []
+        self._pairs: list[tuple[str, str]] = []
 
     def configure_optimizers(self) -> torch.optim.Optimizer:
-        # Biases and the scales of normalisation are not drawn to zero.
+        # No weight decay of biases and of the scales of normalisation.
         matrices = [p for p in self.parameters() if p.ndim > 1]
         others = [p for p in self.parameters() if p.ndim <= 1]
         groups = [
@@ -115,10 +115,10 @@ class Recognition(pl.LightningModule):
     def prepared(
         self, speech: torch.Tensor, lengths: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Features of speech, to which something happened on its way, and frames ``[batch]``."""
+        """Features of augmented speech, and frames ``[batch]``."""
         generator = seeded(self.device, self.recipe.seed, self.global_rank, self.global_step)
         with torch.autocast(self.device.type, enabled=False):
-            # Spectra need single precision.
+            # Spectra are computed in single precision.
             samples = self.disturbed(speech, generator)
             samples = samples * valid(lengths, samples.shape[1])
             features, frames = self.net.features(samples, lengths)
@@ -126,14 +126,14 @@ class Recognition(pl.LightningModule):
             return features * valid(frames, features.shape[1])[..., None], frames
 
     def disturbed(self, speech: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-        """Speech ``[batch, time]`` after its way through rooms and noise."""
+        """Speech ``[batch, time]`` with augmentation by rooms and noise."""
         return self.recipe.surroundings(speech, generator)
 
     @staticmethod
     def spelt(
         logits: torch.Tensor, frames: torch.Tensor, texts: torch.Tensor, sizes: torch.Tensor
     ) -> torch.Tensor:
-        """Loss by character, so that long utterances do not count more for being long."""
+        """Loss per character, so that long utterances do not count more."""
         return ctc.loss(logits, frames, texts, sizes).sum() / sizes.sum()
 
     def validation_step(self, batch: Batch, index: int) -> None:
@@ -142,13 +142,13 @@ class Recognition(pl.LightningModule):
         for found, text, size in zip(
             ctc.greedy(logits, frames), texts.tolist(), sizes.tolist(), strict=True
         ):
-            self._heard.append((self.alphabet.decode(text[:size]), self.alphabet.decode(found)))
+            self._pairs.append((self.alphabet.decode(text[:size]), self.alphabet.decode(found)))
 
     def on_validation_epoch_end(self) -> None:
-        said, heard = zip(*self._heard, strict=True)
-        self._heard = []
+        references, hypotheses = zip(*self._pairs, strict=True)
+        self._pairs = []
         for name, characters in (("CER %", True), ("WER %", False)):
-            rate = word_errors(said, heard, characters=characters)
+            rate = word_errors(references, hypotheses, characters=characters)
             errors = torch.tensor(
                 [rate.substitutions + rate.deletions + rate.insertions, rate.length],
                 dtype=torch.float64 if self.device.type != "mps" else torch.float32,
@@ -162,7 +162,7 @@ class Recognition(pl.LightningModule):
 def transcribed_split(
     recordings: Sequence[Recording], share: float, seed: int
 ) -> tuple[list[Recording], list[Recording]]:
-    """Recordings to train on, and those of speakers who are kept out; of a single one, some.
+    """Training recordings, and those of held-out speakers; of a single speaker, some of both.
 
     Raises:
         CorpusError: a single recording with text.
@@ -195,9 +195,9 @@ def train(
         folder: of checkpoints and logs; an interrupted run there continues.
         seconds: time limit.
         machine: what to train on.
-        say: told what is left out, and every validation's figures.
-        recognition: makes the training step, of net, alphabet and recipe.
-        sentences, collate: make its batches.
+        say: receives the recordings left out, and the figures of every validation.
+        recognition: creates the training step from net, alphabet and configuration.
+        sentences, collate: create its batches.
 
     Raises:
         CorpusError: no training utterances.

@@ -1,9 +1,9 @@
-"""Fine-tuning of a Whisper on a system's output: a recogniser that is used to such voices.
+"""Fine-tuning of a Whisper on a system's output: a recogniser that is adapted to such voices.
 
 Miao et al. (2023) report word error rates of recognisers that are retrained on anonymized speech. A
-recogniser that begins from nothing learns too little from a few thousand sentences; a published
-model keeps its words and learns the voices. The loss is the cross-entropy of the text's tokens
-(Radford et al. 2023).
+recogniser that is trained from scratch learns too little from a few thousand sentences; a published
+model keeps its knowledge of words and adapts to the voices. The loss is the cross-entropy of the
+text's tokens (Radford et al. 2023).
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ class FineTuning(pl.LightningModule):
 
 
 def chosen(network: Whisper, config: WhisperConfig) -> list[torch.nn.Parameter]:
-    """Weights that learn: the layers and last norms of the parts; the tokens' vectors stay.
+    """Trainable weights: the layers and last norms of the parts; token embeddings stay fixed.
 
     Raises:
         VoicenymError: more layers than there are, or none of these parts.

@@ -1,4 +1,4 @@
-"""Windows of transcribed speech for the fine-tuning of Whisper: recordings one after the other.
+"""Dataset of Whisper's fine-tuning: windows of several transcribed recordings.
 
 Whisper's encoder computes a whole window of 30 s for any recording. Short recordings are joined, so
 that a window is not mostly silence, and its text has several sentences.
@@ -24,7 +24,7 @@ from voicenym.training.speech.speech_cache import Utterance
 PAUSE = (0.1, 0.6)
 """Seconds between recordings."""
 NONE = -100
-"""Target of a token that is not learnt: of the prefix, and behind the end."""
+"""Target of tokens outside the loss: those of the prefix and the padding."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Batch(NamedTuple):
 
 
 def sentence(text: str) -> str:
-    """A transcript of one case as Whisper would write it: a sentence; other texts as they are.
+    """A transcript of one case as a sentence, in Whisper's style; other texts unchanged.
 
     Example:
         >>> sentence("THAT IS WHAT I'M SAYING")
@@ -68,7 +68,7 @@ def sentence(text: str) -> str:
 def spoken(
     speech: Sequence[Utterance], known: Vocabulary, window: int, most: int
 ) -> tuple[list[Spoken], dict[str, int]]:
-    """Utterances to learn from, and how many are left out, by reason.
+    """Training utterances, and numbers of utterances left out by reason.
 
     Args:
         speech: with the texts of its recordings.
@@ -165,7 +165,7 @@ def framed(samples: np.ndarray, tokens: Sequence[int], how: Writing) -> Window:
 
 
 def collated(windows: Sequence[Window], prefix: int) -> Batch:
-    """A batch; targets are the tokens after each, those of the prefix and the padding apart.
+    """A batch; targets are the next tokens, except in the prefix and the padding.
 
     Args:
         windows: of any lengths.
