@@ -42,7 +42,7 @@ OTHER_DISTANCE = 0.1
 noise, in which no harmonics move, keeps that high. Such waveforms are not compared.
 """
 PROMISING = 0.15
-"""Distance at the section's lag up to which a segment is worth a closer look."""
+"""Distance at the section's lag up to which a segment's own lag is searched."""
 
 
 class SignalSimilarity:

@@ -59,7 +59,7 @@ class Anonymize:
         key: from which the voices are drawn.
         per: ``speaker``, ``utterance``, or ``everybody``: one voice for all recordings.
         parameters: of the system, as pairs.
-        voice_of: recording whose voice all recordings get; None for their own.
+        voice_of: recording whose voice all recordings get; None for each its own voice.
         same_sex: whether a speaker's voice is the first one drawn that is of the speaker's sex, by
             its median F0 (:meth:`voicenym.anonymizer.Anonymizer.median_f0`). One voice for all
             recordings has no such rule.

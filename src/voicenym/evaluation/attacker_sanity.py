@@ -1,9 +1,9 @@
-"""Sanity of attackers: each runs on controls, on which an attacker that works finds people.
+"""Sanity check of attackers: each runs on controls, on which a working attacker finds speakers.
 
-An attacker whose figure is near chance and who finds nobody on a control either is broken, not
-defeated: its figure is no evidence. Costs are bounded: originals and copies do not depend on the
-system, so that vectors and trained verifiers of one system's check serve the next; who trains a
-network has a quarter of its time limit; half the strength is tried by those who train nothing.
+An attacker whose figures on a system and on a control are both near chance is broken: its figure is
+no evidence of protection. Costs are bounded: originals and copies do not depend on the system, so
+that all systems share vectors and trained verifiers; attackers that train a network have a quarter
+of their time limit; only attackers that train nothing run on the system at half strength.
 
 Original and copied speech hold all of the voice: a failure there is the attacker's. Half the
 strength of a strong system may be enough against an attacker who works. A failure there counts only
@@ -39,14 +39,14 @@ from voicenym.pseudonym import Key
 from voicenym.verification.verifier import Verifier
 
 SHARE = 0.25
-"""Of a network's time limit, for each control."""
+"""Share of a network's time limit for each control."""
 NEAR_CHANCE = 45.0
-"""EER in % from which the choice of target voices is questioned."""
+"""EER in % from which the report questions the choice of target voices."""
 LEARNING = (TrainedAttacker, SemiInformedBackEnd)
-"""Attackers that learn from the pool; they are not checked where it is anonymized alone."""
+"""Attackers that learn from the pool; they are not checked if it is only known as anonymized."""
 NO_ORIGINALS = "the pool is anonymized speech alone"
 REPLICATES = 200
-"""Of the bootstrap, for figures of controls."""
+"""Bootstrap draws for figures of controls."""
 
 
 def checked(
@@ -65,7 +65,7 @@ def checked(
 
     Args:
         found: attacks on a system.
-        attackers: who made them.
+        attackers: of these attacks.
         scenario: of these attacks.
         trials: which pairs count.
         verifiers: for attackers that do not train their own.
@@ -124,7 +124,7 @@ def _eer(
     try:
         scores = attacker.scores(control, verifier, embedder)
     except VoicenymError as error:
-        # a pool that has enough speech in two voices may not have it in one
+        # a pool with enough speech in two voices may have too little in one
         return None, str(error)
     numbers = TrialScores(*split(scores, trials), None, replicates=REPLICATES)
     return reported_metrics.measure(numbers, only=lambda one: one is headline())[
@@ -157,7 +157,7 @@ def _judged(
 
 
 def notes(attacks: Sequence[AttackFigures], voices: Drawn) -> tuple[str, ...]:
-    """What the controls say of the attackers, for the report's notes.
+    """Notes of the report on the results of the controls.
 
     Args:
         attacks: on a system.
@@ -219,7 +219,7 @@ def _runs(attacker: Attacker, control: str) -> bool:
 
 
 def _brief(attacker: Attacker) -> Attacker:
-    """The attacker with a part of its time limit, where it trains a network."""
+    """The attacker with a part of its time limit, if it trains a network."""
     if not isinstance(attacker, TrainedAttacker):
         return attacker
     training = attacker.training

@@ -1,4 +1,4 @@
-"""The plan of an evaluation, and the scores and vectors that it collects for figures."""
+"""Plan of an evaluation, and the scores and vectors that it collects for the report's figures."""
 
 from __future__ import annotations
 
@@ -24,30 +24,30 @@ class Plan:
     """Data, systems, attackers and settings of an evaluation.
 
     Args:
-        data: what it is made on, in a line for the report.
+        data: description of the recordings, in a line for the report.
         trials: models, recordings and tested pairs.
-        settings: how it was done, in a line for the report.
+        settings: description of the settings, in a line for the report.
         pool: recordings of other people, for attackers who train.
         systems: names and parameters; a system may occur several times with other parameters.
         files: anonymized files by utterance, of an external system.
         attackers_files: files of that system under the attackers' keys, by utterance of the
             enrolment and of the pool.
         published_enrolment: whether ``files`` hold the enrolment too.
-        pool_is_original: whether the pool is original speech; else it is only known as
-            anonymized by that system.
-        file_notes: what is to be said of these files, for the report.
-        line: steps that all recordings pass last, originals too, such as a telephone line.
+        pool_is_original: whether the pool is original speech; otherwise only its form as anonymized
+            by that system is known.
+        file_notes: notes of the report on these files.
+        line: last steps of all recordings, also of originals, such as a telephone line.
         verifiers: names of the attackers' verifiers; each attacker runs with each. Figures that
             need vectors alone, such as distinctiveness, are the first one's.
         denoisers: names, for V-Cloak's A2.
         keys: of the key search.
         only: attackers to run, each by a part of its name; empty for all.
-        attacker_training: settings of attackers that train; None where none does.
-        normalise: also normalise the scores of those who compare, by AS-norm against the pool.
+        attacker_training: settings of attackers that train; None if none does.
+        normalise: whether comparing attackers also run with AS-norm against the pool.
         per: voices per ``speaker``, per ``utterance``, or one for ``everybody``.
         targets: target voices, of :data:`voicenym.evaluation.voice_targets.TARGETS`; empty for each
             system's own rule.
-        sanity: also run attackers on controls, to find those that are broken.
+        sanity: whether attackers also run on controls, which reveal broken attackers.
         recogniser: for words; None leaves them out.
         transcripts: of an external recogniser, by the system's name in the report
             (``original`` for none).
@@ -88,14 +88,14 @@ class Plan:
 
     @property
     def recognisers(self) -> dict[str, str]:
-        """Names of the recognisers of ``words`` and ``phones``, as far as there are any."""
+        """Names of the recognisers of ``words`` and ``phones``, if any."""
         both = {"words": self.recogniser, "phones": self.phones}
         return {subject: judge.name for subject, judge in both.items() if judge is not None}
 
     def sampled(self) -> list[Recording]:
         """Recordings for utility: those with text if there are any, spread over speakers.
 
-        Of a benchmark with parts, as many of each as can be.
+        A benchmark's parts get equal numbers, as far as possible.
         """
         trials, recordings = self.trials, self.trials.recordings
         spoken = [recording for recording in recordings if recording.text] or recordings
@@ -129,8 +129,8 @@ class Evidence:
 
 
 def key(seed: int, who: str) -> Key:
-    """A key of an evaluation: no secret, since nothing that it makes is published.
+    """Key of an evaluation, which is not secret, because its output is not published.
 
-    Systems are evaluated in their current revision, unless another one is set.
+    Systems have their latest revision, unless another one is set.
     """
     return Key(hashlib.sha256(f"voicenym evaluation {seed} {who}".encode()).digest(), None)

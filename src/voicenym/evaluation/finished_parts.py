@@ -1,4 +1,6 @@
-"""Finished parts of an evaluation, kept until its report is written: a killed run goes on there."""
+"""Finished parts of an evaluation, stored until its report is written, so that a killed run
+resumes.
+"""
 
 from __future__ import annotations
 
@@ -27,18 +29,18 @@ from voicenym.nets.checkpoint import CONFIG, stamp
 
 TABLE = "CREATE TABLE IF NOT EXISTS parts (id BLOB PRIMARY KEY, content BLOB NOT NULL)"
 ELSEWHERE = ("data", "settings", "systems", "only")
-"""Fields of a plan on which no single part depends."""
+"""Fields of a plan on which no part depends."""
 
 
 class FinishedParts:
-    """Attacks and utility figures that a run has finished, in the file of its vectors.
+    """Finished attacks and utility figures of a run, in the file of its vectors.
 
-    A part is found again by the digest of all that it depends on: the plan, the system, the
+    The key of a part is a digest of everything on which it depends: the plan, the system, the
     attacker, and the source files of this package. Nothing is unpickled.
 
     Args:
         path: of the vectors (:class:`voicenym.verification.vector_store.VectorCache`), which
-            exists; None keeps nothing.
+            exists; None stores nothing.
         plan: of the run; None where nothing is kept.
         say: receives a line when a part is taken from an earlier run.
     """
@@ -59,41 +61,41 @@ class FinishedParts:
     def attacks(
         self, name: str, on: Any, compute: Callable[[], Sequence[Attacked]]
     ) -> list[Attacked]:
-        """Attacks on one system, computed or kept.
+        """Attacks on one system, computed or read.
 
         Args:
             name: for progress.
-            on: what they depend on besides the plan.
-            compute: the attacks.
+            on: further values on which they depend, besides the plan.
+            compute: computes the attacks.
         """
 
         def packed(found: Sequence[Attacked]) -> dict[str, np.ndarray]:
-            told = [[plain(a.figures), plain(a.threshold)] for a in found]
+            record = [[plain(a.figures), plain(a.threshold)] for a in found]
             scores = {f"scores {n}": a.scores for n, a in enumerate(found)}
-            return {"told": np.array(json.dumps(told)), **scores}
+            return {"record": np.array(json.dumps(record)), **scores}
 
         def unpacked(arrays: Mapping[str, np.ndarray]) -> list[Attacked]:
-            told = json.loads(str(arrays["told"]))
+            record = json.loads(str(arrays["record"]))
             return [
                 Attacked(attack_from(figures), arrays[f"scores {n}"], float(threshold))
-                for n, (figures, threshold) in enumerate(told)
+                for n, (figures, threshold) in enumerate(record)
             ]
 
         return self._part(name, ("attacks", on), lambda: list(compute()), packed, unpacked)
 
     def utility(self, name: str, on: Any, compute: Callable[[], Utility]) -> Utility:
-        """Utility figures of one system, computed or kept; arguments as of :meth:`attacks`."""
+        """Utility figures of one system, computed or read; arguments as of :meth:`attacks`."""
 
         def packed(found: Utility) -> dict[str, np.ndarray]:
             tallies = {key: (t.names, t.speakers) for key, t in found.tallies.items()}
-            told = [plain(found.figures), found.notes, tallies]
+            record = [plain(found.figures), found.notes, tallies]
             counts = {
                 f"tally {key}": np.stack([t.above, t.below]) for key, t in found.tallies.items()
             }
-            return {"told": np.array(json.dumps(told)), **counts}
+            return {"record": np.array(json.dumps(record)), **counts}
 
         def unpacked(arrays: Mapping[str, np.ndarray]) -> Utility:
-            figures, notes, named = json.loads(str(arrays["told"]))
+            figures, notes, named = json.loads(str(arrays["record"]))
             tallies = {}
             for key, (names, speakers) in named.items():
                 above, below = arrays[f"tally {key}"]
@@ -110,10 +112,10 @@ class FinishedParts:
         """
 
         def packed(found: tuple[Measured | None, str]) -> dict[str, np.ndarray]:
-            return {"told": np.array(json.dumps(plain(found)))}
+            return {"record": np.array(json.dumps(plain(found)))}
 
         def unpacked(arrays: Mapping[str, np.ndarray]) -> tuple[Measured | None, str]:
-            eer, why = json.loads(str(arrays["told"]))
+            eer, why = json.loads(str(arrays["record"]))
             return None if eer is None else figures_from({"": eer})[""], why
 
         def computed() -> tuple[Measured | None, str]:
@@ -151,7 +153,9 @@ class FinishedParts:
 
 
 def forget(path: Path) -> None:
-    """Remove the finished parts of all runs from a file of vectors: its report is written."""
+    """Removes the finished parts of all runs from a file of vectors, after its report is
+    written.
+    """
     if path.is_file():
         base = _opened(path)
         with base:
@@ -182,11 +186,11 @@ def source() -> bytes:
 
 
 def digest(value: Any) -> bytes:
-    """SHA-256 of a value: of dataclasses the compared fields, of recordings the sound.
+    """SHA-256 of a value: of a dataclass by its compared fields, of a recording by its sound.
 
-    Folders of weights count by what they hold. Other objects count by their ``name`` and
-    ``identity`` or ``version``, which differ for other weights, or by what ``repr`` gives: where
-    that names a place in memory, nothing is found again.
+    Folders of weights count by their content. Other objects count by their ``name`` and
+    ``identity`` or ``version``, which differ for other weights, or by their ``repr``: if that
+    contains an address in memory, no part is found again.
     """
     found = hashlib.sha256()
     for part in _written(value):
@@ -209,8 +213,8 @@ def _written(value: Any) -> Iterator[bytes]:
     elif isinstance(value, Set):
         yield from _written(sorted(value, key=repr))
     elif isinstance(value, Recording):
-        told = dataclasses.asdict(dataclasses.replace(value, path=Path()))
-        yield f"{sorted(told.items())} {value.digest()}".encode()
+        record = dataclasses.asdict(dataclasses.replace(value, path=Path()))
+        yield f"{sorted(record.items())} {value.digest()}".encode()
     elif isinstance(value, Path) and value.is_file():
         about = value.stat()
         yield f"{value} {about.st_size} {about.st_mtime_ns}".encode()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from voicenym.evaluation import condition_tables, report_details, report_tables, search_tables
 from voicenym.evaluation.evaluation_plan import Evidence
-from voicenym.evaluation.figures import ATTACKERS, UTILITY, ReportFigure, first, gallery
+from voicenym.evaluation.figures import ATTACKERS, UTILITY, CaptionedFigure, first, gallery
 from voicenym.evaluation.figures.first_figure import words_metric
 from voicenym.evaluation.html import STYLE, sentence
 from voicenym.evaluation.reported_metrics import headline
@@ -138,7 +138,7 @@ def _retrained(evaluation: Evaluation) -> str:
     return " Retrained: by a recogniser that was trained on this system's output."
 
 
-def _drawn(number: int, displayed: ReportFigure) -> str:
+def _drawn(number: int, displayed: CaptionedFigure) -> str:
     """SVG of a figure with ids that are unique on the page, and without addresses."""
     svg = re.sub(r' xmlns(:\w+)?="[^"]*"', "", displayed.svg)
     svg = re.sub(r'(?<= id=")|(?<=href="#)|(?<=url\(#)', f"f{number}-", svg)

@@ -10,16 +10,16 @@ from voicenym.evaluation.conditions import ConditionSize
 from voicenym.metrics.metric import Measured as Measured
 
 FORMAT = 1
-"""Changes when older readers would misread a file."""
+"""Version of the file format; it changes when older readers would misread a file."""
 
 
 def cell(measured: Measured | None, digits: int = 1, otherwise: str = "–") -> str:
-    """A figure and its interval in a Markdown table.
+    """Text of a figure and its interval in a Markdown table.
 
     Args:
         measured: the figure.
         digits: after the point.
-        otherwise: what stands where there is no figure.
+        otherwise: text in place of a missing figure.
     """
     if measured is None:
         return otherwise
@@ -62,7 +62,7 @@ class Control:
 
     @property
     def passed(self) -> bool:
-        """Whether the attacker finds people on it: the whole interval lies below chance."""
+        """Whether the attacker finds speakers on it: the whole interval lies below chance."""
         return below_chance(self.eer)
 
 
@@ -77,17 +77,17 @@ class AttackFigures:
 
     Args:
         attacker: its name.
-        knows: what it knows and does.
-        verifier: that turned voices into vectors.
+        knows: its knowledge and method.
+        verifier: that computed the vectors.
         figures: by name: metrics of trial scores (:mod:`voicenym.evaluation.reported_metrics`),
             those of subgroups such as ``EER f`` and ``EER PART``, and weighted means.
         tag: ZEBRA's category of the worst case.
         targets, nontargets: numbers of trials.
-        holds_key: it has the user's key, so that its figure is no protection's.
-        informed: it knows the system.
-        learning: how its training went, if it trained.
+        holds_key: whether it has the user's key; its figure then does not measure protection.
+        informed: whether it knows the system.
+        learning: its learning curve, if it trains.
         limits: sentences on figures that the numbers of trials limit.
-        controls: the same attacker on controls; empty where they were not run.
+        controls: the same attacker on controls; empty if they did not run.
         unchecked: reasons, by the controls on which it could not be run.
     """
 
@@ -112,7 +112,7 @@ class AttackFigures:
 
     @property
     def broken(self) -> bool:
-        """Whether it finds nobody, on a control either: its figure is no evidence."""
+        """Whether it also finds nobody on a control, so that its figure is no evidence."""
         return not below_chance(self.eer) and bool(self.failed)
 
     @property
@@ -125,7 +125,7 @@ class Exposed:
     """Protection of one speaker against the strongest attacker.
 
     Args:
-        speaker: who.
+        speaker: name.
         found: share of the speaker's trials whose best-scoring model is the speaker's.
         rank: mean share of other models that score at least as high: 0 is identified, 0.5 is
             chance.
@@ -138,14 +138,15 @@ class Exposed:
 
 @dataclass(frozen=True)
 class Amount:
-    """Figures of an attacker who has so many recordings.
+    """Figures of an attacker with a given number of recordings.
 
     Args:
         attacker, verifier: their names.
-        recordings: of each speaker, tested, and enrolled unless ``average`` says all are.
-        average: how they are combined.
-        speakers: who have so many.
-        figures: of :data:`voicenym.evaluation.speech_amount.SHOWN`.
+        recordings: test recordings of each speaker; also enrolled ones, unless ``average`` states
+            that all are enrolled.
+        average: combination of the recordings.
+        speakers: number of speakers with so many recordings.
+        figures: of :data:`voicenym.evaluation.speech_amount.REPORTED`.
     """
 
     attacker: str
@@ -161,19 +162,20 @@ class SystemResults:
     """One system, or one set of files that were anonymized by an external system.
 
     Args:
-        name: of the system, with its settings where they differ from the defaults:
-            ``mcadams:low=0.8``; no other of the report has it.
+        name: of the system, with its settings that differ from the defaults: ``mcadams:low=0.8``;
+            unique in the report.
         title: one line.
         parameters: that differ from the system's defaults.
-        per: voices were given per speaker or per utterance.
-        attacks: the unprotected case is not among them.
+        per: whether voices are drawn per speaker or per utterance.
+        attacks: without those on unprotected speech.
         utility: figures by metric: words, naturalness, pitch, distinctiveness, speed.
-        exposed: speakers, the least protected first, as the strongest attacker sees them.
+        exposed: speakers by their protection against the strongest attacker, the least protected
+            first.
         notes: limits of the figures: attacks not run, verifiers badly trained.
-        left_out: number of trials that the system failed on, which no figure counts.
+        left_out: number of trials on which the system failed, which no figure counts.
         weights: version of its weights: the first 16 digits of their SHA-256, or of the digests of
             several; empty without weights, and in reports of earlier releases.
-        amounts: rates by the number of recordings that an attacker has.
+        amounts: rates by the number of an attacker's recordings.
         targets: target voices, ``random``, ``same-sex``, ``opposite-sex`` or ``one-for-all``; empty
             for files, and in reports of earlier releases.
     """
@@ -198,14 +200,14 @@ class SystemResults:
 
     @property
     def attacked(self) -> bool:
-        """Whether an attacker without the key was tried."""
+        """Whether an attacker without the key ran."""
         return any(not attack.holds_key for attack in self.attacks)
 
     @property
     def strongest(self) -> AttackFigures:
-        """The attack with the lowest EER among those that have no key: the headline.
+        """Attack with the lowest EER among those without the key: the headline.
 
-        Broken attacks come last. There is none where the system was not :attr:`attacked`.
+        Broken attacks come last. None if the system was not :attr:`attacked`.
         """
         found = (a for a in self.attacks if not a.holds_key)
         return min(found, key=lambda a: (a.broken, a.eer.value))
@@ -217,8 +219,8 @@ class Missed:
 
     Args:
         name: of the recording.
-        reason: why.
-        step: what failed on it, such as a system; empty where it could not be read.
+        reason: in a sentence.
+        step: that failed on it, such as a system; empty if it could not be read.
     """
 
     name: str
@@ -233,16 +235,16 @@ class Evaluation:
     Args:
         version: of voicenym.
         date: ISO 8601.
-        data: what was evaluated on, in a line.
-        speakers, recordings: how many were tried.
+        data: of the evaluation, in a line.
+        speakers, recordings: numbers of test speakers and recordings.
         unprotected: figures of the verifiers on original speech.
         systems: evaluated.
         utility: of the originals.
         warnings: about the trials.
-        settings: how it was done, in a line.
+        settings: of the evaluation, in a line.
         left_out: recordings that no figure counts.
-        conditions: that are measured by themselves, or are too small for it.
-        recognisers: names of those of ``words`` and ``phones``, as far as there were any.
+        conditions: with figures of their own, or too small for figures.
+        recognisers: names of those of ``words`` and ``phones``, if any.
     """
 
     version: str

@@ -35,7 +35,7 @@ class Lists:
         """Names of all utterances of the lists.
 
         Raises:
-            CorpusError: a line that cannot be understood.
+            CorpusError: an invalid line.
         """
         found = {name for path in self.enrolment for name in enrolled_names(path)}
         return found | {name for path in self.trials for _, name, _ in trial_rows(path)}

@@ -17,11 +17,11 @@ VERBS = {
     "resists": "resists the attackers tried here",
     "ungraded": "was attacked by nobody who knows it, which is no protection shown",
 }
-"""By the class of :func:`voicenym.evaluation.grades.grade`."""
+"""Verdict of each class of :func:`voicenym.evaluation.grades.grade`."""
 
 
 def bounded(system: SystemResults) -> bool:
-    """Whether notes report attackers that were not tried, so that figures are upper bounds."""
+    """Whether notes report attackers that did not run, so that figures are upper bounds."""
     return any("not tried" in note or "upper bound" in note for note in system.notes)
 
 
@@ -36,11 +36,11 @@ def trials(count: int) -> str:
 
 
 def in_a_sentence(system: SystemResults, original: Measured | None, words: str) -> str:
-    """An item of the first page: the grade, the strongest attacker's figure and the words' one.
+    """Item of the first page: grade, strongest attacker's figure, and word error rate.
 
     Args:
         system: evaluated.
-        original: the words' figure of original speech.
+        original: word error rate of original speech.
         words: name of the metric of words.
     """
     name = f"<b>{escape(system.name)}</b>"
@@ -69,11 +69,11 @@ def in_a_sentence(system: SystemResults, original: Measured | None, words: str) 
 
 
 def verdict(system: SystemResults, common: list[str]) -> str:
-    """A box of the page.
+    """Box of the page with the verdict.
 
     Args:
         system: evaluated.
-        common: notes on all systems, which stand elsewhere.
+        common: notes on all systems, which are printed elsewhere.
     """
     name = escape(system.name)
     if not system.attacked:
@@ -122,10 +122,9 @@ def identified(system: SystemResults) -> str:
 
 
 def weighted(system: SystemResults) -> list[str]:
-    """The lowest weighted mean of an attacker without the key, of each test set that has one.
+    """Lowest weighted mean of an attacker without the key, for each test set that has one.
 
-    It may be another attacker than the strongest one, whose rate has one threshold for all data
-    sets.
+    This attacker may differ from the strongest one, whose EER has one threshold for all data sets.
     """
     start = f"{WEIGHTED} {headline().name}"
     attacks = [attack for attack in system.attacks if not (attack.holds_key or attack.broken)]

@@ -1,6 +1,6 @@
 """The figures of a report, each a function that gives an SVG."""
 
-from voicenym.evaluation.figures.captioned_figure import ATTACKERS, UTILITY, Shown
+from voicenym.evaluation.figures.captioned_figure import ATTACKERS, UTILITY, CaptionedFigure
 from voicenym.evaluation.figures.figure_list import first, gallery
 from voicenym.evaluation.figures.score_figures import (
     det_curves,
@@ -16,7 +16,7 @@ from voicenym.evaluation.figures.training_curves import learning
 __all__ = [
     "ATTACKERS",
     "UTILITY",
-    "Shown",
+    "CaptionedFigure",
     "attackers",
     "colours",
     "det_curves",

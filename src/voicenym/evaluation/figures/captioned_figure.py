@@ -12,7 +12,7 @@ ATTACKERS, UTILITY = "attackers", "utility"
 
 
 @dataclass(frozen=True)
-class Shown:
+class CaptionedFigure:
     """A figure on the page.
 
     Args:

@@ -8,7 +8,7 @@ from voicenym.evaluation.evaluation_plan import Evidence
 from voicenym.evaluation.figures.captioned_figure import (
     ORIGINAL,
     UTILITY,
-    Shown,
+    CaptionedFigure,
     attacked,
     listed,
 )
@@ -32,7 +32,9 @@ from voicenym.evaluation.trials import Trials
 from voicenym.metrics.crowd import FIRST_AMONG
 
 
-def from_scores(evaluation: Evaluation, evidence: Evidence, palette: Palette) -> list[Shown]:
+def from_scores(
+    evaluation: Evaluation, evidence: Evidence, palette: Palette
+) -> list[CaptionedFigure]:
     """Figures of the strongest attackers' trial scores."""
     trials = evidence.trials
     curves: dict[str, np.ndarray] = {}
@@ -52,7 +54,7 @@ def from_scores(evaluation: Evaluation, evidence: Evidence, palette: Palette) ->
     ece = [f"{name} {m['D_ECE'].value:.2f} bit" for name, m in figures.items() if "D_ECE" in m]
     linked = [f"{name} {m['D_sys'].value:.2f}" for name, m in figures.items() if "D_sys" in m]
     return [
-        Shown(
+        CaptionedFigure(
             "Detection error trade-off",
             "Misses against false alarms of the strongest attacker at all thresholds. Curves near "
             "the lower left corner are of strong attackers; the dashed line is chance. Shaded "
@@ -60,7 +62,7 @@ def from_scores(evaluation: Evaluation, evidence: Evidence, palette: Palette) ->
             listed("Curves. Equal error rates", eer),
             det_curves(trials, curves, palette),
         ),
-        Shown(
+        CaptionedFigure(
             "Empirical cross-entropy",
             "Uncertainty about the speaker that the scores leave, for every prior probability of "
             "the strongest attacker. The dashed line is the uncertainty without scores; the gap "
@@ -68,7 +70,7 @@ def from_scores(evaluation: Evaluation, evidence: Evidence, palette: Palette) ->
             listed("Bell-shaped curves. Expected disclosure", ece),
             disclosure(trials, curves, palette),
         ),
-        Shown(
+        CaptionedFigure(
             "Linkability",
             "Densities of the strongest attacker's scores, scaled to a height of 1: grey for "
             "different speakers, coloured for the same speaker. The dashed line is the local "
@@ -87,16 +89,16 @@ def _searches(
     curves: dict[str, np.ndarray],
     palette: Palette,
     figures: dict[str, dict[str, Measured]],
-) -> list[Shown]:
+) -> list[CaptionedFigure]:
     there = {
         name: scores for name, scores in curves.items() if np.isfinite(scores[trials.tested]).all()
     }
     key = FIRST_AMONG.name
     found = [f"{n} {figures[n][key].value:.1f} %" for n in there if key in figures[n]]
-    shown = []
+    displayed = []
     if there:
-        shown.append(
-            Shown(
+        displayed.append(
+            CaptionedFigure(
                 "First among N people",
                 "Share of recordings whose speaker the strongest attacker ranks first among N "
                 "people, if the others score as the non-target trials do. Dotted beyond the number "
@@ -108,8 +110,8 @@ def _searches(
             )
         )
     if compared(evaluation):
-        shown.append(
-            Shown(
+        displayed.append(
+            CaptionedFigure(
                 "Metrics against each other",
                 "Each point is an attacker, with all trials or with those of one condition. Points "
                 "on one curve show that a metric orders attackers as the EER does; points that "
@@ -118,12 +120,14 @@ def _searches(
                 against(evaluation, palette),
             )
         )
-    return shown
+    return displayed
 
 
-def from_vectors(evaluation: Evaluation, evidence: Evidence, palette: Palette) -> list[Shown]:
+def from_vectors(
+    evaluation: Evaluation, evidence: Evidence, palette: Palette
+) -> list[CaptionedFigure]:
     """Figures of speaker vectors and of their similarities."""
-    shown = []
+    displayed = []
     if evidence.matrices:
         diagonal = [
             f"{name}: {block} {_mean(blocks[block], True):.2f} on the diagonal, "
@@ -131,8 +135,8 @@ def from_vectors(evaluation: Evaluation, evidence: Evidence, palette: Palette) -
             for name, blocks in evidence.matrices.items()
             for block in ("oa", "aa")
         ]
-        shown.append(
-            Shown(
+        displayed.append(
+            CaptionedFigure(
                 "Voice similarity",
                 "Each row and column is a speaker. A bright diagonal in oa shows that anonymized "
                 "voices resemble their own originals; a bright diagonal in aa shows that "
@@ -152,8 +156,8 @@ def from_vectors(evaluation: Evaluation, evidence: Evidence, palette: Palette) -
                 for s in evaluation.systems
                 if "D_KS" in s.utility
             ]
-            shown.append(
-                Shown(
+            displayed.append(
+                CaptionedFigure(
                     "Diversity of voices",
                     "Share of pairs of different speakers below each similarity, before (grey) and "
                     "after anonymization. A line to the right of the grey one shows that voices "
@@ -168,8 +172,8 @@ def from_vectors(evaluation: Evaluation, evidence: Evidence, palette: Palette) -
             if neighbours()
             else "the first two principal components, because t-SNE is not installed"
         )
-        shown.append(
-            Shown(
+        displayed.append(
+            CaptionedFigure(
                 "Speaker vectors",
                 f"Vectors of recordings of at most {MOST_SPEAKERS} speakers, original and "
                 f"anonymized ({how}). Each speaker has a colour and a shape; a cluster of one kind "
@@ -179,13 +183,15 @@ def from_vectors(evaluation: Evaluation, evidence: Evidence, palette: Palette) -
                 UTILITY,
             )
         )
-    return shown
+    return displayed
 
 
-def each_attacker(evaluation: Evaluation, evidence: Evidence, palette: Palette) -> list[Shown]:
+def each_attacker(
+    evaluation: Evaluation, evidence: Evidence, palette: Palette
+) -> list[CaptionedFigure]:
     """Histograms of every attacker's scores, a figure for each system."""
     return [
-        Shown(
+        CaptionedFigure(
             f"Scores on {system.name}",
             "Scores of different speakers (grey) and of the same speaker (coloured), one panel for "
             "each attacker. Less overlap means a stronger attacker.",

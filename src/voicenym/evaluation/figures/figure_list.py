@@ -5,7 +5,7 @@ from __future__ import annotations
 from voicenym.evaluation.evaluation_plan import Evidence
 from voicenym.evaluation.figures.captioned_figure import (
     UTILITY,
-    Shown,
+    CaptionedFigure,
     attacked,
     listed,
     names,
@@ -20,14 +20,14 @@ from voicenym.evaluation.grades import ungraded
 from voicenym.evaluation.results import Evaluation
 
 
-def first(evaluation: Evaluation) -> Shown | None:
-    """The figure of the first page; None where no system has a grade."""
+def first(evaluation: Evaluation) -> CaptionedFigure | None:
+    """Figure of the first page; None if no system has a grade."""
     systems = [system for system in evaluation.systems if not ungraded(system)]
     if not systems:
         return None
     others = [system.name for system in evaluation.systems if ungraded(system)]
     absent = f" Not drawn, since they have no grade: {', '.join(others)}." if others else ""
-    return Shown(
+    return CaptionedFigure(
         "Protection and words",
         "Each cross is a system; its arms are the 95 % intervals of the strongest attacker's equal "
         "error rate and of the recogniser's word errors. Systems further up hide voices better, "
@@ -37,28 +37,28 @@ def first(evaluation: Evaluation) -> Shown | None:
     )
 
 
-def gallery(evaluation: Evaluation, evidence: Evidence | None) -> list[Shown]:
+def gallery(evaluation: Evaluation, evidence: Evidence | None) -> list[CaptionedFigure]:
     """All figures of the deeper pages for which there are data.
 
     Args:
-        evaluation: what was found.
-        evidence: scores and vectors; None leaves out what needs them.
+        evaluation: the results.
+        evidence: scores and vectors; None leaves out the figures that need them.
     """
     palette = colours(evaluation)
-    shown = _from_results(evaluation, palette)
+    displayed = _from_results(evaluation, palette)
     if evidence is not None:
-        shown += from_scores(evaluation, evidence, palette)
-        shown += from_vectors(evaluation, evidence, palette)
-        shown += each_attacker(evaluation, evidence, palette)
-    return shown
+        displayed += from_scores(evaluation, evidence, palette)
+        displayed += from_vectors(evaluation, evidence, palette)
+        displayed += each_attacker(evaluation, evidence, palette)
+    return displayed
 
 
-def _from_results(evaluation: Evaluation, palette: Palette) -> list[Shown]:
+def _from_results(evaluation: Evaluation, palette: Palette) -> list[CaptionedFigure]:
     systems = attacked(evaluation)
-    shown = []
+    displayed = []
     if systems:
-        shown += [
-            Shown(
+        displayed += [
+            CaptionedFigure(
                 "Every attacker on every system",
                 "Each mark is the equal error rate of an attacker, the bar its 95 % interval. The "
                 "filled diamond is the strongest attacker; grey squares are attackers with the "
@@ -66,7 +66,7 @@ def _from_results(evaluation: Evaluation, palette: Palette) -> list[Shown]:
                 listed("Dots with intervals. Strongest attackers", rates(systems)),
                 attackers(systems, palette),
             ),
-            Shown(
+            CaptionedFigure(
                 "Privacy and utility",
                 "Values on the outer circle are best: EER 50 %, DeID 1, G_VD 0 dB, rho_F0 1, "
                 "DNSMOS 4, WER 0. A gap in a line is a metric that was not measured.",
@@ -83,8 +83,8 @@ def _from_results(evaluation: Evaluation, palette: Palette) -> list[Shown]:
             for a in s.attacks
             if a.learning
         ]
-        shown.append(
-            Shown(
+        displayed.append(
+            CaptionedFigure(
                 "Training of the attackers",
                 "Equal error rate of verifiers during their training on anonymized speech. Where a "
                 "line still falls at the end, a longer training would give a stronger attacker, "
@@ -98,8 +98,8 @@ def _from_results(evaluation: Evaluation, palette: Palette) -> list[Shown]:
         worst = [
             f"{s.name}: {s.exposed[0].speaker}, {100 * s.exposed[0].found:.0f} %" for s in hidden
         ]
-        shown += [
-            Shown(
+        displayed += [
+            CaptionedFigure(
                 "The least protected speakers",
                 "Each bar is a speaker: the share of trials in which the strongest attacker's "
                 "first guess is right. The speaker with the lowest mean rank is on top. A speaker "
@@ -107,7 +107,7 @@ def _from_results(evaluation: Evaluation, palette: Palette) -> list[Shown]:
                 listed("Bars. The least protected speaker of each system", worst),
                 exposed(hidden, palette),
             ),
-            Shown(
+            CaptionedFigure(
                 "All speakers",
                 "Share of trials in which the first guess is right, for all speakers from the "
                 "least to the best protected. Lower lines are better.",
@@ -115,4 +115,4 @@ def _from_results(evaluation: Evaluation, palette: Palette) -> list[Shown]:
                 everybody(hidden, palette),
             ),
         ]
-    return shown
+    return displayed
