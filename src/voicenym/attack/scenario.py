@@ -37,7 +37,7 @@ class Protection:
 
     Args:
         transform: from original to published recordings.
-        system: name of the system; None where only its files are known.
+        system: name of the system; None if only its files are known.
         parameters: of the system.
         per: whether voices are drawn per ``speaker`` or ``utterance``.
         attackers_files: anonymized files under the attackers' keys, by the names of recordings of

@@ -9,7 +9,7 @@ import torch
 
 
 class FoldedSound:
-    """Sound folded to the compared rate, from where it is still needed: ``[channel, time]``."""
+    """Buffer of decimated samples that are still needed: ``[channel, time]``."""
 
     def __init__(self, channels: int, fold: int, ahead: int = 0) -> None:
         self._fold = fold

@@ -9,7 +9,7 @@ from voicenym.errors import CorpusError
 
 
 def spread(speech: Sequence[Recording], most: int) -> list[Recording]:
-    """At most so many recordings, as evenly from all speakers as can be."""
+    """At most ``count`` recordings, distributed evenly over all speakers."""
     by_speaker: dict[str, list[Recording]] = {}
     for recording in sorted(speech):
         by_speaker.setdefault(recording.speaker, []).append(recording)
@@ -19,7 +19,7 @@ def spread(speech: Sequence[Recording], most: int) -> list[Recording]:
 
 
 def halved(speech: Sequence[Recording], half: str) -> list[Recording]:
-    """Every other speaker, by name: what is tuned on is not what is reported on.
+    """Recordings of every other speaker in the order of names: for tuning, or for reporting.
 
     Args:
         speech: of all.

@@ -1,4 +1,4 @@
-"""Recordings of an evaluation: folders of speakers, Kaldi folders, and manifests in TSV."""
+"""Recordings of a corpus: folders of speakers, Kaldi folders, lhotse manifests, TSV manifests."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from voicenym.errors import CorpusError
 FILES = "files"
 """Name of files of another anonymizer."""
 COLUMNS = ("utterance", "path", "speaker")
-"""Required columns of a manifest; ``gender``, ``age``, ``text``, ``split``, ``corpus`` are not."""
+"""Required columns of a manifest; ``gender``, ``age``, ``text``, ``split``, ``corpus`` are
+optional."""
 
 
 _Row = dict[str, Any]  # of csv.DictReader: None where a row is too short
@@ -71,7 +72,7 @@ def recordings(
 
     Args:
         source: a folder ``SPEAKER/.../UTTERANCE.wav``, as :mod:`voicenym.corpus.speaker_rule` reads
-            it (a ``manifest.tsv`` within it counts more), a
+            it (a ``manifest.tsv`` within it has priority), a
             Kaldi data folder, a folder of such folders (as the VoicePrivacy Challenges lay them
             out), a lhotse manifest of cuts, or a TSV manifest with the columns of :data:`COLUMNS`,
             whose paths are relative to it.
@@ -82,11 +83,11 @@ def recordings(
         level: which folder below ``source`` names the speaker, where no table does.
         allow_pipes: run the commands of a Kaldi ``wav.scp``, with your rights, when their
             recordings are read.
-        only: names of the utterances that are wanted of Kaldi folders; None for all.
+        only: names of the utterances to return from Kaldi folders; None for all.
         without: suffix of Kaldi folders that are left out, such as those of anonymized speech.
 
     Raises:
-        CorpusError: nothing found, columns missing, names twice, all files missing.
+        CorpusError: no recordings, missing columns, duplicate names, or all files missing.
     """
     if not source.exists():
         raise CorpusError(f"{source}: no such file or folder; check the name")
@@ -111,8 +112,8 @@ def skipped(source: Path, output: Path | None = None) -> list[SkippedFile]:
     """Files below a folder of speakers that :func:`recordings` does not read.
 
     Args:
-        source: as of :func:`recordings`. Of a table nothing is skipped: it names its recordings.
-        output: a folder within ``source`` that is not looked into.
+        source: as of :func:`recordings`. Tables name their recordings, so that none is skipped.
+        output: a folder within ``source`` that is not searched.
     """
     if not source.is_dir() or kaldi.is_kaldi(source) or lhotse_manifest.is_manifest(source):
         return []
@@ -175,7 +176,9 @@ def _tree(root: Path, level: int | None, left_out: LeftOut) -> list[Recording]:
 
 
 def _least(inner: Sequence[Path]) -> int | None:
-    """A stray recording makes no second reading here: it is of nobody, and refused by name."""
+    """Default level: a recording in no folder does not make folders ambiguous here; it is refused
+    by name.
+    """
     return 1 if any(len(path.parts) == 1 for path in inner) else None
 
 
@@ -257,7 +260,7 @@ def _kaldi(
     allow_pipes: bool = False,
     only: Container[str] | None = None,
 ) -> list[Recording]:
-    """The utterances of data folders; each once, though it may stand in several of them."""
+    """Utterances of data folders, each once, even if it occurs in several of them."""
     places: dict[Recording, Path] = {}
     for folder in folders:
         for recording in kaldi_recordings(folder, allow_pipes=allow_pipes, only=only):

@@ -17,11 +17,11 @@ LOWEST, HIGHEST = 100.0, 4_000.0
 SEGMENT = 32
 """Frames of 32 ms: long enough for a pattern, short enough to find a passage."""
 MARGIN = 32
-"""Frames by which an output may come early or late: a second."""
+"""Largest lag of an output in frames, either way: a second."""
 FINE = torch.arange(-3, 4)
-"""Eighths of a frame around the section's best lag, at which a segment looks for its own."""
+"""Search range of a segment's own lag around the section's best lag, in eighths of a frame."""
 QUIET = 10**-2.5
-"""Share of the power of a segment's loudest frame below which a frame is no speech."""
+"""Share of the power of a segment's loudest frame below which a frame does not count as speech."""
 DEAD = 10**-2.5
 """Share of the power of the strongest band below which a band is empty."""
 FLOOR = 10**-2.0
@@ -29,10 +29,10 @@ FLOOR = 10**-2.0
 SILENT = 1e-9
 """Mean square of a frame below which it is silence, of full scale squared: -90 dB."""
 FEWEST_FRAMES = 8
-"""Least number of loud frames of a segment that is compared: a quarter of a second."""
+"""Least number of loud frames for the comparison of a segment: a quarter of a second."""
 FEWEST_BANDS = 6
 STEADY = 0.1
-"""RMS of a pattern, in tenths of log power, that is too faint to be compared: 1 dB."""
+"""RMS below which a pattern is too weak for a comparison, in tenths of log power: 1 dB."""
 TINY = 1e-20
 
 
@@ -42,7 +42,7 @@ class Segments:
 
     Args:
         distances: of the log-mel patterns, 0 to 2; NaN where there is no pattern.
-        correlations: of the waveforms, 0 to 1; NaN where the pattern shows that there is no need.
+        correlations: of the waveforms, 0 to 1; NaN where the patterns differ enough.
     """
 
     distances: list[float] = field(default_factory=list)

@@ -8,7 +8,7 @@ from voicenym.errors import CorpusError
 
 
 def set_of(path: Path) -> str:
-    """The test set that a list's file or folder is named after.
+    """Test set in the name of a list's file or folder.
 
     Example:
         >>> set_of(Path("data/vctk_dev_trials_f_common/trials"))
@@ -24,7 +24,7 @@ def set_of(path: Path) -> str:
 
 
 def data_set(trials: Path) -> str | None:
-    """The data set of :data:`WEIGHTS` that a list's file or folder is named after, if any.
+    """Data set of :data:`WEIGHTS` in the name of a list's file or folder, if any.
 
     Example:
         >>> data_set(Path("data/vctk_dev_trials_f_common/trials"))
@@ -51,7 +51,7 @@ def trial_rows(path: Path) -> list[tuple[str, str, str]]:
     """Speaker, utterance, and ``target`` or ``nontarget`` of a trial list.
 
     Raises:
-        CorpusError: it cannot be read, or a line cannot be understood.
+        CorpusError: it cannot be read, or a line is invalid.
     """
     rows = []
     for line in _lines(path):

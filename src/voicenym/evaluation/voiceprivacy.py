@@ -21,7 +21,7 @@ rho_F0: Miao et al., "Speaker anonymization using orthogonal Householder neural 
 TASLP 31 (2023), appendix A, tables V to VII, which are the VoicePrivacy Challenge's of 2022.
 *Different* and *common* are VCTK's sentences."""
 WORDS = {"LibriSpeech": 0.5, "VCTK": 0.5}
-"""Of a corpus in the mean of word error rates, as the challenges' own averages have it."""
+"""Weight of a corpus in the mean of word error rates, as in the challenges' averages."""
 SEXES = {"f": "women", "m": "men"}
 
 
@@ -40,11 +40,11 @@ def from_voiceprivacy(
     Args:
         enrolment: ``enrolls`` files (utterances, one a line), or Kaldi ``utt2spk`` of them.
         trials: ``trials`` files: speaker, utterance, ``target`` or ``nontarget``.
-        recordings: that the lists speak of.
+        recordings: of the lists.
 
     Raises:
-        CorpusError: lines that cannot be understood; utterances that are not there; a speaker whom
-            two enrolment lists enrol, where names do not say which is meant.
+        CorpusError: invalid lines, missing utterances, or a speaker in two enrolment lists if names
+            do not tell which one applies.
     """
     enrolments = [enrolment] if isinstance(enrolment, Path) else list(enrolment)
     lists = [trials] if isinstance(trials, Path) else list(trials)
@@ -75,8 +75,8 @@ def from_voiceprivacy(
     for path in lists:
         for speaker, *_ in rows[path]:
             if (places[path], speaker) not in models:
-                said = ", ".join(map(str, places[path]))
-                raise CorpusError(f"{path}: {speaker} is not enrolled by {said}")
+                names = ", ".join(map(str, places[path]))
+                raise CorpusError(f"{path}: {speaker} is not enrolled by {names}")
     order = sorted(models, key=lambda which: (which[1], which[0]))
     speakers = Counter(speaker for _, speaker in order)
     chosen = [
@@ -108,7 +108,7 @@ def from_voiceprivacy(
 
 
 def _own(trials: Path, enrolments: Sequence[Path]) -> tuple[Path, ...]:
-    """Enrolment lists of a trial list: those of its test set, or all where none is named so."""
+    """Enrolment lists of a trial list: those of its test set, or all if none has its name."""
     mine = tuple(path for path in enrolments if set_of(path) == set_of(trials))
     return mine or tuple(enrolments)
 
@@ -145,8 +145,8 @@ class _List:
     Args:
         path: its file.
         tested: ``[model, recording]``.
-        sex: of its speakers; empty where it is unknown, or both.
-        data: its data set; None where it is not named after one.
+        sex: of its speakers; empty if unknown, or both.
+        data: its data set; None if its name has none.
     """
 
     path: Path
@@ -169,7 +169,7 @@ class _List:
 
 
 def _with_parts(trials: Trials, tested: Mapping[Path, np.ndarray]) -> Trials:
-    """The same with a part for each list, weighted where the challenges have weights."""
+    """Trials with a part for each list, weighted if the challenges have weights."""
     lists = [
         _List(path, mask & rows[:, None], sex, data_set(path))
         for path, mask in tested.items()
@@ -202,7 +202,7 @@ def _with_parts(trials: Trials, tested: Mapping[Path, np.ndarray]) -> Trials:
 
 
 def _sexes(trials: Trials, mask: np.ndarray, data: str | None) -> dict[str, np.ndarray]:
-    """Rows of models by sex, where the weights of a list's data set are of one sex each."""
+    """Rows of models by sex, if the weights of a list's data set are by sex."""
     sexes = np.array([model.sex for model in trials.models])
     there = set(sexes[mask.any(1)])
     if data is None or not there <= SEXES.keys():
@@ -211,7 +211,7 @@ def _sexes(trials: Trials, mask: np.ndarray, data: str | None) -> dict[str, np.n
 
 
 def _unweighted(trials: Trials, tested: Mapping[Path, np.ndarray]) -> str:
-    """Why there is no weighted mean; empty where there is one."""
+    """Reason why there is no weighted mean; empty if there is one."""
     strange = [path for path in tested if data_set(path) is None]
     if strange:
         return f"{strange[0]} is not named after a data set that has a weight"

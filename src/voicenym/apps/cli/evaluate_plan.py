@@ -1,4 +1,4 @@
-"""The plan of an evaluation from what a user asks: speech, trials, attackers and recognisers."""
+"""Plan of an evaluation from the user's options: speech, trials, attackers and recognisers."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ ATTACKERS = "attackers"
 
 
 def plan_of(request: Request, left_out: LeftOut) -> Plan:
-    """Read what is asked for and plan the evaluation.
+    """Reads the recordings of a request, and plans the evaluation.
 
     Args:
         request: checked (:meth:`Request.check`).
         left_out: collects recordings that cannot be read.
 
     Raises:
-        VoicenymError: whatever in the request or the recordings a user can mend.
+        VoicenymError: a fault in the request or the recordings that the user can fix.
     """
     from voicenym.anonymizer import usable
     from voicenym.attack.denoisers import denoisers
@@ -101,7 +101,7 @@ Systems = tuple[tuple[str, dict[str, Any]], ...]
 
 
 def _systems(asked: list[str], request: Request) -> tuple[Systems, list[str]]:
-    """Systems with the settings that differ from defaults, each once, and their names in a report.
+    """Systems with the settings that differ from defaults, without duplicates, and their names.
 
     Raises:
         VoicenymError: no such system or setting; weights that are missing or do not fit; target
@@ -122,7 +122,7 @@ def _systems(asked: list[str], request: Request) -> tuple[Systems, list[str]]:
 
 
 def _lists(request: Request) -> Lists | None:
-    """Enrolment and trial lists: those that are named, or that lie in the corpus's folders."""
+    """Enrolment and trial lists: those of the options, or those in the corpus's folders."""
     from voicenym.evaluation.trial_lists import Lists, find_lists
 
     if request.trials:
@@ -133,7 +133,7 @@ def _lists(request: Request) -> Lists | None:
 
 
 def _speech(request: Request, lists: Lists | None, left_out: LeftOut) -> list[Recording]:
-    """Recordings that are evaluated."""
+    """Recordings to evaluate."""
     from voicenym.corpus.recording_subsets import halved
     from voicenym.corpus.recordings import recordings
 
@@ -154,7 +154,7 @@ def _speech(request: Request, lists: Lists | None, left_out: LeftOut) -> list[Re
 
 
 def _trials(request: Request, lists: Lists | None, speech: list[Recording]) -> tuple[Trials, str]:
-    """The trials, and how they were drawn."""
+    """Trials, and a description of their selection."""
     from voicenym.evaluation.trials import build
     from voicenym.evaluation.voiceprivacy import from_voiceprivacy
 
@@ -173,7 +173,7 @@ def _trials(request: Request, lists: Lists | None, speech: list[Recording]) -> t
 
 
 def _data(request: Request, *lines: str) -> str:
-    """What is evaluated, in a line; cards of other data stay as they are."""
+    """Description of the data in a line, by which cards match reports."""
     half = request.half and f"{request.half} half"
     where = [request.source.name or request.source, request.part, request.split, half]
     where += [f"over a telephone line ({line}, 8 kHz)" for line in lines]
@@ -181,7 +181,7 @@ def _data(request: Request, *lines: str) -> str:
 
 
 def _say_skipped(folders: list[Path], output: Path) -> None:
-    """Print which files of the folders are not evaluated, and why."""
+    """Prints the files of the folders that are not evaluated, with reasons."""
     from voicenym.corpus import folder_walk
     from voicenym.corpus.recordings import skipped
 
@@ -191,12 +191,12 @@ def _say_skipped(folders: list[Path], output: Path) -> None:
 
 
 def say_left_out(name: str, why: str) -> None:
-    """Print why a system is not evaluated."""
+    """Prints the reason why a system is not evaluated."""
     typer.echo(f"{name} is left out: {why}", err=True)
 
 
 def _attacker_training(request: Request) -> AttackerTraining:
-    """How the semi-informed attackers train; without a budget they train a back end only."""
+    """Training settings of semi-informed attackers; without a budget they train only a back end."""
     from voicenym.attack.attacker_resources import AttackerTraining
     from voicenym.training.run.resources import require_training, seconds
 

@@ -20,7 +20,7 @@ class CaptionedFigure:
         how: caption, which says how to read the figure.
         alt: text alternative for readers who do not see the figure.
         svg: the drawing.
-        page: of the report that it stands on: ``attackers`` or ``utility``.
+        page: page of the report: ``attackers`` or ``utility``.
     """
 
     title: str
@@ -36,7 +36,7 @@ def attacked(evaluation: Evaluation) -> list[SystemResults]:
 
 
 def rates(systems: Sequence[SystemResults]) -> list[str]:
-    """The strongest attacker's rate on each system; a broken attacker has none."""
+    """EER of the strongest attacker on each system; a broken attacker has none."""
     return [
         f"{s.name} {s.strongest.eer.value:.1f} % by {s.strongest.attacker}, {s.strongest.verifier}"
         for s in systems

@@ -1,8 +1,8 @@
-"""Training HuBERT-soft: a transformer learns to predict discovered units, also at masked frames.
+"""Training of HuBERT-soft: a transformer learns to predict discovered units, also at masked frames.
 
 van Niekerk et al. (ICASSP 2022): HuBERT with a new projection, cross-entropy over units at the
-frames that are hidden from it (and, by a share, at the others), AdamW, crops. The same recipe
-trains a HuBERT from nothing on clusters of cepstra, as Hsu et al. (TASLP 2021) begin.
+masked frames (and, with a lower weight, at the others), AdamW, crops. The same recipe trains a
+HuBERT from scratch on clusters of cepstra, as in the first iteration of Hsu et al. (TASLP 2021).
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ class SoftConfig:
     """Configuration of the training.
 
     Args:
-        options: of a network from nothing, as of :class:`HubertSoft`; one that goes on from
-            published weights has theirs.
+        options: of a network from scratch, as of :class:`HubertSoft`; with published weights their
+            options hold.
         size: elements of a soft unit: 256, or 200 in Miao et al.
-        layers: of the transformer that are kept; 0 for all.
+        layers: number of the transformer's first layers to use; 0 for all.
         seconds: length of a crop.
         batch: crops in a step.
-        hidden: share of frames that begin a hidden span, times the span; 0 hides none, and then
+        hidden: share of masked frames if spans did not overlap; with 0 no frame is masked, and
             every frame counts.
-        span: frames of a hidden span.
-        weight: of hidden frames in the loss; others have the rest.
+        span: frames of a masked span.
+        weight: of masked frames in the loss; others have the rest.
         rate: peak of the learning rate.
         decay: of the weights (AdamW).
         schedule: of the learning rate.
@@ -76,14 +76,14 @@ class SoftConfig:
 def spans(
     counts: torch.Tensor, most: int, share: float, span: int, generator: torch.Generator
 ) -> torch.Tensor:
-    """Frames to hide, ``[batch, most]``: spans that may overlap, two at least.
+    """Mask of frames ``[batch, most]``: spans that may overlap, at least two.
 
-    Baevski et al. (NeurIPS 2020, section 3.1): ``share * frames / span`` beginnings, drawn of all
-    that leave the span room.
+    Baevski et al. (NeurIPS 2020, section 3.1): ``share * frames / span`` starts, drawn from all
+    positions with room for a span.
 
     Args:
         counts: frames of each row, ``[batch]``.
-        most: of them all.
+        most: largest number of frames of a row.
         share, span: as of :class:`SoftConfig`.
         generator: of the draws.
     """
@@ -154,7 +154,7 @@ class Prediction(pl.LightningModule):
         counts: torch.Tensor,
         hidden: torch.Tensor | None,
     ) -> torch.Tensor:
-        """Cross-entropy ``[batch, frame]`` in nats; 0 where there is no unit."""
+        """Cross-entropy ``[batch, frame]`` in nats; 0 for padding."""
         found = self.network.hidden(samples, counts * HOP, masked=hidden)
         logits = self.network.logits(self.network.proj(found)).float()
         return torch.nn.functional.cross_entropy(
@@ -195,14 +195,14 @@ def train(
         held_out: the same of held-out speakers, for validation and early stopping.
         config: of the training.
         folder: of checkpoints, logs and units of frames; an interrupted run there continues.
-        seconds: time limit, without the time to compute units of frames.
+        seconds: time limit, excluding the computation of units of frames.
         machine: what to train on.
         say: receives the figures of every validation.
 
     Raises:
         ValueError: a network of another number of units.
         CorpusError: no training utterances.
-        VoicenymError: as :func:`voicenym.training.run.fit.fit`, and where units cannot be kept.
+        VoicenymError: as :func:`voicenym.training.run.fit.fit`, and if units cannot be stored.
     """
     if network.units != len(units):
         raise ValueError(f"the network predicts {network.units} units, not {len(units)}")
@@ -238,7 +238,7 @@ def train(
 
 
 class _Kept:
-    """Units that are known already; goes to the processes that make crops."""
+    """Stored units, which are passed to the processes that make crops."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

@@ -13,9 +13,9 @@ from voicenym.training.speech.epoch_sampling import Epoch
 from voicenym.training.speech.speech_cache import Utterance
 
 NONE = -100
-"""In place of a unit where there is no frame."""
+"""Label of padding, in place of a unit."""
 LONGEST = 10.0
-"""Seconds of an utterance that are looked at in validation."""
+"""Longest part of an utterance in validation, in seconds."""
 Item = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
 """Samples ``[time]``, units ``[frame]`` and the number of frames, ``[]``; padded alike."""
 
@@ -24,9 +24,9 @@ class UnitCrops(Epoch[Item]):
     """An epoch of crops with their units.
 
     Args:
-        speech: to crop; a longer utterance is drawn as often as a shorter one.
+        speech: to crop; all utterances are drawn equally often.
         units: of their frames.
-        seconds: length of a crop; a shorter utterance has zeros behind it.
+        seconds: length of a crop; shorter utterances are padded with zeros.
         count: crops in an epoch.
         seed: of the draws.
 
@@ -62,7 +62,7 @@ class UnitCrops(Epoch[Item]):
 
 
 class WholeUtterances(torch.utils.data.Dataset[Item]):
-    """The beginnings of utterances, one by one."""
+    """Beginnings of utterances, one per item."""
 
     def __init__(
         self, speech: Sequence[Utterance], units: Callable[[Utterance], np.ndarray]

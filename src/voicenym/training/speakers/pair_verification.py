@@ -24,7 +24,7 @@ def verify(
 
     Args:
         vectors: ``[recording, size]``.
-        recordings: whose they are.
+        recordings: of the vectors.
         replicates: of the bootstrap over speakers; 0 for the value alone.
         sex: only pairs of ``f`` or ``m``; where no sex is known all pairs count.
 
@@ -38,7 +38,8 @@ def verify(
 def pairs(
     vectors: np.ndarray, recordings: Sequence[Recording], sex: str | None = None
 ) -> tuple[np.ndarray, np.ndarray, Speakers]:
-    """Cosines of all pairs of one speaker, those of two of one sex, and whose they are.
+    """Cosines of all pairs of one speaker, those of pairs of two speakers of one sex, and the
+    speakers.
 
     Args:
         vectors, recordings, sex: as for :func:`verify`.
@@ -73,7 +74,7 @@ def error_rates(
 
     Args:
         encoder: trained.
-        utterances: of speakers that nothing was trained or chosen by.
+        utterances: of speakers used neither for training nor for validation.
     """
     recordings = [utterance.recording for utterance in utterances]
     vectors = encoder.embed([torch.from_numpy(u.samples()) for u in utterances]).numpy()
@@ -87,11 +88,11 @@ def error_rates(
 
 
 def calibrated(encoder: Encoder, utterances: Sequence[Utterance]) -> Affine:
-    """What a cosine of two recordings says, as a log-likelihood ratio in nats.
+    """Map from the cosine of two recordings to a log-likelihood ratio in nats.
 
     Args:
         encoder: trained.
-        utterances: of speakers that it did not learn from.
+        utterances: of speakers outside its training.
     """
     recordings = [utterance.recording for utterance in utterances]
     vectors = encoder.embed([torch.from_numpy(u.samples()) for u in utterances]).numpy()

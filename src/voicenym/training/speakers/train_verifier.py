@@ -44,8 +44,8 @@ class VerifierConfig:
         rate: peak of the learning rate.
         decay: of the weights (AdamW).
         schedule: of the learning rate.
-        surroundings: what happens to crops.
-        blanks: what happens to their features.
+        surroundings: augmentation of crops.
+        blanks: SpecAugment of their features.
         steps: maximum number of optimizer steps.
         every: steps from one validation to the next.
         patience: validations without improvement, after which the training stops; 0: no limit.
@@ -102,7 +102,7 @@ class Verification(pl.LightningModule):
         crops, labels = batch
         generator = seeded(self.device, self.recipe.seed, self.global_rank, self.global_step)
         with torch.autocast(self.device.type, enabled=False):
-            # Spectra need single precision.
+            # Spectra are computed in single precision.
             crops = self.recipe.surroundings(crops, generator)
             features = self.encoder.features(crops)
             features = self.recipe.blanks(features, generator)
