@@ -93,7 +93,6 @@ def test_why_words_were_not_measured_is_said(speech):
     notes = utility.measure(speech, ORIGINAL, None, **REPLICATES).notes
     assert any("words were not measured: there is no recogniser" in n for n in notes)
     assert any("phones were not measured: there is no recogniser" in n for n in notes)
-    assert any("emotion and accent were not measured" in n for n in notes)
 
 
 def test_noise_time_and_melody_of_a_known_change(speech, monkeypatch):

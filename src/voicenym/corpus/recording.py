@@ -37,6 +37,7 @@ class Recording:
             file at ``path``.
         age: of the speaker in years, or the name of an age group; empty where unknown.
         corpus: of the recording, if a manifest names several; else empty.
+        emotion, accent: labels of a manifest; empty where unknown.
     """
 
     name: str
@@ -49,6 +50,8 @@ class Recording:
     command: str = ""
     age: str = ""
     corpus: str = ""
+    emotion: str = ""
+    accent: str = ""
 
     @property
     def age_group(self) -> str:

@@ -19,8 +19,8 @@ from voicenym.errors import CorpusError
 FILES = "files"
 """Name of files of another anonymizer."""
 COLUMNS = ("utterance", "path", "speaker")
-"""Required columns of a manifest; ``gender``, ``age``, ``text``, ``split``, ``corpus`` are
-optional."""
+"""Required columns of a manifest; ``gender``, ``age``, ``text``, ``split``, ``corpus``, ``emotion``
+and ``accent`` are optional."""
 
 
 _Row = dict[str, Any]  # of csv.DictReader: None where a row is too short
@@ -218,6 +218,8 @@ def _manifest(
             row.get("text") or "",
             age=row.get("age") or "",
             corpus=row.get("corpus") or "",
+            emotion=(row.get("emotion") or "").strip().lower(),
+            accent=(row.get("accent") or "").strip().lower(),
         )
         for row in _readable_rows(path, rows, left_out)
     ]

@@ -22,6 +22,7 @@ from voicenym.evaluation import (
     attacker_sanity,
     condition_weights,
     distinctiveness,
+    kept_labels,
     protection,
     speech_amount,
     utility,
@@ -116,13 +117,18 @@ def evaluate(
             replicates=plan.replicates, say=say,
         ))  # fmt: skip
         weighed, lacking = condition_weights.utility(useful.tallies, plan.trials, **options)
+        labels = kept_labels.Classifiers(
+            plan.trials, plan.pool if plan.pool_is_original else (), original.original,
+            (voices[0], statistics), embedder, plan.replicates, say,
+        )  # fmt: skip
+        weighed.update(labels.measure(original.original))
         weighed.update(
             distinctiveness.of_originals(evidence.vectors["original"], plan.trials, plan.replicates)
         )
         systems = [
             _system(
                 plan, target, voices, statistics, embedder, sample,
-                thresholds, evidence, usable, parts, say,
+                thresholds, evidence, usable, parts, labels, say,
             )
             for target in targets if target.name not in usable.dropped
         ]  # fmt: skip
@@ -137,7 +143,7 @@ def evaluate(
         tuple(a.figures for a in bare),
         tuple(systems),
         {**useful.figures, **weighed},
-        (*usable.warnings, *plan.trials.warnings, *useful.notes, *lacking),
+        (*usable.warnings, *plan.trials.warnings, *useful.notes, *labels.notes, *lacking),
         plan.settings,
         tuple(Missed(o.name, o.reason, o.step) for o in left_out),
         tuple(condition.size for condition in conditions(plan.trials)),
@@ -157,6 +163,7 @@ def _system(
     evidence: Evidence,
     usable: Sound,
     parts: FinishedParts,
+    labels: kept_labels.Classifiers,
     say: Callable[[str], None],
 ) -> SystemResults:
     name, protected = target.name, target.protection
@@ -217,6 +224,7 @@ def _system(
         evidence.vectors["original"], evidence.vectors[name], plan.trials, **options
     )
     figures: dict[str, Measured] = {**useful.figures, **distinct, **weighed, **weighed_voices}
+    figures.update(labels.measure(protected.transform))
     attacks = tuple(attacked.figures for attacked in found)
     evident = [a for a in found if not (a.figures.holds_key or a.figures.broken)]
     strongest = min(evident, key=lambda a: a.figures.eer.value, default=None)

@@ -13,6 +13,7 @@ from voicenym.evaluation.results import AttackFigures, Evaluation, Measured
 TABLES = {
     "errors": "Errors of the recogniser, in %",
     "sound": "Sound",
+    "labels": "Emotion and accent, in %",
     "diversity": "Diversity of voices",
     "similarity": "Voice similarity, 0 to 1",
 }

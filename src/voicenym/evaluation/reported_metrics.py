@@ -51,6 +51,8 @@ PLACES = {
     "DNSMOS": "voicenym.metrics.opinion:PREDICTED_OPINION",
     "rho_F0": "voicenym.metrics.intonation:INTONATION",
     "rho_F0 by chance": "voicenym.metrics.intonation:INTONATION_BY_CHANCE",
+    "emotion UAR": "voicenym.metrics.unweighted_recall:EMOTION",
+    "accent UAR": "voicenym.metrics.unweighted_recall:ACCENT",
     "G_VD": "voicenym.metrics.voice_distinctiveness:GAIN",
     "DeID": "voicenym.metrics.voice_distinctiveness:DEIDENTIFICATION",
     "M_oo own": "voicenym.metrics.voice_distinctiveness:OO_OWN",

@@ -24,10 +24,6 @@ NO_PHONES = (
     "phones were not measured: there is no recogniser of phones (--phones FOLDER of voicenym train "
     "hybrid)"
 )
-NO_LABELS = (
-    "emotion and accent were not measured: a corpus's labels of them are not read, and there is no "
-    "classifier of them"
-)
 
 
 @dataclass(frozen=True)
@@ -133,8 +129,6 @@ def measure(
             notes.extend(getattr(retrained, "notes", ()))
         except VoicenymError as error:
             notes.append(f"words were not measured by a retrained recogniser: {error}")
-    if originals:
-        notes.append(NO_LABELS)
     return Utility(figures, tuple(notes), tallies)
 
 

@@ -16,7 +16,7 @@ from voicenym.metrics.bootstrap_draws import Drawn
 from voicenym.metrics.interval import Interval
 
 Data = TypeVar("Data")
-Table = Literal["attackers", "errors", "sound", "diversity", "similarity"]
+Table = Literal["attackers", "errors", "sound", "labels", "diversity", "similarity"]
 """Tables of the report that have a column for each metric."""
 BOOTSTRAP = "percentiles of a bootstrap over speakers"
 """How most intervals are drawn."""

@@ -185,6 +185,28 @@ class RecognisedPhones(_Input):
 
 
 @dataclass(frozen=True)
+class GuessedLabels(_Input):
+    """Labels of recordings and a classifier's guesses of them.
+
+    Args:
+        labels, guesses: of each recording.
+        speakers: of the recordings.
+    """
+
+    labels: Sequence[str]
+    guesses: Sequence[str]
+    speakers: Sequence[str]
+
+
+class GuessedEmotions(GuessedLabels):
+    """Guesses of emotions."""
+
+
+class GuessedAccents(GuessedLabels):
+    """Guesses of accents."""
+
+
+@dataclass(frozen=True)
 class VoiceVectors(_Input):
     """Speaker vectors of recordings before and after anonymization.
 
