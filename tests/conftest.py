@@ -1,4 +1,4 @@
-"""What tests share: speech from a synthesiser, voices for attacks, and the repository's folder."""
+"""Shared fixtures: synthetic speech, voices for attacks, and the repository's folder."""
 
 from __future__ import annotations
 

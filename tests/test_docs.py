@@ -1,4 +1,4 @@
-"""The documentation builds without a warning, and its pages are where readers look for them."""
+"""Documentation: builds without a warning, structure of pages, and commands in them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Processes start whole, or not at all."""
+"""Start of processes: complete, or an error."""
 
 from __future__ import annotations
 

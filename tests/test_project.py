@@ -1,4 +1,4 @@
-"""What the repository says of itself holds."""
+"""Consistency of the repository: layout, files and texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The derivation is pinned: a change of any value here would change every user's voices."""
+"""Derivation of pseudonyms, pinned by known answers: a change would change every user's voices."""
 
 from __future__ import annotations
 

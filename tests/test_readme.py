@@ -1,4 +1,4 @@
-"""Snippets of the README and of tutorials run as they stand; the README names every system."""
+"""Snippets of the README and of tutorials run unchanged; the README names every system."""
 
 from __future__ import annotations
 

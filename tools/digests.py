@@ -1,4 +1,4 @@
-"""Pin the weights that come along: SHA-256 of each file that is loaded, in nets/digests.json.
+"""Pins the bundled weights: SHA-256 of each loaded file, in nets/digests.json.
 
 python tools/digests.py
 """

@@ -1,4 +1,4 @@
-"""Make the locks: every package that an installation needs, pinned, with the hashes of its files.
+"""Writes the locks: all packages of an installation, pinned, with the hashes of their files.
 
 ``constraints.txt`` and ``pyproject.toml`` say what is wanted; uv resolves it for all platforms and
 Python 3.11 and later. The libraries that only torch's GPU build needs go to a lock of their own.

@@ -1,4 +1,4 @@
-"""Make the pictures of the documentation: spectrograms of each system, and the trade-off plot.
+"""Draws the pictures of the documentation: spectrograms of each system, and the trade-off plot.
 
     pip install .[evaluate]
     python tools/pictures.py [spectrograms] [trade-off]

@@ -1,4 +1,4 @@
-"""Write the software bill of materials of a plain installation, as CycloneDX JSON.
+"""Writes the software bill of materials of a plain installation, as CycloneDX JSON.
 
 cyclonedx-py reads the lock of a plain installation (and that of torch's GPU libraries, which it
 brings where pip takes PyPI's build); the version and the bundled weights are added. The file,

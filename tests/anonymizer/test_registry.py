@@ -1,4 +1,4 @@
-"""Systems by name, ours and those of another package, which adds one exactly as we do."""
+"""Registry of systems: this package's and another package's, which declares one in the same way."""
 
 from __future__ import annotations
 

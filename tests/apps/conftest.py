@@ -1,4 +1,4 @@
-"""Recordings to run commands on."""
+"""Fixtures with recordings for tests of the command."""
 
 from __future__ import annotations
 

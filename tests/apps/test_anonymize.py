@@ -1,4 +1,4 @@
-"""The command on real files: what users get, and what bad input gets."""
+"""``voicenym anonymize`` on real files: outputs, and messages on bad input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``voicenym audit``: what its page says, and that it fits the terminal."""
+"""``voicenym audit``: content of its page, and lines that fit the terminal."""
 
 from __future__ import annotations
 

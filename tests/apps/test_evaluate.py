@@ -1,4 +1,4 @@
-"""``voicenym evaluate`` on input that cannot be evaluated: what is wrong is named, and the cure."""
+"""``voicenym evaluate`` on unusable input: messages name the fault and the cure."""
 
 import importlib.util
 import shutil

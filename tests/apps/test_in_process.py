@@ -1,4 +1,4 @@
-"""The command that tests run in their own process does what a process of its own does."""
+"""The in-process command runner gives the same results as a separate process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``voicenym models``: what is listed, pulled and converted, without a network."""
+"""``voicenym models``: lists, pulls and converts weights, without a network."""
 
 from __future__ import annotations
 

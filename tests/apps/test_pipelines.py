@@ -1,4 +1,4 @@
-"""Systems that need weights, from the command line: with them, without them, with bad ones."""
+"""Systems that need weights, from the command line: with, without, and with invalid weights."""
 
 import json
 

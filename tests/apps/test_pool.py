@@ -1,4 +1,4 @@
-"""``voicenym pool build`` on invented recordings."""
+"""``voicenym pool build`` on synthetic recordings."""
 
 import numpy as np
 import soundfile

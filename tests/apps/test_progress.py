@@ -1,4 +1,4 @@
-"""Progress is said line by line where there is no terminal, and not at all where it is unwished."""
+"""Progress output: line by line without a terminal, and none with ``--quiet``."""
 
 from __future__ import annotations
 

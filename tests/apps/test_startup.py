@@ -1,4 +1,4 @@
-"""What starting the command imports, and the help of every command."""
+"""Imports at the start of the command, and the help of every command."""
 
 from __future__ import annotations
 

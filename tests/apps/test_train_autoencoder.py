@@ -1,4 +1,4 @@
-"""``voicenym train autoencoder`` on vectors of invented speakers."""
+"""``voicenym train autoencoder`` on vectors of synthetic speakers."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""``voicenym train householder``: from vectors, or speech, to an identity of evaluate."""
+"""``voicenym train householder``: from vectors, or speech, to an identity method."""
 
 import json
 

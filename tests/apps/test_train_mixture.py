@@ -1,4 +1,4 @@
-"""``voicenym train mixture`` on a pool of invented speakers."""
+"""``voicenym train mixture`` on a pool of synthetic speakers."""
 
 import json
 

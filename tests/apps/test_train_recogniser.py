@@ -1,4 +1,4 @@
-"""``voicenym train recogniser``: from a folder of speakers to a recogniser that evaluate takes."""
+"""``voicenym train recogniser``: from a folder of speakers to a recogniser of an evaluation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``voicenym train resynthesis``: from a folder of speakers to parts that speak."""
+"""``voicenym train resynthesis``: from a folder of speakers to weights of ``base``."""
 
 from __future__ import annotations
 

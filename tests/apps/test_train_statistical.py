@@ -1,4 +1,4 @@
-"""``voicenym train ubm`` and ``ivector``: from a folder of speakers to a verifier of evaluate."""
+"""``voicenym train ubm`` and ``ivector``: from a folder of speakers to a verifier."""
 
 from __future__ import annotations
 

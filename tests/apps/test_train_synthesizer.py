@@ -1,4 +1,4 @@
-"""``voicenym train synthesizer``: from a folder of speakers to a pipeline that speaks."""
+"""``voicenym train synthesizer``: from a folder of speakers to a pipeline."""
 
 from __future__ import annotations
 

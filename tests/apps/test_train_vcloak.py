@@ -1,4 +1,4 @@
-"""``voicenym train vcloak``: from a folder of speakers to weights that the system takes."""
+"""``voicenym train vcloak``: from a folder of speakers to weights of ``vcloak``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``voicenym train verifier``: from a folder of speakers to a verifier that evaluate takes."""
+"""``voicenym train verifier``: from a folder of speakers to a verifier of an evaluation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the package warns of is told in a line, without the line of code."""
+"""Warnings of the package are printed in one line, without the line of code."""
 
 import warnings
 

@@ -1,4 +1,4 @@
-"""Attackers on vectors whose truth is known, and on sound."""
+"""Attackers on synthetic vectors with known results, and on sound."""
 
 import dataclasses
 from pathlib import Path

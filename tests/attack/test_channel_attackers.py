@@ -1,4 +1,4 @@
-"""Attackers of single channels find people who differ in that channel alone, and nobody else."""
+"""Channel attackers find speakers who differ in that channel, and only those."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each de-noiser by what it does to signals of known answer."""
+"""De-noisers on signals with known results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Systems run backwards bring back what they took, and nothing else does."""
+"""Inversion of systems restores the original formants or pitch."""
 
 import numpy as np
 import pytest

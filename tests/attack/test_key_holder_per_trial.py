@@ -1,4 +1,4 @@
-"""V-Cloak's A3 with the key, on vectors whose truth is known, and on sound."""
+"""V-Cloak's A3 with the key, on vectors with known results, and on sound."""
 
 from dataclasses import replace
 from pathlib import Path

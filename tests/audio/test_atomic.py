@@ -1,5 +1,5 @@
 # ruff: noqa: PT012 - the body of the context is what is tested
-"""Nothing bears the name until it is whole; what fails leaves nothing behind."""
+"""Atomic writing: files get their name when complete; failures leave no file."""
 
 import errno
 import io

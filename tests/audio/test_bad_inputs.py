@@ -1,4 +1,4 @@
-"""Every recording that cannot be read is refused in words that name it and the cure."""
+"""Unreadable recordings are refused with messages that name the file and the cure."""
 
 import os
 import struct

@@ -1,4 +1,4 @@
-"""The kind of a recording is told by its content, and only kinds of the list are told."""
+"""Container detection by content, for the permitted kinds only."""
 
 import io
 

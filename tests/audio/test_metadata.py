@@ -1,4 +1,4 @@
-"""A name planted in every place for metadata is nowhere in the output; nor is a date."""
+"""Metadata removal: names and dates in every metadata field are absent from the output."""
 
 import struct
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""Serial numbers of Ogg pages, against the plain sum of RFC 3533."""
+"""Serial numbers of Ogg pages, and their checksums against a direct computation (RFC 3533)."""
 
 import struct
 

@@ -1,4 +1,4 @@
-"""Telephone codecs against what ITU-T and ETSI say of them."""
+"""Telephone codecs against the specifications of ITU-T and ETSI."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One recording from file to file: films, and forms that cannot be kept."""
+"""Anonymization of a single file: films, and formats that cannot be kept."""
 
 from __future__ import annotations
 

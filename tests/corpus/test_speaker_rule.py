@@ -1,4 +1,4 @@
-"""The rule of who speaks: what folders say, and where they are asked about."""
+"""Speaker rule: speakers named by folders, and ambiguous folders."""
 
 from pathlib import Path, PurePath
 

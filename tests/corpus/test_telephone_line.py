@@ -1,4 +1,4 @@
-"""Everything that an evaluation compares has passed the line."""
+"""All recordings of an evaluation with a telephone line pass the line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A pool of worker processes: its answers, its processes, and what becomes of those that die.
+"""Worker pool: answers, processes, and tasks of processes that die.
 
 Most tasks are expressions, which the workers evaluate.
 """

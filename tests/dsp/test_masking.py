@@ -1,4 +1,4 @@
-"""The masking threshold: of known maskers, against the published formulas in closed form."""
+"""Masking threshold of known maskers, against the published formulas in closed form."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A small evaluation with scores that were drawn, for everything that reads one."""
+"""A small evaluation with drawn scores, shared by tests of reports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sanity of attackers: a broken one is found out, and its figure is no evidence."""
+"""Sanity check of attackers: a broken attacker is detected, and its figure is no evidence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A reader is told what figures do not say."""
+"""Caveats of a report on the limits of its figures."""
 
 from __future__ import annotations
 

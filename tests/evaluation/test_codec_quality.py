@@ -1,4 +1,4 @@
-"""The script that measures a codec, from speech to tables and drawings."""
+"""Study script of codec quality, from speech to tables and plots."""
 
 import importlib.util
 import json

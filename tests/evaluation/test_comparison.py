@@ -1,4 +1,4 @@
-"""Systems side by side, in a terminal: who differs from whom, and by how much."""
+"""Comparison of systems in a terminal: differences and their tests."""
 
 import dataclasses
 

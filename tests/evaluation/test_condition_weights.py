@@ -1,4 +1,4 @@
-"""Means over data sets with a challenge's weights, of what is not scored trial by trial."""
+"""Weighted means over data sets, of figures other than trial scores."""
 
 from pathlib import Path
 

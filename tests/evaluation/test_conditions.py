@@ -1,4 +1,4 @@
-"""Figures by sex, age group, corpus and list: what is in them, and what is too small for them."""
+"""Figures by sex, age group, corpus and list: their trials, and groups that are too small."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Voices before and after, from vectors whose truth is known."""
+"""Voice distinctiveness before and after, from vectors with known results."""
 
 from pathlib import Path
 

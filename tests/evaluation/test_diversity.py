@@ -1,4 +1,4 @@
-"""How many voices there are, where it is known."""
+"""Effective number of voices, for mixtures with known numbers."""
 
 from pathlib import Path
 

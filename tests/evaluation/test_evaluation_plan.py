@@ -1,4 +1,4 @@
-"""What utility is measured on, and keys that an evaluation can have again."""
+"""Evaluation plan: sample for utility, and reproducible keys."""
 
 from __future__ import annotations
 

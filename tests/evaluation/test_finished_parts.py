@@ -1,4 +1,4 @@
-"""A run that was killed goes on where it was, with the figures of one that was not."""
+"""A killed run resumes with the same figures as an uninterrupted one."""
 
 import dataclasses
 

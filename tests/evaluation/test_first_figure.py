@@ -1,4 +1,4 @@
-"""The first page's figure: whose points it has, and that names are legible."""
+"""First figure of the report: its points, and legible names."""
 
 import dataclasses
 import itertools

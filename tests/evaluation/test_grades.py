@@ -1,4 +1,4 @@
-"""The rule on systems whose attackers show nothing, and the pages that follow it."""
+"""Rule on ungraded systems, and the pages that follow it."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The sentence that says which channel leaks."""
+"""Sentence on the channels that identify speakers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures of scores that were drawn: what is in them, and at whose threshold."""
+"""Figures of drawn scores: metrics and thresholds."""
 
 import numpy as np
 import pytest

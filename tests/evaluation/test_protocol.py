@@ -1,4 +1,4 @@
-"""An evaluation from recordings to a report, by the command, with a verifier without weights."""
+"""Evaluation by the command, from recordings to a report, with a verifier without weights."""
 
 import csv
 import dataclasses

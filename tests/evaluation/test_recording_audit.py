@@ -1,4 +1,4 @@
-"""The audit finds what went wrong with one recording, and never calls a voice anonymous."""
+"""Audit of a recording: detects failures, and never calls a voice anonymous."""
 
 import numpy as np
 import pytest

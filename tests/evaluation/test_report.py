@@ -1,4 +1,4 @@
-"""The report says what was found, stands alone, and opens in a browser."""
+"""Report: its content, in one file without a network, and shown by a browser."""
 
 import csv
 import dataclasses

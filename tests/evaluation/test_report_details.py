@@ -1,4 +1,4 @@
-"""What stands below the first table, and the mean that the VoicePrivacy Challenges would print."""
+"""Detail tables of the report, and the weighted mean of the VoicePrivacy Challenges."""
 
 import dataclasses
 import re

@@ -1,4 +1,4 @@
-"""The list of metrics: what they state, and that reports of earlier releases stay readable."""
+"""List of metrics: their properties; reports of earlier releases stay readable."""
 
 import dataclasses
 import json

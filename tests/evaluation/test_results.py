@@ -1,4 +1,4 @@
-"""Results on disk: those of earlier releases are read, with today's names of attackers."""
+"""Result files: those of earlier releases are read, with present names of attackers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What listening by figure says, with a recogniser that hears what it is told."""
+"""Utility figures, with a recogniser of known answers."""
 
 import dataclasses
 

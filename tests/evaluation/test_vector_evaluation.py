@@ -1,4 +1,4 @@
-"""Methods whose protection is known, judged on invented vectors."""
+"""Evaluation of identity methods with known protection, on synthetic vectors."""
 
 import json
 from dataclasses import dataclass, replace

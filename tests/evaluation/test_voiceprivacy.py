@@ -1,4 +1,4 @@
-"""The challenges' lists are followed to the letter, and their parts weighed as published."""
+"""Trial lists of the VoicePrivacy Challenges: exact trials, and published weights of parts."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Commands under guard: in a folder of planted modules, without a network, every attempt recorded.
+"""Runs commands in a folder of planted modules, without a network, and records all attempts.
 
 The folder holds a module for every library that the package imports and for the whole standard
 library. Each leaves a mark when a process imports it, and then steps aside. Processes run in a

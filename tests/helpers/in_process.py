@@ -1,4 +1,4 @@
-"""The command line in the process of the tests: what a process of its own does, without its start.
+"""Runs the command line within the test process, with the results of a separate process.
 
 Starting Python and importing torch costs seconds. What a command changes for its whole process is
 put back afterwards: arguments, standard streams, folder, environment, search path, handlers of

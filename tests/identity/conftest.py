@@ -1,4 +1,4 @@
-"""Pools of invented speakers."""
+"""Pools of synthetic speakers."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""An autoencoder as an identity, alone and after another method."""
+"""Autoencoder as an identity method, alone and after another method."""
 
 import pytest
 import torch

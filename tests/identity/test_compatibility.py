@@ -1,4 +1,4 @@
-"""Which methods a system can use."""
+"""Compatibility of identity methods with systems."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Ten thousand speakers, and no two of them near each other, nor near anybody real."""
+"""Distinct pseudo-speakers: least angle between 10,000 of them, and to real speakers."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Scaled frequencies."""
+"""Formant and F0 scaling."""
 
 import pytest
 import torch

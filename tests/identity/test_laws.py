@@ -1,4 +1,4 @@
-"""What every method obeys: rows, orders and keys; vectors that mean nothing."""
+"""Laws of all identity methods: rows, orders and keys; invalid vectors."""
 
 from dataclasses import fields
 

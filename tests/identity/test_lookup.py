@@ -1,4 +1,4 @@
-"""Averages of a table, blended with nobody."""
+"""Averaged look-up table, blended with the reserved vector."""
 
 import pytest
 import torch

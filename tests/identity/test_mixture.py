@@ -1,4 +1,4 @@
-"""Draws from a mixture: what is drawn, how far away, and what cannot be."""
+"""Mixture draws: distribution, forced dissimilarity, and impossible draws."""
 
 import math
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Ensembles of regressions to unlike centroids."""
+"""Ensembles of regressions to dissimilar centroids."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""Selection against its definition, done slowly."""
+"""Pseudo-speaker selection against a direct implementation of its definition."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""What every system must obey (docs/architecture.md, the laws), over the whole registry."""
+"""Laws of all systems (docs/architecture.md), over the whole registry."""
 
 from __future__ import annotations
 

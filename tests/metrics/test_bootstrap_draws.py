@@ -1,4 +1,4 @@
-"""Draws that figures share: the same figure of everybody, and of those who were drawn."""
+"""Joint bootstrap: figures of drawn speakers against those of the same trials."""
 
 import math
 

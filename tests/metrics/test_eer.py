@@ -1,4 +1,4 @@
-"""EER by closed forms, by ties, and by scores that are known to mislead."""
+"""EER against closed forms, with ties, and on misleading scores."""
 
 import sys
 

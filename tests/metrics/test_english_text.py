@@ -1,4 +1,4 @@
-"""Normalised English: what is spelled in two ways counts as one, and words stay apart."""
+"""Normalised English: equal spellings become one, different words stay different."""
 
 from __future__ import annotations
 

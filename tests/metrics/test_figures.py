@@ -1,4 +1,4 @@
-"""Whatever is measured comes as a frozen dataclass with a value, an interval and a unit."""
+"""All metrics return a frozen dataclass with a value, an interval and a unit."""
 
 import dataclasses
 import sys

@@ -1,4 +1,4 @@
-"""Who comes first among candidates, the worst speaker, and exact intervals of few trials."""
+"""Rank-1 among candidates, the worst speaker, and exact intervals of few trials."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The bootstrap draws speakers: it must cover, and it must be wider than one that draws trials."""
+"""Bootstrap over speakers: coverage, and larger width than a bootstrap over trials."""
 
 import tracemalloc
 

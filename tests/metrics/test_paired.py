@@ -1,4 +1,4 @@
-"""Two systems on the same people: what both share does not count against their difference."""
+"""Paired bootstrap: shared effects of speakers cancel in the difference of two systems."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""A mean of rates over parts: the published tables, and intervals that know shared speakers."""
+"""Weighted means over parts: the published tables, and intervals with shared speakers."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Transcripts along speech: where phones are, what does not fit, and what is kept."""
+"""Forced alignment: positions of phones, texts that do not fit, and the cache."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ARPA files: what was written is read again, and other programs' files are too."""
+"""ARPA files: round trip, and files of other programs."""
 
 from __future__ import annotations
 

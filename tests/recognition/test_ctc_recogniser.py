@@ -1,4 +1,4 @@
-"""Trained recognisers: from a folder, with and without an n-gram that is weighed."""
+"""CTC recognisers from a folder, with and without a tuned n-gram."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recognisers of phones: from a folder, with the n-gram, with less of it, and weighed."""
+"""Hybrid recognisers from a folder: full and reduced n-gram, and tuned weight."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The interface, and its boundary."""
+"""Recogniser interface, and its checks of input."""
 
 from __future__ import annotations
 

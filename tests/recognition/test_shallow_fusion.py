@@ -1,4 +1,4 @@
-"""Fusion: what a search adds is what the language model says of the whole text."""
+"""Shallow fusion: increments of the search add up to the language model's score of the text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pocketsphinx hears, leaves out openly, and survives its own death."""
+"""Pocketsphinx: recognition, reported omissions, and restarts after crashes."""
 
 from __future__ import annotations
 

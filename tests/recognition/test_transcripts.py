@@ -1,4 +1,4 @@
-"""Somebody else's transcripts, and what they lack."""
+"""Transcripts of other recognisers, and missing ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The best path against all paths, and texts that are heard as they were made."""
+"""Viterbi search against all paths, and known texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Things by name: registered, listed, made from text, described; and mistakes named."""
+"""Registry: registration, lists, objects from text, descriptions, and errors."""
 
 from __future__ import annotations
 

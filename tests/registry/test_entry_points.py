@@ -1,4 +1,4 @@
-"""Entry points: what installed packages declare, and nothing that lies in the current folder."""
+"""Entry points of installed packages, and none of the current folder."""
 
 from __future__ import annotations
 

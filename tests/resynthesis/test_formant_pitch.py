@@ -1,4 +1,4 @@
-"""Voices of frequencies: measured, scaled, spoken by one who obeys, and measured again."""
+"""Formant scaling through synthesis: measured, scaled, synthesized, and measured again."""
 
 import math
 

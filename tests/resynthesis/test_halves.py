@@ -1,4 +1,4 @@
-"""``half``: acoustic model and vocoder hear different speakers (the challenge's M1c3 and M1c4)."""
+"""``half``: different speaker vectors in acoustic model and vocoder (M1c3 and M1c4)."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""Commands under guard, among recordings, and the package's modules."""
+"""Guarded commands among recordings, and the package's modules."""
 
 from __future__ import annotations
 

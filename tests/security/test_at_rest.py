@@ -1,4 +1,4 @@
-"""What holds something of speech or a secret lies at rest for its owner alone (docs/at-rest.md)."""
+"""Files with speech or secrets are readable by their owner alone (docs/at-rest.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One recording that fails, whatever way, is named; the others go on."""
+"""A recording that fails in any way is named, and the others continue."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What lies at an output's name and is not what the run writes is kept, and named."""
+"""Changed or foreign files at an output's name are kept, and named."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every command among hostile files: it imports nothing from their folder and reaches for no host.
+"""Commands among hostile files import nothing from their folder and open no connection.
 
 ``voicenym models pull`` is the exception, and not run here.
 """

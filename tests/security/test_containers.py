@@ -1,4 +1,4 @@
-"""Nothing that a recording, or its name, names is opened: no file, no host, no port.
+"""Nothing that a recording, or its name, refers to is opened: no file, host or port.
 
 Each kind of description that libav would follow lies beside a decoy, whose opening the kernel
 reports (inotify), and names a socket that listens.

@@ -1,4 +1,4 @@
-"""Data sets: drawn names in every table, no free text unsaid, hostile tables held to a folder."""
+"""Data sets: drawn names in every table, no free text by default, no paths outside the folder."""
 
 from __future__ import annotations
 

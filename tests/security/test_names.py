@@ -1,4 +1,4 @@
-"""A bare name never means something in the current folder; a path has a separator."""
+"""A bare name never refers to the current folder; a path has a separator."""
 
 from __future__ import annotations
 

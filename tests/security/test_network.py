@@ -1,4 +1,4 @@
-"""The guard sees what reaches for a host, and a model in a folder does not.
+"""The guard detects connections; loading a model from a folder makes none.
 
 Every command runs under that guard in ``test_commands.py``.
 """

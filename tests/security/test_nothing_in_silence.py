@@ -1,4 +1,4 @@
-"""Nothing of a folder is passed over in silence: further kinds are read, the rest is named."""
+"""Every file of a folder is read, or named with a reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A command in a Kaldi ``wav.scp`` runs in no command of voicenym unless the user allows it."""
+"""Commands in a Kaldi ``wav.scp`` run only with the user's permission."""
 
 from __future__ import annotations
 

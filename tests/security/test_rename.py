@@ -1,4 +1,4 @@
-"""``--rename`` cannot be undone by order, time, log, messages, or what containers hold."""
+"""Names drawn by ``--rename`` cannot be inverted by order, time, log, messages or containers."""
 
 from __future__ import annotations
 

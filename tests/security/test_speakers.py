@@ -1,4 +1,4 @@
-"""Speakers are not merged by accident, and no upgrade gives anybody another voice unsaid."""
+"""Speakers are not merged by accident, and an upgrade changes no voice without a message."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is installed and loaded is what the source tree names by its digest (docs/release.md)."""
+"""Installed packages and loaded weights match the digests in the source tree (docs/release.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An upgrade never changes a voice unsaid: known answers of every system and of every revision.
+"""Upgrades change no voice: known answers of every system and revision.
 
 ``answers.json`` holds, for each revision of each system that speaks without weights from elsewhere,
 what it makes of one made-up recording under one key: the drawn parameters, the levels of bands, and

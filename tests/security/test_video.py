@@ -1,4 +1,4 @@
-"""A copied picture carries nothing but picture: text planted in every place is not in the output.
+"""Copied pictures contain no metadata: text planted in every place is absent from the output.
 
 Films are made with the encoders that PyAV brings; the program ffmpeg adds tracks of captions and
 attachments.

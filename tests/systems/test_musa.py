@@ -1,4 +1,4 @@
-"""MUSA: the speaker taken away, and another voice, or none, put in."""
+"""MUSA: removal of the speaker vector, and synthesis in another or an empty voice."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""The system: its ball at every rate, its targets, and what it refuses."""
+"""``vcloak``: its bound at every rate, its targets, and refused settings."""
 
 from __future__ import annotations
 

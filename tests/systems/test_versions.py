@@ -1,4 +1,4 @@
-"""Weights are told from others: in logs, in caches, and when work is gone on with."""
+"""Versions of weights in logs, caches and resumed runs."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""Voices that a small network can learn: each speaker has a pitch and formants of its own."""
+"""Synthetic voices that a small network can learn: each speaker has its own pitch and formants."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""GMM-UBM: the fast score against the likelihood ratio that it stands for; speakers found."""
+"""GMM-UBM: the fast score against the exact likelihood ratio; speakers are found."""
 
 from __future__ import annotations
 

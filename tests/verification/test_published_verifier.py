@@ -1,4 +1,4 @@
-"""Published weights as verifiers: found by name, alike in a worker, told apart by their bytes."""
+"""Published weights as verifiers: found by name, equal in a worker, distinguished by digest."""
 
 from __future__ import annotations
 

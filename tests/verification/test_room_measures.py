@@ -1,4 +1,4 @@
-"""Room and channel: measures of known truth."""
+"""Room and channel measures with known values."""
 
 from __future__ import annotations
 

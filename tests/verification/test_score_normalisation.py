@@ -1,4 +1,4 @@
-"""Score normalisation against a plain loop, and what it must not notice."""
+"""Score normalisation against a plain loop, and its invariances."""
 
 from __future__ import annotations
 

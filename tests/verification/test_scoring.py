@@ -1,4 +1,4 @@
-"""Back ends against plain densities, and what they refuse."""
+"""Back ends against plain densities, and refused input."""
 
 from __future__ import annotations
 

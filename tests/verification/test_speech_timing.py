@@ -1,4 +1,4 @@
-"""Timing of speech: measures of known truth, and people who differ in timing alone."""
+"""Timing of speech: measures with known values, and speakers who differ only in timing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Verifiers by name, and the one that comes with the package."""
+"""Verifiers by name, and the bundled one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How often an attacker finds a speaker first among N people, from the scores of few.
+"""Rank-1 rate of a search among N people, extrapolated from the scores of a test.
 
 A verification test compares a recording with few candidates; a real search has thousands. If the
 N - 1 other people score as the test's non-target trials do, independently of each other, the

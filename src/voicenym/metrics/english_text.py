@@ -1,4 +1,4 @@
-"""Normalised English text, by which a recogniser's spelling is no error.
+"""Normalisation of English text, so that spelling variants are no recognition errors.
 
 Radford et al., "Robust speech recognition via large-scale weak supervision", ICML 2023, appendix C:
 remarks in brackets and fillers go, contractions are written out, numbers are written in digits,

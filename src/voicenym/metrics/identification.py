@@ -1,4 +1,4 @@
-"""Identification among the enrolled candidates: who comes first, and which speakers always do."""
+"""Identification among the enrolled candidates: rank-1 rates, also by speaker."""
 
 from __future__ import annotations
 

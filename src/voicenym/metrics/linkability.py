@@ -1,4 +1,4 @@
-"""Linkability: how surely scores show that two recordings are of one speaker.
+"""Linkability D_sys of scores: how well they show that two recordings are of one speaker.
 
 Gomez-Barrero et al., "General framework to evaluate unlinkability in biometric template
 protection systems", IEEE TIFS 13 (2018); for speech Maouche et al., Interspeech 2020.

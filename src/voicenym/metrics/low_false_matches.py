@@ -1,4 +1,4 @@
-"""True-match rates at low false-match rates: what an attacker finds who must not be wrong often.
+"""True-match rates at low false-match rates, for attackers who must avoid false matches.
 
 An equal error rate near 50 % and a true-match rate of 10 % at one false match in a thousand are
 compatible: few speakers are found, but these for sure.

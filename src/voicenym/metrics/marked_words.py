@@ -1,4 +1,4 @@
-"""Word accuracy on proper nouns and on numbers: the words whose loss changes what was meant.
+"""Word accuracy on proper nouns and on numbers, whose loss changes the meaning most.
 
 A number is a word of the normalised reference with a digit in it. A proper noun is a word that is
 capitalised within a sentence of the reference; where the references have capitals alone, or none,

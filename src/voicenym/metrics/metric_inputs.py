@@ -1,4 +1,4 @@
-"""What metrics are computed from: scores of trials, pairs of recordings, words, speaker vectors.
+"""Inputs of metrics: scores of trials, pairs of recordings, words, speaker vectors.
 
 Each input remembers intermediate results, so that metrics that share a computation (such as the two
 figures of ZEBRA) run it once.

@@ -1,4 +1,4 @@
-"""DNSMOS: naturalness of speech as a neural network predicts listeners' opinion.
+"""DNSMOS: mean opinion score of speech, predicted by a neural network.
 
 Reddy, Gopal, Cutler, "DNSMOS P.835", ICASSP 2022, through the package speechmos, which carries its
 models.

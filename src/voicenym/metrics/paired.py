@@ -1,4 +1,4 @@
-"""Whether two systems differ that were tried on the same people: a paired bootstrap.
+"""Paired bootstrap test of the difference between two systems on the same speakers.
 
 Some people are easy to find whatever hides them; what two systems share of that does not count
 against their difference. Each replicate draws speakers once, for both (Bisani and Ney, "Bootstrap

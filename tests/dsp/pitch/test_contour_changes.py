@@ -1,4 +1,4 @@
-"""Changes of a contour, against what they claim of its moments."""
+"""Changes of F0 contours: moments of the result."""
 
 import math
 

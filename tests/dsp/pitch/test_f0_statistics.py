@@ -1,4 +1,4 @@
-"""A register heard is the one that was spoken in; one put on has the movements of the speaker."""
+"""F0 statistics of synthetic contours, and their transformation."""
 
 import math
 

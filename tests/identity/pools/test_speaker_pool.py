@@ -1,4 +1,4 @@
-"""Pools: what they hold, how they are kept, and what they refuse."""
+"""Speaker pools: content, storage, and refused input."""
 
 import json
 from dataclasses import replace

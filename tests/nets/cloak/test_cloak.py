@@ -1,4 +1,4 @@
-"""The cloak: a ball that shrinks with the level, exact in blocks, kept in a folder."""
+"""Cloak: bound by the level, exact streaming, and storage in a folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layers of the Wave-U-Net: the same steps however many are computed at once."""
+"""Layers of the Wave-U-Net: equal results for any number of steps."""
 
 import torch
 

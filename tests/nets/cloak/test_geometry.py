@@ -1,4 +1,4 @@
-"""Sizes of the Wave-U-Net: the paper's windows, and what a stream waits for."""
+"""Sizes of the Wave-U-Net: the paper's windows, and the latency of a stream."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Convolutions over straight lines: what drawing the lines first gives."""
+"""Convolution of linearly interpolated signals, against interpolation first."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""Wave-U-Net: the paper's sizes, and the same samples from windows, the whole and a stream."""
+"""Wave-U-Net: the paper's sizes, and equal samples in windows, whole and in a stream."""
 
 from __future__ import annotations
 

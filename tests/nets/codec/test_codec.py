@@ -1,4 +1,4 @@
-"""The codec whole."""
+"""MUSA codec as a whole."""
 
 import dataclasses
 import json

@@ -1,4 +1,4 @@
-"""The codec's two ends on spectra."""
+"""Spectral encoder and decoder of the codec."""
 
 import dataclasses
 

@@ -1,4 +1,4 @@
-"""Who speaks, from mels."""
+"""Speaker encoder of the codec, on mels."""
 
 import torch
 

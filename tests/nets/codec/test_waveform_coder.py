@@ -1,4 +1,4 @@
-"""The codec's two ends."""
+"""Waveform encoder and decoder of the codec."""
 
 import pytest
 import torch

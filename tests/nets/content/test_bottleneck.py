@@ -1,4 +1,4 @@
-"""Content through a narrow neck."""
+"""Content bottleneck of ``base``."""
 
 import math
 

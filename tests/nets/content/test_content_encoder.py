@@ -1,4 +1,4 @@
-"""What every content encoder does with lengths, windows and streams, shown on a small one."""
+"""Content encoder interface: lengths, windows and streams, on a small encoder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TDNN-F under CTC: frames, padding, and that content is what its bottleneck gives."""
+"""TDNN-F with CTC: frames, padding, and the bottleneck as content."""
 
 from __future__ import annotations
 

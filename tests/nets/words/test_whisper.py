@@ -1,4 +1,4 @@
-"""Whisper: like transformers', and the same word by word as at once."""
+"""Whisper network: equal to transformers', and token by token equal to all at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Published Whispers: read as they are stored, and refused where they are something else."""
+"""Published Whisper weights: layouts that are read, and files that are refused."""
 
 from __future__ import annotations
 

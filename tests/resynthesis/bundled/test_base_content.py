@@ -1,4 +1,4 @@
-"""The content of a resynthesis system as frames for others."""
+"""Content of ``base`` as frames for other trainings."""
 
 import pytest
 import torch

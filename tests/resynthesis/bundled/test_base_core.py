@@ -1,4 +1,4 @@
-"""The machine of resynthesis, with parts that have not learned anything."""
+"""Streaming core of ``base``, with untrained parts."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""Content made alike: the map by its closed forms, and what recordings are heard to say."""
+"""Content normalisation: closed forms of the map, and statistics of recordings."""
 
 import pytest
 import torch

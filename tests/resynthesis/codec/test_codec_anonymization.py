@@ -1,4 +1,4 @@
-"""MUSA's anonymization: whose voice is heard."""
+"""MUSA's anonymization: speaker vector of the output."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""Gains that follow what was said."""
+"""Output level control: gains follow the input's power."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""Pauses made equally quiet: the map of levels, the floor it goes by, and what is heard of it."""
+"""Pauses at equal levels: level map, noise floor, and output."""
 
 import math
 

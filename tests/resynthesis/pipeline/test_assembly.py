@@ -1,4 +1,4 @@
-"""The folder of a pipeline: what fits, and what is said of what does not."""
+"""Pipeline folders: compatible parts, and messages on others."""
 
 import json
 import shutil

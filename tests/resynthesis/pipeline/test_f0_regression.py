@@ -1,4 +1,4 @@
-"""Which pitch goes with a vector."""
+"""Regression of F0 statistics on speaker vectors."""
 
 import pytest
 import torch

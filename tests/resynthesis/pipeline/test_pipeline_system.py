@@ -1,4 +1,4 @@
-"""Pipelines on small random checkpoints: windows, pitch, who is heard, and bad input."""
+"""Pipelines on small random checkpoints: windows, F0, speaker vectors, and bad input."""
 
 from pathlib import Path
 

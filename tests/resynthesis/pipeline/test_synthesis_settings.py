@@ -1,4 +1,4 @@
-"""What a synthesizer was trained with goes with it into a pipeline."""
+"""Training settings of a synthesizer are those of its pipeline."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs targets on damaged files in a child process, and judges what came of each.
+"""Runs targets on damaged files in a child process, and classifies the results.
 
 An input is good when it is read, or refused by an error for users that names a file and is short.
 Anything else is a finding: another exception, a signal, memory beyond the limit, no end. A child

@@ -1,4 +1,4 @@
-"""What is fuzzed: for each kind of input some valid files, and what reads them.
+"""Fuzzing targets: valid files of each kind of input, and their readers.
 
 A target is a function from a folder that it fills with valid files, by name, to what reads them
 after one of them was damaged. To add one, write such a function and name it in :data:`TARGETS`.

@@ -1,4 +1,4 @@
-"""A cloak is trained: it learns to turn a verifier's head, goes on, and is kept."""
+"""Training of a cloak: it misleads its verifier, resumes, and is stored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Segments, and what a teacher says of them."""
+"""Codec dataset: segments and a teacher's labels."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Training the codec."""
+"""Training of the codec."""
 
 import math
 

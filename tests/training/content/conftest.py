@@ -1,4 +1,4 @@
-"""A Whisper so small that a test can train before it, with a tokenizer of its own."""
+"""A tiny Whisper with a tokenizer, for trainings in tests."""
 
 from __future__ import annotations
 

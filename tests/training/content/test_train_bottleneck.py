@@ -1,4 +1,4 @@
-"""The recipe of bottlenecks: words learnt, matrices kept semi-orthogonal, speakers hidden."""
+"""Training of bottlenecks: words learnt, matrices semi-orthogonal, speakers hidden."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The recipe of HuBERT-soft: units of tones are learnt, hidden ones too; runs go on and end."""
+"""Training of HuBERT-soft: units of tones are learnt, also masked ones; runs resume and end."""
 
 from __future__ import annotations
 

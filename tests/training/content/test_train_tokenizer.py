@@ -1,4 +1,4 @@
-"""Learning tokens of frames."""
+"""Training of a tokenizer of frames."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Units are found where there are clusters; listening resumes, and ends in time."""
+"""Training of units: clusters are found; feature extraction resumes, and ends in time."""
 
 from __future__ import annotations
 

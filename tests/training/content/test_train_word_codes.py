@@ -1,4 +1,4 @@
-"""Learning codes of words before a frozen decoder."""
+"""Training of word codes before a frozen decoder."""
 
 from __future__ import annotations
 

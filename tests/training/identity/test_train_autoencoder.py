@@ -1,4 +1,4 @@
-"""Training hides what adversaries look for, and keeps what they do not."""
+"""Autoencoder training hides the adversaries' labels and keeps the rest."""
 
 import pytest
 import torch

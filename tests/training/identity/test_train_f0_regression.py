@@ -1,4 +1,4 @@
-"""A register learnt from recordings."""
+"""Training of an F0 regression on recordings."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""Training a Householder network on vectors of invented speakers."""
+"""Training of a Householder network on vectors of synthetic speakers."""
 
 import math
 

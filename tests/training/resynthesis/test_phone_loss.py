@@ -1,4 +1,4 @@
-"""What a recogniser of phones hears otherwise in what was spoken."""
+"""Phone loss: relative entropy of a recogniser's posteriors."""
 
 import math
 

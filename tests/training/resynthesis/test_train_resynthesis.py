@@ -1,4 +1,4 @@
-"""Learning to take speech apart and to rebuild it."""
+"""Training of a resynthesis system."""
 
 import dataclasses
 import math

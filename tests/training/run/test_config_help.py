@@ -1,4 +1,4 @@
-"""Help on configurations is that of their dataclasses, though none is imported."""
+"""Help on configurations equals that of their dataclasses, without importing them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A process that is bound to one processor takes one."""
+"""Number of processors of a process with a limited CPU affinity."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""A run tells what it draws from of every epoch, also where it goes on."""
+"""Training runs: datasets get every epoch, also after resumption."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Resources are named as recipes' ``train`` functions name them."""
+"""Resources have the names of the arguments of ``train`` functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pre-training's speech: many systems, many keys, the same in every run."""
+"""Pre-training speech by many systems and keys, reproducible in every run."""
 
 from __future__ import annotations
 

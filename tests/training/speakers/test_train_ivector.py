@@ -1,4 +1,4 @@
-"""The recipe of i-vectors."""
+"""Training of i-vectors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The recipe of two-branch verifiers: from recordings to a folder, again, and further."""
+"""Training of two-branch verifiers: from recordings to a folder, and continued."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The recipe of background models."""
+"""Training of background models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Speech with phones: what is learnt from, and that states stay where sounds are."""
+"""Dataset with phone alignments: usable utterances, and states aligned with sounds."""
 
 from __future__ import annotations
 

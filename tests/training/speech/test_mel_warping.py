@@ -1,4 +1,4 @@
-"""Voices of other lengths."""
+"""Vocal tract length perturbation of mel bands."""
 
 import pytest
 import torch

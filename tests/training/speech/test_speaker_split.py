@@ -1,4 +1,4 @@
-"""Speakers who are judged by are not learnt from."""
+"""Speaker splits: held-out speakers are not in the training."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sentences to phonemes to samples."""
+"""Synthetic reading: sentences to phonemes to samples."""
 
 from __future__ import annotations
 

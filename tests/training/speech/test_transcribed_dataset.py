@@ -1,4 +1,4 @@
-"""Sentences: what is left out, their order, and that an index always means the same."""
+"""Transcribed dataset: omissions, order, and reproducible indices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Another voice, room or band: the same words at the same time."""
+"""Voice augmentation: another voice, room or band, with the same words at the same times."""
 
 from __future__ import annotations
 

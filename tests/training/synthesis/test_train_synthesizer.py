@@ -1,4 +1,4 @@
-"""Learning to speak what frozen encoders hear, as a pipeline will ask it to."""
+"""Training of synthesizers with frozen encoders, under the conditions of a pipeline."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The recipe of phones: tones are told apart frame by frame in a few steps."""
+"""Training of phone networks: tones are classified frame by frame after a few steps."""
 
 from __future__ import annotations
 

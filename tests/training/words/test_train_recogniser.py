@@ -1,4 +1,4 @@
-"""The recipe of recognisers: learns a few sentences by heart, within limits, again and again."""
+"""Training of recognisers: a few sentences are learnt by heart, within limits, and resumed."""
 
 from __future__ import annotations
 

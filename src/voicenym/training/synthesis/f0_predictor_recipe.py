@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from voicenym.training.recipe import Trained, option
 from voicenym.training.recipe_options import SpeechRecipe
+from voicenym.training.run.former_names import present_or_former
 from voicenym.training.run.progress_report import Report
 from voicenym.training.run.resources import require_training
 
@@ -53,7 +54,7 @@ class F0PredictorRecipe(SpeechRecipe):
             torch.manual_seed(config.seed)
             network = f0_predictor.make("f0-predictor", {**config.options, **fixed})
         chosen, kept = speaker_split(self.recordings(report), config.held_out, config.seed)
-        place = self.cache_folder / "heard"
+        place = present_or_former(self.cache_folder, "conditioning", "heard")
         device = "cuda" if resources["machine"].cuda else "cpu"
         train, held_out = (
             conditioned(some, parts, place, device, report.say)

@@ -1,4 +1,4 @@
-"""Who hears the words in an evaluation, from what the command is given."""
+"""Options of recognisers and transcripts: recognisers by name, and texts by system."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from voicenym.apps.cli.recogniser_options import (
 from voicenym.errors import VoicenymError
 
 
-def test_transcripts_go_by_system(tmp_path):
+def test_transcripts_by_system(tmp_path):
     path = tmp_path / "text"
     path.write_text("a/0 one two\na/1 three\n")
     found = transcripts_of([f"vtln={path}"], ["vtln", "original"])
@@ -23,19 +23,19 @@ def test_transcripts_go_by_system(tmp_path):
 
 
 @pytest.mark.parametrize("given", ["vtln", "vtln=", "mcadams=text", "=text"])
-def test_what_is_of_no_system_is_refused(given):
+def test_unknown_systems_are_refused(given):
     with pytest.raises(VoicenymError, match="SYSTEM=FILE, SYSTEM being one of vtln, original"):
         transcripts_of([given], ["vtln", "original"])
     with pytest.raises(VoicenymError, match="SYSTEM=FOLDER, SYSTEM being one of vtln"):
         retrained_of([given], ["vtln"])
 
 
-def test_nobody_listens_where_nothing_is_said():
+def test_no_recogniser_without_sentences():
     assert recogniser_of("none", None, ["one"]) is None
     assert recogniser_of("sphinx", None, []) is None
 
 
-def test_whisper_transcribes_where_its_weights_are(tmp_path, monkeypatch):
+def test_whisper_is_the_default_with_weights(tmp_path, monkeypatch):
     pytest.importorskip("safetensors")
     import tiny_whisper as tiny
 
