@@ -57,47 +57,56 @@ def test_different_words_stay_apart(one, other):
     assert english(one) != english(other)
 
 
-@pytest.mark.parametrize("number", [*range(0, 130), 999, 1000, 1001, 1100, 65_536, 2_000_300])
-def test_every_cardinal_in_words_is_its_figure(number):
-    assert in_digits(in_words(number)) == str(number)
+NUMBERS = {
+    "zero": 0,
+    "the four seasons and the seven hills": "the 4 seasons and the 7 hills",
+    "eleven players, twelve months": "11 players 12 months",
+    "ten fingers, nineteen intersections on a side": "10 fingers 19 intersections on a side",
+    "fourteen lines of a sonnet": "14 lines of a sonnet",
+    "eighty eight keys, of which fifty two are white": "88 keys of which 52 are white",
+    "a prime is ninety seven, seventy three or sixty one": "a prime is 97 73 or 61",
+    "twenty four hours of sixty minutes": "24 hours of 60 minutes",
+    "thirty six is six squared": "36 is 6 squared",
+    "forty five is the sum of one to nine": "45 is the sum of 1 to 9",
+    "one hundred": 100,
+    "one hundred and one": 101,
+    "three hundred and sixty five": 365,
+    "nine hundred and ninety nine": 999,
+    "one thousand and one": 1001,
+    "one thousand one hundred": 1100,
+    "one thousand four hundred and forty": 24 * 60,
+    "sixteen thousand three hundred and eighty four": 2**14,
+    "sixty five thousand five hundred and thirty six": 2**16,
+    "seventeen thousand and eighteen": 17_018,
+    "eighty six thousand four hundred": 24 * 60 * 60,
+    "thirteen thousand and fifteen": 13_015,
+    "two million three hundred": 2_000_300,
+    "two hundred and ninety nine million seven hundred and ninety two thousand four hundred and "
+    "fifty eight": 299_792_458,
+    "eight billion": 8 * 10**9,
+    "one trillion": 10**12,
+}
+"""Known numbers, among them minutes and seconds of a day, powers of two and the speed of light; all
+words of numbers occur.
+"""
 
 
-def in_words(number: int) -> str:
-    small = [
-        "zero",
-        "one",
-        "two",
-        "three",
-        "four",
-        "five",
-        "six",
-        "seven",
-        "eight",
-        "nine",
-        "ten",
-        "eleven",
-        "twelve",
-        "thirteen",
-        "fourteen",
-        "fifteen",
-        "sixteen",
-        "seventeen",
-        "eighteen",
-        "nineteen",
-    ]
-    tens = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
-    if number < 20:
-        return small[number]
-    if number < 100:
-        rest = number % 10
-        return tens[number // 10 - 2] + (f" {small[rest]}" if rest else "")
-    for size, name in ((10**6, "million"), (1000, "thousand"), (100, "hundred")):
-        if number >= size:
-            rest = number % size
-            joined = " and " if 0 < rest < 100 else " "
-            return (in_words(number // size) + f" {name}" + joined * bool(rest)
-                    + (in_words(rest) if rest else ""))  # fmt: skip
-    raise AssertionError
+@pytest.mark.parametrize(("words", "figures"), NUMBERS.items())
+def test_known_numbers_in_words_are_their_figures(words, figures):
+    assert " ".join(in_digits(words).split()) == str(figures)
+
+
+@pytest.mark.parametrize(
+    "tens", ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
+)
+def test_parts_of_a_number_add_up(tens):
+    """Each counted number is one more than the number before it."""
+    units = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
+    first = int(in_digits(tens))
+    counted = [int(in_digits(f"{tens} {unit}")) for unit in units]
+    assert counted == list(range(first + 1, first + 10))
+    hundreds = [int(in_digits(f"two hundred and {tens} {unit}")) for unit in units]
+    assert hundreds == [200 + number for number in counted]
 
 
 def test_normalising_twice_changes_nothing():
