@@ -55,7 +55,7 @@ def speech(tmp_path_factory):
     return root
 
 
-def test_tables_and_drawings_of_a_codec(script, speech, tmp_path, capsys):
+def test_tables_and_drawings_of_a_codec(script, speech, tmp_path, capsys, brief):
     torch.manual_seed(0)
     codec = Codec(
         CodecConfig(size=8, codebooks=2, entries=8, speaker=8, causal=True, spectral=8, blocks=1)

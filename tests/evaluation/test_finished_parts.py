@@ -58,7 +58,7 @@ class Counting:
         self.done.append(what)
 
 
-def test_a_killed_run_goes_on_and_finds_the_same(plan, tmp_path, monkeypatch):
+def test_a_killed_run_goes_on_and_finds_the_same(plan, tmp_path, monkeypatch, brief):
     counting, cache = Counting(monkeypatch), tmp_path / "cache.sqlite"
     whole, evidence = evaluate(plan, tmp_path / "other.sqlite")
     every, counting.done = counting.done, []

@@ -52,7 +52,7 @@ def run(*arguments):
     return found
 
 
-def test_a_system_is_evaluated_resumed_and_reported(desk, spectrum, tmp_path, monkeypatch):
+def test_a_system_is_evaluated_resumed_and_reported(desk, spectrum, tmp_path, monkeypatch, request):
     monkeypatch.setattr(diversity, "PER_DIMENSION", 2)  # eight recordings are few
     report = tmp_path / "report"
     command = ["evaluate", desk, "--split", "dev", "--pool", desk, "--pool-split", "train"]
@@ -94,13 +94,14 @@ def test_a_system_is_evaluated_resumed_and_reported(desk, spectrum, tmp_path, mo
         run("compare", report)
 
     heard = spectrum.heard
+    request.getfixturevalue("brief")
     assert run(*command).exit_code == 0
     assert spectrum.heard == heard, "the second run embeds nothing anew"
     again = results_file.load(report)
     assert again.systems[0].attacks == found.systems[0].attacks
 
 
-def test_two_settings_of_a_system_stand_side_by_side(desk, spectrum, tmp_path):
+def test_two_settings_of_a_system_stand_side_by_side(desk, spectrum, tmp_path, brief):
     """A system that draws nothing has one voice: whoever knows its settings needs no key."""
     report = tmp_path / "report"
     command = ["evaluate", desk, "--split", "dev", "-o", report, "--no-denoise", *OPTIONS]
@@ -146,7 +147,7 @@ def test_the_same_settings_twice_are_refused(corpus):
         evaluate(Plan("speech", trials, systems=systems, verifiers=()))
 
 
-def test_files_of_somebody_else_are_evaluated(desk, tmp_path):
+def test_files_of_somebody_else_are_evaluated(desk, tmp_path, brief):
     anonymized = tmp_path / "anon"
     done = run(
         "anonymize", desk, "-o", anonymized, "--system", "vtln", "--key", _key(tmp_path), "-q"
@@ -213,7 +214,7 @@ def _key(folder):
         (["--system", "vtln", "--recogniser", "ears"], ""),
     ],
 )
-def test_mistakes_are_said(desk, tmp_path, arguments, message):
+def test_mistakes_are_said(desk, tmp_path, arguments, message, brief):
     arguments = [a.format(desk=desk) for a in arguments]
     if message:
         with pytest.raises(VoicenymError, match=message):
@@ -224,7 +225,7 @@ def test_mistakes_are_said(desk, tmp_path, arguments, message):
         assert done.exit_code == 0
 
 
-def test_only_the_attackers_that_are_asked_for_are_run(desk, tmp_path):
+def test_only_the_attackers_that_are_asked_for_are_run(desk, tmp_path, brief):
     report = tmp_path / "report"
     command = ["evaluate", desk, "--split", "dev", "--system", "mcadams", "-o", report, *OPTIONS]
     assert run(*command, "--attacker", "LAZY", "--attacker", "key-").exit_code == 0
@@ -237,7 +238,7 @@ def test_only_the_attackers_that_are_asked_for_are_run(desk, tmp_path):
             run(*command, *names)
 
 
-def test_a_pool_with_one_recording_a_speaker_trains_what_it_can(desk, tmp_path):
+def test_a_pool_with_one_recording_a_speaker_trains_what_it_can(desk, tmp_path, brief):
     report = tmp_path / "report"
     command = ["evaluate", desk, "--split", "dev", "--pool", desk, "--pool-split", "train"]
     command += ["--pool-size", "2", "--system", "mcadams", "-o", report, "--no-denoise", *OPTIONS]

@@ -11,7 +11,6 @@ pytest.importorskip("matplotlib")
 
 from voicenym.attack.attackers import Ignorant
 from voicenym.evaluation import protection, results_file, search_tables
-from voicenym.evaluation.figures import gallery
 from voicenym.evaluation.recording_audit import Audit, Sight
 from voicenym.evaluation.results import Amount
 from voicenym.metrics.metric import Measured
@@ -69,8 +68,8 @@ def test_amounts_are_tabled_and_kept(found, tmp_path):
     assert search_tables.amounts(evaluation) == []
 
 
-def test_curves_of_crowds_and_metrics_against_each_other_are_drawn(found):
-    shown = {figure.title: figure for figure in gallery(*found)}
+def test_curves_of_crowds_and_metrics_against_each_other_are_drawn(drawn):
+    shown = {figure.title: figure for figure in drawn}
     curve = shown["First among N people"]
     assert "found first" in curve.svg
     assert "first of 1,000" in curve.alt.lower()

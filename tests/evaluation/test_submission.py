@@ -123,7 +123,7 @@ def sound(file):
     return Recording("", "", file).digest() if isinstance(file, Path) else file.digest()
 
 
-def test_a_submission_is_evaluated_as_a_system_would_be(challenge, tmp_path):
+def test_a_submission_is_evaluated_as_a_system_would_be(challenge, tmp_path, brief):
     report = tmp_path / "report"
     arguments = ["--original", challenge, "--anonymized-suffix", SUFFIX, "-o", report, *OPTIONS]
     done = CliRunner().invoke(app, ["evaluate", *map(str, arguments)])
