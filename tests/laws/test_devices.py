@@ -83,14 +83,14 @@ class MarkedDevice(TorchFunctionMode):
     "name", [n for n in available() if system_class(n).card.needs.startswith("no weights")]
 )
 def test_no_operation_of_a_system_mixes_devices(name, talk):
-    samples, pseudonym = talk(0.8), Key(bytes(32)).pseudonym("a")
+    samples, pseudonym = talk(0.5), Key(bytes(32)).pseudonym("a")
     expected = load(name)(Audio(samples, 16000), pseudonym).samples
     system = load(name, device=NAME)
     with MarkedDevice():
         result = system(Audio(samples, 16000), pseudonym).samples
         if system_class(name).streams:
             stream = system.stream(pseudonym, 48000, channels=2)
-            parts = torch.stack([samples, samples]).split(5000, dim=1)
+            parts = torch.stack([samples, samples]).split(3000, dim=1)
             torch.cat([*(stream.push(part) for part in parts), stream.flush()], dim=1)
     torch.testing.assert_close(result, expected, atol=2e-3, rtol=0)
 

@@ -31,7 +31,7 @@ def level(samples: torch.Tensor) -> float:
 
 @every_system
 def test_same_pseudonym_gives_the_same_bits(name, talk):
-    audio = Audio(talk(1.0), 16000)
+    audio = Audio(talk(0.6), 16000)
     first = load(name)(audio, KEY.pseudonym("a"))
     second = load(name)(audio, Key(bytes(range(32)), None).pseudonym("a"))
     assert torch.equal(first.samples, second.samples)
@@ -39,7 +39,7 @@ def test_same_pseudonym_gives_the_same_bits(name, talk):
 
 @every_system
 def test_other_keys_and_other_speakers_give_other_voices(name, talk):
-    audio = Audio(talk(1.0), 16000)
+    audio = Audio(talk(0.6), 16000)
     system = load(name)
     voices = [
         system(audio, pseudonym).samples
@@ -59,7 +59,7 @@ def test_other_keys_and_other_speakers_give_other_voices(name, talk):
 @every_system
 @pytest.mark.parametrize("rate", RATES)
 def test_length_channels_and_range_are_kept(name, rate, talk):
-    samples = torch.stack([talk(0.4, rate), talk(0.4, rate, f0=200, seed=1)])[:, :-3]
+    samples = torch.stack([talk(0.2, rate), talk(0.2, rate, f0=200, seed=1)])[:, :-3]
     result = load(name)(Audio(samples, rate), KEY.pseudonym("a"))
     assert result.samples.shape == samples.shape
     assert result.rate == rate
@@ -70,10 +70,11 @@ def test_length_channels_and_range_are_kept(name, rate, talk):
 @every_system
 @pytest.mark.parametrize("rate", [8000, 16000])
 def test_level_is_kept_within_one_decibel(name, rate, talk):
-    for seed, f0 in enumerate((110.0, 210.0)):
-        samples = talk(2.0, rate, f0=f0, seed=seed)
-        for speaker in "abc":
-            result = load(name)(Audio(samples, rate), KEY.pseudonym(speaker))
+    system = load(name)
+    for seed, f0, speakers in ((0, 110.0, "ab"), (1, 210.0, "bc")):
+        samples = talk(1.25, rate, f0=f0, seed=seed)
+        for speaker in speakers:
+            result = system(Audio(samples, rate), KEY.pseudonym(speaker))
             assert level(result.samples) == pytest.approx(level(samples), abs=1.0)
 
 
@@ -88,7 +89,7 @@ def test_full_scale_input_stays_in_range(name, talk):
 @every_system
 @pytest.mark.parametrize("rate", [8000, 16000, 44100])
 def test_silence_stays_silence(name, rate):
-    result = load(name)(Audio(torch.zeros(2, rate), rate), KEY.pseudonym("a"))
+    result = load(name)(Audio(torch.zeros(2, rate // 2), rate), KEY.pseudonym("a"))
     assert not result.samples.any()
 
 
@@ -113,9 +114,9 @@ def test_any_length_is_kept_down_to_nothing(name, length, talk):
 def test_recordings_of_a_batch_come_out_as_alone(name, talk):
     system = load(name)
     audios = [
-        Audio(talk(1.1), 16000),
-        Audio(torch.stack([talk(0.6, f0=180, seed=2), talk(0.6, seed=3)]), 16000),
-        Audio(talk(0.85, f0=230, seed=5), 16000),
+        Audio(talk(0.7), 16000),
+        Audio(torch.stack([talk(0.35, f0=180, seed=2), talk(0.35, seed=3)]), 16000),
+        Audio(talk(0.5, f0=230, seed=5), 16000),
     ]
     pseudonyms = [KEY.pseudonym(s) for s in "abc"]
     together = system.batch(audios, pseudonyms)
@@ -128,7 +129,7 @@ def test_recordings_of_a_batch_come_out_as_alone(name, talk):
 @streaming
 @pytest.mark.parametrize("rate", [16000, 44100])
 def test_chunks_of_any_size_equal_the_whole(name, rate, talk):
-    samples = talk(1.2, rate)
+    samples = talk(0.7, rate)
     system, pseudonym = load(name), KEY.pseudonym("a")
 
     def through(parts):
@@ -137,7 +138,7 @@ def test_chunks_of_any_size_equal_the_whole(name, rate, talk):
 
     whole = through([samples])
 
-    @settings(max_examples=4, deadline=None)
+    @settings(max_examples=3)
     @given(sizes=st.lists(st.integers(1, 9000), min_size=1, max_size=12))
     def equal(sizes):
         parts, start = [], 0
@@ -155,14 +156,14 @@ def test_chunks_of_any_size_equal_the_whole(name, rate, talk):
 @streaming
 @pytest.mark.parametrize("rate", [8000, 16000, 48000])
 def test_latency_is_as_stated(name, rate, talk):
-    samples = talk(1.0, rate)
+    samples, size = talk(1.0, rate), 97 * max(1, rate // 16000)
     stream = load(name).stream(KEY.pseudonym("a"), rate)
     assert 2 * stream.latency < len(samples)
     returned = 0
-    for start in range(0, len(samples), 97):
-        part = samples[start : start + 97]
+    for start in range(0, len(samples), size):
+        part = samples[start : start + size]
         returned += len(stream.push(part))
-        assert returned >= min(start + 97, len(samples)) - stream.latency
+        assert returned >= min(start + size, len(samples)) - stream.latency
     assert returned + len(stream.flush()) == len(samples)
 
 
