@@ -4,7 +4,6 @@ VoicePrivacy 2020.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -81,16 +80,10 @@ class Autoencoded(Identity):
 
 
 def _opened(folder: str) -> tuple[Autoencoder, str, str]:
-    from voicenym.nets.checkpoint import CONFIG
+    from voicenym.nets.checkpoint import modified
 
-    try:
-        stamp = os.stat(Path(folder) / CONFIG).st_mtime_ns
-    except OSError as error:
-        raise VoicenymError(
-            f"{folder}: no autoencoder there ({error.strerror}); train one: voicenym train "
-            f"autoencoder VECTORS -o {folder}"
-        ) from error
-    return _loaded(folder, stamp)
+    cure = f"train one: voicenym train autoencoder VECTORS -o {folder}"
+    return _loaded(folder, modified(Path(folder), "autoencoder", cure))
 
 
 @lru_cache(maxsize=4)

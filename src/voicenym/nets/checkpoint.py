@@ -144,6 +144,23 @@ def stamp(folder: Path) -> str:
     return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()[:16]
 
 
+def modified(folder: Path, what: str, cure: str) -> int:
+    """Time of the last change of a folder's weights in nanoseconds, by which a cache knows them.
+
+    Args:
+        folder: of :func:`write`.
+        what: that it is to hold, for the error.
+        cure: command that makes one.
+
+    Raises:
+        VoicenymError: there is no configuration.
+    """
+    try:
+        return (folder / CONFIG).stat().st_mtime_ns
+    except OSError as error:
+        raise VoicenymError(f"{folder}: no {what} there ({error.strerror}); {cure}") from error
+
+
 def together(*versions: str) -> str:
     """Combined version of several, in order, without empty ones; a single one is unchanged."""
     some = [version for version in versions if version]

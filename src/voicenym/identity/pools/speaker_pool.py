@@ -6,7 +6,6 @@ SHA-256 in the configuration detects damage.
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -260,16 +259,10 @@ def load(folder: Path) -> Pool:
         DependencyError, VoicenymError: as :func:`voicenym.nets.checkpoint.read`, and where the
             folder holds something else.
     """
-    from voicenym.nets.checkpoint import CONFIG
+    from voicenym.nets.checkpoint import modified
 
-    try:
-        stamp = os.stat(folder / CONFIG).st_mtime_ns
-    except OSError as error:
-        raise VoicenymError(
-            f"{folder}: no pool there ({error.strerror}); build one: voicenym pool build DATA -o "
-            f"{folder}"
-        ) from error
-    return _loaded(folder, stamp)
+    cure = f"build one: voicenym pool build DATA -o {folder}"
+    return _loaded(folder, modified(folder, "pool", cure))
 
 
 @lru_cache(maxsize=4)

@@ -5,7 +5,6 @@ A folder with ``config.json`` and ``model.safetensors``, written by ``voicenym t
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -178,17 +177,11 @@ def opened(mixtures: Mixtures | str) -> Mixtures:
     """
     if isinstance(mixtures, Mixtures):
         return mixtures
-    from voicenym.nets.checkpoint import CONFIG
+    from voicenym.nets.checkpoint import modified
 
     folder = Path(mixtures)
-    try:
-        stamp = os.stat(folder / CONFIG).st_mtime_ns
-    except OSError as error:
-        raise VoicenymError(
-            f"{folder}: no mixture there ({error.strerror}); train one: voicenym train mixture "
-            f"POOL -o {folder}"
-        ) from error
-    return _loaded(folder, stamp)
+    cure = f"train one: voicenym train mixture POOL -o {folder}"
+    return _loaded(folder, modified(folder, "mixture", cure))
 
 
 @lru_cache(maxsize=4)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -12,7 +11,7 @@ from typing import Any
 import torch
 
 from voicenym.errors import VoicenymError
-from voicenym.nets.checkpoint import CONFIG, configuration, fill, finite, read, write
+from voicenym.nets.checkpoint import configuration, fill, finite, modified, read, write
 from voicenym.nets.identity.householder_network import Householder
 
 KIND = "householder"
@@ -107,14 +106,8 @@ def load(folder: Path) -> Rotation:
         DependencyError, VoicenymError: as :func:`voicenym.nets.checkpoint.read`, and where the
             folder holds something else, or numbers that are not finite.
     """
-    try:
-        stamp = os.stat(folder / CONFIG).st_mtime_ns
-    except OSError as error:
-        raise VoicenymError(
-            f"{folder}: no Householder network there ({error.strerror}); train one: voicenym train "
-            f"householder --vectors POOL -o {folder}"
-        ) from error
-    return _loaded(folder, stamp)
+    cure = f"train one: voicenym train householder --vectors POOL -o {folder}"
+    return _loaded(folder, modified(folder, "Householder network", cure))
 
 
 @lru_cache(maxsize=4)
