@@ -5,11 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from voicenym import Key
 from voicenym.attack.asv_eval import AsvEval2020, AsvEval2022, AsvEval2024, AsvEval2026
 from voicenym.attack.attacker_list import attackers
 from voicenym.attack.attacker_resources import AttackerTraining, Resources
-from voicenym.attack.scenario import Model, Protection, Scenario
 from voicenym.corpus.embedder import Embedder
 from voicenym.verification.embedding_plda import EmbeddingPlda
 from voicenym.verification.scoring import COSINE
@@ -26,17 +24,6 @@ margin: 0.0
 steps: 4
 every: 2
 """
-
-
-@pytest.fixture
-def scenario(corpus):
-    models = tuple(
-        Model(f"m{s}", f"s{s}", tuple(r for r in corpus if r.speaker == f"s{s}")[:2], "f")
-        for s in range(3)
-    )
-    trials = tuple(r for r in corpus if r.name.endswith("u3"))[:3]
-    protection = Protection.by("mcadams", Key(bytes(32)))
-    return Scenario(models, trials, protection, Key(bytes(range(32))), tuple(corpus))
 
 
 @pytest.fixture

@@ -33,17 +33,6 @@ every: 3
 
 
 @pytest.fixture
-def scenario(corpus):
-    models = tuple(
-        Model(f"m{s}", f"s{s}", tuple(r for r in corpus if r.speaker == f"s{s}")[:2], "f")
-        for s in range(3)
-    )
-    trials = tuple(r for r in corpus if r.name.endswith("u3"))[:3]
-    protection = Protection.by("mcadams", Key(bytes(32)))
-    return Scenario(models, trials, protection, Key(bytes(range(32))), tuple(corpus))
-
-
-@pytest.fixture
 def training(tmp_path, monkeypatch):
     # Threads wait on a busy machine.
     monkeypatch.setattr("voicenym.training.run.cpu_count.cores", lambda: 1)

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from letter_tones import ALPHABET, TEXTS, spoken_letters
 
 pytest.importorskip("lightning")
 pytest.importorskip("jiwer")
 
-from voicenym.corpus.recording import Recording
 from voicenym.nets.gradient_reversal import reversed_gradient
 from voicenym.nets.words import ctc
 from voicenym.nets.words.character_model import CharacterModel
-from voicenym.nets.words.ctc import Alphabet
 from voicenym.training.content.train_bottleneck import (
     BottleneckConfig,
     SpeakerBranch,
@@ -27,12 +25,9 @@ from voicenym.training.content.train_bottleneck import (
 from voicenym.training.run.machine import Machine
 from voicenym.training.run.schedule import Cyclical
 from voicenym.training.speech.augmentation import Surroundings
-from voicenym.training.speech.speech_cache import SpeechCache, Utterance
+from voicenym.training.speech.speech_cache import Utterance
 from voicenym.training.speech.transcribed_dataset import transcribed
 
-TEXTS = ["ab ba", "b aa", "abab", "a bb a"]
-ALPHABET = Alphabet(" ab")
-HERTZ = {"a": (300.0, 900.0), "b": (500.0, 2_000.0), " ": (0.0, 0.0)}
 OPTIONS = {"size": 8, "bands": 20, "width": 24, "narrow": 8, "strides": [1, 3, 6], "dropout": 0.0}
 QUICK = BottleneckConfig(
     options=OPTIONS,
@@ -48,29 +43,9 @@ QUICK = BottleneckConfig(
 CPU = Machine("cpu", workers=0)
 
 
-class Tones:
-    """Says a letter as 0.2 s of two tones, with a pause after it, in some noise."""
-
-    def identity(self, recording: Recording) -> str:
-        return recording.name
-
-    def __call__(self, recording: Recording) -> np.ndarray:
-        rng = np.random.default_rng(int(recording.name))
-        time = np.arange(3_200) / 16_000
-        parts = []
-        for letter in recording.text:
-            parts.append(sum(0.2 * np.sin(2 * np.pi * f * time) for f in HERTZ[letter]))
-            parts.append(np.zeros(800))
-        said = np.concatenate(parts)
-        return (said + 0.003 * rng.standard_normal(len(said))).astype(np.float32)
-
-
 @pytest.fixture
 def speech(tmp_path) -> list[Utterance]:
-    recordings = [
-        Recording(str(i), f"s{i % 2}", Path("none.wav"), text=text) for i, text in enumerate(TEXTS)
-    ]
-    return SpeechCache(tmp_path / "shelf").fill(recordings, Tones())
+    return spoken_letters(tmp_path / "shelf", speakers=2)
 
 
 def model() -> CharacterModel:
