@@ -18,7 +18,8 @@ from voicenym.nets.cloak.cloak import RATE, Cloak, sizes
 from voicenym.nets.speakers.speaker_encoder import Encoder
 from voicenym.training.cloak.cloak_losses import Envelope, Words
 from voicenym.training.cloak.cloak_step import Cloaking, VCloakConfig
-from voicenym.training.run.fit import Limits, Outcome, fit
+from voicenym.training.run.configured_fit import fit_configured
+from voicenym.training.run.fit import Outcome
 from voicenym.training.run.machine import Machine
 from voicenym.training.speech.crops import SpeakerCrops
 from voicenym.training.speech.speech_cache import Utterance
@@ -88,16 +89,15 @@ def train(
         speech, length, machine.crops(config.every, config.batch), (1.0,), config.seed
     )
     validation = SpeakerCrops(held_out, length, VALIDATION_CROPS, (1.0,), config.seed + 1)
-    outcome = fit(
+    outcome = fit_configured(
         Cloaking(cloak, encoders, words or Envelope(), config),
         torch.utils.data.DataLoader(crops, config.batch, drop_last=True, **loader),
         torch.utils.data.DataLoader(validation, min(config.batch, VALIDATION_CROPS)),
         folder,
-        Limits(config.steps, config.every, seconds),
+        config,
+        seconds,
         monitor="loss",
-        schedule=config.schedule,
         machine=machine,
-        seed=config.seed,
         say=say,
     )
     cloak.eval()

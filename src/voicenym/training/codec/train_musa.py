@@ -21,7 +21,8 @@ from voicenym.training.codec.codec_dataset import CodecCrops, LabelledUtterance
 from voicenym.training.codec.codec_losses import Teacher
 from voicenym.training.codec.codec_step import Coding
 from voicenym.training.codec.musa_config import MusaConfig
-from voicenym.training.run.fit import Limits, Outcome, fit
+from voicenym.training.run.configured_fit import fit_configured
+from voicenym.training.run.fit import Outcome
 from voicenym.training.run.machine import Machine
 
 VALIDATION_CROPS = 64
@@ -91,17 +92,16 @@ def train(
     for end in ends:
         normalize_weights(end)
     try:
-        outcome = fit(
+        outcome = fit_configured(
             Coding(codec, len(crops.speakers), classes, config),
             torch.utils.data.DataLoader(crops, config.batch, drop_last=True, **loader),
             torch.utils.data.DataLoader(kept, min(16, VALIDATION_CROPS)),
             folder,
-            Limits(config.steps, config.every, seconds),
+            config,
+            seconds,
             monitor="mel distance",
-            schedule=config.schedule,
             machine=machine,
             clip=None,
-            seed=config.seed,
             say=say,
         )
     finally:

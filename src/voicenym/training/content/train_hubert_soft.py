@@ -22,7 +22,8 @@ from voicenym.nets.content.units import Units
 from voicenym.nets.masked_batch import valid
 from voicenym.training.content.train_units import identity, labels
 from voicenym.training.content.unit_crops import NONE, Item, UnitCrops, WholeUtterances
-from voicenym.training.run.fit import Limits, Outcome, fit
+from voicenym.training.run.configured_fit import fit_configured
+from voicenym.training.run.fit import Outcome
 from voicenym.training.run.machine import Machine
 from voicenym.training.run.schedule import Cyclical, seeded
 from voicenym.training.speech.speech_cache import Utterance
@@ -220,17 +221,16 @@ def train(
     crops = UnitCrops(speech, _Kept(place), config.seconds, count, config.seed)
     loader = torch.utils.data.DataLoader(crops, config.batch, **machine.loading)
     kept = torch.utils.data.DataLoader(WholeUtterances(held_out, _Kept(place)), batch_size=None)
-    outcome = fit(
+    outcome = fit_configured(
         Prediction(network, config),
         loader,
         kept,
         folder,
-        Limits(config.steps, config.every, seconds, config.patience or None),
+        config,
+        seconds,
         monitor="nats a frame",
-        schedule=config.schedule,
         machine=machine,
         clip=10.0,
-        seed=config.seed,
         say=say,
     )
     network.eval()

@@ -20,7 +20,8 @@ from voicenym.errors import CorpusError, VoicenymError
 from voicenym.nets.content.content_encoder import Content
 from voicenym.nets.content.tokenizer import Tokenizer
 from voicenym.training.content.train_units import FRAMES, extracted, identity, keep
-from voicenym.training.run.fit import Limits, Outcome, fit
+from voicenym.training.run.configured_fit import fit_configured
+from voicenym.training.run.fit import Outcome
 from voicenym.training.run.machine import Machine
 from voicenym.training.run.schedule import Cyclical
 from voicenym.training.speech.speech_cache import Utterance
@@ -174,16 +175,15 @@ def train(
     kept = torch.utils.data.DataLoader(
         FrameCrops(held_out, config.frames, VALIDATION_CROPS, config.seed), config.batch
     )
-    outcome = fit(
+    outcome = fit_configured(
         Tokenizing(tokenizer, config),
         loader,
         kept,
         folder,
-        Limits(config.steps, config.every, seconds),
+        config,
+        seconds,
         monitor="share lost",
-        schedule=config.schedule,
         machine=machine,
-        seed=config.seed,
         say=say,
     )
     tokenizer.eval()

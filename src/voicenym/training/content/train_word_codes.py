@@ -33,7 +33,8 @@ from voicenym.training.content.word_code_batches import (
     WindowBatches,
     tokens_of,
 )
-from voicenym.training.run.fit import Limits, Outcome, fit, share_done
+from voicenym.training.run.configured_fit import fit_configured
+from voicenym.training.run.fit import Outcome, share_done
 from voicenym.training.run.machine import Machine
 from voicenym.training.run.schedule import Cyclical
 
@@ -224,16 +225,15 @@ def train(
         : config.validation_windows
     ]
     validation = ValidationWindows([held_out[i] for i in sorted(some)], places)
-    outcome = fit(
+    outcome = fit_configured(
         WordCoding(codes, whisper, pieces, config),
         loader,
         torch.utils.data.DataLoader(validation, batch_size=None),
         folder,
-        Limits(config.steps, config.every, seconds),
+        config,
+        seconds,
         monitor="nats a token",
-        schedule=config.schedule,
         machine=machine,
-        seed=config.seed,
         say=say,
     )
     codes.eval()

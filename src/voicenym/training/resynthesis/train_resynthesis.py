@@ -28,7 +28,8 @@ from voicenym.training.resynthesis.resynthesis_dataset import (
     unit,
 )
 from voicenym.training.resynthesis.resynthesis_step import Resynthesizing
-from voicenym.training.run.fit import Limits, Outcome, fit
+from voicenym.training.run.configured_fit import fit_configured
+from voicenym.training.run.fit import Outcome
 from voicenym.training.run.machine import Machine
 
 
@@ -75,17 +76,16 @@ def train(
     kept = torch.utils.data.DataLoader(watched, 16)
     voices(parts, utterances)
     module = Resynthesizing(parts, len(crops.speakers), config, encoder, phones)
-    outcome = fit(
+    outcome = fit_configured(
         module,
         loader,
         kept,
         folder,
-        Limits(config.steps, config.every, seconds, config.patience or None),
+        config,
+        seconds,
         monitor="loss kept out",
-        schedule=config.schedule,
         machine=machine,
         clip=None,
-        seed=config.seed,
         say=say,
     )
     parts.eval()

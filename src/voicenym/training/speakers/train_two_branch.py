@@ -23,7 +23,8 @@ from voicenym.metrics import Affine
 from voicenym.nets.speakers.ecapa import Ecapa
 from voicenym.nets.speakers.speaker_encoder import Encoder
 from voicenym.nets.speakers.two_branch import TwoBranch
-from voicenym.training.run.fit import Limits, Outcome, fit, share_done
+from voicenym.training.run.configured_fit import fit_configured
+from voicenym.training.run.fit import Outcome, share_done
 from voicenym.training.run.machine import Machine
 from voicenym.training.run.schedule import Cyclical, seeded
 from voicenym.training.speakers.margin_softmax import AngularMargin
@@ -184,17 +185,8 @@ def train(
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(config.seed)  # of the speakers' directions
         module = TwoBranchVerification(encoder, crops.classes, config, held_out)
-    outcome = fit(
-        module,
-        loader,
-        kept,
-        folder,
-        Limits(config.steps, config.every, seconds, config.patience or None),
-        monitor="EER %",
-        schedule=config.schedule,
-        machine=machine,
-        seed=config.seed,
-        say=say,
+    outcome = fit_configured(
+        module, loader, kept, folder, config, seconds, monitor="EER %", machine=machine, say=say
     )
     encoder.eval()
     return outcome

@@ -19,7 +19,8 @@ import torch
 from voicenym.corpus.recording import Recording
 from voicenym.errors import VoicenymError
 from voicenym.nets.speakers.speaker_encoder import Encoder
-from voicenym.training.run.fit import Limits, Outcome, fit, share_done
+from voicenym.training.run.configured_fit import fit_configured
+from voicenym.training.run.fit import Outcome, share_done
 from voicenym.training.run.machine import Machine
 from voicenym.training.run.schedule import Cyclical, seeded
 from voicenym.training.speakers.margin_softmax import AngularMargin
@@ -193,18 +194,8 @@ def train(
     module = Verification(
         encoder, crops.classes, config, [utterance.recording for utterance in held_out]
     )
-    limits = Limits(config.steps, config.every, seconds, config.patience or None)
-    outcome = fit(
-        module,
-        loader,
-        kept,
-        folder,
-        limits,
-        monitor="EER %",
-        schedule=config.schedule,
-        machine=machine,
-        seed=config.seed,
-        say=say,
+    outcome = fit_configured(
+        module, loader, kept, folder, config, seconds, monitor="EER %", machine=machine, say=say
     )
     encoder.eval()
     return outcome

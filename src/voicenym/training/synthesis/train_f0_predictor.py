@@ -16,7 +16,8 @@ from voicenym.errors import CorpusError
 from voicenym.nets.content.content_encoder import RATE
 from voicenym.nets.masked_batch import valid
 from voicenym.nets.synthesis.f0_predictor import F0Predictor
-from voicenym.training.run.fit import Limits, Outcome, fit
+from voicenym.training.run.configured_fit import fit_configured
+from voicenym.training.run.fit import Outcome
 from voicenym.training.run.machine import Machine
 from voicenym.training.run.schedule import Cyclical
 from voicenym.training.speech.epoch_sampling import Epoch
@@ -256,16 +257,15 @@ def train(
     watched = WholeContours(held_out, speaker_moments(held_out))
     if not len(watched):
         raise CorpusError("no held-out speaker has voiced speech; give more speakers")
-    outcome = fit(
+    outcome = fit_configured(
         PredictingF0(network, config),
         torch.utils.data.DataLoader(crops, config.batch, drop_last=True, **machine.loading),
         torch.utils.data.DataLoader(watched, 1),
         folder,
-        Limits(config.steps, config.every, seconds),
+        config,
+        seconds,
         monitor=MONITORED,
-        schedule=config.schedule,
         machine=machine,
-        seed=config.seed,
         say=say,
     )
     network.eval()

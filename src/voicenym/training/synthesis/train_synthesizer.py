@@ -23,7 +23,8 @@ from voicenym.nets.weight_norm import fold, normalize_weights
 from voicenym.nets.words.whisper import Encoder as WhisperEncoder
 from voicenym.resynthesis.pipeline.pipeline_modules import Assembly
 from voicenym.resynthesis.pipeline.synthesis_settings import TrainingRecord, names
-from voicenym.training.run.fit import Limits, Outcome, fit
+from voicenym.training.run.configured_fit import fit_configured
+from voicenym.training.run.fit import Outcome
 from voicenym.training.run.machine import Machine
 from voicenym.training.run.resume_check import check_resume
 from voicenym.training.synthesis.source_filter_step import SourceFilter, standardize
@@ -157,17 +158,16 @@ def train(
         module = Adversarial(network, config, recogniser)
     loader: dict[str, Any] = machine.loading
     try:
-        outcome = fit(
+        outcome = fit_configured(
             module,
             torch.utils.data.DataLoader(crops, config.batch, drop_last=True, **loader),
             torch.utils.data.DataLoader(middles, 1),
             folder,
-            Limits(config.steps, config.every, seconds),
+            config,
+            seconds,
             monitor="mel distance",
-            schedule=config.schedule,
             machine=machine,
             clip=None,
-            seed=config.seed,
             say=say,
         )
     finally:

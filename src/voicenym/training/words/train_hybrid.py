@@ -17,7 +17,8 @@ import torch
 
 from voicenym.nets.words.phone_model import PhoneModel
 from voicenym.nets.words.phones import States
-from voicenym.training.run.fit import Limits, Outcome, fit
+from voicenym.training.run.configured_fit import fit_configured
+from voicenym.training.run.fit import Outcome
 from voicenym.training.run.machine import Machine
 from voicenym.training.speech.aligned_dataset import (
     NONE,
@@ -147,16 +148,15 @@ def train(
         collate_fn=collated,
         pin_memory=machine.cuda,
     )
-    outcome = fit(
+    outcome = fit_configured(
         FrameTraining(model.net, model.states, config),
         loader,
         kept,
         folder,
-        Limits(config.steps, config.every, seconds, config.patience or None),
+        config,
+        seconds,
         monitor=MONITOR,
-        schedule=config.schedule,
         machine=machine,
-        seed=config.seed,
         say=say,
     )
     model.net.eval()

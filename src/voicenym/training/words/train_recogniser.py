@@ -22,7 +22,8 @@ from voicenym.nets.masked_batch import valid
 from voicenym.nets.words import ctc
 from voicenym.nets.words.character_model import CharacterModel
 from voicenym.nets.words.ctc import Alphabet
-from voicenym.training.run.fit import Limits, Outcome, fit
+from voicenym.training.run.configured_fit import fit_configured
+from voicenym.training.run.fit import Outcome
 from voicenym.training.run.machine import Machine
 from voicenym.training.run.schedule import Cyclical, seeded
 from voicenym.training.speech.augmentation import SpecAugment, Surroundings
@@ -218,16 +219,15 @@ def train(
     kept = torch.utils.data.DataLoader(
         whole, config.batch, collate_fn=collated, pin_memory=machine.cuda
     )
-    outcome = fit(
+    outcome = fit_configured(
         recognition(model.net, model.alphabet, config),
         loader,
         kept,
         folder,
-        Limits(config.steps, config.every, seconds, config.patience or None),
+        config,
+        seconds,
         monitor="CER %",
-        schedule=config.schedule,
         machine=machine,
-        seed=config.seed,
         say=say,
     )
     model.net.eval()

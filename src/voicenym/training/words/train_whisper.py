@@ -20,7 +20,8 @@ import torch
 from voicenym.errors import VoicenymError
 from voicenym.nets.words.whisper import STATE, Decoder, Encoder, Whisper
 from voicenym.nets.words.whisper_decoding import Writing
-from voicenym.training.run.fit import Limits, Outcome, fit
+from voicenym.training.run.configured_fit import fit_configured
+from voicenym.training.run.fit import Outcome
 from voicenym.training.run.machine import Machine
 from voicenym.training.run.schedule import Cyclical
 from voicenym.training.words.whisper_dataset import (
@@ -196,16 +197,15 @@ def train(
     kept = torch.utils.data.DataLoader(
         Singles(some, writing), config.batch, collate_fn=collate, pin_memory=machine.cuda
     )
-    outcome = fit(
+    outcome = fit_configured(
         FineTuning(network, config),
         loader,
         kept,
         folder,
-        Limits(config.steps, config.every, seconds, config.patience or None),
+        config,
+        seconds,
         monitor=MONITOR,
-        schedule=config.schedule,
         machine=machine,
-        seed=config.seed,
         say=say,
     )
     network.eval()
