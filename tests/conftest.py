@@ -78,6 +78,14 @@ def one_processor(monkeypatch) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda process: {0}, raising=False)
 
 
+@pytest.fixture
+def without_figures(monkeypatch) -> None:
+    """Reports of evaluations without drawings, for tests of other parts of the page."""
+    from voicenym.evaluation import report
+
+    monkeypatch.setattr(report, "gallery", lambda *found: [])
+
+
 @pytest.fixture(scope="session")
 def speech_folder() -> Path:
     """Real speech, where the environment variable VOICENYM_SPEECH says that there is some."""

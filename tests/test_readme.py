@@ -29,6 +29,7 @@ SENTENCES = (
 )
 """Of the sample, which has a pause between them."""
 SMALL = {
+    "anonymize": "--workers 1",
     "evaluate": "--enrolment 1 --tried 1 --keys 1 --replicates 20 --sample 1 --any-sex"
     " --no-denoise",
     "verifier": "--steps 2 --batch 4 --workers 0",
@@ -42,6 +43,12 @@ options: {width: 16, inner: 24, blocks: 1, lookahead: 3, speaker_width: 8}
 rank: 2
 seconds: 0.5
 batch: 2
+"""
+SMALL_VERIFIER = """
+options: {channels: 16, size: 12, attention: 8, squeeze: 8}
+batch: 4
+steps: 2
+seconds: 0.5
 """
 BRIEF = "--attacker-budget 1s --attacker-config ./small.yaml --attacker verifier"
 
@@ -58,11 +65,12 @@ def commands(text: str) -> list[str]:
 
 def smaller(arguments: list[str]) -> list[str]:
     """Options that make a command of a tutorial small."""
-    found = SMALL.get(arguments[0] if arguments[0] == "evaluate" else arguments[1], "").split()
-    if arguments[0] == "evaluate":
+    name = arguments[1] if arguments[0] == "train" else arguments[0]
+    found = SMALL.get(name, "").split()
+    if name == "evaluate":
         trains = "--attacker-budget" in arguments
         found += BRIEF.split() if trains else ["--attacker", "lazy"]
-    if arguments[0] == "evaluate" and "--recogniser" not in arguments:
+    if name == "evaluate" and "--recogniser" not in arguments:
         found += ["--recogniser", "none"]
     return found
 
@@ -128,17 +136,19 @@ def small(desk: Path, sample: Path) -> Path:
     speakers(sample, desk / "other-corpus", (0.86, 1.1))
     speakers(sample, desk / "test", (0.96, 1.06), texts=1)
     shutil.copy(desk / "test" / "test1" / "a.wav", desk / "talk.wav")
-    (desk / "small.yaml").write_text("batch: 4\nsteps: 2\nseconds: 0.5\n")
+    (desk / "small.yaml").write_text(SMALL_VERIFIER)
     (desk / "resynthesis.yaml").write_text(RESYNTHESIS)
     return desk
 
 
+@pytest.mark.usefixtures("one_processor")
 @pytest.mark.parametrize("page", PAGES)
 def test_the_snippets_of_a_page_run_in_order(
     page: str, desk: Path, request: pytest.FixtureRequest, command: Callable[..., Finished]
 ) -> None:
     if page.endswith(("measuring.md", "training.md")):
         request.getfixturevalue("small")
+        request.getfixturevalue("without_figures")
     languages = {language for language, _ in blocks(page)}
     assert "sh" in languages
     assert languages <= {"sh", "python", ""}
@@ -152,7 +162,9 @@ def test_the_snippets_of_a_page_run_in_order(
                 continue  # needs pip install .[evaluate]
             if arguments[0] == "train" and not find_spec("lightning"):
                 continue  # needs pip install .[train]
-            if page in ("docs/tutorials/measuring.md", "docs/tutorials/training.md"):
+            if page == "README.md":  # its evaluation runs the usual attackers, and draws
+                arguments += SMALL["evaluate"].split() if arguments[0] == "evaluate" else []
+            else:
                 arguments += smaller(arguments)
             done = command(*arguments)
             assert done.returncode == 0, f"{page}: {line}\n{done.stdout!r}\n{done.stderr!r}"

@@ -81,14 +81,15 @@ def test_sets_of_files_that_do_not_match_list_what_is_missing(speech, tmp_path):
     assert "2 of 6 recordings have no anonymized file: s1/u0, s2/u1" in str(done.exception)
 
 
-def test_files_that_a_folder_holds_and_nobody_reads_are_named(speech, tmp_path):
+@pytest.mark.usefixtures("without_figures")
+def test_files_that_a_folder_holds_and_nobody_reads_are_named(speech):
     """As ``anonymize`` does; texts of recordings are read, and so are not among them."""
     (speech / "s0" / "u0.txt").write_text("yes")
     (speech / "s0" / "voice.raw").write_bytes(b"raw")
     for number in range(7):
         (speech / f"notes{number}.pdf").write_bytes(b"pdf")
     report = speech / "report"
-    options = [option for option in OPTIONS if option != "-q"]
+    options = [*(option for option in OPTIONS if option != "-q"), "--attacker", "ignorant"]
     done = CliRunner().invoke(app, ["evaluate", str(speech), "-o", str(report), *options])
     lines = [line for line in done.stderr.splitlines() if "not taken" in line]
     assert len(lines) == 2
@@ -97,14 +98,16 @@ def test_files_that_a_folder_holds_and_nobody_reads_are_named(speech, tmp_path):
     assert "7 files were not taken" in lines[1]
     assert lines[1].endswith("and 2 more")
     assert "u0.txt" not in done.stderr
-    assert "not taken" not in evaluate(speech, "-o", report).stderr, "quiet"
+    quiet = evaluate(speech, "-o", report, "--attacker", "ignorant")
+    assert "not taken" not in quiet.stderr
     table = speech / "manifest.tsv"
     table.write_text("name\tspeaker\tpath\n")
     assert skipped(speech) == []
 
 
+@pytest.mark.usefixtures("without_figures")
 def test_missing_transcripts_leave_out_words_and_the_page_says_so(speech, tmp_path):
-    done = evaluate(speech, "-o", tmp_path / "report")
+    done = evaluate(speech, "-o", tmp_path / "report", "--attacker", "ignorant")
     assert done.exit_code == 0
     found = results_file.load(tmp_path / "report")
     assert "WER" not in found.systems[0].utility
@@ -194,6 +197,7 @@ def test_trial_lists_that_name_nobody_are_refused(speech, tmp_path):
         empty.write_text(content)
 
 
+@pytest.mark.usefixtures("without_figures")
 def test_texts_without_words_are_no_reference(speech, tmp_path):
     texts = ["", "  \n", "...", "?!", "...", ""]
     for file, text in zip(sorted(speech.glob("*/*.wav")), texts, strict=True):
