@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 import soundfile
 
+from voicenym.corpus import single_file
 from voicenym.pseudonym import Key
 
 
@@ -390,43 +391,48 @@ def test_two_inputs_of_one_output_are_refused_before_anything_is_written(command
     assert not list((tmp_path / "out").iterdir())
 
 
-def test_a_full_disk_leaves_nothing_behind(command, speech, tmp_path):
+@pytest.fixture
+def small_files():
+    """No file of this process grows beyond 64 KiB, as on a full disk."""
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (65536, before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    signal.signal(signal.SIGXFSZ, handler)
+
+
+def test_a_full_disk_leaves_nothing_behind(command, speech, tmp_path, request):
     speech("x.wav", seconds=6.0)
-    script = (
-        "import resource, signal, sys\n"
-        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
-        "resource.setrlimit(resource.RLIMIT_FSIZE, (65536, 65536))\n"
-        "from voicenym.apps.cli import main\n"
-        "sys.argv = ['voicenym', 'anonymize', 'x.wav', '-o', 'out.wav']\n"
-        "main()\n"
-    )
-    process = subprocess.run(
-        [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, check=False
-    )
-    refused(process, "out.wav", "disk is full", "free some space")
+    request.getfixturevalue("small_files")
+    done = command("anonymize", "x.wav", "-o", "out.wav")
+    refused(done, "out.wav", "disk is full", "free some space")
     assert not (tmp_path / "out.wav").exists()
     assert not leftovers(tmp_path)
 
 
-def test_a_terminated_run_leaves_no_partial_file(speech, tmp_path):
+def test_a_terminated_run_leaves_no_partial_file(command, speech, tmp_path, monkeypatch):
     speech("x.wav", seconds=2.0)
-    script = (
-        "import os, sys, signal\n"
-        "import voicenym.corpus.single_file as file\n"
-        "from voicenym.apps.cli import main\n"
-        "judge = file._verdict\n"
-        "def killed(*a):\n"
-        "    os.kill(os.getpid(), signal.SIGTERM)\n"
-        "    return judge(*a)\n"
-        "file._verdict = killed\n"
-        "sys.argv = ['voicenym', 'anonymize', 'x.wav', '-o', 'out.wav']\n"
-        "main()\n"
-    )
-    process = subprocess.run(
-        [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, check=False
-    )
-    assert process.returncode == 128 + signal.SIGTERM
-    assert b"Traceback" not in process.stderr
+    verdict, files = single_file._verdict, []
+
+    def terminated(*arguments):
+        files.extend(leftovers(tmp_path))
+        os.kill(os.getpid(), signal.SIGTERM)
+        return verdict(*arguments)
+
+    def unhandled(*arguments):
+        raise AssertionError("the command handles no SIGTERM")
+
+    monkeypatch.setattr(single_file, "_verdict", terminated)
+    before = signal.signal(signal.SIGTERM, unhandled)
+    try:
+        done = command("anonymize", "x.wav", "-o", "out.wav")
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert files, "it ends while there is a partial file"
+    assert done.returncode == 128 + signal.SIGTERM, done.stderr.decode()
+    assert b"Traceback" not in done.stderr
     assert not (tmp_path / "out.wav").exists()
     assert not leftovers(tmp_path)
 

@@ -20,8 +20,6 @@ from pathlib import Path
 from types import ModuleType
 from unittest import mock
 
-import torch
-
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 QUIET = (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning)
 """Warnings that Python shows nobody who has not asked for them."""
@@ -130,6 +128,8 @@ def _surroundings(folder: Path, environment: dict[str, str]) -> Iterator[None]:
 @contextmanager
 def _libraries() -> Iterator[None]:
     """Warnings, caches and torch as when a process starts, and afterwards as they were."""
+    import torch  # not above: the process that hands tests out to others runs no command
+
     threads, dtype = torch.get_num_threads(), torch.get_default_dtype()
     strict = torch.are_deterministic_algorithms_enabled()
     with warnings.catch_warnings(), torch.random.fork_rng(devices=[]):
