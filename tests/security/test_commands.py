@@ -50,6 +50,7 @@ def test_evaluate_compare_and_cards(guard, voicenym, tmp_path):
     options = ["--keys", "1", "--replicates", "20", "--no-denoise", "--verifier", "ecapa-small"]
     options += ["--enrolment", "1", "--tried", "1", "--any-sex", "--sample", "2", "--workers", "2"]
     options += ["-s", "mcadams", "-s", "vtln", "-q", "--recogniser", "sphinx"]
+    options += ["--attacker", "ignorant", "--attacker", "key search"]
     voicenym("evaluate", "corpus", "-o", "report", *options)
     assert (guard.folder / "report" / "index.html").is_file()
     # onnxruntime keeps an identifier of the machine there as soon as it means to report
