@@ -57,7 +57,7 @@ class Card:
         self.of_package(package or "")
 
     def of_package(self, package: str) -> Card:
-        """Say which package holds the system's module, and so its figures; the card itself."""
+        """Card with the package of the system's module, which holds its figures."""
         object.__setattr__(self, "_package", package)
         return self
 

@@ -23,7 +23,7 @@ BASE = Anonymizer.__name__
 
 @dataclass(frozen=True)
 class Declaration:
-    """What a system's class declares; its attributes are those of the class.
+    """Declarations of a system's class; its attributes are those of the class.
 
     Args:
         card: of the system.

@@ -77,7 +77,7 @@ def _found(find: Callable[[str], T], left_out: Callable[[str, str], None]) -> di
 
 
 def declaration(name: str) -> Declaration:
-    """What a system's class declares; imports the class only if its source does not say it.
+    """Declaration of a system's class; imports the class only if its source does not suffice.
 
     Raises:
         UnknownSystemError: as :func:`system_class`.
@@ -94,7 +94,7 @@ def declaration(name: str) -> Declaration:
 def declarations(
     left_out: Callable[[str, str], None] = _warn,
 ) -> dict[str, Declaration]:
-    """What all systems declare by name, in alphabetical order.
+    """Declarations of all systems by name, in alphabetical order.
 
     Args:
         left_out: as of :func:`system_classes`.

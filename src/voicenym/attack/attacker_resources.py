@@ -38,7 +38,7 @@ class AttackerTraining:
 
 @dataclass(frozen=True)
 class Resources:
-    """What is available to the attackers on one system.
+    """Resources of the attackers on one system.
 
     Args:
         system: name of the system; None if only its files are known.

@@ -54,11 +54,13 @@ class Attacker(ABC):
         return [cls()]
 
     def obstacle(self, scenario: Scenario) -> str:
-        """Why it cannot run on a scenario, a sentence for the report; empty where it can."""
+        """Reason why it cannot run on a scenario, as a sentence for the report; empty if it can."""
         return ""
 
     def settings(self) -> str:
-        """What its scores depend on besides its fields, such as weights in a folder."""
+        """Further values on which its scores depend besides its fields, such as weights in a
+        folder.
+        """
         return ""
 
     @abstractmethod

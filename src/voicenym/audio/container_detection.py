@@ -116,7 +116,7 @@ def _frames(data: bytes, tagged: bool) -> str | None:
 
 
 def _adts(head: bytes) -> int:
-    """Length of an ADTS frame (ISO/IEC 13818-7), 0 where there is none."""
+    """Length of an ADTS frame (ISO/IEC 13818-7); 0 without a frame."""
     if len(head) < 7 or head[0] != 0xFF or head[1] & 0xF6 != 0xF0 or head[2] >> 2 & 15 > 12:
         return 0
     length = (head[3] & 3) << 11 | head[4] << 3 | head[5] >> 5
@@ -124,7 +124,7 @@ def _adts(head: bytes) -> int:
 
 
 def _mpeg(head: bytes) -> int:
-    """Length of a frame of MPEG audio, 0 where there is none."""
+    """Length of a frame of MPEG audio; 0 without a frame."""
     if len(head) < 4 or head[0] != 0xFF or head[1] & 0xE0 != 0xE0:
         return 0
     version, layer = head[1] >> 3 & 3, 4 - (head[1] >> 1 & 3)

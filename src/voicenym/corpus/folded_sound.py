@@ -1,4 +1,4 @@
-"""Sound folded to a low sample rate as it passes by, kept from where it is still needed."""
+"""Streaming decimation of a signal to a low sample rate, with a buffer of samples still needed."""
 
 from __future__ import annotations
 

@@ -183,7 +183,7 @@ def _least(inner: Sequence[Path]) -> int | None:
 
 
 def _words(path: Path) -> str:
-    """Transcript from a file beside a recording; empty where there is none to read."""
+    """Transcript from a file beside a recording; empty without a readable file."""
     try:
         return path.read_text("utf-8", "replace").strip() if path.is_file() else ""
     except OSError:

@@ -5,11 +5,10 @@ no evidence of protection. Costs are bounded: originals and copies do not depend
 that all systems share vectors and trained verifiers; attackers that train a network have a quarter
 of their time limit; only attackers that train nothing run on the system at half strength.
 
-Original and copied speech hold all of the voice: a failure there is the attacker's. Half the
-strength of a strong system may be enough against an attacker who works. A failure there counts only
-where somebody finds people at half strength who knows no more than the attacker: another verifier,
-or, for those who know the system, one who does not. Else nothing shows that there was anything to
-find.
+Original and copied speech keep the whole voice: a failure there is a defect of the attacker. Half
+the strength of a strong system may suffice against a working attacker. A failure there counts only
+if another attacker with no more knowledge finds speakers at half strength: the same attacker with
+another verifier, or, for those that know the system, one that does not.
 """
 
 from __future__ import annotations

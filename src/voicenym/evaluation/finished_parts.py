@@ -55,7 +55,7 @@ class FinishedParts:
 
     @classmethod
     def nowhere(cls, say: Callable[[str], None] = lambda text: None) -> FinishedParts:
-        """Parts that are computed, and kept nowhere."""
+        """Finished parts without a file: all parts are computed."""
         return cls(None, None, say)
 
     def attacks(

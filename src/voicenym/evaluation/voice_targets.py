@@ -34,10 +34,10 @@ RULES = {"any": RANDOM, "same": SAME_SEX, "opposite": "opposite-sex"}
 
 @dataclass(frozen=True)
 class Drawn:
-    """How one system draws its target voices.
+    """Target voices of one system.
 
     Args:
-        used: the targets, for the report.
+        used: name of the targets, for the report.
         parameters: of the system, that differ from its defaults.
         per: voices per ``speaker``, per ``utterance``, or one for ``everybody``.
         same_sex: whether pseudonyms are drawn until the voice is of the speaker's sex.
@@ -52,7 +52,7 @@ class Drawn:
 
 
 def drawn(name: str, parameters: Mapping[str, Any], per: str, targets: str = "") -> Drawn:
-    """How a system draws its target voices.
+    """Target voices of a system.
 
     Args:
         name: of the system.
@@ -91,7 +91,7 @@ def drawn(name: str, parameters: Mapping[str, Any], per: str, targets: str = "")
 
 
 def possible(name: str, parameters: Mapping[str, Any]) -> tuple[str, ...]:
-    """The targets that a system can draw; none where its settings give all speakers one voice."""
+    """Targets that a system can draw; none if its settings give all speakers one voice."""
     system = load(name, **parameters)
     if not system.draws:
         return ()
@@ -102,10 +102,10 @@ def possible(name: str, parameters: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def check_sexes(recordings: Iterable[Recording]) -> None:
-    """Refuse same-sex targets for speakers whose sex is unknown.
+    """Refuses same-sex targets for speakers of unknown sex.
 
     Raises:
-        VoicenymError: it names the first one.
+        VoicenymError: a speaker's sex is unknown; the message names the first one.
     """
     unknown = sorted({one.speaker for one in recordings if not one.sex})
     if unknown:
@@ -119,13 +119,15 @@ def _identity(parameters: Mapping[str, Any]) -> str:
 
 
 def _knows_sex(parameters: Mapping[str, Any]) -> bool:
-    """Whether the sex of the speaker reaches the choice: methods estimate it from the vector."""
+    """Whether the system's choice uses the sex of the speaker, which methods estimate from the
+    vector.
+    """
     specification = _identity(parameters)
     return not specification or METHODS.load(specification).source_dependent
 
 
 def _rule(name: str, parameters: Mapping[str, Any]) -> str:
-    """The parameter ``sex`` of a system or of its identity method; empty where there is none."""
+    """Parameter ``sex`` of a system or of its identity method; empty without one."""
     specification = _identity(parameters)
     if specification:
         return _method_rule(specification)
@@ -147,7 +149,7 @@ def _bare(text: str) -> str:
 
 
 def _with_rule(name: str, parameters: Mapping[str, Any], rule: str) -> dict[str, Any]:
-    """The parameters with another ``sex``, of the system or of its identity method."""
+    """Parameters with another ``sex``, of the system or of its identity method."""
     specification = _identity(parameters)
     if specification:
         return {**parameters, "identity": _method_with_rule(specification, rule)}

@@ -86,7 +86,7 @@ def first_among(
     replicates: int = 1000,
     seed: int = 0,
 ) -> Crowd:
-    """P(first among N) = E[F(s)^(N - 1)] over target scores s; who is first of equals is drawn.
+    """P(first among N) = E[F(s)^(N - 1)] over target scores s; ties are broken at random.
 
     Args:
         target, nontarget: scores of trials with one scale.
@@ -175,7 +175,7 @@ class _Share:
         )
 
     def _first(self, below: Array, upto: Array) -> Array:
-        """Who comes first is drawn among equals: (F^N - G^N) / (N (F - G)), G below, F up to s."""
+        """Probability of rank 1 with random ties: (F^N - G^N) / (N (F - G)), G below, F up to s."""
         people = self.others[:, None] + 1.0
         equal = upto - below
         with np.errstate(divide="ignore", invalid="ignore"):

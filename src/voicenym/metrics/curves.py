@@ -31,7 +31,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Band:
-    """Where a ROC would lie had other people been recorded, point by point.
+    """Pointwise confidence band of a ROC, over speakers.
 
     Args:
         alarm: ``[point]`` false-alarm rates, rising.

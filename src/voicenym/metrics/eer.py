@@ -93,7 +93,7 @@ def crossing(scores: Sorted) -> tuple[float, float]:
 
 
 def _meeting(miss: Array, alarm: Array) -> tuple[float, int]:
-    """Where rising misses meet falling alarms, and the first point at or behind it."""
+    """Crossing of rising misses and falling false alarms, and the first point at or behind it."""
     after = int(np.argmax(miss >= alarm))  # at the last one all is rejected: it always exists
     before = max(after - 1, 0)
     gap = (alarm[before] - miss[before]) + (miss[after] - alarm[after])

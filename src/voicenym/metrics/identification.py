@@ -17,7 +17,7 @@ FEWEST_RECORDINGS = 3
 
 @dataclass(frozen=True)
 class Firsts:
-    """How often each speaker comes first.
+    """Rank-1 counts by speaker.
 
     Args:
         share: ``[recording]``, 1 where the speaker alone has the best score, 1 / k of k equals.
@@ -34,7 +34,7 @@ class Firsts:
 
 
 def firsts(data: IdentificationScores) -> Firsts:
-    """Whose score is the best of all candidates, recording by recording.
+    """Rank-1 results of recordings: whether the speaker has the best score of all candidates.
 
     Args:
         data: scores of recordings against candidates.

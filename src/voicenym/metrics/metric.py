@@ -36,7 +36,7 @@ class Measured:
 
 
 class HasInterval(Protocol):
-    """What functions of :mod:`voicenym.metrics` return."""
+    """Result of a function of :mod:`voicenym.metrics`, with a value and an interval."""
 
     @property
     def value(self) -> float: ...
@@ -68,7 +68,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Display:
-    """How a metric is shown.
+    """Display of a metric in reports.
 
     Args:
         table: of the report that has a column for it; None where the first table alone has one.
@@ -145,12 +145,12 @@ class Metric(Generic[Data]):
 
     @property
     def heading(self) -> str:
-        """Of a column in the report."""
+        """Heading of a column in the report."""
         return self.display.heading or self.name
 
     @property
     def column(self) -> str:
-        """Of a narrow column: the name, and the unit where it is short."""
+        """Heading of a narrow column: the name, and the unit if it is short."""
         return f"{self.name} {self.unit}" if self.unit in SHORT_UNITS else self.name
 
     @property

@@ -23,7 +23,7 @@ from voicenym.metrics.scores import Scores, Speakers
 
 @dataclass(frozen=True)
 class Difference:
-    """Of a figure of two systems.
+    """Difference of a figure between two systems.
 
     Args:
         value: second minus first.

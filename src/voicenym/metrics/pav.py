@@ -95,7 +95,7 @@ def steps(scores: Sorted, laplace: bool = False) -> tuple[np.ndarray, Array]:
 
 
 def pool(target: Array, nontarget: Array) -> np.ndarray:
-    """Where the blocks begin within which the share of targets, isotonic, is constant.
+    """Starts of the blocks within which the isotonic share of targets is constant.
 
     Args:
         target, nontarget: ``[score]``, weights in the order of the scores, none with both zero.

@@ -159,7 +159,7 @@ def real_time_coefficient(
 
 
 def _noise(speech: SpeechPairs) -> SignalToNoise | None:
-    """The ratio where every recording kept its length."""
+    """Signal-to-noise ratio; None if a recording changed its length."""
     if any(len(x) != len(y) for x, y in zip(speech.original, speech.changed, strict=True)):
         return None
     return signal_to_noise(speech.original, speech.changed, speech.speakers, **speech.bootstrap)

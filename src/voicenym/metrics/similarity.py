@@ -46,7 +46,7 @@ class Similarity:
 
     @property
     def alone(self) -> tuple[str, ...]:
-        """Speakers who could not be compared with themselves: the diagonal is NaN."""
+        """Speakers without a pair of segments of their own: their diagonal element is NaN."""
         return tuple(np.array(self.speakers)[np.isnan(np.diagonal(self.matrix))].tolist())
 
 

@@ -153,7 +153,7 @@ def _figure(
 
 
 def _draws(similarity: Similarity, replicates: int, seed: int) -> tuple[Array, Array]:
-    """How often each speaker counts: everybody once, ``[1, speaker]``, and ``[draw, speaker]``."""
+    """Bootstrap counts of speakers: all ones ``[1, speaker]``, and draws ``[draw, speaker]``."""
     size = len(similarity.speakers)
     drawn = np.random.default_rng(seed).integers(0, size, (replicates, size))
     times = [np.bincount(people, minlength=size) for people in drawn]

@@ -264,7 +264,7 @@ def _distances(mu: Array, covariance: Array, whitener: Array, logdet: Array) -> 
 
 
 def _distance(voices: VoiceVectors) -> Distance | None:
-    """Of the speakers' mean vectors; None of a single speaker."""
+    """D_KS of the speakers' mean vectors; None for a single speaker."""
     return cross_similarity_distance(*voices.voices()) if len(set(voices.speakers)) > 1 else None
 
 

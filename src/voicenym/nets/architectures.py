@@ -1,4 +1,4 @@
-"""Architectures by name: made from options, kept in folders, found again.
+"""Registries of network architectures: made from options, stored in folders, and loaded.
 
 A network's name and the arguments that rebuild it stand in its folder's configuration
 (:mod:`voicenym.nets.checkpoint`), as ``kind`` and ``options``. A module is imported when one of its
@@ -25,7 +25,7 @@ State = Mapping[str, torch.Tensor]
 
 
 class Network(torch.nn.Module, ABC):
-    """A network that can be kept.
+    """A network that can be stored in a folder.
 
     Attributes:
         kind: name of the architecture, for files.
@@ -105,7 +105,7 @@ class Kinds(Generic[N]):
         write(folder, state, {**config, **about}, half=half)
 
     def load(self, folder: Path) -> N:
-        """A network that :meth:`save` kept, ready to use.
+        """Loads a network that :meth:`save` wrote, in evaluation mode.
 
         Raises:
             DependencyError, VoicenymError: as :func:`voicenym.nets.checkpoint.read`, and where the

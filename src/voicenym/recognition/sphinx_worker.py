@@ -47,7 +47,7 @@ def serve(source: BinaryIO, sink: BinaryIO) -> None:
 
 
 def main(serving: Callable[[BinaryIO, BinaryIO], None] = serve) -> None:
-    """Serve, with the libraries' own output kept out of the answers."""
+    """Serves requests; the libraries' own output does not reach the answers."""
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     serving(sys.stdin.buffer, answers)

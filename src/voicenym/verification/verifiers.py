@@ -53,7 +53,7 @@ def installed() -> list[str]:
 
 
 def unconverted() -> str:
-    """What to say where a verifier is installed and its weights are not converted, else nothing."""
+    """Message for an installed verifier without converted weights; else empty."""
     if is_pulled(RESEMBLYZER) or find_spec(RESEMBLYZER) is None:
         return ""
     return (

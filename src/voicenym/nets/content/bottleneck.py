@@ -170,7 +170,7 @@ class Bottleneck(torch.nn.Module):
     def noisy(
         self, numbers: torch.Tensor, seed: torch.Tensor, memory: Memory | None = None
     ) -> torch.Tensor:
-        """Features with the noise that stands for quantisation.
+        """Features with noise in place of quantisation.
 
         Args:
             numbers: ``[row, frame, size]`` of :meth:`encode`.

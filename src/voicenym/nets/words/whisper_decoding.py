@@ -133,7 +133,7 @@ def greedy(
 
 
 def loop(tokens: Sequence[int], repeats: int = REPEATS) -> int:
-    """Length of the n-gram that ends a text so many times in a row; 0 where there is none.
+    """Length of the n-gram that repeats at the end of a text; 0 without repetition.
 
     Example:
         >>> loop([7, 1, 2, 1, 2, 1, 2], repeats=3)

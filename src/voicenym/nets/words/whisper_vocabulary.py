@@ -52,7 +52,7 @@ class Vocabulary:
         self._pieces = {n: piece for n, piece in pieces.items() if n not in numbers}
 
     def number(self, name: str) -> int | None:
-        """Number of a special token, such as ``<|en|>``; None where there is none."""
+        """Number of a special token, such as ``<|en|>``; None without one."""
         return self._special.get(name)
 
     def languages(self) -> dict[str, int]:

@@ -82,7 +82,7 @@ def pieces(
     folder: Path,
     say: Callable[[str], None] = lambda text: None,
 ) -> list[Piece]:
-    """Recordings with their texts; without a text, with Whisper's transcript, which is kept.
+    """Recordings with their texts, or with Whisper's transcripts, which are cached.
 
     Recordings longer than a window, or without words in Whisper's transcript, are left out.
 

@@ -64,8 +64,8 @@ class TokenizerConfig:
 
 
 class FrameCrops(torch.utils.data.Dataset[torch.Tensor]):
-    """An epoch of crops ``[frame, size]`` of kept frames; the crop of an index depends on the seed,
-    the epoch and the index alone.
+    """An epoch of crops ``[frame, size]`` of stored frames; the crop of an index depends on the
+    seed, the epoch and the index alone.
 
     Args:
         paths: arrays ``[frame, size]``; those that are shorter than a crop are left out.
@@ -197,7 +197,7 @@ def frames(
     folder: Path,
     say: Callable[[str], None] = lambda text: None,
 ) -> list[Path]:
-    """Frames ``[frame, size]`` float16 of utterances, kept in a folder: one file each.
+    """Frames ``[frame, size]`` float16 of utterances, cached in a folder, one file each.
 
     Args:
         features: the feature extractor.

@@ -118,7 +118,7 @@ def train(
 
 
 def labels(features: Content, units: Units, utterance: Utterance, folder: Path) -> np.ndarray:
-    """Units of an utterance's frames ``[frame]`` int16, kept in a folder.
+    """Units of an utterance's frames ``[frame]`` int16, cached in a folder.
 
     Raises:
         VoicenymError: they cannot be kept.

@@ -1,4 +1,4 @@
-"""Dataset of Whisper states: windows of speech, encoded once and kept in files.
+"""Dataset of Whisper states: windows of speech, encoded once and cached in files.
 
 A window joins several recordings (:mod:`voicenym.training.content.speech_windows`), since Whisper's
 states depend on their position in a window and on all of it. Its file holds the encoder's states of

@@ -13,7 +13,7 @@ from voicenym.training.run.machine import Machine
 
 
 class StepConfig(Protocol):
-    """What the configurations of all recipes in steps have.
+    """Common fields of the configurations of all trainings in steps.
 
     ``patience``, the validations without improvement after which the training stops, is optional; 0
     is no limit.
