@@ -61,7 +61,8 @@ def test_labels_are_found_on_originals_and_lost_with_the_features(pool):
     figures, notes = measured(people(24), pool)
     assert figures["emotion UAR"].value > 95.0
     assert notes == (
-        "accent was not measured: the corpus has no labels of it (a column accent of a manifest)",
+        "accent was not measured: the corpus has no such labels (columns emotion, accent of a "
+        "manifest)",
     )
     lost = measured(people(24), pool, CHANGED)[0]["emotion UAR"]
     assert lost.low < 50.0 + 8.0
@@ -85,9 +86,14 @@ def test_speakers_are_never_guessed_by_what_they_taught():
 
 
 def test_too_few_labels_are_said():
+    _, notes = measured(people(6, labels=("",)))
+    assert len(notes) == 1
+    assert notes[0].startswith(
+        "emotion and accent were not measured: the corpus has no such labels"
+    )
     figures, notes = measured(people(6, labels=("glad",)))
     assert figures == {}
-    assert "emotion was not measured: a classifier needs 2 labels of 2 speakers each" in notes[0]
+    assert "emotion was not measured: a classifier needs 2 labels of 2 speakers each" in notes[1]
     figures, _ = measured([*people(24), dataclasses.replace(people(1)[0], name="bad")])
     assert figures["emotion UAR"].value > 95.0, "a recording that fails is left out"
 

@@ -9,6 +9,9 @@ pytest.importorskip("scipy")
 
 from voicenym.errors import VoicenymError
 from voicenym.evaluation import saved_scores
+from voicenym.evaluation.evaluation_plan import Evidence
+from voicenym.evaluation.protection import Attacked
+from voicenym.evaluation.protocol import _keep
 from voicenym.metrics import eer
 from voicenym.metrics.cllr import MIN_COST
 from voicenym.metrics.eer import EQUAL_ERROR_RATE
@@ -57,3 +60,19 @@ def test_older_reports_have_none_and_broken_ones_are_refused(found, tmp_path):
     np.savez(path, **{**arrays, "format": np.array(99)})
     with pytest.raises(VoicenymError, match="another release"):
         saved_scores.load(tmp_path)
+
+
+def test_only_the_strongest_attackers_scores_stay_in_double_precision(found):
+    """Memory grows with trials times attackers: those that are drawn alone have half of it."""
+    evaluation, evidence = found
+    kept = Evidence(evidence.trials)
+    for system in evaluation.systems:
+        attacks = [
+            Attacked(a, evidence.scores[system.name][f"{a.attacker}, {a.verifier}"], 0.0)
+            for a in system.attacks
+        ]
+        _keep(kept, system.name, attacks)
+        top = f"{system.strongest.attacker}, {system.strongest.verifier}"
+        for name, scores in kept.scores[system.name].items():
+            assert scores.dtype == (np.float64 if name == top else np.float32)
+            np.testing.assert_allclose(scores, evidence.scores[system.name][name], rtol=1e-6)

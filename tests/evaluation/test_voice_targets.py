@@ -10,6 +10,7 @@ import pytest
 
 from voicenym import Key
 from voicenym.anonymizer import load
+from voicenym.apps.cli.evaluate_request import Request
 from voicenym.attack import controls
 from voicenym.attack.scenario import Protection
 from voicenym.corpus.recording import Recording
@@ -123,3 +124,28 @@ def test_targets_are_a_setting_of_the_plan(corpus):
     (target,) = targets_of(plan)
     assert target.protection.same_sex
     assert (target.name, target.voices.used) == ("recast", "same-sex")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"targets": "opposite"}, "random, same-sex, one-for-all, not 'opposite'"),
+        ({"targets": "random", "system": []}, "of systems that run here"),
+        ({"targets": "same-sex", "per": "everybody"}, "one voice for all, not same-sex"),
+        ({"targets": "one-for-all", "per": "utterance"}, "exclude each other"),
+        ({"targets": "one-for-all"}, ""),
+        ({"targets": None, "per": "everybody"}, ""),
+    ],
+)
+def test_targets_that_other_options_exclude_are_refused(options, message, tmp_path):
+    fields = {field: None for field in Request.__dataclass_fields__}
+    given = {"corpus": tmp_path, "output": tmp_path, "system": ["recast"], "per": "speaker"}
+    request = Request(**{**fields, **given, **options})
+    if message:
+        with pytest.raises(VoicenymError, match=message):
+            request.check()
+    else:
+        request.check()
+    if options["targets"]:
+        with pytest.raises(VoicenymError, match="--identity"):
+            request.check_vectors()

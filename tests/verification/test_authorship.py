@@ -61,3 +61,14 @@ def test_nothing_recognised_is_refused():
         CosineDelta.train(np.zeros((4, 5)), ["a"] * 4)
     with pytest.raises(VoicenymError, match="no recordings"):
         TfIdf.train(np.zeros((0, 5)), [])
+
+
+def test_counts_in_single_precision_give_the_same_scores():
+    rng = np.random.default_rng(0)
+    counts = rng.poisson(0.3, size=(30, 200)).astype(np.float64)
+    narrow = counts.astype(np.float32)
+    one, other = (TfIdf.train(x[8:], [""] * 22) for x in (counts, narrow))
+    np.testing.assert_array_equal(
+        one.score([counts[:3], counts[3:6]], counts[6:8]),
+        other.score([narrow[:3], narrow[3:6]], narrow[6:8]),
+    )

@@ -84,7 +84,8 @@ def fused(branches: Sequence[Branch], pools: Sequence[Measured], per: str) -> Lo
     columns, target = [], np.empty(0, dtype=bool)
     for branch, pool in zip(branches, pools, strict=True):
         pairs = zip(pool.names.tolist(), pool.voices.tolist(), strict=True)
-        common = pool.of(np.array([pair in rows for pair in pairs]))
+        there = np.array([pair in rows for pair in pairs])
+        common = pool if there.all() else pool.of(there)
         parts, labels = [], []
         for fold in folds:
             inside = np.array([speaker in fold for speaker in common.speakers])

@@ -70,7 +70,10 @@ def _phone_profiles(vectors: Vectors, order: int) -> Array:
 
 def _word_profiles(vectors: Vectors) -> Array:
     words = words_of(vectors)
-    return np.hstack([profiles(words, order, WORD_PLACES) for order in (1, 2)])
+    # counts are exact in single precision, and the pool's under all keys are many
+    parts = [profiles(words, order, WORD_PLACES).astype(np.float32) for order in (1, 2)]
+    found: Any = np.hstack(parts)
+    return found  # type: ignore[no-any-return]
 
 
 def voice(verifier: Verifier) -> Branch:

@@ -33,6 +33,7 @@ FOLDS = 5
 """Parts of the evaluated speakers, each guessed by what the others taught."""
 FEWEST = 2
 """Speakers that a label needs, and labels that a classifier needs."""
+ABSENT = "{} not measured: the corpus has no such labels (columns emotion, accent of a manifest)"
 PENALTY = 1.0
 """Inverse of scikit-learn's C: weight of the squared weights against the sum over recordings."""
 
@@ -82,9 +83,10 @@ class Classifiers:
     ) -> None:
         self._original, self._embedder, self._say = original, embedder, say
         self._extractors, self._replicates = tuple(extractors), replicates
-        self.notes: tuple[str, ...] = ()
+        absent = [kind for kind in KINDS if not any(getattr(r, kind) for r in trials.recordings)]
+        self.notes: tuple[str, ...] = (_absent(absent),) if absent else ()
         self._tasks: list[tuple[_Task, list[Any]]] = []
-        for kind in KINDS:
+        for kind in (kind for kind in KINDS if kind not in absent):
             try:
                 task = _task(kind, trials, pool)
                 say(f"{kind}: training a classifier on original speech")
@@ -137,6 +139,10 @@ class Classifiers:
         return np.hstack(parts)
 
 
+def _absent(kinds: Sequence[str]) -> str:
+    return ABSENT.format(f"{' and '.join(kinds)} {'was' if len(kinds) == 1 else 'were'}")
+
+
 def _task(kind: str, trials: Trials, pool: Sequence[Recording]) -> _Task:
     """What is guessed and learned from.
 
@@ -146,8 +152,6 @@ def _task(kind: str, trials: Trials, pool: Sequence[Recording]) -> _Task:
     enrolled = [recording for model in trials.models for recording in model.recordings]
     own = [one for one in dict.fromkeys([*enrolled, *trials.recordings]) if getattr(one, kind)]
     tested = [one for one in trials.recordings if getattr(one, kind)]
-    if not tested:
-        raise ValueError(f"the corpus has no labels of it (a column {kind} of a manifest)")
     learned = _speakers_by_label(kind, pool)
     wanted = {getattr(one, kind) for one in tested}
     if len(wanted) >= FEWEST and all(learned.get(label, 0) >= FEWEST for label in wanted):

@@ -7,6 +7,8 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import voicenym
 from voicenym.attack import two_branch_attacker
 from voicenym.attack.attacker_list import attackers as attackers_for
@@ -305,4 +307,14 @@ def _thresholds(bare: Sequence[protection.Attacked]) -> dict[str, dict[str, floa
 
 
 def _keep(evidence: Evidence, name: str, found: Sequence[protection.Attacked]) -> None:
-    evidence.scores[name] = {f"{a.figures.attacker}, {a.figures.verifier}": a.scores for a in found}
+    """Keep scores for figures: as they are of the strongest attacker, which comparisons need too,
+    and in single precision of the others, which are drawn only.
+    """
+    without_key = [a for a in found if not a.figures.holds_key]
+    exact = min(without_key, key=lambda a: (a.figures.broken, a.figures.eer.value), default=None)
+    evidence.scores[name] = {
+        f"{a.figures.attacker}, {a.figures.verifier}": a.scores
+        if a is exact
+        else a.scores.astype(np.float32)
+        for a in found
+    }

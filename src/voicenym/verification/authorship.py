@@ -79,6 +79,7 @@ class TfIdf:
         return models @ self._weighed(np.asarray(trials)).T
 
     def _weighed(self, counts: npt.NDArray[np.floating]) -> Array:
+        counts = np.asarray(counts, dtype=np.float64)
         frequency = np.where(counts > 0, 1.0 + np.log(np.maximum(counts, 1.0)), 0.0)
         return unit(frequency * self.weight)
 
