@@ -17,6 +17,14 @@ SPREAD_CEPSTRUM = (
 )  # fmt: skip
 
 
+def around_average(deviations: torch.Tensor, share: float) -> torch.Tensor:
+    """Mean cepstra ``[row, coefficient]`` at a share of ``deviations``, which are in standard
+    deviations of real speakers and limited to two of them.
+    """
+    spread = share * torch.tensor(SPREAD_CEPSTRUM)
+    return torch.tensor(MEAN_CEPSTRUM) + spread * deviations.clamp(-2.0, 2.0)
+
+
 def reference_envelope(cepstrum: torch.Tensor, bins: int, rate: int) -> torch.Tensor:
     """Log envelopes ``[row, bin]`` up to half of ``rate`` from cepstra ``[row, coefficient]`` (c_1
     ...) at 16 kHz.

@@ -25,7 +25,7 @@ from voicenym.dsp.pitch.online import Pitch, PitchStream
 from voicenym.dsp.typical_envelope import (
     MEAN_CEPSTRUM,
     REFERENCE_RATE,
-    SPREAD_CEPSTRUM,
+    around_average,
     reference_envelope,
 )
 from voicenym.dsp.voice_source import Noise, PulseTrain
@@ -113,11 +113,12 @@ class Recast(Anonymizer):
                 )
 
     def median_f0(self, pseudonym: Pseudonym) -> float:
-        return math.exp(
-            pseudonym.uniform(
-                "recast.register", math.log(self.register_low), math.log(self.register_high)
-            )
-        )
+        return math.exp(self.mean_log_f0(pseudonym))
+
+    def mean_log_f0(self, pseudonym: Pseudonym) -> float:
+        """Mean ln F0 of a pseudonym's voice."""
+        low, high = math.log(self.register_low), math.log(self.register_high)
+        return pseudonym.uniform("recast.register", low, high)
 
     @property
     def needs_profile(self) -> bool:
@@ -162,19 +163,15 @@ class _Core:
             values = [p.uniform(f"recast.{name}", low, high) for p in pseudonyms]
             return torch.tensor(values, device=device)
 
-        self._register = draw(
-            "register", math.log(system.register_low), math.log(system.register_high)
-        )
+        self._register = torch.tensor([system.mean_log_f0(p) for p in pseudonyms], device=device)
         self._range = draw("range", 0.12, 0.24)
         self._length = draw("length", -system.length, system.length)
         self._cutoff = draw("cutoff", 3000.0, 6000.0)
         bends = [p.uniforms("recast.bends", 3, -1.0, 1.0) for p in pseudonyms]
         sizes = system.bend / torch.tensor([1.0, 2.0, 3.0])
         self._bends = (torch.tensor(bends) * sizes).to(device)
-        colours = [p.normals("recast.colour", len(SPREAD_CEPSTRUM)) for p in pseudonyms]
-        cepstrum = torch.tensor(MEAN_CEPSTRUM) + system.colour * torch.tensor(
-            SPREAD_CEPSTRUM
-        ) * torch.tensor(colours).clamp(-2.0, 2.0)
+        colours = [p.normals("recast.colour", len(MEAN_CEPSTRUM)) for p in pseudonyms]
+        cepstrum = around_average(torch.tensor(colours), system.colour)
         self._target = reference_envelope(cepstrum, self._frames.bins, rate).to(device)
         average = torch.tensor([MEAN_CEPSTRUM]).expand(rows, -1)
         self._prior = reference_envelope(average, self._frames.bins, rate).to(device)
@@ -206,9 +203,8 @@ class _Core:
 
     def flush(self) -> torch.Tensor:
         remaining = self._remaining
-        return self.push(self._pending.new_zeros(self._rows, self.latency + self._pitch_hop))[
-            :, :remaining
-        ]
+        silence = self._pending.new_zeros(self._rows, self.latency + self._pitch_hop)
+        return self.push(silence)[:, :remaining]
 
     def _contour(self, pitch: Pitch) -> None:
         """Target F0 frames from source F0 frames; unvoiced frames hold the last voiced value."""
@@ -298,9 +294,7 @@ class _Core:
         return (sums / weights).float()
 
     def _positions(self, log_f0: torch.Tensor) -> torch.Tensor:
-        """Source bin that each output bin is read from, ``[row, frame or 1, bin]``, for mean ln F0
-        ``[row, frame or 1]``.
-        """
+        """Source bins ``[row, frame or 1, bin]``, by mean ln F0 ``[row, frame or 1]``."""
         top = math.pi * self._rate / REFERENCE_RATE
         change = TRACT_PER_PITCH * (self._register[:, None] - log_f0) + self._length[:, None]
         return bent_bins(change, self._bends, top, self._frames.bins)
