@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from voicenym.corpus.recordings import collect
 from voicenym.training.recipe import Recipe, option
-from voicenym.training.run.former_names import present_or_former
+from voicenym.training.run.former_run_names import present_or_former
 from voicenym.training.run.progress_report import Report
 from voicenym.training.run.resources import Resources, resources
 

@@ -31,7 +31,7 @@ from voicenym.training.codec import codec_losses
 from voicenym.training.codec.codec_dataset import Segments
 from voicenym.training.codec.musa_config import MusaConfig
 from voicenym.training.run.fit import share_done
-from voicenym.training.run.former_names import rename_state
+from voicenym.training.run.former_run_names import rename_state
 from voicenym.training.run.schedule import seeded
 from voicenym.training.synthesis.discriminator_setup import make_discriminators
 

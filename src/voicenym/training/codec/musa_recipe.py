@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from voicenym.training.recipe import Trained, option
 from voicenym.training.recipe_options import SpeechRecipe
-from voicenym.training.run.former_names import present_or_former
+from voicenym.training.run.former_run_names import present_or_former
 from voicenym.training.run.progress_report import Report
 from voicenym.training.run.resources import require_training
 

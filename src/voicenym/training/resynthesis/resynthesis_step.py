@@ -21,7 +21,7 @@ from voicenym.training.resynthesis.resynthesis_dataset import Crop
 from voicenym.training.resynthesis.speaker_classifier import SpeakerClassifier
 from voicenym.training.run.audio_logging import log_audio
 from voicenym.training.run.fit import share_done
-from voicenym.training.run.former_names import rename_state
+from voicenym.training.run.former_run_names import rename_state
 from voicenym.training.run.schedule import seeded
 from voicenym.training.speech.mel_warping import warped
 from voicenym.training.synthesis.discriminator_setup import make_discriminators

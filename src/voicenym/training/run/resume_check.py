@@ -10,7 +10,7 @@ from typing import Any
 from voicenym.errors import VoicenymError
 from voicenym.private import private_folder, write_private
 from voicenym.training.run.fit import LAST
-from voicenym.training.run.former_names import present_or_former
+from voicenym.training.run.former_run_names import present_or_former
 
 SETTINGS_FILE, FORMER_FILE = "settings.json", "begun.json"
 """File of a run's settings; and its name in runs of earlier releases."""

@@ -20,7 +20,7 @@ from voicenym.nets.words.whisper import Encoder as WhisperEncoder
 from voicenym.resynthesis.pipeline.synthesis_settings import Settings
 from voicenym.training.run.audio_logging import log_audio
 from voicenym.training.run.fit import share_done
-from voicenym.training.run.former_names import rename_state
+from voicenym.training.run.former_run_names import rename_state
 from voicenym.training.run.schedule import Falling, seeded
 from voicenym.training.synthesis.discriminator_setup import (
     discriminator_outputs,

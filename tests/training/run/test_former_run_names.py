@@ -11,7 +11,7 @@ from voicenym.training.content.train_word_codes import WordCodesConfig
 from voicenym.training.identity.train_householder import HouseholderConfig
 from voicenym.training.resynthesis.resynthesis_config import ResynthesisConfig
 from voicenym.training.run.config import build, bundled, load
-from voicenym.training.run.former_names import present_or_former, rename_state
+from voicenym.training.run.former_run_names import present_or_former, rename_state
 from voicenym.training.run.resume_check import check_resume
 from voicenym.training.synthesis.synthesizer_step import Adversarial, SynthesizerConfig
 
