@@ -78,7 +78,7 @@ def test_sexes(key):
     one = Mixtures({"f": gaussians(1.0)}, "invented")
     with pytest.raises(VoicenymError, match="give the sex"):
         Mixture(one)(women, who)
-    with pytest.raises(VoicenymError, match="nobody of sex 'm'"):
+    with pytest.raises(VoicenymError, match="no speakers of sex 'm'"):
         Mixture(one)(women, who, "m")
     everybody = Mixtures({"": gaussians(0.0)}, "invented")
     assert float(Mixture(everybody)(women, who)[-2]) == 0.0

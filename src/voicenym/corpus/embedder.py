@@ -218,6 +218,6 @@ def _one(verifier: Verifier, recording: Recording, samples: np.ndarray) -> Found
 def _checked(samples: np.ndarray, recording: Recording) -> np.ndarray:
     if not len(samples) or not np.isfinite(samples).all():
         raise AudioError(
-            f"{recording.name}: what came of it is empty, or has samples that are no numbers"
+            f"{recording.name}: the result is empty, or has samples that are not finite"
         )
     return samples

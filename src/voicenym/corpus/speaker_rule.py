@@ -196,8 +196,8 @@ def _question(root: Path, inner: Sequence[PurePath], why: str, alone: bool, cure
             f"{'person speaks' if people == 1 else 'people speak'} in all"
         )
     return (
-        f"{root}: who speaks can be read in {'two' if len(readings) == 2 else 'several'} ways, for "
-        f"{why}: {'; '.join(readings)}. {cure}"
+        f"{root}: its folders name speakers in {'two' if len(readings) == 2 else 'several'} ways, "
+        f"for {why}: {'; '.join(readings)}. {cure}"
     )
 
 

@@ -12,7 +12,7 @@ GRADES = (
     (PARTLY, "partly", "partly protected"),
 )
 BROKEN = "every attacker is broken"
-UNINFORMED = "nobody who knows it attacked it"
+UNINFORMED = "no attacker that knows it attacked it"
 NOT_ATTACKED = "no attacker without the key was tried"
 
 

@@ -170,7 +170,7 @@ def _advice(style: str, who: str) -> str:
         return f"Do not rely on it alone against {against}: this attacker identifies some speakers."
     if style == "ungraded":
         return "Do not rely on it: its protection is unknown."
-    return "This is no proof: an attacker who was not tried may do better."
+    return "This is no proof: an attacker that did not run may find more."
 
 
 def _bound(system: SystemResults) -> str:

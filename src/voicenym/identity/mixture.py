@@ -111,7 +111,7 @@ class Mixture(Identity):
             wanted = chosen_sex(self.sex, "f" if likely == "f" else "m") or ""
         if wanted not in model.groups:
             raise VoicenymError(
-                f"mixture: the model has nobody of sex {wanted!r}: train it on a pool that has, or "
-                "set sex='any'"
+                f"mixture: the model has no speakers of sex {wanted!r}: train it on a pool with "
+                "such speakers, or set sex='any'"
             )
         return model.groups[wanted]

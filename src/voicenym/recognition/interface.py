@@ -89,5 +89,7 @@ def checked(recording: Any, index: int) -> Recording:
             f"{list(samples.shape)}; mix its channels to one and divide integers by their range"
         )
     if not np.isfinite(samples).all():
-        raise AudioError(f"recording {index}: samples that are not finite; mend what made them")
+        raise AudioError(
+            f"recording {index}: samples that are not finite; correct the program that made them"
+        )
     return samples.astype(np.float32, copy=False)

@@ -68,7 +68,9 @@ class Pretrained(Recogniser):
         self._processor = self._load(transformers.AutoProcessor, revision)
         rate = self._processor.feature_extractor.sampling_rate
         if rate != RATE:
-            raise VoicenymError(f"{weights}: hears {rate} Hz; only models for {RATE} Hz work here")
+            raise VoicenymError(
+                f"{weights}: expects {rate} Hz; only models for {RATE} Hz work here"
+            )
         self._model = (
             self._load(transformers.AutoModelForCTC, revision, use_safetensors=True)
             .eval()

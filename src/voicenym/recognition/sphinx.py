@@ -41,7 +41,7 @@ as hanging."""
 WORKER = "voicenym.recognition.sphinx_worker"
 NO_START = (
     "pocketsphinx does not start; its messages are above. If they mention a word's "
-    "pronunciation, mend that"
+    "pronunciation, correct it"
 )
 
 

@@ -151,7 +151,7 @@ def checked(enrolment: Sequence[npt.NDArray[np.floating]], trials: np.ndarray) -
     if x.ndim != 2:
         raise VoicenymError(f"trials must be [trial, d], not {list(x.shape)}")
     if not enrolment:
-        raise VoicenymError("there is no model to compare with; enrol somebody")
+        raise VoicenymError("there is no model to compare with; enrol a speaker")
     for number, vectors in enumerate(enrolment):
         shape = np.shape(vectors)
         if len(shape) != 2 or not shape[0] or shape[1] != x.shape[1]:

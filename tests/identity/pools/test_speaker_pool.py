@@ -77,7 +77,7 @@ def test_the_sex_of_strangers_is_told_by_the_nearer_centroid(pool, users):
 
 def test_without_both_sexes_no_sex_is_told(pool):
     women = Pool(pool.vectors[:60], pool.sexes[:60], pool.speakers[:60], "invented")
-    with pytest.raises(VoicenymError, match="nobody of sex 'm'"):
+    with pytest.raises(VoicenymError, match="no speakers of sex 'm'"):
         women.sex_of(pool.vectors[0])
     with pytest.raises(VoicenymError, match="0 speakers of sex 'm'"):
         women.among("opposite", pool.vectors[0], "f")

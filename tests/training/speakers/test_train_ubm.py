@@ -78,7 +78,7 @@ def test_workers_hear_the_same(corpus, tmp_path):
 
 
 def test_says_what_is_wrong(corpus, tmp_path):
-    with pytest.raises(VoicenymError, match="nobody speaks in any of the 2"):
+    with pytest.raises(VoicenymError, match="no speech in any of the 2"):
         train([Silence(), Silence()], tmp_path, BackgroundConfig(CEPSTRA))
     with pytest.raises(VoicenymError, match="64 components need 128 frames"):
         train(corpus[:1], tmp_path, BackgroundConfig(CEPSTRA, components=64))

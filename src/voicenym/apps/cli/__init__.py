@@ -32,7 +32,7 @@ class _Commands(Group):
         _entry("key", USE, "Make, show and upgrade key files."),
         _entry("models", USE, "List, fetch, convert and assemble weights."),
         _entry("cache", USE, "List or remove what commands keep of speech on disk."),
-        _entry("audit", MEASURE, "Attack one anonymized recording and say what was recognised."),
+        _entry("audit", MEASURE, "Attack one anonymized recording and report what was recognised."),
         _entry("evaluate", MEASURE, "Anonymize, attack and measure a corpus; write a report."),
         _entry("compare", MEASURE, "Compare the systems of several reports."),
         _entry("cards", MEASURE, "Write a report's figures to the systems' cards."),

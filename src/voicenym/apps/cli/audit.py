@@ -56,7 +56,7 @@ def audit(
     fail_fast: bool = FAIL_FAST,
     as_json: bool = typer.Option(False, "--json", help="Print JSON."),
 ) -> None:
-    """Attack one anonymized recording and say what was recognised."""
+    """Attack one anonymized recording and report what was recognised."""
     from voicenym.anonymizer import load
     from voicenym.corpus.recording_subsets import spread
     from voicenym.corpus.recordings import recordings

@@ -144,7 +144,7 @@ SANITY = typer.Option(
     True,
     help=(
         "Also run attackers on original speech, on copied speech and on the system at half "
-        "strength: who finds nobody there is broken, not defeated. A network that is trained has a "
+        "strength: an attacker that finds nobody there is broken. A network that is trained has a "
         "quarter of --attacker-budget for each."
     ),
 )

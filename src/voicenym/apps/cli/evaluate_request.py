@@ -126,7 +126,7 @@ class Request:
         """
         if self.targets is not None:
             raise VoicenymError(
-                "--targets is of systems; with --vectors, say it of the method: --identity "
+                "--targets applies to systems; with --vectors, set it in the method: --identity "
                 "selection:pool=P,sex=any"
             )
 

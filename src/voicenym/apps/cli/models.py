@@ -149,7 +149,7 @@ def formants(
     from voicenym.nets.speakers.speaker_encoders import make, save
 
     encoder = make("formant-pitch", {"formants": count})
-    save(encoder, output, {"what": "medians of F0 and formants in Hz, measured; nothing is learnt"})
+    save(encoder, output, {"what": "measured medians of F0 and formants in Hz, without training"})
     typer.echo(f"{output}: {encoder.kind}, {encoder.size} frequencies in Hz")
 
 

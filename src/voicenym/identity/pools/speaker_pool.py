@@ -124,8 +124,8 @@ class Pool:
         missing = [s for s in ("f", "m") if not len(self._rows[s])]
         if missing:
             raise VoicenymError(
-                f"the speaker's sex is not known, and the pool has nobody of sex {missing[0]!r} to "
-                "infer it from: give the sex, add such speakers to the pool, or set sex='any'"
+                f"the speaker's sex is unknown, and the pool has no speakers of sex {missing[0]!r} "
+                "to infer it from: give the sex, add such speakers to the pool, or set sex='any'"
             )
         axis, middle = self._axis
         # element by element, so that a row's answer does not depend on how many are asked

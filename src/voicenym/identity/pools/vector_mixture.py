@@ -140,8 +140,8 @@ class Mixtures:
         missing = [sex for sex in ("f", "m") if sex not in self.groups]
         if missing:
             raise VoicenymError(
-                f"the speaker's sex is not known, and the mixture has nobody of sex {missing[0]!r} "
-                "to infer it from: give the sex, or set sex='any'"
+                f"the speaker's sex is unknown, and the mixture has no speakers of sex "
+                f"{missing[0]!r} to infer it from: give the sex, or set sex='any'"
             )
         means = {sex: self.groups[sex].mean.double() for sex in ("f", "m")}
         women, men = (mean / mean.norm() for mean in (means["f"], means["m"]))

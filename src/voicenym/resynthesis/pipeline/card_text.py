@@ -32,7 +32,7 @@ FAILS = (
 )
 HOUSEHOLDER_FAILS = (
     "with turns=model, as published, there is one secret for all speakers, the seed of a training, "
-    "which whoever has the weights knows",
+    "which everybody with the weights knows",
 )
 SSL_UNLIKE = (
     "HuBERT-soft as van Niekerk et al. publish it (256 numbers, layers as in the checkpoint) where "

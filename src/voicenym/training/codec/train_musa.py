@@ -123,7 +123,7 @@ def checked(config: MusaConfig, codec: Codec, teacher: Teacher | None) -> None:
         raise VoicenymError(f"seconds: crops of {config.seconds} s are too short; give {least:g}")
     if teacher is None and config.weights.semantic:
         raise VoicenymError(
-            "nobody says what the first codebook is to mean; give units (voicenym train units), "
+            "the first codebook has no target; give units (voicenym train units), "
             "or leave it out: weights: {semantic: 0}"
         )
     if teacher is not None and teacher.hop != codec.hop:

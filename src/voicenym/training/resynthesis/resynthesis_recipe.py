@@ -52,8 +52,7 @@ class ResynthesisRecipe(SpeechRecipe):
         config = self.configured(ResynthesisConfig, batch=self.batch)
         if config.normalised and self.start is None:
             raise VoicenymError(
-                f"{self.config}: goes on from parts that are trained already; give their folder "
-                "with --from"
+                f"{self.config}: continues from trained parts; give their folder with --from"
             )
         phones = None if self.phones is None else PhoneModel.load(self.phones)[0].net
         recordings = self.recordings(report)

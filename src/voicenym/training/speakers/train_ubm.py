@@ -179,7 +179,7 @@ def collect_frames(
             say(f"{number} of {len(recordings)} recordings analysed")
     if not found:
         raise VoicenymError(
-            f"nobody speaks in any of the {len(recordings) - failed} readable recordings for "
+            f"no speech in any of the {len(recordings) - failed} readable recordings for "
             f"{LEAST_FRAMES / 100:g} s; give recordings of speech"
         )
     silent = len(recordings) - failed - len(found)

@@ -181,7 +181,7 @@ def rendered(recording: Recording, rendering: Rendering) -> np.ndarray:
     """
     samples = np.asarray(rendering(recording))
     if len(samples) < SHORTEST * RATE:
-        raise AudioError(f"{recording.name}: what came of it is shorter than {SHORTEST:g} s")
+        raise AudioError(f"{recording.name}: the result is shorter than {SHORTEST:g} s")
     if not np.isfinite(samples).all():
-        raise AudioError(f"{recording.name}: what came of it has samples that are no numbers")
+        raise AudioError(f"{recording.name}: the result has samples that are not finite")
     return np.clip(samples, -1.0, 1.0)

@@ -72,7 +72,7 @@ def parts(
         network = synthesizers.load(start)
         if network.kind != config.synthesizer:
             raise VoicenymError(
-                f"{start}: is of the kind {network.kind}, and the configuration asks for "
+                f"{start}: is of the kind {network.kind}, and the configuration needs "
                 f"{config.synthesizer}"
             )
     if round(config.seconds * network.rate) < FFT:
