@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import subprocess
@@ -24,6 +25,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.pop("VOICENYM_KEY_FILE", None)
 # Nor may weights that lie in their home; fixtures make small ones.
 os.environ["VOICENYM_WEIGHTS"] = str(Path(__file__).parent / "no-weights")
+# Libraries leave a million objects, which a collector need not walk through again and again.
+gc.set_threshold(50_000, 20, 50)
 # How long an example takes says how busy the machine is, and nothing of the code.
 hypothesis.settings.register_profile("house", deadline=None)
 hypothesis.settings.load_profile("house")
