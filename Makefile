@@ -45,7 +45,7 @@ demo: $(VENV)/.base
 # Each process gets tests that follow each other, which share speech and weights.
 PYTEST := $(BIN)/pytest -n 2 --dist worksteal
 # Rooms whose tests start no process and train next to nothing.
-FAST := $(addprefix tests/,audio dsp identity metrics nets systems verification test_pseudonym.py)
+FAST := $(addprefix tests/,audio dsp metrics nets systems test_pseudonym.py)
 
 test: system lint
 	$(PYTEST)
