@@ -18,7 +18,7 @@ def digests() -> dict[str, str]:
     """By path within the package."""
     return {
         path.relative_to(PACKAGE).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in sorted(PACKAGE.glob("**/bundled/*/*"))
+        for path in sorted(PACKAGE.glob("**/bundled/**/*"))
         if path.name in LOADED
     }
 

@@ -12,8 +12,8 @@ from voicenym.identity.mixture import RETRIES, Mixture
 from voicenym.identity.pools.sex_rule import Rule
 from voicenym.resynthesis.pipeline.assembly import part
 from voicenym.resynthesis.pipeline.card_text import (
-    FAILS,
     PROMISES,
+    SSL_FAILS,
     SSL_NEEDS,
     SSL_STEPS,
     SSL_UNLIKE,
@@ -56,7 +56,7 @@ class SslGmm(Pipeline):
         promises=PROMISES,
         fails=(
             "with theta, each pseudo-speaker shows an attacker which speakers it cannot be",
-            *FAILS,
+            *SSL_FAILS,
         ),
         approximations=(
             "the paper draws x-vectors for B1.a's synthesis; here they are ECAPA-TDNN's, for the "

@@ -7,10 +7,10 @@ from typing import ClassVar
 
 from voicenym.anonymizer import Card
 from voicenym.resynthesis.pipeline.card_text import (
-    FAILS,
     HOUSEHOLDER_FAILS,
     HOUSEHOLDER_UNLIKE,
     PROMISES,
+    SSL_FAILS,
     SSL_NEEDS,
     SSL_STEPS,
     SSL_UNLIKE,
@@ -43,6 +43,6 @@ class SslRoh(RotationPipeline):
         needs=f"{SSL_NEEDS}, roh/",
         protects="unknown: no figures; no weights were at hand to measure with",
         promises=PROMISES,
-        fails=(*HOUSEHOLDER_FAILS, *FAILS),
+        fails=(*HOUSEHOLDER_FAILS, *SSL_FAILS),
         approximations=(*HOUSEHOLDER_UNLIKE, *SSL_UNLIKE),
     )

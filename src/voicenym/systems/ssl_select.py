@@ -8,8 +8,8 @@ from typing import ClassVar
 from voicenym.anonymizer import Card
 from voicenym.identity.pools.ranking import Likeness
 from voicenym.resynthesis.pipeline.card_text import (
-    FAILS,
     PROMISES,
+    SSL_FAILS,
     SSL_NEEDS,
     SSL_STEPS,
     SSL_UNLIKE,
@@ -45,7 +45,7 @@ class SslSelect(SelectionPipeline):
         fails=(
             "pseudo-speakers are means, and resemble each other: an attacker who knows the pool "
             "and the system has few distinct voices",
-            *FAILS,
+            *SSL_FAILS,
         ),
         approximations=SSL_UNLIKE,
     )

@@ -179,7 +179,8 @@ def word_codes(
         content = WordCodeContent.of(published(Path(place_of(whisper))).network, bottleneck)
     except ValueError as error:
         raise VoicenymError(f"{whisper}: not the Whisper of these codes ({error})") from None
-    card = {"encoder": whisper, "codes": str(codes or bottlenecks.SMALL.name)}
+    # names, not paths of this machine
+    card = {"encoder": Path(whisper).name, "codes": (codes or bottlenecks.SMALL).name}
     content_encoders.save(content, output, card, half=True)
     rate, size = bottleneck.rate, bottleneck.sizes.entries
     typer.echo(f"{output}: {content.kind}, {rate:g} codes of {size} a second")

@@ -34,6 +34,8 @@ from voicenym.resynthesis.pipeline.pipeline_modules import Assembly
 from voicenym.resynthesis.pipeline.synthesis_settings import Settings, TrainingRecord, names
 
 KIND = "pipeline"
+BUNDLED = Path(__file__).parent / "bundled"
+"""Pipelines that come along, by the names of their folders."""
 NEEDED = ("content", "speaker", "synthesizer")
 CHOICES = ("pool", "roh", "loh", "mixture", "register", "f0")
 """Optional modules, which some systems need."""

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 NEEDS = "weights, not bundled (voicenym models assemble); 16 kHz; CPU or GPU; two passes over a"
-SSL_NEEDS = f"{NEEDS} recording; content/ (hubert-soft), speaker/ (ecapa), synthesizer/ (hifigan)"
+SSL_NEEDS = (
+    "bundled weights, of English (voicenym models assemble for others); 16 kHz; CPU or GPU; two "
+    "passes over a recording; content/, speaker/, synthesizer/"
+)
 B1_NEEDS = f"{NEEDS} recording; content/ (tdnnf), speaker/ (xvector), synthesizer/"
 SSL_STEPS = (
     "content = HuBERT-soft(speech): 50 frames a second, each repeated once",
@@ -34,7 +37,14 @@ HOUSEHOLDER_FAILS = (
     "with turns=model, as published, there is one secret for all speakers, the seed of a training, "
     "which everybody with the weights knows",
 )
+SSL_FAILS = (
+    "the bundled weights are of English: they turn other languages into English sounds",
+    *FAILS,
+)
 SSL_UNLIKE = (
+    "the bundled weights: content is word codes, 25 a second, of Whisper tiny.en where the paper "
+    "has HuBERT-soft; ecapa-small is a tenth of its ECAPA-TDNN; an inverse-STFT vocoder of 3.5 "
+    "million weights is where HiFi-GAN is",
     "HuBERT-soft as van Niekerk et al. publish it (256 numbers, layers as in the checkpoint) where "
     "the paper has 200 numbers after six layers; content/ decides",
     "long recordings are processed in windows of 30 s, of which the middle 24 s are kept",

@@ -45,8 +45,8 @@ class Pipeline(Anonymizer):
     one.
 
     Args:
-        weights: folder written by ``voicenym models assemble``; default: the folder of that name in
-            :func:`voicenym.nets.weights_home.home`.
+        weights: folder written by ``voicenym models assemble``; default: that of
+            :attr:`folder_name` in :func:`voicenym.nets.weights_home.home`, else a bundled one.
         identity: identity method instead of the system's own, see
             :func:`voicenym.identity.identity`.
         f0: ``kept``, as published; or changes, ``+`` between them: ``moved`` to the mean and
@@ -101,8 +101,11 @@ class Pipeline(Anonymizer):
 
     @property
     def folder(self) -> Path:
-        """Folder of the weights."""
-        return Path(self.weights) if self.weights else home() / self.folder_name
+        """Folder of the weights: the named one, else the user's own, else a bundled one."""
+        if self.weights:
+            return Path(self.weights)
+        own, bundled = home() / self.folder_name, assembly.BUNDLED / self.folder_name
+        return own if own.exists() or not bundled.is_dir() else bundled
 
     def check(self) -> None:
         """Loads all modules.
