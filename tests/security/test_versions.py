@@ -32,7 +32,20 @@ KEY = Key(bytes(range(32)))
 SPEAKER = "speaker-3"
 RATE = 16_000
 SECONDS = 2.4
-SYSTEMS = ("base", "formant", "mcadams", "mcadams-radius", "pv-tsm", "recast", "vcloak", "vtln")
+SYSTEMS = (
+    "base",
+    "formant",
+    "mcadams",
+    "mcadams-radius",
+    "pv-tsm",
+    "recast",
+    "ssl-gmm",
+    "ssl-loh",
+    "ssl-roh",
+    "ssl-select",
+    "vcloak",
+    "vtln",
+)
 """Those that speak without weights from elsewhere."""
 EDGES = (0, 200, 400, 600, 800, 1100, 1400, 1800, 2300, 2900, 3700, 4700, 6000, 8000)
 SEGMENT = 1600
