@@ -10,6 +10,7 @@ from voicenym import Key
 from voicenym.nets.weights_home import VARIABLE
 from voicenym.resynthesis.pipeline import assembly, conditioning
 
+pytestmark = pytest.mark.slow
 BUNDLED = assembly.BUNDLED / "ssl"
 SYSTEMS = ("ssl-select", "ssl-roh", "ssl-loh", "ssl-gmm")
 KEY = Key(bytes(32))
