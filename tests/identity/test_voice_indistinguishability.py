@@ -45,7 +45,7 @@ def test_the_published_odds_need_twice_the_epsilon():
 @pytest.mark.parametrize("published", [False, True])
 def test_draws_are_as_likely_as_they_should_be(pool, users, key, published):
     method = Indistinguishable(pool, 12.0, published)
-    count = 4000
+    count = 2000
     names = [key.pseudonym(str(i)) for i in range(count)]
     found = method.batch(users[0].expand(count, -1), names)
     which = torch.cdist(found, pool.vectors).argmin(1)
