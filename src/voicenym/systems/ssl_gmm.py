@@ -52,7 +52,7 @@ class SslGmm(Pipeline):
             "cos(x', x) > theta",
         ),
         needs=f"{SSL_NEEDS}, mixture/",
-        protects="unknown: no attacker who trains was measured yet",
+        protects="unknown: the strongest attackers were not measured yet",
         promises=PROMISES,
         fails=(
             "with theta, each pseudo-speaker shows an attacker which speakers it cannot be",

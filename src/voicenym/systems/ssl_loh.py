@@ -40,7 +40,7 @@ class SslLoh(RotationPipeline):
             "x (equations 7 to 11), then turned by an orthogonal matrix that the pseudonym draws",
         ),
         needs=f"{SSL_NEEDS}, loh/",
-        protects="unknown: no attacker who trains was measured yet",
+        protects="unknown: the strongest attackers were not measured yet",
         promises=PROMISES,
         fails=(*HOUSEHOLDER_FAILS, *SSL_FAILS),
         approximations=(*HOUSEHOLDER_UNLIKE, *SSL_UNLIKE),

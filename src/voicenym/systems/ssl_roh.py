@@ -41,7 +41,7 @@ class SslRoh(RotationPipeline):
             "draws",
         ),
         needs=f"{SSL_NEEDS}, roh/",
-        protects="unknown: no attacker who trains was measured yet",
+        protects="unknown: the strongest attackers were not measured yet",
         promises=PROMISES,
         fails=(*HOUSEHOLDER_FAILS, *SSL_FAILS),
         approximations=(*HOUSEHOLDER_UNLIKE, *SSL_UNLIKE),

@@ -40,7 +40,7 @@ class SslSelect(SelectionPipeline):
             "least cosine, of the same sex",
         ),
         needs=f"{SSL_NEEDS}, pool/",
-        protects="unknown: no attacker who trains was measured yet",
+        protects="unknown: the strongest attackers were not measured yet",
         promises=PROMISES,
         fails=(
             "pseudo-speakers are means, and resemble each other: an attacker who knows the pool "
