@@ -30,7 +30,7 @@ from voicenym.verification.verifier import Verifier
 KINDS: dict[str, type[GuessedLabels]] = {"emotion": GuessedEmotions, "accent": GuessedAccents}
 """Columns of a manifest, and what their metric is computed from."""
 FOLDS = 5
-"""Parts of the evaluated speakers, each guessed by what the others taught."""
+"""Parts of the evaluated speakers; a classifier trained on the others labels each."""
 FEWEST = 2
 """Speakers that a label needs, and labels that a classifier needs."""
 ABSENT = "{} not measured: the corpus has no such labels (columns emotion, accent of a manifest)"

@@ -41,7 +41,7 @@ class SslGmm(Pipeline):
     folder_name: ClassVar[str] = "ssl"
     card: ClassVar[Card] = Card(
         name="ssl-gmm",
-        title="HuBERT-soft, YAAPT and HiFi-GAN; pseudo-speaker drawn from a Gaussian mixture",
+        title="content, F0 and a vocoder (English); pseudo-speaker drawn from a Gaussian mixture",
         paper="identities of Turner et al., 'Generating identities with mixture models for speaker "
         "anonymization', Computer Speech & Language 2022; pipeline of Miao et al., Odyssey 2022",
         year=2022,
@@ -55,8 +55,8 @@ class SslGmm(Pipeline):
         protects="unknown: the strongest attackers were not measured yet",
         promises=PROMISES,
         fails=(
-            "with theta, each pseudo-speaker shows an attacker which speakers it cannot be",
             *SSL_FAILS,
+            "with theta, each pseudo-speaker shows an attacker which speakers it cannot be",
         ),
         approximations=(
             "the paper draws x-vectors for B1.a's synthesis; here they are ECAPA-TDNN's, for the "

@@ -30,7 +30,7 @@ class SslLoh(RotationPipeline):
     form: ClassVar[str] = "loh"
     card: ClassVar[Card] = Card(
         name="ssl-loh",
-        title="HuBERT-soft, YAAPT and HiFi-GAN; speaker rotated by a network and by the key",
+        title="content, F0 and a vocoder (English); speaker rotated by a network and by the key",
         paper="S-LOH of Miao et al., 'Speaker anonymization using orthogonal Householder neural "
         "network', TASLP 2023; pipeline of Miao et al., Odyssey 2022",
         year=2023,
@@ -42,6 +42,6 @@ class SslLoh(RotationPipeline):
         needs=f"{SSL_NEEDS}, loh/",
         protects="unknown: the strongest attackers were not measured yet",
         promises=PROMISES,
-        fails=(*HOUSEHOLDER_FAILS, *SSL_FAILS),
+        fails=(*SSL_FAILS, *HOUSEHOLDER_FAILS),
         approximations=(*HOUSEHOLDER_UNLIKE, *SSL_UNLIKE),
     )

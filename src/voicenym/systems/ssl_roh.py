@@ -30,7 +30,7 @@ class SslRoh(RotationPipeline):
     form: ClassVar[str] = "roh"
     card: ClassVar[Card] = Card(
         name="ssl-roh",
-        title="HuBERT-soft, YAAPT and HiFi-GAN; speaker rotated by one matrix and by the key",
+        title="content, F0 and a vocoder (English); speaker rotated by one matrix and by the key",
         paper="S-ROH of Miao et al., 'Speaker anonymization using orthogonal Householder neural "
         "network', TASLP 2023; pipeline of Miao et al., Odyssey 2022",
         year=2023,
@@ -43,6 +43,6 @@ class SslRoh(RotationPipeline):
         needs=f"{SSL_NEEDS}, roh/",
         protects="unknown: the strongest attackers were not measured yet",
         promises=PROMISES,
-        fails=(*HOUSEHOLDER_FAILS, *SSL_FAILS),
+        fails=(*SSL_FAILS, *HOUSEHOLDER_FAILS),
         approximations=(*HOUSEHOLDER_UNLIKE, *SSL_UNLIKE),
     )

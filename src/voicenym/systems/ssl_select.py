@@ -29,7 +29,7 @@ class SslSelect(SelectionPipeline):
     folder_name: ClassVar[str] = "ssl"
     card: ClassVar[Card] = Card(
         name="ssl-select",
-        title="HuBERT-soft, YAAPT and HiFi-GAN; mean of dissimilar pool speakers",
+        title="content, F0 and a vocoder (English); mean of dissimilar pool speakers",
         paper="Miao et al., 'Language-independent speaker anonymization approach using "
         "self-supervised pre-trained models', Odyssey 2022; S-Select of Miao et al., 'Speaker "
         "anonymization using orthogonal Householder neural network', TASLP 2023",
@@ -43,9 +43,9 @@ class SslSelect(SelectionPipeline):
         protects="unknown: the strongest attackers were not measured yet",
         promises=PROMISES,
         fails=(
+            *SSL_FAILS,
             "pseudo-speakers are means, and resemble each other: an attacker who knows the pool "
             "and the system has few distinct voices",
-            *SSL_FAILS,
         ),
         approximations=SSL_UNLIKE,
     )

@@ -27,7 +27,8 @@ PROMISES = (
     "the output does not depend on the block size; memory is bounded",
 )
 FAILS = (
-    "F0 is the speaker's own, as published, unless f0=moved: mean F0 and intonation are kept",
+    "F0 is the speaker's own, as published, unless f0=moved or f0=predicted: mean F0 and "
+    "intonation are kept; timing and the level over 0.1 s always are",
     "content features still carry speaker information: accent, rhythm, and what attackers trained "
     "on the output exploit",
     "does not work live: some modules need the whole recording",
@@ -38,8 +39,8 @@ HOUSEHOLDER_FAILS = (
     "which everybody with the weights knows",
 )
 SSL_FAILS = (
-    "the bundled weights are of English: they turn other languages into English sounds",
     *FAILS,
+    "the bundled weights are of English: they turn other languages into English sounds",
 )
 SSL_UNLIKE = (
     "the bundled weights: content is word codes, 25 a second, of Whisper tiny.en where the paper "
