@@ -7,9 +7,10 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import forked_workers
 import hypothesis
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from in_process import Finished
 from in_process import run as run_in_process
 from scipy.signal import lfilter
 
+from voicenym import processes
 from voicenym.verification.verifier import Verifier
 
 # Two test workers on two cores: more threads than that only get in each other's way.
@@ -32,6 +34,7 @@ hypothesis.settings.register_profile("house", deadline=None)
 hypothesis.settings.load_profile("house")
 
 ROOT = Path(__file__).resolve().parents[1]
+_CONTEXT = processes.context
 
 
 @pytest.fixture(scope="session")
@@ -73,6 +76,20 @@ def process(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[bytes]]
         )
 
     return run
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _quick_workers() -> Iterator[None]:
+    """Worker processes that tests start are copies of one that has imported torch."""
+    with forked_workers.server() as context, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(processes, "context", lambda: context)
+        yield
+
+
+@pytest.fixture
+def real_workers(monkeypatch) -> None:
+    """Worker processes start as they do for users: for what concerns their start."""
+    monkeypatch.setattr(processes, "context", _CONTEXT)
 
 
 @pytest.fixture

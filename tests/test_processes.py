@@ -11,6 +11,8 @@ import pytest
 
 from voicenym import processes
 
+pytestmark = pytest.mark.usefixtures("real_workers")
+
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_is_handled_once_the_process_has_started(number, monkeypatch):

@@ -16,6 +16,7 @@ import pytest
 from voicenym.corpus.worker_pool import AHEAD, Death, Pool
 from voicenym.errors import VoicenymError, WeightsError
 
+pytestmark = pytest.mark.usefixtures("real_workers")
 KILL = "__import__('os').kill(__import__('os').getpid(), 9)"
 PROCESS = "__import__('os').getpid()"
 

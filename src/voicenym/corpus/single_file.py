@@ -14,7 +14,6 @@ import numpy as np
 
 from voicenym.anonymizer import BLOCK_SECONDS, Anonymizer
 from voicenym.audio import Reader, Writer, open_reader, open_writer
-from voicenym.corpus.near_original import NearOriginalCheck
 from voicenym.dsp.speech_presence import LevelModulation
 from voicenym.errors import AudioError
 from voicenym.pseudonym import Pseudonym
@@ -139,6 +138,9 @@ def anonymize_file(
                 f"{name}: has a picture, and {system.card.name} is set to change how fast the "
                 "sound runs, which would part the two; leave out --set rate=true"
             )
+        # here, because a process that only starts workers does without torch
+        from voicenym.corpus.near_original import NearOriginalCheck
+
         check = NearOriginalCheck(system, name, rate, channels, max(lengths) / hour[0])
         writer = open_writer(
             target, reader.format, rate, channels, picture=picture, overwrite=overwrite
