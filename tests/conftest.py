@@ -99,11 +99,13 @@ def one_processor(monkeypatch) -> None:
 
 
 @pytest.fixture
-def without_figures(monkeypatch) -> None:
-    """Reports of evaluations without drawings, for tests of other parts of the page."""
+def brief(monkeypatch) -> None:
+    """Reports have no figures, and the loudest sample rates naturalness: for tests of the rest."""
     from voicenym.evaluation import report
+    from voicenym.metrics import opinion
 
-    monkeypatch.setattr(report, "gallery", lambda *found: [])
+    monkeypatch.setattr(report, "gallery", lambda evaluation, evidence: [])
+    monkeypatch.setattr(opinion, "rating", lambda samples: (1.0 + float(samples.max()),) * 4)
 
 
 @pytest.fixture(scope="session")

@@ -141,14 +141,13 @@ def small(desk: Path, sample: Path) -> Path:
     return desk
 
 
-@pytest.mark.usefixtures("one_processor")
+@pytest.mark.usefixtures("one_processor", "brief")
 @pytest.mark.parametrize("page", PAGES)
 def test_the_snippets_of_a_page_run_in_order(
     page: str, desk: Path, request: pytest.FixtureRequest, command: Callable[..., Finished]
 ) -> None:
     if page.endswith(("measuring.md", "training.md")):
         request.getfixturevalue("small")
-        request.getfixturevalue("without_figures")
     languages = {language for language, _ in blocks(page)}
     assert "sh" in languages
     assert languages <= {"sh", "python", ""}

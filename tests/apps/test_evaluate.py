@@ -81,7 +81,7 @@ def test_sets_of_files_that_do_not_match_list_what_is_missing(speech, tmp_path):
     assert "2 of 6 recordings have no anonymized file: s1/u0, s2/u1" in str(done.exception)
 
 
-@pytest.mark.usefixtures("without_figures")
+@pytest.mark.usefixtures("brief")
 def test_files_that_a_folder_holds_and_nobody_reads_are_named(speech):
     """As ``anonymize`` does; texts of recordings are read, and so are not among them."""
     (speech / "s0" / "u0.txt").write_text("yes")
@@ -105,7 +105,7 @@ def test_files_that_a_folder_holds_and_nobody_reads_are_named(speech):
     assert skipped(speech) == []
 
 
-@pytest.mark.usefixtures("without_figures")
+@pytest.mark.usefixtures("brief")
 def test_missing_transcripts_leave_out_words_and_the_page_says_so(speech, tmp_path):
     done = evaluate(speech, "-o", tmp_path / "report", "--attacker", "ignorant")
     assert done.exit_code == 0
@@ -197,7 +197,7 @@ def test_trial_lists_that_name_nobody_are_refused(speech, tmp_path):
         empty.write_text(content)
 
 
-@pytest.mark.usefixtures("without_figures")
+@pytest.mark.usefixtures("brief")
 def test_texts_without_words_are_no_reference(speech, tmp_path):
     texts = ["", "  \n", "...", "?!", "...", ""]
     for file, text in zip(sorted(speech.glob("*/*.wav")), texts, strict=True):

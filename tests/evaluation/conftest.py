@@ -10,11 +10,10 @@ import pytest
 from voicenym.attack.attackers import Ignorant, KeyHolder, Unprotected
 from voicenym.attack.key_search import KeySearch
 from voicenym.corpus.recording import Recording
-from voicenym.evaluation import figures, protection, report
+from voicenym.evaluation import figures, protection
 from voicenym.evaluation.evaluation_plan import Evidence
 from voicenym.evaluation.results import Evaluation, Measured, SystemResults
 from voicenym.evaluation.trials import Trials, build
-from voicenym.metrics import opinion
 
 SPEAKERS = 8
 
@@ -100,10 +99,3 @@ def drawn(found):
     """All figures of the small evaluation."""
     pytest.importorskip("matplotlib")
     return figures.gallery(*found)
-
-
-@pytest.fixture
-def brief(monkeypatch):
-    """Reports have no figures, and the loudest sample rates naturalness: for tests of the rest."""
-    monkeypatch.setattr(report, "gallery", lambda evaluation, evidence: [])
-    monkeypatch.setattr(opinion, "rating", lambda samples: (1.0 + float(samples.max()),) * 4)

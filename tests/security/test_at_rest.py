@@ -340,7 +340,7 @@ def test_a_training_with_its_logs_checkpoints_and_speech(run, tmp_path, people):
     assert any(name.startswith("events.out.tfevents") for name in names)
 
 
-@pytest.mark.usefixtures("without_figures")
+@pytest.mark.usefixtures("brief")
 def test_an_evaluation(run, tmp_path, people):
     pytest.importorskip("scipy")
     pytest.importorskip("matplotlib")

@@ -95,6 +95,7 @@ def damaged(root: Path, sexes: bool = True) -> None:
         file.write("\n".join(rows) + "\n")
 
 
+@pytest.mark.usefixtures("brief")
 def test_evaluate_leaves_out_what_is_damaged_names_it_and_counts_it(desk, tmp_path):
     damaged(desk)
     report = tmp_path / "report"
@@ -135,7 +136,7 @@ def test_too_little_that_is_left_says_what_was_left_out(tmp_path, desk):
         run("evaluate", desk, "-o", tmp_path / "r", "--system", "vtln", *OPTIONS)
 
 
-@pytest.mark.usefixtures("without_figures")
+@pytest.mark.usefixtures("brief")
 def test_a_system_that_fails_on_a_trial_does_not_gain_by_it(desk, tmp_path, monkeypatch):
     """The trial is lost for every system, and counted beside the one that failed on it."""
     real, wrong = Anonymize.__call__, set()
@@ -213,7 +214,7 @@ def test_an_attacker_whose_own_processing_fails_still_attacks(corpus):
         embedder.kept(ear, own[1][:2], wrong)
 
 
-@pytest.mark.usefixtures("without_figures")
+@pytest.mark.usefixtures("brief")
 def test_files_of_somebody_else_may_lack_some(desk, tmp_path):
     anonymized = tmp_path / "anonymized"
     shutil.copytree(desk, anonymized)
