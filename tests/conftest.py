@@ -162,11 +162,11 @@ def spectrum():
 
 
 def utterance(speaker: int, number: int) -> np.ndarray:
-    """A second of buzz: pitch and two resonances are the speaker's, the rest is the utterance's."""
+    """0.6 s of buzz: pitch and two resonances are the speaker's, the rest is the utterance's."""
     rng = np.random.default_rng([speaker, number])
-    time = np.arange(RATE) / RATE
+    time = np.arange(6 * RATE // 10) / RATE
     pitch = 100 + 12 * speaker
-    signal = np.zeros(RATE)
+    signal = np.zeros(len(time))
     for harmonic in range(1, 8000 // pitch):
         hertz = harmonic * pitch
         gain = sum(
@@ -174,7 +174,7 @@ def utterance(speaker: int, number: int) -> np.ndarray:
         )
         signal += gain * np.sin(2 * np.pi * (hertz * time + rng.random()))
     signal *= 0.6 + 0.4 * np.sin(2 * np.pi * (3 * time + rng.random()))
-    signal += 0.01 * rng.standard_normal(RATE)
+    signal += 0.01 * rng.standard_normal(len(time))
     return (0.1 * signal / np.abs(signal).max()).astype(np.float32)
 
 

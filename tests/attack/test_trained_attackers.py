@@ -52,9 +52,9 @@ def test_it_trains_once_on_protected_speech_of_the_pool_and_remembers(scenario, 
         curve = attacker.training_curve(scenario)
         assert [row["step"] for row in curve] == [3, 6]
         assert all(0.0 <= row["EER %"] <= 100.0 for row in curve)
-        told = len(said)
+        lines = len(said)
         np.testing.assert_array_equal(attacker.scores(scenario, spectrum, embedder), scores)
-    assert len(said) == told > 0
+    assert len(said) == lines > 0
     assert said[0].startswith("semi-informed (verifier trained): protecting ")
     assert said[1].startswith("semi-informed (verifier trained): training, up to 60 min, on ")
     assert all(line.startswith(attacker.name) for line in said), "what is trained"
@@ -62,11 +62,11 @@ def test_it_trains_once_on_protected_speech_of_the_pool_and_remembers(scenario, 
     assert spectrum.heard == 0  # it uses its own verifier
     assert attacker.verifier_name(spectrum) == attacker.own_verifier
     # It learns from protected speech of the pool alone.
-    shelved = sorted((training.folder / "speech").glob("*.i16"))
+    cached = sorted((training.folder / "speech").glob("*.i16"))
     # Four people kept out of six, under one voice; two people of four recordings under three.
-    assert len(shelved) == 16 + 3 * 8
+    assert len(cached) == 16 + 3 * 8
     originals = {np.rint(r.samples() * 32767).astype(np.int16).tobytes() for r in scenario.pool}
-    assert not originals & {path.read_bytes() for path in shelved}
+    assert not originals & {path.read_bytes() for path in cached}
 
 
 def test_another_system_pool_or_lesson_is_another_training(scenario, training):
@@ -94,7 +94,7 @@ def test_statistics_are_trained_once_and_add_up(voice, training, spectrum, tmp_p
     for speaker in range(20):
         for take in range(4):
             path = tmp_path / f"{speaker}-{take}.wav"
-            soundfile.write(path, voice(speaker, take).samples(), 16_000)
+            soundfile.write(path, voice(speaker, take).samples()[:16_000], 16_000)
             pool.append(Recording(path.stem, f"s{speaker}", path, "f"))
     models = tuple(Model(f"m{s}", f"s{s}", tuple(pool[4 * s : 4 * s + 2])) for s in range(3))
     protection = Protection.by("vtln", Key(bytes(32)))
@@ -108,9 +108,9 @@ def test_statistics_are_trained_once_and_add_up(voice, training, spectrum, tmp_p
         scores = attacker.scores(scenario, spectrum, embedder)
         assert scores.shape == (3, 3)
         assert np.isfinite(scores).all()
-        told = len(said)
+        lines = len(said)
         np.testing.assert_array_equal(attacker.scores(scenario, spectrum, embedder), scores)
-    assert len(said) == told > 0
+    assert len(said) == lines > 0
     assert all(line.startswith(attacker.name) for line in said), "what is trained"
     assert attacker.training_curve(scenario) == []
     assert attacker.place(scenario) != SemiInformedVerifier(training).place(scenario)

@@ -102,8 +102,8 @@ def test_noise_time_and_melody_of_a_known_change(speech, monkeypatch):
     figures = utility.measure(speech, Transform((Louder(1.1),)), None, **REPLICATES).figures
     assert figures["SNR"].value == pytest.approx(20.0, abs=1e-3)
     assert figures["SNR"].unit == "dB"
-    assert figures["RTF"].value == pytest.approx(0.25), "a quarter of a second each, of 1 s"
-    assert figures["RTF"].low == figures["RTF"].high == pytest.approx(0.25)
+    assert figures["RTF"].value == pytest.approx(0.25 / 0.6), "a quarter of a second each, of 0.6 s"
+    assert figures["RTF"].low == figures["RTF"].high == pytest.approx(0.25 / 0.6)
     assert figures["rho_F0"].value == pytest.approx(1.0)
     assert abs(figures["rho_F0 by chance"].value) < 0.6
     assert figures["rho_F0 by chance"].low is not None
