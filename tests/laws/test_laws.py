@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 import soundfile
 import torch
@@ -25,6 +27,12 @@ every_system = pytest.mark.parametrize("name", available())
 streaming = pytest.mark.parametrize("name", [n for n in available() if system_class(n).streams])
 
 
+@cache
+def loaded(name):
+    """A system, for laws that change nothing about it; its weights are read once."""
+    return load(name)
+
+
 def level(samples: torch.Tensor) -> float:
     return 10 * torch.log10(samples.double().square().mean() + 1e-20).item()
 
@@ -40,7 +48,7 @@ def test_same_pseudonym_gives_the_same_bits(name, talk):
 @every_system
 def test_other_keys_and_other_speakers_give_other_voices(name, talk):
     audio = Audio(talk(0.6), 16000)
-    system = load(name)
+    system = loaded(name)
     voices = [
         system(audio, pseudonym).samples
         for pseudonym in (
@@ -60,7 +68,7 @@ def test_other_keys_and_other_speakers_give_other_voices(name, talk):
 @pytest.mark.parametrize("rate", RATES)
 def test_length_channels_and_range_are_kept(name, rate, talk):
     samples = torch.stack([talk(0.2, rate), talk(0.2, rate, f0=200, seed=1)])[:, :-3]
-    result = load(name)(Audio(samples, rate), KEY.pseudonym("a"))
+    result = loaded(name)(Audio(samples, rate), KEY.pseudonym("a"))
     assert result.samples.shape == samples.shape
     assert result.rate == rate
     assert torch.isfinite(result.samples).all()
@@ -70,7 +78,7 @@ def test_length_channels_and_range_are_kept(name, rate, talk):
 @every_system
 @pytest.mark.parametrize("rate", [8000, 16000])
 def test_level_is_kept_within_one_decibel(name, rate, talk):
-    system = load(name)
+    system = loaded(name)
     for seed, f0, speakers in ((0, 110.0, "ab"), (1, 210.0, "bc")):
         samples = talk(1.25, rate, f0=f0, seed=seed)
         for speaker in speakers:
@@ -81,7 +89,7 @@ def test_level_is_kept_within_one_decibel(name, rate, talk):
 @every_system
 def test_full_scale_input_stays_in_range(name, talk):
     samples = (talk(1.0) * 50).clamp(-1, 1)
-    result = load(name)(Audio(samples, 16000), KEY.pseudonym("a")).samples
+    result = loaded(name)(Audio(samples, 16000), KEY.pseudonym("a")).samples
     assert result.abs().max() <= 1
     assert torch.isfinite(result).all()
 
@@ -89,14 +97,14 @@ def test_full_scale_input_stays_in_range(name, talk):
 @every_system
 @pytest.mark.parametrize("rate", [8000, 16000, 44100])
 def test_silence_stays_silence(name, rate):
-    result = load(name)(Audio(torch.zeros(2, rate // 2), rate), KEY.pseudonym("a"))
+    result = loaded(name)(Audio(torch.zeros(2, rate // 2), rate), KEY.pseudonym("a"))
     assert not result.samples.any()
 
 
 @every_system
 def test_silence_after_speech_stays_silence(name, talk):
     samples = torch.cat([talk(1.0), torch.zeros(16000), talk(0.5)])
-    result = load(name)(Audio(samples, 16000), KEY.pseudonym("a")).samples
+    result = loaded(name)(Audio(samples, 16000), KEY.pseudonym("a")).samples
     quiet = result[16000 + 4000 : 32000 - 4000]
     assert quiet.abs().max() < 1e-4
 
@@ -105,14 +113,14 @@ def test_silence_after_speech_stays_silence(name, talk):
 @pytest.mark.parametrize("length", [0, 1, 2, 159, 160, 161, 320, 511, 513])
 def test_any_length_is_kept_down_to_nothing(name, length, talk):
     samples = talk(0.1)[:length]
-    result = load(name)(Audio(samples, 16000), KEY.pseudonym("a")).samples
+    result = loaded(name)(Audio(samples, 16000), KEY.pseudonym("a")).samples
     assert result.shape == (length,)
     assert torch.isfinite(result).all()
 
 
 @every_system
 def test_recordings_of_a_batch_come_out_as_alone(name, talk):
-    system = load(name)
+    system = loaded(name)
     audios = [
         Audio(talk(0.7), 16000),
         Audio(torch.stack([talk(0.35, f0=180, seed=2), talk(0.35, seed=3)]), 16000),
@@ -129,8 +137,8 @@ def test_recordings_of_a_batch_come_out_as_alone(name, talk):
 @streaming
 @pytest.mark.parametrize("rate", [16000, 44100])
 def test_chunks_of_any_size_equal_the_whole(name, rate, talk):
-    samples = talk(0.7, rate)
-    system, pseudonym = load(name), KEY.pseudonym("a")
+    samples = talk(0.5, rate)
+    system, pseudonym = loaded(name), KEY.pseudonym("a")
 
     def through(parts):
         stream = system.stream(pseudonym, rate)
@@ -156,8 +164,8 @@ def test_chunks_of_any_size_equal_the_whole(name, rate, talk):
 @streaming
 @pytest.mark.parametrize("rate", [8000, 16000, 48000])
 def test_latency_is_as_stated(name, rate, talk):
-    samples, size = talk(1.0, rate), 97 * max(1, rate // 16000)
-    stream = load(name).stream(KEY.pseudonym("a"), rate)
+    samples, size = talk(1.0, rate), 197 * max(1, rate // 16000)
+    stream = loaded(name).stream(KEY.pseudonym("a"), rate)
     assert 2 * stream.latency < len(samples)
     returned = 0
     for start in range(0, len(samples), size):
@@ -171,7 +179,7 @@ def test_latency_is_as_stated(name, rate, talk):
 def test_output_is_aligned_in_time_with_the_input(name, talk):
     """The energy contour lags by less than 20 ms."""
     samples = torch.cat([torch.zeros(8000), talk(0.5), torch.zeros(8000), talk(1.0, seed=1)])
-    result = load(name)(Audio(samples, 16000), KEY.pseudonym("a")).samples
+    result = loaded(name)(Audio(samples, 16000), KEY.pseudonym("a")).samples
 
     def contour(x):
         return x.square().unfold(0, 160, 80).mean(1).sqrt()
@@ -189,7 +197,7 @@ def test_upper_band_is_never_the_originals(name, talk):
     samples = talk(0.6, 48000) + 0.05 * torch.randn(
         28800, generator=torch.Generator().manual_seed(0)
     )
-    result = load(name)(Audio(samples, 48000), KEY.pseudonym("a")).samples
+    result = loaded(name)(Audio(samples, 48000), KEY.pseudonym("a")).samples
     spectrum = torch.fft.rfft(result * torch.hann_window(len(result))).abs().square()
     edge = round(8400 / 24000 * (len(spectrum) - 1))
     assert spectrum[edge:].sum() < 1e-6 * spectrum.sum()
@@ -255,7 +263,7 @@ def test_unknown_parameters_name_the_known_ones(name):
 
 @every_system
 def test_samples_that_are_no_audio_are_refused(name):
-    system, pseudonym = load(name), KEY.pseudonym("a")
+    system, pseudonym = loaded(name), KEY.pseudonym("a")
     for samples in (
         torch.full((1000,), float("nan")),
         torch.full((1000,), float("inf")),
