@@ -160,8 +160,7 @@ def test_the_command_lists_it(plugged, capsys):
     assert "whispered" in {card["name"] for card in json.loads(capsys.readouterr().out)}
 
 
-@pytest.mark.slow
-def test_the_command_and_its_workers_run_it(installed, tmp_path):
+def test_the_command_and_its_workers_run_it(plugged, tmp_path, command):
     time = np.arange(32_000) / 16_000
     for name, pitch in (("a", 110.0), ("b", 190.0)):
         phase = 2 * np.pi * pitch * time + 3 * np.sin(2 * np.pi * 2 * time)
@@ -169,15 +168,8 @@ def test_the_command_and_its_workers_run_it(installed, tmp_path):
         soundfile.write(tmp_path / f"{name}.wav", 0.1 * buzz, 16_000)
 
     arguments = ["a.wav", "b.wav", "-o", "out", "--system", "whispered", "--set", "low=1.2"]
-    done = subprocess.run(
-        [sys.executable, "-m", "voicenym", "anonymize", *arguments, "--workers", "2"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(installed), "VOICENYM_KEY_FILE": ""},
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+    done = command("anonymize", *arguments, "--workers", "2")
+    assert done.returncode == 0, done.stderr.decode()
     assert len(list((tmp_path / "out").glob("*.wav"))) == 2
 
 
@@ -197,9 +189,11 @@ def test_a_broken_package_is_named_and_stops_no_other_system(broken, tmp_path, c
     assert "ruined" in available()
     assert load("mcadams").card.name == "mcadams"
     for ask in (load, system_class):
-        with pytest.raises(UnknownSystemError, match="'ruined' of the package ruin cannot") as told:
+        with pytest.raises(
+            UnknownSystemError, match="'ruined' of the package ruin cannot"
+        ) as caught:
             ask("ruined")
-        assert why in str(told.value)
+        assert why in str(caught.value)
     with pytest.warns(RuntimeWarning, match="ruined is left out: system 'ruined' of the package"):
         assert "ruined" not in voicenym.revisions()
     systems(None, as_json=True)
