@@ -47,8 +47,10 @@ PYTEST := $(BIN)/pytest -n 2 --dist worksteal
 # Rooms whose tests start no process and train next to nothing.
 FAST := $(addprefix tests/,audio dsp metrics nets systems test_pseudonym.py)
 
-test: system lint
-	$(PYTEST)
+# The checkers use one core, and the tests wait here and there: they run beside each other.
+test: system $(VENV)/.dev
+	$(MAKE) --no-print-directory lint >$(VENV)/lint.log 2>&1 & lint=$$!; failed=0; \
+	$(PYTEST) || failed=1; wait $$lint || failed=1; cat $(VENV)/lint.log; exit $$failed
 
 test-fast: $(VENV)/.dev
 	$(PYTEST) -q -m "not slow" $(FAST)

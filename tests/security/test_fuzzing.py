@@ -110,7 +110,7 @@ def _memory(path):
     ],
 )
 def test_what_goes_wrong_is_found_and_the_run_goes_on(fuzzing, monkeypatch, what, found):
-    monkeypatch.setattr(fuzzing["running"], "PATIENCE", 5.0)
+    monkeypatch.setattr(fuzzing["running"], "PATIENCE", 3.0)
     limit = resource.getrlimit(resource.RLIMIT_AS)
     report = fuzzing["running"].run(fake(fuzzing, wrong(what)), 8)
     assert report.count == 8

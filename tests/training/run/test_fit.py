@@ -121,8 +121,13 @@ class Lethal(Drawn):
 
 
 @pytest.mark.parametrize("times", [1, 100])
-def test_a_loading_process_that_is_killed_is_replaced_but_not_for_ever(tmp_path, times):
-    module, told = Line(), []
+def test_a_loading_process_that_is_killed_is_replaced_but_not_for_ever(
+    tmp_path, times, monkeypatch
+):
+    # how long torch waits for a loading process until it looks whether that is alive
+    waits = torch.utils.data.dataloader._MultiProcessingDataLoaderIter._try_get_data
+    monkeypatch.setattr(waits, "__defaults__", (0.2,))
+    module, messages = Line(), []
     crops = torch.utils.data.DataLoader(
         Lethal(4, 0, tmp_path / "killed", times), 2, num_workers=1, multiprocessing_context="fork"
     )
@@ -131,7 +136,7 @@ def test_a_loading_process_that_is_killed_is_replaced_but_not_for_ever(tmp_path,
     def go():
         return fit(
             module, crops, kept, tmp_path / "run", Limits(6), monitor="slope",
-            machine=Machine("cpu"), say=told.append,
+            machine=Machine("cpu"), say=messages.append,
         )  # fmt: skip
 
     if times > 3:
@@ -140,4 +145,4 @@ def test_a_loading_process_that_is_killed_is_replaced_but_not_for_ever(tmp_path,
         assert (tmp_path / "run" / "last.ckpt").exists()
         return
     assert go().steps == 6
-    assert sum("another takes its place" in text for text in told) == 1
+    assert sum("another takes its place" in text for text in messages) == 1
