@@ -44,22 +44,20 @@ demo: $(VENV)/.base
 
 # Each process gets tests that follow each other, which share speech and weights.
 PYTEST := $(BIN)/pytest -n 2 --dist worksteal
+LINT := $(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports
 # Rooms whose tests start no process and train next to nothing.
 FAST := $(addprefix tests/,audio dsp metrics nets systems test_pseudonym.py)
 
 # The checkers use one core, and the tests wait here and there: they run beside each other.
 test: system $(VENV)/.dev
-	$(MAKE) --no-print-directory lint >$(VENV)/lint.log 2>&1 & lint=$$!; failed=0; \
+	{ $(LINT); } >$(VENV)/lint.log 2>&1 & lint=$$!; failed=0; \
 	$(PYTEST) || failed=1; wait $$lint || failed=1; cat $(VENV)/lint.log; exit $$failed
 
 test-fast: $(VENV)/.dev
 	$(PYTEST) -q -m "not slow" $(FAST)
 
 lint: $(VENV)/.dev
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-	$(BIN)/mypy
-	$(BIN)/lint-imports
+	$(LINT)
 
 format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .
