@@ -9,7 +9,6 @@ from voicenym.nets.synthesis.f0_predictor import (
     FARTHEST,
     F0Predictor,
     load,
-    random_contours,
     save,
 )
 
@@ -37,20 +36,6 @@ def test_a_row_depends_on_nothing_behind_its_end(network):
     for one, other in zip(together, alone, strict=True):
         torch.testing.assert_close(one[1, :48], other[0])
     assert (together.deviation > 0).all()
-
-
-def test_random_contours_are_smooth_standard_normal_and_functions_of_time():
-    seconds = torch.arange(0, 400, 0.05)
-    found = random_contours(torch.arange(40), seconds)
-    assert found.mean().abs() < 0.1
-    assert found.var() == pytest.approx(1.0, abs=0.1)
-    assert found.abs().max() < 6.0
-    late = random_contours(torch.arange(40), seconds[1000:])
-    torch.testing.assert_close(late, found[:, 1000:])
-    fine = random_contours(torch.arange(5), torch.arange(0, 10, 0.01))
-    assert fine.diff().abs().max() < 0.35  # four cycles a second at most: no jumps
-    correlation = torch.corrcoef(found)
-    assert (correlation - torch.eye(40)).abs().max() < 0.5
 
 
 @torch.inference_mode()

@@ -9,22 +9,11 @@ import torch
 
 from voicenym.errors import VoicenymError
 from voicenym.nets.synthesis.istft_vocoder import IstftVocoder
-from voicenym.nets.words.whisper import Whisper
 from voicenym.training.run.machine import Machine
 from voicenym.training.synthesis import train_synthesizer
 from voicenym.training.synthesis.recogniser_loss import RecogniserLoss
 from voicenym.training.synthesis.synthesis_dataset import SynthesisCrop
 from voicenym.training.synthesis.synthesizer_step import Adversarial, SynthesizerConfig
-
-
-@pytest.fixture(scope="module")
-def whisper():
-    torch.manual_seed(0)
-    made = Whisper(width=16, heads=2, layers=3, states=100, tokens=20)
-    with torch.no_grad():
-        for value in made.parameters():
-            value.add_(0.1 * torch.randn(value.shape))
-    return made
 
 
 def noise(*shape, seed=3):

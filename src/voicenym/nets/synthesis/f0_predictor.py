@@ -7,11 +7,11 @@ contour within the predicted deviation. Nothing of the speaker's own contour ent
 
 from __future__ import annotations
 
-import math
 from typing import Any, NamedTuple
 
 import torch
 
+from voicenym.dsp.random_contours import random_contours
 from voicenym.nets.architectures import Kinds, Network
 from voicenym.nets.convnext import Block
 from voicenym.nets.masked_batch import valid
@@ -21,10 +21,6 @@ LEAST_DEVIATION = 0.05
 """Of normalised ln F0, so that the likelihood is bounded."""
 FARTHEST = 3.0
 """Largest drawn deviation from the speaker's mean, in the speaker's deviations."""
-COSINES = 24
-"""Components of a random contour."""
-SLOWEST, FASTEST = 0.2, 4.0
-"""Modulation frequencies of a random contour, in Hz: phrases and accents of speech."""
 
 
 class PredictedF0(NamedTuple):
@@ -126,29 +122,10 @@ class F0Predictor(Network):
         """
         found = self(content)
         seconds = (start + torch.arange(found.mean.shape[1])) * (self.hop / RATE)
-        noise = random_contours(seeds, seconds).to(found.mean)
+        noise = random_contours(seeds.tolist(), seconds).to(found.mean)
         z = (found.mean + found.deviation * noise).clamp(-FARTHEST, FARTHEST)
         f0 = (mean[:, None] + std[:, None] * z).exp()
         return torch.where(found.voicing > 0, f0, 0.0)
-
-
-def random_contours(seeds: torch.Tensor, seconds: torch.Tensor) -> torch.Tensor:
-    """Smooth random functions of time, nearly Gaussian of mean 0 and variance 1, ``[row, time]``.
-
-    Sums of cosines whose frequencies and phases depend on the seed.
-
-    Args:
-        seeds: ``[row]`` int64.
-        seconds: ``[time]``.
-    """
-    rows = []
-    for seed in seeds.tolist():
-        generator = torch.Generator().manual_seed(int(seed))
-        ratio, phase = torch.rand(2, COSINES, generator=generator, dtype=torch.float64)
-        hertz = SLOWEST * (FASTEST / SLOWEST) ** ratio
-        turns = hertz[:, None] * seconds.double() + phase[:, None]
-        rows.append((2.0 * math.pi * turns).cos().sum(0) * math.sqrt(2.0 / COSINES))
-    return torch.stack(rows) if rows else torch.zeros(0, len(seconds), dtype=torch.float64)
 
 
 KINDS: Kinds[F0Predictor] = Kinds(

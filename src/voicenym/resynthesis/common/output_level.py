@@ -10,8 +10,6 @@ from __future__ import annotations
 import torch
 
 HOP = 160
-CONTEXT = 5
-"""Frames on either side in the average of a gain, under a Hann window."""
 HIGHEST_GAIN = 10.0
 LEAST_POWER = 1e-12
 
@@ -24,14 +22,15 @@ class Level:
         device: of the signals.
 
     Attributes:
+        context: frames on either side in the average of a gain, under a Hann window.
         latency: samples that are held back, beside the delay of the synthetic signal.
     """
 
-    latency = (CONTEXT + 2) * HOP
+    context = 5
 
     def __init__(self, rows: int, device: str = "cpu") -> None:
-        window = torch.hann_window(2 * CONTEXT + 3, periodic=False, device=device)[1:-1]
-        self._window = (window / window.sum())[None, None]
+        self._window = averaging_window(self.context, device)
+        self.latency = (self.context + 2) * HOP
 
         def empty(frames: int = 0) -> torch.Tensor:
             return torch.zeros(rows, frames, device=device)
@@ -39,7 +38,8 @@ class Level:
         self._source, self._made = empty(), empty()  # samples of frames that are not whole
         self._waiting = empty()  # samples of whole frames that wait for their gain
         # mean squares, from so many frames before the first that waits
-        self._source_power, self._made_power = empty(CONTEXT + 1), empty(CONTEXT + 1)
+        before = self.context + 1
+        self._source_power, self._made_power = empty(before), empty(before)
 
     def push(self, source: torch.Tensor, made: torch.Tensor) -> torch.Tensor:
         """Adds samples of both signals ``[row, time]``, of any lengths; returns finished ones."""
@@ -51,25 +51,39 @@ class Level:
         whole = before[:, : before.shape[1] - self._made.shape[1]]
         self._waiting = torch.cat([self._waiting, whole], dim=1)
         known = min(self._source_power.shape[1], self._made_power.shape[1])
-        frames = known - 2 * (CONTEXT + 1)
+        frames = known - 2 * (self.context + 1)
         if frames <= 0:
             return self._waiting[:, :0]
-        source_power, output_power = (
-            torch.nn.functional.conv1d(power[:, None, :known], self._window)[:, 0]
-            for power in (self._source_power, self._made_power)
-        )
-        gains = (source_power / output_power.clamp_min(LEAST_POWER)).sqrt().clamp_max(HIGHEST_GAIN)
+        gains = self.gains(self._source_power[:, :known], self._made_power[:, :known])
         out = self._waiting[:, : frames * HOP] * between_middles(gains)
         self._waiting = self._waiting[:, frames * HOP :].clone()
         self._source_power = self._source_power[:, frames:].clone()
         self._made_power = self._made_power[:, frames:].clone()
         return out
 
+    def gains(self, source: torch.Tensor, made: torch.Tensor) -> torch.Tensor:
+        """Amplitude gains ``[row, frame - 2 * context]`` from mean squares ``[row, frame]``; one
+        frame on either side of those that are finished.
+        """
+        wanted, found = (averaged(power, self._window) for power in (source, made))
+        return (wanted / found.clamp_min(LEAST_POWER)).sqrt().clamp_max(HIGHEST_GAIN)
+
     def flush(self) -> torch.Tensor:
         """The remaining samples, up to a whole frame; both signals end here."""
-        zeros = self._waiting.new_zeros(len(self._waiting), (CONTEXT + 2) * HOP)
+        zeros = self._waiting.new_zeros(len(self._waiting), (self.context + 2) * HOP)
         held = self._waiting.shape[1] + -(-self._made.shape[1] // HOP) * HOP
         return self.push(zeros, zeros)[:, :held]
+
+
+def averaging_window(context: int, device: str) -> torch.Tensor:
+    """Hann window ``[1, 1, 2 * context + 1]`` whose sum is 1."""
+    window = torch.hann_window(2 * context + 3, periodic=False, device=device)[1:-1]
+    return (window / window.sum())[None, None]
+
+
+def averaged(power: torch.Tensor, window: torch.Tensor) -> torch.Tensor:
+    """Weighted averages of ``[row, frame]`` under a window, where it fits."""
+    return torch.nn.functional.conv1d(power[:, None], window)[:, 0]
 
 
 def between_middles(gains: torch.Tensor) -> torch.Tensor:

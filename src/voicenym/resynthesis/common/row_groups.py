@@ -20,15 +20,18 @@ class Output:
         rows: of the signals.
         taps: low-pass filter of the synthetic signal, of :func:`low_pass`; None for none.
         device: of the signals.
+        level: control of the level; that of :class:`Level` by default.
 
     Attributes:
         latency: delay of the output relative to the synthetic signal, in samples.
     """
 
-    def __init__(self, rows: int, taps: torch.Tensor | None, device: str) -> None:
+    def __init__(
+        self, rows: int, taps: torch.Tensor | None, device: str, level: Level | None = None
+    ) -> None:
         self._taps = None if taps is None else taps.to(device)
         self._filtering = Memory()
-        self._level = Level(rows, device)
+        self._level = level or Level(rows, device)
         self.latency = self._level.latency + (0 if taps is None else len(taps) // 2)
 
     def push(self, source: torch.Tensor, made: torch.Tensor) -> torch.Tensor:
@@ -59,6 +62,7 @@ class Group(ABC):
         end: length of the rows in samples.
         taps: see :class:`Output`.
         device: of the signal.
+        level: see :class:`Output`.
 
     Attributes:
         given: samples returned so far.
@@ -66,9 +70,16 @@ class Group(ABC):
         latency: delay of the output relative to the input, in samples.
     """
 
-    def __init__(self, rows: list[int], end: int, taps: torch.Tensor | None, device: str) -> None:
+    def __init__(
+        self,
+        rows: list[int],
+        end: int,
+        taps: torch.Tensor | None,
+        device: str,
+        level: Level | None = None,
+    ) -> None:
         self.rows, self.end = rows, end
-        self._output = Output(len(rows), taps, device)
+        self._output = Output(len(rows), taps, device, level)
         self._waiting = torch.zeros(len(rows), 0, device=device)
         self.given, self.finished = 0, False
         self.latency = self._output.latency

@@ -5,7 +5,6 @@ Rows of equal length are processed as a batch; the output of a row does not depe
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -15,6 +14,8 @@ from voicenym.nets.content.content_encoder import RATE
 from voicenym.nets.streaming import Memory
 from voicenym.nets.synthesis.excitation import Noise
 from voicenym.resynthesis.bundled.analysis import VectorReader
+from voicenym.resynthesis.common.drawn_level import DrawnLevel
+from voicenym.resynthesis.common.loose_timing import spoken_at
 from voicenym.resynthesis.common.row_groups import Group, Grouped, low_pass
 from voicenym.resynthesis.common.windows import Window, synthesis_stream
 from voicenym.resynthesis.pipeline.conditioning import (
@@ -25,6 +26,7 @@ from voicenym.resynthesis.pipeline.conditioning import (
     windows_of,
 )
 from voicenym.resynthesis.pipeline.pipeline_modules import Assembly
+from voicenym.resynthesis.pipeline.prosody import Prosody
 
 SYNTHESIS_SECONDS = 2.0
 """Length of the blocks for the synthesizer, whose activations then fit the cache."""
@@ -145,8 +147,7 @@ class PipelineCore(Grouped):
         parts: on the device.
         voice: on the device.
         profile: of the recording.
-        changes: F0 transformations, in order.
-        noise: deviation of the transformation ``noisy``.
+        prosody: treatment of F0, level and timing.
         rate: of the recording, in Hz; output of the synthesizer above half of it is removed before
             the level is set.
         device: where to compute.
@@ -157,8 +158,7 @@ class PipelineCore(Grouped):
         parts: Assembly,
         voice: Voice,
         profile: Profile,
-        changes: Sequence[str] = (),
-        noise: float = 0.0,
+        prosody: Prosody,
         rate: int = RATE,
         device: str = "cpu",
     ) -> None:
@@ -171,17 +171,7 @@ class PipelineCore(Grouped):
         mean, std = profile.log_f0.to(device), profile.log_f0_std.to(device)
         taps = low_pass(rate) if rate < RATE else None
         made = [
-            _Group(
-                parts,
-                some,
-                ends[some[0]],
-                voice.of(some),
-                mean[some],
-                std[some],
-                changes,
-                noise,
-                taps,
-            )
+            _Group(parts, some, ends[some[0]], voice.of(some), mean[some], std[some], prosody, taps)
             for some in groups.values()
         ]
         super().__init__(made, windows_of(parts, rows, device), rows, device)
@@ -199,13 +189,14 @@ class _Group(Group):
         voice: Voice,
         mean: torch.Tensor,
         std: torch.Tensor,
-        changes: Sequence[str],
-        noise: float,
+        prosody: Prosody,
         taps: torch.Tensor | None,
     ) -> None:
-        super().__init__(rows, end, taps, str(voice.vectors.device))
-        self._parts, self._voice = parts, voice
-        self._mean, self._std, self._changes, self._share = mean, std, changes, noise
+        device = str(voice.vectors.device)
+        level = DrawnLevel(voice.seeds, device) if prosody.drawn_level else None
+        super().__init__(rows, end, taps, device, level)
+        self._parts, self._voice, self._prosody = parts, voice, prosody
+        self._mean, self._std = mean, std
         self._noise, self._memory = Noise(), Memory()
         self._synthesis = synthesis_stream(parts.synthesizer, voice.vectors, voice.seeds)
         self.latency += self._synthesis.latency
@@ -218,12 +209,17 @@ class _Group(Group):
             return
         samples = window.samples[self.rows, : self.end - window.start]
         features = parts.content(samples)
-        own = frames_within(parts, window.before, kept)
-        content = held(parts, features[:, own], kept)
-        if "predicted" in self._changes:
-            f0 = self._predicted(features, window.start, own, kept)
+        if self._prosody.loose_timing:
+            content, f0 = self._loose(window, samples, features, kept)
         else:
-            f0 = pitch_of(parts, samples, window.before, kept)
+            own = frames_within(parts, window.before, kept)
+            content = held(parts, features[:, own], kept)
+            if self._prosody.predicted:
+                begin = window.before // parts.synthesizer.hop
+                predicted = self._predicted(features, window.start)
+                f0 = predicted[:, begin : begin + frames_of(parts, kept)]
+            else:
+                f0 = pitch_of(parts, samples, window.before, kept)
         f0 = self._changed(f0)
         kept_samples = samples[:, window.before : window.before + kept]
         self.put(kept_samples, kept_samples[:, :0])
@@ -234,26 +230,53 @@ class _Group(Group):
     def rest(self) -> torch.Tensor:
         return self._synthesis.flush()
 
-    def _predicted(self, content: torch.Tensor, start: int, own: slice, kept: int) -> torch.Tensor:
+    def _loose(
+        self, window: Window, samples: torch.Tensor, features: torch.Tensor, kept: int
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Content ``[row, frame, element]`` and F0 ``[row, frame]`` of a window's own frames in a
+        drawn tempo.
+
+        Args:
+            window: with the place in the recording.
+            samples: ``[row, time]`` up to the end of the rows, with context.
+            features: their content.
+            kept: samples without context.
+        """
+        hop = self._parts.synthesizer.hop
+        if self._prosody.predicted:
+            f0 = self._predicted(features, window.start)
+        else:
+            f0 = pitch_of(self._parts, samples, 0, samples.shape[1])
+        frames, first = frames_of(self._parts, kept), (window.start + window.before) // hop
+        # the middles of frames
+        seconds = (first + torch.arange(frames) + 0.5) * (hop / RATE)
+        sources = spoken_at(self._voice.seeds, seconds) * (RATE / hop) - window.start // hop
+        last = min(features.shape[1] * self._every, f0.shape[1]) - 1
+        place = sources.floor().long().clamp(0, last).to(features.device)
+        of_content = (place // self._every)[:, :, None].expand(-1, -1, features.shape[2])
+        return features.gather(1, of_content), f0.gather(1, place)
+
+    @property
+    def _every(self) -> int:
+        """Synthesizer frames of a content frame."""
+        return self._parts.content.hop // self._parts.synthesizer.hop
+
+    def _predicted(self, content: torch.Tensor, start: int) -> torch.Tensor:
         """F0 ``[row, frame]`` drawn from what the content of a window predicts.
 
         Args:
             content: ``[row, frame, element]`` of the window, with its context.
             start: sample at which the window begins.
-            own: content frames without the context.
-            kept: samples of these.
         """
         predictor, voice = self._parts.f0_predictor, self._voice
         assert predictor is not None  # Pipeline.check
         first = start // predictor.hop
-        f0 = predictor.drawn(content, voice.log_f0, voice.log_f0_std, voice.seeds, first)
-        begin = own.start * predictor.every
-        return f0[:, begin : begin + frames_of(self._parts, kept)]
+        return predictor.drawn(content, voice.log_f0, voice.log_f0_std, voice.seeds, first)
 
     def _changed(self, f0: torch.Tensor) -> torch.Tensor:
         """Transformed F0 ``[row, frame]``."""
         mean, std = self._mean, self._std
-        for change in self._changes:
+        for change in self._prosody.changes:
             if change == "predicted":
                 mean, std = self._voice.log_f0, self._voice.log_f0_std
             elif change == "moved":
@@ -263,5 +286,5 @@ class _Group(Group):
                 f0 = quantised(f0, mean, std)
             else:
                 white = self._noise(f0.shape[1], self._voice.seeds, self._memory)
-                f0 = noisy(f0, std, white.to(f0), self._share)
+                f0 = noisy(f0, std, white.to(f0), self._prosody.noise)
         return f0

@@ -21,13 +21,8 @@ from voicenym.pseudonym import Pseudonym
 from voicenym.resynthesis.pipeline import assembly
 from voicenym.resynthesis.pipeline.f0_regression import Register
 from voicenym.resynthesis.pipeline.pipeline_core import PipelineCore, Profile, ProfileReader, Voice
+from voicenym.resynthesis.pipeline.prosody import Prosody
 from voicenym.resynthesis.pipeline.synthesis_settings import names
-
-CHANGES = ("predicted", "moved", "quantised", "noisy")
-"""F0 transformations, in the order of application."""
-TARGETED = {"predicted", "moved"}
-"""Those that give F0 the mean and deviation of the target voice; one of them at most."""
-FARTHEST = 2.0
 
 
 @dataclass(frozen=True)
@@ -54,6 +49,11 @@ class Pipeline(Anonymizer):
             and drawn by the key, with that mean and deviation; ``quantised``, ``noisy``. For
             vectors of frequencies, ``moved`` scales F0 by the same factor as the F0 in the vector.
         noise: of ``noisy``, in deviations of ln F0.
+        level: ``kept``: the power over 0.1 s is that of the input; ``drawn``: syllables have the
+            synthesizer's level, and only that over 3 s follows the input, with drawn deviations
+            (:mod:`voicenym.resynthesis.common.drawn_level`).
+        timing: ``kept``, or ``loose``: the local tempo is drawn, within 0.15 s of the input
+            (:mod:`voicenym.resynthesis.common.loose_timing`); needs ``level=drawn``.
 
     Attributes:
         folder_name: name of the weights folder, shared by systems of the same networks.
@@ -63,26 +63,17 @@ class Pipeline(Anonymizer):
     identity: str = ""
     f0: str = "kept"
     noise: float = 0.1
+    level: str = "kept"
+    timing: str = "kept"
 
     streams: ClassVar[bool] = False
     folder_name: ClassVar[str]
 
     def __post_init__(self) -> None:
-        chosen = self.f0.split("+")
-        if self.f0 != "kept" and (set(chosen) - set(CHANGES) or len(set(chosen)) != len(chosen)):
-            raise UnknownSystemError(
-                f"{self.card.name}: f0 is kept, or one or more of {', '.join(CHANGES)} with + "
-                f"between them, not {self.f0!r}"
-            )
-        if set(chosen) >= TARGETED:
-            raise UnknownSystemError(
-                f"{self.card.name}: f0 is predicted or moved, and not both: predicted F0 has the "
-                "target's mean and deviation"
-            )
-        if not 0.0 <= self.noise <= FARTHEST:
-            raise UnknownSystemError(
-                f"{self.card.name}: noise is 0 to {FARTHEST:g} deviations, not {self.noise}"
-            )
+        try:
+            self.prosody  # noqa: B018  a malformed setting fails at construction
+        except ValueError as error:
+            raise UnknownSystemError(f"{self.card.name}: {error}") from None
         if self.identity:
             METHODS.load(self.identity)  # a malformed specification fails at construction
 
@@ -120,16 +111,15 @@ class Pipeline(Anonymizer):
         click[:: RATE // 100] = 0.1  # a test signal with a speaker vector
         who = parts.speaker.embed([click])[0].cpu()
         compatibility.tried(self.method(), who, names(self.folder / "speaker"))
-        if TARGETED & set(self.changes) and not parts.speaker.hertz:
+        if self.prosody.targeted and not parts.speaker.hertz:
             self._register()
-        if "predicted" in self.changes:
+        if self.prosody.predicted:
             assembly.part(self.folder, "f0")
 
     @property
-    def changes(self) -> tuple[str, ...]:
-        """F0 transformations, in order."""
-        chosen = self.f0.split("+")
-        return tuple(change for change in CHANGES if change in chosen)
+    def prosody(self) -> Prosody:
+        """Treatment of F0, level and timing."""
+        return Prosody.of(self.f0, self.noise, self.level, self.timing)
 
     def method(self) -> Identity:
         """Identity method that chooses the voice.
@@ -149,20 +139,20 @@ class Pipeline(Anonymizer):
 
     def profiler(self, rows: int, rate: int, lengths: Sequence[int] | None) -> Profiler:
         parts = assembly.opened(self.folder, self.device)
-        copies = "predicted" not in self.changes or parts.speaker.hertz
+        copies = not self.prosody.predicted or parts.speaker.hertz
         return ProfileReader(
             parts,
             rows,
             lengths,
             self.device,
             vectors=self.method().source_dependent or parts.speaker.hertz,  # of these F0 is needed
-            pitch=bool(self.changes) and copies,
+            pitch=bool(self.prosody.changes) and copies,
         )
 
     def core_for(self, pseudonyms: Sequence[Pseudonym], rate: int, profile: Any) -> Core:
         parts = assembly.opened(self.folder, self.device)
         voice = self.voice(pseudonyms, profile)
-        return PipelineCore(parts, voice, profile, self.changes, self.noise, rate, self.device)
+        return PipelineCore(parts, voice, profile, self.prosody, rate, self.device)
 
     def core(self, pseudonyms: Sequence[Pseudonym], rate: int, profile: Any) -> Core:
         return self.core_for(pseudonyms, rate, profile)
@@ -173,7 +163,7 @@ class Pipeline(Anonymizer):
         vectors = torch.zeros(2, len(pseudonyms), parts.speaker.size)
         to_mean, to_std = profile.log_f0.clone(), profile.log_f0_std
         audible = profile.sounding.nonzero()[:, 0].tolist()  # the others are silent
-        hertz, moves = parts.speaker.hertz, bool(TARGETED & set(self.changes))
+        hertz, moves = parts.speaker.hertz, self.prosody.targeted
         # of halves, pitch, which is one for both parts, goes with the voice that is put in
         put_in = parts.synthesizer.parts.index(method.part) if isinstance(method, Half) else 0
         if audible:

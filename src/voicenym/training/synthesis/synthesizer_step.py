@@ -22,6 +22,7 @@ from voicenym.training.run.audio_logging import log_audio
 from voicenym.training.run.fit import share_done
 from voicenym.training.run.former_run_names import rename_state
 from voicenym.training.run.schedule import Falling, seeded
+from voicenym.training.synthesis.converted_crops import in_other_voices
 from voicenym.training.synthesis.discriminator_setup import (
     discriminator_outputs,
     make_discriminators,
@@ -58,6 +59,9 @@ class SynthesizerConfig:
         game: weight of the adversarial loss.
         words: weight of the distance of a recogniser's states between the original and the
             synthesized crop (:mod:`voicenym.training.synthesis.recogniser_loss`); 0 for none.
+        converted: share of the crops that are also synthesized in another voice
+            (:mod:`voicenym.training.synthesis.converted_crops`), which ``words`` and ``game``
+            weigh; 0 for none. Reconstruction alone never asks for words in another voice.
         rate: peak of the learning rate (AdamW).
         betas: of the optimizers.
         decay: of the weights.
@@ -90,6 +94,7 @@ class SynthesizerConfig:
     features: float = 2.0
     game: float = 1.0
     words: float = 0.0
+    converted: float = 0.0
     rate: float = 2e-4
     betas: tuple[float, float] = (0.8, 0.99)
     decay: float = 0.01
@@ -204,24 +209,49 @@ class Adversarial(Speaking):
             of_words = states.to(self.device)(crop.samples, made)
             self.log("train/words", of_words.detach(), prog_bar=True)
             loss = loss + self.recipe.words * of_words
+        rows = round(self.recipe.converted * len(crop.f0)) if self._states else 0
+        converted = made[:0]
+        if rows:
+            other = in_other_voices(crop, self.recipe.settings, self._generator(2))
+            converted = self.network(
+                other.content[:rows], other.f0[:rows], other.vector[:rows], seed[:rows]
+            ).float()
+            of_words = self._states[0](crop.samples[:rows], converted)
+            self.log("train/words converted", of_words.detach(), prog_bar=True)
+            loss = loss + self.recipe.words * of_words
         if self._trainer is None:
             return loss
         optimizers = self.optimizers()
         optimizers = optimizers if isinstance(optimizers, list) else [optimizers]
         if len(self.discriminators) and share_done(self) >= self.recipe.adversarial:
-            loss = loss + self._adversarial_step(crop.samples, made, optimizers[1])
+            loss = loss + self._adversarial_step(crop.samples, made, converted, optimizers[1])
         self.update(optimizers[0], loss)
         return loss.detach()
 
+    def _generator(self, use: int) -> torch.Generator:
+        """Random draws of this step, for a use other than the seeds of noise."""
+        return seeded(self.device, self.recipe.seed, self.global_rank, self.global_step, use)
+
     def _adversarial_step(
-        self, real: torch.Tensor, fake: torch.Tensor, optimizer: Any
+        self,
+        real: torch.Tensor,
+        fake: torch.Tensor,
+        converted: torch.Tensor,
+        optimizer: Any,
     ) -> torch.Tensor:
-        """A step of the discriminators, and the adversarial loss of the synthesizer."""
+        """A step of the discriminators, and the adversarial loss of the synthesizer.
+
+        Args:
+            real, fake: ``[row, time]``, original and synthesized crops.
+            converted: ``[row', time]``, crops in other voices, which have no original to match.
+            optimizer: of the discriminators.
+        """
+        rows = len(real)
         time = round(self.recipe.discriminator_seconds * self.network.rate) or real.shape[1]
-        generator = seeded(self.device, self.recipe.seed, self.global_rank, self.global_step, 1)
         room = max(0, real.shape[1] - time) + 1
-        first = int(torch.randint(room, (), generator=generator, device=self.device))
-        real, fake = real[:, first : first + time], fake[:, first : first + time]
+        first = int(torch.randint(room, (), generator=self._generator(1), device=self.device))
+        real = real[:, first : first + time]
+        fake = torch.cat([fake, converted])[:, first : first + time]
         of_real, of_fake = (
             discriminator_outputs(self.discriminators, real),
             discriminator_outputs(self.discriminators, fake.detach()),
@@ -244,7 +274,8 @@ class Adversarial(Speaking):
             [output.score.float() for output in of_fake]
         )
         matching = synthesis_losses.feature_matching(
-            [output.features for output in of_real], [output.features for output in of_fake]
+            [output.features for output in of_real],
+            [[layer[:rows] for layer in output.features] for output in of_fake],
         )
         self.log("train/features", matching.detach())
         self.log("train/deceiving", adversarial.detach())

@@ -27,6 +27,7 @@ from voicenym.training.run.configured_fit import fit_configured
 from voicenym.training.run.fit import Outcome
 from voicenym.training.run.machine import Machine
 from voicenym.training.run.resume_check import check_resume
+from voicenym.training.synthesis.converted_crops import LEAST_ROWS
 from voicenym.training.synthesis.source_filter_step import SourceFilter, standardize
 from voicenym.training.synthesis.synthesis_dataset import (
     CentreCrops,
@@ -136,12 +137,18 @@ def train(
 
     Raises:
         CorpusError: no training utterances, or no held-out ones.
-        VoicenymError: ``config.words`` without a recogniser; and as
+        VoicenymError: ``config.words`` without a recogniser, ``config.converted`` without words or
+            with too small a batch; and as
             :func:`voicenym.training.run.fit.fit`.
     """
     machine = machine or Machine()
     if config.words and recogniser is None:
         raise VoicenymError("the configuration weighs words: give a Whisper, --whisper")
+    if config.converted and not (config.words and config.batch >= LEAST_ROWS):
+        raise VoicenymError(
+            f"converted: {config.converted} of the crops in other voices need words above 0 and a "
+            f"batch of {LEAST_ROWS} or more: change them, or give converted: 0"
+        )
     count = machine.crops(config.every, config.batch)
     crops = SynthesisCrops(utterances, config.seconds, config.peak, count, config.seed)
     middles = CentreCrops(held_out, config.peak, VALIDATION_UTTERANCES, -(-FFT // network.hop))

@@ -1,0 +1,78 @@
+"""Treatment of prosody in a pipeline: F0, level and timing, each kept or drawn by the key."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+CHANGES = ("predicted", "moved", "quantised", "noisy")
+"""F0 transformations, in the order of application."""
+TARGETED = {"predicted", "moved"}
+"""Those that give F0 the mean and deviation of the target voice; one of them at most."""
+FARTHEST = 2.0
+LEVELS, TIMINGS = ("kept", "drawn"), ("kept", "loose")
+
+
+@dataclass(frozen=True)
+class Prosody:
+    """Treatment of prosody.
+
+    Args:
+        changes: F0 transformations, in order; none keep the speaker's F0.
+        noise: deviation of the transformation ``noisy``, in deviations of ln F0.
+        drawn_level: whether syllables have the synthesizer's level
+            (:mod:`voicenym.resynthesis.common.drawn_level`), not the speaker's.
+        loose_timing: whether the local tempo is drawn
+            (:mod:`voicenym.resynthesis.common.loose_timing`).
+    """
+
+    changes: tuple[str, ...] = ()
+    noise: float = 0.0
+    drawn_level: bool = False
+    loose_timing: bool = False
+
+    @classmethod
+    def of(cls, f0: str, noise: float, level: str, timing: str) -> Prosody:
+        """Treatment of the settings of a system.
+
+        Args:
+            f0: ``kept``, or transformations with ``+`` between them.
+            noise: 0 to :data:`FARTHEST`.
+            level: one of :data:`LEVELS`.
+            timing: one of :data:`TIMINGS`.
+
+        Raises:
+            ValueError: settings that do not exist, or do not go together.
+        """
+        chosen = f0.split("+")
+        if f0 != "kept" and (set(chosen) - set(CHANGES) or len(set(chosen)) != len(chosen)):
+            raise ValueError(
+                f"f0 is kept, or one or more of {', '.join(CHANGES)} with + between them, "
+                f"not {f0!r}"
+            )
+        if set(chosen) >= TARGETED:
+            raise ValueError(
+                "f0 is predicted or moved, and not both: predicted F0 has the target's mean and "
+                "deviation"
+            )
+        if not 0.0 <= noise <= FARTHEST:
+            raise ValueError(f"noise is 0 to {FARTHEST:g} deviations, not {noise}")
+        for name, value, known in (("level", level, LEVELS), ("timing", timing, TIMINGS)):
+            if value not in known:
+                raise ValueError(f"{name} is {' or '.join(known)}, not {value!r}")
+        if timing == "loose" and level == "kept":
+            raise ValueError(
+                "timing=loose needs level=drawn: the level of the input would stay where it was "
+                "while the words move"
+            )
+        changes = tuple(change for change in CHANGES if change in chosen)
+        return cls(changes, noise, level == "drawn", timing == "loose")
+
+    @property
+    def targeted(self) -> bool:
+        """Whether F0 gets the mean and deviation of the target voice."""
+        return bool(TARGETED & set(self.changes))
+
+    @property
+    def predicted(self) -> bool:
+        """Whether F0 is predicted from content."""
+        return "predicted" in self.changes

@@ -1,0 +1,80 @@
+"""Drawn level: nothing of the input's syllables, silence where the input is silent."""
+
+import pytest
+import torch
+
+from voicenym.resynthesis.common.drawn_level import DEVIATION, RATE, DrawnLevel
+from voicenym.resynthesis.common.output_level import HOP
+
+SEEDS = torch.tensor([11, 12])
+
+
+def noise(rows, length, seed):
+    return torch.randn(rows, length, generator=torch.Generator().manual_seed(seed)) * 0.1
+
+
+def through(source, made, size=10**6, late=0, seeds=SEEDS):
+    level = DrawnLevel(seeds[: len(source)])
+    found, total = [], 0
+    for start in range(0, source.shape[1] + late, size):
+        stop = start + size
+        found.append(
+            level.push(source[:, start:stop], made[:, max(0, start - late) : max(0, stop - late)])
+        )
+        total += found[-1].shape[1]
+        if late == 0 and stop <= source.shape[1]:
+            assert total >= stop - level.latency
+    return torch.cat([*found, level.flush()], dim=1)
+
+
+def decibels(power):
+    return 10.0 * power.clamp_min(1e-12).log10()
+
+
+def levels(signal, seconds=0.1):
+    """Level of each tenth of a second in dB, ``[row, part]``."""
+    size = round(seconds * RATE)
+    return decibels(
+        signal[:, : signal.shape[1] // size * size].unflatten(1, (-1, size)).square().mean(2)
+    )
+
+
+@pytest.mark.parametrize("length", [0, 1, 161, 60_345])
+def test_blocks_and_delays_of_any_size_give_the_whole(length):
+    source, made = noise(2, length, 0), noise(2, length, 1)
+    whole = through(source, made)
+    assert whole.shape[1] == -(-length // HOP) * HOP
+    for size, late in ((7_001, 0), (9_000, 3_000)):
+        torch.testing.assert_close(through(source, made, size, late), whole, atol=1e-6, rtol=0)
+
+
+def test_syllables_of_the_input_do_not_pass():
+    time = torch.arange(20 * RATE) / RATE
+    syllables = 1.0 + 0.9 * torch.sin(2 * torch.pi * 4.0 * time)
+    steady = noise(1, len(time), 2)
+    made = noise(1, len(time), 3)
+    plain, spoken = (through(x, made)[:, RATE:-RATE] for x in (steady, steady * syllables))
+    ratio = (spoken / plain.where(plain.abs() > 1e-4, torch.ones(()))).flatten()
+    ratio = ratio[plain.flatten().abs() > 1e-4]
+    assert float(ratio.std() / ratio.mean()) < 0.01  # one gain over all syllables
+
+
+def test_the_level_over_seconds_follows_within_the_drawn_deviation():
+    time = torch.arange(40 * RATE) / RATE
+    source = noise(1, len(time), 4) * torch.where(time < 20.0, 1.0, 0.1)
+    found = levels(through(source, noise(1, len(time), 5)), 1.0)[0]
+    loud, quiet = found[2:17], found[23:38]
+    assert float(loud.mean() - quiet.mean()) == pytest.approx(20.0, abs=2.5)
+    steady = levels(through(noise(1, len(time), 4), noise(1, len(time), 5)), 0.1)[0]
+    assert 0.7 < float(steady.std()) / (DEVIATION * 8.686) < 1.5
+    other = levels(through(noise(1, len(time), 4), noise(1, len(time), 5), seeds=SEEDS[1:]), 0.1)[0]
+    assert abs(float(torch.corrcoef(torch.stack([steady, other]))[0, 1])) < 0.5
+
+
+def test_silence_is_silent_and_faint_noise_stays_faint():
+    source = noise(1, 10 * RATE, 6)
+    source[:, 4 * RATE : 6 * RATE] = 0.0
+    source[:, 8 * RATE :] *= 1e-3
+    found = through(source, noise(1, 10 * RATE, 7))
+    assert not found[:, round(4.5 * RATE) : round(5.5 * RATE)].any()
+    assert float(levels(found)[0, 86:98].max()) < float(levels(source)[0, 86:98].max()) + 13.0
