@@ -45,6 +45,7 @@ SYSTEMS = (
     "ssl-select",
     "vcloak",
     "vtln",
+    "word-codes",
 )
 """Those that speak without weights from elsewhere."""
 EDGES = (0, 200, 400, 600, 800, 1100, 1400, 1800, 2300, 2900, 3700, 4700, 6000, 8000)

@@ -18,6 +18,7 @@ SYSTEMS = {
     "ssl-roh": "ssl",
     "ssl-loh": "ssl",
     "ssl-gmm": "ssl",
+    "word-codes": "ssl",
     "b1a": "b1a",
     "b1b": "b1b",
     "musa": "musa",

@@ -135,6 +135,11 @@ class Stream:
         tail = torch.nn.functional.pad(tail[:, :missing], (0, max(0, missing - tail.shape[1])))
         return self._shaped(_limited(tail))
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Sentences for the user about what was pushed so far, where the system has any."""
+        return tuple(getattr(self._core, "warnings", ()))
+
     def lengths(self, pushed: Sequence[int]) -> list[int]:
         """Samples that each row gives in all for so many: the same, unless its tempo changes."""
         if self._core_lengths is None:

@@ -164,6 +164,7 @@ def anonymize_file(
                 *reader.warnings,
                 *_verdict(name, level, rate, lenient),
                 *_changed(name, reader, writer, level.frames),
+                *(f"{name}: {text}" for text in stream.warnings),
             )
             check.finish()
     digest = sha256_of(target) if isinstance(target, (str, os.PathLike)) else None

@@ -44,7 +44,10 @@ class Lookup(Identity):
 
     name: ClassVar[str] = "lookup"
     source: ClassVar[str] = "Yao et al. 2022 (ASV-Free of Yao et al. 2024), weights approximated"
-    source_dependent: ClassVar[bool] = False
+
+    @property
+    def source_dependent(self) -> bool:
+        return False
 
     def __post_init__(self) -> None:
         checked_rule(self.name, self.sex)

@@ -32,8 +32,6 @@ class Identity(ABC):
     Attributes:
         name: in the registry.
         source: paper and equations.
-        source_dependent: whether the result depends on the speaker's vector; if not, it depends on
-            the pseudonym alone, and a system needs no recording of the speaker before it begins.
         whole: whether all modules of a system are conditioned on the same vector.
         hertz: True: for vectors of frequencies ``[F0, F1, ...]`` in Hz alone; False: for speaker
             vectors alone; None: for either.
@@ -41,9 +39,15 @@ class Identity(ABC):
 
     name: ClassVar[str]
     source: ClassVar[str]
-    source_dependent: ClassVar[bool] = True
     whole: ClassVar[bool] = True
     hertz: ClassVar[bool | None] = None
+
+    @property
+    def source_dependent(self) -> bool:
+        """Whether the result depends on the speaker's vector; if not, it depends on the pseudonym
+        alone, and a system needs no recording of the speaker before it begins.
+        """
+        return True
 
     def __call__(
         self, vector: torch.Tensor, pseudonym: Pseudonym, sex: Sex | None = None

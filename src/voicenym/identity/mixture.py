@@ -52,6 +52,10 @@ class Mixture(Identity):
         if self.retries < 1:
             raise UnknownSystemError(f"mixture: retries needs 1 draw or more, not {self.retries}")
 
+    @property
+    def source_dependent(self) -> bool:
+        return self.theta is not None or self.sex != "any"
+
     def encoder(self) -> str:
         return opened(self.model).version
 

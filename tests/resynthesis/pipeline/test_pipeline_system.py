@@ -10,6 +10,7 @@ from voicenym.dsp.pitch.contour_changes import moved
 from voicenym.dsp.pitch.online import track
 from voicenym.errors import AudioError, UnknownSystemError, VoicenymError, WeightsError
 from voicenym.nets.synthesis import f0_predictor, synthesizers
+from voicenym.resynthesis.common.loose_timing import spoken_at
 from voicenym.resynthesis.common.row_groups import low_pass
 from voicenym.resynthesis.pipeline import assembly
 from voicenym.resynthesis.pipeline.conditioning import pitch_of, whole_content
@@ -207,6 +208,42 @@ def test_predicted_pitch_is_the_same_in_windows(predicting, monkeypatch):
     torch.testing.assert_close(whole, parted, atol=2e-3, rtol=0)
 
 
+@pytest.mark.parametrize("f0", ["kept", "predicted"])
+def test_drawn_level_and_timing_are_the_same_in_windows_and_blocks(predicting, monkeypatch, f0):
+    parts = assembly.opened(Path(predicting))
+    monkeypatch.setattr(parts.content, "most_samples", 24_000)
+    monkeypatch.setattr(parts.content, "context", 8_000)
+    system = load("ssl-gmm", weights=predicting, f0=f0, level="drawn", timing="loose")
+    signal = torch.stack([talk(4.01), talk(4.01, 180.0, 1)])
+    profile = profiled(system, signal)
+    whole, parted = (through(system, signal, size, profile) for size in (10**6, 777))
+    assert whole.shape == signal.shape
+    torch.testing.assert_close(whole, parted, atol=2e-3, rtol=0)
+    if f0 == "predicted":  # the tracker rounds otherwise in batches, and pulses move
+        alone = through(system, signal[1:], 10**6, profiled(system, signal[1:]))
+        torch.testing.assert_close(alone[0], whole[1], atol=1e-5, rtol=0)
+
+
+def test_loose_timing_speaks_what_lay_where_the_key_says(pulsing):
+    audio = Audio(talk(4.0, 120.0, swing=0.25), RATE)
+    parts = assembly.opened(Path(pulsing))
+    source = pitch_of(parts, audio.samples[None], 0, len(audio.samples))[0]
+    system = load("ssl-gmm", weights=pulsing, level="drawn", timing="loose")
+    made = system(audio, PSEUDONYM).samples
+    found = torch.from_numpy(track(made.numpy(), RATE))[: len(source)]
+    seed = system.voice([PSEUDONYM], profiled(system, audio.samples[None])).seeds
+    seconds = (torch.arange(len(found)) + 0.5) * 0.01
+    place = (spoken_at(seed, seconds)[0] * 100).long().clamp(0, len(source) - 1)
+
+    def off(wanted):
+        both = (found > 0) & (wanted > 0)
+        assert both.sum() > 60
+        return float((found[both].log() - wanted[both].log()).abs().median())
+
+    assert off(source[place]) < 0.02
+    assert off(source[: len(found)]) > 0.03
+
+
 def test_predicting_pitch_needs_a_predictor_of_this_content(pulsing, small_parts, tmp_path):
     with pytest.raises(WeightsError, match="assemble --f0"):
         load("ssl-gmm", weights=pulsing, f0="predicted").check()
@@ -300,6 +337,10 @@ def test_it_must_hear_the_whole_first():
         ("ssl-loh", {"f0": "moved+moved"}, "f0 is kept"),
         ("ssl-loh", {"f0": "predicted+moved"}, "not both"),
         ("ssl-loh", {"noise": 9.0}, "noise"),
+        ("ssl-loh", {"level": "low"}, "level is kept or drawn"),
+        ("ssl-loh", {"level": "drawn", "timing": "free"}, "timing is kept or loose"),
+        ("ssl-loh", {"timing": "loose"}, "needs level=drawn"),
+        ("word-codes", {"level": "kept"}, "needs level=drawn"),
         ("ssl-loh", {"turns": "twice"}, "turns"),
         ("ssl-roh", {"radius": "long"}, "radius"),
         ("ssl-select", {"choice": "best"}, "choice"),

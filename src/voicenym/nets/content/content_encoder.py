@@ -28,6 +28,8 @@ class Content(Network):
         most_samples: longest input of one pass; :meth:`extract` processes longer recordings in
             windows.
         context: context of a window on either side in samples; a multiple of the hop.
+        most_misfit: mean misfit (:meth:`with_misfit`) of speech above which it is likely of a
+            language that the encoder does not know; None where that is not known.
     """
 
     size: int
@@ -36,6 +38,7 @@ class Content(Network):
     reach: int | None = None
     most_samples = 30 * RATE
     context = 3 * RATE
+    most_misfit: float | None = None
 
     @abstractmethod
     def encode(self, waveforms: torch.Tensor, lengths: torch.Tensor | None = None) -> torch.Tensor:
@@ -48,6 +51,13 @@ class Content(Network):
                 within a row's length do not depend on the padding or on other rows, except for
                 batch statistics in training.
         """
+
+    def with_misfit(self, waveforms: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor | None]:
+        """Content frames of ``[batch, time]``, and how badly each fits speech that the encoder
+        knows: ``[batch, frame]``, 0 for a perfect fit, to be compared with :attr:`most_misfit`;
+        None where the encoder cannot tell.
+        """
+        return self(waveforms), None
 
     def frames_of(self, samples: int) -> int:
         """Number of frames of so many samples, the last one padded."""

@@ -25,6 +25,8 @@ class WordCodeContent(Content):
     Args:
         whisper: options of :class:`~voicenym.nets.words.whisper.WhisperSizes`.
         codes: options of :class:`~voicenym.nets.content.word_codes.WordCodes`.
+        most_misfit: see :class:`~voicenym.nets.content.content_encoder.Content`; measured for each
+            training.
 
     Raises:
         ValueError: sizes that do not fit each other.
@@ -33,7 +35,10 @@ class WordCodeContent(Content):
     kind = "word-codes"
 
     def __init__(
-        self, whisper: Mapping[str, Any] | None = None, codes: Mapping[str, Any] | None = None
+        self,
+        whisper: Mapping[str, Any] | None = None,
+        codes: Mapping[str, Any] | None = None,
+        most_misfit: float | None = None,
     ) -> None:
         super().__init__()
         self._sizes = sizes(WhisperSizes, whisper or {}, "whisper", "a Whisper")
@@ -45,6 +50,7 @@ class WordCodeContent(Content):
                 f"codes of {own.states} elements in windows of {own.window}, and a Whisper of "
                 f"{self._sizes.width} in windows of {self._sizes.states}"
             )
+        self.most_misfit = most_misfit
         self.size = own.code
         self.hop = own.every * STATE
         # attention is over the whole window, beyond which Whisper has no positions
@@ -60,9 +66,31 @@ class WordCodeContent(Content):
         return made.eval()
 
     def config(self) -> dict[str, Any]:
-        return {"whisper": dataclasses.asdict(self._sizes), "codes": self.codes.config()}
+        found = {"whisper": dataclasses.asdict(self._sizes), "codes": self.codes.config()}
+        return found if self.most_misfit is None else {**found, "most_misfit": self.most_misfit}
+
+    def with_misfit(self, waveforms: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor | None]:
+        """Content frames, and the share of the quantiser's input that the codebook does not hold,
+        by power.
+        """
+        frames = self.frames_of(waveforms.shape[1])
+        if not frames:
+            return self(waveforms), waveforms.new_zeros(len(waveforms), 0)
+        missing = frames * self.hop - waveforms.shape[1]
+        vectors = self._vectors(torch.nn.functional.pad(waveforms, (0, missing)))
+        quantised = self.codes.quantizer(vectors.transpose(1, 2)).total.transpose(1, 2)
+        lost = (vectors - quantised).square().sum(2)
+        return quantised, lost / vectors.square().sum(2).clamp_min(1e-12)
 
     def encode(self, waveforms: torch.Tensor, lengths: torch.Tensor | None = None) -> torch.Tensor:
+        vectors = self._vectors(waveforms, lengths)
+        quantised = self.codes.quantizer(vectors.transpose(1, 2)).total
+        return quantised.transpose(1, 2)  # type: ignore[no-any-return]
+
+    def _vectors(
+        self, waveforms: torch.Tensor, lengths: torch.Tensor | None = None
+    ) -> torch.Tensor:
+        """Input of the quantiser, as :meth:`encode`."""
         if waveforms.shape[1] > self.most_samples:
             raise ValueError(
                 f"{waveforms.shape[1]} samples are longer than a window of {self.most_samples}"
@@ -70,6 +98,4 @@ class WordCodeContent(Content):
         if lengths is None:
             lengths = torch.full((len(waveforms),), waveforms.shape[1], device=waveforms.device)
         states = self.encoder(self.encoder.spectra(waveforms))[:, : waveforms.shape[1] // STATE]
-        vectors = self.codes.encoded(states, lengths // STATE)
-        quantised = self.codes.quantizer(vectors.transpose(1, 2)).total
-        return quantised.transpose(1, 2)  # type: ignore[no-any-return]
+        return self.codes.encoded(states, lengths // STATE)

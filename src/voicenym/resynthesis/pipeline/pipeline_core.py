@@ -9,11 +9,10 @@ from dataclasses import dataclass
 
 import torch
 
-from voicenym.dsp.pitch.contour_changes import Moments, moved, noisy, quantised
+from voicenym.dsp.pitch.contour_changes import moved, noisy, quantised
 from voicenym.nets.content.content_encoder import RATE
 from voicenym.nets.streaming import Memory
 from voicenym.nets.synthesis.excitation import Noise
-from voicenym.resynthesis.bundled.analysis import VectorReader
 from voicenym.resynthesis.common.drawn_level import DrawnLevel
 from voicenym.resynthesis.common.loose_timing import spoken_at
 from voicenym.resynthesis.common.row_groups import Group, Grouped, low_pass
@@ -25,30 +24,13 @@ from voicenym.resynthesis.pipeline.conditioning import (
     pitch_of,
     windows_of,
 )
+from voicenym.resynthesis.pipeline.language_check import LanguageCheck
 from voicenym.resynthesis.pipeline.pipeline_modules import Assembly
+from voicenym.resynthesis.pipeline.profile_reader import ENDLESS, Profile
 from voicenym.resynthesis.pipeline.prosody import Prosody
 
 SYNTHESIS_SECONDS = 2.0
 """Length of the blocks for the synthesizer, whose activations then fit the cache."""
-ENDLESS = 2**62
-
-
-@dataclass(frozen=True)
-class Profile:
-    """First-pass measurements of a recording.
-
-    Args:
-        vectors: ``[row, element]``, the speakers' own; zeros if not requested.
-        sounding: ``[row]`` bool: whether there is anything but zeros.
-        log_f0, log_f0_std: ``[row]``, moments of ln F0 in Hz; typical values if not requested.
-        lengths: samples of each row where they are known; shorter ones are padded.
-    """
-
-    vectors: torch.Tensor
-    sounding: torch.Tensor
-    log_f0: torch.Tensor
-    log_f0_std: torch.Tensor
-    lengths: tuple[int, ...] | None
 
 
 @dataclass(frozen=True)
@@ -70,74 +52,6 @@ class Voice:
     def of(self, rows: list[int]) -> Voice:
         """The voices of some rows."""
         return Voice(self.vectors[rows], self.log_f0[rows], self.log_f0_std[rows], self.seeds[rows])
-
-
-class ProfileReader:
-    """First pass over a recording: speaker vectors and F0 statistics.
-
-    Args:
-        parts: on the device.
-        rows: of the signal.
-        lengths: samples of each row, where rows are padded; None for all.
-        device: where to compute.
-        vectors, pitch: whether to compute them.
-    """
-
-    def __init__(
-        self,
-        parts: Assembly,
-        rows: int,
-        lengths: Sequence[int] | None,
-        device: str = "cpu",
-        *,
-        vectors: bool = True,
-        pitch: bool = False,
-    ) -> None:
-        self._parts = parts
-        self._lengths = None if lengths is None else tuple(lengths)
-        self._ends = torch.tensor([ENDLESS] * rows if lengths is None else list(lengths))
-        self._samples = 0
-        self._sounding = torch.zeros(rows, dtype=torch.bool)
-        self._vectors = VectorReader(parts.speaker, rows, lengths) if vectors else None
-        self._moments = Moments(rows, device)
-        self._windows = windows_of(parts, rows, device) if pitch else None
-
-    @torch.inference_mode()
-    def push(self, block: torch.Tensor) -> None:
-        """Adds a block ``[row, time]``."""
-        place = self._samples + torch.arange(block.shape[1])
-        inside = (place < self._ends[:, None]).to(block.device)
-        self._sounding |= ((block != 0) & inside).any(1).cpu()
-        self._samples += block.shape[1]
-        if self._vectors is not None:
-            self._vectors.push(block)
-        if self._windows is not None:
-            for window in self._windows.push(block):
-                self._track(window)
-
-    @torch.inference_mode()
-    def result(self) -> Profile:
-        """Measurements of everything pushed."""
-        if self._windows is not None:
-            for window in self._windows.flush():
-                self._track(window)
-        rows = len(self._sounding)
-        vectors = torch.zeros(rows, self._parts.speaker.size)
-        if self._vectors is not None:
-            vectors = self._vectors.result()
-        return Profile(vectors, self._sounding, *self._moments.result(), self._lengths)
-
-    def _track(self, window: Window) -> None:
-        """Adds the F0 of a window's own samples, row by row, each up to its length."""
-        found = []
-        for row, end in enumerate(self._ends.tolist()):
-            samples = window.samples[row : row + 1, : max(0, end - window.start)]
-            kept = min(window.kept, max(0, end - window.start - window.before))
-            f0 = pitch_of(self._parts, samples, window.before, kept)
-            found.append(
-                torch.nn.functional.pad(f0, (0, frames_of(self._parts, window.kept) - f0.shape[1]))
-            )
-        self._moments.add(torch.cat(found))
 
 
 class PipelineCore(Grouped):
@@ -176,6 +90,12 @@ class PipelineCore(Grouped):
         ]
         super().__init__(made, windows_of(parts, rows, device), rows, device)
         self.latency += parts.synthesizer.hop
+        self._checks = [group.language for group in made]
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Sentences for the user about what was pushed."""
+        return tuple(dict.fromkeys(text for check in self._checks for text in check.warnings))
 
 
 class _Group(Group):
@@ -197,6 +117,7 @@ class _Group(Group):
         super().__init__(rows, end, taps, device, level)
         self._parts, self._voice, self._prosody = parts, voice, prosody
         self._mean, self._std = mean, std
+        self.language = LanguageCheck(parts.content)
         self._noise, self._memory = Noise(), Memory()
         self._synthesis = synthesis_stream(parts.synthesizer, voice.vectors, voice.seeds)
         self.latency += self._synthesis.latency
@@ -208,11 +129,15 @@ class _Group(Group):
         if not kept:
             return
         samples = window.samples[self.rows, : self.end - window.start]
-        features = parts.content(samples)
+        features, misfit = parts.content.with_misfit(samples)
+        own = frames_within(parts, window.before, kept)
+        self.language.add(
+            None if misfit is None else misfit[:, own],
+            samples[:, window.before : window.before + kept],
+        )
         if self._prosody.loose_timing:
             content, f0 = self._loose(window, samples, features, kept)
         else:
-            own = frames_within(parts, window.before, kept)
             content = held(parts, features[:, own], kept)
             if self._prosody.predicted:
                 begin = window.before // parts.synthesizer.hop

@@ -20,7 +20,8 @@ from voicenym.nets.weights_home import home
 from voicenym.pseudonym import Pseudonym
 from voicenym.resynthesis.pipeline import assembly
 from voicenym.resynthesis.pipeline.f0_regression import Register
-from voicenym.resynthesis.pipeline.pipeline_core import PipelineCore, Profile, ProfileReader, Voice
+from voicenym.resynthesis.pipeline.pipeline_core import PipelineCore, Voice
+from voicenym.resynthesis.pipeline.profile_reader import Profile, ProfileReader
 from voicenym.resynthesis.pipeline.prosody import Prosody
 from voicenym.resynthesis.pipeline.synthesis_settings import names
 

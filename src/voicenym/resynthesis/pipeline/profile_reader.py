@@ -1,0 +1,102 @@
+"""First pass of a pipeline over a recording: speaker vector and F0 statistics."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+
+from voicenym.dsp.pitch.contour_changes import Moments
+from voicenym.resynthesis.bundled.analysis import VectorReader
+from voicenym.resynthesis.common.windows import Window
+from voicenym.resynthesis.pipeline.conditioning import frames_of, pitch_of, windows_of
+from voicenym.resynthesis.pipeline.pipeline_modules import Assembly
+
+ENDLESS = 2**62
+
+
+@dataclass(frozen=True)
+class Profile:
+    """First-pass measurements of a recording.
+
+    Args:
+        vectors: ``[row, element]``, the speakers' own; zeros if not requested.
+        sounding: ``[row]`` bool: whether there is anything but zeros.
+        log_f0, log_f0_std: ``[row]``, moments of ln F0 in Hz; typical values if not requested.
+        lengths: samples of each row where they are known; shorter ones are padded.
+    """
+
+    vectors: torch.Tensor
+    sounding: torch.Tensor
+    log_f0: torch.Tensor
+    log_f0_std: torch.Tensor
+    lengths: tuple[int, ...] | None
+
+
+class ProfileReader:
+    """First pass over a recording: speaker vectors and F0 statistics.
+
+    Args:
+        parts: on the device.
+        rows: of the signal.
+        lengths: samples of each row, where rows are padded; None for all.
+        device: where to compute.
+        vectors, pitch: whether to compute them.
+    """
+
+    def __init__(
+        self,
+        parts: Assembly,
+        rows: int,
+        lengths: Sequence[int] | None,
+        device: str = "cpu",
+        *,
+        vectors: bool = True,
+        pitch: bool = False,
+    ) -> None:
+        self._parts = parts
+        self._lengths = None if lengths is None else tuple(lengths)
+        self._ends = torch.tensor([ENDLESS] * rows if lengths is None else list(lengths))
+        self._samples = 0
+        self._sounding = torch.zeros(rows, dtype=torch.bool)
+        self._vectors = VectorReader(parts.speaker, rows, lengths) if vectors else None
+        self._moments = Moments(rows, device)
+        self._windows = windows_of(parts, rows, device) if pitch else None
+
+    @torch.inference_mode()
+    def push(self, block: torch.Tensor) -> None:
+        """Adds a block ``[row, time]``."""
+        place = self._samples + torch.arange(block.shape[1])
+        inside = (place < self._ends[:, None]).to(block.device)
+        self._sounding |= ((block != 0) & inside).any(1).cpu()
+        self._samples += block.shape[1]
+        if self._vectors is not None:
+            self._vectors.push(block)
+        if self._windows is not None:
+            for window in self._windows.push(block):
+                self._track(window)
+
+    @torch.inference_mode()
+    def result(self) -> Profile:
+        """Measurements of everything pushed."""
+        if self._windows is not None:
+            for window in self._windows.flush():
+                self._track(window)
+        rows = len(self._sounding)
+        vectors = torch.zeros(rows, self._parts.speaker.size)
+        if self._vectors is not None:
+            vectors = self._vectors.result()
+        return Profile(vectors, self._sounding, *self._moments.result(), self._lengths)
+
+    def _track(self, window: Window) -> None:
+        """Adds the F0 of a window's own samples, row by row, each up to its length."""
+        found = []
+        for row, end in enumerate(self._ends.tolist()):
+            samples = window.samples[row : row + 1, : max(0, end - window.start)]
+            kept = min(window.kept, max(0, end - window.start - window.before))
+            f0 = pitch_of(self._parts, samples, window.before, kept)
+            found.append(
+                torch.nn.functional.pad(f0, (0, frames_of(self._parts, window.kept) - f0.shape[1]))
+            )
+        self._moments.add(torch.cat(found))
