@@ -312,6 +312,7 @@ def pipelines(small_parts, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     from voicenym.nets.codec.codec import Codec
     from voicenym.nets.codec.codec_config import CodecConfig
+    from voicenym.nets.synthesis import f0_predictor
     from voicenym.resynthesis.pipeline.assembly import assemble
 
     home: Path = tmp_path_factory.mktemp("weights")
@@ -319,6 +320,9 @@ def pipelines(small_parts, tmp_path_factory: pytest.TempPathFactory) -> Path:
         assemble(home / name, parts)
     with torch.random.fork_rng():
         torch.manual_seed(7)
+        predictor = f0_predictor.F0Predictor(10, 2, width=16, inner=16, blocks=1)
+        f0_predictor.save(_lively(predictor), home / "predictor")
+        assemble(home / "ssl", {"f0": home / "predictor"})
         sizes = CodecConfig(channels=4, size=16, layers=1, entries=16, speaker=8, causal=True)
         codec = _lively(Codec(sizes))
         codec.voices.learn_statistics(torch.randn(200, 16))

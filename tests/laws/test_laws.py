@@ -177,9 +177,10 @@ def test_latency_is_as_stated(name, rate, talk):
 
 @every_system
 def test_output_is_aligned_in_time_with_the_input(name, talk):
-    """The energy contour lags by less than 20 ms."""
+    """The energy contour lags by less than 20 ms, where timing and level are kept."""
     samples = torch.cat([torch.zeros(8000), talk(0.5), torch.zeros(8000), talk(1.0, seed=1)])
-    result = loaded(name)(Audio(samples, 16000), KEY.pseudonym("a")).samples
+    drawn = {x: "kept" for x in ("timing", "level") if hasattr(loaded(name), x)}
+    result = load(name, **drawn)(Audio(samples, 16000), KEY.pseudonym("a")).samples
 
     def contour(x):
         return x.square().unfold(0, 160, 80).mean(1).sqrt()

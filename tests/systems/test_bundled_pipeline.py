@@ -7,6 +7,7 @@ import torch
 
 import voicenym
 from voicenym import Key
+from voicenym.corpus.single_file import anonymize_file
 from voicenym.nets.weights_home import VARIABLE
 from voicenym.resynthesis.pipeline import assembly, conditioning
 
@@ -77,3 +78,14 @@ def test_weights_are_the_named_ones_then_the_own_ones_then_the_bundled_ones(tmp_
     shutil.copytree(BUNDLED, tmp_path / "ssl")
     assert voicenym.load("ssl-loh").folder == tmp_path / "ssl"
     assert str(voicenym.load("ssl-loh", weights="elsewhere").folder) == "elsewhere"
+
+
+def test_speech_that_the_codes_do_not_fit_gets_a_warning(sample, tmp_path, monkeypatch):
+    system, pseudonym = voicenym.load("word-codes"), KEY.pseudonym("anna")
+    result = anonymize_file(system, pseudonym, sample, tmp_path / "a.wav")
+    assert not any("codes of English" in text for text in result.warnings)
+    content = assembly.opened(BUNDLED).content
+    assert content.most_misfit is not None
+    monkeypatch.setattr(content, "most_misfit", 0.05)
+    result = anonymize_file(system, pseudonym, sample, tmp_path / "b.wav")
+    assert any("codes of English" in text and str(sample) in text for text in result.warnings)

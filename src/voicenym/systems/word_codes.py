@@ -21,8 +21,7 @@ class WordCodes(Pipeline):
     1. Content: word codes, 25 a second from one codebook of 512, learned to keep what a recogniser
        needs for the words.
     2. F0 and voicing: predicted from the codes, drawn by the key around the prediction.
-    3. Level: the synthesizer's own, from the codes; over 3 s that of the input, with drawn
-       deviations.
+    3. Level: the synthesizer's own, from the codes; over 3 s that of the input.
     4. Timing: the local tempo is drawn; no word moves by more than 0.15 s.
     5. Voice: a speaker vector drawn by the pseudonym from a mixture, of any sex. It depends on
        nothing of the speaker.
@@ -56,7 +55,7 @@ class WordCodes(Pipeline):
             "x' = m + P z, z drawn by the pseudonym from a mixture of Gaussians over the principal "
             "components of speaker vectors",
             "y(t) = vocoder(content, F0, x')(t + d(t)), |d| at most 0.15 s, drawn by the key",
-            "the power over 3 s is that of the input times a drawn factor (1.5 dB)",
+            "the power over 3 s is that of the input",
         ),
         needs="bundled weights, of English; 16 kHz; CPU or GPU; two passes over a recording; "
         "content/, speaker/, synthesizer/, mixture/, register/, f0/",

@@ -3,18 +3,18 @@
 import pytest
 import torch
 
-from voicenym.resynthesis.common.drawn_level import DEVIATION, RATE, DrawnLevel
+from voicenym.resynthesis.common.drawn_level import DrawnLevel
 from voicenym.resynthesis.common.output_level import HOP
 
-SEEDS = torch.tensor([11, 12])
+RATE = 16_000
 
 
 def noise(rows, length, seed):
     return torch.randn(rows, length, generator=torch.Generator().manual_seed(seed)) * 0.1
 
 
-def through(source, made, size=10**6, late=0, seeds=SEEDS):
-    level = DrawnLevel(seeds[: len(source)])
+def through(source, made, size=10**6, late=0):
+    level = DrawnLevel(len(source))
     found, total = [], 0
     for start in range(0, source.shape[1] + late, size):
         stop = start + size
@@ -59,16 +59,13 @@ def test_syllables_of_the_input_do_not_pass():
     assert float(ratio.std() / ratio.mean()) < 0.01  # one gain over all syllables
 
 
-def test_the_level_over_seconds_follows_within_the_drawn_deviation():
+def test_the_level_over_seconds_follows():
     time = torch.arange(40 * RATE) / RATE
     source = noise(1, len(time), 4) * torch.where(time < 20.0, 1.0, 0.1)
-    found = levels(through(source, noise(1, len(time), 5)), 1.0)[0]
-    loud, quiet = found[2:17], found[23:38]
-    assert float(loud.mean() - quiet.mean()) == pytest.approx(20.0, abs=2.5)
-    steady = levels(through(noise(1, len(time), 4), noise(1, len(time), 5)), 0.1)[0]
-    assert 0.7 < float(steady.std()) / (DEVIATION * 8.686) < 1.5
-    other = levels(through(noise(1, len(time), 4), noise(1, len(time), 5), seeds=SEEDS[1:]), 0.1)[0]
-    assert abs(float(torch.corrcoef(torch.stack([steady, other]))[0, 1])) < 0.5
+    found = levels(through(source, 0.2 * noise(1, len(time), 5)), 1.0)[0]
+    wanted = levels(source, 1.0)[0]
+    away = (time[::RATE] - 19.5).abs() > 2.5
+    assert float((found - wanted)[away].abs().max()) < 0.5
 
 
 def test_silence_is_silent_and_faint_noise_stays_faint():
@@ -76,5 +73,5 @@ def test_silence_is_silent_and_faint_noise_stays_faint():
     source[:, 4 * RATE : 6 * RATE] = 0.0
     source[:, 8 * RATE :] *= 1e-3
     found = through(source, noise(1, 10 * RATE, 7))
-    assert not found[:, round(4.5 * RATE) : round(5.5 * RATE)].any()
+    assert not found[:, round(4.25 * RATE) : round(5.75 * RATE)].any()
     assert float(levels(found)[0, 86:98].max()) < float(levels(source)[0, 86:98].max()) + 13.0

@@ -113,7 +113,7 @@ class _Group(Group):
         taps: torch.Tensor | None,
     ) -> None:
         device = str(voice.vectors.device)
-        level = DrawnLevel(voice.seeds, device) if prosody.drawn_level else None
+        level = DrawnLevel(len(rows), device) if prosody.drawn_level else None
         super().__init__(rows, end, taps, device, level)
         self._parts, self._voice, self._prosody = parts, voice, prosody
         self._mean, self._std = mean, std

@@ -51,7 +51,7 @@ class Pipeline(Anonymizer):
             vectors of frequencies, ``moved`` scales F0 by the same factor as the F0 in the vector.
         noise: of ``noisy``, in deviations of ln F0.
         level: ``kept``: the power over 0.1 s is that of the input; ``drawn``: syllables have the
-            synthesizer's level, and only that over 3 s follows the input, with drawn deviations
+            synthesizer's level, and only that over 3 s follows the input
             (:mod:`voicenym.resynthesis.common.drawn_level`).
         timing: ``kept``, or ``loose``: the local tempo is drawn, within 0.15 s of the input
             (:mod:`voicenym.resynthesis.common.loose_timing`); needs ``level=drawn``.
@@ -152,6 +152,8 @@ class Pipeline(Anonymizer):
 
     def core_for(self, pseudonyms: Sequence[Pseudonym], rate: int, profile: Any) -> Core:
         parts = assembly.opened(self.folder, self.device)
+        if self.prosody.predicted:
+            assembly.part(self.folder, "f0")
         voice = self.voice(pseudonyms, profile)
         return PipelineCore(parts, voice, profile, self.prosody, rate, self.device)
 
