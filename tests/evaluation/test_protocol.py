@@ -24,7 +24,7 @@ from voicenym.evaluation.trials import build
 from voicenym.registry import Entry
 from voicenym.verification import verifiers as verifiers
 
-OPTIONS = ["--keys", "3", "--replicates", "30", "--enrolment", "2", "--tried", "2", "--sample", "3"]
+OPTIONS = ["--keys", "2", "--replicates", "20", "--enrolment", "2", "--tried", "2", "--sample", "3"]
 OPTIONS += ["--recogniser", "none", "--verifier", "resemblyzer", "-q"]
 
 

@@ -383,7 +383,7 @@ def test_vcloak_is_judged_by_verifiers_and_says_so(speech, tmp_path):
 def test_vtln_draws_warps_that_move_speech():
     omega = torch.linspace(0.0, torch.pi, 513, dtype=torch.float64)
     moved = {1: [], 2: []}
-    for (revision, shifts), count in zip(moved.items(), (30, 100), strict=True):
+    for (revision, shifts), count in zip(moved.items(), (30, 60), strict=True):
         system = load("vtln", revision=revision)
         for i in range(count):
             warped = system.warped(KEY.pseudonym(str(i)), omega)
@@ -391,7 +391,7 @@ def test_vtln_draws_warps_that_move_speech():
     assert min(moved[1]) < 0.15  # what the first revision drew
     assert min(moved[2]) >= LEAST_SHIFT - 1e-9
     assert max(moved[2]) <= MOST_SHIFT + 1e-9
-    assert len({round(s, 3) for s in moved[2]}) > 50
+    assert len({round(s, 3) for s in moved[2]}) > 30
     with pytest.raises(UnknownSystemError, match=r"would leave the voice"):
         Vtln(low=0.0, high=0.001, least=0.01, most=0.02).warped(PSEUDONYM, omega)
 

@@ -77,8 +77,8 @@ def test_a_cloak_learns_and_a_run_goes_on(shelved, tmp_path):
 
 
 def test_targets_of_several_verifiers_are_learnt_from(shelved, tmp_path):
-    ears = [verifier(), verifier(1, 20)]
-    _, outcome = trained(shelved, tmp_path, dataclasses.replace(SMALL, steps=4, every=2), ears)
+    encoders = [verifier(), verifier(1, 20)]
+    _, outcome = trained(shelved, tmp_path, dataclasses.replace(SMALL, steps=4, every=2), encoders)
     last = outcome.curve[-1]
     assert {"loss", "words", "masking", "size", "cosine", "to target", "SNR dB"} <= set(last)
     assert all(torch.isfinite(torch.tensor(value)) for value in last.values())
