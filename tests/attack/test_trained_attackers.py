@@ -42,8 +42,8 @@ def training(tmp_path, monkeypatch):
 
 
 def test_it_trains_once_on_protected_speech_of_the_pool_and_remembers(scenario, training, spectrum):
-    said = []
-    attacker = SemiInformedVerifier(training, said.append)
+    messages = []
+    attacker = SemiInformedVerifier(training, messages.append)
     assert attacker.training_curve(scenario) == []
     with Embedder() as embedder:
         scores = attacker.scores(scenario, spectrum, embedder)
@@ -52,13 +52,13 @@ def test_it_trains_once_on_protected_speech_of_the_pool_and_remembers(scenario, 
         curve = attacker.training_curve(scenario)
         assert [row["step"] for row in curve] == [3, 6]
         assert all(0.0 <= row["EER %"] <= 100.0 for row in curve)
-        lines = len(said)
+        lines = len(messages)
         np.testing.assert_array_equal(attacker.scores(scenario, spectrum, embedder), scores)
-    assert len(said) == lines > 0
-    assert said[0].startswith("semi-informed (verifier trained): protecting ")
-    assert said[1].startswith("semi-informed (verifier trained): training, up to 60 min, on ")
-    assert all(line.startswith(attacker.name) for line in said), "what is trained"
-    assert any("step 6, " in line and " min: " in line for line in said), "and for how long"
+    assert len(messages) == lines > 0
+    assert messages[0].startswith("semi-informed (verifier trained): protecting ")
+    assert messages[1].startswith("semi-informed (verifier trained): training, up to 60 min, on ")
+    assert all(line.startswith(attacker.name) for line in messages), "what is trained"
+    assert any("step 6, " in line and " min: " in line for line in messages), "and for how long"
     assert spectrum.heard == 0  # it uses its own verifier
     assert attacker.verifier_name(spectrum) == attacker.own_verifier
     # It learns from protected speech of the pool alone.
@@ -102,19 +102,19 @@ def test_statistics_are_trained_once_and_add_up(voice, training, spectrum, tmp_p
     scenario = Scenario(
         models, tuple(pool[3:12:4]), protection, Key(bytes(range(32))), tuple(pool[12:])
     )
-    said = []
-    attacker = SemiInformedIVectors(training, said.append)
+    messages = []
+    attacker = SemiInformedIVectors(training, messages.append)
     with Embedder() as embedder:
         scores = attacker.scores(scenario, spectrum, embedder)
         assert scores.shape == (3, 3)
         assert np.isfinite(scores).all()
-        lines = len(said)
+        lines = len(messages)
         np.testing.assert_array_equal(attacker.scores(scenario, spectrum, embedder), scores)
-    assert len(said) == lines > 0
-    assert all(line.startswith(attacker.name) for line in said), "what is trained"
+    assert len(messages) == lines > 0
+    assert all(line.startswith(attacker.name) for line in messages), "what is trained"
     assert attacker.training_curve(scenario) == []
     assert attacker.place(scenario) != SemiInformedVerifier(training).place(scenario)
-    prosody = SemiInformedProsody(training, said.append)
+    prosody = SemiInformedProsody(training, messages.append)
     with Embedder() as embedder:
         of_prosody = prosody.scores(scenario, spectrum, embedder)
         together = SemiInformedFusion(training).scores(scenario, spectrum, embedder)

@@ -16,18 +16,18 @@ from voicenym.recognition import Transcripts, pronounced
 REPLICATES = {"replicates": 30}
 
 
-class Ears:
+class Scripted:
     """Drops the last word of what is said, and adds one of its own to the first recording."""
 
-    name = "ears"
+    name = "scripted"
 
     def __init__(self, texts):
         self.texts = texts
 
     def transcribe(self, recordings):
-        heard = [" ".join(text.split()[:-1]) for text in self.texts]
-        heard[0] += " oh well now"
-        return heard
+        words = [" ".join(text.split()[:-1]) for text in self.texts]
+        words[0] += " oh well now"
+        return words
 
 
 @dataclasses.dataclass(frozen=True)
@@ -59,8 +59,8 @@ def _nothing(*arguments, **options):
 
 
 def test_words_characters_and_each_kind_of_error(speech):
-    heard = utility.measure(speech, ORIGINAL, Ears([r.text for r in speech]), **REPLICATES)
-    figures = heard.figures
+    measured = utility.measure(speech, ORIGINAL, Scripted([r.text for r in speech]), **REPLICATES)
+    figures = measured.figures
     # 8 times 4 words: the first loses one and gains three (one of them in its place)
     assert figures["WER deletions"].value == pytest.approx(100 * 7 / 32)
     assert figures["WER substitutions"].value == pytest.approx(100 * 1 / 32)
@@ -73,22 +73,22 @@ def test_words_characters_and_each_kind_of_error(speech):
     assert "RTF" not in figures, "nothing was done to originals"
 
 
-def test_transcripts_of_somebody_else_count_instead_of_ears(speech, tmp_path):
-    said = Transcripts(tmp_path / "text", {r.name: r.text for r in speech})
-    deaf = Ears([r.text for r in speech])
-    figures = utility.measure(speech, ORIGINAL, deaf, transcripts=said, **REPLICATES).figures
+def test_transcripts_of_somebody_else_count_instead_of_a_recogniser(speech, tmp_path):
+    recognised = Transcripts(tmp_path / "text", {r.name: r.text for r in speech})
+    deaf = Scripted([r.text for r in speech])
+    figures = utility.measure(speech, ORIGINAL, deaf, transcripts=recognised, **REPLICATES).figures
     assert figures["WER"].value == figures["CER"].value == 0.0
     part = Transcripts(tmp_path / "text", {speech[0].name: "one"})
-    heard = utility.measure(speech, ORIGINAL, deaf, transcripts=part, **REPLICATES)
-    assert not heard.figures
+    measured = utility.measure(speech, ORIGINAL, deaf, transcripts=part, **REPLICATES)
+    assert not measured.figures
     assert any(
-        "words were not measured" in n and "no transcript of 7 of 8" in n for n in heard.notes
+        "words were not measured" in n and "no transcript of 7 of 8" in n for n in measured.notes
     )
 
 
 def test_why_words_were_not_measured_is_said(speech):
     mute = [dataclasses.replace(r, text="") for r in speech]
-    notes = utility.measure(mute, ORIGINAL, Ears([]), **REPLICATES).notes
+    notes = utility.measure(mute, ORIGINAL, Scripted([]), **REPLICATES).notes
     assert any("words were not measured: no recording has a text" in n for n in notes)
     notes = utility.measure(speech, ORIGINAL, None, **REPLICATES).notes
     assert any("words were not measured: there is no recogniser" in n for n in notes)
@@ -126,7 +126,7 @@ def test_chance_is_another_sentence_where_texts_are_known(speech):
 
 def test_a_retrained_recogniser_has_figures_of_its_own(speech):
     texts = [r.text for r in speech]
-    deaf, learnt = Ears(texts), Ears([f"{text} {text}" for text in texts])
+    deaf, learnt = Scripted(texts), Scripted([f"{text} {text}" for text in texts])
     louder = Transform((Louder(2.0),))
     plain = utility.measure(speech, louder, deaf, **REPLICATES).figures
     figures = utility.measure(speech, louder, deaf, retrained=learnt, **REPLICATES).figures
@@ -177,11 +177,10 @@ def test_a_text_without_words_is_left_out(speech):
     """Neither an empty reference, nor words where nothing is said, count as errors."""
     whole = [recording for recording in speech if recording.text]
     silent = dataclasses.replace(whole[0], text=" ... ?!")
-    alone = utility.measure(whole[1:], ORIGINAL, Ears([r.text for r in whole[1:]]), **REPLICATES)
-    mixed = utility.measure(
-        [silent, *whole[1:]], ORIGINAL, Ears([r.text for r in whole[1:]]), **REPLICATES
-    )
+    recogniser = Scripted([r.text for r in whole[1:]])
+    alone = utility.measure(whole[1:], ORIGINAL, recogniser, **REPLICATES)
+    mixed = utility.measure([silent, *whole[1:]], ORIGINAL, recogniser, **REPLICATES)
     assert mixed.figures["WER"] == alone.figures["WER"]
     assert np.isfinite(mixed.figures["WER"].value)
-    notes = utility.measure([silent], ORIGINAL, Ears([""]), **REPLICATES).notes
+    notes = utility.measure([silent], ORIGINAL, Scripted([""]), **REPLICATES).notes
     assert any("no recording has a text; add UTTERANCE.txt" in note for note in notes)

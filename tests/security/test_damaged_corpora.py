@@ -42,7 +42,7 @@ REASONS = {
     "short": "shorter than 0.1 s",
     "nan": "NaN",
 }
-"""How a recording is damaged, and what is said of it."""
+"""How a recording is damaged, and the reason that is given."""
 
 
 def damage(kind: str, path: Path) -> None:
@@ -131,8 +131,8 @@ def test_too_little_that_is_left_says_what_was_left_out(tmp_path, desk):
     (desk / "manifest.tsv").write_text("\n".join(kept) + "\n")
     for name in ("s2-u0", "s2-u1"):
         damage("silent", desk / f"{name}.wav")
-    said = r"too little is left .*\n2 recordings .*\n.*s2-u[01].wav"
-    with pytest.raises(VoicenymError, match=said):
+    message = r"too little is left .*\n2 recordings .*\n.*s2-u[01].wav"
+    with pytest.raises(VoicenymError, match=message):
         run("evaluate", desk, "-o", tmp_path / "r", "--system", "vtln", *OPTIONS)
 
 
@@ -200,18 +200,18 @@ def test_an_attacker_whose_own_processing_fails_still_attacks(corpus):
     models = tuple(Model(r[0].speaker, r[0].speaker, tuple(r[:2])) for r in own)
     trials = tuple(r[2] for r in own)
     case = Scenario(models, trials, Protection(Transform()), Key(bytes(32)))
-    embedder, ear = Embedder(left_out=LeftOut()), VoiceStatistics()
+    embedder, verifier = Embedder(left_out=LeftOut()), VoiceStatistics()
     for step in (Failing(trials[0].name), Failing()):
-        heard = trial_vectors(case, ear, embedder, step)
-        np.testing.assert_array_equal(heard[0], embedder(ear, trials[:1])[0])
+        kept = trial_vectors(case, verifier, embedder, step)
+        np.testing.assert_array_equal(kept[0], embedder(verifier, trials[:1])[0])
     wrong = Transform((Failing(own[0][0].name, own[1][0].name, own[1][1].name),))
-    one, other = enrolment_vectors(case, ear, embedder, wrong)
-    np.testing.assert_array_equal(one, embedder(ear, own[0][1:2], wrong))
-    np.testing.assert_array_equal(other, embedder(ear, own[1][:2]))
+    one, other = enrolment_vectors(case, verifier, embedder, wrong)
+    np.testing.assert_array_equal(one, embedder(verifier, own[0][1:2], wrong))
+    np.testing.assert_array_equal(other, embedder(verifier, own[1][:2]))
     named = embedder.left_out.named("failing")
     assert named == {trials[0].name, trials[1].name, *wrong.steps[0].names}
     with pytest.raises(VoicenymError, match="none of the 2 recordings"):
-        embedder.kept(ear, own[1][:2], wrong)
+        embedder.kept(verifier, own[1][:2], wrong)
 
 
 @pytest.mark.usefixtures("brief")
@@ -313,13 +313,13 @@ def lethal(tmp_path, monkeypatch):
     del sys.modules["lethal_for_tests"]
 
 
-def test_a_killed_worker_costs_a_shelf_and_an_embedder_one_recording(
+def test_a_killed_worker_costs_a_speech_cache_and_an_embedder_one_recording(
     lethal, corpus, tmp_path, monkeypatch
 ):
     wrong = (corpus[1].name,)
     left_out = LeftOut()
-    shelf = SpeechCache(tmp_path / "shelf")
-    found = shelf.fill(corpus[:3], lethal.Lethal(wrong), workers=2, left_out=left_out)
+    cache = SpeechCache(tmp_path / "cache")
+    found = cache.fill(corpus[:3], lethal.Lethal(wrong), workers=2, left_out=left_out)
     assert [u.recording for u in found] == [corpus[0], corpus[2]]
     (omission,) = left_out
     assert (omission.name, omission.step) == (wrong[0], "lethal")
@@ -330,9 +330,9 @@ def test_a_killed_worker_costs_a_shelf_and_an_embedder_one_recording(
     left_out = LeftOut()
     with Embedder(workers=2, left_out=left_out) as embedder:
         transform = Transform((lethal.Lethal(wrong),))
-        vectors, heard = embedder.kept(VoiceStatistics(), corpus[:4], transform)
-    assert heard == [corpus[0], *corpus[2:4]]
-    np.testing.assert_array_equal(vectors, Embedder()(VoiceStatistics(), heard))
+        vectors, kept = embedder.kept(VoiceStatistics(), corpus[:4], transform)
+    assert kept == [corpus[0], *corpus[2:4]]
+    np.testing.assert_array_equal(vectors, Embedder()(VoiceStatistics(), kept))
     assert [one.name for one in left_out] == [wrong[0]]
 
 
@@ -343,10 +343,10 @@ def test_a_killed_worker_costs_the_background_model_one_recording(lethal, corpus
 
     speech = [lethal.Spoken(r.name, r.speaker, str(r.path)) for r in corpus[:4]]
     left_out, cepstra = LeftOut(), Cepstra()
-    (tmp_path / "pile").mkdir()
-    with RowFile(tmp_path / "pile", cepstra.dimension) as frames:
-        heard = collect_frames(speech, cepstra, frames, lambda text: None, 2, left_out)
-    assert len(heard) == 3
+    (tmp_path / "rows").mkdir()
+    with RowFile(tmp_path / "rows", cepstra.dimension) as frames:
+        kept = collect_frames(speech, cepstra, frames, lambda text: None, 2, left_out)
+    assert len(kept) == 3
     assert [one.name for one in left_out] == ["s0-u1"]
 
 
@@ -387,8 +387,8 @@ def test_recipes_learn_from_what_is_sound(recipe, desk, tmp_path):
     for kind, why in REASONS.items():
         assert any(kind in line and why in line for line in done.stderr.splitlines()), kind
     card = configuration(out)["card"]
-    heard = 8 if recipe == "verifier" else 24  # of two speakers of six; the others are kept out
-    assert card.get("recordings", card.get("vectors")) == heard
+    used = 8 if recipe == "verifier" else 24  # of two speakers of six; the others are kept out
+    assert card.get("recordings", card.get("vectors")) == used
 
 
 def test_a_pool_is_built_of_what_is_sound(desk, tmp_path):
@@ -407,11 +407,11 @@ def test_a_pool_is_built_of_what_is_sound(desk, tmp_path):
 
 
 def test_a_recording_is_named_once_for_each_step():
-    left_out = LeftOut(say=(told := []).append)
+    left_out = LeftOut(say=(messages := []).append)
     for _ in range(2):
         left_out.add("a", "a.wav: silent")
         left_out.add("a", "TypeError", "vtln")
-    assert told == ["left out: a.wav: silent", "left out: vtln: a: TypeError"]
+    assert messages == ["left out: a.wav: silent", "left out: vtln: a: TypeError"]
     assert left_out.named("vtln") == {"a"}
     for number in range(30):
         left_out.add(f"b{number}", "silent")
@@ -436,7 +436,7 @@ def test_a_recording_without_voice_is_a_reason_and_no_nan(corpus):
             return vectors
 
     left_out = LeftOut()
-    _, heard = Embedder(left_out=left_out).kept(Deaf(), corpus[:3])
-    assert heard == corpus[1:3]
+    _, kept = Embedder(left_out=left_out).kept(Deaf(), corpus[:3])
+    assert kept == corpus[1:3]
     assert isinstance(next(iter(left_out)).reason, str)
-    assert all(isinstance(one, Recording) for one in heard)
+    assert all(isinstance(one, Recording) for one in kept)

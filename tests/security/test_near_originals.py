@@ -249,11 +249,11 @@ def test_one_near_original_fails_alone_in_a_folder_and_the_pipe_says_so(tmp_path
     (folder / "1.wav").write_bytes(speech.read_bytes())
     (folder / "2.wav").write_bytes(speech.read_bytes())
     identity = ["--system", "mcadams", "--set", "low=1", "--set", "high=1"]
-    said = CliRunner().invoke(
+    done = CliRunner().invoke(
         app, ["anonymize", str(tmp_path / "in"), "-o", str(output), *identity]
     )
-    assert said.exit_code == 1
-    assert said.output.count("nearly the input") == 2
+    assert done.exit_code == 1
+    assert done.output.count("nearly the input") == 2
     assert [p.name for p in output.rglob("*") if p.is_file()] == [file_plan.LOG_NAME]
     pipe = CliRunner().invoke(app, ["anonymize", "-", *identity], input=speech.read_bytes())
     assert pipe.exit_code != 0
