@@ -142,10 +142,10 @@ class Spectrum(Verifier):
     version = "1"
 
     def __init__(self) -> None:
-        self.heard = 0
+        self.embedded = 0
 
     def embed(self, recordings):
-        self.heard += len(recordings)
+        self.embedded += len(recordings)
         return np.stack([self._bands(x) for x in recordings]).astype(np.float32)
 
     @staticmethod

@@ -195,5 +195,5 @@ for system in {systems!r}:
 
 
 def test_a_plain_install_brings_what_reads_weights():
-    told = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    assert any(needed.startswith("safetensors") for needed in told["dependencies"])
+    given = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert any(needed.startswith("safetensors") for needed in given["dependencies"])

@@ -43,12 +43,12 @@ def buzz():
     his own: ``folder/s0/0.wav`` and so on.
     """
 
-    def make(folder: Path, speakers: int, takes: int = 1, time: int = 8_000) -> None:
+    def make(folder: Path, speakers: int, per_speaker: int = 1, time: int = 8_000) -> None:
         seconds = np.arange(time) / 16_000
         for speaker in range(speakers):
             pitch = 90.0 * 1.15**speaker
             sound = sum(np.sin(2 * np.pi * k * pitch * seconds + k) / k for k in range(1, 9))
-            for take in range(takes):
+            for take in range(per_speaker):
                 place = folder / f"s{speaker}" / f"{take}.wav"
                 place.parent.mkdir(parents=True, exist_ok=True)
                 soundfile.write(place, 0.1 / (take + 1) * sound, 16_000)

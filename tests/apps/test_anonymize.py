@@ -320,7 +320,7 @@ def test_unusual_rates_and_channels_are_kept(rate, channels, command, speech, tm
     assert (one.samplerate, one.channels, one.frames) == (two.samplerate, two.channels, two.frames)
 
 
-def test_a_form_that_cannot_be_kept_is_said(command, speech, tmp_path):
+def test_a_format_that_cannot_be_kept_is_reported(command, speech, tmp_path):
     """Opus has no 44.1 kHz; Vorbis does, in WebM too."""
     source = speech("a.wav", rate=44100, channels=2)
     done = command("anonymize", source, "-o", tmp_path / "b.opus", "--system", "vtln")
@@ -373,7 +373,7 @@ def test_output_equal_to_input_is_refused_through_links_too(command, speech, tmp
         assert source.read_bytes() == before
 
 
-def test_an_existing_output_is_kept_unless_told(command, speech, tmp_path):
+def test_an_existing_output_is_kept_without_overwrite(command, speech, tmp_path):
     speech("x.wav", seconds=0.3)
     (tmp_path / "out.wav").write_bytes(b"precious")
     refused(command("anonymize", "x.wav", "-o", "out.wav"), "out.wav", "--overwrite")

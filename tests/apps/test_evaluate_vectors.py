@@ -38,7 +38,7 @@ def test_methods_are_judged_and_reported(command, tmp_path):
 
 def test_what_is_missing_is_named(command, tmp_path):
     spoken(tmp_path, "users", 0)
-    for arguments, told in (
+    for arguments, given in (
         ((), b"--pool"),
         (("--pool", "users"), b"--identity"),
         (("--pool", "users", "--identity", "copy", "--attacker-identity", "b=copy"), b"no --ident"),
@@ -46,4 +46,4 @@ def test_what_is_missing_is_named(command, tmp_path):
     ):
         done = command("evaluate", "--vectors", "users", "-o", "r", *arguments)
         assert done.returncode == 1
-        assert told in done.stderr
+        assert given in done.stderr

@@ -85,7 +85,7 @@ def test_a_licence_is_shown_and_asked_for(net):
     assert "no route to host" in str(done.exception)
 
 
-def test_no_network_is_said(net):
+def test_a_missing_network_is_reported(net):
     done = run("pull", "hubert-base")
     assert done.exit_code != 0
     assert "no route to host" in str(done.exception)

@@ -24,12 +24,12 @@ def inside(monkeypatch, tmp_path):
             for name, value in environment.items():
                 patch.setenv(name, value)
             result = CliRunner().invoke(app, [str(argument) for argument in arguments])
-        told = result.output
+        given = result.output
         if isinstance(result.exception, VoicenymError):
-            told += str(result.exception)
+            given += str(result.exception)
         elif result.exception is not None and not isinstance(result.exception, SystemExit):
             raise result.exception
-        return result.exit_code, told
+        return result.exit_code, given
 
     return run
 
@@ -39,9 +39,9 @@ def assembled(inside, small_parts, tmp_path):
     """A folder that the command made."""
     parts = small_parts["ssl"]
     options = [text for name in KINDS for text in (f"--{name}", parts[name])]
-    status, told = inside("models", "assemble", *options, "-o", tmp_path / "w" / "ssl", **OFFLINE)
-    assert status == 0, told
-    assert "hubert-soft, ecapa, hifigan; pool, roh, loh, mixture, register" in told
+    status, given = inside("models", "assemble", *options, "-o", tmp_path / "w" / "ssl", **OFFLINE)
+    assert status == 0, given
+    assert "hubert-soft, ecapa, hifigan; pool, roh, loh, mixture, register" in given
     return tmp_path / "w" / "ssl"
 
 
@@ -65,8 +65,8 @@ def test_a_file_is_anonymized_offline_by_any_way_to_name_the_weights(
     )
     for number, (way, environment) in enumerate(ways, 1):
         target = recording.parent / f"{number}.wav"
-        status, told = inside(*base, *way, "-o", target, **environment, **OFFLINE)
-        assert status == 0, told
+        status, given = inside(*base, *way, "-o", target, **environment, **OFFLINE)
+        assert status == 0, given
     sounds = [soundfile.read(recording.parent / f"{n}.wav")[0] for n in range(4)]
     for sound in sounds[1:3]:
         np.testing.assert_allclose(sound, sounds[0], atol=1e-3)
@@ -83,18 +83,18 @@ def test_a_corpus_is_not_gone_on_with_under_other_weights(inside, assembled, spe
     assert inside(*run)[0] == 0
     assert "2 already done" in inside(*run)[1]
     assert inside("models", "assemble", "--scale", "root", "-o", assembled)[0] == 0
-    status, told = inside(*run)
+    status, given = inside(*run)
     assert status == 1
-    assert "was made with weights" in told
-    assert "go on with the weights that made them" in told
+    assert "was made with weights" in given
+    assert "go on with the weights that made them" in given
 
 
 @pytest.mark.parametrize("name", ["b1a", "b1b"])
 def test_without_weights_nothing_is_written_and_the_cure_is_named(inside, speech, name):
     recording = speech("talk.wav", 0.5)
-    status, told = inside("anonymize", recording, "--system", name)
+    status, given = inside("anonymize", recording, "--system", name)
     assert status == 1
-    assert "voicenym models assemble" in told
+    assert "voicenym models assemble" in given
     assert not (recording.parent / "talk.anon.wav").exists()
 
 
@@ -103,24 +103,24 @@ def test_damaged_weights_end_with_one_line_and_a_status(command, inside, assembl
     path = assembled / "synthesizer" / "model.safetensors"
     path.write_bytes(path.read_bytes()[:-4] + b"xxxx")
     done = command("anonymize", recording, "-s", "ssl-loh", "--weights", assembled)
-    told = done.stderr.decode()
+    given = done.stderr.decode()
     assert done.returncode == 1
-    assert "damaged" in told
-    assert "Traceback" not in told
+    assert "damaged" in given
+    assert "Traceback" not in given
     for folder, match in (
         (recording.parent, "not the folder of a pipeline"),
         (assembled / "speaker", "holds ecapa"),
     ):
-        status, told = inside("anonymize", recording, "-s", "ssl-loh", "--weights", folder)
+        status, given = inside("anonymize", recording, "-s", "ssl-loh", "--weights", folder)
         assert status == 1
-        assert match in told
+        assert match in given
     assert not list(recording.parent.glob("*.anon.wav"))
 
 
 def test_a_system_without_weights_of_its_own_has_no_such_option(inside, speech):
-    status, told = inside("anonymize", speech("talk.wav", 0.5), "-s", "mcadams", "--weights", "x")
+    status, given = inside("anonymize", speech("talk.wav", 0.5), "-s", "mcadams", "--weights", "x")
     assert status == 1
-    assert "mcadams has no parameter weights; it has: device" in told
+    assert "mcadams has no parameter weights; it has: device" in given
 
 
 def test_parts_that_do_not_fit_are_named_by_the_command(inside, small_parts, tmp_path):
@@ -133,21 +133,21 @@ def test_parts_that_do_not_fit_are_named_by_the_command(inside, small_parts, tmp
         ((tmp_path / "gone", *rest), "gone"),
         ((ssl["content"], *rest, "--tracker", "ear"), "no pitch tracker"),
     ):
-        status, told = inside(*make, *arguments)
+        status, given = inside(*make, *arguments)
         assert status == 1
-        assert match in told
+        assert match in given
     assert not (tmp_path / "w").exists()
 
 
 def test_what_is_not_here_is_not_fetched(inside, small_parts, tmp_path):
     ssl = small_parts["ssl"]
-    status, told = inside(
+    status, given = inside(
         "models", "assemble", "-o", tmp_path / "w", "--speaker", "ecapa-voxceleb",
         "--content", ssl["content"], "--synthesizer", ssl["synthesizer"],
         HF_HOME=str(tmp_path / "hub"), **OFFLINE,
     )  # fmt: skip
     assert status == 1
-    assert "voicenym models pull ecapa-voxceleb" in told
+    assert "voicenym models pull ecapa-voxceleb" in given
     assert not (tmp_path / "w").exists()
 
 
@@ -168,10 +168,10 @@ def test_who_evaluates_all_hears_what_is_left_out_for_want_of_weights(
 
     found = usable(say_left_out)
     assert {"mcadams", "base", "ssl-select", "ssl-roh", "ssl-loh", "ssl-gmm"} <= set(found)
-    told = capsys.readouterr().err
+    given = capsys.readouterr().err
     for name in ("b1a", "b1b"):
         assert name not in found
-        assert f"{name} is left out: no weights" in told
+        assert f"{name} is left out: no weights" in given
     monkeypatch.setenv("VOICENYM_WEIGHTS", str(pipelines))
     assert usable() == available()
     monkeypatch.setenv("VOICENYM_WEIGHTS", str(tmp_path))
@@ -185,15 +185,15 @@ def test_a_register_is_trained_and_added(inside, small_parts, speech, tmp_path):
     for speaker in range(8):
         speech(f"corpus/s{speaker}/u.wav", 0.8)
     ssl = small_parts["ssl"]
-    status, told = inside(
+    status, given = inside(
         "train", "register", "-d", tmp_path / "corpus", "-o", tmp_path / "register",
         "--speaker", ssl["speaker"],
     )  # fmt: skip
-    assert status == 0, told
+    assert status == 0, given
     options = [text for name in KINDS[:3] for text in (f"--{name}", ssl[name])]
     register = ("--register", tmp_path / "register", "-o", tmp_path / "w")
-    status, told = inside("models", "assemble", *options, *register)
-    assert status == 0, told
+    status, given = inside("models", "assemble", *options, *register)
+    assert status == 0, given
 
 
 def test_halves_and_methods_that_do_not_fit_from_the_command_line(
@@ -205,10 +205,10 @@ def test_halves_and_methods_that_do_not_fit_from_the_command_line(
     for number, part in enumerate(("vocoder", "acoustic")):
         half = f"identity=half:of=(selection:pool={pool}),part={part}"
         target = tmp_path / f"{number}.wav"
-        status, told = inside(
+        status, given = inside(
             "anonymize", recording, "-s", "b1a", "--set", half, "-o", target, **lies
         )
-        assert status == 0, told
+        assert status == 0, given
         assert soundfile.info(target).frames == soundfile.info(recording).frames
     for system, text, wanted in (
         ("b1b", half, "b1b: half gives two parts"),
@@ -217,9 +217,9 @@ def test_halves_and_methods_that_do_not_fit_from_the_command_line(
         ("musa", "identity=half:of=copy", "half: of is a method in parentheses"),
     ):
         never = tmp_path / "never.wav"
-        status, told = inside(
+        status, given = inside(
             "anonymize", recording, "-s", system, "--set", text, "-o", never, **lies
         )
         assert status != 0
-        assert wanted in told
+        assert wanted in given
         assert not never.exists()

@@ -10,14 +10,14 @@ import pytest
 from voicenym.apps.cli.progress import Progress
 
 
-@pytest.mark.parametrize(("quiet", "told"), [(False, "first\nsecond\n"), (True, "")])
-def test_lines(quiet, told, capsys):
+@pytest.mark.parametrize(("quiet", "given"), [(False, "first\nsecond\n"), (True, "")])
+def test_lines(quiet, given, capsys):
     with Progress(quiet) as tell:
         tell("first")
         tell.done(3)
         tell("second")
     found = capsys.readouterr()
-    assert (found.out, found.err) == ("", told)
+    assert (found.out, found.err) == ("", given)
 
 
 class Terminal(io.StringIO):

@@ -60,7 +60,7 @@ def test_two_columns_of_prose_share_the_room():
     assert "one" in lines[2]
 
 
-def test_a_column_without_cells_is_left_out():
+def test_a_column_without_values_is_left_out():
     lines = aligned([{"a": 1, "b": None}], (field("a"), field("b")), 80)
     assert lines == ["a", "-", "1"]
     assert aligned([], COLUMNS, 80) == []
@@ -92,6 +92,6 @@ def test_intervals():
     assert interval(None, None, None) == ""
 
 
-def test_a_column_can_compute_its_cells():
+def test_a_column_can_compute_its_values():
     column = Column("speed", lambda record: f"{record['rtf']:.1f}x", right=True)
     assert aligned([{"rtf": 2.0}], (column,), 80)[-1] == " 2.0x"

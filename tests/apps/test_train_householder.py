@@ -31,13 +31,13 @@ def test_a_network_is_trained_on_vectors_and_used(tmp_path, recipe):
     names = tuple(f"s{i // 5}" for i in range(30))
     pool = Pool(torch.randn(30, 12, generator=noise), ("",) * 30, names, "invented")
     save(pool, tmp_path / "pool")
-    told = run(
+    done = run(
         "--vectors", tmp_path / "pool", "-c", recipe, "--steps", 4, "--seed", 1986, "-o",
         tmp_path / "net",
     )  # fmt: skip
-    assert told.exit_code == 0, told.output
-    assert "trained: 4 steps, " in told.output
-    assert "result: held-out loss " in told.output
+    assert done.exit_code == 0, done.output
+    assert "trained: 4 steps, " in done.output
+    assert "result: held-out loss " in done.output
     card = json.loads((tmp_path / "net" / "config.json").read_text())["card"]
     assert (card["speakers"], card["seed"], card["steps"]) == (6, 1986, 4)
     method = identity(f"householder:model={tmp_path / 'net'}")
@@ -54,17 +54,17 @@ def test_speech_is_embedded_once(tmp_path, recipe):
             path.parent.mkdir(parents=True, exist_ok=True)
             soundfile.write(path, 0.1 * rng.standard_normal(6_400), 16_000)
     for _ in range(2):
-        told = run(
+        done = run(
             "-d", tmp_path / "speech", "-c", recipe, "--steps", 2, "-o", tmp_path / "net",
             "--budget", "1h",
         )  # fmt: skip
-        assert told.exit_code == 0, told.output
+        assert done.exit_code == 0, done.output
         stamp = (tmp_path / "net" / "vectors" / "config.json").stat().st_mtime_ns
-    assert "8 x 192" in told.output
+    assert "8 x 192" in done.output
     assert stamp == (tmp_path / "net" / "vectors" / "config.json").stat().st_mtime_ns
 
 
 def test_one_source_is_needed(tmp_path):
-    told = run("-o", tmp_path)
-    assert isinstance(told.exception, VoicenymError)
-    assert "--vectors or --data" in str(told.exception)
+    done = run("-o", tmp_path)
+    assert isinstance(done.exception, VoicenymError)
+    assert "--vectors or --data" in str(done.exception)

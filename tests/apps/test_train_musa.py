@@ -42,8 +42,8 @@ def test_a_codec_is_trained_and_kept(buzzers, tmp_path):
         "train", "musa", "-d", buzzers / "train", "-c", buzzers / "tiny.yaml", "-o", out,
         "--units", buzzers / "units", "--steps", "2", "--accelerator", "cpu", "--workers", "0",
     ]  # fmt: skip
-    told = CliRunner().invoke(app, [str(a) for a in arguments])
-    assert told.exit_code == 0, told.output
+    done = CliRunner().invoke(app, [str(a) for a in arguments])
+    assert done.exit_code == 0, done.output
     config = json.loads((out / "config.json").read_text())
     assert config["kind"] == "musa"
     assert config["card"]["teacher"] == {"features": "cepstra", "units": 6}
@@ -55,9 +55,9 @@ def test_a_codec_is_trained_and_kept(buzzers, tmp_path):
 
 
 def refused(*arguments):
-    told = CliRunner().invoke(app, ["train", "musa", *map(str, arguments)])
-    assert isinstance(told.exception, VoicenymError), told.output
-    return str(told.exception)
+    done = CliRunner().invoke(app, ["train", "musa", *map(str, arguments)])
+    assert isinstance(done.exception, VoicenymError), done.output
+    return str(done.exception)
 
 
 def test_mistakes_are_one_line(buzzers, tmp_path):
@@ -93,14 +93,14 @@ def test_a_layer_of_xls_r_gives_units_by_its_weights(tmp_path):
     }  # fmt: skip
     torch.manual_seed(0)
     model = transformers.Wav2Vec2Model(transformers.Wav2Vec2Config(**sizes))
-    told = []
+    done = []
     for name in ("one", "copy"):
         model.save_pretrained(tmp_path / name)
-        heard, source = features_of(f"wav2vec2:{tmp_path / name}", 2, Machine("cpu"))
-        assert heard.extract(torch.randn(3200)).shape == (10, 16)
-        told.append(source)
-    assert told[0] == told[1]
-    assert (told[0]["features"], told[0]["layer"]) == ("wav2vec2", 2)
+        received, source = features_of(f"wav2vec2:{tmp_path / name}", 2, Machine("cpu"))
+        assert received.extract(torch.randn(3200)).shape == (10, 16)
+        done.append(source)
+    assert done[0] == done[1]
+    assert (done[0]["features"], done[0]["layer"]) == ("wav2vec2", 2)
     with pytest.raises(VoicenymError, match="nowhere"):
         features_of(f"wav2vec2:{tmp_path / 'nowhere'}", 2, Machine("cpu"))
 
@@ -110,8 +110,8 @@ def test_what_base_hears_of_content_gives_units(buzzers, tmp_path):
     from voicenym.training.content.unit_features import features_behind, features_of
     from voicenym.training.run.machine import Machine
 
-    heard, source = features_of("base", 0, Machine("cpu"))
-    assert (heard.hop, heard.size, source["features"]) == (320, 12, "narrow")
+    received, source = features_of("base", 0, Machine("cpu"))
+    assert (received.hop, received.size, source["features"]) == (320, 12, "narrow")
     assert features_of(f"narrow:{BUNDLED}", 0, Machine("cpu"))[1] == source
     # the bundled one needs no name; another is not taken for it
     assert features_behind(tmp_path, source, None, Machine("cpu")).size == 12
@@ -121,8 +121,8 @@ def test_what_base_hears_of_content_gives_units(buzzers, tmp_path):
         "train", "units", "-d", buzzers / "train", "--features", "base", "--units", 2,
         "-o", tmp_path / "units",
     ]  # fmt: skip
-    told = CliRunner().invoke(app, [str(a) for a in arguments])
-    assert told.exit_code == 0, told.output
+    done = CliRunner().invoke(app, [str(a) for a in arguments])
+    assert done.exit_code == 0, done.output
 
 
 def test_a_tokenizer_is_trained_and_teaches(buzzers, tmp_path):
@@ -133,16 +133,16 @@ def test_a_tokenizer_is_trained_and_teaches(buzzers, tmp_path):
         "train", "tokenizer", "-d", buzzers / "train", "--features", "cepstra", "-c", config,
         "-o", out, "--steps", "2", "--batch", "2", "--accelerator", "cpu", "--workers", "0",
     ]  # fmt: skip
-    told = CliRunner().invoke(app, [str(a) for a in arguments])
-    assert told.exit_code == 0, told.output
-    assert "result: share of the variance lost " in told.output
+    done = CliRunner().invoke(app, [str(a) for a in arguments])
+    assert done.exit_code == 0, done.output
+    assert "result: share of the variance lost " in done.output
     arguments = [
         "train", "musa", "-d", buzzers / "train", "-c", buzzers / "tiny.yaml",
         "-o", tmp_path / "codec", "--units", out, "--steps", "1", "--accelerator", "cpu",
         "--workers", "0",
     ]  # fmt: skip
-    told = CliRunner().invoke(app, [str(a) for a in arguments])
-    assert told.exit_code == 0, told.output
+    done = CliRunner().invoke(app, [str(a) for a in arguments])
+    assert done.exit_code == 0, done.output
     teacher = json.loads((tmp_path / "codec" / "config.json").read_text())["card"]["teacher"]
     assert teacher["units"] == 4
     assert len(teacher["tokenizer"]) == 64

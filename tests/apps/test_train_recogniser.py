@@ -36,9 +36,9 @@ def corpus(tmp_path):
             for i, text in enumerate(("ab b", "ba a")):
                 place = tmp_path / folder / speaker
                 place.mkdir(parents=True, exist_ok=True)
-                said = np.concatenate([0.2 * np.sin(2 * np.pi * HERTZ[c] * time) for c in text])
-                noise = np.random.default_rng(i).standard_normal(len(said))
-                soundfile.write(place / f"{speaker}{i}.wav", said + 0.01 * noise, 16_000)
+                stated = np.concatenate([0.2 * np.sin(2 * np.pi * HERTZ[c] * time) for c in text])
+                noise = np.random.default_rng(i).standard_normal(len(stated))
+                soundfile.write(place / f"{speaker}{i}.wav", stated + 0.01 * noise, 16_000)
                 (place / f"{speaker}{i}.txt").write_text(text)
     return tmp_path
 
@@ -72,15 +72,15 @@ def test_it_trains_goes_on_and_hears(run, corpus):
     again = run(train.app, *TRAIN, "--steps", 4, "-o", "asr", "--order", 0)
     assert again.exit_code == 0, again.output
     assert "4 steps" in again.output
-    with recogniser("ctc", weights=corpus / "asr") as ears:
-        assert len(ears.transcribe([np.zeros(16_000, np.float32)])) == 1
+    with recogniser("ctc", weights=corpus / "asr") as listener:
+        assert len(listener.transcribe([np.zeros(16_000, np.float32)])) == 1
 
 
 def test_it_learns_from_what_a_system_made(run, corpus):
     done = run(train.app, *TRAIN, "--steps", 1, "-o", "anon", "-s", "mcadams", "--order", 0)
     assert done.exit_code == 0, done.output
-    with recogniser("ctc", weights=corpus / "anon") as ears:
-        assert ears.anonymized_by == "mcadams"
+    with recogniser("ctc", weights=corpus / "anon") as listener:
+        assert listener.anonymized_by == "mcadams"
     wrong = run(
         app, "evaluate", "test", "-s", "vtln", "-o", "report", "--any-sex", "--recogniser", "none",
         "--recogniser-anonymized", "vtln=anon",
@@ -90,17 +90,17 @@ def test_it_learns_from_what_a_system_made(run, corpus):
 
 
 @pytest.mark.parametrize(
-    ("more", "said"),
+    ("more", "stated"),
     [
         (("--test", "train"), "both in the data and in the test"),
         (("--from", "nowhere"), "cannot be read"),
         (("--config", "huge"), "recogniser-small"),
     ],
 )
-def test_what_cannot_be_trained_is_said(run, corpus, more, said):
+def test_what_cannot_be_trained_is_reported(run, corpus, more, stated):
     done = run(train.app, *TRAIN, "-o", "asr", *more)
     assert isinstance(done.exception, VoicenymError)
-    assert said in str(done.exception)
+    assert stated in str(done.exception)
     assert not (corpus / "asr" / "config.json").exists()
 
 

@@ -32,7 +32,7 @@ conversion: {share: 0.5}
 def speech(tmp_path_factory, buzz):
     """Nine speakers who buzz, and a recogniser that knows two phones."""
     root = tmp_path_factory.mktemp("speech")
-    buzz(root / "train", speakers=9, takes=2, time=20_000)
+    buzz(root / "train", speakers=9, per_speaker=2, time=20_000)
     (root / "tiny.yaml").write_text(CONFIG)
     torch.manual_seed(0)
     PhoneModel.make(States(("AA", "B")), {"width": 16, "gaps": (1,)}).save(root / "phones")
@@ -49,8 +49,8 @@ def trained(speech, out, *more):
 
 def test_parts_are_trained_and_speak(speech, tmp_path):
     out = tmp_path / "parts"
-    told = trained(speech, out, "--phones", speech / "phones")
-    assert told.exit_code == 0, told.output
+    done = trained(speech, out, "--phones", speech / "phones")
+    assert done.exit_code == 0, done.output
     card = json.loads((out / "config.json").read_text())["card"]
     listener = json.loads((speech / "phones" / "config.json").read_text())
     assert card["phones judged by"] == listener["sha256"][:16]
@@ -62,8 +62,8 @@ def test_parts_are_trained_and_speak(speech, tmp_path):
     spoken = system(noise, voicenym.Key(bytes(32)).pseudonym("ann"))
     assert spoken.samples.shape == noise.samples.shape
     more = tmp_path / "more"
-    told = trained(speech, more, "--from", out, "--share", "0")
-    assert told.exit_code == 0, told.output
+    done = trained(speech, more, "--from", out, "--share", "0")
+    assert done.exit_code == 0, done.output
     # none of the result's: what it began with, and nobody listened
     kept = [voicenym.load("base", weights=str(f)).parts.content.state_dict() for f in (out, more)]
     assert all(torch.equal(kept[0][name], kept[1][name]) for name in kept[0])
@@ -73,14 +73,14 @@ def test_parts_are_trained_and_speak(speech, tmp_path):
 def test_content_is_made_alike_once_it_is_known(speech, tmp_path):
     config = tmp_path / "evened.yaml"
     config.write_text(CONFIG + "evened: true\n")
-    told = trained(speech, tmp_path / "new", "-c", config)
-    assert isinstance(told.exception, VoicenymError)
-    assert "--from" in str(told.exception)
+    done = trained(speech, tmp_path / "new", "-c", config)
+    assert isinstance(done.exception, VoicenymError)
+    assert "--from" in str(done.exception)
     assert not (tmp_path / "new").exists()
     known, made = tmp_path / "known", tmp_path / "made"
     assert trained(speech, known).exit_code == 0
-    told = trained(speech, made, "-c", config, "--from", known, "--share", "0.5")
-    assert told.exit_code == 0, told.output
+    done = trained(speech, made, "-c", config, "--from", known, "--share", "0.5")
+    assert done.exit_code == 0, done.output
     systems = [voicenym.load("base", weights=str(folder)) for folder in (known, made)]
     assert systems[0].parts.everybody is None
     everybody = systems[1].parts.everybody
@@ -95,6 +95,6 @@ def test_a_recogniser_of_another_kind_is_refused(speech, tmp_path):
     PhoneModel.make(States(("AA",)), {"width": 16}).save(tmp_path / "asr")
     config = tmp_path / "asr" / "config.json"
     config.write_text(config.read_text().replace('"frames"', '"deepspeech2"'))
-    told = trained(speech, tmp_path / "out", "--phones", tmp_path / "asr")
-    assert isinstance(told.exception, VoicenymError), told.output
-    assert "voicenym train hybrid" in str(told.exception)
+    done = trained(speech, tmp_path / "out", "--phones", tmp_path / "asr")
+    assert isinstance(done.exception, VoicenymError), done.output
+    assert "voicenym train hybrid" in str(done.exception)

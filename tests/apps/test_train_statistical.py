@@ -40,10 +40,10 @@ def run(*arguments: object):
     return CliRunner().invoke(app, ["train", *map(str, arguments)])
 
 
-def test_a_background_model_is_trained_and_heard_with(voices, tmp_path):
-    told = run("ubm", "-d", voices / "train", "-c", voices / "tiny.yaml", "-o", tmp_path, "-j", 1)
-    assert told.exit_code == 0, told.output
-    assert "15 recordings" in told.output
+def test_a_background_model_is_trained_and_verifies_speakers(voices, tmp_path):
+    done = run("ubm", "-d", voices / "train", "-c", voices / "tiny.yaml", "-o", tmp_path, "-j", 1)
+    assert done.exit_code == 0, done.output
+    assert "15 recordings" in done.output
     vectors = verifier(f"gmm-ubm:{tmp_path}").embed([np.zeros(400, np.float32)])
     assert vectors.shape == (1, 24)
 
@@ -51,24 +51,24 @@ def test_a_background_model_is_trained_and_heard_with(voices, tmp_path):
 @pytest.mark.parametrize("system", [None, pytest.param("vtln", marks=pytest.mark.slow)])
 def test_ivectors_are_trained_on_speech_as_it_is_or_anonymized(voices, tmp_path, system):
     anonymized = [] if system is None else ["--system", system]
-    told = run(
+    done = run(
         "ivector", "-d", voices / "train", "-c", voices / "tiny.yaml", "-o", tmp_path, "-j", 1,
         "--quiet", *anonymized,
     )  # fmt: skip
-    assert told.exit_code == 0, told.output
+    assert done.exit_code == 0, done.output
     assert (tmp_path / "speech").exists() == bool(system)
     found = verifier(f"ivector:{tmp_path}")
-    assert found.version in told.output
+    assert found.version in done.output
     assert isinstance(found.backend(), PLDA)
     noise = np.random.default_rng(0).standard_normal(8_000).astype(np.float32)
     assert np.linalg.norm(found.embed([noise])) == pytest.approx(1.0, abs=1e-5)
 
 
-def test_what_is_wrong_is_said(voices, tmp_path):
-    told = run("ivector", "-d", voices / "train" / "s0", "-o", tmp_path / "out")
-    assert isinstance(told.exception, VoicenymError)
+def test_mistakes_get_a_message(voices, tmp_path):
+    done = run("ivector", "-d", voices / "train" / "s0", "-o", tmp_path / "out")
+    assert isinstance(done.exception, VoicenymError)
     (tmp_path / "odd.yaml").write_text("gaussians: 4")
-    told = run("ubm", "-d", voices / "train", "-c", tmp_path / "odd.yaml", "-o", tmp_path / "out")
-    assert "no field 'gaussians'" in str(told.exception)
+    done = run("ubm", "-d", voices / "train", "-c", tmp_path / "odd.yaml", "-o", tmp_path / "out")
+    assert "no field 'gaussians'" in str(done.exception)
     with pytest.raises(VoicenymError, match="gmm-ubm:FOLDER and ivector:FOLDER"):
         verifier("no-such")

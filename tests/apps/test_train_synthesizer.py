@@ -36,11 +36,11 @@ def buzzers(tmp_path_factory, buzz):
 
 
 def run(*arguments):
-    told = CliRunner().invoke(app, [str(argument) for argument in arguments])
-    if isinstance(told.exception, VoicenymError):
-        return str(told.exception)
-    assert told.exit_code == 0, told.output
-    return told.output
+    done = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    if isinstance(done.exception, VoicenymError):
+        return str(done.exception)
+    assert done.exit_code == 0, done.output
+    return done.output
 
 
 @pytest.fixture
@@ -66,17 +66,17 @@ def test_what_is_trained_drops_into_a_pipeline(train, buzzers, small_parts, tmp_
 
     own, out = small_parts["ssl"], tmp_path / "synthesizer"
     assert "mel distance" in train(out, "--half")
-    told = json.loads((out / "config.json").read_text("utf-8"))
-    assert (told["kind"], told["options"]["content"]) == ("istft-vocoder", 10)
-    assert len(told["sha256"]) == 64
-    assert told["card"]["speakers"] == 3
-    assert told["card"]["mel distance on speakers kept out"] > 0
+    done = json.loads((out / "config.json").read_text("utf-8"))
+    assert (done["kind"], done["options"]["content"]) == ("istft-vocoder", 10)
+    assert len(done["sha256"]) == 64
+    assert done["card"]["speakers"] == 3
+    assert done["card"]["mel distance on speakers kept out"] > 0
     for name in ("last.ckpt", "best.ckpt", "curve.jsonl"):
         assert (out / name).is_file(), name
     assert (out / "speech").stat().st_mode & 0o077 == 0
     parts = [text for name in ("content", "speaker", "loh") for text in (f"--{name}", own[name])]
-    told = run("models", "assemble", *parts, "--synthesizer", out, "-o", tmp_path / "ssl")
-    assert "hubert-soft, ecapa, istft-vocoder; loh" in told
+    done = run("models", "assemble", *parts, "--synthesizer", out, "-o", tmp_path / "ssl")
+    assert "hubert-soft, ecapa, istft-vocoder; loh" in done
     used = assembly.opened(tmp_path / "ssl").settings
     assert used == Settings("live", 60.0, 350.0, "root")
     run(
@@ -87,12 +87,12 @@ def test_what_is_trained_drops_into_a_pipeline(train, buzzers, small_parts, tmp_
     assert (rate, len(samples)) == (16_000, 9_600)
     assert np.abs(samples).max() > 0.01
     (buzzers / "f0.yaml").write_text("options: {width: 8, inner: 8, blocks: 1}\nseconds: 0.3\n")
-    told = run(
+    done = run(
         "train", "f0-predictor", "-d", buzzers / "train", "-c", buzzers / "f0.yaml",
         "--pipeline", tmp_path / "ssl", "-o", tmp_path / "f0",
         "--steps", 2, "--accelerator", "cpu", "-j", 0,
     )  # fmt: skip
-    assert "assemble --f0" in told
+    assert "assemble --f0" in done
     more = ("--f0", tmp_path / "f0", "--register", own["register"])
     run("models", "assemble", *more, "-o", tmp_path / "ssl")
     run(

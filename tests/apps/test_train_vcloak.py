@@ -42,11 +42,11 @@ def buzzers(tmp_path_factory):
 
 def test_a_cloak_is_trained_kept_and_worn(buzzers, tmp_path, command):
     out = tmp_path / "cloak"
-    told = command(
+    done = command(
         "train", "vcloak", "-d", buzzers / "train", "-c", buzzers / "tiny.yaml", "-o", out,
         "--steps", "2", "--accelerator", "cpu", "--workers", "0",
     )  # fmt: skip
-    assert told.returncode == 0, told.stderr.decode()
+    assert done.returncode == 0, done.stderr.decode()
     config = json.loads((out / "config.json").read_text())
     assert config["verifiers"] == ["ecapa-small"]
     assert config["card"]["steps"] == 2
@@ -58,9 +58,9 @@ def test_a_cloak_is_trained_kept_and_worn(buzzers, tmp_path, command):
 
 
 def refused(*arguments):
-    told = CliRunner().invoke(app, ["train", "vcloak", *map(str, arguments)])
-    assert isinstance(told.exception, VoicenymError), told.output
-    return str(told.exception)
+    done = CliRunner().invoke(app, ["train", "vcloak", *map(str, arguments)])
+    assert isinstance(done.exception, VoicenymError), done.output
+    return str(done.exception)
 
 
 def test_mistakes_are_one_line(buzzers, tmp_path):

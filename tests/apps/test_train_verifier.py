@@ -42,15 +42,15 @@ def buzzers(tmp_path_factory):
     return root
 
 
-def test_a_verifier_is_trained_judged_kept_and_heard_with(buzzers, tmp_path, command):
+def test_a_verifier_is_trained_measured_saved_and_used(buzzers, tmp_path, command):
     out = tmp_path / "verifier"
-    told = command(
+    done = command(
         "train", "verifier", "-d", buzzers / "train", "-c", buzzers / "tiny.yaml", "-o", out,
         "--test", buzzers / "test", "--steps", "4", "--accelerator", "cpu", "--workers", "0",
     )  # fmt: skip
-    assert told.returncode == 0, told.stderr.decode()
-    assert b"EER same sex" in told.stdout
-    assert b"step 4" in told.stderr
+    assert done.returncode == 0, done.stderr.decode()
+    assert b"EER same sex" in done.stdout
+    assert b"step 4" in done.stderr
     card = json.loads((out / "config.json").read_text())["card"]
     assert card["speakers"] == 3
     assert card["steps"] == 4
@@ -71,9 +71,9 @@ def test_a_verifier_is_trained_judged_kept_and_heard_with(buzzers, tmp_path, com
 
 def refused(*arguments):
     """What the command says when it refuses to train."""
-    told = CliRunner().invoke(app, ["train", "verifier", *map(str, arguments)])
-    assert isinstance(told.exception, VoicenymError), told.output
-    return str(told.exception)
+    done = CliRunner().invoke(app, ["train", "verifier", *map(str, arguments)])
+    assert isinstance(done.exception, VoicenymError), done.output
+    return str(done.exception)
 
 
 @pytest.mark.parametrize(

@@ -16,13 +16,13 @@ from voicenym.recognition import sphinx
         (pytest.__file__, UserWarning, False),
     ],
 )
-def test_users_are_told_in_words(where, kind, for_users, monkeypatch, capsys):
+def test_users_get_a_message(where, kind, for_users, monkeypatch, capsys):
     others = []
-    monkeypatch.setattr(cli, "_developers", lambda *told: others.append(str(told[0])))
+    monkeypatch.setattr(cli, "_developers", lambda *given: others.append(str(given[0])))
     with warnings.catch_warnings():
         warnings.simplefilter("always")
         warnings.showwarning = cli._warned
         warnings.warn_explicit("four left out", kind, where, 7)
-    told = capsys.readouterr().err
-    assert told == ("voicenym: warning: four left out\n" if for_users else "")
+    given = capsys.readouterr().err
+    assert given == ("voicenym: warning: four left out\n" if for_users else "")
     assert others == ([] if for_users else ["four left out"])

@@ -122,7 +122,7 @@ def test_rooms_are_found_behind_a_changed_voice_and_nobody_where_all_share_one(
             scores = SemiInformedRoom(training).scores(scenario, spectrum, embedder)
         assert scores.shape == (TESTED, 2 * TESTED)
         assert low <= errors(scores, scenario) < high
-    assert spectrum.heard == 0
+    assert spectrum.embedded == 0
 
 
 def spoken(speaker: str, take: str, own: float, rate: float, kind: str) -> list[Segment]:
@@ -133,9 +133,9 @@ def spoken(speaker: str, take: str, own: float, rate: float, kind: str) -> list[
     names.remove("SIL")
     chances = np.exp(habit[: len(names)]) if kind == "words" else np.ones(len(names))
     length = 8.0 * np.exp(rate * 0.3 * np.random.default_rng(int(speaker)).normal())
-    said = rng.choice(names, size=40, p=chances / chances.sum())
+    messages = rng.choice(names, size=40, p=chances / chances.sum())
     frames = np.maximum(3, np.rint(length * np.exp(0.2 * rng.normal(size=40)))).astype(int)
-    return [Segment(str(name), 0, int(n)) for name, n in zip(said, frames, strict=True)]
+    return [Segment(str(name), 0, int(n)) for name, n in zip(messages, frames, strict=True)]
 
 
 @pytest.fixture
@@ -239,14 +239,16 @@ def test_fusion_is_better_than_each_branch_and_ignores_noise(labelled, training,
         def branches(self, scenario, verifier, embedder):
             return self.chosen
 
-    said = []
+    messages = []
     found = {}
     for name, branches in (("a", [first]), ("b", [second]), ("all", [first, second, noise])):
         with Embedder() as embedder:
-            scores = Several(training, branches, said.append).scores(labelled, spectrum, embedder)
+            scores = Several(training, branches, messages.append).scores(
+                labelled, spectrum, embedder
+            )
         found[name] = errors(scores, labelled)
     assert found["all"] < min(found["a"], found["b"])
-    weights = said[-1].removeprefix("several: weights ").split(", ")
+    weights = messages[-1].removeprefix("several: weights ").split(", ")
     shares = {one.split()[0]: float(one.split()[1]) for one in weights}
     assert min(shares["a"], shares["b"]) > 3.0 * shares["c"]
 

@@ -113,14 +113,14 @@ def test_guesses_cover_both_signs_and_keep_the_user_s_parameters():
     assert shifts == pytest.approx([-3.75, -3.25, 3.25, 3.75])
 
 
-def test_identities_tell_guesses_apart(corpus):
+def test_identities_distinguish_guesses(corpus):
     names = {guess.identity(corpus[0]) for s in INVERSES for guess in inversions(s)}
     assert len(names) == 36
     other = Inverted("vtln", (("vtln.sign", 0.25),), (("warp", "bilinear"),))
     assert other.identity(corpus[0]) not in names
 
 
-def test_what_cannot_be_run_backwards_is_said(corpus):
+def test_what_cannot_be_run_backwards_is_reported(corpus):
     step = Inverted("recast", ())
     with pytest.raises(VoicenymError, match="recast has no inverse; there are: vtln"):
         step(corpus[0].samples(), corpus[0])

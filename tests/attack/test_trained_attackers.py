@@ -59,7 +59,7 @@ def test_it_trains_once_on_protected_speech_of_the_pool_and_remembers(scenario, 
     assert messages[1].startswith("semi-informed (verifier trained): training, up to 60 min, on ")
     assert all(line.startswith(attacker.name) for line in messages), "what is trained"
     assert any("step 6, " in line and " min: " in line for line in messages), "and for how long"
-    assert spectrum.heard == 0  # it uses its own verifier
+    assert spectrum.embedded == 0  # it uses its own verifier
     assert attacker.verifier_name(spectrum) == attacker.own_verifier
     # It learns from protected speech of the pool alone.
     cached = sorted((training.folder / "speech").glob("*.i16"))

@@ -97,9 +97,9 @@ schedule: {cycles: 1}
     thin = (("low", 0.97), ("high", 1.0))
     protection = Protection.by("mcadams", Key(bytes(32)), parameters=thin)
     scenario = Scenario(models, trials, protection, Key(bytes(range(32))), tuple(recordings[32:]))
-    said = []
+    messages = []
     training = AttackerTraining(tmp_path / "attackers", 3600.0, voices=1, pretrained=pretrained)
-    attacker = SemiInformedTwoBranch(training, said.append)
+    attacker = SemiInformedTwoBranch(training, messages.append)
     with Embedder() as embedder:
         scores = attacker.scores(scenario, None, embedder)
     same = np.repeat(np.eye(8, dtype=bool), 2, axis=1)

@@ -16,16 +16,16 @@ def test_what_was_embedded_once_is_not_embedded_again(corpus, spectrum, tmp_path
     with Embedder(VectorCache(path)) as embedder:
         first = embedder(spectrum, corpus)
     assert first.shape == (len(corpus), 40)
-    assert spectrum.heard == len(corpus)
+    assert spectrum.embedded == len(corpus)
     with Embedder(VectorCache(path)) as embedder:
         again = embedder(spectrum, corpus[::-1])
-        assert spectrum.heard == len(corpus)
+        assert spectrum.embedded == len(corpus)
         embedder(spectrum, corpus[:3], PROTECTED)
     np.testing.assert_array_equal(again, first[::-1])
-    assert spectrum.heard == len(corpus) + 3
+    assert spectrum.embedded == len(corpus) + 3
 
 
-def test_the_cache_tells_keys_systems_verifiers_and_contents_apart(corpus, spectrum, tmp_path):
+def test_the_cache_distinguishes_keys_systems_verifiers_and_contents(corpus, spectrum, tmp_path):
     first = corpus[0]
     transforms = [
         Transform(),
@@ -43,10 +43,10 @@ def test_the_cache_tells_keys_systems_verifiers_and_contents_apart(corpus, spect
     embedder = Embedder()
     for number, transform in enumerate(transforms, 1):
         embedder(spectrum, [first], transform)
-        assert spectrum.heard == number
+        assert spectrum.embedded == number
     spectrum.version = "2"
     embedder(spectrum, [first])
-    assert spectrum.heard == len(transforms) + 1
+    assert spectrum.embedded == len(transforms) + 1
 
 
 def test_progress_counts_every_recording_once(corpus, spectrum):

@@ -100,7 +100,7 @@ def test_manifests_that_do_not_hold_together(manifest, change, message):
         recordings(manifest)
 
 
-def test_what_is_not_there_is_said(tree, manifest, tmp_path):
+def test_what_is_not_there_is_reported(tree, manifest, tmp_path):
     with pytest.raises(CorpusError, match="no split 'test'; there are: dev, train"):
         recordings(manifest, split="test")
     with pytest.raises(CorpusError, match="no such file"):

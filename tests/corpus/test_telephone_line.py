@@ -35,13 +35,13 @@ def test_nothing_above_four_kilohertz_is_left_and_speech_is(corpus):
     assert share_above(found, 4100) < 1e-5
     time = np.arange(2 * RATE) / RATE
     tone = (0.2 * np.sin(2 * np.pi * 1000 * time)).astype(np.float32)
-    heard = TelephoneLine("g711")(tone, corpus[0])
+    received = TelephoneLine("g711")(tone, corpus[0])
     inner = slice(500, -500)
-    noise_power = np.mean((heard - tone)[inner] ** 2)
+    noise_power = np.mean((received - tone)[inner] ** 2)
     assert 10 * np.log10(np.mean(tone[inner] ** 2) / noise_power) > 33.0
 
 
-def test_lines_are_told_apart_by_caches_and_checked():
+def test_caches_distinguish_lines_and_check_them():
     one, other = Transform((TelephoneLine("g711"),)), Transform((TelephoneLine("gsm"),))
     assert one.description == "line g711"
     assert one.steps[0].identity(None) != other.steps[0].identity(None)
@@ -61,11 +61,11 @@ def test_a_system_comes_before_the_line_under_every_key(corpus):
 
 
 def test_all_that_attackers_and_recognisers_get_has_passed_the_line(corpus, spectrum, monkeypatch):
-    heard = []
+    received = []
 
     class Narrow(type(spectrum)):
         def embed(self, recordings):
-            heard.extend(share_above(samples, 4100) for samples in recordings)
+            received.extend(share_above(samples, 4100) for samples in recordings)
             return super().embed(recordings)
 
     monkeypatch.setitem(verifiers.VERIFIERS.own, "resemblyzer", Entry(lambda: Narrow()))
@@ -77,8 +77,10 @@ def test_all_that_attackers_and_recognisers_get_has_passed_the_line(corpus, spec
     )  # fmt: skip
     evaluation, _ = evaluate(plan)
     assert {a.attacker for a in evaluation.systems[0].attacks} == {"lazy-informed", "key search"}
-    assert len(heard) >= 16 + 8 + 8 + 2 * 8, "originals, trials, enrolment, and two keys searched"
-    assert max(heard) < 1e-3
+    assert len(received) >= 16 + 8 + 8 + 2 * 8, (
+        "originals, trials, enrolment, and two keys searched"
+    )
+    assert max(received) < 1e-3
     # the tables of originals are of originals over the line
     sample = utility._pairs(corpus[:1], plan_transform(line), line, {"replicates": 20})
     assert share_above(sample.original[0], 4100) < 1e-4

@@ -48,7 +48,7 @@ def test_synthesize_undoes_whiten():
     torch.testing.assert_close(lpc.synthesize(lpc.whiten(frames, a), a), frames)
 
 
-def test_whiten_and_synthesize_write_where_they_are_told():
+def test_whiten_and_synthesize_write_to_the_given_output():
     generator = torch.Generator().manual_seed(3)
     frames = torch.randn(320, 5, generator=generator, dtype=torch.float64)
     a, _ = lpc.levinson(lpc.autocorrelation(frames, 12))

@@ -91,7 +91,7 @@ def test_noise_masks_by_its_power_within_a_band():
 def test_maskers_that_are_near_a_stronger_one_or_too_weak_do_not_count():
     masking = Masking()
 
-    def heard(*peaks):
+    def processed(*peaks):
         levels = torch.full((BINS,), -60.0)
         for place, level in peaks:
             levels[place] = level
@@ -99,10 +99,10 @@ def test_maskers_that_are_near_a_stronger_one_or_too_weak_do_not_count():
         there = found.tonal & (found.levels > LEAST_DB)
         return dict(zip(found.bins[there].tolist(), found.levels[there].tolist(), strict=True))
 
-    assert heard((128, 60.0)) == pytest.approx({128: 60.0}, abs=1e-3)
-    assert set(heard((128, 60.0), (138, 50.0))) == {128}  # 0.4 Bark apart
-    assert set(heard((128, 60.0), (160, 50.0))) == {128, 160}  # 1.3 Bark apart
-    assert heard((128, 2.0)) == {}  # below 3.4 dB nobody hears 1 kHz
+    assert processed((128, 60.0)) == pytest.approx({128: 60.0}, abs=1e-3)
+    assert set(processed((128, 60.0), (138, 50.0))) == {128}  # 0.4 Bark apart
+    assert set(processed((128, 60.0), (160, 50.0))) == {128, 160}  # 1.3 Bark apart
+    assert processed((128, 2.0)) == {}  # below 3.4 dB nobody hears 1 kHz
 
 
 def test_masking_of_several_adds_their_powers():

@@ -27,7 +27,7 @@ def test_noise_hum_and_silence_hold_no_speech(rate, level):
         assert speechless(level * sound + 0.2, rate)
 
 
-def test_one_word_in_a_minute_of_noise_is_heard_in_either_channel(corpus):
+def test_one_word_in_a_minute_of_noise_is_found_in_either_channel(corpus):
     word = read(corpus[0].path).samples.numpy()
     sound = 0.001 * np.random.default_rng(0).standard_normal((2, 60 * 16_000))
     assert speechless(sound, 16_000)
@@ -36,11 +36,11 @@ def test_one_word_in_a_minute_of_noise_is_heard_in_either_channel(corpus):
     assert not speechless(sound + 0.5, 16_000)
 
 
-def test_of_what_is_very_short_nothing_is_said():
+def test_very_short_recordings_get_no_verdict():
     assert not speechless(np.zeros(7000), 16_000)
 
 
-def test_people_are_heard(speech_folder):
+def test_speech_is_found(speech_folder):
     with (speech_folder / "manifest.tsv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))[::100]
     silent = []

@@ -40,16 +40,16 @@ def test_what_an_informed_one_finds_does_not_shame_the_ignorant():
 
 
 @pytest.mark.parametrize(
-    ("system", "trains", "told"),
+    ("system", "trains", "given"),
     [(None, True, "only files"), ("vtln", False, "--pool"), ("vtln", True, None)],
 )
-def test_attackers_who_were_not_tried_are_missed(system, trains, told):
+def test_attackers_who_were_not_tried_are_missed(system, trains, given):
     found = untried(system, trains)
-    assert [told in note for note in found] == ([] if told is None else [True])
+    assert [given in note for note in found] == ([] if given is None else [True])
 
 
 @pytest.mark.parametrize(
-    ("rates", "told"),
+    ("rates", "given"),
     [
         ((), "no neural verifier was trained"),
         ((40.0, 20.0, 10.0, 10.0), None),
@@ -57,12 +57,12 @@ def test_attackers_who_were_not_tried_are_missed(system, trains, told):
         ((40.0, 30.0, 20.0, 10.0), "still learning"),
     ],
 )
-def test_an_attacker_learns_to_the_end(rates, told):
+def test_an_attacker_learns_to_the_end(rates, given):
     course = tuple(Lesson(i, 10.0 * (i + 1), eer) for i, eer in enumerate(rates))
     found = unlearnt([attack("semi-informed", 10.0, learning=course)])
-    assert [told in note for note in found] == ([] if told is None else [True])
+    assert [given in note for note in found] == ([] if given is None else [True])
 
 
-def test_all_is_said():
+def test_all_facts_are_reported():
     attacks = [attack("lazy-informed", 40.0), attack("lazy-informed", 35.0, "plain")]
     assert len(caveats(attacks, "plain", None, True)) == 3

@@ -67,8 +67,8 @@ def test_tables_and_drawings_of_a_codec(script, speech, tmp_path, capsys, brief)
         "--tried", "2", "--sample", "3", "--strength", "0", "--strength", "1", "--replicates", "20",
         "--draw", str(tmp_path / "drawn"), "--json", str(tmp_path / "found.json"),
     ])  # fmt: skip
-    told = capsys.readouterr().out
-    assert "3 speakers, 6 recordings tried, 3 of them listened to" in told
+    given = capsys.readouterr().out
+    assert "3 speakers, 6 recordings tried, 3 of them listened to" in given
     found = json.loads((tmp_path / "found.json").read_text())
     assert set(found) == {
         "original", "original, by the codec's own speaker encoder", "turned, strength 0",
@@ -107,7 +107,7 @@ def test_a_table_has_a_column_for_each_figure_that_any_has(script):
     ]
 
 
-def test_time_is_warped_and_words_are_told_apart(script):
+def test_time_is_warped_and_words_are_distinguished(script):
     rng = np.random.default_rng(0)
     words = [torch.from_numpy(rng.standard_normal((n, 3))).float() for n in (5, 8, 6)]
     slower = [word.repeat_interleave(2, 0) for word in words]
@@ -125,8 +125,8 @@ def test_repetitions_of_a_word_are_found_by_name(script):
     from voicenym.corpus.recording import Recording
 
     names = ["x-yes-1_2", "x-yes-1_1", "x-no-1_1", "x-no-1_2", "x-no-1_3", "x-once-1_1"]
-    heard = [Recording(name, "1", Path("none")) for name in names]
-    (own,) = script.repeated(heard, r"x-(.+?)-").values()
+    transcripts = [Recording(name, "1", Path("none")) for name in names]
+    (own,) = script.repeated(transcripts, r"x-(.+?)-").values()
     assert [(a.name, b.name) for a, b in own] == [
         ("x-no-1_1", "x-no-1_2"), ("x-yes-1_1", "x-yes-1_2"),
     ]  # fmt: skip

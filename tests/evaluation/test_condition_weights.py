@@ -58,7 +58,7 @@ def test_words_count_by_corpus_and_melodies_by_data_set_and_sex(trials):
         )
 
 
-def test_what_is_missing_leaves_its_weight_and_is_said(trials):
+def test_missing_parts_lose_their_weight_and_are_reported(trials):
     figures, notes = condition_weights.utility(
         {"WER": tally(trials, {"l": 0.1}, only="l")}, trials, **OPTIONS
     )

@@ -27,7 +27,7 @@ def axes():
     return Axes.of(vectors(2.0, seed=9), WHO)
 
 
-def test_one_voice_counts_as_one_and_voices_far_apart_as_many(axes):
+def test_one_voice_counts_as_one_and_distant_voices_as_many(axes):
     one, all_apart = measure(vectors(0.0), WHO, axes), measure(vectors(5.0), WHO, axes)
     assert one["effective voices"].value == pytest.approx(1.0, abs=0.3)
     assert all_apart["effective voices"].value == pytest.approx(PEOPLE, rel=0.05)

@@ -116,7 +116,7 @@ def test_other_code_or_sound_finds_nothing_again(plan, tmp_path, monkeypatch):
     assert same.utility("x", "x", lambda: found[1]) == found[1]
 
 
-def test_digests_tell_attackers_and_values_apart():
+def test_digests_distinguish_attackers_and_values():
     values = [
         Ignorant(), LazyInformed(), Denoising("mean"), Denoising("median"),
         1, 1.0, "1", (1, 2), ((1,), 2), {"a": 1}, {"a": 2}, None, Recording,

@@ -85,7 +85,7 @@ def test_speakers_are_never_guessed_by_what_they_taught():
     assert found.measure(ORIGINAL)["accent UAR"].value <= 60.0
 
 
-def test_too_few_labels_are_said():
+def test_too_few_labels_are_reported():
     _, notes = measured(people(6, labels=("",)))
     assert len(notes) == 1
     assert notes[0].startswith(

@@ -93,15 +93,15 @@ def test_a_system_is_evaluated_resumed_and_reported(desk, spectrum, tmp_path, mo
     kinds = {"entropy", "effective voices", "M_aa own", "M_aa others"}
     assert kinds <= set(found.systems[0].utility)
     assert "entropy" in found.utility
-    said = run("compare", report, report).stdout
-    assert "paired" in said.split(" against ")[1]
+    stated = run("compare", report, report).stdout
+    assert "paired" in stated.split(" against ")[1]
     with pytest.raises(VoicenymError, match="one system only"):
         run("compare", report)
 
-    heard = spectrum.heard
+    before = spectrum.embedded
     request.getfixturevalue("brief")
     assert run(*command).exit_code == 0
-    assert spectrum.heard == heard, "the second run embeds nothing anew"
+    assert spectrum.embedded == before, "the second run embeds nothing anew"
     again = results_file.load(report)
     assert again.systems[0].attacks == found.systems[0].attacks
 
@@ -133,9 +133,9 @@ def test_two_settings_of_a_system_stand_side_by_side(desk, spectrum, tmp_path, b
     assert page.count(f"<h3>{name}: ") == 1
     assert page.count("<h3>mcadams: ") == 1
 
-    embedded = spectrum.heard
+    embedded = spectrum.embedded
     assert run(*command).exit_code == 0
-    assert spectrum.heard == embedded, "the second run embeds nothing anew"
+    assert spectrum.embedded == embedded, "the second run embeds nothing anew"
 
     cards = tmp_path / "figures.json"
     card_figures.write(found, cards)
@@ -177,11 +177,11 @@ def test_statistics_are_trained_on_what_their_attacker_knows(corpus):
     from voicenym.evaluation.evaluation_plan import key
     from voicenym.verification.voice_statistics import VoiceStatistics
 
-    heard = []
+    transcripts = []
 
     class Spying(Embedder):
         def vectors_or_reasons(self, verifier, recordings, transform):
-            heard.append((list(recordings), transform.steps))
+            transcripts.append((list(recordings), transform.steps))
             return super().vectors_or_reasons(verifier, recordings, transform)
 
     trials = build(corpus[:16], enrolment=2, trials=2)
@@ -193,7 +193,7 @@ def test_statistics_are_trained_on_what_their_attacker_knows(corpus):
         tuple(corpus[16:]),
     )
     protection.trivial(case, trials, VoiceStatistics(), Spying(), replicates=20)
-    pool = [steps for recordings, steps in heard if recordings == corpus[16:]]
+    pool = [steps for recordings, steps in transcripts if recordings == corpus[16:]]
     assert pool[0] == ()
     assert [step.key for step in pool[1]] == [key(0, "attacker")]
 
@@ -219,7 +219,7 @@ def _key(folder):
         (["--system", "vtln", "--recogniser", "ears"], ""),
     ],
 )
-def test_mistakes_are_said(desk, tmp_path, arguments, message, brief):
+def test_mistakes_are_reported(desk, tmp_path, arguments, message, brief):
     arguments = [a.format(desk=desk) for a in arguments]
     if message:
         with pytest.raises(VoicenymError, match=message):

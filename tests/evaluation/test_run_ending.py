@@ -34,7 +34,7 @@ def test_each_system_has_its_figure_and_its_price(found):
     assert last == "written to: report/index.html"
 
 
-def test_without_originals_nothing_is_said_of_them(found):
+def test_without_originals_they_are_not_mentioned(found):
     evaluation, _ = found
     alone = dataclasses.replace(
         evaluation, unprotected=(), utility={}, systems=evaluation.systems[:1]

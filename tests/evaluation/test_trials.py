@@ -65,7 +65,7 @@ def test_what_cannot_be_a_test_says_what_to_do():
         build(corpus(speakers=3))
 
 
-def test_a_speaker_with_a_single_utterance_is_left_out_and_said():
+def test_a_speaker_with_a_single_utterance_is_left_out_and_reported():
     lonely = Recording("lonely-0", "lonely", Path("none"), "f")
     trials = build([*corpus(), lonely])
     assert "lonely" not in {m.speaker for m in trials.models}

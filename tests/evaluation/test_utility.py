@@ -86,7 +86,7 @@ def test_transcripts_of_somebody_else_count_instead_of_a_recogniser(speech, tmp_
     )
 
 
-def test_why_words_were_not_measured_is_said(speech):
+def test_the_reason_why_words_were_not_measured_is_reported(speech):
     mute = [dataclasses.replace(r, text="") for r in speech]
     notes = utility.measure(mute, ORIGINAL, Scripted([]), **REPLICATES).notes
     assert any("words were not measured: no recording has a text" in n for n in notes)

@@ -25,14 +25,14 @@ from voicenym.identity.pools.speaker_pool import Pool
 SIZE, USER, ATTACKER = 16, Key(bytes(32)), Key(bytes([1]) * 32)
 
 
-def spoken(prefix: str, people: int, takes: int, seed: int) -> Pool:
+def spoken(prefix: str, people: int, per_speaker: int, seed: int) -> Pool:
     """Utterances around each speaker's own vector, half of the speakers women."""
     noise = torch.Generator().manual_seed(seed)
     own = torch.randn(people, SIZE, generator=noise)
-    vectors = own.repeat_interleave(takes, 0)
-    vectors = vectors + 0.45 * torch.randn(people * takes, SIZE, generator=noise)
-    names = [f"{prefix}{i:02d}" for i in range(people) for _ in range(takes)]
-    sexes = ["fm"[i % 2] for i in range(people) for _ in range(takes)]
+    vectors = own.repeat_interleave(per_speaker, 0)
+    vectors = vectors + 0.45 * torch.randn(people * per_speaker, SIZE, generator=noise)
+    names = [f"{prefix}{i:02d}" for i in range(people) for _ in range(per_speaker)]
+    sexes = ["fm"[i % 2] for i in range(people) for _ in range(per_speaker)]
     return Pool(vectors, tuple(sexes), tuple(names), "invented")
 
 
@@ -101,7 +101,7 @@ def test_a_stranger_protects_from_everybody(judged):
             assert found.value > 38
 
 
-def test_nobody_has_no_direction_and_that_is_said(judged):
+def test_a_zero_vector_has_no_direction_and_raises(judged):
     found = judged["blank"]
     assert found.errors["lazy-informed"].value == 50.0
     assert found.figures == {}

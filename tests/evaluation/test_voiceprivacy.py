@@ -75,7 +75,7 @@ def test_a_list_without_trials_is_refused(lists):
         ("data/mine/trials", None),
     ],
 )
-def test_lists_are_told_by_their_names(path, name):
+def test_lists_are_recognised_by_their_names(path, name):
     assert data_set(Path(path)) == name
 
 
@@ -135,14 +135,14 @@ def test_all_lists_at_once_have_six_parts_and_the_published_mean(challenge):
     assert figures["weighted EER"].low <= mean <= figures["weighted EER"].high
 
 
-def test_parts_that_are_missing_are_said(challenge):
+def test_missing_parts_are_reported(challenge):
     root, speech = challenge
     one = root / "libri_dev_trials_f" / "trials"
     trials = from_voiceprivacy(root / "libri_dev_enrolls" / "enrolls", one, speech)
     assert [p.name for p in trials.parts] == ["LibriSpeech f"]
-    said = next(w for w in trials.warnings if "weighted mean" in w)
-    assert "LibriSpeech, men" in said
-    assert "VCTK common, women" in said
+    stated = next(w for w in trials.warnings if "weighted mean" in w)
+    assert "LibriSpeech, men" in stated
+    assert "VCTK common, women" in stated
 
 
 def test_lists_of_other_data_have_no_weighted_mean(lists, challenge):
@@ -170,7 +170,7 @@ def second_set(root, speech, subset):
     return renamed
 
 
-def test_a_development_and_a_test_set_are_apart(challenge):
+def test_a_development_and_a_test_set_stay_separate(challenge):
     root, speech = challenge
     dev = from_voiceprivacy(
         sorted(root.glob("*_enrolls/enrolls")), sorted(root.glob("*_trials_*/trials")), speech

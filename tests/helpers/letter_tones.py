@@ -28,8 +28,8 @@ class Tones:
         for letter in recording.text:
             parts.append(sum(0.2 * np.sin(2 * np.pi * f * time) for f in HERTZ[letter]))
             parts.append(np.zeros(800))
-        said = np.concatenate(parts)
-        return (said + 0.003 * rng.standard_normal(len(said))).astype(np.float32)
+        stated = np.concatenate(parts)
+        return (stated + 0.003 * rng.standard_normal(len(stated))).astype(np.float32)
 
 
 def spoken_letters(folder: Path, speakers: int) -> list[Utterance]:

@@ -19,12 +19,12 @@ TWO = ("acoustic", "vocoder")
 def test_halves_need_two_parts():
     half = Half(Copy())
     fit(half, "b1a", TWO)
-    with pytest.raises(UnknownSystemError, match=r"^base: half .* b1a has two") as told:
+    with pytest.raises(UnknownSystemError, match=r"^base: half .* b1a has two") as raised:
         fit(half, "base")
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(raised.value)
 
 
-def test_frequencies_and_speaker_vectors_are_told_apart():
+def test_frequencies_and_speaker_vectors_are_distinguished():
     scaled, nested = identity("formant-pitch"), identity("half:of=(formant-pitch)")
     fit(scaled, "b1b", hertz=True)
     fit(nested, "b1a", TWO, hertz=True)

@@ -7,7 +7,7 @@ from voicenym.errors import UnknownSystemError, VoicenymError
 from voicenym.identity.lookup import Lookup
 
 
-def test_the_blend_is_as_said(pool, users, key):
+def test_the_blend_has_the_given_share(pool, users, key):
     who = key.pseudonym("a")
     centre = pool.vectors.mean(0)
     assert torch.allclose(Lookup(pool, weight=1.0)(users[0], who), centre, atol=1e-6)
@@ -22,7 +22,7 @@ def test_the_blend_is_as_said(pool, users, key):
     assert torch.equal(given, torch.tensor(nobody))
 
 
-def test_sexes_are_told_or_refused(pool, users, key):
+def test_sexes_are_given_or_refused(pool, users, key):
     who = key.pseudonym("a")
     woman = Lookup(pool, weight=0.0, sex="opposite")(users[0], who, "m")
     assert pool.sex_of(woman) == "f"

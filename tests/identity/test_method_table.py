@@ -91,7 +91,7 @@ def test_text_is_the_method_that_it_says(text, expected):
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "given"),
     [
         ("nobody", "there are"),
         ("selection:pool", "not FIELD=VALUE"),
@@ -108,6 +108,6 @@ def test_text_is_the_method_that_it_says(text, expected):
         ("mixture:model=m,theta=true", "theta is a number"),
     ],
 )
-def test_what_cannot_be_read_is_named(text, told):
-    with pytest.raises(UnknownSystemError, match=told):
+def test_what_cannot_be_read_is_named(text, given):
+    with pytest.raises(UnknownSystemError, match=given):
         identity(text)

@@ -64,13 +64,13 @@ def test_rows_do_not_depend_on_each_other(key):
 def test_sexes(key):
     women = torch.tensor([0.0, 0, 0, 0, 1.0, 2.0])
     who = key.pseudonym("a")
-    for sex, told, expected in (
+    for sex, given, expected in (
         ("same", None, 1.0),
         ("same", "m", -1.0),
         ("opposite", None, -1.0),
         ("opposite", "m", 1.0),
     ):
-        assert float(Mixture(mixtures(), sex=sex)(women, who, told)[-2]) == expected
+        assert float(Mixture(mixtures(), sex=sex)(women, who, given)[-2]) == expected
     either = {
         float(Mixture(mixtures(), sex="any")(women, key.pseudonym(str(i)))[-2]) for i in range(20)
     }
@@ -104,8 +104,8 @@ def test_a_dissimilarity_out_of_reach_says_how_near_it_came(key):
         VoicenymError, match=r"none of 50 draws .* theta=-0.99 .* set theta to"
     ) as e:
         Mixture(mixtures(), theta=-0.99, retries=50)(VECTOR, key.pseudonym("a"), "f")
-    told = float(str(e.value).split("set theta to ")[1].split(" ")[0])
-    Mixture(mixtures(), theta=told, retries=50)(VECTOR, key.pseudonym("a"), "f")
+    given = float(str(e.value).split("set theta to ")[1].split(" ")[0])
+    Mixture(mixtures(), theta=given, retries=50)(VECTOR, key.pseudonym("a"), "f")
 
 
 def test_statistics_that_are_none_are_refused():

@@ -17,7 +17,7 @@ def distance(one: torch.Tensor, other: torch.Tensor) -> float:
 
 
 @pytest.mark.parametrize("epsilon", [1.0, 20.0, 200.0])
-def test_no_outcome_tells_two_speakers_apart_by_more_than_epsilon(pool, epsilon):
+def test_no_outcome_distinguishes_two_speakers_by_more_than_epsilon(pool, epsilon):
     noise = torch.Generator().manual_seed(0)
     method = Indistinguishable(pool, epsilon)
     for _ in range(30):

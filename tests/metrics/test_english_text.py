@@ -53,7 +53,7 @@ def test_two_spellings_are_one(one, other):
 
 
 @pytest.mark.parametrize(("one", "other"), APART)
-def test_different_words_stay_apart(one, other):
+def test_different_words_stay_distinct(one, other):
     assert english(one) != english(other)
 
 

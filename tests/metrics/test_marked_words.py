@@ -32,11 +32,11 @@ def test_a_list_serves_where_there_is_one_case():
 
 
 def test_every_lost_name_and_number_counts_once():
-    heard = [
+    received = [
         "yesterday mary a conquer met paul he smiled at anna and i paid mr brown 21 dollars",
         "in 1985 we saw 2 dogs near harris",
     ]
-    names = [marked_counts(SPOKEN, heard, mark).tolist() for mark in (_names, _numbers)]
+    names = [marked_counts(SPOKEN, received, mark).tolist() for mark in (_names, _numbers)]
     assert names[0] == [[4, 5], [0, 1]]
     assert names[1] == [[1, 1], [1, 2]]
     assert marked_counts(SPOKEN, ["", ""], _names).tolist() == [[0, 5], [0, 1]]

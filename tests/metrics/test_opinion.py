@@ -10,7 +10,7 @@ from voicenym.metrics.opinion import RATE, WINDOW
 
 
 @pytest.fixture
-def heard(monkeypatch):
+def prepared(monkeypatch):
     """A model whose overall opinion is a recording's first sample, times ten; what it was given."""
     given = []
 
@@ -30,34 +30,34 @@ def recording(opinion, seconds=10.0):
     return np.full(int(seconds * RATE), opinion / 10)
 
 
-def test_means_over_recordings(heard):
+def test_means_over_recordings(prepared):
     found = mean_opinion([recording(1), recording(2), recording(3)])
     assert found.value == pytest.approx(2.0)
     assert (found.signal, found.background, found.p808) == (2.0, 3.0, 4.0)
     assert (found.recordings, found.unit) == (3, "of 5")
 
 
-def test_short_recordings_are_repeated_to_one_window(heard):
+def test_short_recordings_are_repeated_to_one_window(prepared):
     ramp = np.linspace(0.1, 0.2, RATE)
     mean_opinion([ramp, recording(3, 12)])
-    assert len(heard[0]) == WINDOW
-    np.testing.assert_array_equal(heard[0][RATE : 2 * RATE], ramp)
-    assert len(heard[1]) == 12 * RATE
+    assert len(prepared[0]) == WINDOW
+    np.testing.assert_array_equal(prepared[0][RATE : 2 * RATE], ramp)
+    assert len(prepared[1]) == 12 * RATE
 
 
-def test_what_cannot_be_rated_is_left_out(heard):
+def test_what_cannot_be_rated_is_left_out(prepared):
     found = mean_opinion([recording(2), recording(5, 0.4), np.zeros(RATE)])
     assert (found.value, found.recordings) == (pytest.approx(2.0), 1)
     with pytest.raises(ValueError, match="no recording"):
         mean_opinion([np.zeros(RATE)])
 
 
-def test_samples_beyond_full_scale_are_clipped(heard):
+def test_samples_beyond_full_scale_are_clipped(prepared):
     mean_opinion([np.array([0.3, 2.0, -2.0] * RATE)])
-    assert np.abs(heard[0]).max() == 1.0
+    assert np.abs(prepared[0]).max() == 1.0
 
 
-def test_speakers_are_what_is_drawn(heard):
+def test_speakers_are_what_is_drawn(prepared):
     """Two people who differ, heard often: the interval does not narrow with more recordings."""
     recordings = [recording(1)] * 10 + [recording(3)] * 10
     people = ["a"] * 10 + ["b"] * 10
@@ -66,7 +66,7 @@ def test_speakers_are_what_is_drawn(heard):
     assert 1.3 < low < 2.0 < high < 2.7
 
 
-def test_a_seed_gives_one_interval(heard):
+def test_a_seed_gives_one_interval(prepared):
     recordings = [recording(x) for x in (1.0, 2.5, 3.0, 4.5)]
     assert mean_opinion(recordings) == mean_opinion(recordings)
 

@@ -55,9 +55,9 @@ def test_characters():
 
 def test_interval_over_speakers_holds_the_rate_and_is_wider_with_one_bad_speaker():
     references = ["a b c d"] * 40
-    heard = ["a b c d"] * 20 + ["x y z w"] * 20
-    mixed = word_errors(references, heard, [str(i % 10) for i in range(40)])
-    split = word_errors(references, heard, [str(i // 20 * 5 + i % 5) for i in range(40)])
+    transcripts = ["a b c d"] * 20 + ["x y z w"] * 20
+    mixed = word_errors(references, transcripts, [str(i % 10) for i in range(40)])
+    split = word_errors(references, transcripts, [str(i // 20 * 5 + i % 5) for i in range(40)])
     assert mixed.interval == (0.5, 0.5)
     assert split.interval[0] <= 0.2
     assert split.interval[1] >= 0.8
@@ -65,11 +65,11 @@ def test_interval_over_speakers_holds_the_rate_and_is_wider_with_one_bad_speaker
 
 def test_interval_is_that_of_a_ratio_of_sums():
     """One who says little is drawn as often as one who says much, but counts for less."""
-    references, heard = ["a", "a " * 99, "a " * 99], ["x", "a " * 99, "a " * 99]
-    low, high = word_errors(references, heard, ["p", "q", "r"]).interval
+    references, transcripts = ["a", "a " * 99, "a " * 99], ["x", "a " * 99, "a " * 99]
+    low, high = word_errors(references, transcripts, ["p", "q", "r"]).interval
     assert low == 0.0
     assert 2 / 101 <= high <= 1.0
-    assert word_errors(references, heard, ["p"] * 3).interval is None
+    assert word_errors(references, transcripts, ["p"] * 3).interval is None
 
 
 def test_each_kind_of_error_has_an_interval_of_its_own():
@@ -84,10 +84,10 @@ def test_each_kind_of_error_has_an_interval_of_its_own():
 
 def test_the_order_of_texts_and_the_seed_change_nothing():
     references = ["a b c", "d e", "f", "g h i j"]
-    heard, people = ["a b", "d x", "f", "g h i j k"], ["p", "q", "p", "r"]
-    found = word_errors(references, heard, people)
-    turned = word_errors(references[::-1], heard[::-1], people[::-1])
-    assert turned == found == word_errors(references, heard, people)
+    transcripts, people = ["a b", "d x", "f", "g h i j k"], ["p", "q", "p", "r"]
+    found = word_errors(references, transcripts, people)
+    turned = word_errors(references[::-1], transcripts[::-1], people[::-1])
+    assert turned == found == word_errors(references, transcripts, people)
 
 
 def test_missing_package_is_named(monkeypatch):

@@ -41,10 +41,10 @@ def test_a_network_comes_back_from_its_folder(tmp_path):
     assert isinstance(again, Line)
     assert torch.equal(again.weight, network.weight)
     assert not again.training
-    told = json.loads((tmp_path / CONFIG).read_text())
-    assert list(told) == ["kind", "options", "card", "slope", "sha256"]
-    assert (told["kind"], told["options"]) == ("line", {"size": 3})
-    assert (told["card"], told["slope"]) == ({"steps": 7}, 1.5)
+    given = json.loads((tmp_path / CONFIG).read_text())
+    assert list(given) == ["kind", "options", "card", "slope", "sha256"]
+    assert (given["kind"], given["options"]) == ("line", {"size": 3})
+    assert (given["card"], given["slope"]) == ({"steps": 7}, 1.5)
 
 
 def test_half_precision_is_near(tmp_path):
@@ -91,13 +91,13 @@ def test_sizes_are_those_given_and_tuples_again():
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "given"),
     [
         ({"width": 3}, "here: no size 'width' of a net; there are: widths, depth"),
         ({"depth": 0}, "here: no sizes of a net: a depth of 1 at least"),
         ({"depth": "x"}, "here: no sizes of a net: "),
     ],
 )
-def test_sizes_that_cannot_be_are_refused(options, told):
-    with pytest.raises(VoicenymError, match=told):
+def test_sizes_that_cannot_be_are_refused(options, given):
+    with pytest.raises(VoicenymError, match=given):
         sizes(Sizes, options, "here", "a net")

@@ -52,8 +52,8 @@ def test_a_soft_encoder(tmp_path):
     state["positional_embedding.conv.weight_g"] = weight.norm(dim=(0, 1), keepdim=True)
     state["positional_embedding.conv.weight_v"] = 2.0 * weight
     torch.save({"hubert": {f"module.{n}": v for n, v in state.items()}}, tmp_path / "soft.pt")
-    told = convert(tmp_path / "soft.pt", "hubert-soft", tmp_path / "ours")
-    assert told == "2 layers, 6 numbers, 5 units"
+    given = convert(tmp_path / "soft.pt", "hubert-soft", tmp_path / "ours")
+    assert given == "2 layers, 6 numbers, 5 units"
     again = contents.load(tmp_path / "ours")
     torch.testing.assert_close(again(noise(1, 3_200)), network(noise(1, 3_200)))
     convert(tmp_path / "soft.pt", "hubert-soft", tmp_path / "cut", {"layers": 1})
@@ -67,7 +67,7 @@ def test_a_generator(tmp_path):
     there = tmp_path / "there"
     there.mkdir()
     torch.save({"generator": published(generator)}, there / "g_00000001")
-    told = {
+    given = {
         "resblock": "1",
         "upsample_rates": list(size.rates),
         "upsample_kernel_sizes": list(size.kernels),
@@ -76,11 +76,11 @@ def test_a_generator(tmp_path):
         "resblock_dilation_sizes": [list(d) for d in size.block_dilations],
         "sampling_rate": 16_000,
     }
-    (there / "config.json").write_text(json.dumps(told))
+    (there / "config.json").write_text(json.dumps(given))
     options = {"content": 4, "speaker": 2, "pitch": None}
     for place in (there, there / "g_00000001"):
-        said = convert(place, "hifigan", tmp_path / "ours", options)
-        assert said == "frames of 7 numbers and 160 samples"
+        stated = convert(place, "hifigan", tmp_path / "ours", options)
+        assert stated == "frames of 7 numbers and 160 samples"
     again = synthesizers.load(tmp_path / "ours")
     content, f0, speaker = noise(1, 9, 4), 100.0 + noise(1, 9), noise(1, 2)
     frames = torch.cat([content, f0[..., None], speaker[:, None].expand(-1, 9, -1)], 2)
@@ -91,7 +91,7 @@ def test_a_generator(tmp_path):
     with pytest.raises(VoicenymError, match=r"config\.json: cannot be read .* give --config"):
         convert(there, "hifigan", tmp_path / "ours", options)
     (there / "g_00000001").write_bytes(b"nothing")
-    (tmp_path / "c.json").write_text(json.dumps(told))
+    (tmp_path / "c.json").write_text(json.dumps(given))
     with pytest.raises(VoicenymError, match="damaged, or no checkpoint of tensors alone"):
         convert(there, "hifigan", tmp_path / "ours", {**options, "config": tmp_path / "c.json"})
 
@@ -104,14 +104,14 @@ def test_a_layer_of_wav2vec(tmp_path):
         conv_dim=[8] * 7, num_conv_pos_embeddings=6, num_conv_pos_embedding_groups=4,
     )  # fmt: skip
     transformers.Wav2Vec2Model(config).save_pretrained(tmp_path / "there")
-    told = convert(tmp_path / "there", "wav2vec2", tmp_path / "ours", {"layers": 1})
-    assert told == "layer 1, 16 numbers"
+    given = convert(tmp_path / "there", "wav2vec2", tmp_path / "ours", {"layers": 1})
+    assert given == "layer 1, 16 numbers"
     assert contents.load(tmp_path / "ours")(noise(1, 640)).shape == (1, 2, 16)
     with pytest.raises(VoicenymError, match="give its folder"):
         convert(tmp_path / "there" / "config.json", "wav2vec2", tmp_path / "ours")
 
 
-def test_what_cannot_be_converted_is_said(tmp_path):
+def test_what_cannot_be_converted_is_reported(tmp_path):
     with pytest.raises(
         VoicenymError, match="no kind 'waveglow' to convert; there are: deepspeech2"
     ):

@@ -21,15 +21,15 @@ def test_reversed_twice_is_scaled_by_both():
 
 def test_what_is_before_it_learns_to_spoil_what_is_after_it():
     code = torch.tensor([0.3, -0.8], requires_grad=True)
-    told = torch.nn.Linear(2, 1)
+    given = torch.nn.Linear(2, 1)
 
     def loss(x: torch.Tensor) -> torch.Tensor:
-        return (told(x) - 1.0).square().sum()
+        return (given(x) - 1.0).square().sum()
 
     before = loss(reversed_gradient(code, 1.0))
     before.backward()
     with torch.no_grad():
         assert loss(code - 0.01 * code.grad) > before
-        for parameter in told.parameters():
+        for parameter in given.parameters():
             parameter -= 0.01 * parameter.grad
         assert loss(code) < before

@@ -130,8 +130,8 @@ def test_digests_of_earlier_releases_are_asked_for(world, monkeypatch):
     constants = pytest.importorskip("huggingface_hub").constants
     monkeypatch.setattr(constants, "HF_HOME", str(world.place / "old"))
     (world.place / "old").mkdir()
-    told = {"ecapa-voxceleb": {"sha256": {"embedding_model.ckpt": "0" * 64}}}
-    (world.place / "old" / hub.LEDGER).write_text(json.dumps(told))
+    given = {"ecapa-voxceleb": {"sha256": {"embedding_model.ckpt": "0" * 64}}}
+    (world.place / "old" / hub.LEDGER).write_text(json.dumps(given))
     with pytest.raises(VoicenymError, match="damaged, or not what"):
         world.pull("ecapa-voxceleb")
     assert pulled() == []
@@ -142,9 +142,11 @@ def test_other_bytes_are_refused_by_name(world):
     before = world.ledger.read_text()
     path = world.path("ecapa-voxceleb")
     path.write_bytes(b"damaged")
-    with pytest.raises(VoicenymError, match=r"embedding_model\.ckpt: damaged, or not what") as said:
+    with pytest.raises(
+        VoicenymError, match=r"embedding_model\.ckpt: damaged, or not what"
+    ) as stated:
         fetched("ecapa-voxceleb", fetch=world)
-    assert str(path) in str(said.value)
+    assert str(path) in str(stated.value)
     assert world.ledger.read_text() == before
     path.unlink()
     fetched("ecapa-voxceleb", fetch=world)
@@ -155,8 +157,8 @@ def test_digests_of_authors_are_asked_for_at_once(world, monkeypatch):
 
     from voicenym.nets import catalogue
 
-    told = dataclasses.replace(entry("ecapa-voxceleb"), digests={"embedding_model.ckpt": "0" * 64})
-    monkeypatch.setattr(catalogue, "CATALOGUE", (told,))
+    given = dataclasses.replace(entry("ecapa-voxceleb"), digests={"embedding_model.ckpt": "0" * 64})
+    monkeypatch.setattr(catalogue, "CATALOGUE", (given,))
     with pytest.raises(VoicenymError, match="damaged, or not what"):
         world.pull("ecapa-voxceleb")
 
@@ -173,15 +175,15 @@ def test_a_licence_without_commerce_is_accepted_once(world):
     world.pull("hubert-base", accept=lambda published: pytest.fail("asked of a free licence"))
 
 
-def test_without_a_network_what_works_is_said(world):
+def test_without_a_network_the_message_names_what_works(world):
     world.pull("ecapa-voxceleb")
     world.there = False
     with pytest.raises(
         VoicenymError, match=r"cannot be fetched \(cannot find the requested files\)"
-    ) as said:
+    ) as stated:
         world.pull("hubert-base")
-    assert "pulled before (ecapa-voxceleb)" in str(said.value)
-    assert "every system but those that need published weights" in str(said.value)
+    assert "pulled before (ecapa-voxceleb)" in str(stated.value)
+    assert "every system but those that need published weights" in str(stated.value)
     with pytest.raises(VoicenymError, match="was not fetched before, and this is offline"):
         world.pull("hubert-base", offline=True)
     world.pull("ecapa-voxceleb")

@@ -68,9 +68,9 @@ def test_an_output_hears_just_as_far_ahead_as_it_says(ahead):
     layer = Conv(1, 1, 5, ahead=ahead)
     signal = noise(1, 1, 30).requires_grad_()
     layer(signal)[0, 0, 10].backward()
-    heard = signal.grad[0, 0].nonzero()[:, 0]
-    assert heard.max() == 10 + ahead
-    assert heard.min() == 10 - layer.behind
+    received = signal.grad[0, 0].nonzero()[:, 0]
+    assert received.max() == 10 + ahead
+    assert received.min() == 10 - layer.behind
 
 
 @pytest.mark.parametrize(("kernel", "factor"), [(16, 8), (4, 2), (11, 5), (3, 3), (12, 2)])

@@ -58,7 +58,7 @@ GOOD = "\\data\\\nngram 1=1\n\n\\1-grams:\n-0.3 a\n\n\\end\\\n"
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "stated"),
     [
         ("", "no whole file"),
         (GOOD.replace("\\end\\", ""), "no whole file"),
@@ -68,9 +68,9 @@ GOOD = "\\data\\\nngram 1=1\n\n\\1-grams:\n-0.3 a\n\n\\end\\\n"
         (GOOD.replace("-0.3 a", "-0.3 a b c"), "ARPA:5: expected"),
     ],
 )
-def test_broken_files_are_refused_by_line(text, said):
+def test_broken_files_are_refused_by_line(text, stated):
     assert parse_arpa(GOOD).units == {"a"}
-    with pytest.raises(VoicenymError, match=said):
+    with pytest.raises(VoicenymError, match=stated):
         parse_arpa(text)
 
 

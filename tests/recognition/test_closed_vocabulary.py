@@ -67,9 +67,9 @@ def test_the_grammar_is_one_of_the_phrases():
     assert "= alexa | view glass;" in text
 
 
-@pytest.mark.parametrize(("phrases", "said"), [([], "none"), (["a | b"], r"'a \| b'")])
-def test_a_grammar_of_nothing_or_of_signs_is_refused(phrases, said):
-    with pytest.raises(VoicenymError, match=said):
+@pytest.mark.parametrize(("phrases", "stated"), [([], "none"), (["a | b"], r"'a \| b'")])
+def test_a_grammar_of_nothing_or_of_signs_is_refused(phrases, stated):
+    with pytest.raises(VoicenymError, match=stated):
         grammar(phrases)
 
 

@@ -39,16 +39,19 @@ def sounds():
 def test_it_hears_what_the_best_path_says(folder, sounds):
     assert "ctc" in available()
     model, _ = CharacterModel.load(folder)
-    with recogniser("ctc", weights=str(folder)) as ears:
-        heard = ears.transcribe(sounds)
-        assert ears.name == "asr, conformer"
-        assert ears.transcribe(sounds[::-1]) == heard[::-1]
-        assert ears.transcribe([sounds[0][:100], np.zeros(0, np.float32)]) == ["", ""]
-    for text, sound in zip(heard, sounds, strict=True):
+    with recogniser("ctc", weights=str(folder)) as listener:
+        transcripts = listener.transcribe(sounds)
+        assert listener.name == "asr, conformer"
+        assert listener.transcribe(sounds[::-1]) == transcripts[::-1]
+        assert listener.transcribe([sounds[0][:100], np.zeros(0, np.float32)]) == ["", ""]
+    for text, sound in zip(transcripts, sounds, strict=True):
         log_probs = model.log_probs(torch.from_numpy(sound))
         assert text == decode(log_probs, ALPHABET, Decoding(), None)
-    with pytest.raises(AudioError, match="recording 0"), recogniser("ctc", weights=folder) as ears:
-        ears.transcribe([np.zeros((2, 100), np.float32)])
+    with (
+        pytest.raises(AudioError, match="recording 0"),
+        recogniser("ctc", weights=folder) as listener,
+    ):
+        listener.transcribe([np.zeros((2, 100), np.float32)])
 
 
 def heard_as(text: str, sure: float = 0.9) -> np.ndarray:
@@ -68,13 +71,13 @@ def heard_as(text: str, sure: float = 0.9) -> np.ndarray:
 def test_an_n_gram_of_a_users_own(folder, tmp_path, monkeypatch, units, split):
     monkeypatch.setattr(CharacterModel, "log_probs", lambda self, samples: heard_as("bxb bab"))
     sound = np.zeros(1_000, np.float32)
-    for said in ("bab bab", "bbb bab"):
+    for messages in ("bab bab", "bbb bab"):
         arpa = tmp_path / "own.arpa"
-        arpa.write_text(write_arpa(train([split(said)], 3, "witten-bell")))
+        arpa.write_text(write_arpa(train([split(messages)], 3, "witten-bell")))
         options = {"language_model": arpa, "units": units, "weight": 2.0, "bonus": 0.0}
-        with recogniser("ctc", weights=folder, **options) as ears:
-            assert ears.name == f"asr, conformer with 3-gram of {units}"
-            assert ears.transcribe([sound]) == [said]
+        with recogniser("ctc", weights=folder, **options) as listener:
+            assert listener.name == f"asr, conformer with 3-gram of {units}"
+            assert listener.transcribe([sound]) == [messages]
 
 
 def test_weights_are_those_with_the_fewest_errors(folder, monkeypatch):
@@ -85,19 +88,19 @@ def test_weights_are_those_with_the_fewest_errors(folder, monkeypatch):
         CharacterModel, "log_probs", lambda self, samples: heard_as(unsure[len(samples)])
     )
     texts = ["ab ab", "ab ba", "aab ba", "Ab, ab!"] * 3
-    said: list[str] = []
+    messages: list[str] = []
     figures = attach(
         folder,
         texts,
         [(np.zeros(length, np.float32), text) for length, text in held.items()],
-        say=said.append,
+        say=messages.append,
     )
     assert figures["with the n-gram"] == 0.0 < figures["greedy"]
-    assert "WER 0.0 %" in said[0]
+    assert "WER 0.0 %" in messages[0]
     config = json.loads((folder / "config.json").read_text())
     assert config["decoding"]["language_model"] == "words.arpa"
-    with recogniser("ctc", weights=folder) as ears:
-        assert "2-gram of words" in ears.name
+    with recogniser("ctc", weights=folder) as listener:
+        assert "2-gram of words" in listener.name
     plain = recogniser("ctc", weights=folder, beam=0)
     assert plain.name == "asr, conformer"
 
@@ -114,7 +117,7 @@ def test_it_knows_whose_output_it_learnt_from(folder):
     assert recogniser("ctc", weights=folder).anonymized_by == "mcadams"
 
 
-def test_without_weights_the_command_is_told():
+def test_without_weights_the_message_names_the_command():
     with pytest.raises(VoicenymError, match="--recogniser-weights"):
         recogniser("ctc")
     with pytest.raises(VoicenymError, match="cannot be read"):

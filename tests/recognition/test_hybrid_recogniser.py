@@ -47,33 +47,33 @@ def spoken(*phones):
 def test_it_hears_words_and_phones(folder, monkeypatch):
     monkeypatch.setattr(PhoneModel, "log_probs", lambda self, samples: spoken(*"CAB"))
     sound = np.zeros(1_000, np.float32)
-    with recogniser("hybrid", weights=folder, search=Search(1.0)) as ears:
-        assert ears.anonymized_by == "mcadams"
-        assert ears.name == "asr, phones with 2-gram of 4 words"
-        assert ears.transcribe([sound, sound[:100]]) == ["me too", ""]
-        assert ears.phones([sound, sound[:100]]) == [["C", "A", "B"], []]
+    with recogniser("hybrid", weights=folder, search=Search(1.0)) as listener:
+        assert listener.anonymized_by == "mcadams"
+        assert listener.name == "asr, phones with 2-gram of 4 words"
+        assert listener.transcribe([sound, sound[:100]]) == ["me too", ""]
+        assert listener.phones([sound, sound[:100]]) == [["C", "A", "B"], []]
         with pytest.raises(AudioError, match="recording 0"):
-            ears.transcribe([np.zeros((2, 100), np.float32)])
+            listener.transcribe([np.zeros((2, 100), np.float32)])
 
 
 def test_order_and_model_may_be_others(folder, tmp_path, monkeypatch):
     monkeypatch.setattr(PhoneModel, "log_probs", lambda self, samples: spoken(*"CAB"))
     sound = np.zeros(1_000, np.float32)
     for order, name in ((0, "zero-gram"), (1, "1-gram"), (2, "2-gram")):
-        with Hybrid(folder, order=order) as ears:
-            assert ears.name == f"asr, phones with {name} of 4 words"
-            heard = ears.transcribe([sound])[0].split()
-            assert heard[0] == "me"
-            assert heard[1] in ("two", "too")
+        with Hybrid(folder, order=order) as listener:
+            assert listener.name == f"asr, phones with {name} of 4 words"
+            transcripts = listener.transcribe([sound])[0].split()
+            assert transcripts[0] == "me"
+            assert transcripts[1] in ("two", "too")
     own = tmp_path / "own.arpa"
     own.write_text(write_arpa(train([["me", "two"]] * 3, 3, "witten-bell")))
-    with Hybrid(folder, language_model=own, search=Search(1.0)) as ears:
-        assert ears.transcribe([sound]) == ["me two"]
-        assert "3-gram of 2 words" in ears.name
+    with Hybrid(folder, language_model=own, search=Search(1.0)) as listener:
+        assert listener.transcribe([sound]) == ["me two"]
+        assert "3-gram of 2 words" in listener.name
     lexicon = tmp_path / "own.dict"
     lexicon.write_text("me C\ntwo C A B\n")
-    with Hybrid(folder, language_model=own, lexicon=lexicon, order=0) as ears:
-        assert ears.transcribe([sound]) == ["two"]
+    with Hybrid(folder, language_model=own, lexicon=lexicon, order=0) as listener:
+        assert listener.transcribe([sound]) == ["two"]
     with pytest.raises(VoicenymError, match="cut to 0 or 1"):
         Hybrid(folder, language_model=own, order=2)
     with pytest.raises(VoicenymError, match="cannot be read"):
@@ -83,8 +83,8 @@ def test_order_and_model_may_be_others(folder, tmp_path, monkeypatch):
 def test_the_same_sound_alone_and_in_company(folder):
     rng = np.random.default_rng(0)
     sounds = [0.1 * rng.standard_normal(n).astype(np.float32) for n in (16_000, 5_000)]
-    with Hybrid(folder) as ears:
-        assert ears.transcribe(sounds) == [ears.transcribe([s])[0] for s in sounds]
+    with Hybrid(folder) as listener:
+        assert listener.transcribe(sounds) == [listener.transcribe([s])[0] for s in sounds]
 
 
 def test_weight_and_bonus_are_those_with_the_fewest_errors(folder, monkeypatch):
@@ -92,13 +92,13 @@ def test_weight_and_bonus_are_those_with_the_fewest_errors(folder, monkeypatch):
     frames = np.log((np.exp(spoken(*"CAB")) + 0.6 * np.exp(spoken(*"CAC"))) / 1.6)
     monkeypatch.setattr(PhoneModel, "log_probs", lambda self, samples: frames)
     held_out = [(np.zeros(1_000, np.float32), "me too")]
-    told = []
-    rate = attach(folder, TEXTS, LEXICON, held_out, say=told.append)
+    messages = []
+    rate = attach(folder, TEXTS, LEXICON, held_out, say=messages.append)
     assert rate == 0.0
-    assert "2-gram of 4 words: WER 0.0 %" in told[0]
-    with Hybrid(folder) as ears:
-        assert ears.transcribe([held_out[0][0]]) == ["me too"]
-        chosen = dataclasses.asdict(ears._search)
+    assert "2-gram of 4 words: WER 0.0 %" in messages[0]
+    with Hybrid(folder) as listener:
+        assert listener.transcribe([held_out[0][0]]) == ["me too"]
+        chosen = dataclasses.asdict(listener._search)
     assert chosen["weight"] in WEIGHTS
     assert chosen["bonus"] in BONUSES
 

@@ -102,12 +102,12 @@ def test_a_context_is_no_longer_than_matters():
     assert model.log_prob("cat", long) == model.log_prob("cat", model.context(long))
 
 
-def test_characters_keep_blanks_apart():
+def test_characters_keep_blanks_separate():
     assert characters("to be") == ["t", "o", "<space>", "b", "e"]
 
 
 @pytest.mark.parametrize(
-    ("texts", "order", "smoothing", "said"),
+    ("texts", "order", "smoothing", "stated"),
     [
         ([], 2, "kneser-ney", "needs text"),
         ([[]], 2, "witten-bell", "needs text"),
@@ -115,6 +115,6 @@ def test_characters_keep_blanks_apart():
         ([["a"]], 2, "katz", "smoothing is"),
     ],
 )
-def test_what_makes_no_model_is_refused(texts, order, smoothing, said):
-    with pytest.raises(VoicenymError, match=said):
+def test_what_makes_no_model_is_refused(texts, order, smoothing, stated):
+    with pytest.raises(VoicenymError, match=stated):
         train(texts, order, smoothing)

@@ -28,13 +28,13 @@ def folder(tmp_path):
 
 
 def test_it_writes_phones_of_its_own_and_none_of_nothing(folder):
-    ears = FramePhones(folder)
+    recogniser = FramePhones(folder)
     sound = 0.1 * np.random.default_rng(0).standard_normal(16_000).astype(np.float32)
-    found = ears.phones([sound, sound[:100]])
+    found = recogniser.phones([sound, sound[:100]])
     assert set(found[0]) <= {"AH", "B"}
     assert found[1] == []
-    assert ears.phones([sound]) == found[:1]
-    assert "phones alone" in ears.name
+    assert recogniser.phones([sound]) == found[:1]
+    assert "phones alone" in recogniser.name
 
 
 def test_a_recogniser_of_anonymized_speech_counts_no_phones(folder):

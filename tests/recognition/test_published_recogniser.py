@@ -58,11 +58,11 @@ def ctc(tmp_path_factory):
 
 
 def test_ctc_writes_its_letters_and_hears_each_recording_alone(ctc, sound):
-    ears = recogniser("wav2vec2", weights=ctc)
-    assert ears.name == ctc.name
-    assert ears.identity == recogniser("wav2vec2", weights=ctc).identity != ears.name
-    alone = ears.transcribe([sound])
-    beside = ears.transcribe([np.tile(sound, 2), sound, sound[:100], sound[:0]])
+    listener = recogniser("wav2vec2", weights=ctc)
+    assert listener.name == ctc.name
+    assert listener.identity == recogniser("wav2vec2", weights=ctc).identity != listener.name
+    alone = listener.transcribe([sound])
+    beside = listener.transcribe([np.tile(sound, 2), sound, sound[:100], sound[:0]])
     assert alone == [beside[1]]
     assert beside[2:] == ["", ""]
     assert set(alone[0]) <= set("ABCDEFGHIJKLMNOPQRSTUVWXYZ' ") | set("<unk>s/")
@@ -76,11 +76,11 @@ def test_ctc_is_the_model_s_own_best_path(ctc, sound):
     with torch.inference_mode():
         best = model(torch.from_numpy(normal)[None]).logits[0].argmax(-1).tolist()
     kept = [b for a, b in zip([-1, *best], best, strict=False) if a != b and b > 3]
-    heard = recogniser("wav2vec2", weights=ctc).transcribe([sound])[0]
+    transcripts = recogniser("wav2vec2", weights=ctc).transcribe([sound])[0]
     letters = "".join(LETTERS[i] for i in kept).replace("|", " ").strip()
     for token in LETTERS[1:4]:
-        heard = heard.replace(token, "")
-    assert heard.split() == letters.split()
+        transcripts = transcripts.replace(token, "")
+    assert transcripts.split() == letters.split()
 
 
 def test_an_empty_folder_and_no_hub_say_what_to_do(tmp_path, monkeypatch):

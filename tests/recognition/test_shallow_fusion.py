@@ -48,9 +48,11 @@ def test_a_model_without_unknown_words_allows_none():
 
 def test_the_language_model_decides_between_what_sounds_alike():
     # each letter is heard as a or b with equal chance
-    heard = np.log(np.full((2, 4), [0.02, 0.02, 0.48, 0.48]))
-    heard = np.concatenate([heard[:1], np.log([[0.97, 0.01, 0.01, 0.01]]), heard[1:]])
+    transcripts = np.log(np.full((2, 4), [0.02, 0.02, 0.48, 0.48]))
+    transcripts = np.concatenate(
+        [transcripts[:1], np.log([[0.97, 0.01, 0.01, 0.01]]), transcripts[1:]]
+    )
     for model, fusion in ((train(map(words, TEXTS), 2), WordFusion),
                           (train(map(characters, TEXTS), 3), CharacterFusion)):  # fmt: skip
-        best = search(heard, scorer=fusion(model, ALPHABET, 1.0))[0][0]
+        best = search(transcripts, scorer=fusion(model, ALPHABET, 1.0))[0][0]
         assert ALPHABET.decode(best) == "ab"

@@ -38,18 +38,20 @@ def spoken(say):
 
 def test_a_bigram_of_the_sentences_hears_them(spoken):
     with Sphinx(SENTENCES) as sphinx:
-        heard = sphinx.transcribe([spoken(text) for text in SENTENCES])
+        transcripts = sphinx.transcribe([spoken(text) for text in SENTENCES])
         assert sphinx.name == "pocketsphinx, bigram of the sentences"
-    assert sum(said == found for said, found in zip(SENTENCES, heard, strict=True)) >= 2
+    assert sum(stated == found for stated, found in zip(SENTENCES, transcripts, strict=True)) >= 2
     words = {word for sentence in SENTENCES for word in sentence.split()}
-    assert all(set(text.split()) <= words for text in heard)
+    assert all(set(text.split()) <= words for text in transcripts)
 
 
 def test_a_choice_among_phrases_and_a_word_of_our_own(spoken):
     phrases = ["Computer", "snowboy", "smart mirror"]
     with recogniser("sphinx", phrases=phrases, pronunciations={"snowboy": "S N OW B OY"}) as sphinx:
-        heard = sphinx.transcribe([spoken(p) for p in ("computer", "snow boy", "smart mirror")])
-    assert heard == ["computer", "snowboy", "smart mirror"]
+        transcripts = sphinx.transcribe(
+            [spoken(p) for p in ("computer", "snow boy", "smart mirror")]
+        )
+    assert transcripts == ["computer", "snowboy", "smart mirror"]
 
 
 def test_the_order_of_recordings_does_not_matter(spoken):
@@ -76,7 +78,7 @@ def test_missing_words_are_warned_of_and_left_out():
         Sphinx(["glorp"])
 
 
-def test_a_killed_worker_is_an_empty_transcript_and_the_next_one_is_heard(spoken):
+def test_a_killed_worker_is_an_empty_transcript_and_the_next_recording_is_transcribed(spoken):
     sounds = [spoken(text) for text in SENTENCES]
     with Sphinx(SENTENCES) as sphinx:
         before = sphinx.transcribe(sounds)
@@ -122,7 +124,7 @@ def test_two_channels_are_refused():
         sphinx.transcribe([np.zeros((2, 16000), np.float32)])
 
 
-def test_each_speaker_is_heard_with_the_own_prompts(spoken):
+def test_each_speaker_is_transcribed_with_the_own_prompts(spoken):
     speech = {
         "a": [(SENTENCES[0].upper(), spoken(SENTENCES[0])), ("GLORP", np.zeros(99, np.float32))],
         "b": [("no", spoken("yes"))],
@@ -130,8 +132,8 @@ def test_each_speaker_is_heard_with_the_own_prompts(spoken):
     prompts = {"a": [SENTENCES[0].upper(), SENTENCES[1], "GLORP"], "b": ["yes", "no"]}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        heard = recognise_speakers(speech, prompts, choice=True)
+        transcripts = recognise_speakers(speech, prompts, choice=True)
     assert "glorp" in str(caught[0].message)
-    assert heard == {"a": [(SENTENCES[0], SENTENCES[0])], "b": [("no", "yes")]}
-    assert intelligible(heard) == ["a"]
-    assert intelligible(heard, most=1.0) == ["a", "b"]
+    assert transcripts == {"a": [(SENTENCES[0], SENTENCES[0])], "b": [("no", "yes")]}
+    assert intelligible(transcripts) == ["a"]
+    assert intelligible(transcripts, most=1.0) == ["a", "b"]

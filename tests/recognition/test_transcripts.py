@@ -57,14 +57,14 @@ def test_a_row_cut_short_is_an_error(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "stated"),
     [(b"a one\na two\n", "a stands here a second time"), (b"", "no transcripts"),
      (b"a \xff\xfe\n", "not UTF-8")],
 )  # fmt: skip
-def test_what_does_not_hold_together_is_an_error(tmp_path, content, said):
+def test_what_does_not_hold_together_is_an_error(tmp_path, content, stated):
     path = tmp_path / "text"
     path.write_bytes(content)
-    with pytest.raises(CorpusError, match=said):
+    with pytest.raises(CorpusError, match=stated):
         read_transcripts(path)
 
 

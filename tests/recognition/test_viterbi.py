@@ -75,8 +75,8 @@ def test_the_best_path_is_the_best_of_all(order, weight):
         scores = {}
         for text in texts:
             fitting = [path for path in every[text] if len(path) <= count]
-            heard = max((acoustic(frames, path) for path in fitting), default=-np.inf)
-            scores[text] = heard + weight * plausible(model, text) + 0.5 * len(text)
+            transcripts = max((acoustic(frames, path) for path in fitting), default=-np.inf)
+            scores[text] = transcripts + weight * plausible(model, text) + 0.5 * len(text)
         assert best(paths, frames, weight, 0.5) == list(max(scores, key=scores.__getitem__))
 
 
@@ -94,10 +94,10 @@ def spoken(*words):
     return frames
 
 
-def test_words_are_heard_with_and_without_knowledge_of_texts():
-    said = ["a", "cab", "bc", "ab"]
+def test_words_are_recognised_with_and_without_knowledge_of_texts():
+    stated = ["a", "cab", "bc", "ab"]
     for model in (uniform(sorted(LEXICON)), train(TEXTS, 2, "witten-bell")):
-        assert best(graph(LEXICON, model, STATES), spoken(*said)) == said
+        assert best(graph(LEXICON, model, STATES), spoken(*stated)) == stated
 
 
 def test_what_sounds_alike_is_what_is_likelier():

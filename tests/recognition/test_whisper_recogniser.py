@@ -31,11 +31,11 @@ def made(network, folder, **options) -> WhisperRecogniser:
 
 
 def test_a_transcript_depends_on_its_recording_alone(sound, tmp_path):
-    with recogniser("whisper", weights=tiny.write(tiny.network(3), tmp_path / "w")) as ears:
-        assert ears.name == "w"
-        alone = ears.transcribe([sound[:9_000]])
-        beside = ears.transcribe([sound, sound[:9_000], sound[:0]])
-        again = ears.transcribe([sound, sound[:9_000], sound[:0]])
+    with recogniser("whisper", weights=tiny.write(tiny.network(3), tmp_path / "w")) as listener:
+        assert listener.name == "w"
+        alone = listener.transcribe([sound[:9_000]])
+        beside = listener.transcribe([sound, sound[:9_000], sound[:0]])
+        again = listener.transcribe([sound, sound[:9_000], sound[:0]])
     assert beside[1:] == [*alone, ""]
     assert again == beside
     assert torch.get_num_threads() >= 1
@@ -53,10 +53,10 @@ def test_silence_has_no_words(sound, tmp_path):
 
 
 def test_a_loop_ends_the_text_and_is_reported(sound, tmp_path):
-    ears = made(tiny.always(tiny.network(), {A: 30.0}), tmp_path / "loop", language="en")
-    assert ears.transcribe([sound[:9_000]]) == ["a"]
-    assert (ears.loops, ears.recordings) == (1, 1)
-    assert "1 of 1 recordings" in ears.notes[0]
+    listener = made(tiny.always(tiny.network(), {A: 30.0}), tmp_path / "loop", language="en")
+    assert listener.transcribe([sound[:9_000]]) == ["a"]
+    assert (listener.loops, listener.recordings) == (1, 1)
+    assert "1 of 1 recordings" in listener.notes[0]
     quiet = made(
         tiny.always(tiny.network(), {tiny.WRITING.end: 30.0}), tmp_path / "end", language="en"
     )
@@ -70,8 +70,8 @@ def test_a_long_recording_is_parted_where_it_is_quiet(sound, tmp_path):
     np.testing.assert_array_equal(np.concatenate(windows), sound)
     assert all(0 < len(window) <= WINDOW for window in windows)
     assert 13_000 <= len(windows[0]) <= 16_000, "within the quiet part"
-    ears = made(tiny.always(tiny.network(), {A: 30.0}), tmp_path / "long", language="en")
-    assert ears.transcribe([sound]) == [" ".join("a" * len(windows))]
+    listener = made(tiny.always(tiny.network(), {A: 30.0}), tmp_path / "long", language="en")
+    assert listener.transcribe([sound]) == [" ".join("a" * len(windows))]
     assert list(parted(sound[:0], WINDOW)) == []
 
 
@@ -125,8 +125,8 @@ def test_tiny_en_writes_a_sentence_in_any_layout(say):
     import soundfile
 
     samples, _ = soundfile.read(say("the weather is very nice today"), dtype="float32")
-    with WhisperRecogniser(Path(spec.origin).parent / "model") as ears:
-        found = ears.transcribe([samples, 0.0 * samples])
+    with WhisperRecogniser(Path(spec.origin).parent / "model") as listener:
+        found = listener.transcribe([samples, 0.0 * samples])
     assert "the weather is very nice today" in found[0].lower()
     assert found[1] == ""
-    assert ears.loops == 0
+    assert listener.loops == 0

@@ -134,7 +134,7 @@ def test_options_stand_in_for_those_of_the_text():
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "given"),
     [
         ("", "no filter ''; there are: chain, low-pass, steep"),
         ("lowpass", r"no filter 'lowpass' \(did you mean low-pass\?\); there are: chain, low-p"),
@@ -157,8 +157,8 @@ def test_options_stand_in_for_those_of_the_text():
         ("chain:first=low-pass)", "parentheses do not match"),
     ],
 )
-def test_mistakes_are_named(text, told):
-    with pytest.raises(UnknownSystemError, match=told):
+def test_mistakes_are_named(text, given):
+    with pytest.raises(UnknownSystemError, match=given):
         filters().load(text)
 
 

@@ -92,31 +92,31 @@ def obedient(folder, monkeypatch):
 
 
 @pytest.mark.parametrize("who", range(3))
-def test_what_was_scaled_is_heard_scaled(obedient, who):
+def test_scaled_input_gives_scaled_output(obedient, who):
     """F0 within 1.5 %, F1 within a fifth of F0, other formants within 5 %."""
-    said = talk(115.0, (500.0, 1500.0, 2500.0, 3500.0))
+    stated = talk(115.0, (500.0, 1500.0, 2500.0, 3500.0))
     encoder = assembly.opened(obedient).speaker
-    (own,) = encoder.embed([said])
+    (own,) = encoder.embed([stated])
     system = load("b1a", weights=obedient, identity="formant-pitch", f0="moved")
-    made = system(Audio(said, RATE), PSEUDONYMS[who]).samples
-    (heard,) = encoder.embed([made])
+    made = system(Audio(stated, RATE), PSEUDONYMS[who]).samples
+    (received,) = encoder.embed([made])
     wanted = FormantPitch()(own, PSEUDONYMS[who])
     assert float((wanted / own).log().abs().min()) > math.log(1.05)
-    assert float(heard[0] / wanted[0]) == pytest.approx(1.0, rel=0.015)
-    assert float(heard[1] - wanted[1]) == pytest.approx(0.0, abs=0.2 * float(heard[0]))
-    torch.testing.assert_close(heard[2:], wanted[2:], rtol=0.05, atol=0)
+    assert float(received[0] / wanted[0]) == pytest.approx(1.0, rel=0.015)
+    assert float(received[1] - wanted[1]) == pytest.approx(0.0, abs=0.2 * float(received[0]))
+    torch.testing.assert_close(received[2:], wanted[2:], rtol=0.05, atol=0)
 
 
 def test_copying_and_kept_pitch_say_what_is_spoken(obedient):
-    said = talk(140.0, (500.0, 1500.0, 2500.0, 3500.0))
+    stated = talk(140.0, (500.0, 1500.0, 2500.0, 3500.0))
     encoder = assembly.opened(obedient).speaker
-    (own,) = encoder.embed([said])
+    (own,) = encoder.embed([stated])
     copied = load("b1a", weights=obedient, identity="copy", f0="moved")
-    (heard,) = encoder.embed([copied(Audio(said, RATE), PSEUDONYMS[0]).samples])
-    torch.testing.assert_close(heard[[0, 2, 3, 4]], own[[0, 2, 3, 4]], rtol=0.04, atol=0)
+    (received,) = encoder.embed([copied(Audio(stated, RATE), PSEUDONYMS[0]).samples])
+    torch.testing.assert_close(received[[0, 2, 3, 4]], own[[0, 2, 3, 4]], rtol=0.04, atol=0)
     kept = load("b1a", weights=obedient, identity="formant-pitch")
     profiling = kept.profiling(RATE)
-    profiling.push(said[None])
+    profiling.push(stated[None])
     profile = profiling.result()
     vector = kept.voice(PSEUDONYMS[:1], profile).vectors[0]
     scaled = FormantPitch()(profile.vectors[0], PSEUDONYMS[0])
@@ -127,9 +127,9 @@ def test_copying_and_kept_pitch_say_what_is_spoken(obedient):
 def test_halves_of_frequencies(folder):
     system = load("b1a", weights=str(folder), identity="half:of=(formant-pitch)", f0="moved")
     system.check()
-    said = Audio(talk(120.0, (500.0, 1500.0, 2500.0, 3500.0), 0.5), RATE)
-    made = system(said, PSEUDONYMS[0]).samples
-    assert made.shape == said.samples.shape
+    stated = Audio(talk(120.0, (500.0, 1500.0, 2500.0, 3500.0), 0.5), RATE)
+    made = system(stated, PSEUDONYMS[0]).samples
+    assert made.shape == stated.samples.shape
     assert torch.isfinite(made).all()
 
 
@@ -138,7 +138,7 @@ def test_halves_of_frequencies(folder):
     [torch.zeros(RATE), torch.zeros(0), 0.02 * torch.randn(4000), talk(100.0, (500.0,), 0.03)],
     ids=["silence", "nothing", "hiss", "30 ms"],
 )
-def test_who_was_hardly_heard_becomes_somebody(folder, samples):
+def test_a_speaker_with_little_speech_gets_a_voice(folder, samples):
     system = load("b1a", weights=str(folder), identity="formant-pitch", f0="moved")
     made = system(Audio(samples, RATE), PSEUDONYMS[0]).samples
     assert made.shape == samples.shape
@@ -154,7 +154,7 @@ def test_the_scale_must_be_that_of_the_encoder(folder, small_parts, tmp_path):
         assembly.assemble(tmp_path / "x", ssl, Settings(scale="octaves"))
 
 
-def test_methods_for_speaker_vectors_are_told_at_once(folder):
+def test_methods_for_speaker_vectors_are_refused_at_construction(folder):
     with pytest.raises(UnknownSystemError, match="blank is for speaker vectors"):
         load("b1a", weights=str(folder), identity="blank").check()
     load("b1a", weights=str(folder), identity="formant-pitch", f0="moved").check()

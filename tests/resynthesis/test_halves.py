@@ -46,12 +46,12 @@ def test_each_part_hears_its_own(part, half, pipelines):
     voice = system.voice([pseudonym], profile)
     pool = str(pipelines / "b1a" / "pool")
     pseudo = Selection(pool).batch(profile.vectors, [pseudonym])
-    told = {"acoustic": (pseudo, profile.vectors), "vocoder": (profile.vectors, pseudo)}[part]
-    torch.testing.assert_close(voice.vectors, torch.stack(told, 1))
+    recorded = {"acoustic": (pseudo, profile.vectors), "vocoder": (profile.vectors, pseudo)}[part]
+    torch.testing.assert_close(voice.vectors, torch.stack(recorded, 1))
     network = assembly.opened(system.folder).synthesizer
-    heard = []
+    received = []
     for module in (network.acoustic, network.vocoder):
-        module.register_forward_pre_hook(lambda _, given: heard.append(given[2]))
+        module.register_forward_pre_hook(lambda _, given: received.append(given[2]))
     try:
         system(Audio(speech(0.5), RATE), pseudonym)
     finally:
@@ -60,7 +60,7 @@ def test_each_part_hears_its_own(part, half, pipelines):
     own = profiled(system, speech(0.5)[None]).vectors
     pseudo = Selection(pool).batch(own, [pseudonym])
     for vector, wanted in zip(
-        heard, (pseudo, own) if part == "acoustic" else (own, pseudo), strict=True
+        received, (pseudo, own) if part == "acoustic" else (own, pseudo), strict=True
     ):
         torch.testing.assert_close(vector, wanted)
 

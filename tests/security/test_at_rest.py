@@ -268,7 +268,7 @@ def test_keys(tmp_path, umask, mask):
 
 
 @MASKS
-def test_texts_that_a_recogniser_is_told(tmp_path, umask, mask, monkeypatch):
+def test_texts_that_a_recogniser_is_given(tmp_path, umask, mask, monkeypatch):
     """The worker's own code, with a decoder that notes what lies on the disk."""
     import io
     from types import SimpleNamespace
@@ -420,7 +420,7 @@ def test_caches_are_removed_and_nothing_else(kept):
     assert "0 caches" in invoke("show", kept)
 
 
-def test_caches_are_looked_for_here_unless_told(kept, monkeypatch):
+def test_caches_are_searched_in_the_current_folder_by_default(kept, monkeypatch):
     monkeypatch.chdir(kept / "run")
     assert "4 caches" in invoke("clear")
     assert (kept / "report" / "cache.sqlite").exists()

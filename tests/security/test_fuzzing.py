@@ -188,8 +188,8 @@ def test_what_was_found_once_is_refused(tmp_path):
     speaker_encoders.save(speaker_encoders.make("ecapa", sizes), tmp_path / "net")
     config = tmp_path / "net" / "config.json"
     for options in (None, [], {**sizes, "squeeze": 0}, {**sizes, "channels": -8}):
-        told = json.loads(config.read_text())
-        config.write_text(json.dumps({**told, "options": options}))
+        recorded = json.loads(config.read_text())
+        config.write_text(json.dumps({**recorded, "options": options}))
         with pytest.raises(VoicenymError, match=str(tmp_path / "net")):
             speaker_encoders.load(tmp_path / "net")
 

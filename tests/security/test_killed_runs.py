@@ -119,9 +119,9 @@ def killed_at(corpus: Path, out: Path, last: int | None, rename: bool) -> tuple[
 
     status = forked(body)
     os.close(theirs)
-    told = os.read(ours, 100)
+    given = os.read(ours, 100)
     os.close(ours)
-    return status, int(told or 0)
+    return status, int(given or 0)
 
 
 @pytest.mark.parametrize("rename", [False, True])

@@ -275,7 +275,7 @@ def test_settings_that_are_the_identity_are_refused(name, settings, speech, tmp_
     refused(load(name, **settings), speech, tmp_path)
 
 
-def test_nothing_is_judged_where_nothing_is_said(tmp_path):
+def test_empty_references_are_not_scored(tmp_path):
     for name, x in (("zero", np.zeros(RATE)), ("constant", np.full(RATE, 0.25))):
         path = tmp_path / f"{name}.wav"
         soundfile.write(path, x, RATE)

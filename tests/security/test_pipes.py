@@ -65,11 +65,11 @@ def test_no_command_runs_a_pipe_that_nobody_allowed(name, piped, command, tmp_pa
         target.write_bytes(path.read_bytes())
     places = {"data": data, "plain": plain, "one": tmp_path / "a-1.wav"}
     found = command(*(part.format(**places) for part in COMMANDS[name]))
-    said = found.stderr.decode()
+    stated = found.stderr.decode()
     assert found.returncode != 0
-    assert "Traceback" not in said
+    assert "Traceback" not in stated
     assert not mark.exists(), "the command has run"
-    assert "--allow-pipes" in said, said
+    assert "--allow-pipes" in stated, stated
 
 
 def test_every_reader_of_corpora_has_the_option():
@@ -79,8 +79,8 @@ def test_every_reader_of_corpora_has_the_option():
     from voicenym.apps.cli import app
 
     for words in (["anonymize"], ["evaluate"], ["audit"], ["pool", "build"], ["train", "ubm"]):
-        said = CliRunner().invoke(app, [*words, "--help"], env={"COLUMNS": "200"}).output
-        assert "--allow-pipes" in said, words
+        stated = CliRunner().invoke(app, [*words, "--help"], env={"COLUMNS": "200"}).output
+        assert "--allow-pipes" in stated, words
 
 
 def test_a_pipe_that_is_allowed_is_read_like_a_file(piped, tmp_path):

@@ -55,7 +55,7 @@ def test_sessions_of_one_name_are_two_people(talk, tmp_path):
     assert [item.speaker for item in items] == ["anna", "anna", "bob"]
 
 
-def test_files_of_one_folder_are_each_a_person_unless_told(talk, tmp_path):
+def test_files_of_one_folder_are_each_a_speaker_by_default(talk, tmp_path):
     one, two = talk("x/1.wav", 1), talk("x/2.wav", 2)
     for items in (plan([one, two], tmp_path), plan([tmp_path / "x"], tmp_path / "o")):
         assert len(voices(items)) == 2
@@ -148,8 +148,8 @@ def test_training_and_evaluation_ask_as_well(talk, tmp_path, command, one_proces
         assert done.returncode != 0
         assert b"--speaker-level 2" in done.stderr, done.stderr
         assert b"Traceback" not in done.stderr
-    told = command("train", "--speaker-level", "2", *ubm)
-    assert b"can be read in" not in told.stderr, told.stderr
+    outcome = command("train", "--speaker-level", "2", *ubm)
+    assert b"can be read in" not in outcome.stderr, outcome.stderr
 
 
 def test_help_states_the_rule(command):

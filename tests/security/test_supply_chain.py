@@ -86,12 +86,12 @@ def test_locks_hold_the_versions_of_the_constraints(name):
 
 
 def extras(name: str) -> list[str]:
-    told = project()["optional-dependencies"]
+    given = project()["optional-dependencies"]
     names = {
         "dev": ["lhotse", "evaluate", "recognisers", "train", "docs", "dev"],
         "docs": ["docs"],
     }
-    return [line for extra in names.get(name, []) for line in told[extra]]
+    return [line for extra in names.get(name, []) for line in given[extra]]
 
 
 @pytest.mark.parametrize("name", FULL)
@@ -141,12 +141,12 @@ def test_a_lock_is_complete(name):
 @pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
 def test_the_makefile_installs_by_hash_alone():
     goals = ["demo", "test", "docs", "audit", "sbom", "lock"]
-    told = subprocess.run(
+    given = subprocess.run(
         ["make", "--always-make", "--dry-run", *goals, f"PYTHON={sys.executable}"],
         cwd=ROOT, capture_output=True, text=True, check=True,
     ).stdout.replace("\\\n", " ")  # fmt: skip
     installs = [
-        part for part in re.split(r"\n|;|\|\|", told) if re.search(r"\bpip\b.*install", part)
+        part for part in re.split(r"\n|;|\|\|", given) if re.search(r"\bpip\b.*install", part)
     ]
     by_hash = [line for line in installs if "--require-hashes" in line]
     own = [line for line in installs if line not in by_hash]
@@ -214,8 +214,8 @@ def test_the_bill_of_materials_is_complete():
     packages = {}
     for part in bill["components"]:
         if part["type"] == "library":
-            told = {h["content"] for r in part["externalReferences"] for h in r.get("hashes", [])}
-            packages[canonicalize_name(part["name"]), part["version"]] = told
+            given = {h["content"] for r in part["externalReferences"] for h in r.get("hashes", [])}
+            packages[canonicalize_name(part["name"]), part["version"]] = given
     wanted = {}
     for name in ("base", "gpu"):
         for requirement, hashes in locked(name):
@@ -506,8 +506,8 @@ def test_nothing_else_in_the_package_unpickles():
             assert name not in forbidden, f"{path}:{node.lineno}: {name}"
             if name in safe:
                 option, value = safe[name]
-                told = {k.arg: getattr(k.value, "value", None) for k in node.keywords}
-                assert told.get(option) is value, f"{path}:{node.lineno}: {name} without {option}"
+                given = {k.arg: getattr(k.value, "value", None) for k in node.keywords}
+                assert given.get(option) is value, f"{path}:{node.lineno}: {name} without {option}"
                 seen.add((name, path.name))
     # torch.load: to convert checkpoints of others, and of our own in the folder of a training
     assert {file for name, file in seen if name == "torch.load"} == {"pickles.py", "fit.py"}
@@ -544,7 +544,7 @@ def test_only_converting_opens_pickles():
 # ---- reporting ----
 
 
-def test_it_is_said_how_to_report():
+def test_the_message_says_how_to_report():
     text = (ROOT / "SECURITY.md").read_text("utf-8")
     for heading in ("Report a defect", "What counts", "Supported versions"):
         assert f"\n## {heading}\n" in text

@@ -170,7 +170,7 @@ def test_every_revision_of_every_system_that_speaks_is_pinned():
     assert sorted(usable(lambda name, why: left_out.append(name))) == sorted(SYSTEMS), left_out
 
 
-def test_the_known_answers_tell_revisions_and_keys_apart():
+def test_the_known_answers_distinguish_revisions_and_keys():
     """The pins would fail: another revision, and the same one under another key, are far away."""
     for name in ("formant", "vtln"):
         decibels, deviation = far(KNOWN[name]["1"], KNOWN[name]["2"])
@@ -327,8 +327,8 @@ def test_a_corpus_is_not_resumed_nor_extended_in_other_voices(names, tmp_path, c
     key, upgraded, output = tmp_path / "old.key", tmp_path / "new.key", tmp_path / "out"
     key.write_text(OLD)
     assert anonymized(corpus_of("1.wav"), output, key).exit_code == 0
-    told = run("key", "upgrade", key, upgraded)
-    assert "vtln (1 to 2)" in told.output
+    done = run("key", "upgrade", key, upgraded)
+    assert "vtln (1 to 2)" in done.output
     assert Key.load(upgraded) == Key.load(key)
     for path in (tmp_path / "in" / "ann").iterdir():
         path.unlink()
@@ -413,10 +413,10 @@ def test_attackers_and_evaluations_know_today_and_the_past():
     today = evaluation_key(0, "user")
     assert today.revisions is None
     assert {k.revisions for k in candidate_keys(today, 2)} == {None}
-    told = Anonymize("vtln", today).identity(recording)
-    assert "revision 2" in told
+    done = Anonymize("vtln", today).identity(recording)
+    assert "revision 2" in done
     old = Anonymize("vtln", today, parameters=(("revision", 1),)).identity(recording)
-    assert told != old
+    assert done != old
 
 
 if __name__ == "__main__":

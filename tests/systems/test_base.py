@@ -71,7 +71,7 @@ def test_a_recordings_vector_is_a_mean_over_its_parts_without_padding():
     torch.testing.assert_close(torch.nn.functional.normalize(both[1:]), one, atol=1e-3, rtol=0)
 
 
-def test_faults_are_told_at_once(tmp_path):
+def test_faults_raise_at_construction(tmp_path):
     with pytest.raises(UnknownSystemError, match="nobody"):
         voicenym.load("base", identity="nobody")
     with pytest.raises(VoicenymError, match=str(tmp_path)):

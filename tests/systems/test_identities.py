@@ -86,12 +86,12 @@ def test_every_method_is_tried():
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("name", SYSTEMS)
-def test_a_method_is_heard_or_refused_at_once(name, method, folders):
+def test_a_method_works_or_is_refused_at_construction(name, method, folders):
     text = METHODS[method].format(folder=folders[SYSTEMS[name]])
     if (name, method) in REFUSED:
-        with pytest.raises(VoicenymError, match=REFUSED[name, method]) as told:
+        with pytest.raises(VoicenymError, match=REFUSED[name, method]) as raised:
             load(name, identity=text).check()
-        assert "\n" not in str(told.value)
+        assert "\n" not in str(raised.value)
         return
     system = load(name, identity=text)
     system.check()
@@ -110,7 +110,9 @@ def test_a_method_is_heard_or_refused_at_once(name, method, folders):
 
 @pytest.mark.parametrize("name", SYSTEMS)
 @pytest.mark.parametrize("method", [m for m, text in METHODS.items() if "{folder}" in text])
-def test_what_a_method_lacks_is_said_before_a_recording_is_heard(name, method, folders, tmp_path):
+def test_missing_files_of_a_method_are_reported_before_a_recording_is_read(
+    name, method, folders, tmp_path
+):
     empty = METHODS[method].format(folder=tmp_path / "nothing")
     with pytest.raises(VoicenymError):
         load(name, identity=empty).check()

@@ -44,20 +44,20 @@ def distance(one: torch.Tensor, other: torch.Tensor) -> float:
 
 
 def test_the_empty_voice_is_the_same_under_every_key(folders, speech):
-    said = Audio(speech, 16_000)
+    stated = Audio(speech, 16_000)
     empty = load("musa", voice="empty", weights=str(folders["causal"]))
     turned = load("musa", weights=str(folders["causal"]))
-    nobody = empty(said, KEY.pseudonym("a")).samples
-    assert torch.equal(nobody, empty(said, OTHER.pseudonym("b")).samples)
-    mine = turned(said, KEY.pseudonym("a")).samples
-    assert distance(mine, turned(said, OTHER.pseudonym("a")).samples) > 1e-2
+    nobody = empty(stated, KEY.pseudonym("a")).samples
+    assert torch.equal(nobody, empty(stated, OTHER.pseudonym("b")).samples)
+    mine = turned(stated, KEY.pseudonym("a")).samples
+    assert distance(mine, turned(stated, OTHER.pseudonym("a")).samples) > 1e-2
     assert distance(mine, nobody) > 1e-2
 
 
 def test_fewer_codebooks_say_less(folders, speech):
-    said, who = Audio(speech, 16_000), KEY.pseudonym("a")
+    stated, who = Audio(speech, 16_000), KEY.pseudonym("a")
     weights = str(folders["causal"])
-    made = {n: load("musa", codebooks=n, weights=weights)(said, who).samples for n in (0, 1, 3)}
+    made = {n: load("musa", codebooks=n, weights=weights)(stated, who).samples for n in (0, 1, 3)}
     assert torch.equal(made[0], made[3])
     assert distance(made[0], made[1]) > 1e-3
     with pytest.raises(VoicenymError, match="1 to 3 with these weights, not 4"):
@@ -67,11 +67,11 @@ def test_fewer_codebooks_say_less(folders, speech):
 
 
 def test_strength_goes_from_the_own_voice_to_the_other(folders, speech):
-    said, who = Audio(speech, 16_000), KEY.pseudonym("a")
+    stated, who = Audio(speech, 16_000), KEY.pseudonym("a")
 
     def at(strength):
         system = load("musa", voice="empty", strength=strength, weights=str(folders["whole"]))
-        return system(said, who).samples
+        return system(stated, who).samples
 
     own, half, full = at(0.0), at(0.5), at(1.0)
     assert distance(own, half) < distance(own, full)
@@ -150,8 +150,8 @@ def test_one_command_speaks_in_another_voice(folders, speech, tmp_path):
             "--strength", strength, "--weights", folders["causal"],
             "-o", tmp_path / f"{strength}.wav",
         ]  # fmt: skip
-        told = CliRunner().invoke(app, [str(a) for a in arguments])
-        assert told.exit_code == 0, told.output
+        done = CliRunner().invoke(app, [str(a) for a in arguments])
+        assert done.exit_code == 0, done.output
     full, part = (soundfile.read(tmp_path / f"{s}.wav", dtype="float32")[0] for s in ("1", "0.3"))
     assert len(full) == len(part) == len(speech)
     assert distance(torch.from_numpy(full), torch.from_numpy(part)) > 1e-2

@@ -144,9 +144,9 @@ def test_a_target_and_none_exclude_each_other():
 def test_weights_of_another_k_are_refused(trained, tmp_path):
     deep = Cloak(WaveUNetConfig((4, 6, 8, 8), stride=2, voiceprint=12))
     deep.save(tmp_path)  # K = 3
-    told = json.loads((tmp_path / "config.json").read_text())
-    told["options"]["channels"] = [4, 6, 8]
-    (tmp_path / "config.json").write_text(json.dumps(told))
+    recorded = json.loads((tmp_path / "config.json").read_text())
+    recorded["options"]["channels"] = [4, 6, 8]
+    (tmp_path / "config.json").write_text(json.dumps(recorded))
     with pytest.raises(VoicenymError, match="K = 3 blocks, and its configuration 2"):
         load("vcloak", weights=str(tmp_path))(Audio(hum(16_000), 16_000), KEY.pseudonym("a"))
 

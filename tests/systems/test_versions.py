@@ -21,9 +21,9 @@ def test_other_weights_are_another_version(name, bundled, tmp_path):
     folder = tmp_path / "weights"
     shutil.copytree(bundled, folder)
     assert load(name, weights=str(folder)).version == system.version
-    told = json.loads((folder / CONFIG).read_text())
-    told["sha256"] = 64 * "0"
-    (folder / CONFIG).write_text(json.dumps(told))
+    given = json.loads((folder / CONFIG).read_text())
+    given["sha256"] = 64 * "0"
+    (folder / CONFIG).write_text(json.dumps(given))
     assert load(name, weights=str(folder)).version == 16 * "0"
     assert load(name, weights=str(tmp_path / "nowhere")).version == ""
 

@@ -14,11 +14,13 @@ from voicenym.verification.ivector import SpeakerSpace
 from voicenym.verification.plda import PLDA
 
 
-def embeddings(rng, people=80, takes=6, told=3, size=8):
+def embeddings(rng, people=80, per_speaker=6, given=3, size=8):
     """Speakers differ in the first dimensions alone; noise is louder in the others."""
-    speaker = np.repeat(np.arange(people), takes)
-    vectors = rng.normal(size=(people * takes, size)) * np.r_[np.ones(told), 9.0 * np.ones(5)]
-    vectors[:, :told] += 4.0 * rng.normal(size=(people, told))[speaker]
+    speaker = np.repeat(np.arange(people), per_speaker)
+    vectors = (
+        rng.normal(size=(people * per_speaker, size)) * np.r_[np.ones(given), 9.0 * np.ones(5)]
+    )
+    vectors[:, :given] += 4.0 * rng.normal(size=(people, given))[speaker]
     return vectors + 5.0, speaker
 
 
@@ -29,7 +31,7 @@ def folder(tmp_path):
     return tmp_path
 
 
-def test_lda_keeps_what_tells_speakers_apart_and_plda_finds_them(folder):
+def test_lda_keeps_speaker_directions_and_plda_finds_speakers(folder):
     vectors, speakers = embeddings(np.random.default_rng(0))
     space = SpeakerSpace.learn(vectors, [str(s) for s in speakers], most=3)
     kept = np.abs(space.projection)

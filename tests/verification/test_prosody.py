@@ -89,7 +89,7 @@ def test_another_voice_leaves_it_alone(sample):
     assert np.abs(levels(changed) - levels(original))[loud].mean() < 2.0
 
 
-def test_what_cannot_be_measured_is_told_apart():
+def test_what_cannot_be_measured_is_distinguished():
     numbers = measure(
         [np.zeros(RATE, np.float32), bursts(0.2, 2.0, -20.0), bursts(2.0, 2.0, -20.0)]
     )

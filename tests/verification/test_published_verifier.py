@@ -31,16 +31,16 @@ def sounds():
 
 
 def test_a_published_encoder_is_a_verifier_here_and_in_a_worker(kind, tmp_path):
-    heard = verifier(f"{kind}:{tmp_path}")
-    vectors = heard.embed(sounds())
+    received = verifier(f"{kind}:{tmp_path}")
+    vectors = received.embed(sounds())
     assert vectors.shape == (2, 12)
     assert np.abs(vectors[0] - vectors[1]).max() > 1e-3
-    content = pickle.dumps(heard)
+    content = pickle.dumps(received)
     assert len(content) < 1_000  # the place travels, not the weights
     again = pickle.loads(content)
-    assert (again.name, again.version) == (heard.name, heard.version)
+    assert (again.name, again.version) == (received.name, received.version)
     np.testing.assert_array_equal(again.embed(sounds()), vectors)
-    assert tmp_path.name in heard.name
+    assert tmp_path.name in received.name
 
 
 def test_other_weights_are_another_version_with_other_vectors(kind, tmp_path):
@@ -59,7 +59,7 @@ def test_training_can_go_on_from_it(kind, tmp_path):
     assert encoder.config().items() >= SMALL[kind].items()
 
 
-def test_what_does_not_fit_is_said_at_once(kind, tmp_path):
+def test_what_does_not_fit_raises_at_construction(kind, tmp_path):
     other = {"ecapa": "xvector", "xvector": "ecapa"}[kind]
     with pytest.raises(VoicenymError, match=f"holds no {other}, but {kind}"):
         verifier(f"{other}:{tmp_path}")

@@ -18,8 +18,8 @@ def named(timed):
 
 
 def test_rates_and_pauses_are_those_of_the_phones():
-    said = [("SIL", 25), ("M", 10), ("AA", 10), ("SIL", 40), *[("T", 5), ("IY", 15)] * 3]
-    row = named([*said, ("SIL", 5)])
+    messages = [("SIL", 25), ("M", 10), ("AA", 10), ("SIL", 40), *[("T", 5), ("IY", 15)] * 3]
+    row = named([*messages, ("SIL", 5)])
     assert np.exp(row["log seconds before speech"]) == pytest.approx(0.25 + 0.05)
     assert np.exp(row["log seconds after speech"]) == pytest.approx(0.05 + 0.05)
     assert row["pauses a second"] == pytest.approx(1 / 1.2)
@@ -39,8 +39,8 @@ def test_a_closure_is_no_pause():
 
 
 def test_rhythm_of_alternating_vowels():
-    said = [("T", 8), ("IY", 10), ("T", 8), ("AA", 20)] * 4
-    row = named(said)
+    messages = [("T", 8), ("IY", 10), ("T", 8), ("AA", 20)] * 4
+    row = named(messages)
     assert row["nPVI of vowels"] == pytest.approx(100 * 10 / 15)
     assert row["VarcoC"] == pytest.approx(0.0)
     assert row["VarcoV"] == pytest.approx(1 / 3)
@@ -63,15 +63,15 @@ def speech(speaker: int, take: int, own: float) -> list[tuple[str, int]]:
     """Random phones; ``own`` scales how far the durations depend on the speaker."""
     habit = own * np.random.default_rng(speaker).normal(size=4)
     rng = np.random.default_rng((7, speaker, take))
-    said = [("SIL", int(rng.integers(10, 40)))]
+    messages = [("SIL", int(rng.integers(10, 40)))]
     for place in range(30):
         vocalic = bool(place % 2)
         name = str(rng.choice(sorted(VOWELS) if vocalic else CONSONANTS))
         usual = np.log(8.0) + 0.25 * habit[0] + 0.25 * habit[1] * vocalic
-        said.append((name, max(3, round(np.exp(usual + 0.3 * rng.normal())))))
+        messages.append((name, max(3, round(np.exp(usual + 0.3 * rng.normal())))))
         if rng.random() < 0.06 * np.exp(habit[2]):
-            said.append(("SIL", round(25 * np.exp(0.5 * habit[3] + 0.3 * rng.normal()))))
-    return [*said, ("SIL", int(rng.integers(10, 40)))]
+            messages.append(("SIL", round(25 * np.exp(0.5 * habit[3] + 0.3 * rng.normal()))))
+    return [*messages, ("SIL", int(rng.integers(10, 40)))]
 
 
 def errors(own: float):

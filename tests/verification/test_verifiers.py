@@ -49,7 +49,7 @@ def test_it_hears_voices_and_not_words(corpus):
     not Path(os.environ.get("VOICENYM_SPEECH", "")).joinpath("manifest.tsv").is_file(),
     reason="VOICENYM_SPEECH names no folder of real speech",
 )
-def test_it_tells_people_apart_that_it_never_heard():
+def test_it_distinguishes_speakers_outside_the_training():
     """Single sentences, one sex, half of them children: under fifteen errors in a hundred."""
     from voicenym.corpus.recordings import recordings
     from voicenym.training.speakers.pair_verification import verify
@@ -83,7 +83,7 @@ def test_names_that_are_none_say_what_there_is(tmp_path):
         verifier(str(tmp_path))
 
 
-def test_what_is_not_converted_is_not_offered_and_said(monkeypatch, tmp_path):
+def test_what_is_not_converted_is_not_offered_and_is_reported(monkeypatch, tmp_path):
     monkeypatch.setenv("VOICENYM_WEIGHTS", str(tmp_path))
     assert installed() == ["ecapa-small"]
     monkeypatch.setattr(verifiers, "find_spec", lambda name: object())

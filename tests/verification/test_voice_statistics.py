@@ -96,7 +96,7 @@ def test_where_there_is_no_voice_all_is_usual(length):
     assert VoiceStatistics().embed([]).shape == (0, len(NAMES))
 
 
-def test_trained_numbers_are_standard_and_tell_voices_apart(tmp_path):
+def test_trained_features_are_standard_and_distinguish_voices(tmp_path):
     voices = [(100.0, 0.95), (115.0, 1.03), (180.0, 1.05), (230.0, 1.0), (140.0, 0.9)]
     x, speakers = [], []
     for who, (f0, scale) in enumerate(voices):
@@ -132,7 +132,7 @@ def test_what_cannot_be_learnt_from_is_refused(tmp_path):
 
 
 @pytest.mark.slow
-def test_real_voices_are_told_apart_better_than_by_chance(speech_folder):
+def test_real_voices_are_distinguished_better_than_by_chance(speech_folder):
     """12 speakers of one sex; chance is 50 %, dev as a whole gave 15 %."""
     with (speech_folder / "manifest.tsv").open(encoding="utf-8") as file:
         rows = [

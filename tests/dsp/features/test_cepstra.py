@@ -23,6 +23,6 @@ def test_settings_rebuild_it_and_count():
     assert cepstra(bursts()).shape[1] == cepstra.dimension == 26
 
 
-def test_nothing_is_heard_in_silence():
+def test_silence_has_no_content():
     assert Cepstra()(torch.zeros(16_000)).shape == (0, 72)
     assert Cepstra()(torch.zeros(10)).shape == (0, 72)

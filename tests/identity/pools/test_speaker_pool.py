@@ -71,11 +71,11 @@ def test_parts_that_do_not_fit_are_refused(pool):
         Pool(torch.zeros(0, 4), (), (), "e")
 
 
-def test_the_sex_of_strangers_is_told_by_the_nearer_centroid(pool, users):
+def test_the_sex_of_unknown_speakers_is_that_of_the_nearer_centroid(pool, users):
     assert [pool.sex_of(v) for v in users] == ["f"] * 10 + ["m"] * 10
 
 
-def test_without_both_sexes_no_sex_is_told(pool):
+def test_without_both_sexes_no_sex_is_predicted(pool):
     women = Pool(pool.vectors[:60], pool.sexes[:60], pool.speakers[:60], "invented")
     with pytest.raises(VoicenymError, match="no speakers of sex 'm'"):
         women.sex_of(pool.vectors[0])

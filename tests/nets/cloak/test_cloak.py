@@ -105,8 +105,8 @@ def test_targets_are_drawn_as_voiceprints_lie():
 def test_a_kept_cloak_is_the_same(tmp_path):
     made = cloak()
     made.save(tmp_path, verifiers=["nobody"])
-    again, told = Cloak.load(tmp_path)
-    assert told["verifiers"] == ["nobody"]
+    again, recorded = Cloak.load(tmp_path)
+    assert recorded["verifiers"] == ["nobody"]
     assert again.config == SMALL
     torch.testing.assert_close(again(speech(), VOICES, EPSILONS), made(speech(), VOICES, EPSILONS))
 
@@ -115,19 +115,19 @@ def test_weights_of_another_k_are_refused(tmp_path):
     cloak().save(tmp_path)
     deeper = tmp_path / "deeper"
     Cloak(WaveUNetConfig((4, 6, 8, 8), stride=2, voiceprint=6)).save(deeper)
-    told, own = (json.loads((folder / CONFIG).read_text()) for folder in (tmp_path, deeper))
-    (deeper / CONFIG).write_text(json.dumps({**told, "sha256": own["sha256"]}))
+    recorded, own = (json.loads((folder / CONFIG).read_text()) for folder in (tmp_path, deeper))
+    (deeper / CONFIG).write_text(json.dumps({**recorded, "sha256": own["sha256"]}))
     with pytest.raises(VoicenymError, match="K = 3 blocks, and its configuration 2"):
         Cloak.load(deeper)
 
 
 def test_a_folder_without_a_cloak_is_refused(tmp_path):
     cloak().save(tmp_path)
-    told = json.loads((tmp_path / CONFIG).read_text())
-    (tmp_path / CONFIG).write_text(json.dumps({**told, "kind": "ecapa"}))
+    recorded = json.loads((tmp_path / CONFIG).read_text())
+    (tmp_path / CONFIG).write_text(json.dumps({**recorded, "kind": "ecapa"}))
     with pytest.raises(VoicenymError, match="holds no cloak"):
         Cloak.load(tmp_path)
-    (tmp_path / CONFIG).write_text(json.dumps({**told, "options": {"depth": 3}}))
+    (tmp_path / CONFIG).write_text(json.dumps({**recorded, "options": {"depth": 3}}))
     with pytest.raises(VoicenymError, match="no size 'depth' of a Wave-U-Net"):
         Cloak.load(tmp_path)
     (tmp_path / WEIGHTS).write_bytes(b"")

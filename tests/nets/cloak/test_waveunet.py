@@ -24,7 +24,7 @@ def network(channels, stride, kernel):
     return net
 
 
-def heard(net, rows=2, samples=400, seed=1):
+def processed(net, rows=2, samples=400, seed=1):
     generator = torch.Generator().manual_seed(seed)
     length = net.config.input(samples)
     return (
@@ -49,7 +49,7 @@ def test_operations_are_those_of_the_convolutions():
 @torch.no_grad()
 def test_windows_on_the_grid_give_what_the_whole_gives(size):
     net = network(*size)
-    speech, voices, epsilons = heard(net)
+    speech, voices, epsilons = processed(net)
     whole = net(speech, voices, epsilons)
     assert whole.shape == (2, net.config.output(speech.shape[1]))
     assert whole.std() > 1e-3
@@ -63,7 +63,7 @@ def test_windows_on_the_grid_give_what_the_whole_gives(size):
 @torch.no_grad()
 def test_an_output_hears_its_side_and_no_more(size):
     net = network(*size)
-    speech, voices, epsilons = heard(net)
+    speech, voices, epsilons = processed(net)
     whole = net(speech, voices, epsilons)
     other = speech.clone()
     place = speech.shape[1] // 2
@@ -80,7 +80,7 @@ def test_an_output_hears_its_side_and_no_more(size):
 @torch.no_grad()
 def test_a_stream_gives_what_the_whole_gives_and_is_late_as_stated(size, chunk):
     net = network(*size)
-    speech, voices, epsilons = heard(net, samples=150)
+    speech, voices, epsilons = processed(net, samples=150)
     whole = net(speech, voices, epsilons)
     factors, flow, parts = net.factors(voices, epsilons), Flow(net.config), []
     pushed = given = 0
@@ -94,7 +94,7 @@ def test_a_stream_gives_what_the_whole_gives_and_is_late_as_stated(size, chunk):
 @torch.no_grad()
 def test_target_and_epsilon_change_what_is_given_and_no_target_is_zeros():
     net = network(*SIZES[0])
-    speech, voices, epsilons = heard(net)
+    speech, voices, epsilons = processed(net)
     plain = net(speech, torch.zeros(2, 6), epsilons)
     assert (net(speech, voices, epsilons) - plain).abs().max() > 1e-4
     # only the direction of a voiceprint counts
@@ -108,7 +108,7 @@ def test_target_and_epsilon_change_what_is_given_and_no_target_is_zeros():
 
 def test_a_step_in_training_moves_every_parameter():
     net = network(*SIZES[0]).train()
-    speech, voices, epsilons = heard(net)
+    speech, voices, epsilons = processed(net)
     net(speech, voices, epsilons).square().mean().backward()
     for name, parameter in net.named_parameters():
         assert parameter.grad is not None, name

@@ -45,7 +45,7 @@ def test_any_length_comes_out_as_it_went_in(codec):
         assert codec.convert(torch.randn(1, samples), own, own).shape == (1, samples)
 
 
-def test_a_long_recording_is_heard_in_windows(causal, monkeypatch):
+def test_a_long_recording_is_processed_in_windows(causal, monkeypatch):
     speech, own = torch.randn(1, 20_001), torch.randn(1, 8)
     whole = causal.convert(speech, own, -own)
     monkeypatch.setattr(module, "MOST_SAMPLES", 9600)
@@ -100,11 +100,11 @@ def test_with_fewer_codebooks_it_decodes_what_these_say(causal):
     for count in (1, 2, 3):
         few = causal.shortened(count)
         frames = causal.quantizer.looked_up(causal.encode(speech, own).codes[:, :count])
-        said = few.convert(speech, own, voice)
-        torch.testing.assert_close(said, causal.decode(frames, voice))
+        stated = few.convert(speech, own, voice)
+        torch.testing.assert_close(stated, causal.decode(frames, voice))
         stream = CodecStream(few, own, voice)
         parts = [*(stream.push(part) for part in speech.split(700, dim=1)), stream.flush()]
-        torch.testing.assert_close(torch.cat(parts, dim=1), said, atol=1e-5, rtol=1e-4)
+        torch.testing.assert_close(torch.cat(parts, dim=1), stated, atol=1e-5, rtol=1e-4)
     assert len(causal.quantizer.books) == causal.sizes.codebooks == 3
     assert few.encoder is causal.encoder
     for count in (0, 4):
@@ -116,14 +116,14 @@ def test_weights_of_another_configuration_are_refused(codec, tmp_path):
     codec.save(tmp_path)
     path = tmp_path / "config.json"
     config = json.loads(path.read_text())
-    for change, told in (
+    for change, recorded in (
         ({"entries": 9}, "of another architecture"),
         ({"codebooks": 2}, "no such part"),
         ({"wings": 2}, "no size 'wings'"),
         ({"kernel": 4}, "odd"),
     ):
         path.write_text(json.dumps({**config, "options": {**config["options"], **change}}))
-        with pytest.raises(VoicenymError, match=told):
+        with pytest.raises(VoicenymError, match=recorded):
             Codec.load(tmp_path)
     path.write_text(json.dumps({**config, "kind": "vcloak"}))
     with pytest.raises(VoicenymError, match="voicenym train musa"):

@@ -40,7 +40,7 @@ def test_an_entry_is_the_moving_average_of_what_falls_to_it():
     torch.testing.assert_close(book.vectors[:, 0], torch.tensor(expected), atol=1e-3, rtol=0)
 
 
-def test_an_entry_to_which_nothing_falls_is_begun_anew_within_the_batch():
+def test_an_unused_codebook_entry_restarts_within_the_batch():
     book = Codebook(3, 2, least=1.0).train()
     book.steps.fill_(1)
     book.vectors.copy_(torch.tensor([[0.0, 0.0], [1e3, 1e3], [-1e3, 0.0]]))

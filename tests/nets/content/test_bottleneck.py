@@ -24,12 +24,12 @@ def encoder():
 def test_an_ear_measures_power():
     time = torch.arange(RATE) / RATE
     tone = 0.5 * torch.cos(2 * torch.pi * 1000.0 * time)[None]
-    heard = FrontEnd(48)(tone)
-    assert heard.bands.shape == (1, RATE // HOP, 48)
-    inner = heard.power[0, 3:-3].exp()
+    received = FrontEnd(48)(tone)
+    assert received.bands.shape == (1, RATE // HOP, 48)
+    inner = received.power[0, 3:-3].exp()
     torch.testing.assert_close(inner, torch.full_like(inner, 0.125), rtol=1e-2, atol=0)
-    louder = FrontEnd(48)(10 * tone).bands - heard.bands
-    loud = heard.bands[:, 3:-3] > -12
+    louder = FrontEnd(48)(10 * tone).bands - received.bands
+    loud = received.bands[:, 3:-3] > -12
     assert torch.allclose(louder[:, 3:-3][loud], torch.tensor(2 * math.log(10.0)), atol=0.02)
 
 
@@ -58,8 +58,8 @@ def test_blocks_give_the_content_of_the_whole(encoder):
         bands = torch.zeros(1, 0, 48)
         padded = torch.cat([signal, torch.zeros(1, encoder.latency)], dim=1)
         for block in padded.split(3 * EVERY * HOP, dim=1):
-            heard = encoder.front_end(block, memory).bands + 6.0
-            bands = torch.cat([bands, heard], dim=1)
+            received = encoder.front_end(block, memory).bands + 6.0
+            bands = torch.cat([bands, received], dim=1)
             ready = bands.shape[1] // EVERY * EVERY
             given.append(encoder(bands[:, :ready], seed, memory))
             bands = bands[:, ready:]

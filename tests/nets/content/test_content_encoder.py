@@ -62,16 +62,16 @@ def test_windows_equal_the_whole_within_reach(network, samples):
     torch.testing.assert_close(network.extract(signal), network(signal[None])[0])
 
 
-def test_windows_bound_what_is_heard_at_once(network, monkeypatch):
-    heard = []
+def test_windows_bound_the_memory(network, monkeypatch):
+    received = []
     encode = Smoothed.encode
     monkeypatch.setattr(
         Smoothed,
         "encode",
-        lambda self, x, lengths=None: (heard.append(x.shape[1]), encode(self, x))[1],
+        lambda self, x, lengths=None: (received.append(x.shape[1]), encode(self, x))[1],
     )
     network.extract(noise(5000))
-    assert max(heard) <= Smoothed.most_samples
+    assert max(received) <= Smoothed.most_samples
     network.context = 100
     with pytest.raises(ValueError, match="windows"):
         network.extract(noise(5000))

@@ -88,7 +88,7 @@ def test_logits_are_cosines_over_a_tenth(network):
     assert found.abs().max() <= 10.0 + 1e-4
 
 
-def test_masked_frames_are_not_heard(network):
+def test_masked_frames_have_no_effect(network):
     one, other = noise(1, 3_200), noise(1, 3_200, seed=2)
     everything = torch.ones(1, 10, dtype=torch.bool)
     same = [network.hidden(x, masked=everything) for x in (one, other)]

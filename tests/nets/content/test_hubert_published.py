@@ -179,7 +179,7 @@ def test_the_new_projection_is_the_seeds(tmp_path):
     assert one.size == 256
 
 
-def test_what_is_no_soft_encoder_is_said(tmp_path):
+def test_what_is_no_soft_encoder_is_reported(tmp_path):
     model = transformers_model()
     path = tmp_path / "pytorch_model.bin"
     torch.save(model.state_dict(), path)
@@ -207,7 +207,7 @@ def test_nothing_else_is_unpickled(tmp_path):
     assert not (tmp_path / "made").exists()
 
 
-def test_what_lies_nowhere_or_twice_is_said(tmp_path):
+def test_a_name_that_lies_nowhere_or_twice_is_reported(tmp_path):
     with pytest.raises(VoicenymError, match="not found"):
         located(tmp_path / "none")
     with pytest.raises(VoicenymError, match="holds no checkpoint"):

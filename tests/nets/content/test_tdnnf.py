@@ -106,15 +106,15 @@ def test_statistics_do_not_count_padding():
     torch.testing.assert_close(states[0], states[1])
 
 
-def test_nothing_beyond_its_reach_is_heard(network):
+def test_nothing_beyond_its_reach_has_an_effect(network):
     signal = noise(1, 16_000).requires_grad_()
     frame = 50
     network(signal)[0, frame].square().sum().backward()
-    heard = torch.nonzero(signal.grad[0])[:, 0]
+    received = torch.nonzero(signal.grad[0])[:, 0]
     start, stop = frame * 160, (frame + 1) * 160
     # the window's first sample has no weight
-    assert start - network.reach <= heard.min() <= start - network.reach + 2
-    assert stop + network.reach - 2 <= heard.max() + 1 <= stop + network.reach
+    assert start - network.reach <= received.min() <= start - network.reach + 2
+    assert stop + network.reach - 2 <= received.max() + 1 <= stop + network.reach
 
 
 def test_windows_and_streams_equal_the_whole(network):

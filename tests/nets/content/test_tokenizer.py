@@ -29,10 +29,10 @@ def test_every_frame_has_a_token_whatever_its_scale():
 
 def test_a_token_is_what_goes_through_the_codebook():
     tokenizer, frames = small(), torch.randn(1, 30, 5)
-    told = tokenizer.through(tokenizer.normalised(frames))
-    assert torch.equal(told.tokens[0], tokenizer(frames[0]))
-    assert told.rebuilt.shape == frames.shape
-    assert 1.0 <= float(told.perplexity) <= 6.0
+    given = tokenizer.through(tokenizer.normalised(frames))
+    assert torch.equal(given.tokens[0], tokenizer(frames[0]))
+    assert given.rebuilt.shape == frames.shape
+    assert 1.0 <= float(given.perplexity) <= 6.0
 
 
 def test_it_is_kept_with_what_it_is_of(tmp_path):

@@ -91,7 +91,7 @@ def test_our_folder_needs_no_other(model, tmp_path):
     torch.testing.assert_close(again(signal), network(signal), rtol=0, atol=0)
 
 
-def test_what_does_not_fit_is_said(model, tmp_path):
+def test_what_does_not_fit_is_reported(model, tmp_path):
     with pytest.raises(VoicenymError, match="no layer 4: there are 3"):
         Wav2Vec.from_published(str(tmp_path), 4)
     with pytest.raises(VoicenymError, match="no usable weights there"):

@@ -72,11 +72,11 @@ def test_gradients_pass_the_books_and_reach_every_weight():
     free = made(torch.randn(2, 30, 12), torch.tensor([30, 11]), quantised=False)
     assert free.codes is None
     assert not made.initialised
-    told = made(torch.randn(2, 30, 12), torch.tensor([30, 11]))
-    (told.states.square().mean() + told.commitment).backward()
+    given = made(torch.randn(2, 30, 12), torch.tensor([30, 11]))
+    (given.states.square().mean() + given.commitment).backward()
     assert made.initialised
     assert all(p.grad is not None and bool(p.grad.abs().sum()) for p in made.parameters())
-    assert 1.0 <= float(told.perplexity) <= 9.0
+    assert 1.0 <= float(given.perplexity) <= 9.0
 
 
 def test_positions_are_whispers():

@@ -189,7 +189,7 @@ def test_gradients_to_the_waveform_are_finite_differences():
         assert float((gradient * direction).sum()) == pytest.approx(numeric, rel=1e-4, abs=1e-7)
 
 
-def test_it_learns_to_tell_two_noises_apart():
+def test_it_learns_to_distinguish_two_noises():
     torch.manual_seed(0)
     encoder = Ecapa(channels=16, size=8, attention=8, squeeze=8)
     generator = torch.Generator().manual_seed(0)

@@ -111,7 +111,7 @@ def test_a_name_on_the_hub_is_refused_with_the_command(tmp_path, monkeypatch):
         find("xvector", "someone/spkrec@v1")
 
 
-def test_what_is_not_here_is_said(tmp_path, monkeypatch):
+def test_what_is_not_here_is_reported(tmp_path, monkeypatch):
     monkeypatch.setenv(VARIABLE, str(tmp_path / "home"))
     with pytest.raises(VoicenymError, match=r"not here yet; .*voicenym models pull ecapa-voxceleb"):
         find("ecapa", "ecapa-voxceleb")

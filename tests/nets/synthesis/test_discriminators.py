@@ -41,7 +41,7 @@ def test_scores_features_and_gradients(name, samples):
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_rows_are_judged_apart(name):
+def test_rows_are_scored_separately(name):
     torch.manual_seed(0)
     discriminators, waveforms = ALL[name]().eval(), 0.1 * noise(3, 1600)
     with torch.inference_mode():
@@ -58,9 +58,9 @@ def test_a_period_sees_only_its_own_column():
     score = discriminator(waveform).features[-1]
     assert score.shape[-1] == 5
     score[0, 0, 10, 3].backward()
-    heard = waveform.grad[0].nonzero()[:, 0]
-    assert (heard % 5 == 3).all()
-    assert len(heard) > 3
+    received = waveform.grad[0].nonzero()[:, 0]
+    assert (received % 5 == 3).all()
+    assert len(received) > 3
 
 
 def test_magnitudes_do_not_hear_phase_but_spectra_do():

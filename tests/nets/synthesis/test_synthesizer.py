@@ -99,7 +99,7 @@ def test_blocks_equal_the_whole(network, sizes):
     )
 
 
-def test_nothing_is_heard_beyond_the_latency(network):
+def test_nothing_beyond_the_latency_has_an_effect(network):
     content, f0, speaker, seed = inputs()
     with torch.inference_mode():
         whole = network(content, f0, speaker, seed)
@@ -122,7 +122,7 @@ def test_rows_do_not_touch_each_other_and_repeat(network):
     assert torch.equal(other, whole) != network.noisy
 
 
-def test_content_pitch_and_speaker_are_all_heard(network):
+def test_content_pitch_and_speaker_all_change_the_output(network):
     content, f0, speaker, seed = inputs()
     with torch.inference_mode():
         whole = network(content, f0, speaker, seed)

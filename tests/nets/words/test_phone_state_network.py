@@ -52,7 +52,7 @@ def test_loudness_changes_nothing(net):
     )
 
 
-def test_silence_is_heard_without_a_stir(net):
+def test_silence_gives_an_empty_transcript(net):
     assert torch.isfinite(net(torch.zeros(1, 8_000), torch.tensor([8_000]))[0]).all()
 
 

@@ -44,7 +44,7 @@ def test_labels_say_the_phones_that_they_were_made_of():
         assert STATES.phones_of(labels) == [name for name in names if name != SILENCE]
 
 
-def test_phones_that_are_heard_in_part():
+def test_phones_that_are_partly_recognised():
     assert STATES.phones_of([]) == []
     assert STATES.phones_of([2, 2, 6]) == ["AA", "T"]  # later parts alone
     assert STATES.phones_of([1, 3, 4, 1, 2, 2, 1]) == ["AA", "B", "AA", "AA"]

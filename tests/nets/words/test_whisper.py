@@ -45,11 +45,11 @@ def test_word_by_word_is_as_at_once(network):
     states = torch.randn(3, 20, 64)
     tokens = torch.randint(29, (3, 8))
     with torch.inference_mode():
-        heard = network.decoder.cross_keys_values(states)
-        whole = network.decoder(tokens, heard)
+        received = network.decoder.cross_keys_values(states)
+        whole = network.decoder(tokens, received)
         pasts: list = [[], []]
-        parts = [network.decoder(tokens[:, :3], heard, pasts)]
-        parts += [network.decoder(tokens[:, i : i + 1], heard, pasts) for i in range(3, 8)]
+        parts = [network.decoder(tokens[:, :3], received, pasts)]
+        parts += [network.decoder(tokens[:, i : i + 1], received, pasts) for i in range(3, 8)]
     torch.testing.assert_close(torch.cat(parts, 1), whole, atol=1e-4, rtol=1e-4)
 
 

@@ -97,8 +97,8 @@ def folder(network, tmp_path):
     place = tmp_path / "ct2"
     place.mkdir()
     (place / "model.bin").write_bytes(binary(stacked(network)))
-    told = {"suppress_ids": [-1, 7], "suppress_ids_begin": [220]}
-    (place / "config.json").write_text(json.dumps(told))
+    given = {"suppress_ids": [-1, 7], "suppress_ids_begin": [220]}
+    (place / "config.json").write_text(json.dumps(given))
     (place / "tokenizer.json").write_text("{}")
     return place
 

@@ -29,7 +29,7 @@ def everybody(seed=0):
     return made
 
 
-def said(frames=4000, seed=1):
+def stated(frames=4000, seed=1):
     """Somebody's content ``[1, frame, size]``, correlated and off the middle."""
     generator = torch.Generator().manual_seed(seed)
     numbers = torch.randn(1, frames, SIZE, generator=generator)
@@ -44,7 +44,7 @@ def loud(numbers):
 def test_a_recording_comes_to_have_everybodys_mean_and_covariance(monkeypatch):
     monkeypatch.setattr(content_normalisation, "FRAMES_OF_MEAN", 0.0)
     monkeypatch.setattr(content_normalisation, "FRAMES_OF_COVARIANCE", 0.0)
-    who, numbers = everybody(), said()
+    who, numbers = everybody(), stated()
     moved = who(numbers, who.map(counted(numbers, loud(numbers)).sum(1)))
     torch.testing.assert_close(moved.mean(1)[0], who.mean, atol=1e-4, rtol=0)
     covariance = torch.cov(moved[0].T, correction=0)
@@ -53,7 +53,7 @@ def test_a_recording_comes_to_have_everybodys_mean_and_covariance(monkeypatch):
 
 def test_the_map_is_symmetric_and_positive_so_that_nothing_moves_farther_than_it_must():
     """Brenier: the linear map that moves a distribution least is the gradient of a convex one."""
-    who, numbers = everybody(), said()
+    who, numbers = everybody(), stated()
     matrix = who.map(counted(numbers, loud(numbers)).sum(1)).matrix[0]
     torch.testing.assert_close(matrix, matrix.T)
     assert torch.linalg.eigvalsh(matrix).min() > 0
@@ -71,21 +71,21 @@ def test_independent_numbers_are_stretched_by_the_ratio_of_their_deviations():
 
 def test_of_nothing_nothing_is_moved():
     who = everybody()
-    numbers = said(50).clamp(-1, 1)
+    numbers = stated(50).clamp(-1, 1)
     way = who.map(torch.zeros(1, width(SIZE), dtype=torch.float64))
     torch.testing.assert_close(who(numbers, way), numbers, atol=1e-5, rtol=0)
 
 
 def test_what_shifts_a_recording_as_a_whole_is_gone(monkeypatch):
     monkeypatch.setattr(content_normalisation, "FRAMES_OF_MEAN", 0.0)
-    who, numbers = everybody(), 0.2 * said(200)
+    who, numbers = everybody(), 0.2 * stated(200)
     shifted = numbers + torch.tensor([0.3, -0.1, 0.2, 0.0])
     one, other = (who(n, who.map(counted(n, loud(n)).sum(1))) for n in (numbers, shifted))
     torch.testing.assert_close(one, other, atol=1e-5, rtol=0)
 
 
 def test_pauses_do_not_count_and_speech_does():
-    numbers = said(30)
+    numbers = stated(30)
     level = torch.cat([torch.full((1, 30), -7.0), torch.zeros(1, 30)], dim=1)
     weight, first, second = unpacked(counted(numbers, level))
     assert weight[0, :15].max() < 1e-3
@@ -95,7 +95,7 @@ def test_pauses_do_not_count_and_speech_does():
 
 
 def test_everybody_is_learnt_frame_by_frame():
-    numbers = said(3000)
+    numbers = stated(3000)
     level = loud(numbers)
     whole = counted(numbers, level).sum(1)
     halves = torch.cat([counted(n, loud(n)).sum(1) for n in numbers.split(700, dim=1)])
@@ -124,7 +124,7 @@ def speech(seconds, f0=140.0):
     return (0.3 * buzz * (0.6 + 0.4 * torch.sin(7 * time)))[None]
 
 
-def heard(parts, signal, size, lengths=None):
+def processed(parts, signal, size, lengths=None):
     reader = AveragesReader(parts, len(signal), lengths)
     for block in signal.split(size, dim=1):
         reader.push(block)
@@ -134,17 +134,17 @@ def heard(parts, signal, size, lengths=None):
 def test_a_long_recording_is_counted_by_parts_whatever_its_blocks(parts, monkeypatch):
     monkeypatch.setattr(analysis, "ENCODED_FRAMES", 60)
     signal = speech(2.0)
-    whole = heard(parts, signal, 10**6)
+    whole = processed(parts, signal, 10**6)
     assert 80 < float(whole[0, 0]) <= 100
     for size in (161, 4000):
-        torch.testing.assert_close(heard(parts, signal, size), whole, atol=1e-3, rtol=1e-4)
+        torch.testing.assert_close(processed(parts, signal, size), whole, atol=1e-3, rtol=1e-4)
 
 
 def test_a_batch_counts_no_padding(parts):
     long, short = speech(1.2), speech(0.8, 190.0)
     padded = torch.nn.functional.pad(short, (0, long.shape[1] - short.shape[1]))
-    both = heard(parts, torch.cat([long, padded]), 1600, [long.shape[1], short.shape[1]])
-    alone = heard(parts, short, 1600)
+    both = processed(parts, torch.cat([long, padded]), 1600, [long.shape[1], short.shape[1]])
+    alone = processed(parts, short, 1600)
     assert float(both[1, 0]) == pytest.approx(float(alone[0, 0]), abs=2.0)
     torch.testing.assert_close(both[1] / both[1, 0], alone[0] / alone[0, 0], atol=0.03, rtol=0)
 

@@ -43,7 +43,7 @@ def test_a_part_is_added_to_a_folder_and_others_stay(small_parts, tmp_path):
     assert assembly.adjusted(tmp_path, {"highest": 350.0}) == Settings(lowest=50.0, highest=350.0)
 
 
-def test_no_weights_and_foreign_folders_are_told_apart(tmp_path):
+def test_missing_weights_and_foreign_folders_have_different_messages(tmp_path):
     with pytest.raises(WeightsError, match="models assemble"):
         opened(tmp_path / "nothing")
     with pytest.raises(WeightsError, match="models assemble"):
@@ -87,19 +87,19 @@ def test_parts_of_other_sizes_and_kinds_are_named(small_parts, tmp_path):
     ssl, b1 = small_parts["ssl"], small_parts["b1b"]
     parts = {name: ssl[name] for name in assembly.NEEDED}
 
-    def told(match, **changed):
+    def given(match, **changed):
         with pytest.raises(VoicenymError, match=match):
             assemble(tmp_path / "never", {**parts, **changed})
         assert not (tmp_path / "never").exists()
 
-    told("content .tdnnf. gives 8 numbers", content=b1["content"])
-    told("speaker .xvector. gives 14 numbers", speaker=b1["speaker"])
-    told("no content encoder", content=ssl["speaker"])
-    told("pool: is of speaker vectors of 14", pool=b1["pool"])
-    told("of the form roh, not loh", loh=ssl["roh"])
-    told("no pool", pool=ssl["roh"])
-    told("no part 'vocoder'", vocoder=ssl["roh"])
-    told("no register", register=ssl["roh"])
+    given("content .tdnnf. gives 8 numbers", content=b1["content"])
+    given("speaker .xvector. gives 14 numbers", speaker=b1["speaker"])
+    given("no content encoder", content=ssl["speaker"])
+    given("pool: is of speaker vectors of 14", pool=b1["pool"])
+    given("of the form roh, not loh", loh=ssl["roh"])
+    given("no pool", pool=ssl["roh"])
+    given("no part 'vocoder'", vocoder=ssl["roh"])
+    given("no register", register=ssl["roh"])
 
 
 def test_vectors_of_other_weights_of_the_encoder_are_refused(small_parts, tmp_path):
@@ -137,8 +137,8 @@ def test_settings_that_mean_nothing_are_refused(folder):
     ):
         with pytest.raises(VoicenymError, match=match):
             Settings(**wrong)
-        told = json.loads((folder / "config.json").read_text("utf-8"))
-        (folder / "config.json").write_text(json.dumps({**told, **wrong}), "utf-8")
+        given = json.loads((folder / "config.json").read_text("utf-8"))
+        (folder / "config.json").write_text(json.dumps({**given, **wrong}), "utf-8")
         with pytest.raises(VoicenymError, match=rf"config\.json: .*{match}"):
             opened(folder)
-        (folder / "config.json").write_text(json.dumps(told), "utf-8")
+        (folder / "config.json").write_text(json.dumps(given), "utf-8")

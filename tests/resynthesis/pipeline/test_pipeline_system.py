@@ -350,7 +350,7 @@ def test_it_must_hear_the_whole_first():
         ("ssl-gmm", {"identity": "nobody"}, "nobody"),
     ],
 )
-def test_parameters_out_of_range_are_told_at_once(name, wrong, match):
+def test_parameters_out_of_range_raise_at_construction(name, wrong, match):
     with pytest.raises(UnknownSystemError, match=match):
         load(name, **wrong)
 

@@ -294,9 +294,11 @@ def read_weights(folder: Path, path: Path) -> None:
 
     def signed() -> None:
         try:
-            told = json.loads(config.read_bytes())
-            told["sha256"] = hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest()
-            config.write_text(json.dumps(told))
+            given = json.loads(config.read_bytes())
+            given["sha256"] = hashlib.sha256(
+                (folder / "model.safetensors").read_bytes()
+            ).hexdigest()
+            config.write_text(json.dumps(given))
         except (ValueError, TypeError, UnicodeDecodeError):
             return
         speaker_encoders.load(folder)

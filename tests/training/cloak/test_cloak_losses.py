@@ -94,7 +94,7 @@ def test_what_is_unchanged_loses_no_word_and_more_noise_loses_more(words):
     assert added.grad.abs().max() > 0
 
 
-def test_the_transcripts_form_is_ctc_of_what_was_heard():
+def test_the_numerator_graph_gives_ctc():
     """A net that hears one token in every frame: the transcript is it, its loss nothing."""
     one = net()
     words = Transcript(one)

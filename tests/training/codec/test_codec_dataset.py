@@ -40,31 +40,31 @@ def speech(tmp_path):
 
 
 @pytest.mark.parametrize("soft", [False, True])
-def test_what_is_told_belongs_to_the_samples(speech, tmp_path, soft):
-    takes = labelled(speech, Counting(soft), tmp_path / "told")
-    crops = CodecCrops(takes, 0.2, HOP, 20, 0)
+def test_conditioning_belongs_to_the_samples(speech, tmp_path, soft):
+    per_speaker = labelled(speech, Counting(soft), tmp_path / "given")
+    crops = CodecCrops(per_speaker, 0.2, HOP, 20, 0)
     assert crops.speakers == ["s0", "s1", "s2"]
     starts = set()
     for crop in crops:
         assert crop.samples.shape == crop.other.shape == (3200,)
-        told = crop.labels.argmax(1) if soft else crop.labels
+        given = crop.labels.argmax(1) if soft else crop.labels
         frames = (crop.samples[::HOP] * 100).round().long()
-        assert torch.equal(told, frames)
+        assert torch.equal(given, frames)
         # the other segment is of the same utterance
         assert float(crop.other.max()) < (30.1, 45.1, 12.6)[int(crop.speaker)] / 100
-        starts.add((int(crop.speaker), int(told[0])))
+        starts.add((int(crop.speaker), int(given[0])))
     assert len(starts) > 10
 
 
 def test_a_crop_depends_on_its_place_alone_and_epochs_differ(speech):
-    takes = labelled(speech, None, speech[0].path.parent)
-    crops, again = (CodecCrops(takes, 0.2, HOP, 8, 3) for _ in range(2))
+    per_speaker = labelled(speech, None, speech[0].path.parent)
+    crops, again = (CodecCrops(per_speaker, 0.2, HOP, 8, 3) for _ in range(2))
     assert all(torch.equal(a, b) for a, b in zip(crops[5], again[5], strict=True))
     crops.advance(1)
     assert not torch.equal(crops[5].samples, again[5].samples)
     assert crops[0].labels.tolist() == [-1] * 10
     with pytest.raises(CorpusError, match="shorter crop"):
-        CodecCrops(takes, 9.0, HOP, 8, 3)
+        CodecCrops(per_speaker, 9.0, HOP, 8, 3)
     with pytest.raises(IndexError):
         crops[8]
 

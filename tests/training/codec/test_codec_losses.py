@@ -70,12 +70,12 @@ def test_semantic_distillation_is_equation_4_of_tokens_and_of_posteriors():
     torch.manual_seed(0)
     module = codec_losses.SemanticDistillation(6, 5)
     first = torch.randn(2, 6, 4)
-    told = torch.tensor([[0, 1, 2, -1], [3, 4, 0, 0]])
+    given = torch.tensor([[0, 1, 2, -1], [3, 4, 0, 0]])
     scores = module.classifier(first.transpose(1, 2)).log_softmax(2)
-    known = [(b, t) for b in range(2) for t in range(4) if told[b, t] >= 0]
-    expected = -sum(float(scores[b, t, told[b, t]]) for b, t in known) / len(known)
-    assert float(module(first, told)) == pytest.approx(expected, rel=1e-5)
-    hard = torch.nn.functional.one_hot(told.clamp_min(0), 5) * (told >= 0)[..., None]
+    known = [(b, t) for b in range(2) for t in range(4) if given[b, t] >= 0]
+    expected = -sum(float(scores[b, t, given[b, t]]) for b, t in known) / len(known)
+    assert float(module(first, given)) == pytest.approx(expected, rel=1e-5)
+    hard = torch.nn.functional.one_hot(given.clamp_min(0), 5) * (given >= 0)[..., None]
     assert float(module(first, hard.float())) == pytest.approx(expected, rel=1e-5)
     best = scores.argmax(2)
     assert float(module.right(first, best)) == 1.0
@@ -92,9 +92,9 @@ def test_a_teacher_of_units_says_the_nearest_centre_of_each_frame():
     frames = features.extract(speech)
     units = Units(frames[[3, 20, 40]], {"features": "cepstra"})
     teacher = codec_losses.UnitTeacher(features, units)
-    said = teacher(speech)
-    assert said.shape == (50,)
-    assert [said[3], said[20], said[40]] == [0, 1, 2]
+    stated = teacher(speech)
+    assert stated.shape == (50,)
+    assert [stated[3], stated[20], stated[40]] == [0, 1, 2]
     assert teacher.source == {"features": "cepstra", "units": 3}
     assert teacher.hop == 320
     with pytest.raises(VoicenymError, match="the features that they were found in"):
@@ -103,6 +103,6 @@ def test_a_teacher_of_units_says_the_nearest_centre_of_each_frame():
 
 def test_a_soft_teacher_says_posteriors():
     teacher = codec_losses.SoftTeacher(Cepstra(), {"features": "made"})
-    said = teacher(0.1 * torch.randn(3200))
-    assert said.shape == (10, teacher.classes)
-    np.testing.assert_allclose(said.sum(1), 1.0, rtol=1e-5)
+    stated = teacher(0.1 * torch.randn(3200))
+    assert stated.shape == (10, teacher.classes)
+    np.testing.assert_allclose(stated.sum(1), 1.0, rtol=1e-5)

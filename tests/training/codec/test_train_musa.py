@@ -51,7 +51,7 @@ class Loud:
 
 
 @pytest.fixture(scope="module")
-def heard(tmp_path_factory):
+def prepared(tmp_path_factory):
     folder = tmp_path_factory.mktemp("shelf")
     made = []
     for number, f0 in enumerate((100.0, 130.0, 180.0, 220.0)):
@@ -69,11 +69,11 @@ def heard(tmp_path_factory):
     return labelled(made, Loud(), folder / "told")
 
 
-def test_it_learns_goes_on_and_knows_how_speakers_lie(heard, tmp_path):
+def test_it_learns_goes_on_and_knows_how_speakers_lie(prepared, tmp_path):
     codec = recipe.new(CONFIG)
     before = codec.state_dict()
     outcome = recipe.train(
-        codec, heard[:6], heard[6:], CONFIG, tmp_path, teacher=Loud(), machine=CPU
+        codec, prepared[:6], prepared[6:], CONFIG, tmp_path, teacher=Loud(), machine=CPU
     )
     assert outcome.steps == 20
     distances = [row["mel distance"] for row in outcome.curve]
@@ -83,12 +83,14 @@ def test_it_learns_goes_on_and_knows_how_speakers_lie(heard, tmp_path):
     assert set(codec.state_dict()) == set(before)
     assert not codec.training
     # what it knows of speakers is the mean over what it heard
-    whole = [torch.from_numpy(take.utterance.samples())[None] for take in heard[:6]]
+    whole = [torch.from_numpy(take.utterance.samples())[None] for take in prepared[:6]]
     with torch.no_grad():
         mean = torch.cat([codec.speaker(speech) for speech in whole]).mean(0)
     torch.testing.assert_close(codec.voices.mean, mean, atol=1e-4, rtol=1e-3)
     more = changed(CONFIG, steps=30)
-    again = recipe.train(codec, heard[:6], heard[6:], more, tmp_path, teacher=Loud(), machine=CPU)
+    again = recipe.train(
+        codec, prepared[:6], prepared[6:], more, tmp_path, teacher=Loud(), machine=CPU
+    )
     assert again.steps == 30
     codec.save(tmp_path / "codec")
     same, _ = Codec.load(tmp_path / "codec")
@@ -96,14 +98,14 @@ def test_it_learns_goes_on_and_knows_how_speakers_lie(heard, tmp_path):
     torch.testing.assert_close(same(speech).waveform, codec(speech).waveform)
 
 
-def test_frames_are_quantised_from_the_step_that_the_recipe_says(heard, tmp_path):
+def test_frames_are_quantised_from_the_step_that_the_recipe_says(prepared, tmp_path):
     config = changed(CONFIG, steps=8, every=4, unquantized=6)
     codec = recipe.new(config)
     begun = []
     begin = codec.quantizer.begin
     codec.quantizer.begin = lambda frames: begun.append(len(frames)) or begin(frames)
     outcome = recipe.train(
-        codec, heard[:6], heard[6:], config, tmp_path, teacher=Loud(), machine=CPU
+        codec, prepared[:6], prepared[6:], config, tmp_path, teacher=Loud(), machine=CPU
     )
     # for the validation after four steps, from then on after two more, and then never
     assert begun == [4, 2]
@@ -112,7 +114,7 @@ def test_frames_are_quantised_from_the_step_that_the_recipe_says(heard, tmp_path
     assert int(codec.quantizer.books[0].steps) in (1, 3)  # the better one's
 
 
-def test_some_crops_are_decoded_from_few_codebooks(heard, tmp_path):
+def test_some_crops_are_decoded_from_few_codebooks(prepared, tmp_path):
     config = changed(CONFIG, steps=2, every=2, partial=0.5)
     codec = recipe.new(config)
     module = Coding(codec, 4, 2, config)
@@ -123,16 +125,16 @@ def test_some_crops_are_decoded_from_few_codebooks(heard, tmp_path):
     assert (counts == 1).float().mean() == pytest.approx(0.5 * 0.5**0.5, abs=0.02)
     assert Coding(codec, 4, 2, CONFIG)._codebooks(64, generator) is None
     outcome = recipe.train(
-        codec, heard[:6], heard[6:], config, tmp_path, teacher=Loud(), machine=CPU
+        codec, prepared[:6], prepared[6:], config, tmp_path, teacher=Loud(), machine=CPU
     )
     assert math.isfinite(outcome.curve[-1]["mel distance"])
 
 
-def test_discriminators_join_when_told(heard, tmp_path):
+def test_discriminators_join_at_the_configured_step(prepared, tmp_path):
     config = changed(CONFIG, steps=2, every=2, batch=2, adversarial=0.5)
     codec = recipe.new(config)
     outcome = recipe.train(
-        codec, heard[:6], heard[6:], config, tmp_path, teacher=Loud(), machine=CPU
+        codec, prepared[:6], prepared[6:], config, tmp_path, teacher=Loud(), machine=CPU
     )
     assert math.isfinite(outcome.curve[-1]["discriminators"])
     # two of the codec, one of the discriminators
@@ -140,7 +142,7 @@ def test_discriminators_join_when_told(heard, tmp_path):
     assert {"train/deceiving", "train/features"} <= set(outcome.curve[-1])
 
 
-def test_small_discriminators_see_a_part_of_a_crop(heard, tmp_path):
+def test_small_discriminators_see_a_part_of_a_crop(prepared, tmp_path):
     by = {
         "period": {"channels": [2, 2], "periods": [2]},
         "spectral": {"spectra": [[64, 16]], "width": 2},
@@ -164,16 +166,16 @@ def test_small_discriminators_see_a_part_of_a_crop(heard, tmp_path):
     module._discriminated(torch.randn(1, 1600))
     assert seen == [1600]
     outcome = recipe.train(
-        codec, heard[:6], heard[6:], config, tmp_path, teacher=Loud(), machine=CPU
+        codec, prepared[:6], prepared[6:], config, tmp_path, teacher=Loud(), machine=CPU
     )
     assert math.isfinite(outcome.curve[-1]["train/deceiving"])
     with pytest.raises(VoicenymError, match="multiple of 4"):
         Coding(codec, 4, 2, changed(config, mels=(30,)))
 
 
-def test_every_part_learns_from_its_own_loss(heard):
+def test_every_part_learns_from_its_own_loss(prepared):
     module = Coding(recipe.new(CONFIG), 4, 2, CONFIG)
-    crops = CodecCrops(heard, 0.2, 320, 4, 0)
+    crops = CodecCrops(prepared, 0.2, 320, 4, 0)
     batch = Segments(*(torch.stack(x) for x in zip(*(crops[i] for i in range(4)), strict=True)))
     lost, fake = module.losses(batch, torch.Generator().manual_seed(0))
     assert fake.shape == batch.samples.shape
@@ -196,10 +198,10 @@ def test_every_part_learns_from_its_own_loss(heard):
     assert reached("semantic") == {"encoder", "speakers", "what"}
 
 
-def test_ablations_leave_a_loss_out(heard):
+def test_ablations_leave_a_loss_out(prepared):
     config = changed(CONFIG, weights=Weights(speaker=0.0, semantic=0.0))
     module = Coding(recipe.new(config), 4, 0, config)
-    crops = CodecCrops(heard, 0.2, 320, 2, 0)
+    crops = CodecCrops(prepared, 0.2, 320, 2, 0)
     batch = Segments(*(torch.stack(x) for x in zip(crops[0], crops[1], strict=True)))
     lost, _ = module.losses(batch, torch.Generator().manual_seed(0))
     assert set(lost) == {"rebuilding", "commitment"}

@@ -110,8 +110,8 @@ def test_a_branch_leads_content_away_from_who_speaks():
         speaker = torch.randint(2, (64,))
         who = (2.0 * speaker - 1.0)[:, None].expand(64, 10)
         content = torch.stack([torch.randn(64, 10), who], 2) * shape
-        told = branch(reversed_gradient(content, weight), frames)
-        return torch.nn.functional.cross_entropy(told, speaker)
+        given = branch(reversed_gradient(content, weight), frames)
+        return torch.nn.functional.cross_entropy(given, speaker)
 
     for _ in range(20):  # until it tells some, and is not so sure that nothing is left to learn
         optimizer.zero_grad()
@@ -138,8 +138,8 @@ def test_batches_know_who_speaks(speech):
     spoken = SpeakerSentences(kept, 4, 4, (1.0,), 0)
     samples, lengths, texts, sizes, speakers = voiced([spoken[i] for i in range(4)])
     for row in range(4):
-        said = ALPHABET.decode(texts[row, : sizes[row]].tolist())
-        assert int(speakers[row]) == TEXTS.index(said) % 2
+        stated = ALPHABET.decode(texts[row, : sizes[row]].tolist())
+        assert int(speakers[row]) == TEXTS.index(stated) % 2
     assert samples.shape[1] >= int(lengths.max())
 
 

@@ -72,10 +72,10 @@ class Spectrum(Content):
 
     def __init__(self):
         super().__init__()
-        self.heard = 0
+        self.received = 0
 
     def encode(self, waveforms, lengths=None):
-        self.heard += 1
+        self.received += 1
         spectra = torch.fft.rfft(waveforms.unflatten(1, (-1, self.hop))).abs()
         return spectra[:, :, [round(f / 50) for f in HERTZ]] / 48.0
 
@@ -95,19 +95,19 @@ def speech(tmp_path) -> list[Utterance]:
 def test_units_are_learnt(tmp_path, speech):
     made = network(QUICK, UNITS)
     assert (made.size, made.units) == (8, 3)
-    said: list[str] = []
+    messages: list[str] = []
     outcome = train(
         made, Spectrum(), UNITS, speech[:8], speech[8:], QUICK, tmp_path / "run",
-        machine=CPU, say=said.append,
+        machine=CPU, say=messages.append,
     )  # fmt: skip
     assert outcome.finished
     assert outcome.curve[-1]["units right %"] > 90.0
     assert outcome.best < 0.5
-    assert "nats a frame" in said[-1]
+    assert "nats a frame" in messages[-1]
     signal = torch.from_numpy(speech[9].samples())
-    told = made.logits(made.extract(signal)).argmax(-1)
+    given = made.logits(made.extract(signal)).argmax(-1)
     true = labels(Spectrum(), UNITS, speech[9], tmp_path / "labels")
-    assert (told.numpy() == true).mean() > 0.9
+    assert (given.numpy() == true).mean() > 0.9
 
 
 def test_a_run_that_was_cut_short_goes_on(tmp_path, speech):
@@ -126,7 +126,7 @@ def test_a_run_that_was_cut_short_goes_on(tmp_path, speech):
 
     run("parts", 3)
     parts = run("parts", 6)
-    assert features.heard == 10  # units are told once
+    assert features.received == 10  # units are told once
     whole = run("whole", 6)
     for name, value in whole.state_dict().items():
         torch.testing.assert_close(parts.state_dict()[name], value, atol=1e-5, rtol=1e-4)

@@ -32,10 +32,10 @@ class Pairs(Content):
 
     def __init__(self):
         super().__init__()
-        self.heard = 0
+        self.received = 0
 
     def encode(self, waveforms, lengths=None):
-        self.heard += 1
+        self.received += 1
         return waveforms.unflatten(1, (-1, self.hop))[:, :, :2]
 
     def config(self):
@@ -74,7 +74,7 @@ def test_clusters_are_found(tmp_path, speech):
     assert torch.equal(again.units.centres, found.units.centres)
 
 
-def test_nothing_is_heard_twice(tmp_path, speech):
+def test_no_recording_is_processed_twice(tmp_path, speech):
     features = Pairs()
     ticks = itertools.count()
     say: list[str] = []
@@ -82,14 +82,14 @@ def test_nothing_is_heard_twice(tmp_path, speech):
         features, SOURCE, speech, QUICK, tmp_path / "run",
         seconds=6.5, clock=lambda: float(next(ticks)), say=say.append,
     )  # fmt: skip
-    assert first.utterances == features.heard == 7
+    assert first.utterances == features.received == 7
     assert "7 of 20 utterances" in say[0]
     whole = train(features, SOURCE, speech, QUICK, tmp_path / "run")
-    assert whole.utterances == features.heard == 20
+    assert whole.utterances == features.received == 20
     straight = train(Pairs(), SOURCE, speech, QUICK, tmp_path / "straight")
     assert torch.equal(straight.units.centres, whole.units.centres)
     train(features, {"features": "others"}, speech, QUICK, tmp_path / "run")
-    assert features.heard == 40
+    assert features.received == 40
 
 
 def test_some_frames_of_each_are_kept(tmp_path, speech):
@@ -104,14 +104,14 @@ def test_some_frames_of_each_are_kept(tmp_path, speech):
 def test_labels_are_the_nearest_units(tmp_path, speech):
     features = Pairs()
     found = train(features, SOURCE, speech, QUICK, tmp_path / "run")
-    features.heard = 0
+    features.received = 0
     numbers = labels(features, found.units, speech[0], tmp_path / "labels")
     expected = torch.cdist(
         torch.from_numpy(speech[0].samples()).reshape(50, 320)[:, :2], found.units.centres
     )
     assert numbers.tolist() == expected.argmin(1).tolist()
     again = labels(features, found.units, speech[0], tmp_path / "labels")
-    assert features.heard == 1
+    assert features.received == 1
     np.testing.assert_array_equal(again, numbers)
     features.size = 3
     with pytest.raises(VoicenymError, match="clusters of 2 numbers, and pairs gives 3"):

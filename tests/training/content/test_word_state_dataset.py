@@ -61,7 +61,7 @@ def test_pauses_lie_between_and_changes_keep_the_time(shelved):
     np.testing.assert_array_equal(short, original[:20_000])
 
 
-def test_windows_are_heard_once(whisper, shelved, tmp_path):
+def test_windows_are_processed_once(whisper, shelved, tmp_path):
     window = [Piece(shelved[0], "a b"), Piece(shelved[1], "b")]
     hearing = StateFiles(whisper, tmp_path / "states")
     (path,) = hearing([window])

@@ -26,7 +26,7 @@ def buzzes(tmp_path):
     return found
 
 
-def test_speakers_pitch_is_told_by_their_vectors(buzzes, small_parts):
+def test_speakers_pitch_is_predicted_from_their_vectors(buzzes, small_parts):
     place = small_parts["ssl"]["speaker"]
     found, left = train(buzzes, place, tracker("yaapt"))
     assert found.size == 12

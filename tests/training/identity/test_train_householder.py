@@ -27,17 +27,17 @@ def people(count=12, each=10, size=16):
 
 
 @pytest.mark.parametrize("form", ["roh", "loh"])
-def test_speakers_become_others_and_stay_apart(form, tmp_path):
-    pool, said = people(), []
+def test_speakers_become_others_and_stay_distinct(form, tmp_path):
+    pool, messages = people(), []
     config = changed(SMALL, form=form)
     net = recipe.network(config, pool.size)
-    rotation, outcome = recipe.train(net, pool, config, tmp_path, machine=HERE, say=said.append)
+    rotation, outcome = recipe.train(net, pool, config, tmp_path, machine=HERE, say=messages.append)
     assert outcome.steps == 60
     assert outcome.finished
     first, last = outcome.curve
     assert last["held-out loss"] < first["held-out loss"] < 40.0
     assert last["classified %"] > 80.0
-    assert "held-out loss" in said[-1]
+    assert "held-out loss" in messages[-1]
     assert rotation.encoder == "invented"
     assert rotation.version == "7"
     with torch.no_grad():
@@ -90,8 +90,8 @@ def test_the_loss_is_the_papers():
     x, y = pool.vectors[::10], torch.arange(12)
     loss, turned = module.objective(x, y)
     cosine = torch.nn.functional.cosine_similarity(x, turned).clamp_min(0).mean()
-    told = 0.5 * module.head(x, y) + 0.5 * module.head(turned, y + 12)
-    torch.testing.assert_close(loss, 7.0 * cosine + told)
+    given = 0.5 * module.head(x, y) + 0.5 * module.head(turned, y + 12)
+    torch.testing.assert_close(loss, 7.0 * cosine + given)
     torch.testing.assert_close(turned, net(x))
 
 

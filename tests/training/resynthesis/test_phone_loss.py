@@ -28,13 +28,13 @@ def test_the_same_is_no_other(net, speech):
     assert Phones(net)(speech, speech).abs().max() < 1e-6
 
 
-def test_it_is_the_relative_entropy_of_what_is_heard(net, speech):
+def test_it_is_the_relative_entropy_of_the_observed_scores(net, speech):
     other = speech.flip(1)
     lengths = torch.full((3,), RATE)
     with torch.no_grad():
-        said, heard = (net.eval()(w, lengths)[0].double().softmax(2) for w in (speech, other))
-    entropy = -(said * said.log()).sum(2)
-    cross = -(said * heard.log()).sum(2)
+        stated, received = (net.eval()(w, lengths)[0].double().softmax(2) for w in (speech, other))
+    entropy = -(stated * stated.log()).sum(2)
+    cross = -(stated * received.log()).sum(2)
     lost = Phones(net)(speech, other)
     torch.testing.assert_close(lost.double(), (cross - entropy).mean(1), rtol=1e-3, atol=1e-6)
     assert (lost > 0).all()

@@ -44,7 +44,7 @@ def encoder():
 
 
 @pytest.fixture(scope="module")
-def heard(tmp_path_factory, encoder):
+def prepared(tmp_path_factory, encoder):
     folder = tmp_path_factory.mktemp("shelf")
     made = []
     for number, f0 in enumerate((100.0, 130.0, 180.0, 220.0)):
@@ -61,8 +61,8 @@ def heard(tmp_path_factory, encoder):
     return analysed(made, encoder, 48)
 
 
-def test_a_take_holds_what_the_frames_hold(heard):
-    take = heard[2]
+def test_a_take_holds_what_the_frames_hold(prepared):
+    take = prepared[2]
     assert take.frames == 130
     voiced = take.f0[take.f0 > 0].astype(float)
     assert len(voiced) > 100
@@ -72,9 +72,9 @@ def test_a_take_holds_what_the_frames_hold(heard):
     assert -3.0 < take.power.astype(float).mean() < 0.1
 
 
-def test_a_crop_depends_on_its_place_alone(heard):
-    crops = ResynthesisCrops(heard, 0.5, 8, 3)
-    one, again = crops[5], ResynthesisCrops(heard, 0.5, 8, 3)[5]
+def test_a_crop_depends_on_its_place_alone(prepared):
+    crops = ResynthesisCrops(prepared, 0.5, 8, 3)
+    one, again = crops[5], ResynthesisCrops(prepared, 0.5, 8, 3)[5]
     assert all(torch.equal(a, b) for a, b in zip(one, again, strict=True))
     assert one.samples.shape == (8000,)
     assert one.bands.shape == (50, 48)
@@ -82,14 +82,14 @@ def test_a_crop_depends_on_its_place_alone(heard):
     crops.advance(1)
     assert not torch.equal(crops[5].samples, one.samples)
     with pytest.raises(CorpusError, match="shorter crop"):
-        ResynthesisCrops(heard, 9.0, 8, 3)
+        ResynthesisCrops(prepared, 9.0, 8, 3)
 
 
-def test_a_pickled_dataset_gives_the_same_crops(heard):
+def test_a_pickled_dataset_gives_the_same_crops(prepared):
     """Processes that are spawned get the dataset by pickle."""
-    short = dataclasses.replace(heard[0], f0=heard[0].f0[:9])
-    content = torch.arange(len(heard) + 1, dtype=torch.float64)[:, None]
-    crops = ResynthesisCrops([short, *heard], 0.5, 16, 3, content)
+    short = dataclasses.replace(prepared[0], f0=prepared[0].f0[:9])
+    content = torch.arange(len(prepared) + 1, dtype=torch.float64)[:, None]
+    crops = ResynthesisCrops([short, *prepared], 0.5, 16, 3, content)
     copies = pickle.loads(pickle.dumps(crops))
     speakers = set()
     for crop, copy in zip(crops, copies, strict=True):
@@ -98,20 +98,20 @@ def test_a_pickled_dataset_gives_the_same_crops(heard):
         speakers.add(int(crop.speaker))
     assert len(speakers) > 1
     with pytest.raises(ValueError, match="rows of content"):
-        ResynthesisCrops(heard, 0.5, 16, 3, content)
+        ResynthesisCrops(prepared, 0.5, 16, 3, content)
 
 
-def test_it_learns_goes_on_and_is_kept(heard, tmp_path):
+def test_it_learns_goes_on_and_is_kept(prepared, tmp_path):
     made = recipe.parts(CONFIG, 192)
     steps = changed(CONFIG, steps=30)
     machine = Machine(accelerator="cpu", workers=0)
-    outcome = recipe.train(made, heard[:6], heard[6:], steps, tmp_path, machine=machine)
+    outcome = recipe.train(made, prepared[:6], prepared[6:], steps, tmp_path, machine=machine)
     assert outcome.steps == 30
     distances = [row["mel distance"] for row in outcome.curve]
     assert distances[-1] < 0.9 * distances[0]
     assert made.usual.abs().min() > 0
     more = recipe.train(
-        made, heard[:6], heard[6:], changed(CONFIG, steps=40), tmp_path, machine=machine
+        made, prepared[:6], prepared[6:], changed(CONFIG, steps=40), tmp_path, machine=machine
     )
     assert more.steps == 40
     made.save(tmp_path / "parts", {"data": "made"})
@@ -142,13 +142,13 @@ def test_weights_blend_with_what_they_went_on_from():
         one.blend(recipe.parts(changed(CONFIG, content={**CONTENT, "size": 5}), 192), 0.5)
 
 
-def test_content_is_made_alike_by_an_encoder_that_stays(heard, tmp_path):
+def test_content_is_made_alike_by_an_encoder_that_stays(prepared, tmp_path):
     config = changed(CONFIG, normalised=True, steps=20)
     known = recipe.parts(config, 192)
     made = known.with_normalisation()
     before = {name: value.clone() for name, value in made.state_dict().items()}
     machine = Machine(accelerator="cpu", workers=0)
-    recipe.train(made, heard[:6], heard[6:], config, tmp_path, machine=machine)
+    recipe.train(made, prepared[:6], prepared[6:], config, tmp_path, machine=machine)
     for name, value in made.state_dict().items():
         same = torch.equal(value, before[name])
         if name.startswith("content."):
@@ -157,24 +157,26 @@ def test_content_is_made_alike_by_an_encoder_that_stays(heard, tmp_path):
             assert not same or value.numel() == 0, name
     # who everybody is was counted: all that the encoder hears, silence left out
     with torch.no_grad():
-        said = [made.content.encode(torch.from_numpy(t.bands).float()[None]) for t in heard[:6]]
-    everything = torch.cat(said, dim=1)[0]
+        stated = [
+            made.content.encode(torch.from_numpy(t.bands).float()[None]) for t in prepared[:6]
+        ]
+    everything = torch.cat(stated, dim=1)[0]
     torch.testing.assert_close(made.everybody.mean, everything.mean(0), atol=0.1, rtol=0)
     made.save(tmp_path / "parts", {})
     again = Parts.load(tmp_path / "parts")
     assert torch.equal(again.everybody.covariance, made.everybody.covariance)
 
 
-def test_crops_bring_what_their_recordings_say(heard):
+def test_crops_bring_what_their_recordings_say(prepared):
     parts = recipe.parts(CONFIG, 192).with_normalisation()
-    sums = content_of(parts, heard)
-    crops = ResynthesisCrops(heard, 0.5, 16, 0, sums)
+    sums = content_of(parts, prepared)
+    crops = ResynthesisCrops(prepared, 0.5, 16, 0, sums)
     for crop in crops:
         which = int((sums == crop.content).all(1).nonzero()[0])
-        assert heard[which].utterance.speaker == crops.speakers[int(crop.speaker)]
+        assert prepared[which].utterance.speaker == crops.speakers[int(crop.speaker)]
 
 
-def test_discriminators_join_when_told(heard, tmp_path):
+def test_discriminators_join_at_the_configured_step(prepared, tmp_path):
     config = changed(
         CONFIG,
         steps=3,
@@ -188,7 +190,7 @@ def test_discriminators_join_when_told(heard, tmp_path):
     module = Resynthesizing(made, 4, config)
     assert len(module.discriminators) == 2
     machine = Machine(accelerator="cpu", workers=0)
-    outcome = recipe.train(made, heard[:6], heard[6:], config, tmp_path, machine=machine)
+    outcome = recipe.train(made, prepared[:6], prepared[6:], config, tmp_path, machine=machine)
     assert all(math.isfinite(row["discriminators"]) for row in outcome.curve)
 
 
@@ -201,15 +203,15 @@ def test_discriminators_that_there_are_not_are_named():
         make_discriminators({"period": {"colour": 3}})
 
 
-def batch_of(heard) -> Crop:
-    crops = ResynthesisCrops(heard, 0.5, 4, 0)
+def batch_of(prepared) -> Crop:
+    crops = ResynthesisCrops(prepared, 0.5, 4, 0)
     return Crop(*torch.utils.data.default_collate([crops[i] for i in range(4)]))
 
 
-def test_other_voices_have_their_own_register(heard):
+def test_other_voices_have_their_own_register(prepared):
     made = recipe.parts(CONFIG, 192)
-    recipe.voices(made, heard)
-    crop = batch_of(heard)
+    recipe.voices(made, prepared)
+    crop = batch_of(prepared)
     for pool in (0.0, 1.0):
         config = ConversionConfig(share=1.0, pool=pool)
         generator = torch.Generator().manual_seed(0)
@@ -222,17 +224,17 @@ def test_other_voices_have_their_own_register(heard):
         assert torch.allclose(norms, torch.tensor(math.sqrt(192.0)), rtol=1e-4)
 
 
-def test_a_voice_that_is_the_speakers_own_is_told_from_the_one_asked_for(heard, encoder):
+def test_the_loss_distinguishes_the_speakers_own_voice_from_the_requested_one(prepared, encoder):
     made = recipe.parts(CONFIG, 192)
-    recipe.voices(made, heard)
-    crop = batch_of(heard)
-    said = made.content.encode(crop.bands)
+    recipe.voices(made, prepared)
+    crop = batch_of(prepared)
+    stated = made.content.encode(crop.bands)
     config = ConversionConfig(share=1.0, noise=(80.0, 90.0))
 
     @torch.no_grad()
     def lost(vectors, waveform):
         return conversion_loss.losses(
-            made, encoder, crop, said, vectors, waveform, config, torch.Generator().manual_seed(0)
+            made, encoder, crop, stated, vectors, waveform, config, torch.Generator().manual_seed(0)
         )
 
     own = torch.nn.functional.normalize(encoder(crop.samples)) * math.sqrt(192.0)
@@ -248,7 +250,7 @@ def test_a_voice_that_is_the_speakers_own_is_told_from_the_one_asked_for(heard, 
     assert float(louder["power"]) == pytest.approx(float(same["power"]), abs=1e-3)
 
 
-def test_it_learns_to_speak_in_other_voices(heard, encoder, tmp_path):
+def test_it_learns_to_speak_in_other_voices(prepared, encoder, tmp_path):
     config = changed(
         CONFIG, steps=30, conversion=ConversionConfig(share=0.5, speaker=3.0, noise=(60.0, 80.0))
     )
@@ -256,7 +258,7 @@ def test_it_learns_to_speak_in_other_voices(heard, encoder, tmp_path):
     machine = Machine(accelerator="cpu", workers=0)
     made = recipe.parts(config, 192)
     outcome = recipe.train(
-        made, heard[:6], heard[6:], config, tmp_path, encoder=encoder, machine=machine
+        made, prepared[:6], prepared[6:], config, tmp_path, encoder=encoder, machine=machine
     )
     for name in ("speaker", "content", "power"):
         assert math.isfinite(outcome.curve[-1][f"kept out: {name}"])
@@ -266,15 +268,15 @@ def test_it_learns_to_speak_in_other_voices(heard, encoder, tmp_path):
         Resynthesizing(made, 4, config)
 
 
-def test_a_recogniser_listens_to_what_is_spoken(heard, encoder, tmp_path):
+def test_a_recogniser_listens_to_what_is_spoken(prepared, encoder, tmp_path):
     torch.manual_seed(0)
     net = FrameNet(FrameNetConfig(tokens=7, bands=24, width=16, gaps=(1,)))
     before = [value.clone() for value in net.state_dict().values()]
     config = changed(CONFIG, steps=20, phones=5.0, conversion=ConversionConfig(share=0.5))
     outcome = recipe.train(
         recipe.parts(config, 192),
-        heard[:6],
-        heard[6:],
+        prepared[:6],
+        prepared[6:],
         config,
         tmp_path,
         encoder=encoder,
@@ -287,16 +289,16 @@ def test_a_recogniser_listens_to_what_is_spoken(heard, encoder, tmp_path):
     assert all(map(torch.equal, before, net.state_dict().values()))
 
 
-def test_voices_are_like_those_that_were_heard(heard):
+def test_voices_are_distributed_like_the_training_speakers(prepared):
     made = recipe.parts(CONFIG, 192)
-    recipe.voices(made, heard)
+    recipe.voices(made, prepared)
     drawn = made.voices.vectors(torch.randn(500, 2, generator=torch.Generator().manual_seed(0)))
     assert torch.allclose(drawn.norm(dim=1), torch.tensor(math.sqrt(192.0)), rtol=1e-4)
-    own = torch.from_numpy(unit(np.stack([take.vector for take in heard])))
+    own = torch.from_numpy(unit(np.stack([take.vector for take in prepared])))
     near = torch.nn.functional.normalize(drawn) @ torch.nn.functional.normalize(own).T
     assert float(near.max(1).values.min()) > 0.3
     pitch = made.voices.log_f0(own, torch.zeros(len(own)))
-    true = torch.tensor([float(take.averages.log_f0[0]) for take in heard])
+    true = torch.tensor([float(take.averages.log_f0[0]) for take in prepared])
     assert float(torch.corrcoef(torch.stack([pitch, true]))[0, 1]) > 0.8
 
 

@@ -7,14 +7,14 @@ from voicenym.training.speakers.row_file import RowFile
 
 def test_rows_come_back_in_any_part(tmp_path):
     rows = torch.randn(10, 3, generator=torch.Generator().manual_seed(0))
-    with RowFile(tmp_path / "new", 3) as pile:
-        assert pile.rows().shape == (0, 3)
-        pile.add(rows[:4])
-        assert torch.equal(pile.rows(), rows[:4])
-        pile.add(rows[4:].double())
-        assert pile.count == 10
-        assert torch.equal(pile.rows(2, 9), rows[2:9])
-        assert torch.equal(pile.rows(step=3), rows[::3])
+    with RowFile(tmp_path / "new", 3) as queue:
+        assert queue.rows().shape == (0, 3)
+        queue.add(rows[:4])
+        assert torch.equal(queue.rows(), rows[:4])
+        queue.add(rows[4:].double())
+        assert queue.count == 10
+        assert torch.equal(queue.rows(2, 9), rows[2:9])
+        assert torch.equal(queue.rows(step=3), rows[::3])
         assert not list((tmp_path / "new").iterdir())
 
 

@@ -25,8 +25,8 @@ def test_rank_follows_the_data():
 
 
 def test_trains_and_saves_what_extracts_the_same_vectors(corpus, tmp_path):
-    said = []
-    learnt = train(corpus, tmp_path, CONFIG, said.append)
+    messages = []
+    learnt = train(corpus, tmp_path, CONFIG, messages.append)
     assert learnt.vectors.shape == (24, 5)
     assert learnt.speakers == tuple(recording.speaker for recording in corpus)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["config.json", "model.safetensors"]
@@ -35,7 +35,7 @@ def test_trains_and_saves_what_extracts_the_same_vectors(corpus, tmp_path):
     np.testing.assert_allclose(found, learnt.vectors, atol=1e-3)
     # minimum divergence keeps their mean near 0
     assert np.abs(learnt.vectors.mean(0)).max() < 0.1
-    assert any("nats a recording" in text for text in said)
+    assert any("nats a recording" in text for text in messages)
 
 
 def test_long_recordings_are_cut(corpus, tmp_path):

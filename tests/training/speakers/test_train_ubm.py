@@ -42,29 +42,29 @@ def test_sizes_follow_the_data():
 
 
 def test_trains_and_saves_the_same_every_time(corpus, tmp_path):
-    said = []
+    messages = []
     config = BackgroundConfig(CEPSTRA, components=4, covariances="full")
-    found = train(corpus, tmp_path, config, said.append)
+    found = train(corpus, tmp_path, config, messages.append)
     assert found.mixture.components == 4
     assert found.mixture.full
     assert sorted(p.name for p in tmp_path.iterdir()) == ["config.json", "model.safetensors"]
     signal = torch.from_numpy(corpus[0].samples())
     loaded = Background.of(*read(tmp_path))
     torch.testing.assert_close(loaded.statistics([signal]), found.statistics([signal]))
-    assert any("24 recordings" in text for text in said)
+    assert any("24 recordings" in text for text in messages)
     assert torch.equal(train(corpus, tmp_path, config).mixture.means, found.mixture.means)
 
 
-def test_silent_recordings_are_left_out_and_said(corpus, tmp_path):
-    said = []
+def test_silent_recordings_are_left_out_and_reported(corpus, tmp_path):
+    messages = []
     with RowFile(tmp_path, CEPSTRA.dimension) as frames:
-        heard = collect_frames([*corpus[3:5], Silence()], CEPSTRA, frames, said.append)
-        assert [one.speaker for one in heard] == ["s0", "s1"]
-        assert heard[0].stop == heard[1].start
-        assert heard[1].stop == frames.count
+        received = collect_frames([*corpus[3:5], Silence()], CEPSTRA, frames, messages.append)
+        assert [one.speaker for one in received] == ["s0", "s1"]
+        assert received[0].stop == received[1].start
+        assert received[1].stop == frames.count
         expected = CEPSTRA(torch.from_numpy(corpus[4].samples()))
-        torch.testing.assert_close(frames.rows(heard[1].start, heard[1].stop), expected)
-    assert "1 recordings hold less than 0.3 s" in said[-1]
+        torch.testing.assert_close(frames.rows(received[1].start, received[1].stop), expected)
+    assert "1 recordings hold less than 0.3 s" in messages[-1]
 
 
 @pytest.mark.slow

@@ -35,22 +35,22 @@ def halves(shelved):
     return [by_name[r.name] for r in learnt], [by_name[r.name] for r in kept]
 
 
-def trained(shelved, folder, config=SMALL, said=None):
+def trained(shelved, folder, config=SMALL, messages=None):
     torch.manual_seed(0)
     encoder = Ecapa(**config.options)
-    say = (lambda text: None) if said is None else said.append
+    say = (lambda text: None) if messages is None else messages.append
     outcome = recipe.train(encoder, *halves(shelved), config, folder, machine=HERE, say=say)
     return encoder, outcome
 
 
 def test_voices_are_learnt_and_a_run_goes_on(shelved, tmp_path):
-    said = []
-    encoder, outcome = trained(shelved, tmp_path, said=said)
+    messages = []
+    encoder, outcome = trained(shelved, tmp_path, messages=messages)
     assert outcome.steps == 40
     assert outcome.finished
     assert [row["step"] for row in outcome.curve] == [20, 40]
-    assert len(said) == 2
-    assert "EER" in said[0]
+    assert len(messages) == 2
+    assert "EER" in messages[0]
     # Voices that differ by pitch and formants alone are soon told apart, new ones too.
     assert outcome.best < 25.0
     _, kept = halves(shelved)
@@ -95,13 +95,13 @@ def recordings(sexes):
 
 def test_verify_is_the_error_rate_of_all_pairs_of_a_sex():
     """Orthogonal speakers are told apart; women who all sound alike are a guess."""
-    told = recordings("fmfm")
+    given = recordings("fmfm")
     axes = np.repeat(np.eye(4), 4, axis=0)
-    assert pair_verification.verify(axes, told).value == 0.0
+    assert pair_verification.verify(axes, given).value == 0.0
     alike = axes.copy()
-    alike[np.array([r.sex == "f" for r in told])] = 1.0
-    assert pair_verification.verify(alike, told, sex="f").value == pytest.approx(0.5)
-    assert pair_verification.verify(alike, told, sex="m").value == 0.0
+    alike[np.array([r.sex == "f" for r in given])] = 1.0
+    assert pair_verification.verify(alike, given, sex="f").value == pytest.approx(0.5)
+    assert pair_verification.verify(alike, given, sex="m").value == 0.0
 
 
 def test_verify_needs_pairs_of_both_kinds():

@@ -36,14 +36,14 @@ def test_an_untrained_encoder_is_trained_and_its_result_again(speech, tmp_path, 
     start = UntrainedEncoder(recipe)
     samples = [u.samples() for u in speech[:3]]
     before = start.embed(samples)
-    said = []
-    options = TrainingOptions(recipe, card={"trained on": "buzz"}, say=said.append)
+    messages = []
+    options = TrainingOptions(recipe, card={"trained on": "buzz"}, say=messages.append)
     trained = train_verifier(start, speech[:12], tmp_path / "first", speech[12:], options)
     first = trained.verifier
     assert [row["step"] for row in trained.curve] == [1, 2]
     assert all(0.0 <= row["EER %"] <= 100.0 for row in trained.curve)
     assert all(map(math.isfinite, first.calibration))
-    assert said
+    assert messages
     assert (tmp_path / "first" / CHECKPOINTS).is_dir()
     vectors = first.embed(samples)
     assert np.abs(vectors - before).max() > 1e-4

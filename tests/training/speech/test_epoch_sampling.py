@@ -50,19 +50,19 @@ class Crops(LongCrops[Heard, int]):
 
 
 def crops(*lengths: int, least: int = 5, count: int = 4000) -> Crops:
-    takes = [
+    per_speaker = [
         Heard(Utterance(Recording(f"r{i}", f"s{9 - i}", Path("x")), Path("x"), length))
         for i, length in enumerate(lengths)
     ]
-    return Crops(takes, lambda take: take.utterance.length, least, 0.3, count, 0)
+    return Crops(per_speaker, lambda take: take.utterance.length, least, 0.3, count, 0)
 
 
-def test_takes_are_drawn_in_proportion_to_their_length():
+def test_utterances_are_drawn_in_proportion_to_their_length():
     drawn = np.bincount(list(crops(10, 30, 60)), minlength=3) / 4000
     assert drawn == pytest.approx([0.1, 0.3, 0.6], abs=0.03)
 
 
-def test_short_takes_are_left_out_and_speakers_numbered():
+def test_short_utterances_are_left_out_and_speakers_numbered():
     found = crops(10, 4, 5)
     assert [take.utterance.length for take in found.items] == [10, 5]
     assert found.speakers == ["s7", "s9"]

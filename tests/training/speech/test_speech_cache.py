@@ -37,11 +37,11 @@ def test_parts_are_parts_of_the_whole(shelved):
 
 def test_nothing_is_rendered_twice(voices, tmp_path):
     rendering = Counting()
-    told = []
+    messages = []
     SpeechCache(tmp_path).fill(voices[:3], rendering)
-    SpeechCache(tmp_path).fill(voices[:5], rendering, progress=told.append)
+    SpeechCache(tmp_path).fill(voices[:5], rendering, progress=messages.append)
     assert rendering.calls == 5
-    assert sum(told) == 5
+    assert sum(messages) == 5
 
 
 def test_workers_render_the_same(voices, tmp_path):

@@ -33,7 +33,7 @@ def test_a_text_that_begins_with_a_dash_is_no_option():
     assert phonemes("--version") == phonemes("version")
 
 
-def test_without_the_program_its_name_is_told(monkeypatch):
+def test_without_the_program_the_message_names_it(monkeypatch):
     monkeypatch.setattr(synthetic_reading, "ESPEAK", "espeak-that-nobody-has")
     with pytest.raises(DependencyError, match="install the program espeak-ng"):
         phonemes("hello")
@@ -58,10 +58,10 @@ def graph(monkeypatch):
 
 def test_piper_has_blanks_between_phonemes(graph, tmp_path):
     numbers = {"_": [0], "^": [1], "$": [2], "a": [5], "b": [6], ".": [7]}
-    told = {
+    given = {
         "audio": {"sample_rate": 22_050}, "espeak": {"voice": "en-us"}, "phoneme_id_map": numbers,
     }  # fmt: skip
-    (tmp_path / "joe.onnx.json").write_text(json.dumps(told))
+    (tmp_path / "joe.onnx.json").write_text(json.dumps(given))
     voice = Piper(tmp_path / "joe.onnx")
     assert voice.rate == 22_050
     samples = voice("abz.", np.random.default_rng(0))

@@ -28,7 +28,7 @@ class Constant:
         return np.full(int(recording.speaker), level, dtype=np.float32)
 
 
-def shelf(folder: Path, sizes: list[int], texts: list[str]) -> list[Utterance]:
+def cache_folder(folder: Path, sizes: list[int], texts: list[str]) -> list[Utterance]:
     recordings = [
         Recording(f"{i:02d}", str(size), Path("none.wav"), text=text)
         for i, (size, text) in enumerate(zip(sizes, texts, strict=True))
@@ -39,14 +39,14 @@ def shelf(folder: Path, sizes: list[int], texts: list[str]) -> list[Utterance]:
 @pytest.fixture
 def speech(tmp_path):
     sizes = [16_000 + 1_000 * ((7 * i) % 10) for i in range(10)]
-    found, _ = transcribed(shelf(tmp_path, sizes, ["ab c"] * 10), ALPHABET)
+    found, _ = transcribed(cache_folder(tmp_path, sizes, ["ab c"] * 10), ALPHABET)
     return found
 
 
 def test_texts_are_normalised_and_what_cannot_be_learnt_is_counted(tmp_path):
     sizes = [16_000, 16_000, 16_000, 400_000, 3_200]
     texts = ["A, b!", "", "xyz", "a", "aaaaa"]
-    kept, left = transcribed(shelf(tmp_path, sizes, texts), ALPHABET)
+    kept, left = transcribed(cache_folder(tmp_path, sizes, texts), ALPHABET)
     assert [one.tokens for one in kept] == [(2, 1, 3)]
     assert left == {
         "without text": 1,
@@ -56,13 +56,13 @@ def test_texts_are_normalised_and_what_cannot_be_learnt_is_counted(tmp_path):
     }
 
 
-def test_nothing_to_learn_from_is_said(tmp_path):
+def test_an_empty_training_set_is_reported(tmp_path):
     with pytest.raises(CorpusError, match="2 without text"):
-        transcribed(shelf(tmp_path, [16_000, 16_000], ["", "?"]), ALPHABET)
+        transcribed(cache_folder(tmp_path, [16_000, 16_000], ["", "?"]), ALPHABET)
 
 
 def test_played_fast_a_text_needs_more_room(tmp_path):
-    utterances = shelf(tmp_path, [16_000 * 4 // 25], ["abca"])  # four frames
+    utterances = cache_folder(tmp_path, [16_000 * 4 // 25], ["abca"])  # four frames
     assert transcribed(utterances, ALPHABET)[0]
     with pytest.raises(CorpusError, match="too short"):
         transcribed(utterances, ALPHABET, fastest=1.2)
@@ -80,12 +80,12 @@ def test_the_first_round_ascends_and_every_round_holds_all_but_the_rest(speech):
     left = set()
     for epoch in range(1, 12):
         sentences.advance(epoch)
-        heard = [sentences[i] for i in range(9)]
-        names = {who(item) for item in heard}
+        received = [sentences[i] for i in range(9)]
+        names = {who(item) for item in received}
         assert len(names) == 9
         left |= set(range(10)) - names
         for start in range(0, 9, 3):
-            sizes = [len(samples) for samples, _ in heard[start : start + 3]]
+            sizes = [len(samples) for samples, _ in received[start : start + 3]]
             assert max(sizes) / min(sizes) < 1.6
     assert len(left) > 3  # chance, not length, leaves out
 

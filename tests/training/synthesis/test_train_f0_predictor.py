@@ -70,12 +70,12 @@ def test_the_likelihood_is_the_gaussians(tmp_path):
     batch = Contour(crop.content[None], crop.length[None], crop.f0[None])
     with torch.no_grad():
         found = recipe.losses(network, batch)
-        told = network(batch.content)
+        given = network(batch.content)
     voiced = ~batch.f0.isnan()
-    gaussian = torch.distributions.Normal(told.mean, told.deviation)
+    gaussian = torch.distributions.Normal(given.mean, given.deviation)
     nats = -gaussian.log_prob(batch.f0.nan_to_num())[voiced].mean()
     assert float(found["F0"]) == pytest.approx(float(nats), rel=1e-4)
-    wrong = ((told.voicing > 0) != voiced).float().mean()
+    wrong = ((given.voicing > 0) != voiced).float().mean()
     assert float(found["voicing errors"]) == pytest.approx(float(wrong))
 
 

@@ -91,15 +91,15 @@ def parts_of(small_parts, config, family="ssl", start=None):
 
 
 @pytest.fixture(scope="module")
-def heard(small_parts, utterances, tmp_path_factory):
+def prepared(small_parts, utterances, tmp_path_factory):
     parts, _ = parts_of(small_parts, CONFIG)
     return conditioned(utterances, parts, tmp_path_factory.mktemp("heard"))
 
 
-def test_a_take_is_kept_and_not_heard_again(small_parts, utterances, heard, monkeypatch):
+def test_features_of_an_utterance_are_cached(small_parts, utterances, prepared, monkeypatch):
     from voicenym.resynthesis.pipeline import conditioning as hearing
 
-    take = heard[3]
+    take = prepared[3]
     assert take.frames == utterances[3].length // HOP
     assert len(take.f0) == take.frames + 1  # the last is not full
     assert np.median(take.f0[take.f0 > 0]) == pytest.approx(130.0, rel=0.03)
@@ -114,8 +114,8 @@ def test_a_take_is_kept_and_not_heard_again(small_parts, utterances, heard, monk
     assert np.linalg.norm(again[3].vector) == pytest.approx(1.0, rel=1e-5)
 
 
-def test_crops_are_aligned_with_what_is_told_of_them(heard):
-    take = heard[2]
+def test_crops_are_aligned_with_their_conditioning(prepared):
+    take = prepared[2]
     content = np.load(take.content)
     assert take.every == 2
     for first in (7, 8):
@@ -127,18 +127,18 @@ def test_crops_are_aligned_with_what_is_told_of_them(heard):
         assert np.array_equal(some.samples.numpy(), own)
     whole = crop(take, 0, take.frames, 0.95)
     assert float(whole.samples.abs().max()) == pytest.approx(0.95, abs=0.01)
-    crops = SynthesisCrops(heard, 0.3, 0.95, 8, 3)
-    one, again = crops[5], SynthesisCrops(heard, 0.3, 0.95, 8, 3)[5]
+    crops = SynthesisCrops(prepared, 0.3, 0.95, 8, 3)
+    one, again = crops[5], SynthesisCrops(prepared, 0.3, 0.95, 8, 3)[5]
     assert all(torch.equal(a, b) for a, b in zip(one, again, strict=True))
     assert (one.samples.shape, one.f0.shape, one.content.shape) == ((4800,), (30,), (30, 10))
     with pytest.raises(CorpusError, match="shorter crop"):
-        SynthesisCrops(heard, 5.0, 0.0, 8, 3)
-    middles = CentreCrops(heard, 0.0, 3, 7)
+        SynthesisCrops(prepared, 5.0, 0.0, 8, 3)
+    middles = CentreCrops(prepared, 0.0, 3, 7)
     assert [len(middles[i].samples) // HOP for i in range(3)] == [110, 112, 113]
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_pipeline_is_told_what_the_training_told(kind, small_parts, utterances, tmp_path):
+def test_a_pipeline_has_the_settings_of_the_training(kind, small_parts, utterances, tmp_path):
     """Exactly: content, F0 and vector, of the recording as the shelf holds it."""
     from voicenym import Audio, Key
     from voicenym import load as system
@@ -154,11 +154,11 @@ def test_a_pipeline_is_told_what_the_training_told(kind, small_parts, utterances
     made = {"content": own["content"], "speaker": own["speaker"], "pool": own["pool"]}
     assemble(tmp_path / "made", {**made, "synthesizer": tmp_path / "synthesizer"})
     network = assembly.opened(tmp_path / "made").synthesizer
-    told = []
+    messages = []
     speaks = network.synthesize
 
     def listening(content, f0, speaker, seed, memory):
-        told.append((content, f0, speaker))
+        messages.append((content, f0, speaker))
         return speaks(content, f0, speaker, seed, memory)
 
     network.synthesize = listening
@@ -166,13 +166,13 @@ def test_a_pipeline_is_told_what_the_training_told(kind, small_parts, utterances
     chosen = system(SYSTEMS[family], weights=str(tmp_path / "made"), identity="copy")
     result = chosen(Audio(samples, RATE), Key(bytes(32)).pseudonym("a"))
     assert result.samples.shape == samples.shape
-    told = [said for said in told if said[0].shape[1] and said[0].any()]
-    content = torch.cat([said[0] for said in told], 1)[0]
-    f0 = torch.cat([said[1] for said in told], 1)[0]
+    messages = [stated for stated in messages if stated[0].shape[1] and stated[0].any()]
+    content = torch.cat([stated[0] for stated in messages], 1)[0]
+    f0 = torch.cat([stated[1] for stated in messages], 1)[0]
     whole = crop(take, 0, take.frames, 0.0)
     assert torch.equal(content[: take.frames], whole.content)
     assert torch.equal(f0, torch.from_numpy(take.f0))
-    assert torch.equal(told[0][2][0], whole.vector)
+    assert torch.equal(messages[0][2][0], whole.vector)
 
 
 @torch.inference_mode()
@@ -215,17 +215,19 @@ def test_it_learns_and_nothing_else_does(kind, small_parts, utterances, tmp_path
         assert all(p.grad is None and not p.requires_grad for p in part.parameters())
 
 
-def batch_of(heard, config):
-    crops = SynthesisCrops(heard, config.seconds, config.peak, 4, 0)
+def batch_of(prepared, config):
+    crops = SynthesisCrops(prepared, config.seconds, config.peak, 4, 0)
     return SynthesisCrop(*torch.utils.data.default_collate([crops[i] for i in range(4)]))
 
 
-def test_discriminators_play_when_told(small_parts, heard, tmp_path):
+def test_discriminators_join_at_the_configured_share(small_parts, prepared, tmp_path):
     config = changed(
         CONFIG, adversarial=0.5, discriminator_seconds=0.1, steps=4, every=2, spectra=1.0, batch=2
     )
     parts, _ = parts_of(small_parts, config)
-    outcome = recipe.train(parts.synthesizer, heard[:6], heard[6:], config, tmp_path, machine=CPU)
+    outcome = recipe.train(
+        parts.synthesizer, prepared[:6], prepared[6:], config, tmp_path, machine=CPU
+    )
     assert outcome.steps == 6  # two alone, two of both
     assert "discriminators" not in outcome.curve[0]
     assert all(math.isfinite(value) for row in outcome.curve for value in row.values())
@@ -235,35 +237,35 @@ def test_discriminators_play_when_told(small_parts, heard, tmp_path):
     assert list((tmp_path / "log").iterdir())
 
 
-def test_the_two_models_of_b1a_learn_apart(small_parts, utterances, tmp_path):
+def test_the_two_models_of_b1a_learn_separately(small_parts, utterances, tmp_path):
     config = changed(CONFIG, synthesizer="acoustic-nsf", options=FILTERS)
     parts, _ = parts_of(small_parts, config, "b1a")
     some = conditioned(utterances, parts, tmp_path)
     network = parts.synthesizer.requires_grad_(True).train()
     module = SourceFilter(network, config)
-    module.log = lambda *told, **more: None
+    module.log = lambda *messages, **more: None
     loss = module.training_step(batch_of(some, config), 0)
     loss.backward()
     both = (network.acoustic.head.weight.grad, network.vocoder.conv.weight.grad)
     assert all(float(gradient.abs().sum()) > 0 for gradient in both)
     network.zero_grad()
-    said = network.acoustic(*batch_of(some, config)[1:]).sum()
-    said.backward()
+    stated = network.acoustic(*batch_of(some, config)[1:]).sum()
+    stated.backward()
     assert network.vocoder.conv.weight.grad is None
     with pytest.raises(VoicenymError, match="adversarial"):
         parts_of(small_parts, changed(config, adversarial=0.0), "b1a")
 
 
-def test_it_goes_on_where_it_was_and_not_with_other_parts(small_parts, heard, tmp_path):
-    def begin(config, family="ssl", **told):
-        parts, learnt = parts_of(small_parts, config, family, **told)
+def test_it_goes_on_where_it_was_and_not_with_other_parts(small_parts, prepared, tmp_path):
+    def begin(config, family="ssl", **messages):
+        parts, learnt = parts_of(small_parts, config, family, **messages)
         recipe.check_resumable(tmp_path / "run", parts, learnt, config)
         return parts.synthesizer
 
     def run(config):
         network = begin(config)
         return recipe.train(
-            network, heard[:6], heard[6:], config, tmp_path / "run", machine=CPU
+            network, prepared[:6], prepared[6:], config, tmp_path / "run", machine=CPU
         ), network
 
     first, _ = run(changed(CONFIG, steps=4, every=4))
@@ -287,7 +289,7 @@ def test_it_goes_on_where_it_was_and_not_with_other_parts(small_parts, heard, tm
         parts_of(small_parts, changed(CONFIG, synthesizer="hifigan"), start=tmp_path / "kept")
 
 
-def test_what_cannot_be_trained_is_refused(small_parts, utterances, heard, tmp_path):
+def test_what_cannot_be_trained_is_refused(small_parts, utterances, prepared, tmp_path):
     for wrong, match in (
         ({"seconds": 0.05}, "crops of 0.05 s are too short"),
         ({"synthesizer": "choir"}, "no synthesizer 'choir'"),
@@ -298,8 +300,8 @@ def test_what_cannot_be_trained_is_refused(small_parts, utterances, heard, tmp_p
             parts_of(small_parts, changed(CONFIG, **wrong))
     parts, _ = parts_of(small_parts, CONFIG)
     for some, watched, match in (
-        ([], heard, "shorter crop"),
-        (heard, [], "too|long enough to watch"),
+        ([], prepared, "shorter crop"),
+        (prepared, [], "too|long enough to watch"),
     ):
         with pytest.raises(CorpusError, match=match):
             recipe.train(parts.synthesizer, some, watched, CONFIG, tmp_path / "r", machine=CPU)

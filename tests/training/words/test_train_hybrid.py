@@ -38,8 +38,8 @@ QUICK = HybridConfig(
 def phones(recording: Recording) -> list[Phone]:
     """Pauses of 0.2 s, then 0.15 s for each letter."""
     edges = 0.2 + 0.15 * np.arange(len(recording.text) + 1)
-    said = [Phone(n, *e) for n, *e in zip(recording.text, edges[:-1], edges[1:], strict=True)]
-    return [Phone(SILENCE, 0.0, 0.2), *said, Phone(SILENCE, edges[-1], edges[-1] + 0.2)]
+    stated = [Phone(n, *e) for n, *e in zip(recording.text, edges[:-1], edges[1:], strict=True)]
+    return [Phone(SILENCE, 0.0, 0.2), *stated, Phone(SILENCE, edges[-1], edges[-1] + 0.2)]
 
 
 class Tones:
@@ -52,8 +52,8 @@ class Tones:
         for name, start, end in phones(recording):
             time = np.arange(round((end - start) * 16_000)) / 16_000
             parts.append(sum((np.sin(2 * np.pi * f * time) for f in HERTZ.get(name, ())), 0 * time))
-        said = 0.2 * np.concatenate(parts)
-        return (said + 0.003 * rng.standard_normal(len(said))).astype(np.float32)
+        stated = 0.2 * np.concatenate(parts)
+        return (stated + 0.003 * rng.standard_normal(len(stated))).astype(np.float32)
 
 
 def test_tones_are_learnt_frame_by_frame(tmp_path):
@@ -66,7 +66,7 @@ def test_tones_are_learnt_frame_by_frame(tmp_path):
     speech, left = aligned(shelved, [phones(r) for r in recordings], 20.0)
     assert not left
     model = PhoneModel.make(STATES, QUICK.options, shares(speech, STATES))
-    told = []
+    messages = []
     outcome = train(
         model,
         speech[:12],
@@ -74,12 +74,12 @@ def test_tones_are_learnt_frame_by_frame(tmp_path):
         QUICK,
         tmp_path / "asr",
         machine=Machine("cpu", workers=0),
-        say=told.append,
+        say=messages.append,
     )
     assert outcome.best < 0.5
     assert outcome.steps == 60
     assert outcome.curve[-1]["frames right %"] > 85.0
-    assert len(told) == 3
+    assert len(messages) == 3
 
 
 def test_frames_that_there_are_not_do_not_count():

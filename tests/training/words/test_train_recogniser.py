@@ -43,7 +43,7 @@ def speech(tmp_path) -> list[Utterance]:
     return spoken_letters(tmp_path / "shelf", speakers=4)
 
 
-def heard(model: CharacterModel, speech: list[Utterance]) -> list[str]:
+def processed(model: CharacterModel, speech: list[Utterance]) -> list[str]:
     found = [model.log_probs(torch.from_numpy(u.samples())) for u in speech]
     return [model.alphabet.decode(ctc.collapse(f.argmax(-1).tolist())) for f in found]
 
@@ -59,13 +59,15 @@ def test_four_sentences_are_learnt_by_heart(tmp_path, speech, net, options, rate
     torch.manual_seed(0)
     model = CharacterModel.make(net, ALPHABET, options)
     config = changed(QUICK, net=net, options=options, rate=rate, steps=75)
-    said: list[str] = []
-    outcome = train(model, speech, speech, config, tmp_path / "run", machine=CPU, say=said.append)
-    assert heard(model, speech) == TEXTS
+    messages: list[str] = []
+    outcome = train(
+        model, speech, speech, config, tmp_path / "run", machine=CPU, say=messages.append
+    )
+    assert processed(model, speech) == TEXTS
     assert outcome.best == 0.0
     assert outcome.finished
     assert outcome.curve[-1]["CER %"] <= outcome.curve[0]["CER %"]
-    assert "WER %" in said[0]
+    assert "WER %" in messages[0]
 
 
 def test_a_run_that_was_cut_short_goes_on(tmp_path, speech):
@@ -104,10 +106,12 @@ def test_noise_speed_blanks_and_half_precision_leave_the_loss_finite(tmp_path, s
     )
     silent = dataclasses.replace(speech[0].recording, text="")
     more = [*speech, dataclasses.replace(speech[0], recording=silent)]
-    said: list[str] = []
+    messages: list[str] = []
     half = Machine("cpu", precision="bf16-mixed", workers=0)
-    outcome = train(model, more, speech, config, tmp_path / "run", machine=half, say=said.append)
-    assert said[0] == "1 of 5 utterances are left out: without text"
+    outcome = train(
+        model, more, speech, config, tmp_path / "run", machine=half, say=messages.append
+    )
+    assert messages[0] == "1 of 5 utterances are left out: without text"
     assert np.isfinite(outcome.best)
 
 
@@ -130,7 +134,7 @@ def test_speakers_are_transcribed_split():
 
 
 @pytest.mark.parametrize(
-    ("net", "options", "said"),
+    ("net", "options", "messages"),
     [
         ("whisper", {}, "no net 'whisper'"),
         ("conformer", {"size": "huge"}, "no size 'huge'"),
@@ -139,6 +143,6 @@ def test_speakers_are_transcribed_split():
         ("deepspeech2", {"cell": "rnn"}, "lstm or gru"),
     ],
 )
-def test_nets_that_there_are_not(net, options, said):
-    with pytest.raises(VoicenymError, match=said):
+def test_nets_that_there_are_not(net, options, messages):
+    with pytest.raises(VoicenymError, match=messages):
         CharacterModel.make(net, ALPHABET, options)
