@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -78,6 +79,11 @@ def test_the_changelog_knows_this_version() -> None:
 def test_the_architecture_names_each_room(room: str) -> None:
     text = (ROOT / "docs" / "architecture.md").read_text("utf-8")
     assert f"| `voicenym.{room}` |" in text
+
+
+def test_no_two_modules_share_a_name() -> None:
+    names = Counter(path.name for path in PACKAGE.rglob("*.py"))
+    assert [name for name, count in names.items() if count > 1 and name != "__init__.py"] == []
 
 
 def test_the_architecture_names_no_room_that_is_not_there() -> None:

@@ -47,8 +47,8 @@ from word_code_recordings import (
 )
 
 from voicenym.metrics import word_errors
-from voicenym.nets.content import word_codes
-from voicenym.nets.content.word_codes import WordCodes
+from voicenym.nets.content import word_code_bottleneck
+from voicenym.nets.content.word_code_bottleneck import WordCodes
 from voicenym.nets.words.whisper import STATE, Whisper
 from voicenym.nets.words.whisper_published import Published, published
 from voicenym.private import private_folder
@@ -141,7 +141,7 @@ def main() -> None:
     if given.half != "both":
         sets = {n: [x for x in v if x.half in ("", given.half)] for n, v in sets.items()}
     everything: list[tuple[str, WordCodes | None]] = [
-        (str(path), word_codes.load(path)) for path in given.codes
+        (str(path), word_code_bottleneck.load(path)) for path in given.codes
     ]
     if given.original:
         everything.insert(0, ("states as they are", None))

@@ -15,7 +15,7 @@ pytest.importorskip("safetensors")
 pytest.importorskip("tokenizers")
 
 from voicenym.apps.cli import app
-from voicenym.nets.content import content_encoders, word_codes
+from voicenym.nets.content import content_encoders, word_code_bottleneck
 from voicenym.nets.words.whisper import Whisper, Writing
 from voicenym.nets.words.whisper_published import Published, save_published
 
@@ -83,7 +83,7 @@ def test_codes_are_trained_kept_and_gone_on_from(run, corpus):
     assert done.exit_code == 0, done.output
     assert "8 steps" in done.output
     assert sorted((corpus / "states").iterdir()) == before
-    found = word_codes.load(corpus / "codes")
+    found = word_code_bottleneck.load(corpus / "codes")
     assert found.initialised
     assert found.sizes.states == 32
     card = json.loads((corpus / "codes" / "config.json").read_text())["card"]
@@ -109,7 +109,7 @@ def test_codes_are_trained_kept_and_gone_on_from(run, corpus):
 
 def test_the_bundled_codes_are_of_tiny_en(corpus, monkeypatch):
     monkeypatch.chdir(corpus)
-    codes = word_codes.load(word_codes.SMALL)
+    codes = word_code_bottleneck.load(word_code_bottleneck.SMALL)
     assert codes.initialised
     assert (codes.sizes.states, codes.sizes.window, codes.rate) == (384, 1500, 25.0)
     used = codes.codes(torch.randn(1500, 384, generator=torch.Generator().manual_seed(0)))
@@ -121,8 +121,10 @@ def test_the_bundled_codes_are_of_tiny_en(corpus, monkeypatch):
 
 
 def test_codes_of_another_whisper_are_refused(run, corpus):
-    other = word_codes.WordCodes(states=16, window=40, width=8, inner=8, code=4, entries=4)
-    word_codes.save(other, corpus / "other")
+    other = word_code_bottleneck.WordCodes(
+        states=16, window=40, width=8, inner=8, code=4, entries=4
+    )
+    word_code_bottleneck.save(other, corpus / "other")
     done = run("--from", "other", "-o", "never")
     assert done.exit_code == 1
     assert "codes of another Whisper" in str(done.exception)

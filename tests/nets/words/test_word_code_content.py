@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from voicenym.nets.content.content_encoders import load, save
-from voicenym.nets.content.word_codes import WordCodes
+from voicenym.nets.content.word_code_bottleneck import WordCodes
 from voicenym.nets.words.whisper import Whisper
 from voicenym.nets.words.word_code_content import WordCodeContent
 

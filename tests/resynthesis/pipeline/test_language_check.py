@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from voicenym.nets.content.word_codes import WordCodes
+from voicenym.nets.content.word_code_bottleneck import WordCodes
 from voicenym.nets.words.whisper import Whisper
 from voicenym.nets.words.word_code_content import WordCodeContent
 from voicenym.resynthesis.pipeline.language_check import LEAST_SECONDS, LanguageCheck

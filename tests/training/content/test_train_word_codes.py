@@ -9,7 +9,7 @@ import torch
 pytest.importorskip("lightning")
 
 from voicenym.errors import CorpusError, VoicenymError
-from voicenym.nets.content import word_codes as nets
+from voicenym.nets.content import word_code_bottleneck as nets
 from voicenym.training.content import train_word_codes as recipe
 from voicenym.training.content import word_code_batches
 from voicenym.training.content.speech_windows import Cut, Piece, parted

@@ -169,7 +169,7 @@ def word_codes(
 ) -> None:
     """Write the content encoder of word codes: Whisper's encoder and the bottleneck behind it."""
     from voicenym.nets.content import content_encoders
-    from voicenym.nets.content import word_codes as bottlenecks
+    from voicenym.nets.content import word_code_bottleneck as bottlenecks
     from voicenym.nets.hub import place_of
     from voicenym.nets.words.whisper_published import published
     from voicenym.nets.words.word_code_content import WordCodeContent

@@ -1,8 +1,8 @@
 """Content encoder of word codes: Whisper's encoder and the bottleneck that quantises its states.
 
-A frame is the codebook vector of a word code (:mod:`voicenym.nets.content.word_codes`), so that a
-synthesizer gets what Whisper's decoder needs to know the words, at about 215 bits a second, and
-nothing else of the recording.
+A frame is the codebook vector of a word code (:mod:`voicenym.nets.content.word_code_bottleneck`),
+so that a synthesizer gets what Whisper's decoder needs to know the words, at about 215 bits a
+second, and nothing else of the recording.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import torch
 
 from voicenym.nets.architectures import sizes
 from voicenym.nets.content.content_encoder import RATE, Content
-from voicenym.nets.content.word_codes import WordCodes
+from voicenym.nets.content.word_code_bottleneck import WordCodes
 from voicenym.nets.words.whisper import STATE, Encoder, Whisper, WhisperSizes
 
 
@@ -24,7 +24,7 @@ class WordCodeContent(Content):
 
     Args:
         whisper: options of :class:`~voicenym.nets.words.whisper.WhisperSizes`.
-        codes: options of :class:`~voicenym.nets.content.word_codes.WordCodes`.
+        codes: options of :class:`~voicenym.nets.content.word_code_bottleneck.WordCodes`.
         most_misfit: see :class:`~voicenym.nets.content.content_encoder.Content`; measured for each
             training.
 

@@ -27,7 +27,7 @@ from voicenym.resynthesis.pipeline.conditioning import (
 from voicenym.resynthesis.pipeline.language_check import LanguageCheck
 from voicenym.resynthesis.pipeline.pipeline_modules import Assembly
 from voicenym.resynthesis.pipeline.profile_reader import ENDLESS, Profile
-from voicenym.resynthesis.pipeline.prosody import Prosody
+from voicenym.resynthesis.pipeline.prosody_settings import Prosody
 
 SYNTHESIS_SECONDS = 2.0
 """Length of the blocks for the synthesizer, whose activations then fit the cache."""

@@ -22,7 +22,7 @@ from voicenym.resynthesis.pipeline import assembly
 from voicenym.resynthesis.pipeline.f0_regression import Register
 from voicenym.resynthesis.pipeline.pipeline_core import PipelineCore, Voice
 from voicenym.resynthesis.pipeline.profile_reader import Profile, ProfileReader
-from voicenym.resynthesis.pipeline.prosody import Prosody
+from voicenym.resynthesis.pipeline.prosody_settings import Prosody
 from voicenym.resynthesis.pipeline.synthesis_settings import names
 
 

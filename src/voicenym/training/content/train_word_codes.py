@@ -23,7 +23,7 @@ import torch
 from torch.nn.functional import cross_entropy, kl_div, log_softmax
 
 from voicenym.errors import CorpusError, VoicenymError
-from voicenym.nets.content.word_codes import WordCodes
+from voicenym.nets.content.word_code_bottleneck import WordCodes
 from voicenym.nets.masked_batch import valid
 from voicenym.nets.words.whisper import Whisper
 from voicenym.training.content.speech_windows import Cut
@@ -49,7 +49,7 @@ class WordCodesConfig:
     """Configuration of the training.
 
     Args:
-        options: of :class:`~voicenym.nets.content.word_codes.WordCodes`.
+        options: of :class:`~voicenym.nets.content.word_code_bottleneck.WordCodes`.
         cut: how windows are made.
         disguised: rounds in which the input is in another voice or room, and the targets are the
             words and states of the original (:mod:`voicenym.training.speech.voice_augmentation`); 0

@@ -48,7 +48,7 @@ class WordCodesRecipe(SpeechRecipe):
         """Extract Whisper's states, train and save the codes."""
         require_training()
         from voicenym.nets.content import content_encoders
-        from voicenym.nets.content import word_codes as codes
+        from voicenym.nets.content import word_code_bottleneck as codes
         from voicenym.nets.hub import place_of
         from voicenym.nets.words.whisper_published import published
         from voicenym.nets.words.word_code_content import WordCodeContent

@@ -247,6 +247,6 @@ def sinusoids(length: int, size: int) -> torch.Tensor:
 
 
 KINDS: Kinds[WordCodes] = Kinds(
-    "codes of words", {WordCodes.kind: "voicenym.nets.content.word_codes:WordCodes"}
+    "codes of words", {WordCodes.kind: "voicenym.nets.content.word_code_bottleneck:WordCodes"}
 )
 make, save, load = KINDS.make, KINDS.save, KINDS.load

@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from voicenym.errors import VoicenymError
-from voicenym.nets.content import word_codes
-from voicenym.nets.content.word_codes import WordCodes, sinusoids
+from voicenym.nets.content import word_code_bottleneck
+from voicenym.nets.content.word_code_bottleneck import WordCodes, sinusoids
 
 TINY = {
     "states": 12, "window": 60, "width": 16, "inner": 24, "kernel": 5, "before": 1, "after": 2,
@@ -87,8 +87,8 @@ def test_positions_are_whispers():
 
 def test_they_are_kept_with_their_books(codes, tmp_path):
     pytest.importorskip("safetensors")
-    word_codes.save(codes, tmp_path, {"data": "none"})
-    again = word_codes.load(tmp_path)
+    word_code_bottleneck.save(codes, tmp_path, {"data": "none"})
+    again = word_code_bottleneck.load(tmp_path)
     assert again.initialised
     assert again.config() == codes.config()
     states = torch.randn(21, 12)
