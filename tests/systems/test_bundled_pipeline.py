@@ -80,6 +80,14 @@ def test_weights_are_the_named_ones_then_the_own_ones_then_the_bundled_ones(tmp_
     assert str(voicenym.load("ssl-loh", weights="elsewhere").folder) == "elsewhere"
 
 
+@pytest.mark.parametrize("samples", [1, 320, 700])
+def test_very_short_recordings_keep_their_length(speech, samples):
+    short = voicenym.Audio(speech.samples[8000 : 8000 + samples], speech.rate)
+    made = voicenym.load("word-codes")(short, KEY.pseudonym("anna")).samples
+    assert made.shape == (samples,)
+    assert torch.isfinite(made).all()
+
+
 def test_speech_that_the_codes_do_not_fit_gets_a_warning(sample, tmp_path, monkeypatch):
     system, pseudonym = voicenym.load("word-codes"), KEY.pseudonym("anna")
     result = anonymize_file(system, pseudonym, sample, tmp_path / "a.wav")

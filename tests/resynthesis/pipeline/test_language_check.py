@@ -56,6 +56,14 @@ def test_loud_frames_decide_once_there_are_enough(content):
     assert fitting.warnings == ()
 
 
+@pytest.mark.parametrize("samples", [0, 1, 320, 639, 641])
+def test_less_than_a_frame_has_no_verdict(content, samples):
+    check = LanguageCheck(content)
+    with torch.inference_mode():
+        check.add(content.with_misfit(noise(1.0)[:, :samples])[1], noise(1.0)[:, :samples])
+    assert check.warnings == ()
+
+
 def test_without_a_limit_or_a_misfit_there_is_no_verdict(content):
     check = LanguageCheck(content)
     check.add(None, noise(10.0))

@@ -37,8 +37,9 @@ class LanguageCheck:
         """
         if misfit is None or self._content.most_misfit is None:
             return
-        whole = samples.shape[1] // self._content.hop
-        power = samples[:, : whole * self._content.hop].unflatten(1, (whole, -1)).square().mean(2)
+        hop = self._content.hop
+        whole = samples.shape[1] // hop
+        power = samples[:, : whole * hop].unflatten(1, (whole, hop)).square().mean(2)
         speech = power > LOUD * power.mean(1, keepdim=True)
         self._misfit += float(misfit[:, :whole][speech].double().sum())
         self._frames += int(speech.sum())
