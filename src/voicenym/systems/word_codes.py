@@ -59,7 +59,8 @@ class WordCodes(Pipeline):
         ),
         needs="bundled weights, of English; 16 kHz; CPU or GPU; two passes over a recording; "
         "content/, speaker/, synthesizer/, mixture/, register/, f0/",
-        protects="unknown: the strongest attackers were not measured yet",
+        protects="unknown: EER 34.2 % against i-vectors and prosody trained on its output; key "
+        "search and attackers on words, timing and room were not run",
         promises=(
             "length and channels are kept, and timing within 0.15 s; silence stays silent",
             "no sample, phase, spectrum, F0 or level of syllables of the original reaches the "
