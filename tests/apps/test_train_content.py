@@ -49,9 +49,9 @@ def corpus(tmp_path_factory):
         for i, text in enumerate(("ab b", "ba a")):
             place = folder / "speech" / speaker
             place.mkdir(parents=True, exist_ok=True)
-            stated = np.concatenate([0.2 * np.sin(2 * np.pi * HERTZ[c] * time) for c in text])
-            noise = np.random.default_rng(i).standard_normal(len(stated))
-            soundfile.write(place / f"{speaker}{i}.wav", stated + 0.01 * noise, 16_000)
+            signal = np.concatenate([0.2 * np.sin(2 * np.pi * HERTZ[c] * time) for c in text])
+            noise = np.random.default_rng(i).standard_normal(len(signal))
+            soundfile.write(place / f"{speaker}{i}.wav", signal + 0.01 * noise, 16_000)
             (place / f"{speaker}{i}.txt").write_text(text)
     return folder
 

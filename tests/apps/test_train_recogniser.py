@@ -36,9 +36,9 @@ def corpus(tmp_path):
             for i, text in enumerate(("ab b", "ba a")):
                 place = tmp_path / folder / speaker
                 place.mkdir(parents=True, exist_ok=True)
-                stated = np.concatenate([0.2 * np.sin(2 * np.pi * HERTZ[c] * time) for c in text])
-                noise = np.random.default_rng(i).standard_normal(len(stated))
-                soundfile.write(place / f"{speaker}{i}.wav", stated + 0.01 * noise, 16_000)
+                signal = np.concatenate([0.2 * np.sin(2 * np.pi * HERTZ[c] * time) for c in text])
+                noise = np.random.default_rng(i).standard_normal(len(signal))
+                soundfile.write(place / f"{speaker}{i}.wav", signal + 0.01 * noise, 16_000)
                 (place / f"{speaker}{i}.txt").write_text(text)
     return tmp_path
 
@@ -90,17 +90,17 @@ def test_it_learns_from_what_a_system_made(run, corpus):
 
 
 @pytest.mark.parametrize(
-    ("more", "stated"),
+    ("more", "signal"),
     [
         (("--test", "train"), "both in the data and in the test"),
         (("--from", "nowhere"), "cannot be read"),
         (("--config", "huge"), "recogniser-small"),
     ],
 )
-def test_what_cannot_be_trained_is_reported(run, corpus, more, stated):
+def test_what_cannot_be_trained_is_reported(run, corpus, more, signal):
     done = run(train.app, *TRAIN, "-o", "asr", *more)
     assert isinstance(done.exception, VoicenymError)
-    assert stated in str(done.exception)
+    assert signal in str(done.exception)
     assert not (corpus / "asr" / "config.json").exists()
 
 

@@ -39,12 +39,12 @@ def corpus(tmp_path_factory):
         for i, text in enumerate(("ab", "ba", "bb")):
             place = folder / "speech" / speaker
             place.mkdir(parents=True, exist_ok=True)
-            stated = [
+            rows_read = [
                 np.sin(2 * np.pi * (300 + 50 * number + 400 * (c == "b")) * time) for c in text
             ]
             noise = np.random.default_rng(i).standard_normal(16_000)
             soundfile.write(
-                place / f"{speaker}{i}.wav", 0.2 * np.concatenate(stated) + 0.01 * noise, 16_000
+                place / f"{speaker}{i}.wav", 0.2 * np.concatenate(rows_read) + 0.01 * noise, 16_000
             )
             (place / f"{speaker}{i}.txt").write_text(text)
     import tokenizers

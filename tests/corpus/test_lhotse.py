@@ -111,9 +111,14 @@ def test_every_supervision_of_several_speakers_gets_its_speakers_voice(conversat
     assert (ann.duration, bob.duration) == (1.2, 1.4)
     assert ann.recording.num_channels == bob.recording.num_channels == 1
     assert soundfile.info(ann.recording.sources[0].source).subtype == "PCM_24"
-    stated = ann.supervisions[0]
-    assert (stated.start, stated.duration, stated.text, stated.gender) == (0.0, 1.2, "HELLO", "F")
-    assert stated.alignment["word"][0].start == 0.1
+    supervision = ann.supervisions[0]
+    assert (supervision.start, supervision.duration, supervision.text, supervision.gender) == (
+        0.0,
+        1.2,
+        "HELLO",
+        "F",
+    )
+    assert supervision.alignment["word"][0].start == 0.1
     assert by_id["a-ann"].supervisions[0].start == 0.3  # one speaker: cuts stay as they are
 
     samples, rate = soundfile.read(folder / "talk.wav", always_2d=True, dtype="float32")

@@ -33,13 +33,13 @@ def evaluation(*systems, data="drawn"):
 
 def test_systems_of_all_reports_stand_in_one_table():
     utility = {"WER": Measured(12.0, 11.0, 13.0, "%"), "G_VD": Measured(float("-inf"))}
-    stated = compare(
+    printed = compare(
         [
             ("a", evaluation(system("bent", 10.0, utility=utility))),
             ("b", evaluation(system("sturdy", 30.0))),
         ]
     )
-    head, rule, first, second = stated.splitlines()[:4]
+    head, rule, first, second = printed.splitlines()[:4]
     assert set(rule) == {"-"}
     assert first.startswith("a: bent")
     assert second.startswith("b: sturdy")
@@ -53,24 +53,24 @@ def test_systems_of_all_reports_stand_in_one_table():
 
 
 def test_the_headline_is_the_strongest_without_the_key():
-    stated = compare([("a", evaluation(system("bent", 10.0)))])
-    assert "key search" in stated
-    assert "key-holder" not in stated
-    assert "ignorant" not in stated
+    printed = compare([("a", evaluation(system("bent", 10.0)))])
+    assert "key search" in printed
+    assert "key-holder" not in printed
+    assert "ignorant" not in printed
 
 
 def test_differences_are_named_and_what_they_rest_on():
-    stated = compare([("a", evaluation(system("x", 10.0), system("y", 11.0), system("z", 30.0)))])
-    assert "a: y against a: x" in stated
-    near, far, _ = [line for line in stated.splitlines() if " against " in line]
+    printed = compare([("a", evaluation(system("x", 10.0), system("y", 11.0), system("z", 30.0)))])
+    assert "a: y against a: x" in printed
+    near, far, _ = [line for line in printed.splitlines() if " against " in line]
     assert "+1.0" in near
     assert near.endswith("unpaired  no significant difference")
     assert "+20.0  [+17.2, +22.8]" in far
     assert "p < 0.001" in far
     assert far.endswith("unpaired  different")
-    assert "Holm's correction for 3 pairs" in stated
-    assert "as if they were independent" in stated
-    assert "drawn for both at once" not in stated
+    assert "Holm's correction for 3 pairs" in printed
+    assert "as if they were independent" in printed
+    assert "drawn for both at once" not in printed
 
 
 @pytest.fixture
@@ -88,24 +88,24 @@ def kept(found, tmp_path):
 
 def test_who_was_tried_on_the_same_people_is_tested_pair_by_pair(found, kept):
     evaluation, _ = found
-    stated = compare([("a", evaluation, kept), ("b", evaluation, kept)], 100)
-    lines = [line for line in stated.splitlines() if " against " in line]
+    printed = compare([("a", evaluation, kept), ("b", evaluation, kept)], 100)
+    lines = [line for line in printed.splitlines() if " against " in line]
     assert len(lines) == 6 + 1, "of four systems, and of the words of one in each report"
     assert all("  paired  " in line for line in lines)
     same = next(line for line in lines if "b: sturdy against a: sturdy" in line)
     assert "+0.0 [+0.0, +0.0] p = 1.000 paired" in " ".join(same.split())
-    assert "drawn for both at once" in stated
-    assert "independent" not in stated
+    assert "drawn for both at once" in printed
+    assert "independent" not in printed
 
 
 def test_without_scores_of_one_report_its_pairs_are_not_paired(found, kept):
     evaluation, _ = found
-    stated = compare([("a", evaluation, kept), ("b", evaluation, None)], 50)
-    rows = [line for line in stated.splitlines() if " against " in line][:6]
+    printed = compare([("a", evaluation, kept), ("b", evaluation, None)], 50)
+    rows = [line for line in printed.splitlines() if " against " in line][:6]
     assert sum("  paired  " in row for row in rows) == 1
     assert next(row for row in rows if "a: sturdy against a: bent" in row).count("  paired") == 1
-    assert "drawn for both at once" in stated
-    assert "has no scores" in stated
+    assert "drawn for both at once" in printed
+    assert "has no scores" in printed
 
 
 def test_other_people_are_not_paired(found, kept):
@@ -136,10 +136,10 @@ def test_other_data_are_pointed_out():
 
 
 def test_names_cannot_steer_the_terminal():
-    stated = compare([("a\x1b[31m", evaluation(system("x\ny\r", 10.0)))])
-    assert "\x1b" not in stated
-    assert "\r" not in stated
-    assert "a?[31m: x?y?" in stated
+    printed = compare([("a\x1b[31m", evaluation(system("x\ny\r", 10.0)))])
+    assert "\x1b" not in printed
+    assert "\r" not in printed
+    assert "a?[31m: x?y?" in printed
 
 
 def test_differences_by_hand():

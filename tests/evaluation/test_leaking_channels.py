@@ -35,8 +35,8 @@ def test_the_strongest_of_each_channel_is_named_in_order():
         attack("semi-informed (all channels fused)", 9.0),
     ]
     assert leaks(attacks)["voice"].eer.value == 21.0
-    stated, texts = sentences(attacks)
-    assert stated == (
+    printed, texts = sentences(attacks)
+    assert printed == (
         "what leaks, by the EER of each channel's best attacker: room 14.2 %, voice 21.0 %, words "
         "48.0 %, not below chance; fused 9.0 %; room leaks most"
     )

@@ -93,8 +93,8 @@ def test_a_system_is_evaluated_resumed_and_reported(desk, spectrum, tmp_path, mo
     kinds = {"entropy", "effective voices", "M_aa own", "M_aa others"}
     assert kinds <= set(found.systems[0].utility)
     assert "entropy" in found.utility
-    stated = run("compare", report, report).stdout
-    assert "paired" in stated.split(" against ")[1]
+    printed = run("compare", report, report).stdout
+    assert "paired" in printed.split(" against ")[1]
     with pytest.raises(VoicenymError, match="one system only"):
         run("compare", report)
 

@@ -93,7 +93,7 @@ def one(*attacks, notes=(), utility=None, warnings=()):
     return Evaluation("0.1", "2026-11-21", "drawn", 8, 9, (), (system,), {}, warnings)
 
 
-def stated(evaluation):
+def printed(evaluation):
     return parsed(report.html(evaluation, None)).text
 
 
@@ -136,16 +136,16 @@ def test_the_first_page_is_a_sentence_a_system_a_figure_and_a_table(found, sourc
 
 def test_the_failure_of_a_weak_attacker_is_no_protection():
     weak = attacked(45.0, 40.0, 50.0, knows="does not know", informed=False)
-    assert "bent was attacked by nobody who knows it, which is no protection shown" in stated(
+    assert "bent was attacked by nobody who knows it, which is no protection shown" in printed(
         one(weak)
     )
-    assert "bent resists the attackers tried here" in stated(one(weak, attacked(46.0, 41.0, 51.0)))
-    assert "no protection shown" in stated(one(weak, attacked(1.0, holds_key=True)))
+    assert "bent resists the attackers tried here" in printed(one(weak, attacked(46.0, 41.0, 51.0)))
+    assert "no protection shown" in printed(one(weak, attacked(1.0, holds_key=True)))
 
 
 def test_a_bounded_figure_says_so_in_its_sentence():
     note = "the semi-informed attacker was not tried, and figures are upper bounds"
-    assert "of cases (28.0 to 32.0 %), which is an upper bound, and words" in stated(
+    assert "of cases (28.0 to 32.0 %), which is an upper bound, and words" in printed(
         one(attacked(30.0, 28.0, 32.0), notes=(note,))
     )
 
@@ -158,7 +158,7 @@ def test_a_verdict_is_one_plain_sentence():
     assert (
         "An attacker who knows the system but not the key mistakes one voice for another in "
         "10.0 % of cases (8.0 to 13.0 %); 50 % is chance."
-    ) in stated(one(attacked(10.0, 8.0, 13.0)))
+    ) in printed(one(attacked(10.0, 8.0, 13.0)))
 
 
 @pytest.mark.parametrize(
@@ -174,24 +174,24 @@ def test_a_verdict_is_one_plain_sentence():
 def test_grades_go_by_the_lower_end_of_the_interval(value, low, style, advice):
     evaluation = one(attacked(value, low, 60.0))
     assert verdict.grade(evaluation.systems[0])[0] == style
-    assert advice in stated(evaluation)
+    assert advice in printed(evaluation)
 
 
 def test_the_key_holder_is_no_headline():
-    words = stated(one(attacked(40.0, 38.0, 42.0), attacked(1.5, 1.0, 2.0, holds_key=True)))
+    words = printed(one(attacked(40.0, 38.0, 42.0), attacked(1.5, 1.0, 2.0, holds_key=True)))
     assert "resists the attackers tried here" in words
     assert "mistakes one voice for another in 1.5 % of cases." in words
 
 
 def test_figures_are_called_upper_bounds_where_attackers_were_not_tried():
     note = "the semi-informed attacker was not tried, and figures are upper bounds"
-    assert "The figure is an upper bound" in stated(one(attacked(30.0, 28.0, 32.0), notes=(note,)))
-    assert "upper bound" not in stated(one(attacked(30.0, 28.0, 32.0)))
+    assert "The figure is an upper bound" in printed(one(attacked(30.0, 28.0, 32.0), notes=(note,)))
+    assert "upper bound" not in printed(one(attacked(30.0, 28.0, 32.0)))
 
 
 def test_what_was_not_measured_is_reported_with_the_reason(text):
     assert "Sturdy, WER, PER, DNSMOS, rho_F0, G_VD, DeID, RTF: no reason was noted" in text
-    words = stated(
+    words = printed(
         one(
             attacked(30.0),
             notes=("words were not measured: no model", "naturalness was not measured: no MOS"),
@@ -224,8 +224,8 @@ def test_a_retrained_recogniser_has_a_column_where_there_is_one(found, text, tmp
 
 
 def test_a_system_that_nobody_attacked_has_no_verdict():
-    assert "bent: not attacked" in stated(one())
-    assert "bent: not attacked" in stated(one(attacked(1.0, holds_key=True)))
+    assert "bent: not attacked" in printed(one())
+    assert "bent: not attacked" in printed(one(attacked(1.0, holds_key=True)))
 
 
 def test_names_from_data_are_escaped(source):
@@ -369,7 +369,7 @@ def test_infinities_and_gaps_come_back(tmp_path):
     evaluation = one(attack, utility={"G_VD": Measured(float("-inf"))})
     results_file.save(evaluation, tmp_path)
     assert results_file.load(tmp_path) == evaluation
-    assert "∞" in stated(evaluation)
+    assert "∞" in printed(evaluation)
 
 
 def test_every_figure_is_in_the_table(found, tmp_path):

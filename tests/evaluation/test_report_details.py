@@ -90,6 +90,6 @@ def test_the_weighted_mean_is_in_the_verdict_by_whoever_reaches_it(found):
     )
     system = dataclasses.replace(system, attacks=attacks)
     text = report.html(dataclasses.replace(evaluation, systems=(system,)), None)
-    stated = "the VoicePrivacy Challenge: <b>12.3&nbsp;%</b> (10.1 to 14.9&nbsp;%), by key search"
-    assert stated in text
-    assert text.index("<h2>Systems</h2>") < text.index(stated)
+    printed = "the VoicePrivacy Challenge: <b>12.3&nbsp;%</b> (10.1 to 14.9&nbsp;%), by key search"
+    assert printed in text
+    assert text.index("<h2>Systems</h2>") < text.index(printed)

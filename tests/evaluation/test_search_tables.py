@@ -21,7 +21,7 @@ def audited(llr):
 
 
 @pytest.mark.parametrize(
-    ("llr", "stated"),
+    ("llr", "printed"),
     [
         (math.log(999.0), ["with 1 recording", "(key search)", "about once in 2.0;"]),
         (
@@ -32,10 +32,10 @@ def audited(llr):
         (-1.0, ["no more often than by chance", "at worst no more often than by chance"]),
     ],
 )
-def test_an_audit_says_how_often_a_search_ends_with_the_speaker(llr, stated):
+def test_an_audit_says_how_often_a_search_ends_with_the_speaker(llr, printed):
     sentence = audited(llr).searched()
     assert sentence.startswith("Among 1,000 people")
-    for words in stated:
+    for words in printed:
         assert words in sentence
 
 

@@ -203,18 +203,18 @@ def test_what_is_missing_or_does_not_fit_is_named_with_a_cure(challenge, tmp_pat
         return str(error.value)
 
     base = [("original", challenge), ("anonymized_suffix", SUFFIX)]
-    stated = refused(("original", challenge), ("anonymized_suffix", "_none"))
-    assert "no Kaldi data folder in it has a name that ends in _none" in stated
-    stated = refused(("original", challenge), ("anonymized", challenge))
-    assert "is another recording in" in stated
-    assert "--anonymized-suffix" in stated
-    stated = refused(*base, ("anonymized_enrolment", [challenge / f"train-clean-360{SUFFIX}"]))
-    assert "8 of 8 recordings have no anonymized file" in stated
-    assert "named like s4-u0; anonymize it under the attackers' key" in stated
-    stated = refused(*base, ("pool", challenge / "libri_dev_enrolls"))
-    assert "give originals of the same utterances with --pool" in stated
-    stated = refused(*base, ("anonymized_pool", [challenge / f"libri_dev_trials_f{SUFFIX}"]))
-    assert "is also evaluated" in stated
+    printed = refused(("original", challenge), ("anonymized_suffix", "_none"))
+    assert "no Kaldi data folder in it has a name that ends in _none" in printed
+    printed = refused(("original", challenge), ("anonymized", challenge))
+    assert "is another recording in" in printed
+    assert "--anonymized-suffix" in printed
+    printed = refused(*base, ("anonymized_enrolment", [challenge / f"train-clean-360{SUFFIX}"]))
+    assert "8 of 8 recordings have no anonymized file" in printed
+    assert "named like s4-u0; anonymize it under the attackers' key" in printed
+    printed = refused(*base, ("pool", challenge / "libri_dev_enrolls"))
+    assert "give originals of the same utterances with --pool" in printed
+    printed = refused(*base, ("anonymized_pool", [challenge / f"libri_dev_trials_f{SUFFIX}"]))
+    assert "is also evaluated" in printed
     request = ["evaluate", str(challenge), "--anonymized-pool", str(tmp_path), "-o", "report"]
     done = CliRunner().invoke(app, request)
     assert "are of files" in str(done.exception)

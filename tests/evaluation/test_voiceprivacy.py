@@ -140,9 +140,9 @@ def test_missing_parts_are_reported(challenge):
     one = root / "libri_dev_trials_f" / "trials"
     trials = from_voiceprivacy(root / "libri_dev_enrolls" / "enrolls", one, speech)
     assert [p.name for p in trials.parts] == ["LibriSpeech f"]
-    stated = next(w for w in trials.warnings if "weighted mean" in w)
-    assert "LibriSpeech, men" in stated
-    assert "VCTK common, women" in stated
+    warning = next(w for w in trials.warnings if "weighted mean" in w)
+    assert "LibriSpeech, men" in warning
+    assert "VCTK common, women" in warning
 
 
 def test_lists_of_other_data_have_no_weighted_mean(lists, challenge):

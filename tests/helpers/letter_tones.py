@@ -28,8 +28,8 @@ class Tones:
         for letter in recording.text:
             parts.append(sum(0.2 * np.sin(2 * np.pi * f * time) for f in HERTZ[letter]))
             parts.append(np.zeros(800))
-        stated = np.concatenate(parts)
-        return (stated + 0.003 * rng.standard_normal(len(stated))).astype(np.float32)
+        signal = np.concatenate(parts)
+        return (signal + 0.003 * rng.standard_normal(len(signal))).astype(np.float32)
 
 
 def spoken_letters(folder: Path, speakers: int) -> list[Utterance]:

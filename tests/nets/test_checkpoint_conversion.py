@@ -79,8 +79,8 @@ def test_a_generator(tmp_path):
     (there / "config.json").write_text(json.dumps(given))
     options = {"content": 4, "speaker": 2, "pitch": None}
     for place in (there, there / "g_00000001"):
-        stated = convert(place, "hifigan", tmp_path / "ours", options)
-        assert stated == "frames of 7 numbers and 160 samples"
+        converted = convert(place, "hifigan", tmp_path / "ours", options)
+        assert converted == "frames of 7 numbers and 160 samples"
     again = synthesizers.load(tmp_path / "ours")
     content, f0, speaker = noise(1, 9, 4), 100.0 + noise(1, 9), noise(1, 2)
     frames = torch.cat([content, f0[..., None], speaker[:, None].expand(-1, 9, -1)], 2)

@@ -144,9 +144,9 @@ def test_other_bytes_are_refused_by_name(world):
     path.write_bytes(b"damaged")
     with pytest.raises(
         VoicenymError, match=r"embedding_model\.ckpt: damaged, or not what"
-    ) as stated:
+    ) as raised:
         fetched("ecapa-voxceleb", fetch=world)
-    assert str(path) in str(stated.value)
+    assert str(path) in str(raised.value)
     assert world.ledger.read_text() == before
     path.unlink()
     fetched("ecapa-voxceleb", fetch=world)
@@ -180,10 +180,10 @@ def test_without_a_network_the_message_names_what_works(world):
     world.there = False
     with pytest.raises(
         VoicenymError, match=r"cannot be fetched \(cannot find the requested files\)"
-    ) as stated:
+    ) as raised:
         world.pull("hubert-base")
-    assert "pulled before (ecapa-voxceleb)" in str(stated.value)
-    assert "every system but those that need published weights" in str(stated.value)
+    assert "pulled before (ecapa-voxceleb)" in str(raised.value)
+    assert "every system but those that need published weights" in str(raised.value)
     with pytest.raises(VoicenymError, match="was not fetched before, and this is offline"):
         world.pull("hubert-base", offline=True)
     world.pull("ecapa-voxceleb")

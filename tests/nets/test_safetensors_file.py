@@ -75,10 +75,10 @@ def test_the_command_means_the_path_and_no_name(tmp_path, monkeypatch):
     Path("owner").mkdir()
     for name in ("x.pt", "owner/x.pt", "a b.pt"):
         torch.save(STATE, name)
-    for name, stated in (
+    for name, printed in (
         ("x.pt", "./x.pt"),
         ("owner/x.pt", "./owner/x.pt"),
         ("a b.pt", "'./a b.pt'"),
     ):
-        with pytest.raises(VoicenymError, match=re.escape(f"models convert {stated} --as KIND")):
+        with pytest.raises(VoicenymError, match=re.escape(f"models convert {printed} --as KIND")):
             tensors(Path(name))

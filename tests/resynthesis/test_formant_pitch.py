@@ -94,11 +94,11 @@ def obedient(folder, monkeypatch):
 @pytest.mark.parametrize("who", range(3))
 def test_scaled_input_gives_scaled_output(obedient, who):
     """F0 within 1.5 %, F1 within a fifth of F0, other formants within 5 %."""
-    stated = talk(115.0, (500.0, 1500.0, 2500.0, 3500.0))
+    source = talk(115.0, (500.0, 1500.0, 2500.0, 3500.0))
     encoder = assembly.opened(obedient).speaker
-    (own,) = encoder.embed([stated])
+    (own,) = encoder.embed([source])
     system = load("b1a", weights=obedient, identity="formant-pitch", f0="moved")
-    made = system(Audio(stated, RATE), PSEUDONYMS[who]).samples
+    made = system(Audio(source, RATE), PSEUDONYMS[who]).samples
     (received,) = encoder.embed([made])
     wanted = FormantPitch()(own, PSEUDONYMS[who])
     assert float((wanted / own).log().abs().min()) > math.log(1.05)
@@ -108,15 +108,15 @@ def test_scaled_input_gives_scaled_output(obedient, who):
 
 
 def test_copying_and_kept_pitch_say_what_is_spoken(obedient):
-    stated = talk(140.0, (500.0, 1500.0, 2500.0, 3500.0))
+    source = talk(140.0, (500.0, 1500.0, 2500.0, 3500.0))
     encoder = assembly.opened(obedient).speaker
-    (own,) = encoder.embed([stated])
+    (own,) = encoder.embed([source])
     copied = load("b1a", weights=obedient, identity="copy", f0="moved")
-    (received,) = encoder.embed([copied(Audio(stated, RATE), PSEUDONYMS[0]).samples])
+    (received,) = encoder.embed([copied(Audio(source, RATE), PSEUDONYMS[0]).samples])
     torch.testing.assert_close(received[[0, 2, 3, 4]], own[[0, 2, 3, 4]], rtol=0.04, atol=0)
     kept = load("b1a", weights=obedient, identity="formant-pitch")
     profiling = kept.profiling(RATE)
-    profiling.push(stated[None])
+    profiling.push(source[None])
     profile = profiling.result()
     vector = kept.voice(PSEUDONYMS[:1], profile).vectors[0]
     scaled = FormantPitch()(profile.vectors[0], PSEUDONYMS[0])
@@ -127,9 +127,9 @@ def test_copying_and_kept_pitch_say_what_is_spoken(obedient):
 def test_halves_of_frequencies(folder):
     system = load("b1a", weights=str(folder), identity="half:of=(formant-pitch)", f0="moved")
     system.check()
-    stated = Audio(talk(120.0, (500.0, 1500.0, 2500.0, 3500.0), 0.5), RATE)
-    made = system(stated, PSEUDONYMS[0]).samples
-    assert made.shape == stated.samples.shape
+    source = Audio(talk(120.0, (500.0, 1500.0, 2500.0, 3500.0), 0.5), RATE)
+    made = system(source, PSEUDONYMS[0]).samples
+    assert made.shape == source.samples.shape
     assert torch.isfinite(made).all()
 
 

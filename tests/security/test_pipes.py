@@ -65,11 +65,11 @@ def test_no_command_runs_a_pipe_that_nobody_allowed(name, piped, command, tmp_pa
         target.write_bytes(path.read_bytes())
     places = {"data": data, "plain": plain, "one": tmp_path / "a-1.wav"}
     found = command(*(part.format(**places) for part in COMMANDS[name]))
-    stated = found.stderr.decode()
+    printed = found.stderr.decode()
     assert found.returncode != 0
-    assert "Traceback" not in stated
+    assert "Traceback" not in printed
     assert not mark.exists(), "the command has run"
-    assert "--allow-pipes" in stated, stated
+    assert "--allow-pipes" in printed, printed
 
 
 def test_every_reader_of_corpora_has_the_option():
@@ -79,8 +79,8 @@ def test_every_reader_of_corpora_has_the_option():
     from voicenym.apps.cli import app
 
     for words in (["anonymize"], ["evaluate"], ["audit"], ["pool", "build"], ["train", "ubm"]):
-        stated = CliRunner().invoke(app, [*words, "--help"], env={"COLUMNS": "200"}).output
-        assert "--allow-pipes" in stated, words
+        printed = CliRunner().invoke(app, [*words, "--help"], env={"COLUMNS": "200"}).output
+        assert "--allow-pipes" in printed, words
 
 
 def test_a_pipe_that_is_allowed_is_read_like_a_file(piped, tmp_path):

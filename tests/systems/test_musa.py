@@ -44,20 +44,20 @@ def distance(one: torch.Tensor, other: torch.Tensor) -> float:
 
 
 def test_the_empty_voice_is_the_same_under_every_key(folders, speech):
-    stated = Audio(speech, 16_000)
+    source = Audio(speech, 16_000)
     empty = load("musa", voice="empty", weights=str(folders["causal"]))
     turned = load("musa", weights=str(folders["causal"]))
-    nobody = empty(stated, KEY.pseudonym("a")).samples
-    assert torch.equal(nobody, empty(stated, OTHER.pseudonym("b")).samples)
-    mine = turned(stated, KEY.pseudonym("a")).samples
-    assert distance(mine, turned(stated, OTHER.pseudonym("a")).samples) > 1e-2
+    nobody = empty(source, KEY.pseudonym("a")).samples
+    assert torch.equal(nobody, empty(source, OTHER.pseudonym("b")).samples)
+    mine = turned(source, KEY.pseudonym("a")).samples
+    assert distance(mine, turned(source, OTHER.pseudonym("a")).samples) > 1e-2
     assert distance(mine, nobody) > 1e-2
 
 
 def test_fewer_codebooks_say_less(folders, speech):
-    stated, who = Audio(speech, 16_000), KEY.pseudonym("a")
+    source, who = Audio(speech, 16_000), KEY.pseudonym("a")
     weights = str(folders["causal"])
-    made = {n: load("musa", codebooks=n, weights=weights)(stated, who).samples for n in (0, 1, 3)}
+    made = {n: load("musa", codebooks=n, weights=weights)(source, who).samples for n in (0, 1, 3)}
     assert torch.equal(made[0], made[3])
     assert distance(made[0], made[1]) > 1e-3
     with pytest.raises(VoicenymError, match="1 to 3 with these weights, not 4"):
@@ -67,11 +67,11 @@ def test_fewer_codebooks_say_less(folders, speech):
 
 
 def test_strength_goes_from_the_own_voice_to_the_other(folders, speech):
-    stated, who = Audio(speech, 16_000), KEY.pseudonym("a")
+    source, who = Audio(speech, 16_000), KEY.pseudonym("a")
 
     def at(strength):
         system = load("musa", voice="empty", strength=strength, weights=str(folders["whole"]))
-        return system(stated, who).samples
+        return system(source, who).samples
 
     own, half, full = at(0.0), at(0.5), at(1.0)
     assert distance(own, half) < distance(own, full)

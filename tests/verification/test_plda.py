@@ -268,11 +268,11 @@ def test_copies_of_a_recording_do_not_count_as_recordings_of_a_speaker(change):
     (K r - 1) / (K r) degrees of freedom: 4/7 of it for r = 2 and K = 4, where copies are equal.
     """
     rng = np.random.default_rng(0)
-    people, stated, copies, size = 300, 2, 4, 6
+    people, known, copies, size = 300, 2, 4, 6
     speaker = 1.5 * rng.normal(size=(people, 1, 1, size))
-    take = rng.normal(size=(people, stated, 1, size))
-    x = speaker + take + change * rng.normal(size=(people, stated, copies, size))
-    who = np.repeat(np.arange(people), stated * copies)
+    take = rng.normal(size=(people, known, 1, size))
+    x = speaker + take + change * rng.normal(size=(people, known, copies, size))
+    who = np.repeat(np.arange(people), known * copies)
     names = np.tile(np.repeat(["a", "b"], copies), people)
 
     def within(**options):

@@ -1,4 +1,4 @@
-"""Speech from word codes: voice, F0, level and tempo are drawn by the key."""
+"""Resynthesis of word codes: the key draws voice, F0 and local tempo."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from voicenym.resynthesis.pipeline.pipeline_system import Pipeline
 
 @dataclass(frozen=True)
 class WordCodes(Pipeline):
-    """What is said passes as codes of 215 bits a second; all else is drawn.
+    """Word codes of 215 bits a second and a vocoder; the key draws voice, F0 and local tempo.
 
     1. Content: word codes, 25 a second from one codebook of 512, learned to keep what a recogniser
        needs for the words.
@@ -41,7 +41,7 @@ class WordCodes(Pipeline):
     folder_name: ClassVar[str] = "ssl"
     card: ClassVar[Card] = Card(
         name="word-codes",
-        title="word codes and a vocoder (English); voice, F0, level and tempo drawn by the key",
+        title="word codes and a vocoder (English); voice, F0 and tempo drawn, level the vocoder's",
         paper="the project's own; codes of a recogniser's states after van den Oord et al., "
         "'Neural discrete representation learning', NeurIPS 2017; pseudo-speakers of Turner et "
         "al., 'Generating identities with mixture models for speaker anonymization', Computer "
@@ -64,7 +64,7 @@ class WordCodes(Pipeline):
         promises=(
             "length and channels are kept, and timing within 0.15 s; silence stays silent",
             "no sample, phase, spectrum, F0 or level of syllables of the original reaches the "
-            "output, only word codes and the level over 3 s",
+            "output, only word codes, the level over 3 s and a ceiling in pauses",
             "the voice depends on the pseudonym alone",
             "the output does not depend on the block size; memory is bounded",
         ),

@@ -100,11 +100,11 @@ def test_with_fewer_codebooks_it_decodes_what_these_say(causal):
     for count in (1, 2, 3):
         few = causal.shortened(count)
         frames = causal.quantizer.looked_up(causal.encode(speech, own).codes[:, :count])
-        stated = few.convert(speech, own, voice)
-        torch.testing.assert_close(stated, causal.decode(frames, voice))
+        source = few.convert(speech, own, voice)
+        torch.testing.assert_close(source, causal.decode(frames, voice))
         stream = CodecStream(few, own, voice)
         parts = [*(stream.push(part) for part in speech.split(700, dim=1)), stream.flush()]
-        torch.testing.assert_close(torch.cat(parts, dim=1), stated, atol=1e-5, rtol=1e-4)
+        torch.testing.assert_close(torch.cat(parts, dim=1), source, atol=1e-5, rtol=1e-4)
     assert len(causal.quantizer.books) == causal.sizes.codebooks == 3
     assert few.encoder is causal.encoder
     for count in (0, 4):

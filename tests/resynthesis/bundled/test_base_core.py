@@ -101,8 +101,8 @@ def test_loudness_does_not_change_the_content(parts):
 
 
 def test_gains_are_amplitudes_on_lines():
-    stated, sounding = torch.full((1, 6), 4.0), torch.ones(1, 6)
-    gains = _gains(stated, sounding)
+    source, sounding = torch.full((1, 6), 4.0), torch.ones(1, 6)
+    gains = _gains(source, sounding)
     assert torch.allclose(gains, torch.full((1, 4), 2.0))
     assert torch.allclose(_lines(gains), torch.full((1, 2 * HOP), 2.0))
     ramp = torch.arange(5.0)[None]

@@ -29,7 +29,7 @@ def everybody(seed=0):
     return made
 
 
-def stated(frames=4000, seed=1):
+def source(frames=4000, seed=1):
     """Somebody's content ``[1, frame, size]``, correlated and off the middle."""
     generator = torch.Generator().manual_seed(seed)
     numbers = torch.randn(1, frames, SIZE, generator=generator)
@@ -44,7 +44,7 @@ def loud(numbers):
 def test_a_recording_comes_to_have_everybodys_mean_and_covariance(monkeypatch):
     monkeypatch.setattr(content_normalisation, "FRAMES_OF_MEAN", 0.0)
     monkeypatch.setattr(content_normalisation, "FRAMES_OF_COVARIANCE", 0.0)
-    who, numbers = everybody(), stated()
+    who, numbers = everybody(), source()
     moved = who(numbers, who.map(counted(numbers, loud(numbers)).sum(1)))
     torch.testing.assert_close(moved.mean(1)[0], who.mean, atol=1e-4, rtol=0)
     covariance = torch.cov(moved[0].T, correction=0)
@@ -53,7 +53,7 @@ def test_a_recording_comes_to_have_everybodys_mean_and_covariance(monkeypatch):
 
 def test_the_map_is_symmetric_and_positive_so_that_nothing_moves_farther_than_it_must():
     """Brenier: the linear map that moves a distribution least is the gradient of a convex one."""
-    who, numbers = everybody(), stated()
+    who, numbers = everybody(), source()
     matrix = who.map(counted(numbers, loud(numbers)).sum(1)).matrix[0]
     torch.testing.assert_close(matrix, matrix.T)
     assert torch.linalg.eigvalsh(matrix).min() > 0
@@ -71,21 +71,21 @@ def test_independent_numbers_are_stretched_by_the_ratio_of_their_deviations():
 
 def test_of_nothing_nothing_is_moved():
     who = everybody()
-    numbers = stated(50).clamp(-1, 1)
+    numbers = source(50).clamp(-1, 1)
     way = who.map(torch.zeros(1, width(SIZE), dtype=torch.float64))
     torch.testing.assert_close(who(numbers, way), numbers, atol=1e-5, rtol=0)
 
 
 def test_what_shifts_a_recording_as_a_whole_is_gone(monkeypatch):
     monkeypatch.setattr(content_normalisation, "FRAMES_OF_MEAN", 0.0)
-    who, numbers = everybody(), 0.2 * stated(200)
+    who, numbers = everybody(), 0.2 * source(200)
     shifted = numbers + torch.tensor([0.3, -0.1, 0.2, 0.0])
     one, other = (who(n, who.map(counted(n, loud(n)).sum(1))) for n in (numbers, shifted))
     torch.testing.assert_close(one, other, atol=1e-5, rtol=0)
 
 
 def test_pauses_do_not_count_and_speech_does():
-    numbers = stated(30)
+    numbers = source(30)
     level = torch.cat([torch.full((1, 30), -7.0), torch.zeros(1, 30)], dim=1)
     weight, first, second = unpacked(counted(numbers, level))
     assert weight[0, :15].max() < 1e-3
@@ -95,7 +95,7 @@ def test_pauses_do_not_count_and_speech_does():
 
 
 def test_everybody_is_learnt_frame_by_frame():
-    numbers = stated(3000)
+    numbers = source(3000)
     level = loud(numbers)
     whole = counted(numbers, level).sum(1)
     halves = torch.cat([counted(n, loud(n)).sum(1) for n in numbers.split(700, dim=1)])

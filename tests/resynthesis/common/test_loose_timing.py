@@ -2,14 +2,14 @@
 
 import torch
 
-from voicenym.resynthesis.common.loose_timing import FARTHEST, SPACING, spoken_at
+from voicenym.resynthesis.common.loose_timing import FARTHEST, SPACING, source_times
 
 SECONDS = torch.arange(0, 600, 0.01)
 SEEDS = torch.arange(20)
 
 
 def test_nothing_moves_far_and_time_runs_forward():
-    moved = spoken_at(SEEDS, SECONDS)
+    moved = source_times(SEEDS, SECONDS)
     displaced = moved - SECONDS
     assert float(displaced.abs().max()) <= FARTHEST
     assert float(displaced.std()) > 0.3 * FARTHEST
@@ -22,11 +22,11 @@ def test_nothing_moves_far_and_time_runs_forward():
 
 
 def test_a_time_depends_on_the_seed_and_nothing_else():
-    whole = spoken_at(SEEDS, SECONDS)
+    whole = source_times(SEEDS, SECONDS)
     torch.testing.assert_close(
-        spoken_at(SEEDS[3:4], SECONDS[12_345:13_000]), whole[3:4, 12_345:13_000]
+        source_times(SEEDS[3:4], SECONDS[12_345:13_000]), whole[3:4, 12_345:13_000]
     )
     displaced = whole - SECONDS
     correlation = torch.corrcoef(displaced) - torch.eye(len(SEEDS))
     assert float(correlation.abs().max()) < 0.4
-    assert spoken_at(SEEDS, SECONDS[:0]).shape == (20, 0)
+    assert source_times(SEEDS, SECONDS[:0]).shape == (20, 0)

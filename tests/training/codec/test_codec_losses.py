@@ -92,9 +92,9 @@ def test_a_teacher_of_units_says_the_nearest_centre_of_each_frame():
     frames = features.extract(speech)
     units = Units(frames[[3, 20, 40]], {"features": "cepstra"})
     teacher = codec_losses.UnitTeacher(features, units)
-    stated = teacher(speech)
-    assert stated.shape == (50,)
-    assert [stated[3], stated[20], stated[40]] == [0, 1, 2]
+    original = teacher(speech)
+    assert original.shape == (50,)
+    assert [original[3], original[20], original[40]] == [0, 1, 2]
     assert teacher.source == {"features": "cepstra", "units": 3}
     assert teacher.hop == 320
     with pytest.raises(VoicenymError, match="the features that they were found in"):
@@ -103,6 +103,6 @@ def test_a_teacher_of_units_says_the_nearest_centre_of_each_frame():
 
 def test_a_soft_teacher_says_posteriors():
     teacher = codec_losses.SoftTeacher(Cepstra(), {"features": "made"})
-    stated = teacher(0.1 * torch.randn(3200))
-    assert stated.shape == (10, teacher.classes)
-    np.testing.assert_allclose(stated.sum(1), 1.0, rtol=1e-5)
+    original = teacher(0.1 * torch.randn(3200))
+    assert original.shape == (10, teacher.classes)
+    np.testing.assert_allclose(original.sum(1), 1.0, rtol=1e-5)

@@ -138,8 +138,8 @@ def test_batches_know_who_speaks(speech):
     spoken = SpeakerSentences(kept, 4, 4, (1.0,), 0)
     samples, lengths, texts, sizes, speakers = voiced([spoken[i] for i in range(4)])
     for row in range(4):
-        stated = ALPHABET.decode(texts[row, : sizes[row]].tolist())
-        assert int(speakers[row]) == TEXTS.index(stated) % 2
+        decoded = ALPHABET.decode(texts[row, : sizes[row]].tolist())
+        assert int(speakers[row]) == TEXTS.index(decoded) % 2
     assert samples.shape[1] >= int(lengths.max())
 
 

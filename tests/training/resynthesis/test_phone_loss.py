@@ -32,9 +32,9 @@ def test_it_is_the_relative_entropy_of_the_observed_scores(net, speech):
     other = speech.flip(1)
     lengths = torch.full((3,), RATE)
     with torch.no_grad():
-        stated, received = (net.eval()(w, lengths)[0].double().softmax(2) for w in (speech, other))
-    entropy = -(stated * stated.log()).sum(2)
-    cross = -(stated * received.log()).sum(2)
+        source, received = (net.eval()(w, lengths)[0].double().softmax(2) for w in (speech, other))
+    entropy = -(source * source.log()).sum(2)
+    cross = -(source * received.log()).sum(2)
     lost = Phones(net)(speech, other)
     torch.testing.assert_close(lost.double(), (cross - entropy).mean(1), rtol=1e-3, atol=1e-6)
     assert (lost > 0).all()

@@ -157,10 +157,10 @@ def test_content_is_made_alike_by_an_encoder_that_stays(prepared, tmp_path):
             assert not same or value.numel() == 0, name
     # who everybody is was counted: all that the encoder hears, silence left out
     with torch.no_grad():
-        stated = [
+        source = [
             made.content.encode(torch.from_numpy(t.bands).float()[None]) for t in prepared[:6]
         ]
-    everything = torch.cat(stated, dim=1)[0]
+    everything = torch.cat(source, dim=1)[0]
     torch.testing.assert_close(made.everybody.mean, everything.mean(0), atol=0.1, rtol=0)
     made.save(tmp_path / "parts", {})
     again = Parts.load(tmp_path / "parts")
@@ -228,13 +228,13 @@ def test_the_loss_distinguishes_the_speakers_own_voice_from_the_requested_one(pr
     made = recipe.parts(CONFIG, 192)
     recipe.voices(made, prepared)
     crop = batch_of(prepared)
-    stated = made.content.encode(crop.bands)
+    source = made.content.encode(crop.bands)
     config = ConversionConfig(share=1.0, noise=(80.0, 90.0))
 
     @torch.no_grad()
     def lost(vectors, waveform):
         return conversion_loss.losses(
-            made, encoder, crop, stated, vectors, waveform, config, torch.Generator().manual_seed(0)
+            made, encoder, crop, source, vectors, waveform, config, torch.Generator().manual_seed(0)
         )
 
     own = torch.nn.functional.normalize(encoder(crop.samples)) * math.sqrt(192.0)

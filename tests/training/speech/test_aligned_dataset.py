@@ -77,8 +77,8 @@ def test_states_stay_where_sounds_are_at_any_speed(shelved):
         loud = samples.numpy()[places]
         expected = np.select([loud > 0.375, loud > 0.125], [1, 3], QUIET)
         # edges ring by the resampling
-        stated = np.where(labels > 0, (labels.numpy() - 1) // 2 * 2 + 1, QUIET)
-        assert (stated != expected).sum() <= 3
+        levels = np.where(labels > 0, (labels.numpy() - 1) // 2 * 2 + 1, QUIET)
+        assert (levels != expected).sum() <= 3
         pause = int((labels != QUIET).nonzero()[0])
         assert 0.05 < pause * FRAME < 0.55
         again, same = sentences[i]

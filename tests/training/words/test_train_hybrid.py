@@ -38,8 +38,8 @@ QUICK = HybridConfig(
 def phones(recording: Recording) -> list[Phone]:
     """Pauses of 0.2 s, then 0.15 s for each letter."""
     edges = 0.2 + 0.15 * np.arange(len(recording.text) + 1)
-    stated = [Phone(n, *e) for n, *e in zip(recording.text, edges[:-1], edges[1:], strict=True)]
-    return [Phone(SILENCE, 0.0, 0.2), *stated, Phone(SILENCE, edges[-1], edges[-1] + 0.2)]
+    phones_of = [Phone(n, *e) for n, *e in zip(recording.text, edges[:-1], edges[1:], strict=True)]
+    return [Phone(SILENCE, 0.0, 0.2), *phones_of, Phone(SILENCE, edges[-1], edges[-1] + 0.2)]
 
 
 class Tones:
@@ -52,8 +52,8 @@ class Tones:
         for name, start, end in phones(recording):
             time = np.arange(round((end - start) * 16_000)) / 16_000
             parts.append(sum((np.sin(2 * np.pi * f * time) for f in HERTZ.get(name, ())), 0 * time))
-        stated = 0.2 * np.concatenate(parts)
-        return (stated + 0.003 * rng.standard_normal(len(stated))).astype(np.float32)
+        phones_of = 0.2 * np.concatenate(parts)
+        return (phones_of + 0.003 * rng.standard_normal(len(phones_of))).astype(np.float32)
 
 
 def test_tones_are_learnt_frame_by_frame(tmp_path):

@@ -1,9 +1,8 @@
-"""Loose timing: the local tempo is drawn, and nothing moves by more than 0.15 s.
+"""Loose timing: a time warp that the key draws, of 0.15 s at most.
 
-Durations of sounds and pauses tell speakers apart. Here each moment of the output speaks what lay
-up to 0.15 s earlier or later in the input: at anchors 0.7 s apart the key draws the displacement,
-and between them it is interpolated, so that the tempo is constant from anchor to anchor and time
-never runs backwards. Length is kept, and so are speaking rate and pauses over seconds.
+Durations of sounds and pauses identify speakers. The key draws a displacement at anchors 0.7 s
+apart; linear interpolation between them gives a constant tempo from anchor to anchor, and time
+never runs backwards. Length, speaking rate and pauses of seconds are kept.
 """
 
 from __future__ import annotations
@@ -22,8 +21,8 @@ SWAY = (0.1, 0.7)
 """Modulation frequencies in Hz of the displacement."""
 
 
-def spoken_at(seeds: torch.Tensor, seconds: torch.Tensor) -> torch.Tensor:
-    """Times in the input that are spoken at times of the output, ``[row, time]`` in seconds.
+def source_times(seeds: torch.Tensor, seconds: torch.Tensor) -> torch.Tensor:
+    """Times of the input that the output has at its own times, ``[row, time]`` in seconds.
 
     Args:
         seeds: ``[row]`` int64, of the displacements.

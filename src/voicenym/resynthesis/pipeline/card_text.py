@@ -28,7 +28,8 @@ PROMISES = (
 )
 FAILS = (
     "F0 is the speaker's own, as published, unless f0=moved or f0=predicted: mean F0 and "
-    "intonation are kept; timing and the level over 0.1 s always are",
+    "intonation are kept; so are timing and the level over 0.1 s, unless level=drawn and "
+    "timing=loose",
     "content features still carry speaker information: accent, rhythm, and what attackers trained "
     "on the output exploit",
     "does not work live: some modules need the whole recording",

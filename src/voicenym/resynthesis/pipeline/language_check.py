@@ -1,8 +1,7 @@
-"""Check that speech is of a language that the content encoder knows.
+"""Language check: a warning where the content encoder's codebook fits the speech badly.
 
-An encoder of word codes turns any language into the sounds of its own. Its codebook fits the speech
-of other languages worse, which shows after some seconds of speech. The check is weak: it finds most
-recordings of an unrelated language, not all.
+An encoder of word codes turns any language into the sounds of its own. The check is weak: it misses
+many recordings of other languages.
 """
 
 from __future__ import annotations
@@ -55,7 +54,7 @@ class LanguageCheck:
         if found <= limit:
             return ()
         return (
-            f"the speech fits the codes of English badly ({found:.2f}; English has {limit:.2f} or "
-            "less): if it is another language, the words are lost; choose a system that keeps all "
-            "sounds, such as recast",
+            f"the speech does not fit the language of the weights, which is English for those that "
+            f"come along (misfit {found:.2f}, limit {limit:.2f}): if it is another language, its "
+            "words are lost; choose a system that keeps all sounds, such as recast",
         )

@@ -13,9 +13,9 @@ from voicenym.dsp.pitch.contour_changes import moved, noisy, quantised
 from voicenym.nets.content.content_encoder import RATE
 from voicenym.nets.streaming import Memory
 from voicenym.nets.synthesis.excitation import Noise
-from voicenym.resynthesis.common.drawn_level import DrawnLevel
-from voicenym.resynthesis.common.loose_timing import spoken_at
+from voicenym.resynthesis.common.loose_timing import source_times
 from voicenym.resynthesis.common.row_groups import Group, Grouped, low_pass
+from voicenym.resynthesis.common.slow_level import SlowLevel
 from voicenym.resynthesis.common.windows import Window, synthesis_stream
 from voicenym.resynthesis.pipeline.conditioning import (
     frames_of,
@@ -113,7 +113,7 @@ class _Group(Group):
         taps: torch.Tensor | None,
     ) -> None:
         device = str(voice.vectors.device)
-        level = DrawnLevel(len(rows), device) if prosody.drawn_level else None
+        level = SlowLevel(len(rows), device) if prosody.slow_level else None
         super().__init__(rows, end, taps, device, level)
         self._parts, self._voice, self._prosody = parts, voice, prosody
         self._mean, self._std = mean, std
@@ -175,7 +175,7 @@ class _Group(Group):
         frames, first = frames_of(self._parts, kept), (window.start + window.before) // hop
         # the middles of frames
         seconds = (first + torch.arange(frames) + 0.5) * (hop / RATE)
-        sources = spoken_at(self._voice.seeds, seconds) * (RATE / hop) - window.start // hop
+        sources = source_times(self._voice.seeds, seconds) * (RATE / hop) - window.start // hop
         last = min(features.shape[1] * self._every, f0.shape[1]) - 1
         place = sources.floor().long().clamp(0, last).to(features.device)
         of_content = (place // self._every)[:, :, None].expand(-1, -1, features.shape[2])

@@ -51,8 +51,8 @@ class Pipeline(Anonymizer):
             vectors of frequencies, ``moved`` scales F0 by the same factor as the F0 in the vector.
         noise: of ``noisy``, in deviations of ln F0.
         level: ``kept``: the power over 0.1 s is that of the input; ``drawn``: syllables have the
-            synthesizer's level, and only that over 3 s follows the input
-            (:mod:`voicenym.resynthesis.common.drawn_level`).
+            level of the synthesizer in the drawn voice, and only that over 3 s follows the input
+            (:mod:`voicenym.resynthesis.common.slow_level`).
         timing: ``kept``, or ``loose``: the local tempo is drawn, within 0.15 s of the input
             (:mod:`voicenym.resynthesis.common.loose_timing`); needs ``level=drawn``.
 

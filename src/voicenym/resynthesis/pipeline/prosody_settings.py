@@ -1,4 +1,4 @@
-"""Treatment of prosody in a pipeline: F0, level and timing, each kept or drawn by the key."""
+"""Treatment of prosody in a pipeline: F0, level and timing."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ class Prosody:
     Args:
         changes: F0 transformations, in order; none keep the speaker's F0.
         noise: deviation of the transformation ``noisy``, in deviations of ln F0.
-        drawn_level: whether syllables have the synthesizer's level
-            (:mod:`voicenym.resynthesis.common.drawn_level`), not the speaker's.
+        slow_level: whether only the level over 3 s follows the input
+            (:mod:`voicenym.resynthesis.common.slow_level`); syllables have the synthesizer's.
         loose_timing: whether the local tempo is drawn
             (:mod:`voicenym.resynthesis.common.loose_timing`).
     """
 
     changes: tuple[str, ...] = ()
     noise: float = 0.0
-    drawn_level: bool = False
+    slow_level: bool = False
     loose_timing: bool = False
 
     @classmethod

@@ -1,9 +1,8 @@
-"""Level that is the synthesizer's own: the trajectory of the speaker's level does not pass.
+"""Level control over seconds: syllables keep the level that the synthesizer gives them.
 
-Level trajectories over syllables tell speakers apart (:mod:`voicenym.verification.prosody`). Only
-the level over seconds follows the input here, so that quiet passages stay quiet; syllables have the
-level that the synthesizer gives them. A ceiling above the input's short-time level keeps silence
-silent.
+The level of syllables identifies speakers (:mod:`voicenym.verification.prosody`). The power of the
+output over 3 s is set to that of the input, so that quiet passages stay quiet. A ceiling above the
+input's short-time power keeps silence silent.
 """
 
 from __future__ import annotations
@@ -17,12 +16,12 @@ SHORT = 5
 NEAR = 16
 """Frames on either side of which the loudest sets the ceiling: as far as the timing may move."""
 HEADROOM = 10.0 ** (12.0 / 10.0)
-"""Ceiling over the loudest short-time power nearby, 12 dB: it rarely binds within speech."""
+"""Ceiling over the loudest short-time power nearby: 12 dB, which limits pauses, not speech."""
 SECONDS = 3.0
 """Width of the window of the level that follows the input."""
 
 
-class DrawnLevel(Level):
+class SlowLevel(Level):
     """Streaming gain control over 3 s, with a ceiling.
 
     Args:
@@ -37,6 +36,7 @@ class DrawnLevel(Level):
         self._short = averaging_window(SHORT, device)
 
     def gains(self, source: torch.Tensor, made: torch.Tensor) -> torch.Tensor:
+        """Amplitude gains, as of :class:`Level`: those over 3 s, but never above the ceiling."""
         slow = super().gains(source, made)
         # short-time powers, cut to the same frames
         wanted, found = (averaged(power, self._short) for power in (source, made))

@@ -1,30 +1,17 @@
-"""Drawn level: nothing of the input's syllables, silence where the input is silent."""
+"""Level over seconds: the input's syllables do not pass, and silence stays silent."""
 
 import pytest
 import torch
+from level_blocks import in_blocks, noise
 
-from voicenym.resynthesis.common.drawn_level import DrawnLevel
 from voicenym.resynthesis.common.output_level import HOP
+from voicenym.resynthesis.common.slow_level import SlowLevel
 
 RATE = 16_000
 
 
-def noise(rows, length, seed):
-    return torch.randn(rows, length, generator=torch.Generator().manual_seed(seed)) * 0.1
-
-
 def through(source, made, size=10**6, late=0):
-    level = DrawnLevel(len(source))
-    found, total = [], 0
-    for start in range(0, source.shape[1] + late, size):
-        stop = start + size
-        found.append(
-            level.push(source[:, start:stop], made[:, max(0, start - late) : max(0, stop - late)])
-        )
-        total += found[-1].shape[1]
-        if late == 0 and stop <= source.shape[1]:
-            assert total >= stop - level.latency
-    return torch.cat([*found, level.flush()], dim=1)
+    return in_blocks(SlowLevel(len(source)), source, made, size, late)
 
 
 def decibels(power):
