@@ -8,7 +8,7 @@ second, and nothing else of the recording.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 import torch
@@ -16,6 +16,7 @@ import torch
 from voicenym.nets.architectures import sizes
 from voicenym.nets.content.content_encoder import RATE, Content
 from voicenym.nets.content.word_code_bottleneck import WordCodes
+from voicenym.nets.words.code_memory import CodeMemory
 from voicenym.nets.words.whisper import STATE, Encoder, Whisper, WhisperSizes
 
 
@@ -56,6 +57,7 @@ class WordCodeContent(Content):
         # attention is over the whole window, beyond which Whisper has no positions
         self.most_samples = self._sizes.states * STATE // self.hop * self.hop
         self.context = min(3 * RATE, self.most_samples // 4) // self.hop * self.hop
+        self._memory = CodeMemory()
 
     @classmethod
     def of(cls, whisper: Whisper, codes: WordCodes) -> WordCodeContent:
@@ -77,15 +79,38 @@ class WordCodeContent(Content):
         if not frames:
             return self(waveforms), waveforms.new_zeros(len(waveforms), 0)
         missing = frames * self.hop - waveforms.shape[1]
-        vectors = self._vectors(torch.nn.functional.pad(waveforms, (0, missing)))
-        quantised = self.codes.quantizer(vectors.transpose(1, 2)).total.transpose(1, 2)
-        lost = (vectors - quantised).square().sum(2)
-        return quantised, lost / vectors.square().sum(2).clamp_min(1e-12)
+        padded = torch.nn.functional.pad(waveforms, (0, missing))
+        remembers = not (torch.is_grad_enabled() or self.training or torch.is_autocast_enabled())
+        known = self._memory.find(padded, self._stamp()) if remembers else None
+        if known is not None:
+            codes = torch.stack([one.codes for one in known]).to(waveforms.device, torch.int64)
+            misfit = torch.stack([one.misfit for one in known]).to(waveforms.device)
+            return self._entries(codes.transpose(1, 2)), misfit
+        vectors = self._vectors(padded)
+        found = self.codes.quantizer(vectors.transpose(1, 2)).codes
+        entries = self._entries(found)
+        lost = (vectors - entries).square().sum(2)
+        misfit = lost / vectors.square().sum(2).clamp_min(1e-12)
+        if remembers:
+            self._memory.keep(padded, found, misfit)
+        return entries, misfit
 
     def encode(self, waveforms: torch.Tensor, lengths: torch.Tensor | None = None) -> torch.Tensor:
-        vectors = self._vectors(waveforms, lengths)
-        quantised = self.codes.quantizer(vectors.transpose(1, 2)).total
-        return quantised.transpose(1, 2)  # type: ignore[no-any-return]
+        found = self.codes.quantizer(self._vectors(waveforms, lengths).transpose(1, 2))
+        if torch.is_grad_enabled():
+            return found.total.transpose(1, 2)  # type: ignore[no-any-return]
+        return self._entries(found.codes)
+
+    def _entries(self, codes: torch.Tensor) -> torch.Tensor:
+        """Codebook vectors ``[row, code, element]`` of codes ``[row, book, code]``: as they are,
+        without the rounding errors of a straight-through estimate, which depend on its input.
+        """
+        return self.codes.quantizer.looked_up(codes).transpose(1, 2)
+
+    def _stamp(self) -> Hashable:
+        """Changes when a weight does."""
+        values = [*self.parameters(), *self.buffers()]
+        return tuple((v.data_ptr(), 0 if v.is_inference() else v._version) for v in values)
 
     def _vectors(
         self, waveforms: torch.Tensor, lengths: torch.Tensor | None = None

@@ -1,0 +1,88 @@
+"""Memory of the codes of windows, so that one recording under many keys is analysed once.
+
+The codes do not depend on the key, and the encoder costs several times the synthesis. Attackers
+who try keys, or train on speech under several keys, process the same recordings again and again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Hashable
+from typing import NamedTuple
+
+import torch
+
+WINDOWS = 4096
+"""Windows that are remembered; the codes of 30 s at 25 codes a second need 4.5 KB."""
+
+
+class Known(NamedTuple):
+    """Codes and misfits of one window.
+
+    Args:
+        codes: ``[code, book]`` int16.
+        misfit: ``[code]`` float32.
+    """
+
+    codes: torch.Tensor
+    misfit: torch.Tensor
+
+
+class CodeMemory:
+    """Codes by a digest of the samples; of more than ``most`` windows the oldest is dropped.
+
+    It holds digests and codes, and no samples.
+
+    Args:
+        most: windows at most.
+    """
+
+    def __init__(self, most: int = WINDOWS) -> None:
+        self._most = most
+        self._known: OrderedDict[bytes, Known] = OrderedDict()
+        self._weights: Hashable = None
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def find(self, waveforms: torch.Tensor, weights: Hashable) -> list[Known] | None:
+        """What is known of all rows of ``[row, time]``; None if it is not known of one.
+
+        Args:
+            waveforms: ``[row, time]``.
+            weights: stands for the encoder's weights; codes of other ones are dropped.
+        """
+        if weights != self._weights:
+            self._known.clear()
+            self._weights = weights
+        if not self._known:
+            return None
+        found = []
+        for row in waveforms:
+            name = _digest(row)
+            known = self._known.get(name)
+            if known is None:
+                return None
+            self._known.move_to_end(name)
+            found.append(known)
+        return found
+
+    def keep(self, waveforms: torch.Tensor, codes: torch.Tensor, misfits: torch.Tensor) -> None:
+        """Remembers rows, of the weights of the last :meth:`find`.
+
+        Args:
+            waveforms: ``[row, time]``.
+            codes: ``[row, book, code]``.
+            misfits: ``[row, code]``.
+        """
+        for row, own, misfit in zip(waveforms, codes, misfits, strict=True):
+            known = Known(own.T.to(torch.int16).cpu(), misfit.float().cpu().clone())
+            self._known[_digest(row)] = known
+            if len(self._known) > self._most:
+                self._known.popitem(last=False)
+
+
+def _digest(samples: torch.Tensor) -> bytes:
+    data = samples.detach().float().contiguous().cpu().numpy()
+    return hashlib.blake2b(data.tobytes(), digest_size=20).digest()

@@ -1,0 +1,82 @@
+"""Memory of codes: equal results, weights that change, and the limit."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from tests.nets.words.test_word_code_content import CODES, WHISPER, noise
+
+from voicenym.nets.content.word_code_bottleneck import WordCodes
+from voicenym.nets.words.code_memory import CodeMemory
+from voicenym.nets.words.whisper import Whisper
+from voicenym.nets.words.word_code_content import WordCodeContent
+
+
+@pytest.fixture
+def content():
+    torch.manual_seed(0)
+    codes = WordCodes(**CODES).train()
+    codes(torch.randn(3, 50, 12), torch.tensor([50, 40, 30]))
+    return WordCodeContent.of(Whisper(**WHISPER), codes.eval())
+
+
+@pytest.fixture
+def passes(content, monkeypatch):
+    """Number of passes of the encoder."""
+    found = []
+    own = content.encoder.spectra
+    monkeypatch.setattr(content.encoder, "spectra", lambda x: found.append(len(x)) or own(x))
+    return found
+
+
+@torch.inference_mode()
+def test_a_window_is_encoded_once_and_gives_the_same_frames(content, passes):
+    wave = noise(2, 20_001)
+    first, misfit = content.with_misfit(wave)
+    again, misfit_again = content.with_misfit(wave.clone())
+    assert torch.equal(first, again)
+    assert torch.equal(misfit, misfit_again)
+    turned, _ = content.with_misfit(wave.flip(0))
+    assert torch.equal(turned, first.flip(0))
+    assert passes == [2]
+
+
+@torch.inference_mode()
+def test_another_sample_or_another_weight_is_encoded_anew(content, passes):
+    wave = noise(1, 20_000)
+    content.with_misfit(wave)
+    other = wave.clone()
+    other[0, 777] += 1e-6
+    content.with_misfit(other)
+    assert passes == [1, 1]
+    before = content.with_misfit(wave)[1]
+    content.codes.enter.weight.mul_(1.5)
+    content.codes.enter.bias.add_(0.3)
+    after = content.with_misfit(wave)[1]
+    assert passes == [1, 1, 1]
+    assert not torch.equal(before, after)
+
+
+def test_training_and_gradients_do_not_use_it(content, passes):
+    wave = noise(1, 20_000)
+    for _ in range(2):
+        content.with_misfit(wave)
+    assert passes == [1, 1]
+    with torch.no_grad():
+        content.train()
+        for _ in range(2):
+            content.with_misfit(wave)
+    assert passes == [1, 1, 1, 1]
+
+
+def test_the_oldest_of_too_many_windows_is_dropped():
+    memory, waves = CodeMemory(most=2), noise(3, 640)
+    assert memory.find(waves[:1], "w") is None
+    memory.keep(waves[:2], torch.zeros(2, 1, 4, dtype=torch.int64), torch.zeros(2, 4))
+    assert memory.find(waves[:1], "w") is not None  # used last
+    memory.keep(waves[2:], torch.ones(1, 1, 4, dtype=torch.int64), torch.ones(1, 4))
+    assert len(memory) == 2
+    assert memory.find(waves[1:2], "w") is None
+    assert [int(one.codes.sum()) for one in memory.find(waves[[0, 2]], "w")] == [0, 4]
+    assert memory.find(waves[:1], "other weights") is None
+    assert len(memory) == 0
