@@ -15,6 +15,7 @@ from voicenym.nets.words.phone_model import PhoneModel
 from voicenym.nets.words.phones import States
 from voicenym.recognition.arpa import write_arpa
 from voicenym.recognition.ngram import train
+from voicenym.recognition.phone_loop import SETTINGS
 from voicenym.recognition.phone_recogniser import FramePhones, pronounced
 
 
@@ -53,13 +54,23 @@ def test_texts_are_pronounced_as_the_dictionary_says():
     assert found[2] == []
 
 
-def test_other_weights_or_words_are_another_recogniser(folder):
+def test_other_weights_or_settings_are_another_recogniser(folder):
     first, again = FramePhones(folder), FramePhones(folder)
     assert first.identity == again.identity
-    (folder / "lexicon.dict").write_text("a AH\nb B\n")
+    path = folder / "config.json"
+    config = path.read_text()
+    path.write_text(json.dumps({**json.loads(config), SETTINGS: {"bonus": 2.0, "priors": 0.6}}))
     assert FramePhones(folder).identity != first.identity
+    path.write_text(config)
     PhoneModel.make(States(("AH", "B")), {"width": 16, "gaps": (1,)}).save(
         folder, training={"anonymized by": ""}
     )
-    (folder / "lexicon.dict").write_text("a AH\n")
     assert FramePhones(folder).identity != first.identity
+
+
+def test_the_network_alone_suffices(folder):
+    sound = 0.1 * np.random.default_rng(0).standard_normal(16_000).astype(np.float32)
+    before = FramePhones(folder).phones([sound])
+    for name in ("lexicon.dict", "words.arpa"):
+        (folder / name).unlink()
+    assert FramePhones(folder).phones([sound]) == before

@@ -21,6 +21,7 @@ from voicenym.recognition.arpa import read_arpa, write_arpa
 from voicenym.recognition.closed_vocabulary import Lexicon, lexicon_of, write_lexicon
 from voicenym.recognition.ctc_recogniser import SHORTEST, note
 from voicenym.recognition.interface import Recogniser, Recording, checked, digest_of
+from voicenym.recognition.phone_loop import PhoneLoop
 from voicenym.recognition.pronunciation_graph import graph, uniform
 from voicenym.recognition.viterbi import best
 
@@ -94,6 +95,7 @@ class Hybrid(Recogniser):
         self.folder = Path(weights)
         self._model, config = PhoneModel.load(self.folder)
         self._model.net.to(device)
+        self._config = config
         self.anonymized_by: str = config.get("training", {}).get("anonymized by", "")
         self._search = search or Search(**config.get("search", {}))
         self._model_files = (
@@ -121,13 +123,7 @@ class Hybrid(Recogniser):
 
     def phones(self, recordings: Sequence[Recording]) -> list[list[str]]:
         """Phones of each recording, recognised without lexicon and language model."""
-        names = self._model.states.phones
-        loop = graph({name: [name] for name in names}, uniform(names), self._model.states)
-        inputs = [checked(recording, i) for i, recording in enumerate(recordings)]
-        return [
-            [] if len(samples) < SHORTEST else best(loop, self._likelihoods(samples))
-            for samples in inputs
-        ]
+        return PhoneLoop.of_config(self._model, self._config).phones(recordings)
 
     def close(self) -> None:
         """Does nothing: there is no resource to release."""

@@ -6,15 +6,17 @@ graph is a loop of all phones with equal probabilities.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Protocol
 
 from voicenym.errors import VoicenymError
 from voicenym.metrics import normalise
-from voicenym.nets.words.phone_model import holds_phones
-from voicenym.recognition.hybrid_recogniser import Hybrid
-from voicenym.recognition.interface import Recording
+from voicenym.nets.checkpoint import fingerprint
+from voicenym.nets.words.phone_model import PhoneModel, holds_phones
+from voicenym.recognition.interface import Recording, digest_of
+from voicenym.recognition.phone_loop import PhoneLoop
 from voicenym.recognition.sphinx import known_words
 
 
@@ -54,23 +56,26 @@ class FramePhones(PhoneRecogniser):
     def __init__(self, folder: Path | str) -> None:
         if not holds_phones(folder):
             raise VoicenymError(f"{folder}: no recogniser of phones; give one of train hybrid")
-        self._hybrid = Hybrid(folder, order=0)
-        if self._hybrid.anonymized_by:
+        model, config = PhoneModel.load(folder)
+        trained_on = config.get("training", {}).get("anonymized by", "")
+        if trained_on:
             raise VoicenymError(
-                f"{folder}: was trained on output of {self._hybrid.anonymized_by}; phones are "
-                "counted by a recogniser of original speech"
+                f"{folder}: was trained on output of {trained_on}; phones are counted by a "
+                "recogniser of original speech"
             )
+        self._folder, self._loop = Path(folder), PhoneLoop.of_config(model, config)
 
     @property
     def name(self) -> str:
-        return f"{self._hybrid.folder.resolve().name}, phones alone"
+        return f"{self._folder.resolve().name}, phones alone"
 
-    @property
-    def identity(self) -> str:
-        return f"phones alone {self._hybrid.identity}"
+    @functools.cached_property
+    def identity(self) -> str:  # type: ignore[override]
+        weights = fingerprint(self._loop.model.net.state_dict())
+        return f"{self.name} {digest_of(weights, self._loop.settings)}"
 
     def phones(self, recordings: Sequence[Recording]) -> list[list[str]]:
-        return self._hybrid.phones(recordings)
+        return self._loop.phones(recordings)
 
 
 def pronounced(texts: Iterable[str]) -> list[list[list[str]] | None]:

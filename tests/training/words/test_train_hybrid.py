@@ -94,3 +94,10 @@ def test_frames_that_there_are_not_do_not_count():
 
 def test_the_bundled_recipe_is_one():
     assert load("recogniser-hybrid", HybridConfig).net == "frames"
+
+
+def test_the_recipe_of_phones_alone_fits_into_the_package():
+    config = load("recogniser-phones", HybridConfig)
+    model = PhoneModel.make(States(tuple(f"P{i}" for i in range(39))), config.options)
+    weights = sum(value.numel() for value in model.net.state_dict().values())
+    assert 2 * weights < 1_500_000  # bytes in half precision

@@ -13,7 +13,7 @@ from voicenym.training.run.progress_report import Report
 from voicenym.training.run.resources import require_training
 
 WEIGHED = 60
-"""Number of held-out utterances for the choice of the n-gram's weight."""
+"""Number of held-out utterances for the choice of the searches' settings."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +40,7 @@ class HybridRecipe(SystemOptions, SpeechRecipe):
     batch: int | None = option(default=None, minimum=1)
 
     def run(self, report: Report) -> Trained:
-        """Align, train and save the recogniser, and tune the weight of its n-gram."""
+        """Align, train and save the recogniser, and tune its searches."""
         require_training()
         from voicenym.metrics import normalise
         from voicenym.nets.words.phone_model import PhoneModel
@@ -48,6 +48,7 @@ class HybridRecipe(SystemOptions, SpeechRecipe):
         from voicenym.recognition.alignment import Alignments, pronunciations
         from voicenym.recognition.closed_vocabulary import lexicon_of
         from voicenym.recognition.hybrid_recogniser import attach
+        from voicenym.recognition.phone_loop import attach_settings
         from voicenym.training.speech.aligned_dataset import aligned, shares
         from voicenym.training.speech.speaker_split import speaker_split
         from voicenym.training.words import train_hybrid as steps
@@ -93,11 +94,15 @@ class HybridRecipe(SystemOptions, SpeechRecipe):
         sentences = [recording.text for recording in chosen]
         order = max(1, config.order)
         rate = attach(self.output, sentences, known, weighed, order, say=report.say)
+        # alignments contain only sentences of which every word has a pronunciation
+        spoken = [(x, [known[word] for word in normalise(text).split()]) for x, text in weighed]
+        phone_rate = attach_settings(self.output, spoken, say=report.say)
         return self.result(
             outcome,
             {
                 "cross-entropy on held-out speakers": outcome.best,
                 "WER % on held-out speakers": rate,
+                "PER % on held-out speakers": phone_rate,
             },
-            f"WER {rate:.1f} % on held-out speakers",
+            f"WER {rate:.1f} %, PER {phone_rate:.1f} % on held-out speakers",
         )
