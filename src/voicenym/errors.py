@@ -53,6 +53,10 @@ class WeightsError(VoicenymError):
     """Weights of a system are missing; the message names the command that creates them."""
 
 
+class RefusedError(VoicenymError):
+    """A recording that its system does not suit; the message names the reason and the cure."""
+
+
 class CorpusError(VoicenymError):
     """Inconsistent folder, Kaldi data folder or manifest."""
 

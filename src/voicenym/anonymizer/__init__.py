@@ -18,6 +18,7 @@ from voicenym.anonymizer.anonymizer import (
 )
 from voicenym.anonymizer.card import Card, Figure
 from voicenym.anonymizer.declaration import Declaration
+from voicenym.anonymizer.refusal import Refusal
 from voicenym.anonymizer.registry import (
     SYSTEMS,
     available,
@@ -54,6 +55,7 @@ __all__ = [
     "Figure",
     "Profiler",
     "Profiling",
+    "Refusal",
     "Stream",
     "available",
     "declaration",

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from voicenym.anonymizer.card import Card
+from voicenym.anonymizer.refusal import Refusal
 from voicenym.anonymizer.stream import Core, Profiler, Profiling, Stream, checked, working_rate
 from voicenym.errors import AudioError, UnknownSystemError
 
@@ -107,12 +108,7 @@ class Anonymizer(ABC):
         lengths = [row.shape[-1] for row in rows]
         padded = rows[0][None] if len(rows) == 1 else torch.nn.utils.rnn.pad_sequence(rows, True)
         block = round(BLOCK_SECONDS * rate)
-        profile = None
-        if self.needs_profile:
-            profiling = self.profiling(rate, len(rows), lengths=lengths)
-            for part in padded.split(block, dim=1):
-                profiling.push(part)
-            profile = profiling.result()
+        profile = self._profile(padded, rate, lengths) if self.needs_profile else None
         stream = self._stream(row_pseudonyms, rate, profile)
         parts = [stream.push(part) for part in padded.split(block, dim=1)]
         parts.append(stream.flush())
@@ -213,6 +209,40 @@ class Anonymizer(ABC):
     def profile_optional(self) -> bool:
         """Whether it can work live without a profile, adapting with the signal."""
         return False
+
+    @property
+    def may_refuse(self) -> bool:
+        """Whether :meth:`refusal` may find a reason."""
+        return False
+
+    def refusal(self, profile: Any) -> Refusal | None:
+        """Reason why the system does not suit a recording; None without one.
+
+        Whoever writes files asks before the second pass. Calls in memory do not ask: there, a
+        system is evaluated as itself.
+
+        Args:
+            profile: result of :meth:`profiling`; None for a system that needs none.
+        """
+        return None
+
+    def refuses(self, audio: Audio) -> Refusal | None:
+        """:meth:`refusal` of a recording in memory.
+
+        Args:
+            audio: samples ``[time]`` or ``[channel, time]``.
+        """
+        if not self.may_refuse:
+            return None
+        rows = checked(audio.samples)
+        return self.refusal(self._profile(rows, audio.rate) if self.needs_profile else None)
+
+    def _profile(self, rows: torch.Tensor, rate: int, lengths: Sequence[int] | None = None) -> Any:
+        """Profile of the recordings ``[row, time]``, of so many samples each."""
+        profiling = self.profiling(rate, len(rows), lengths=lengths)
+        for part in rows.split(round(BLOCK_SECONDS * rate), dim=1):
+            profiling.push(part)
+        return profiling.result()
 
     def _stream(self, pseudonyms: Sequence[Pseudonym], rate: int, profile: Any) -> Stream:
         if self.needs_profile and profile is None and not self.profile_optional:

@@ -4,3 +4,6 @@ from __future__ import annotations
 
 DEFAULT_SYSTEM = "recast"
 """Default system of the command; docs/research/attackers.md gives the reasons for this choice."""
+DEFAULT_FALLBACK = "recast"
+"""Default system of the command for recordings that another system refuses: it keeps all sounds, so
+that it suits any language."""

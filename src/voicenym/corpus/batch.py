@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from voicenym.anonymizer import Refusal
+from voicenym.corpus.fallback import Fallback
 from voicenym.corpus.file_plan import Item
 from voicenym.corpus.single_file import Result
 from voicenym.pseudonym import DERIVATION_VERSION, Key, Pseudonym
@@ -29,6 +31,7 @@ class Job:
         opaque: outputs have drawn names: original names stay out of the log, and order and times do
             not reveal them.
         fresh: whether the key is new, so that no existing output can belong to this run.
+        fallback: for recordings that the system refuses; None: they fail.
     """
 
     system: str
@@ -42,12 +45,16 @@ class Job:
     log: Path | None = None
     opaque: bool = False
     fresh: bool = False
+    fallback: Fallback | None = None
 
     def pseudonym(self, item: Item) -> Pseudonym:
         return self.key.pseudonym(item.speaker, item.utterance if self.per_utterance else None)
 
     def stamp(self) -> dict[str, Any]:
-        """Settings by which an output of an earlier run counts as done: all must be equal."""
+        """Settings by which an output of an earlier run counts as done: all must be equal.
+
+        The fall-back is not among them: it changes the outputs of refused recordings only.
+        """
         weights = {"weights": self.version} if self.version else {}
         return {
             "system": self.system,
@@ -71,6 +78,7 @@ class Summary:
         seconds: of audio that were anonymized.
         failures: the source and the reason of each recording that failed.
         warnings: for the user, each a sentence.
+        refused: the source of each recording that the fall-back anonymized, and the refusal.
     """
 
     done: int = 0
@@ -79,6 +87,7 @@ class Summary:
     seconds: float = 0.0
     failures: list[tuple[str, str]] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    refused: list[tuple[str, Refusal]] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

@@ -125,6 +125,9 @@ def log_line(job: Job, outcome: Outcome) -> Line:
         line["rate"] = outcome.result.rate
         line["channels"] = outcome.result.channels
         line["sha256"] = outcome.result.sha256
+        if outcome.result.refusal is not None and job.fallback is not None:
+            reason = outcome.result.refusal.reason
+            line["fallback"] = {**job.fallback.stamp(), "reason": reason}
     else:
         line["error"] = "failed" if job.opaque else outcome.reason
     return line
@@ -137,6 +140,8 @@ def _count(summary: Summary, outcome: Outcome) -> None:
         summary.done += 1
         summary.seconds += outcome.result.duration
         summary.warnings.extend(outcome.result.warnings)
+        if outcome.result.refusal is not None:
+            summary.refused.append((str(outcome.item.source), outcome.result.refusal))
     else:
         summary.failures.append((str(outcome.item.source), outcome.reason or "failed"))
 
@@ -167,16 +172,15 @@ def _check_stamps(job: Job, items: Sequence[Item], state: RunState) -> None:
         )
     if job.overwrite:
         return
-    stamp = job.stamp()
     for item in items:
         line = state.lines.get(output_name(item.target, job.log))
-        if line is None or "sha256" not in line or same_stamp(line, stamp):
+        if line is None or "sha256" not in line or _is_of(job, line):
             continue
         if item.target.is_file() and _is_as_logged(item, line):
             raise CorpusError(
                 f"{item.target}: made earlier with another key, system or parameters, so that "
-                "voices of one speaker would differ; resume with the same --key and --system, or "
-                "start over with --overwrite or in a new folder"
+                "voices of one speaker would differ; resume with the same --key and "
+                f"--system{_with_fallback(line)}, or start over with --overwrite or in a new folder"
             )
 
 
@@ -191,6 +195,18 @@ def _check_speakers(job: Job, items: Sequence[Item], state: RunState) -> None:
     speaker_rule.agree(job.key, people, lines, [o for o in lines if (root / o).is_file()])
 
 
+def _is_of(job: Job, line: Line) -> bool:
+    """Whether a job with these settings made the output of a line."""
+    if not same_stamp(line, job.stamp()):
+        return False
+    return "fallback" not in line or (job.fallback is not None and job.fallback.is_of(line))
+
+
+def _with_fallback(line: Line) -> str:
+    """The option of a line's fall-back for messages; empty without one."""
+    return f" (--fallback {line['fallback']['system']})" if "fallback" in line else ""
+
+
 def _is_as_logged(item: Item, line: Line) -> bool:
     try:
         return bool(line.get("sha256") == sha256_of(item.target))
@@ -203,7 +219,7 @@ def _plan(job: Job, item: Item, state: RunState) -> Task | Outcome:
     if job.overwrite or not item.target.is_file():
         return Task(item)
     line = state.lines.get(output_name(item.target, job.log))
-    if line is not None and same_stamp(line, job.stamp()) and _is_as_logged(item, line):
+    if line is not None and _is_of(job, line) and _is_as_logged(item, line):
         check = input_check(job, item)
         known = line.get("input_check")  # earlier releases did not write it
         if known is None or check is None or known == check:

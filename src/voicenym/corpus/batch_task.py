@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from voicenym.anonymizer import Anonymizer, load
 from voicenym.audio.atomic import temporary_folder
@@ -54,12 +55,9 @@ class Worker:
 
         torch.set_num_threads(1)  # the same bits for any number of workers
         self._job = job
-        try:
-            self._system: Anonymizer = load(job.system, **job.parameters)
-        except VoicenymError:
-            raise
-        except Exception as error:
-            raise VoicenymError(f"{job.system}: cannot be loaded: {in_words(error)}") from error
+        self._system = _loaded(job.system, job.parameters)
+        other = job.fallback
+        self._fallback = None if other is None else _loaded(other.system, other.parameters)
 
     def __call__(self, task: Task, progress: Progress | None = None) -> Outcome:
         """Anonymize one item.
@@ -94,6 +92,7 @@ class Worker:
             overwrite=overwrite,
             lenient=lenient,
             progress=progress,
+            fallback=self._fallback,
         )
 
     def _compare(self, item: Item, progress: Progress | None) -> Outcome:
@@ -110,6 +109,15 @@ class Worker:
         if self._job.opaque:
             timestamps.level([item.target])
         return Outcome(item, result, None, skipped=True)
+
+
+def _loaded(system: str, parameters: Mapping[str, Any]) -> Anonymizer:
+    try:
+        return load(system, **parameters)
+    except VoicenymError:
+        raise
+    except Exception as error:
+        raise VoicenymError(f"{system}: cannot be loaded: {in_words(error)}") from error
 
 
 def input_check(job: Job, item: Item) -> str | None:

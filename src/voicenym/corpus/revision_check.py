@@ -15,13 +15,20 @@ WRITTEN_BEFORE: Mapping[str, Any] = {"revision": FIRST_REVISION, "weights": ""}
 """Revision of log lines without one."""
 
 
-def check_log(log: Path | None, stamp: Mapping[str, Any], replaced: Collection[Path] = ()) -> None:
+def check_log(
+    log: Path | None,
+    stamp: Mapping[str, Any],
+    replaced: Collection[Path] = (),
+    fallback: Mapping[str, Any] | None = None,
+) -> None:
     """Checks that a run gives the speakers of a corpus the voices that its log records.
 
     Args:
         log: of earlier runs; None, or a missing file, without any.
         stamp: of this run: ``system``, ``key_check``, ``revision``, ``derivation``, ``weights``.
         replaced: outputs that this run overwrites.
+        fallback: stamp of the run's fall-back, ``system``, ``revision`` and ``weights``; None
+            without one.
 
     Raises:
         CorpusError: recordings there were made with the same key and system, and another revision,
@@ -38,15 +45,19 @@ def check_log(log: Path | None, stamp: Mapping[str, Any], replaced: Collection[P
             continue  # the last line of a run that was killed
         if isinstance(line, dict) and isinstance(line.get("output"), str):
             last[line["output"]] = line
+    stamps = [stamp] if fallback is None else [stamp, {**stamp, "weights": "", **fallback}]
     for output, line in last.items():
         if output in gone or "sha256" not in line:
             continue
-        if any(line.get(name) != stamp[name] for name in ("system", "key_check")):
-            continue
-        for name in ("revision", "derivation", "weights"):
-            before, now = (d.get(name, WRITTEN_BEFORE.get(name)) for d in (line, stamp))
-            if before != now:
-                raise CorpusError(_message(log, output, name, before, now, str(stamp["system"])))
+        if "fallback" in line:
+            line = {**line, "weights": "", **line["fallback"]}
+        for own in stamps:
+            if any(line.get(name) != own[name] for name in ("system", "key_check")):
+                continue
+            for name in ("revision", "derivation", "weights"):
+                before, now = (d.get(name, WRITTEN_BEFORE.get(name)) for d in (line, own))
+                if before != now:
+                    raise CorpusError(_message(log, output, name, before, now, str(own["system"])))
 
 
 def _message(log: Path, output: str, name: str, before: Any, now: Any, system: str) -> str:

@@ -6,14 +6,15 @@ import hashlib
 import io
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
 
-from voicenym.anonymizer import BLOCK_SECONDS, Anonymizer
+from voicenym.anonymizer import BLOCK_SECONDS, Anonymizer, Refusal
 from voicenym.audio import Reader, Writer, open_reader, open_writer
+from voicenym.corpus.fallback import refused
 from voicenym.dsp.speech_presence import LevelModulation
 from voicenym.errors import AudioError
 from voicenym.pseudonym import Pseudonym
@@ -44,6 +45,7 @@ class Result:
         channels: number of channels.
         sha256: of the output file, in hex; ``None`` for a stream.
         warnings: for the user, each a sentence.
+        refusal: of the system, where the fall-back made the output.
     """
 
     duration: float
@@ -51,6 +53,7 @@ class Result:
     channels: int
     sha256: str | None
     warnings: tuple[str, ...]
+    refusal: Refusal | None = None
 
 
 @dataclass
@@ -100,6 +103,7 @@ def anonymize_file(
     overwrite: bool = False,
     lenient: bool = False,
     progress: Progress | None = None,
+    fallback: Anonymizer | None = None,
 ) -> Result:
     """Anonymizes one recording into a file that appears only when it is complete.
 
@@ -112,8 +116,11 @@ def anonymize_file(
         overwrite: whether an existing target may be replaced.
         lenient: accept silent, clipped and very short recordings, and an Ogg without an end.
         progress: called with the seconds done after each block.
+        fallback: the anonymizer of a recording that the system refuses; None: that is an error.
 
     Raises:
+        RefusedError: the system refuses the recording, and there is no fall-back, or it refuses it
+            too; nothing is written then.
         AudioError: a faulty recording or target, or an output that is nearly its input; nothing is
             written then.
     """
@@ -123,6 +130,21 @@ def anonymize_file(
     if not isinstance(source, (str, os.PathLike)):
         source.seek(0)
     profile = _profile(system, source, lenient) if system.needs_profile else None
+    refusal = system.refusal(profile)
+    if refusal is not None:
+        if fallback is None:
+            raise refused(name, refusal)
+        instead = anonymize_file(
+            fallback,
+            pseudonym,
+            source,
+            target,
+            name=name,
+            overwrite=overwrite,
+            lenient=lenient,
+            progress=progress,
+        )
+        return replace(instead, refusal=refusal)
     level = _Level()
     if not isinstance(source, (str, os.PathLike)):
         source.seek(0)

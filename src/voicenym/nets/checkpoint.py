@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -131,9 +131,13 @@ def version(folder: Path) -> str:
     return str(configuration(folder).get(DIGEST, ""))[:16] if there else ""
 
 
-def stamp(folder: Path) -> str:
+def stamp(folder: Path, without: Collection[str] = ()) -> str:
     """Version of weights and settings: digest of the configuration, which holds the weights'
     digest, without the card; empty without weights.
+
+    Args:
+        folder: of the configuration.
+        without: ``parts`` of a configuration that do not count.
 
     Raises:
         VoicenymError: as :func:`configuration`.
@@ -141,6 +145,8 @@ def stamp(folder: Path) -> str:
     if not (folder / CONFIG).is_file():
         return ""
     settings = {name: value for name, value in configuration(folder).items() if name != "card"}
+    if isinstance(parts := settings.get("parts"), dict):
+        settings["parts"] = {name: v for name, v in parts.items() if name not in without}
     return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()[:16]
 
 

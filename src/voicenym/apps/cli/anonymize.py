@@ -17,7 +17,7 @@ from voicenym.apps.cli.command_group import command, new_app
 from voicenym.apps.cli.corpus_options import ALLOW_PIPES
 from voicenym.apps.cli.dry_run import ONE_ALONE, each_alone
 from voicenym.apps.cli.dry_run import show as show_plan
-from voicenym.corpus import DEFAULT_SYSTEM
+from voicenym.corpus import DEFAULT_FALLBACK, DEFAULT_SYSTEM
 from voicenym.errors import KeyFileError, UnknownSystemError, VoicenymError
 
 if TYPE_CHECKING:
@@ -159,6 +159,26 @@ def anonymize(
     quiet: bool = typer.Option(False, "--quiet", "-q", help="Print errors and warnings only."),
     allow_pipes: bool = ALLOW_PIPES,
     device: str = typer.Option("cpu", "--device", rich_help_panel="System", help="cpu or cuda."),
+    language: str | None = typer.Option(
+        None,
+        "--language",
+        metavar="CODE",
+        rich_help_panel="System",
+        help=(
+            "Language of the speech, such as en, for systems whose weights know one (word-codes); "
+            "found in the recording unless given. Short for --set language=CODE."
+        ),
+    ),
+    fallback: str = typer.Option(
+        DEFAULT_FALLBACK,
+        "--fallback",
+        metavar="NAME",
+        rich_help_panel="System",
+        help=(
+            "System for recordings that the system refuses, such as speech of another language "
+            "than its weights know; none: such a recording is an error."
+        ),
+    ),
 ) -> None:
     """Give the voices in recordings a pseudonym.
 
@@ -167,9 +187,16 @@ def anonymize(
     if per not in ("speaker", "utterance"):
         raise UnknownSystemError(f"--per is speaker or utterance, not {per!r}")
     say = Messages(quiet)
-    short = {"weights": weights, "strength": strength, "epsilon": epsilon, "target": target}
+    short = {
+        "weights": weights,
+        "strength": strength,
+        "epsilon": epsilon,
+        "target": target,
+        "language": language,
+    }
     given = [f"{name}={value}" for name, value in short.items() if value is not None]
     from voicenym.anonymizer import SYSTEMS, load
+    from voicenym.corpus.fallback import fallback_of
 
     system, written = SYSTEMS.parse(system)
     parameters = {**written, **SYSTEMS.settings(system, [*settings, *given]), "device": device}
@@ -178,11 +205,13 @@ def anonymize(
         anonymizer.check()
     secret, stored = _key(key, say)
     revision = anonymizer.revision_for(secret)
-    secret = secret.with_revisions({system: revision})  # for workers, too
+    other = None if dry_run else fallback_of(fallback, anonymizer, secret)
+    revisions = {system: revision, **({} if other is None else {other.system: other.revision})}
+    secret = secret.with_revisions(revisions)  # for workers, too
     if inputs == ["-"]:
         if stored and speaker is None:
             say(ONE_ALONE)
-        anonymize_stream(anonymizer, secret, output, speaker, overwrite, lenient, say)
+        anonymize_stream(anonymizer, secret, output, speaker, overwrite, lenient, say, other)
         conclude(anonymizer.card, stored, say)
         return
     if "-" in inputs:
@@ -235,8 +264,10 @@ def anonymize(
         log=log,
         opaque=rename,
         fresh=not stored,
+        fallback=other,
     )
-    check_log(log, job.stamp(), [item.target for item in items] if overwrite else [])
+    replaced = [item.target for item in items] if overwrite else []
+    check_log(log, job.stamp(), replaced, None if other is None else other.stamp())
     if revision != anonymizer.revisions[-1]:
         say(
             f"{system}: revision {revision}, as the key or the setting says; the latest is "

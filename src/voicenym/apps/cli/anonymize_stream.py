@@ -6,10 +6,12 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from voicenym.apps.cli.batch_report import replaced
 from voicenym.errors import VoicenymError
 
 if TYPE_CHECKING:
     from voicenym.apps.cli.batch_report import Messages
+    from voicenym.corpus.fallback import Fallback
     from voicenym.pseudonym import Key
 
 MOST_PIPED = 2 << 30
@@ -24,12 +26,15 @@ def anonymize_stream(
     overwrite: bool,
     lenient: bool,
     say: Messages,
+    fallback: Fallback | None = None,
 ) -> None:
     """Anonymizes standard input to standard output, which stays empty if anything fails."""
     import io
     import shutil
     import tempfile
+    from functools import partial
 
+    from voicenym.anonymizer import load
     from voicenym.corpus.single_file import anonymize_file
     from voicenym.corpus.speaker_rule import own_of
 
@@ -39,19 +44,21 @@ def anonymize_stream(
     if not data:
         raise VoicenymError("standard input: empty; pipe a recording in, or give a file name")
     pseudonym = key.pseudonym(speaker or own_of(data))
+    other = None if fallback is None else load(fallback.system, **fallback.parameters)
+    make = partial(anonymize_file, anonymizer, pseudonym, lenient=lenient, fallback=other)
     if output is not None and str(output) != "-":
-        result = anonymize_file(
-            anonymizer, pseudonym, io.BytesIO(data), output, overwrite=overwrite, lenient=lenient
-        )
+        result = make(io.BytesIO(data), output, overwrite=overwrite)
     else:
         if sys.stdout.isatty():
             raise VoicenymError(
                 "standard output is a terminal; send the sound to a file with > FILE"
             )
         with tempfile.TemporaryFile() as spool:
-            result = anonymize_file(anonymizer, pseudonym, io.BytesIO(data), spool, lenient=lenient)
+            result = make(io.BytesIO(data), spool)
             spool.seek(0)
             shutil.copyfileobj(spool, sys.stdout.buffer)
             sys.stdout.buffer.flush()
+    if result.refusal is not None and other is not None:
+        say.warn(replaced("standard input", result.refusal, anonymizer.card, other.card))
     for warning in result.warnings:
         say.warn(warning)

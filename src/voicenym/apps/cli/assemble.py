@@ -40,6 +40,9 @@ def assemble(
     f0: Path | None = typer.Option(
         None, "--f0", help="Of train f0-predictor, for systems with f0=predicted."
     ),
+    language: Path | None = typer.Option(
+        None, "--language", help="Of train language, to refuse recordings of other languages."
+    ),
     tracker: str | None = typer.Option(
         None,
         "--tracker",
@@ -69,6 +72,7 @@ def assemble(
         "mixture": mixture,
         "register": register,
         "f0": f0,
+        "language": language,
     }
     chosen = {"tracker": tracker, "lowest": lowest, "highest": highest, "scale": scale}
     given_settings = {name: value for name, value in chosen.items() if value is not None}

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from voicenym.anonymizer import Card
+    from voicenym.anonymizer import Card, Refusal
     from voicenym.corpus.batch_runner import Job, Outcome, Summary
     from voicenym.corpus.file_plan import Item
 
@@ -101,14 +101,15 @@ def summarize(summary: Summary, items: list[Item], job: Job, started: float, say
         targets = {str(item.source): str(item.target) for item in items}
         failures = [_one_name(s, r, targets[s]) for s, r in summary.failures]
         warnings, failures = sorted(warnings), sorted(failures)
-    for warning in warnings:
+    for warning in [*_replaced(summary, items, job), *warnings]:
         say.warn(warning)
     for text in failures:
         typer.echo(f"voicenym: error: {text}", err=True)
     if len(items) > 1:
         untried = f", {summary.untried} not tried" if summary.untried else ""
+        other = _by_fallback(summary, job)
         say(
-            f"{summary.done} anonymized, {summary.skipped} already done, "
+            f"{summary.done} anonymized{other}, {summary.skipped} already done, "
             f"{len(summary.failures)} failed{untried}; {summary.seconds / 60:.1f} min of audio in "
             f"{time.monotonic() - started:.1f} s"
         )
@@ -118,6 +119,36 @@ def summarize(summary: Summary, items: list[Item], job: Job, started: float, say
         say(f"wrote {items[0].target}")
     elif summary.skipped:
         say(f"{items[0].target}: is there already, as this run would write it")
+
+
+def replaced(name: str, refusal: Refusal, system: Card, fallback: Card) -> str:
+    """Sentence on a recording that the fall-back anonymized.
+
+    Args:
+        name: of the recording.
+        refusal: of the system.
+        system, fallback: cards of the two.
+    """
+    return (
+        f"{name}: anonymized with {fallback.name} instead of {system.name}: {refusal.reason}; "
+        f"{refusal.cure}; {measured.against_attackers(fallback, system)}"
+    )
+
+
+def _replaced(summary: Summary, items: list[Item], job: Job) -> list[str]:
+    if not summary.refused or job.fallback is None:
+        return []
+    from voicenym.anonymizer import system_class
+
+    cards = system_class(job.system).card, system_class(job.fallback.system).card
+    found = [replaced(name, refusal, *cards) for name, refusal in summary.refused]
+    return sorted(found) if job.opaque else found
+
+
+def _by_fallback(summary: Summary, job: Job) -> str:
+    if not summary.refused or job.fallback is None:
+        return ""
+    return f" ({len(summary.refused)} of them with {job.fallback.system})"
 
 
 def _failure(source: str, reason: str) -> str:

@@ -28,6 +28,18 @@ def strongest(card: Card) -> Figure | None:
     return next(iter(attacks(card)), None)
 
 
+def against_attackers(card: Card, instead_of: Card) -> str:
+    """Clause that compares the protection of a system with that of the one it replaces."""
+    now, before = strongest(card), strongest(instead_of)
+    if now is None:
+        return f"the protection of {card.name} was not measured"
+    figure = f"{card.name} has an EER of {now.value:.1f} % against the strongest attacker measured"
+    if before is None:
+        return f"{figure}; {instead_of.name} protects against: {instead_of.protects}"
+    compared = "protects less" if now.value < before.value else "protects no less"
+    return f"{card.name} {compared}: {figure}, {instead_of.name} {before.value:.1f} %"
+
+
 def metric(card: Card, name: str) -> Figure | None:
     """Figure of the anonymized speech, such as WER; None if it was not measured."""
     return next((figure for figure in card.figures if figure.metric == name), None)

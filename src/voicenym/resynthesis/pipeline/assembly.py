@@ -9,6 +9,7 @@
            pool/ roh/ loh/ mixture/    whom identity methods choose: what the system in use needs
            register/      which pitch goes with a speaker vector; where pitch is moved
            f0/            predictor of F0 from content; where pitch is predicted
+           language/      scores of other languages; where recordings of these are refused
 
 Each part is a folder of its own, ``config.json`` and ``model.safetensors``, whose bytes are checked
 against their digest when they are read.
@@ -27,6 +28,7 @@ from typing import Any
 from voicenym.errors import VoicenymError, WeightsError
 from voicenym.nets.checkpoint import CONFIG, DIGEST, configuration, stamp
 from voicenym.nets.content import content_encoders as contents
+from voicenym.nets.content import language_scores
 from voicenym.nets.speakers import speaker_encoders as encoders
 from voicenym.nets.synthesis import f0_predictor, synthesizers
 from voicenym.private import is_closed, private_folder, write_inside
@@ -37,7 +39,7 @@ KIND = "pipeline"
 BUNDLED = Path(__file__).parent / "bundled"
 """Pipelines that come along, by the names of their folders."""
 NEEDED = ("content", "speaker", "synthesizer")
-CHOICES = ("pool", "roh", "loh", "mixture", "register", "f0")
+CHOICES = ("pool", "roh", "loh", "mixture", "register", "f0", "language")
 """Optional modules, which some systems need."""
 ASSEMBLE = (
     "voicenym models assemble --content DIR --speaker DIR --synthesizer DIR ... -o FOLDER; what "
@@ -177,7 +179,7 @@ def opened(folder: Path, device: str = "cpu") -> Assembly:
 @functools.lru_cache(maxsize=2)
 def _opened(folder: Path, device: str, stamp: int) -> Assembly:
     settings = _settings(folder)
-    there = [*NEEDED, *(["f0"] if (folder / "f0").is_dir() else [])]
+    there = [*NEEDED, *(name for name in ("f0", "language") if (folder / name).is_dir())]
     return _networks({name: part(folder, name) for name in there}, settings).to(device)
 
 
@@ -203,11 +205,14 @@ def part(folder: Path, name: str) -> Path:
 
 
 def version(folder: Path) -> str:
-    """Version of all modules; equal for equal weights and settings, empty without weights."""
+    """Version of all modules; equal for equal weights and settings, empty without weights.
+
+    Language scores do not count: they change no voice.
+    """
     if not (folder / CONFIG).is_file():
         return ""
     _pipeline_config(folder)  # of another kind: refused
-    return stamp(folder)
+    return stamp(folder, without=("language",))
 
 
 def _networks(places: Mapping[str, Path], settings: Settings) -> Assembly:
@@ -217,6 +222,7 @@ def _networks(places: Mapping[str, Path], settings: Settings) -> Assembly:
         synthesizers.load(places["synthesizer"]),
         settings,
         f0_predictor.load(places["f0"]) if "f0" in places else None,
+        language_scores.load(places["language"]) if "language" in places else None,
     )
 
 

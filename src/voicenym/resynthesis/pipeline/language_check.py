@@ -1,60 +1,166 @@
-"""Language check: a warning where the content encoder's codebook fits the speech badly.
+"""Language check: whether the speech of a recording is of the language of a pipeline's weights.
 
-An encoder of word codes turns any language into the sounds of its own. The check is weak: it misses
-many recordings of other languages.
+An encoder of word codes turns any language into the sounds of its own. With language scores
+(:mod:`voicenym.nets.content.language_scores`) a pipeline refuses recordings of other languages by
+their first minute of speech, and a warning tells of those whose language changes later. Without
+scores, a warning tells of speech that the codebook fits badly; it misses many recordings.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import torch
 
+from voicenym.anonymizer import Refusal
 from voicenym.nets.content.content_encoder import Content
+from voicenym.nets.content.language_scores import LanguageScores
 
 LOUD = 0.1
 """Frames of speech have at least this share of a window's mean power."""
 LEAST_SECONDS = 3.0
-"""Seconds of speech that a verdict needs."""
+"""Seconds of speech that a verdict by misfits needs."""
+ENOUGH_SECONDS = 60.0
+"""Seconds of speech by which a recording is refused or not."""
+
+
+class Evidence(NamedTuple):
+    """Evidence on the language of a row.
+
+    Args:
+        seconds: of speech.
+        mean: of the scores, or misfits, of its frames; 0 without speech.
+    """
+
+    seconds: float
+    mean: float
 
 
 class LanguageCheck:
-    """Mean misfit of the speech of a recording.
+    """Mean language score, or mean misfit, of the speech of each row.
 
     Args:
-        content: the encoder; without :attr:`Content.most_misfit` there is no verdict.
+        content: the encoder; its :attr:`Content.most_misfit` is the limit without scores.
+        scores: of its frames; None without any.
+        known: whether the user says that the language is that of the weights; then there is no
+            verdict.
     """
 
-    def __init__(self, content: Content) -> None:
-        self._content = content
-        self._misfit, self._frames = 0.0, 0
+    def __init__(
+        self, content: Content, scores: LanguageScores | None = None, known: bool = False
+    ) -> None:
+        self._content, self._scores = content, scores
+        self._off = known or (scores is None and content.most_misfit is None)
+        self._sums = torch.zeros(0, dtype=torch.float64)
+        self._frames = torch.zeros(0, dtype=torch.int64)
 
-    def add(self, misfit: torch.Tensor | None, samples: torch.Tensor) -> None:
+    def add(
+        self,
+        misfit: torch.Tensor | None,
+        samples: torch.Tensor,
+        features: torch.Tensor | None = None,
+        own: slice = slice(None),
+    ) -> None:
         """Adds frames.
 
         Args:
             misfit: ``[row, frame]``, of :meth:`Content.with_misfit`.
-            samples: ``[row, time]`` that they were made of.
+            samples: ``[row, time]`` of the frames ``own``.
+            features: ``[row, frame, element]``; needed for scores.
+            own: frames that count; the others are context.
         """
-        if misfit is None or self._content.most_misfit is None:
+        if misfit is None or self._off:
             return
-        hop = self._content.hop
+        values = misfit
+        if self._scores is not None and features is not None:
+            values = self._scores(features, misfit)
+        hop, rows = self._content.hop, len(samples)
         whole = samples.shape[1] // hop
         power = samples[:, : whole * hop].unflatten(1, (whole, hop)).square().mean(2)
         speech = power > LOUD * power.mean(1, keepdim=True)
-        self._misfit += float(misfit[:, :whole][speech].double().sum())
-        self._frames += int(speech.sum())
+        if not len(self._sums):
+            self._sums, self._frames = self._sums.new_zeros(rows), self._frames.new_zeros(rows)
+        self._sums += torch.where(speech, values[:, own][:, :whole].double(), 0.0).sum(1).cpu()
+        self._frames += speech.sum(1).cpu()
+
+    @property
+    def evidence(self) -> tuple[Evidence, ...]:
+        """Of each row that was added."""
+        seconds = self._frames * (self._content.hop / self._content.rate)
+        means = self._sums / self._frames.clamp_min(1)
+        return tuple(map(Evidence, seconds.tolist(), means.tolist()))
+
+    @property
+    def enough(self) -> bool:
+        """Whether there is speech enough in each row."""
+        return self._off or (
+            len(self._sums) > 0 and all(x.seconds >= ENOUGH_SECONDS for x in self.evidence)
+        )
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """A sentence for the user where the language is likely an unknown one."""
+        """Sentences for the user where the language is likely another one, or cannot be found."""
+        if self._off:
+            return ()
+        if self._scores is not None:
+            return _by_scores(self._scores, self.evidence)
         limit = self._content.most_misfit
-        seconds = self._frames * self._content.hop / self._content.rate
-        if limit is None or seconds < LEAST_SECONDS:
-            return ()
-        found = self._misfit / self._frames
-        if found <= limit:
-            return ()
+        assert limit is not None  # else it is off
+        for seconds, mean in self.evidence:
+            if seconds >= LEAST_SECONDS and mean > limit:
+                return (
+                    "the speech does not fit the language of the weights, which is English for "
+                    f"those that come along (misfit {mean:.2f}, limit {limit:.2f}): if it is "
+                    "another language, its words are lost; choose a system that keeps all sounds, "
+                    "such as recast",
+                )
+        return ()
+
+
+def _by_scores(scores: LanguageScores, evidence: tuple[Evidence, ...]) -> tuple[str, ...]:
+    if is_foreign(scores, evidence):
         return (
-            f"the speech does not fit the language of the weights, which is English for those that "
-            f"come along (misfit {found:.2f}, limit {limit:.2f}): if it is another language, its "
-            "words are lost; choose a system that keeps all sounds, such as recast",
+            f"much of the speech is likely not of the language of the weights ({scores.language}), "
+            "so that its words are lost: cut the recording where the language changes, or choose a "
+            "system that keeps all sounds, such as recast",
         )
+    if any(0.0 < row.seconds < scores.least for row in evidence):
+        return (
+            "too little speech to find out its language; the weights are of "
+            f"{scores.language}, and speech of another language loses its words",
+        )
+    return ()
+
+
+def is_foreign(scores: LanguageScores, evidence: tuple[Evidence, ...]) -> bool:
+    """Whether a row is likely of another language than the weights."""
+    return any(
+        row.seconds >= scores.least and row.mean > scores.most(row.seconds) for row in evidence
+    )
+
+
+def refusal(scores: LanguageScores, evidence: tuple[Evidence, ...]) -> Refusal | None:
+    """Refusal of a recording that is likely of another language than the weights."""
+    if not is_foreign(scores, evidence):
+        return None
+    own = scores.language
+    return Refusal(
+        f"the speech is likely not of the language of the weights ({own})",
+        f"if it is, give --language {own}",
+    )
+
+
+def stated(scores: LanguageScores, language: str) -> Refusal | None:
+    """Refusal of recordings whose language, as the user states it, is not that of the weights."""
+    own = scores.language
+    if same_language(language, own):
+        return None
+    return Refusal(
+        f"the weights are of another language ({own}) than the speech ({language})",
+        "for weights of that language, see voicenym train",
+    )
+
+
+def same_language(one: str, other: str) -> bool:
+    """Whether two codes are of one language, such as ``en-GB`` and ``en``."""
+    return one.partition("-")[0].lower() == other.partition("-")[0].lower()

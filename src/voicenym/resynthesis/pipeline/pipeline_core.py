@@ -65,6 +65,7 @@ class PipelineCore(Grouped):
         rate: of the recording, in Hz; output of the synthesizer above half of it is removed before
             the level is set.
         device: where to compute.
+        language_known: whether the user says that the speech is of the language of the weights.
     """
 
     def __init__(
@@ -75,6 +76,7 @@ class PipelineCore(Grouped):
         prosody: Prosody,
         rate: int = RATE,
         device: str = "cpu",
+        language_known: bool = False,
     ) -> None:
         rows = len(voice.vectors)
         ends = list(profile.lengths or [ENDLESS] * rows)
@@ -88,6 +90,8 @@ class PipelineCore(Grouped):
             _Group(parts, some, ends[some[0]], voice.of(some), mean[some], std[some], prosody, taps)
             for some in groups.values()
         ]
+        for group in made:
+            group.language = LanguageCheck(parts.content, parts.language, language_known)
         super().__init__(made, windows_of(parts, rows, device), rows, device)
         self.latency += parts.synthesizer.hop
         self._checks = [group.language for group in made]
@@ -131,10 +135,8 @@ class _Group(Group):
         samples = window.samples[self.rows, : self.end - window.start]
         features, misfit = parts.content.with_misfit(samples)
         own = frames_within(parts, window.before, kept)
-        self.language.add(
-            None if misfit is None else misfit[:, own],
-            samples[:, window.before : window.before + kept],
-        )
+        kept_samples = samples[:, window.before : window.before + kept]
+        self.language.add(misfit, kept_samples, features, own)
         if self._prosody.loose_timing:
             content, f0 = self._loose(window, samples, features, kept)
         else:
@@ -146,7 +148,6 @@ class _Group(Group):
             else:
                 f0 = pitch_of(parts, samples, window.before, kept)
         f0 = self._changed(f0)
-        kept_samples = samples[:, window.before : window.before + kept]
         self.put(kept_samples, kept_samples[:, :0])
         size = max(1, round(SYNTHESIS_SECONDS * RATE / parts.synthesizer.hop))
         for some, pitch in zip(content.split(size, 1), f0.split(size, 1), strict=True):

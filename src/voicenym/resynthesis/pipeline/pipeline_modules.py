@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from voicenym.dsp.pitch.trackers import Tracker, tracker
 from voicenym.errors import VoicenymError
 from voicenym.nets.content.content_encoder import Content
+from voicenym.nets.content.language_scores import LanguageScores
 from voicenym.nets.speakers.speaker_encoder import RATE, Encoder
 from voicenym.nets.synthesis.f0_predictor import F0Predictor
 from voicenym.nets.synthesis.synthesizer import Synthesizer
@@ -21,6 +22,7 @@ class Assembly:
         content, speaker, synthesizer: networks, ready for use.
         settings: conditioning settings of the synthesizer.
         f0_predictor: of F0 from content; None where F0 is copied.
+        language: scores of other languages; None if unknown.
 
     Raises:
         VoicenymError: incompatible modules; the first mismatch is named.
@@ -31,6 +33,7 @@ class Assembly:
     synthesizer: Synthesizer
     settings: Settings
     f0_predictor: F0Predictor | None = None
+    language: LanguageScores | None = None
 
     def __post_init__(self) -> None:
         recorded = self.synthesizer.config()
@@ -70,6 +73,12 @@ class Assembly:
                     f"{wanted[1]} and {wanted[2]}: train it again with --pipeline"
                 )
 
+        if self.language is not None and self.language.content != self.content.size:
+            raise VoicenymError(
+                f"the language scores are of content of {self.language.content} numbers, and the "
+                f"content has {self.content.size}: train them again with --content"
+            )
+
     @property
     def tracker(self) -> Tracker:
         """F0 tracker with the frame rate of the synthesizer."""
@@ -83,7 +92,8 @@ class Assembly:
 
     def to(self, device: str) -> Assembly:
         """The modules on a device."""
-        for network in (self.content, self.speaker, self.synthesizer, self.f0_predictor):
+        networks = (self.content, self.speaker, self.synthesizer, self.f0_predictor, self.language)
+        for network in networks:
             if network is not None:
                 network.to(device).requires_grad_(False)
         return self

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any, ClassVar
 
 import torch
 
-from voicenym.anonymizer import Anonymizer, Core, Profiler
+from voicenym.anonymizer import Anonymizer, Core, Profiler, Refusal
 from voicenym.errors import UnknownSystemError
 from voicenym.identity import METHODS, Identity, compatibility
 from voicenym.identity.copy import Half, for_parts
@@ -20,10 +21,14 @@ from voicenym.nets.weights_home import home
 from voicenym.pseudonym import Pseudonym
 from voicenym.resynthesis.pipeline import assembly
 from voicenym.resynthesis.pipeline.f0_regression import Register
+from voicenym.resynthesis.pipeline.language_check import refusal, stated
 from voicenym.resynthesis.pipeline.pipeline_core import PipelineCore, Voice
 from voicenym.resynthesis.pipeline.profile_reader import Profile, ProfileReader
 from voicenym.resynthesis.pipeline.prosody_settings import Prosody
 from voicenym.resynthesis.pipeline.synthesis_settings import names
+
+CODE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*")
+"""Codes of languages, such as ``en`` or ``pt-BR``."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +60,8 @@ class Pipeline(Anonymizer):
             (:mod:`voicenym.resynthesis.common.slow_level`).
         timing: ``kept``, or ``loose``: the local tempo is drawn, within 0.15 s of the input
             (:mod:`voicenym.resynthesis.common.loose_timing`); needs ``level=drawn``.
+        language: of the speech, a code such as ``en``; empty: recordings that are likely not of the
+            language of the weights are refused (:meth:`refusal`). A stated language is believed.
 
     Attributes:
         folder_name: name of the weights folder, shared by systems of the same networks.
@@ -66,6 +73,7 @@ class Pipeline(Anonymizer):
     noise: float = 0.1
     level: str = "kept"
     timing: str = "kept"
+    language: str = ""
 
     streams: ClassVar[bool] = False
     folder_name: ClassVar[str]
@@ -77,6 +85,11 @@ class Pipeline(Anonymizer):
             raise UnknownSystemError(f"{self.card.name}: {error}") from None
         if self.identity:
             METHODS.load(self.identity)  # a malformed specification fails at construction
+        if self.language and not CODE.fullmatch(self.language):
+            raise UnknownSystemError(
+                f"{self.card.name}: language={self.language[:40]} is no code of a language; give "
+                "one such as en, de or pt-BR"
+            )
 
     def own(self, folder: Path) -> Identity:
         """The published identity method, with its files from the weights folder."""
@@ -148,14 +161,29 @@ class Pipeline(Anonymizer):
             self.device,
             vectors=self.method().source_dependent or parts.speaker.hertz,  # of these F0 is needed
             pitch=bool(self.prosody.changes) and copies,
+            language=parts.language is not None and not self.language,
         )
+
+    @property
+    def may_refuse(self) -> bool:
+        return assembly.opened(self.folder, self.device).language is not None
+
+    def refusal(self, profile: Any) -> Refusal | None:
+        """Reason where the speech is likely of another language than the weights."""
+        scores = assembly.opened(self.folder, self.device).language
+        if scores is None:
+            return None
+        if self.language:
+            return stated(scores, self.language)
+        return refusal(scores, profile.language)
 
     def core_for(self, pseudonyms: Sequence[Pseudonym], rate: int, profile: Any) -> Core:
         parts = assembly.opened(self.folder, self.device)
         if self.prosody.predicted:
             assembly.part(self.folder, "f0")
         voice = self.voice(pseudonyms, profile)
-        return PipelineCore(parts, voice, profile, self.prosody, rate, self.device)
+        known = bool(self.language)
+        return PipelineCore(parts, voice, profile, self.prosody, rate, self.device, known)
 
     def core(self, pseudonyms: Sequence[Pseudonym], rate: int, profile: Any) -> Core:
         return self.core_for(pseudonyms, rate, profile)

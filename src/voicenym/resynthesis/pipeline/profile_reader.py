@@ -10,7 +10,13 @@ import torch
 from voicenym.dsp.pitch.contour_changes import Moments
 from voicenym.resynthesis.bundled.analysis import VectorReader
 from voicenym.resynthesis.common.windows import Window
-from voicenym.resynthesis.pipeline.conditioning import frames_of, pitch_of, windows_of
+from voicenym.resynthesis.pipeline.conditioning import (
+    frames_of,
+    frames_within,
+    pitch_of,
+    windows_of,
+)
+from voicenym.resynthesis.pipeline.language_check import Evidence, LanguageCheck
 from voicenym.resynthesis.pipeline.pipeline_modules import Assembly
 
 ENDLESS = 2**62
@@ -25,6 +31,7 @@ class Profile:
         sounding: ``[row]`` bool: whether there is anything but zeros.
         log_f0, log_f0_std: ``[row]``, moments of ln F0 in Hz; typical values if not requested.
         lengths: samples of each row where they are known; shorter ones are padded.
+        language: of each row; empty if not requested.
     """
 
     vectors: torch.Tensor
@@ -32,6 +39,7 @@ class Profile:
     log_f0: torch.Tensor
     log_f0_std: torch.Tensor
     lengths: tuple[int, ...] | None
+    language: tuple[Evidence, ...] = ()
 
 
 class ProfileReader:
@@ -43,6 +51,7 @@ class ProfileReader:
         lengths: samples of each row, where rows are padded; None for all.
         device: where to compute.
         vectors, pitch: whether to compute them.
+        language: whether to find out the language of the first minute of speech.
     """
 
     def __init__(
@@ -54,6 +63,7 @@ class ProfileReader:
         *,
         vectors: bool = True,
         pitch: bool = False,
+        language: bool = False,
     ) -> None:
         self._parts = parts
         self._lengths = None if lengths is None else tuple(lengths)
@@ -62,7 +72,12 @@ class ProfileReader:
         self._sounding = torch.zeros(rows, dtype=torch.bool)
         self._vectors = VectorReader(parts.speaker, rows, lengths) if vectors else None
         self._moments = Moments(rows, device)
-        self._windows = windows_of(parts, rows, device) if pitch else None
+        self._pitch = pitch
+        self._windows = windows_of(parts, rows, device) if pitch or language else None
+        # row by row, as the second pass has them: its encoder finds the windows in its memory
+        self._checks = [
+            LanguageCheck(parts.content, parts.language) for _ in range(rows if language else 0)
+        ]
 
     @torch.inference_mode()
     def push(self, block: torch.Tensor) -> None:
@@ -75,19 +90,37 @@ class ProfileReader:
             self._vectors.push(block)
         if self._windows is not None:
             for window in self._windows.push(block):
-                self._track(window)
+                self._process(window)
 
     @torch.inference_mode()
     def result(self) -> Profile:
         """Measurements of everything pushed."""
         if self._windows is not None:
             for window in self._windows.flush():
-                self._track(window)
+                self._process(window)
         rows = len(self._sounding)
         vectors = torch.zeros(rows, self._parts.speaker.size)
         if self._vectors is not None:
             vectors = self._vectors.result()
-        return Profile(vectors, self._sounding, *self._moments.result(), self._lengths)
+        return Profile(
+            vectors,
+            self._sounding,
+            *self._moments.result(),
+            self._lengths,
+            tuple(row for check in self._checks for row in check.evidence),
+        )
+
+    def _process(self, window: Window) -> None:
+        if self._pitch:
+            self._track(window)
+        for row, check in enumerate(self._checks):
+            samples = window.samples[row : row + 1, : max(0, int(self._ends[row]) - window.start)]
+            kept = min(window.kept, samples.shape[1] - window.before)
+            if kept <= 0 or check.enough or not samples.any():
+                continue
+            features, misfit = self._parts.content.with_misfit(samples)
+            own = frames_within(self._parts, window.before, kept)
+            check.add(misfit, samples[:, window.before : window.before + kept], features, own)
 
     def _track(self, window: Window) -> None:
         """Adds the F0 of a window's own samples, row by row, each up to its length."""

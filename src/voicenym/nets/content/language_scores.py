@@ -1,0 +1,96 @@
+"""Language scores: log odds that speech is of another language than that of a content encoder.
+
+A small ConvNeXt network reads content frames and their misfits. With frames of a codebook this is
+phone recognition followed by a language model (Zissman, "Comparison of four approaches to automatic
+language identification of telephone speech", IEEE Transactions on Speech and Audio Processing
+1996): the codes of one language's encoder, and how usual their order is. A recording's score is the
+mean over its frames of speech.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+
+from voicenym.nets.architectures import Kinds, Network
+from voicenym.nets.convnext import Block
+
+
+class LanguageScores(Network):
+    """Frame-wise log odds of other languages against the encoder's.
+
+    Args:
+        content: elements of a content frame.
+        language: that the encoder knows, as a code such as ``en``.
+        limit: mean score of long speech above which it is taken for another language.
+        spread: added to the limit over the square root of the seconds of speech, since means of
+            short speech scatter more.
+        least: seconds of speech below which there is no verdict.
+        width, inner, blocks, kernel: of the ConvNeXt blocks, at the rate of content.
+
+    Raises:
+        ValueError: sizes below 1, or an even kernel.
+    """
+
+    kind = "language-scores"
+
+    def __init__(
+        self,
+        content: int,
+        language: str = "en",
+        limit: float = 0.0,
+        spread: float = 0.0,
+        least: float = 3.0,
+        width: int = 48,
+        inner: int = 96,
+        blocks: int = 2,
+        kernel: int = 7,
+    ) -> None:
+        super().__init__()
+        if min(content, width, inner, blocks, kernel) < 1 or kernel % 2 == 0:
+            raise ValueError("sizes are 1 at least, and the kernel is odd")
+        self.content, self.language = content, language
+        self.limit, self.spread, self.least = limit, spread, least
+        self._sizes = {"width": width, "inner": inner, "blocks": blocks, "kernel": kernel}
+        self.enter = torch.nn.Linear(content + 1, width)
+        self.blocks = torch.nn.ModuleList(
+            Block(width, inner, kernel, 0, None, 1.0 / blocks) for _ in range(blocks)
+        )
+        self.norm = torch.nn.LayerNorm(width)
+        self.head = torch.nn.Linear(width, 1)
+
+    def config(self) -> dict[str, Any]:
+        return {
+            "content": self.content,
+            "language": self.language,
+            "limit": self.limit,
+            "spread": self.spread,
+            "least": self.least,
+            **self._sizes,
+        }
+
+    def forward(self, content: torch.Tensor, misfit: torch.Tensor) -> torch.Tensor:
+        """Scores ``[batch, frame]``, positive for other languages.
+
+        Args:
+            content: ``[batch, frame, element]``.
+            misfit: ``[batch, frame]``, of
+                :meth:`voicenym.nets.content.content_encoder.Content.with_misfit`.
+        """
+        x = self.enter(torch.cat([content, misfit[:, :, None]], dim=2))
+        for block in self.blocks:
+            x = block(x, x.new_zeros(len(x), 1, 0))
+        return self.head(self.norm(x))[:, :, 0]  # type: ignore[no-any-return]
+
+    def most(self, seconds: float) -> float:
+        """Highest mean score of so many seconds of speech that is taken for the own language."""
+        return self.limit + self.spread / math.sqrt(seconds)
+
+
+KINDS: Kinds[LanguageScores] = Kinds(
+    "language scores",
+    {LanguageScores.kind: "voicenym.nets.content.language_scores:LanguageScores"},
+)
+make, save, load = KINDS.make, KINDS.save, KINDS.load
