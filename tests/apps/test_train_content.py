@@ -71,13 +71,13 @@ def run(corpus, monkeypatch):
 
 
 def test_units_of_cepstra_and_a_content_encoder_of_them(run, corpus):
-    done = run("units", "-o", "units", "--units", 4, "--shelf", "shelf")
+    done = run("units", "-o", "units", "--units", 4, "--shelf", "cache")
     assert done.exit_code == 0, done.output
     assert "4 units of 600 frames" in done.output
     assert Units.load(corpus / "units").source == {"features": "cepstra"}
     card = json.loads((corpus / "units" / "config.json").read_text())["card"]
     assert card["recordings"] == 12
-    content = ("content", "-c", "./tiny.yaml", "--units", "units", "-o", "soft", "--shelf", "shelf")
+    content = ("content", "-c", "./tiny.yaml", "--units", "units", "-o", "soft", "--shelf", "cache")
     done = run(*content, "--steps", 2)
     assert done.exit_code == 0, done.output
     network = load(corpus / "soft")
@@ -87,7 +87,7 @@ def test_units_of_cepstra_and_a_content_encoder_of_them(run, corpus):
     assert again.exit_code == 0, again.output
     assert "4 steps" in again.output
     onward = run(
-        "content", "-c", "./tiny.yaml", "--units", "units", "-o", "onward", "--shelf", "shelf",
+        "content", "-c", "./tiny.yaml", "--units", "units", "-o", "onward", "--shelf", "cache",
         "--from", "./soft", "--steps", 2,
     )  # fmt: skip
     assert onward.exit_code == 0, onward.output
@@ -120,7 +120,7 @@ def test_units_of_a_layer_of_hubert(run, corpus):
 
 
 def test_a_bottleneck_and_its_recogniser(run, corpus):
-    narrow = ("bottleneck", "-c", "./narrow.yaml", "--shelf", "shelf", "--adversary", 0.2)
+    narrow = ("bottleneck", "-c", "./narrow.yaml", "--shelf", "cache", "--adversary", 0.2)
     done = run(*narrow, "-o", "bn", "--steps", 2)
     assert done.exit_code == 0, done.output
     network = load(corpus / "bn")

@@ -74,12 +74,12 @@ def run(corpus, monkeypatch):
 
 
 def test_codes_are_trained_kept_and_gone_on_from(run, corpus):
-    done = run("-o", "codes", "--states", "states", "--shelf", "shelf", "--prepare")
+    done = run("-o", "codes", "--states", "states", "--shelf", "cache", "--prepare")
     assert done.exit_code == 0, done.output
     assert "to watch by" in done.output
     before = sorted((corpus / "states").iterdir())
     assert before
-    done = run("-o", "codes", "--states", "states", "--shelf", "shelf", "--steps", 8)
+    done = run("-o", "codes", "--states", "states", "--shelf", "cache", "--steps", 8)
     assert done.exit_code == 0, done.output
     assert "8 steps" in done.output
     assert sorted((corpus / "states").iterdir()) == before
@@ -102,7 +102,7 @@ def test_codes_are_trained_kept_and_gone_on_from(run, corpus):
     again = content_encoders.load(corpus / "content")
     with torch.inference_mode():
         torch.testing.assert_close(again(torch.ones(1, 9_600)), content(torch.ones(1, 9_600)))
-    more = ("--from", "codes", "-o", "more", "--states", "states", "--shelf", "shelf")
+    more = ("--from", "codes", "-o", "more", "--states", "states", "--shelf", "cache")
     done = run(*more, "--steps", 4)
     assert done.exit_code == 0, done.output
 

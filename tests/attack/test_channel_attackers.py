@@ -15,6 +15,7 @@ from voicenym.attack.attacker_resources import AttackerTraining, Resources
 from voicenym.attack.branch_weights import Measured, trained
 from voicenym.attack.channel_attackers import (
     ChannelAttacker,
+    SemiInformedAllChannels,
     SemiInformedProsodyAndTiming,
     SemiInformedRoom,
     SemiInformedTiming,
@@ -308,3 +309,29 @@ def test_they_need_people_to_learn_from_and_a_recogniser(training, monkeypatch):
     assert not SemiInformedWords.available(some)
     monkeypatch.setattr(channel_attackers.segment_decoding, "installed", lambda: True)
     assert SemiInformedProsodyAndTiming.available(some)
+
+
+def test_the_channel_that_differs_is_found_among_all(speech, training, monkeypatch, spectrum):
+    """Voices and words are alike; the fused attacker finds people by their rooms."""
+
+    class Decoder:
+        def __init__(self, kind):
+            self.kind = kind
+
+        def decode(self, samples):
+            return spoken("0", str(abs(int(1e6 * float(samples.sum())))), 0.0, 0.0, "words")
+
+    monkeypatch.setattr("voicenym.attack.channel_extractors._decoder", Decoder)
+    messages = []
+    attacker = SemiInformedAllChannels(training, messages.append)
+    scenario = speech(1.0)
+    with Embedder() as embedder:
+        scores = attacker.scores(scenario, spectrum, embedder)
+    assert errors(scores, scenario) < 30.0
+    weights = messages[-1].removeprefix(f"{attacker.name}: weights ").split(", ")
+    shares = {name: float(share) for name, share in (one.rsplit(" ", 1) for one in weights)}
+    assert set(shares) == {
+        "voice", "trajectories", "room", "timing",
+        "frequent phones", "pairs of phones", "words and pairs of words",
+    }  # fmt: skip
+    assert attacker.training_curve(scenario) == []

@@ -58,8 +58,8 @@ def test_attackers_who_were_not_tried_are_missed(system, trains, given):
     ],
 )
 def test_an_attacker_learns_to_the_end(rates, given):
-    course = tuple(Lesson(i, 10.0 * (i + 1), eer) for i, eer in enumerate(rates))
-    found = unlearnt([attack("semi-informed", 10.0, learning=course)])
+    curve = tuple(Lesson(i, 10.0 * (i + 1), eer) for i, eer in enumerate(rates))
+    found = unlearnt([attack("semi-informed", 10.0, learning=curve)])
     assert [given in note for note in found] == ([] if given is None else [True])
 
 

@@ -39,7 +39,7 @@ def script():
 
 @pytest.fixture(scope="module")
 def speech(tmp_path_factory):
-    """Six speakers, half of whom are heard, who buzz four times each."""
+    """Six speakers, half of whom are audible, with four buzzes each."""
     root = tmp_path_factory.mktemp("speech")
     lines = ["utterance\tpath\tspeaker\tgender\tage\tsplit\tlanguage\tcorpus\ttext"]
     time = np.arange(RATE * 3 // 4) / RATE

@@ -17,7 +17,7 @@ from voicenym.metrics.metric_inputs import Tally
 def system(name, value, half=2.0, utility=None):
     def attack(attacker, eer, **more):
         figures = {"EER": Measured(eer, eer - half, eer + half, "%")}
-        return AttackFigures(attacker, "knows", "ears", figures, "A", 9, 99, **more)
+        return AttackFigures(attacker, "knows", "verifier", figures, "A", 9, 99, **more)
 
     attacks = (
         attack("ignorant", value + 5.0),

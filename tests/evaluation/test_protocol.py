@@ -216,7 +216,7 @@ def _key(folder):
         (["--system", "vtln", "--normalise", "as-norm"], "give some with --pool"),
         (["--system", "vtln", "--transcripts", "words.txt"], "give SYSTEM=FILE"),
         (["--system", "vtln", "--transcripts", "mcadams=a.txt"], "one of vtln, original"),
-        (["--system", "vtln", "--recogniser", "ears"], ""),
+        (["--system", "vtln", "--recogniser", "nobody"], ""),
     ],
 )
 def test_mistakes_are_reported(desk, tmp_path, arguments, message, brief):

@@ -85,7 +85,7 @@ def text(source):
 
 def attacked(value, low=None, high=None, knows="knows the system, not the key; tries", **more):
     figures = {"EER": Measured(value, low, high, "%")}
-    return AttackFigures("finder", knows, "ears", figures, "C", 10, 90, **more)
+    return AttackFigures("finder", knows, "verifier", figures, "C", 10, 90, **more)
 
 
 def one(*attacks, notes=(), utility=None, warnings=()):

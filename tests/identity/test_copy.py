@@ -23,4 +23,4 @@ def test_each_part_hears_what_it_should(pool, users, key):
         assert torch.equal(found[1], vocoder)
     assert torch.equal(Half(full).batch(users, names), pseudo)
     with pytest.raises(UnknownSystemError, match="acoustic, vocoder"):
-        Half(full, "ears")
+        Half(full, "neither")

@@ -58,7 +58,7 @@ def test_samples_beyond_full_scale_are_clipped(prepared):
 
 
 def test_speakers_are_what_is_drawn(prepared):
-    """Two people who differ, heard often: the interval does not narrow with more recordings."""
+    """Two speakers who differ, rated often: the interval does not narrow with more recordings."""
     recordings = [recording(1)] * 10 + [recording(3)] * 10
     people = ["a"] * 10 + ["b"] * 10
     assert mean_opinion(recordings, people).interval == pytest.approx((1.0, 3.0))

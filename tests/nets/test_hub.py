@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import sys
 from functools import cache
 from io import BytesIO
 
 import pytest
 import torch
 
-from voicenym.errors import VoicenymError
+from voicenym.errors import DependencyError, VoicenymError
 from voicenym.nets import hub
 from voicenym.nets.catalogue import entry
 from voicenym.nets.checkpoint import DIGEST, configuration, read
@@ -237,3 +238,37 @@ def test_the_librarys_own_cache_is_used(tmp_path, monkeypatch):
     assert fetched("xvector-voxceleb", offline=True) == path
     with pytest.raises(VoicenymError, match="this is offline"):
         pull("ecapa-voxceleb", offline=True)
+
+
+def test_snapshots_name_their_faults(monkeypatch):
+    hub_library = pytest.importorskip("huggingface_hub")
+    with pytest.raises(VoicenymError, match=r"no name on the hub, which is owner/name"):
+        hub.snapshot("./folder/of/files", None)
+
+    def unreachable(name, **options):
+        assert (name, options["revision"]) == ("owner/name", "v2")
+        raise OSError("no route to host\nand more")
+
+    monkeypatch.setattr(hub_library, "snapshot_download", unreachable)
+    with pytest.raises(VoicenymError, match=r"no usable weights there \(no route to host\)"):
+        hub.snapshot("owner/name@v2", None)
+
+
+def test_without_the_hubs_library_the_extra_is_named(monkeypatch, world):
+    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
+    with pytest.raises(DependencyError, match=r"voicenym\[train\]"):
+        hub.snapshot("owner/name", None)
+    with pytest.raises(DependencyError, match=r"voicenym\[train\]"):
+        pull("ecapa-voxceleb")
+
+
+def test_a_file_that_cannot_be_read_has_no_digest(tmp_path):
+    with pytest.raises(VoicenymError, match="missing: cannot be read"):
+        hub.sha256(tmp_path / "missing")
+
+
+def test_a_ledger_that_cannot_be_written_is_an_error(world):
+    world.ledger.parent.parent.mkdir(parents=True, exist_ok=True)
+    world.ledger.parent.write_text("a file in its place")
+    with pytest.raises(VoicenymError, match=r"weights\.json: (digests cannot be kept|cannot be)"):
+        world.pull("ecapa-voxceleb")

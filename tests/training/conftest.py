@@ -53,4 +53,4 @@ class AsIs:
 def shelved(voices, tmp_path_factory):
     from voicenym.training.speech.speech_cache import SpeechCache
 
-    return SpeechCache(tmp_path_factory.mktemp("shelf")).fill(voices, AsIs())
+    return SpeechCache(tmp_path_factory.mktemp("cache")).fill(voices, AsIs())

@@ -36,7 +36,7 @@ def test_the_bundled_one_is_whole_and_says_what_its_scores_mean():
 
 
 def test_it_hears_voices_and_not_words(corpus):
-    """Even of buzzes, which are no speech, takes of one are more alike than those of two."""
+    """Two buzzes of one speaker are more alike than those of two, although buzzes are no speech."""
     vectors = verifier("ecapa-small").embed([r.samples() for r in corpus])
     unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     cosine = unit @ unit.T

@@ -41,7 +41,7 @@ def test_a_causal_end_looks_ahead_by_its_windows_and_its_first_convolution_alone
     decoder = SpectralDecoder(16, 2, 6, 320, True)
     speech = torch.randn(1, 10 * 320)
     later = speech.clone()
-    # the last of a frame's windows ends 240 samples after it, and one more is heard
+    # the last of a frame's windows ends 240 samples after it, and one more counts
     later[:, 5 * 320 + 240 + ENCODER_AHEAD * 160 :] = 0.0
     same, other = encoder(speech), encoder(later)
     torch.testing.assert_close(same[:, :, :5], other[:, :, :5])

@@ -9,6 +9,7 @@ import torch
 
 from voicenym.errors import VoicenymError
 from voicenym.nets.content.content_encoders import load, save
+from voicenym.nets.content.units import Cepstra
 
 transformers = pytest.importorskip("transformers")
 
@@ -89,6 +90,23 @@ def test_our_folder_needs_no_other(model, tmp_path):
     assert again.config() == network.config()
     signal = noise(1, 3_200)
     torch.testing.assert_close(again(signal), network(signal), rtol=0, atol=0)
+
+
+def test_our_folder_is_cut_after_a_layer(model, tmp_path):
+    """As the published model is; what is no such model, or has too few layers, is refused."""
+    save(Wav2Vec.from_published(str(tmp_path), 3), tmp_path / "ours", {})
+    signal = noise(1, 3_200)
+    expected = Wav2Vec.from_published(str(tmp_path), 2)
+    with torch.no_grad():
+        found = Wav2Vec.from_published(str(tmp_path / "ours"), 2)
+        torch.testing.assert_close(found(signal), expected(signal), atol=2e-3, rtol=2e-2)
+    assert len(found.model.encoder.layers) == 2
+    with pytest.raises(VoicenymError, match="no layer 9: there are 3"):
+        Wav2Vec.from_published(str(tmp_path / "ours"), 9)
+    cepstra = tmp_path / "cepstra"
+    save(Cepstra(), cepstra, {})
+    with pytest.raises(VoicenymError, match="holds a cepstra; give a wav2vec2"):
+        Wav2Vec.from_published(str(cepstra), 1)
 
 
 def test_what_does_not_fit_is_reported(model, tmp_path):

@@ -13,7 +13,7 @@ CONTENT = {"width": 16, "inner": 24, "blocks": 2, "size": 4}
 OPTIONS = {"content": 5, "speaker": 8, "width": 16, "inner": 24, "blocks": 2, "lookahead": 3}
 
 
-@pytest.fixture(scope="module", params=[False, True], ids=["as said", "evened"])
+@pytest.fixture(scope="module", params=[False, True], ids=["plain", "normalised"])
 def parts(request):
     torch.manual_seed(3)
     made = Parts(CONTENT, "istft-vocoder", OPTIONS, rank=4, normalised=request.param)

@@ -171,5 +171,5 @@ def test_parts_that_leave_content_as_it_is_know_nobody(tmp_path):
     made = again.with_normalisation()
     for name, value in plain.state_dict().items():
         assert torch.equal(made.state_dict()[name], value), name
-    made.save(tmp_path / "evened", {})
-    assert Parts.load(tmp_path / "evened").everybody is not None
+    made.save(tmp_path / "normalised", {})
+    assert Parts.load(tmp_path / "normalised").everybody is not None

@@ -52,7 +52,7 @@ class Loud:
 
 @pytest.fixture(scope="module")
 def prepared(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("shelf")
+    folder = tmp_path_factory.mktemp("cache")
     made = []
     for number, f0 in enumerate((100.0, 130.0, 180.0, 220.0)):
         time = np.arange(RATE) / RATE
@@ -82,7 +82,7 @@ def test_it_learns_goes_on_and_knows_how_speakers_lie(prepared, tmp_path):
     # plain weights again, as they are kept
     assert set(codec.state_dict()) == set(before)
     assert not codec.training
-    # what it knows of speakers is the mean over what it heard
+    # what it knows of speakers is the mean over its input
     whole = [torch.from_numpy(take.utterance.samples())[None] for take in prepared[:6]]
     with torch.no_grad():
         mean = torch.cat([codec.speaker(speech) for speech in whole]).mean(0)

@@ -45,7 +45,7 @@ CPU = Machine("cpu", workers=0)
 
 @pytest.fixture
 def speech(tmp_path) -> list[Utterance]:
-    return spoken_letters(tmp_path / "shelf", speakers=2)
+    return spoken_letters(tmp_path / "cache", speakers=2)
 
 
 def model() -> CharacterModel:

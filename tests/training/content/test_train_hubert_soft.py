@@ -89,7 +89,7 @@ UNITS = Units(torch.eye(3), {"features": "spectrum"})
 @pytest.fixture
 def speech(tmp_path) -> list[Utterance]:
     recordings = [Recording(str(i), f"s{i}", Path("none.wav")) for i in range(10)]
-    return SpeechCache(tmp_path / "shelf").fill(recordings, Tones())
+    return SpeechCache(tmp_path / "cache").fill(recordings, Tones())
 
 
 def test_units_are_learnt(tmp_path, speech):

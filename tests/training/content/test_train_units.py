@@ -58,7 +58,7 @@ class Clusters:
 @pytest.fixture
 def speech(tmp_path) -> list[Utterance]:
     recordings = [Recording(str(i), f"s{i}", Path("none.wav")) for i in range(20)]
-    return SpeechCache(tmp_path / "shelf").fill(recordings, Clusters())
+    return SpeechCache(tmp_path / "cache").fill(recordings, Clusters())
 
 
 def test_clusters_are_found(tmp_path, speech):

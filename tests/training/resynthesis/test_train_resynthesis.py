@@ -45,7 +45,7 @@ def encoder():
 
 @pytest.fixture(scope="module")
 def prepared(tmp_path_factory, encoder):
-    folder = tmp_path_factory.mktemp("shelf")
+    folder = tmp_path_factory.mktemp("cache")
     made = []
     for number, f0 in enumerate((100.0, 130.0, 180.0, 220.0)):
         time = np.arange(round(1.3 * RATE)) / RATE

@@ -23,7 +23,7 @@ SMALL = {"channels": 16, "size": 12, "attention": 8, "squeeze": 8}
 
 @pytest.fixture
 def speech(corpus, tmp_path):
-    return SpeechCache(tmp_path / "shelf").fill(corpus, ORIGINAL)
+    return SpeechCache(tmp_path / "cache").fill(corpus, ORIGINAL)
 
 
 def test_an_untrained_encoder_is_trained_and_its_result_again(speech, tmp_path, monkeypatch):

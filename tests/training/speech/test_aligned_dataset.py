@@ -47,7 +47,7 @@ class Loud:
 @pytest.fixture
 def shelved(tmp_path):
     recordings = [Recording(str(i), f"s{i}", Path("none.wav"), text="a b") for i in range(6)]
-    return SpeechCache(tmp_path / "shelf").fill(recordings, Loud())
+    return SpeechCache(tmp_path / "cache").fill(recordings, Loud())
 
 
 def test_what_has_no_alignment_is_counted(shelved):

@@ -55,15 +55,15 @@ def test_workers_render_the_same(voices, tmp_path):
 
 
 def test_only_the_owner_can_read_the_folder(tmp_path):
-    SpeechCache(tmp_path / "shelf")
-    assert stat.S_IMODE(os.stat(tmp_path / "shelf").st_mode) == 0o700
+    SpeechCache(tmp_path / "cache")
+    assert stat.S_IMODE(os.stat(tmp_path / "cache").st_mode) == 0o700
 
 
 def test_a_recording_that_fails_leaves_nothing(tmp_path):
     missing = Recording("a", "s", tmp_path / "none.wav")
     with pytest.raises(AudioError, match=r"none\.wav"):
-        SpeechCache(tmp_path / "shelf").fill([missing], Counting())
-    assert [p.name for p in (tmp_path / "shelf").iterdir()] == ["CACHEDIR.TAG"]
+        SpeechCache(tmp_path / "cache").fill([missing], Counting())
+    assert [p.name for p in (tmp_path / "cache").iterdir()] == ["CACHEDIR.TAG"]
 
 
 def test_a_folder_that_cannot_be(tmp_path):

@@ -33,7 +33,7 @@ def cache_folder(folder: Path, sizes: list[int], texts: list[str]) -> list[Utter
         Recording(f"{i:02d}", str(size), Path("none.wav"), text=text)
         for i, (size, text) in enumerate(zip(sizes, texts, strict=True))
     ]
-    return SpeechCache(folder / "shelf").fill(recordings, Constant())
+    return SpeechCache(folder / "cache").fill(recordings, Constant())
 
 
 @pytest.fixture

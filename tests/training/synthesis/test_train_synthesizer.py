@@ -73,7 +73,7 @@ def buzz(f0: float, part: int, seconds: float) -> np.ndarray:
 @pytest.fixture(scope="module")
 def utterances(tmp_path_factory):
     """Two of each of four speakers, none of a whole number of frames."""
-    folder = tmp_path_factory.mktemp("shelf")
+    folder = tmp_path_factory.mktemp("cache")
     made = []
     for number, f0 in enumerate((100.0, 130.0, 180.0, 220.0)):
         for part in range(2):
@@ -93,39 +93,39 @@ def parts_of(small_parts, config, family="ssl", start=None):
 @pytest.fixture(scope="module")
 def prepared(small_parts, utterances, tmp_path_factory):
     parts, _ = parts_of(small_parts, CONFIG)
-    return conditioned(utterances, parts, tmp_path_factory.mktemp("heard"))
+    return conditioned(utterances, parts, tmp_path_factory.mktemp("features"))
 
 
 def test_features_of_an_utterance_are_cached(small_parts, utterances, prepared, monkeypatch):
-    from voicenym.resynthesis.pipeline import conditioning as hearing
+    from voicenym.resynthesis.pipeline import conditioning
 
-    take = prepared[3]
-    assert take.frames == utterances[3].length // HOP
-    assert len(take.f0) == take.frames + 1  # the last is not full
-    assert np.median(take.f0[take.f0 > 0]) == pytest.approx(130.0, rel=0.03)
-    assert np.linalg.norm(take.vector) == pytest.approx(math.sqrt(12), rel=1e-5)
-    assert take.content.parent.stat().st_mode & 0o077 == 0
-    folder = take.content.parents[2]
+    found = prepared[3]
+    assert found.frames == utterances[3].length // HOP
+    assert len(found.f0) == found.frames + 1  # the last is not full
+    assert np.median(found.f0[found.f0 > 0]) == pytest.approx(130.0, rel=0.03)
+    assert np.linalg.norm(found.vector) == pytest.approx(math.sqrt(12), rel=1e-5)
+    assert found.content.parent.stat().st_mode & 0o077 == 0
+    folder = found.content.parents[2]
     for name in ("whole_content", "whole_pitch", "whole_vector"):
-        monkeypatch.setattr(hearing, name, lambda *_: pytest.fail("heard again"))
+        monkeypatch.setattr(conditioning, name, lambda *_: pytest.fail("analysed again"))
     other = changed(CONFIG, settings=dataclasses.replace(USED, scale="unit"))
     again = conditioned(utterances, parts_of(small_parts, other)[0], folder)
-    assert np.array_equal(again[3].f0, take.f0)
+    assert np.array_equal(again[3].f0, found.f0)
     assert np.linalg.norm(again[3].vector) == pytest.approx(1.0, rel=1e-5)
 
 
 def test_crops_are_aligned_with_their_conditioning(prepared):
-    take = prepared[2]
-    content = np.load(take.content)
-    assert take.every == 2
+    found = prepared[2]
+    content = np.load(found.content)
+    assert found.every == 2
     for first in (7, 8):
-        some = crop(take, first, 11, 0.0)
+        some = crop(found, first, 11, 0.0)
         wanted = [content[(first + i) // 2] for i in range(11)]
         assert np.array_equal(some.content.numpy(), np.stack(wanted))
-        assert np.array_equal(some.f0.numpy(), take.f0[first : first + 11])
-        own = take.utterance.samples(first * HOP, 11 * HOP)
+        assert np.array_equal(some.f0.numpy(), found.f0[first : first + 11])
+        own = found.utterance.samples(first * HOP, 11 * HOP)
         assert np.array_equal(some.samples.numpy(), own)
-    whole = crop(take, 0, take.frames, 0.95)
+    whole = crop(found, 0, found.frames, 0.95)
     assert float(whole.samples.abs().max()) == pytest.approx(0.95, abs=0.01)
     crops = SynthesisCrops(prepared, 0.3, 0.95, 8, 3)
     one, again = crops[5], SynthesisCrops(prepared, 0.3, 0.95, 8, 3)[5]
@@ -139,7 +139,7 @@ def test_crops_are_aligned_with_their_conditioning(prepared):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_pipeline_has_the_settings_of_the_training(kind, small_parts, utterances, tmp_path):
-    """Exactly: content, F0 and vector, of the recording as the shelf holds it."""
+    """Exactly: content, F0 and vector, of the recording as the cache holds it."""
     from voicenym import Audio, Key
     from voicenym import load as system
     from voicenym.nets.synthesis.synthesizers import save
@@ -148,7 +148,7 @@ def test_a_pipeline_has_the_settings_of_the_training(kind, small_parts, utteranc
     family, options = KINDS[kind]
     config = changed(CONFIG, synthesizer=kind, options=options)
     parts, learnt = parts_of(small_parts, config, family)
-    (take,) = conditioned(utterances[4:5], parts, tmp_path / "heard")
+    (found,) = conditioned(utterances[4:5], parts, tmp_path / "features")
     save(parts.synthesizer, tmp_path / "synthesizer", None, **learnt.config())
     own = small_parts[family]
     made = {"content": own["content"], "speaker": own["speaker"], "pool": own["pool"]}
@@ -162,16 +162,16 @@ def test_a_pipeline_has_the_settings_of_the_training(kind, small_parts, utteranc
         return speaks(content, f0, speaker, seed, memory)
 
     network.synthesize = listening
-    samples = torch.from_numpy(take.utterance.samples())
+    samples = torch.from_numpy(found.utterance.samples())
     chosen = system(SYSTEMS[family], weights=str(tmp_path / "made"), identity="copy")
     result = chosen(Audio(samples, RATE), Key(bytes(32)).pseudonym("a"))
     assert result.samples.shape == samples.shape
     messages = [stated for stated in messages if stated[0].shape[1] and stated[0].any()]
     content = torch.cat([stated[0] for stated in messages], 1)[0]
     f0 = torch.cat([stated[1] for stated in messages], 1)[0]
-    whole = crop(take, 0, take.frames, 0.0)
-    assert torch.equal(content[: take.frames], whole.content)
-    assert torch.equal(f0, torch.from_numpy(take.f0))
+    whole = crop(found, 0, found.frames, 0.0)
+    assert torch.equal(content[: found.frames], whole.content)
+    assert torch.equal(f0, torch.from_numpy(found.f0))
     assert torch.equal(messages[0][2][0], whole.vector)
 
 
@@ -180,11 +180,11 @@ def distance(network, some):
     """Of mels, as a validation measures it."""
     network.eval()
     mel, lost, frames = LogMel(RATE, FFT, MEL_HOP), 0.0, 0
-    for index, take in enumerate(some):
-        whole = SynthesisCrop(*[value[None] for value in crop(take, 0, take.frames, 0.95)])
+    for index, found in enumerate(some):
+        whole = SynthesisCrop(*[value[None] for value in crop(found, 0, found.frames, 0.95)])
         made = network(whole.content, whole.f0, whole.vector, torch.tensor([index]))
-        lost += float(mel_distance(whole.samples, made, mel)) * take.frames
-        frames += take.frames
+        lost += float(mel_distance(whole.samples, made, mel)) * found.frames
+        frames += found.frames
     return lost / frames
 
 
@@ -199,7 +199,7 @@ def test_it_learns_and_nothing_else_does(kind, small_parts, utterances, tmp_path
         for name, part in (("content", parts.content), ("speaker", parts.speaker))
     }
     before = [parameter.clone() for parameter in network.parameters()]
-    some = conditioned(utterances, parts, tmp_path / "heard")
+    some = conditioned(utterances, parts, tmp_path / "features")
     if kind == "acoustic-nsf":
         standardize(network, SynthesisCrops(some[:6], 0.3, 0.95, 20, 0))
     untrained = distance(network, some[6:])

@@ -62,8 +62,8 @@ def test_tones_are_learnt_frame_by_frame(tmp_path):
         Recording(str(i), f"s{i}", Path("none.wav"), text="".join(rng.choice(list("ABC"), 6)))
         for i in range(16)
     ]
-    shelved = SpeechCache(tmp_path / "shelf").fill(recordings, Tones())
-    speech, left = aligned(shelved, [phones(r) for r in recordings], 20.0)
+    utterances = SpeechCache(tmp_path / "cache").fill(recordings, Tones())
+    speech, left = aligned(utterances, [phones(r) for r in recordings], 20.0)
     assert not left
     model = PhoneModel.make(STATES, QUICK.options, shares(speech, STATES))
     messages = []

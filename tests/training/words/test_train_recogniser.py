@@ -40,7 +40,7 @@ CPU = Machine("cpu", workers=0)
 
 @pytest.fixture
 def speech(tmp_path) -> list[Utterance]:
-    return spoken_letters(tmp_path / "shelf", speakers=4)
+    return spoken_letters(tmp_path / "cache", speakers=4)
 
 
 def processed(model: CharacterModel, speech: list[Utterance]) -> list[str]:

@@ -1,0 +1,72 @@
+"""``voicenym cards``: figures of a report on the cards and in a README."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import json
+
+import pytest
+from tests.evaluation.conftest import found  # noqa: F401
+
+from voicenym.evaluation import card_figures, results_file
+
+MARKED = f"before\n{card_figures.BEGIN}\nold\n{card_figures.END}\nafter\n"
+
+
+@pytest.fixture
+def report(found, tmp_path):  # noqa: F811
+    """A report of mcadams by its defaults, and of formant with a setting."""
+    evaluation, _ = found
+    first, second = evaluation.systems
+    systems = (
+        dataclasses.replace(first, name="mcadams"),
+        dataclasses.replace(second, name="formant:strength=0.5", parameters={"strength": 0.5}),
+    )
+    results_file.save(dataclasses.replace(evaluation, systems=systems), tmp_path / "report")
+    return tmp_path / "report"
+
+
+@pytest.fixture
+def figures(tmp_path, monkeypatch):
+    """A file in place of the figures of the package."""
+    file = tmp_path / "figures.json"
+    for name in ("write", "write_words"):
+        monkeypatch.setattr(
+            card_figures, name, functools.partial(getattr(card_figures, name), file=file)
+        )
+    of_readme = functools.partial(card_figures.write_readme, file=file)
+    monkeypatch.setattr(card_figures, "write_readme", of_readme)
+    return file
+
+
+def test_a_report_is_written_to_cards_and_readme(command, report, figures, tmp_path):
+    readme = tmp_path / "README.md"
+    readme.write_text(MARKED)
+    done = command("cards", "--update", report, "--readme", readme)
+    assert done.returncode == 0, done.stderr
+    text = done.stdout.decode()
+    rows = json.loads(figures.read_text())
+    assert "mcadams" in rows
+    assert not any("formant" in name for name in rows)
+    assert "left out, since cards have figures of default settings only: formant" in text
+    assert f"wrote {readme}" in text
+    text = readme.read_text()
+    assert "old" not in text
+    assert "| `mcadams` |" in text
+
+
+def test_a_report_without_words_has_none_to_put_on_cards(command, report, figures):
+    assert command("cards", "--update", report).returncode == 0
+    before = figures.read_text()
+    done = command("cards", "--update", report, "--words")
+    assert done.returncode == 1
+    assert "no figures of words or phones" in done.stderr.decode()
+    assert figures.read_text() == before
+
+
+def test_what_is_no_report_is_refused(command, figures, tmp_path):
+    done = command("cards", "--update", tmp_path / "none")
+    assert done.returncode != 0
+    assert "none" in done.stderr.decode()
+    assert not figures.exists()
