@@ -8,6 +8,7 @@ import av
 import numpy as np
 import pytest
 import soundfile
+import torch
 
 from voicenym.anonymizer import load
 from voicenym.audio import read
@@ -86,3 +87,16 @@ def test_adts_keeps_the_length_of_adts_and_says_what_it_adds_to_others(tmp_path,
     second = anonymize_file(load("mcadams"), PSEUDONYM, tmp_path / "one.aac", tmp_path / "two.aac")
     assert second.warnings == ()
     assert read(tmp_path / "two.aac").samples.shape == (RATE + 384,)
+
+
+def test_sound_of_a_film_keeps_its_timing(film, tmp_path):
+    """Lips and words stay together where a system draws the tempo."""
+    loose, kept = load("word-codes"), load("word-codes", timing="kept")
+    assert (loose.in_sync(), kept.in_sync()) == (kept, kept)
+    found = anonymize_file(loose, PSEUDONYM, film, tmp_path / "loose.mp4")
+    assert [text for text in found.warnings if "the speaker's timing is kept" in text]
+    found = anonymize_file(kept, PSEUDONYM, film, tmp_path / "kept.mp4")
+    assert not [text for text in found.warnings if "timing" in text]
+    both = [read(tmp_path / name).samples for name in ("loose.mp4", "kept.mp4")]
+    assert torch.equal(*both)
+    assert pictures(str(tmp_path / "loose.mp4")) == pictures(str(film))

@@ -210,6 +210,10 @@ class Anonymizer(ABC):
         """Whether it can work live without a profile, adapting with the signal."""
         return False
 
+    def in_sync(self) -> Anonymizer:
+        """The system for sound that belongs to a picture: no sound moves in time."""
+        return self
+
     @property
     def may_refuse(self) -> bool:
         """Whether :meth:`refusal` may find a reason."""

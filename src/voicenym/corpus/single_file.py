@@ -26,6 +26,7 @@ MOST_CLIPPED = 0.10
 """Share of samples at full scale above which a recording is refused."""
 SOME_CLIPPED = 0.001
 """Share of samples at full scale above which a warning is given."""
+IN_SYNC = "has a picture, so that the speaker's timing is kept, which attackers can use"
 HASH_BYTES = 1 << 20
 HOUR = 3600
 MOST_SAMPLES = 1 << 25
@@ -152,7 +153,8 @@ def anonymize_file(
         rate, channels = reader.rate, reader.channels
         level.movement = LevelModulation(rate)
         picture = _again(source) if reader.has_picture else None
-        stream = system.stream(pseudonym, rate, channels, profile)
+        used = system if picture is None else system.in_sync()
+        stream = used.stream(pseudonym, rate, channels, profile)
         hour = [rate * HOUR] * channels
         lengths = stream.lengths(hour)
         if picture is not None and lengths != hour:
@@ -163,7 +165,7 @@ def anonymize_file(
         # here, because a process that only starts workers does without torch
         from voicenym.corpus.near_original import NearOriginalCheck
 
-        check = NearOriginalCheck(system, name, rate, channels, max(lengths) / hour[0])
+        check = NearOriginalCheck(used, name, rate, channels, max(lengths) / hour[0])
         writer = open_writer(
             target, reader.format, rate, channels, picture=picture, overwrite=overwrite
         )
@@ -186,6 +188,7 @@ def anonymize_file(
                 *reader.warnings,
                 *_verdict(name, level, rate, lenient),
                 *_changed(name, reader, writer, level.frames),
+                *([] if used is system else [f"{name}: {IN_SYNC}"]),
                 *(f"{name}: {text}" for text in stream.warnings),
             )
             check.finish()

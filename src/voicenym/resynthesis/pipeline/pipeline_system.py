@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -134,6 +134,9 @@ class Pipeline(Anonymizer):
     def prosody(self) -> Prosody:
         """Treatment of F0, level and timing."""
         return Prosody.of(self.f0, self.noise, self.level, self.timing)
+
+    def in_sync(self) -> Pipeline:
+        return replace(self, timing="kept") if self.prosody.loose_timing else self
 
     def method(self) -> Identity:
         """Identity method that chooses the voice.
