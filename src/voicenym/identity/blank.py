@@ -37,6 +37,12 @@ class Blank(Identity):
         if not 0.0 <= self.strength <= 1.0:
             raise UnknownSystemError(f"blank: strength needs 0 to 1, not {self.strength}")
 
+    def own_voice(self, direction: bool = False) -> str:
+        if self.strength > 0.0 and not (direction and self.strength < 1.0):
+            return ""
+        short = ", since the system ignores the length of vectors" if self.strength else ""
+        return f"strength={self.strength:g} keeps the speaker's own vector{short}"
+
     def anonymize(
         self,
         vectors: torch.Tensor,

@@ -16,20 +16,37 @@ from voicenym.pseudonym import Key
 if TYPE_CHECKING:
     import torch
 
+COPY = "copy"
+"""Name of the method that keeps the speaker's voice."""
 
-def fit(method: Identity, system: str, parts: Sequence[str] = (), *, hertz: bool = False) -> None:
-    """Rejects a method that a system cannot use.
+
+def fit(
+    method: Identity,
+    system: str,
+    parts: Sequence[str] = (),
+    *,
+    hertz: bool = False,
+    direction: bool = False,
+) -> None:
+    """Rejects a method that a system cannot use, or that would leave the speaker's own voice.
 
     Args:
         method: with its inner methods.
         system: its name, for errors.
         parts: separately conditioned modules of its synthesis.
         hertz: whether its vectors are frequencies ``[F0, F1, ...]`` in Hz.
+        direction: whether it uses the direction of vectors alone.
 
     Raises:
         UnknownSystemError: which method, why, and which systems it is for.
+        VoicenymError: the method's data are missing or damaged.
     """
     for some in within(method):
+        if own := some.own_voice(direction):
+            raise UnknownSystemError(
+                f"{system}: {some.name}: {own}; choose other settings, or {COPY}, which keeps the "
+                "speaker's voice by name"
+            )
         if not some.whole and len(parts) < 2:
             raise UnknownSystemError(
                 f"{system}: {some.name} gives two parts of a system different voices, and here one "

@@ -72,6 +72,9 @@ class Half(Identity):
                 f"half: part is one of {', '.join(get_args(Part))}, not {self.part!r}"
             )
 
+    def own_voice(self, direction: bool = False) -> str:
+        return "both modules get the speaker's own vector" if isinstance(self.of, Copy) else ""
+
     def anonymize(
         self,
         vectors: torch.Tensor,

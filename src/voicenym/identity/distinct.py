@@ -12,6 +12,7 @@ import torch
 
 from voicenym.errors import UnknownSystemError, VoicenymError
 from voicenym.identity.code_words import code
+from voicenym.identity.copy import Copy
 from voicenym.identity.method import Identity, Sex, UnlikelyDrawError, inner
 from voicenym.identity.pools.speaker_pool import Pool, opened
 from voicenym.pseudonym import Pseudonym
@@ -80,6 +81,11 @@ class Distinct(Identity):
         """Share of the code word in a pseudo-speaker's squared length."""
         away = 1.0 - math.cos(math.radians(self.angle)) + SAFETY
         return min(1.0, away / (1.0 - code(self.length).cosine))
+
+    def own_voice(self, direction: bool = False) -> str:
+        if not isinstance(self.of, Copy):
+            return ""
+        return f"the result is {self.angle:g} degrees from the speaker's own vector"
 
     def encoder(self) -> str:
         return opened(self.pool).version

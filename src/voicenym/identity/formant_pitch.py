@@ -49,6 +49,11 @@ class FormantPitch(Identity):
                     f"not {low} and {high}"
                 )
 
+    def own_voice(self, direction: bool = False) -> str:
+        if self.pitch[0] > 1.0 or self.formants[0] > 1.0:
+            return ""
+        return "both factors may be 1"
+
     def anonymize(
         self,
         vectors: torch.Tensor,

@@ -70,6 +70,12 @@ class Householder(Identity):
         if self.radius not in ("kept", "drawn"):
             raise UnknownSystemError(f"householder: radius is kept or drawn, not {self.radius!r}")
 
+    def own_voice(self, direction: bool = False) -> str:
+        network = opened(self.model).network
+        if self.turns != "model" or network.layers * network.reflections:
+            return ""
+        return "the network has no reflections, and turns=model leaves out the key's"
+
     def encoder(self) -> str:
         return opened(self.model).version
 

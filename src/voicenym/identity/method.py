@@ -49,6 +49,16 @@ class Identity(ABC):
         """
         return True
 
+    def own_voice(self, direction: bool = False) -> str:
+        """Why this setting may return the speaker's own vector; empty where it does not.
+
+        :class:`~voicenym.identity.copy.Copy` is meant to, and says nothing.
+
+        Args:
+            direction: whether the system uses the vector's direction alone, and not its length.
+        """
+        return ""
+
     def __call__(
         self, vector: torch.Tensor, pseudonym: Pseudonym, sex: Sex | None = None
     ) -> torch.Tensor:

@@ -71,6 +71,11 @@ class SingularValues(Identity):
                 f"singular-values: far needs 1 to clusters={self.clusters}, not {self.far}"
             )
 
+    def own_voice(self, direction: bool = False) -> str:
+        if self.blend > 0.0 or (self.gain < 1.0 and self.keep < 1.0):
+            return ""
+        return "nothing is attenuated, and no target is blended in"
+
     def encoder(self) -> str:
         return opened(self.pool).version
 

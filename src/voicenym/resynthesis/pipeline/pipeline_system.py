@@ -148,7 +148,13 @@ class Pipeline(Anonymizer):
         """
         parts = assembly.opened(self.folder, self.device)
         found = METHODS.load(self.identity) if self.identity else self.own(self.folder)
-        compatibility.fit(found, self.card.name, parts.synthesizer.parts, hertz=parts.speaker.hertz)
+        compatibility.fit(
+            found,
+            self.card.name,
+            parts.synthesizer.parts,
+            hertz=parts.speaker.hertz,
+            direction=parts.settings.scale in ("unit", "root"),
+        )
         return found
 
     def working_rate(self, rate: int) -> int:
