@@ -4,6 +4,7 @@ Found: of six command words ``recast`` loses 8 % and ``base`` 23 %, of originals
 
     pip install -e .[evaluate]
     python benchmarks/studies/intelligibility.py --speech DIR [--system NAME ...] [--copy]
+        [--commands]
 
 One recogniser, pocketsphinx with its own model of American English, transcribes the originals and
 the outputs of each system with a fixed key. It fails on free text by speakers with an accent, so
@@ -24,7 +25,7 @@ counted. Intervals are of 95 %, by bootstrap over speakers; of ``words`` over re
 speakers are not known, and so too narrow.
 
 With ``--copy``, ``base`` also synthesizes each speaker's own voice and pitch: the words that its
-parts lose without anonymization.
+parts lose without anonymization. ``--commands`` measures command words alone.
 
 These figures compare systems by one recogniser that was made for untouched speech and is not
 adapted; they are no figures of what people understand.
@@ -159,12 +160,14 @@ def main() -> None:
         help="of the sentences; dev for a system that was trained on train",
     )
     parser.add_argument("--copy", action="store_true", help="base in the speaker's own voice too")
+    parser.add_argument("--commands", action="store_true", help="command words alone")
     options = parser.parse_args()
     torch.set_num_threads(1)
     # What is left out is counted at the end, once and not for each system.
     warnings.filterwarnings("ignore", message=".*cannot pronounce")
     rows = manifest(options.speech)
-    readers, orders = adults(rows, options.split), commands(rows)
+    readers = {} if options.commands else adults(rows, options.split)
+    orders = commands(rows)
     prompts = {speaker: [r["text"] for r in group] for speaker, group in readers.items()}
     six = sorted({r["text"] for r in orders})
 
@@ -176,11 +179,14 @@ def main() -> None:
 
     started = time.perf_counter()
     clear = intelligible(recognise_speakers(said(None, slice(0, SCREENED)), prompts, choice=True))
-    print(
-        f"{len(orders)} command words; {len(readers)} readers (split {options.split}), of whom "
-        f"{len(clear)} are understood; {time.perf_counter() - started:.0f} s"
-    )
-    print(f"{'system':16s} {'words, %':>20s} {'sentences, %':>20s} {'WER, %':>20s} {'seconds':>8s}")
+    print(f"{len(orders)} command words")
+    if readers:
+        print(
+            f"{len(readers)} readers (split {options.split}), of whom {len(clear)} are understood; "
+            f"{time.perf_counter() - started:.0f} s"
+        )
+    measured = ["words, %", *(["sentences, %", "WER, %"] if readers else [])]
+    print(f"{'system':16s} {' '.join(f'{one:>20s}' for one in measured)} {'seconds':>8s}")
     systems: dict[str, Any] = {"original": None}
     systems |= {name: voicenym.load(name) for name in options.system or usable()}
     if options.copy:
@@ -193,20 +199,20 @@ def main() -> None:
         picked = recognise_speakers(
             {"": commanded}, {"": six}, choice=True, pronunciations=PRONUNCIATIONS
         )[""]
-        read = said(system, slice(FIRST_HALF, FIRST_HALF + MEASURED))
-        chosen = recognise_speakers(read, prompts, choice=True)
-        understood_words = recognise_speakers({s: read[s] for s in clear}, prompts, choice=False)
-        rates = [
-            rate([wrong([pair]) for pair in picked]),
-            rate([wrong(pairs) for pairs in chosen.values()]),
-            word_error_rate(understood_words),
-        ]
+        rates = [rate([wrong([pair]) for pair in picked])]
+        if readers:
+            read = said(system, slice(FIRST_HALF, FIRST_HALF + MEASURED))
+            chosen = recognise_speakers(read, prompts, choice=True)
+            spoken = recognise_speakers({s: read[s] for s in clear}, prompts, choice=False)
+            rates += [rate([wrong(p) for p in chosen.values()]), word_error_rate(spoken)]
         cells = " ".join(f"{'{:.1f} ({:.1f} to {:.1f})'.format(*r):>20s}" for r in rates)
         print(f"{name:16s} {cells} {time.perf_counter() - started:8.0f}", flush=True)
+    if not readers:
+        return
     total, kept = sum(map(len, read.values())), sum(map(len, chosen.values()))
     print(
         f"sentences: {kept} of {total} recordings, {total - kept} left out whose words the "
-        f"recogniser cannot pronounce; WER: {sum(map(len, understood_words.values()))} recordings"
+        f"recogniser cannot pronounce; WER: {sum(map(len, spoken.values()))} recordings"
     )
 
 

@@ -39,6 +39,7 @@ from voicenym.evaluation.trials import build
 from voicenym.metrics import word_errors
 from voicenym.metrics.metric_inputs import RecognisedPhones
 from voicenym.metrics.phone_error_rate import PHONES
+from voicenym.nets.words.phone_model import SMALL
 from voicenym.pseudonym import Key
 from voicenym.recognition import recogniser
 from voicenym.recognition.phone_recogniser import FramePhones, pronounced
@@ -111,7 +112,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--speech", type=Path, required=True)
     parser.add_argument("--cache", type=Path, required=True, help="folder of anonymized speech")
-    parser.add_argument("--phones", type=Path, required=True, help="of train hybrid")
+    parser.add_argument("--phones", type=Path, default=SMALL, help="default: the bundled one")
     parser.add_argument("--system", action="append", default=[], metavar="NAME[:FIELD=VALUE]")
     parser.add_argument("--people", choices=["adults", "children"], default="adults")
     parser.add_argument("--half", choices=["tune", "report"], default="report")

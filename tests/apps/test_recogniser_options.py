@@ -41,7 +41,8 @@ def test_whisper_is_the_default_with_weights(tmp_path, monkeypatch):
 
     monkeypatch.setenv("VOICENYM_WEIGHTS", str(tmp_path / "none"))
     assert recogniser_of(None, None, ["one"]) is None
-    assert phones_of(None) is None
+    assert phones_of("none") is None
+    assert named(None, phones_of("small")) == ", phones by phones-small, phones alone"
     folder = tiny.write(tiny.network(), tmp_path / "whisper")
     found = recogniser_of(None, str(folder), ["one"], tmp_path / "transcripts.jsonl")
     assert found.name == "whisper"

@@ -92,7 +92,7 @@ def test_the_reason_why_words_were_not_measured_is_reported(speech):
     assert any("words were not measured: no recording has a text" in n for n in notes)
     notes = utility.measure(speech, ORIGINAL, None, **REPLICATES).notes
     assert any("words were not measured: there is no recogniser" in n for n in notes)
-    assert any("phones were not measured: there is no recogniser" in n for n in notes)
+    assert any("phones were not measured: no recogniser of phones" in n for n in notes)
 
 
 def test_noise_time_and_melody_of_a_known_change(speech, monkeypatch):

@@ -10,7 +10,9 @@ pytest.importorskip("safetensors")
 
 import numpy as np
 
+from voicenym.audio import read
 from voicenym.errors import VoicenymError
+from voicenym.metrics.phone_error_rate import phone_counts
 from voicenym.nets.words.phone_model import PhoneModel
 from voicenym.nets.words.phones import States
 from voicenym.recognition.arpa import write_arpa
@@ -74,3 +76,20 @@ def test_the_network_alone_suffices(folder):
     for name in ("lexicon.dict", "words.arpa"):
         (folder / name).unlink()
     assert FramePhones(folder).phones([sound]) == before
+
+
+def test_the_bundled_recogniser_finds_the_phones_of_a_sentence(say):
+    """Of a synthetic voice, unlike those of its training; another sentence's phones fit worse."""
+    pytest.importorskip("pocketsphinx")
+    texts = ["the boy was there when the sun rose", "a large size in stockings is hard to sell"]
+    recogniser = FramePhones()
+    assert recogniser.name == "phones-small, phones alone"
+    sounds = [read(say(text)).samples.numpy().reshape(-1) for text in texts]
+    found = recogniser.phones(sounds)
+    known = pronounced(texts)
+    counts, crossed = (
+        np.array([phone_counts(words, phones) for words, phones in zip(known, order, strict=True)])
+        for order in (found, found[::-1])
+    )
+    assert counts[:, :3].sum() < 0.6 * counts[:, 3].sum()
+    assert counts[:, :3].sum() < 0.7 * crossed[:, :3].sum()

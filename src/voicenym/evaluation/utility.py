@@ -20,10 +20,7 @@ from voicenym.metrics import intonation, normalise, word_error_rate
 from voicenym.metrics.metric_inputs import RecognisedPhones, RecognisedWords, SpeechPairs, Tally
 from voicenym.recognition import PhoneRecogniser, Recogniser, Transcripts, pronounced
 
-NO_PHONES = (
-    "phones were not measured: there is no recogniser of phones (--phones FOLDER of voicenym train "
-    "hybrid)"
-)
+NO_PHONES = "phones were not measured: no recogniser of phones was asked for (--phones small)"
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from typing import Protocol
 from voicenym.errors import VoicenymError
 from voicenym.metrics import normalise
 from voicenym.nets.checkpoint import fingerprint
-from voicenym.nets.words.phone_model import PhoneModel, holds_phones
+from voicenym.nets.words.phone_model import SMALL, PhoneModel, holds_phones
 from voicenym.recognition.interface import Recording, digest_of
 from voicenym.recognition.phone_loop import PhoneLoop
 from voicenym.recognition.sphinx import known_words
@@ -46,14 +46,14 @@ class FramePhones(PhoneRecogniser):
     """The network of phones of ``voicenym train hybrid``, without its lexicon and its n-gram.
 
     Args:
-        folder: of the training.
+        folder: of the training; default: the bundled network.
 
     Raises:
         VoicenymError: no such folder, or of another recogniser, or one that was trained on
             anonymized speech.
     """
 
-    def __init__(self, folder: Path | str) -> None:
+    def __init__(self, folder: Path | str = SMALL) -> None:
         if not holds_phones(folder):
             raise VoicenymError(f"{folder}: no recogniser of phones; give one of train hybrid")
         model, config = PhoneModel.load(folder)

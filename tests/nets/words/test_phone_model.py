@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import zlib
+
 import numpy as np
 import pytest
 import torch
@@ -28,9 +30,29 @@ def test_it_comes_back_from_its_folder(tmp_path):
     np.testing.assert_allclose(again.priors, model.priors, atol=1e-4)
     np.testing.assert_allclose(again.log_probs(sound), model.log_probs(sound), atol=1e-6)
     np.testing.assert_allclose(np.exp(again.log_probs(sound)).sum(1), 1.0, rtol=1e-5)
-    model.save(tmp_path / "half", half=True)
-    halved, _ = PhoneModel.load(tmp_path / "half")
-    np.testing.assert_allclose(halved.log_probs(sound), model.log_probs(sound), atol=0.05)
+    model.save(tmp_path / "small", bits=8)
+    small, _ = PhoneModel.load(tmp_path / "small")
+    np.testing.assert_allclose(small.log_probs(sound), model.log_probs(sound), atol=0.05)
+
+
+def test_quantised_weights_differ_by_half_a_step_of_their_row(tmp_path):
+    torch.manual_seed(0)
+    model = PhoneModel.make(STATES, {"width": 64, "gaps": (1, 1)})
+    sizes = {}
+    for bits in (0, 6, 8):
+        folder = tmp_path / str(bits)
+        model.save(folder, bits=bits)
+        sizes[bits] = len(zlib.compress((folder / "model.safetensors").read_bytes()))
+    assert sizes[6] < sizes[8] < 0.3 * sizes[0]
+    saved = PhoneModel.load(tmp_path / "6")[0].net.state_dict()
+    for name, value in model.net.state_dict().items():
+        if value.ndim > 1:
+            largest = value.flatten(1).abs().amax(1)
+            errors = (saved[name] - value).flatten(1).abs().amax(1)
+            assert (errors <= 1.01 * largest / 31 / 2).all()
+            assert errors.max() > 0.0
+        else:  # in half precision
+            torch.testing.assert_close(saved[name], value, rtol=2.0**-11, atol=1e-6)
 
 
 def test_priors_are_even_unless_given():

@@ -69,7 +69,7 @@ def evaluate(
     recogniser: str | None = options.RECOGNISER,
     weights: str | None = options.WEIGHTS,
     retrained: list[str] = options.RETRAINED,
-    phones: Path | None = options.PHONES,
+    phones: str = options.PHONES,
     sound: list[str] = options.SOUND,
     transcripts: list[str] = options.TRANSCRIPTS,
     sample: int = options.SAMPLE,

@@ -217,9 +217,10 @@ RETRAINED = words_option(
     "this system's output; may be repeated.",
 )
 PHONES = words_option(
-    None,
+    "small",
     "--phones",
-    help="Folder of voicenym train hybrid, whose network counts phone errors.",
+    help="Recogniser of phones without words, for the phone error rate: small (bundled, English), "
+    "a folder of voicenym train hybrid, or none.",
 )
 SOUND = words_option(
     [],

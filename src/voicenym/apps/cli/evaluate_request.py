@@ -56,7 +56,7 @@ class Request:
     recogniser: str | None
     weights: str | None
     retrained: list[str]
-    phones: Path | None
+    phones: str
     sound: list[str]
     transcripts: list[str]
     sample: int

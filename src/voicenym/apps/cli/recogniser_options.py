@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from voicenym.recognition import PhoneRecogniser, Recogniser, Transcripts
 
 WHISPER = "whisper"
+SMALL_PHONES = "small"
 
 
 def recogniser_of(
@@ -49,17 +50,21 @@ def recogniser_of(
     return found
 
 
-def phones_of(folder: Path | None) -> PhoneRecogniser | None:
-    """The recogniser of phones in a folder of ``voicenym train hybrid``.
+def phones_of(given: str) -> PhoneRecogniser | None:
+    """The recogniser of phones.
+
+    Args:
+        given: ``small`` for the bundled one, ``none`` for none, or a folder of ``voicenym train
+            hybrid``.
 
     Raises:
         VoicenymError: another folder.
     """
-    if folder is None:
+    if given == "none":
         return None
     from voicenym.recognition.phone_recogniser import FramePhones
 
-    return FramePhones(folder)
+    return FramePhones() if given == SMALL_PHONES else FramePhones(given)
 
 
 def named(recogniser: Recogniser | None, phones: PhoneRecogniser | None) -> str:
