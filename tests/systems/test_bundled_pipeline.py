@@ -1,6 +1,9 @@
 """The bundled pipeline speaks: the words stay while the voice changes."""
 
+import csv
+import json
 import shutil
+import subprocess
 
 import pytest
 import torch
@@ -8,6 +11,7 @@ import torch
 import voicenym
 from voicenym import Key
 from voicenym.corpus.single_file import anonymize_file
+from voicenym.errors import RefusedError, UnknownSystemError
 from voicenym.nets.weights_home import VARIABLE
 from voicenym.resynthesis.pipeline import assembly, conditioning
 
@@ -89,13 +93,151 @@ def test_very_short_recordings_keep_their_length(speech, samples):
 
 
 def test_speech_that_the_codes_do_not_fit_gets_a_warning(sample, tmp_path, monkeypatch):
+    """Without language scores."""
     system, pseudonym = voicenym.load("word-codes"), KEY.pseudonym("anna")
+    content = assembly.opened(BUNDLED).content
+    monkeypatch.setattr(content, "_scores", ())
     result = anonymize_file(system, pseudonym, sample, tmp_path / "a.wav")
     assert not any("language of the weights" in text for text in result.warnings)
-    content = assembly.opened(BUNDLED).content
     assert content.most_misfit is not None
     monkeypatch.setattr(content, "most_misfit", 0.05)
     result = anonymize_file(system, pseudonym, sample, tmp_path / "b.wav")
     assert any(
         "language of the weights" in text and str(sample) in text for text in result.warnings
     )
+
+
+TEXTS = {
+    "de": "Guten Morgen, meine Damen und Herren. Heute sprechen wir über das Wetter in den Bergen, "
+    "über den Schnee und über die langen Nächte im Winter.",
+    "fr": "Bonjour à tous. Aujourd'hui nous parlons du temps qu'il fait dans les montagnes, de la "
+    "neige et des longues nuits de l'hiver.",
+    "ru": "Доброе утро, дамы и господа. Сегодня мы говорим о погоде в горах, о снеге и о длинных "
+    "зимних ночах.",
+    "en-us": "Good morning, ladies and gentlemen. Today we talk about the weather in the "
+    "mountains, about the snow and about the long nights of winter.",
+}
+
+
+@pytest.fixture(scope="module")
+def spoken(tmp_path_factory):
+    """``spoken(language)``: the path of its text, read by espeak-ng."""
+    if not shutil.which("espeak-ng"):
+        pytest.skip("espeak-ng is not installed")
+    folder = tmp_path_factory.mktemp("languages")
+
+    def speak(language):
+        path = folder / f"{language}.wav"
+        command = ["espeak-ng", "-v", language, "-w", path, "--", TEXTS[language]]
+        subprocess.run(command, check=True)
+        return path
+
+    return speak
+
+
+@pytest.mark.parametrize("language", ["de", "fr", "ru"])
+def test_other_languages_are_refused_and_the_fallback_makes_them(language, spoken, tmp_path):
+    source, system = spoken(language), voicenym.load("word-codes")
+    output = tmp_path / "out.wav"
+    with pytest.raises(RefusedError, match=rf"{language}\.wav: the speech is likely not of the"):
+        anonymize_file(system, KEY.pseudonym("anna"), source, output)
+    assert not output.exists()
+    recast = voicenym.load("recast")
+    made = anonymize_file(system, KEY.pseudonym("anna"), source, output, fallback=recast)
+    assert made.refusal is not None
+    anonymize_file(recast, KEY.pseudonym("anna"), source, tmp_path / "alone.wav")
+    assert output.read_bytes() == (tmp_path / "alone.wav").read_bytes()
+
+
+def test_english_is_not_refused_and_is_analysed_once(sample, spoken, tmp_path, monkeypatch):
+    encoder, calls = assembly.opened(BUNDLED).content.encoder, []
+    plain = type(encoder).forward
+    monkeypatch.setattr(
+        type(encoder), "forward", lambda self, x: calls.append(len(x)) or plain(self, x)
+    )
+    system = voicenym.load("word-codes")
+    for number, source in enumerate((sample, spoken("en-us"))):
+        made = anonymize_file(system, KEY.pseudonym("anna"), source, tmp_path / f"{number}.wav")
+        assert made.refusal is None
+        assert made.warnings == ()
+        assert len(calls) <= number + 1, "both passes read the same window"
+
+
+def test_a_stated_language_is_believed(sample, spoken, tmp_path):
+    german, anna = spoken("de"), KEY.pseudonym("anna")
+    for language in ("en", "en-GB"):
+        system = voicenym.load("word-codes", language=language)
+        made = anonymize_file(system, anna, german, tmp_path / f"{language}.wav")
+        assert made.refusal is None
+        assert made.warnings == ()
+    with pytest.raises(RefusedError, match=r"another language \(en\) than the speech \(de\)"):
+        anonymize_file(voicenym.load("word-codes", language="de"), anna, sample, tmp_path / "d.wav")
+    with pytest.raises(UnknownSystemError, match="language=english is no code"):
+        voicenym.load("word-codes", language="english")
+
+
+def noise(kind):
+    time = torch.arange(8 * 16_000) / 16_000
+    white = torch.randn(len(time), generator=torch.Generator().manual_seed(0))
+    chord = sum(torch.sin(2 * torch.pi * hertz * time) for hertz in (220.0, 277.2, 329.6))
+    beats = torch.exp(-4.0 * (time % 0.5))
+    return {
+        "white": 0.1 * white,
+        "hiss": 1e-4 * white,
+        "hum": 0.1 * torch.sin(2 * torch.pi * 50 * time),
+        "music": 0.1 * chord * beats,
+        "silence": torch.zeros(len(time)),
+    }[kind]
+
+
+@pytest.mark.parametrize("kind", ["white", "hiss", "hum", "music", "silence"])
+def test_what_is_no_speech_is_not_refused(kind):
+    audio = voicenym.Audio(noise(kind), 16_000)
+    assert voicenym.load("word-codes").refuses(audio) is None
+
+
+def test_too_little_speech_is_not_refused_and_said_to_be_unknown(spoken, tmp_path):
+    whole = voicenym.read(spoken("de"))
+    short = tmp_path / "short.wav"
+    voicenym.write(short, voicenym.Audio(whole.samples[..., : whole.rate], whole.rate))
+    system = voicenym.load("word-codes")
+    made = anonymize_file(system, KEY.pseudonym("anna"), short, tmp_path / "out.wav")
+    assert made.refusal is None
+    assert any("short.wav: too little speech to find out" in text for text in made.warnings)
+
+
+def test_language_scores_change_no_version(tmp_path):
+    shutil.copytree(BUNDLED, tmp_path / "ssl")
+    config = json.loads((tmp_path / "ssl/config.json").read_text())
+    del config["parts"]["language"]
+    (tmp_path / "ssl/config.json").write_text(json.dumps(config))
+    shutil.rmtree(tmp_path / "ssl/language")
+    assert assembly.version(tmp_path / "ssl") == assembly.version(BUNDLED)
+    assert not voicenym.load("word-codes", weights=str(tmp_path / "ssl")).may_refuse
+
+
+def joined(folder, rows, seconds):
+    parts, held = [], 0
+    for row in rows:
+        audio = voicenym.read(folder / row["path"])
+        parts.append(audio.samples.reshape(-1))
+        held += len(parts[-1])
+        if held > seconds * audio.rate:
+            break
+    return voicenym.Audio(torch.cat(parts)[: seconds * audio.rate], audio.rate)
+
+
+def test_real_speech(speech_folder):
+    """Arabic of speakers that nothing was trained on is refused, English of others is not."""
+    with (speech_folder / "manifest.tsv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+    arabic = [row for row in rows if row["corpus"] == "arabic_cmds"]
+    untrained = sorted({row["speaker"] for row in arabic})[1::2][:3]
+    english = [row for row in rows if row["split"] == "dev"]
+    adults = sorted({row["speaker"] for row in english if float(row["age"]) >= 18})[:3]
+    system = voicenym.load("word-codes")
+    for some, speakers, refused in ((arabic, untrained, True), (english, adults, False)):
+        for speaker in speakers:
+            own = [row for row in some if row["speaker"] == speaker]
+            audio = joined(speech_folder, own, 20)
+            assert (system.refuses(audio) is not None) == refused, speaker

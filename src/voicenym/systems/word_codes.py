@@ -73,7 +73,8 @@ class WordCodes(Pipeline):
             "over seconds are kept",
             "emotion, stress and intonation of the speaker are lost: F0 and level are those that "
             "fit the words",
-            "the weights are of English: they turn other languages into English sounds",
+            "the weights are of English: recordings of other languages are refused where they are "
+            "found; those that are not become English sounds",
             "words of children are often lost already in the codes",
             "does not work live: the encoder needs seconds of context",
             "music, overlapping talkers and whispering are spoken as if they were one voice",

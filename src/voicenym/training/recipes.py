@@ -35,6 +35,8 @@ _LIST = {
                "Recogniser of English words by phones."),
     "ivector": ("speakers.ivector_recipe:IvectorRecipe",
                 "Verifier: i-vectors, LDA and PLDA."),
+    "language": ("content.language_recipe:LanguageRecipe",
+                 "Language scores: whether speech is of the weights' language."),
     "mixture": ("identity.mixture_recipe:MixtureRecipe",
                 "Gaussian mixture of a pool's speaker vectors."),
     "musa": ("codec.musa_recipe:MusaRecipe",

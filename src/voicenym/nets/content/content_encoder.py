@@ -10,7 +10,9 @@ from abc import abstractmethod
 
 import torch
 
+from voicenym.errors import VoicenymError
 from voicenym.nets.architectures import Network
+from voicenym.nets.content.language_scores import LanguageScores
 from voicenym.nets.masked_batch import valid
 
 RATE = 16_000
@@ -28,6 +30,8 @@ class Content(Network):
         most_samples: longest input of one pass; :meth:`extract` processes longer recordings in
             windows.
         context: context of a window on either side in samples; a multiple of the hop.
+        evidence_size: elements of the states of :meth:`language_evidence`; None if there are none.
+        language_scores: scores that :meth:`with_misfit` gives instead of misfits; None without any.
         most_misfit: mean misfit (:meth:`with_misfit`) of speech above which it is likely of a
             language that the encoder does not know; None where that is not known.
     """
@@ -39,6 +43,16 @@ class Content(Network):
     most_samples = 30 * RATE
     context = 3 * RATE
     most_misfit: float | None = None
+    evidence_size: int | None = None
+    _scores: tuple[LanguageScores, ...] = ()  # in a tuple no module is registered
+
+    @property
+    def language_scores(self) -> LanguageScores | None:
+        return self._scores[0] if self._scores else None
+
+    def score_languages(self, scores: LanguageScores | None) -> None:
+        """Sets :attr:`language_scores`, which do not become a part of the network."""
+        self._scores = () if scores is None else (scores,)
 
     @abstractmethod
     def encode(self, waveforms: torch.Tensor, lengths: torch.Tensor | None = None) -> torch.Tensor:
@@ -55,9 +69,21 @@ class Content(Network):
     def with_misfit(self, waveforms: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor | None]:
         """Content frames of ``[batch, time]``, and how badly each fits speech that the encoder
         knows: ``[batch, frame]``, 0 for a perfect fit, to be compared with :attr:`most_misfit`;
-        None where the encoder cannot tell.
+        None where the encoder cannot tell. With :attr:`language_scores`, these instead.
         """
         return self(waveforms), None
+
+    def language_evidence(self, waveforms: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """What language scores read of ``[batch, time]``: states ``[batch, frame, element]`` and
+        misfits ``[batch, frame]``.
+
+        Raises:
+            VoicenymError: this encoder has none.
+        """
+        raise VoicenymError(
+            f"{self.kind}: has no codebook of words, so that it cannot tell languages; give a "
+            "content encoder of word codes"
+        )
 
     def frames_of(self, samples: int) -> int:
         """Number of frames of so many samples, the last one padded."""

@@ -1,10 +1,10 @@
 """Language scores: log odds that speech is of another language than that of a content encoder.
 
-A small ConvNeXt network reads content frames and their misfits. With frames of a codebook this is
-phone recognition followed by a language model (Zissman, "Comparison of four approaches to automatic
-language identification of telephone speech", IEEE Transactions on Speech and Audio Processing
-1996): the codes of one language's encoder, and how usual their order is. A recording's score is the
-mean over its frames of speech.
+A small ConvNeXt network reads the states of the encoder of one language, and how badly its codebook
+fits them. It plays the part of the language model that follows a recogniser of one language in
+Zissman, "Comparison of four approaches to automatic language identification of telephone speech",
+IEEE Transactions on Speech and Audio Processing 1996. A recording's score is the mean over its
+frames of speech.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ class LanguageScores(Network):
     """Frame-wise log odds of other languages against the encoder's.
 
     Args:
-        content: elements of a content frame.
+        size: elements of a frame of the encoder's states.
         language: that the encoder knows, as a code such as ``en``.
         limit: mean score of long speech above which it is taken for another language.
         spread: added to the limit over the square root of the seconds of speech, since means of
             short speech scatter more.
         least: seconds of speech below which there is no verdict.
-        width, inner, blocks, kernel: of the ConvNeXt blocks, at the rate of content.
+        width, inner, blocks, kernel: of the ConvNeXt blocks, at the rate of content frames.
 
     Raises:
         ValueError: sizes below 1, or an even kernel.
@@ -38,23 +38,23 @@ class LanguageScores(Network):
 
     def __init__(
         self,
-        content: int,
+        size: int,
         language: str = "en",
         limit: float = 0.0,
         spread: float = 0.0,
-        least: float = 3.0,
-        width: int = 48,
-        inner: int = 96,
-        blocks: int = 2,
-        kernel: int = 7,
+        least: float = 1.5,
+        width: int = 24,
+        inner: int = 48,
+        blocks: int = 1,
+        kernel: int = 5,
     ) -> None:
         super().__init__()
-        if min(content, width, inner, blocks, kernel) < 1 or kernel % 2 == 0:
+        if min(size, width, inner, blocks, kernel) < 1 or kernel % 2 == 0:
             raise ValueError("sizes are 1 at least, and the kernel is odd")
-        self.content, self.language = content, language
+        self.size, self.language = size, language
         self.limit, self.spread, self.least = limit, spread, least
         self._sizes = {"width": width, "inner": inner, "blocks": blocks, "kernel": kernel}
-        self.enter = torch.nn.Linear(content + 1, width)
+        self.enter = torch.nn.Linear(size + 1, width)
         self.blocks = torch.nn.ModuleList(
             Block(width, inner, kernel, 0, None, 1.0 / blocks) for _ in range(blocks)
         )
@@ -63,7 +63,7 @@ class LanguageScores(Network):
 
     def config(self) -> dict[str, Any]:
         return {
-            "content": self.content,
+            "size": self.size,
             "language": self.language,
             "limit": self.limit,
             "spread": self.spread,
@@ -71,15 +71,15 @@ class LanguageScores(Network):
             **self._sizes,
         }
 
-    def forward(self, content: torch.Tensor, misfit: torch.Tensor) -> torch.Tensor:
+    def forward(self, states: torch.Tensor, misfit: torch.Tensor) -> torch.Tensor:
         """Scores ``[batch, frame]``, positive for other languages.
 
         Args:
-            content: ``[batch, frame, element]``.
-            misfit: ``[batch, frame]``, of
-                :meth:`voicenym.nets.content.content_encoder.Content.with_misfit`.
+            states: ``[batch, frame, element]``.
+            misfit: ``[batch, frame]``; both of
+                :meth:`voicenym.nets.content.content_encoder.Content.language_evidence`.
         """
-        x = self.enter(torch.cat([content, misfit[:, :, None]], dim=2))
+        x = self.enter(torch.cat([states, misfit[:, :, None]], dim=2))
         for block in self.blocks:
             x = block(x, x.new_zeros(len(x), 1, 0))
         return self.head(self.norm(x))[:, :, 0]  # type: ignore[no-any-return]

@@ -52,7 +52,7 @@ class WordCodeContent(Content):
                 f"{self._sizes.width} in windows of {self._sizes.states}"
             )
         self.most_misfit = most_misfit
-        self.size = own.code
+        self.size, self.evidence_size = own.code, own.states
         self.hop = own.every * STATE
         # attention is over the whole window, beyond which Whisper has no positions
         self.most_samples = self._sizes.states * STATE // self.hop * self.hop
@@ -73,7 +73,7 @@ class WordCodeContent(Content):
 
     def with_misfit(self, waveforms: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor | None]:
         """Content frames, and the share of the quantiser's input that the codebook does not hold,
-        by power.
+        by power, or language scores.
         """
         frames = self.frames_of(waveforms.shape[1])
         if not frames:
@@ -86,14 +86,33 @@ class WordCodeContent(Content):
             codes = torch.stack([one.codes for one in known]).to(waveforms.device, torch.int64)
             misfit = torch.stack([one.misfit for one in known]).to(waveforms.device)
             return self._entries(codes.transpose(1, 2)), misfit
-        vectors = self._vectors(padded)
+        states, found, entries, misfit = self._analysed(padded)
+        if self.language_scores is not None:
+            misfit = self.language_scores(states, misfit)
+        if remembers:
+            self._memory.keep(padded, found, misfit)
+        return entries, misfit
+
+    def language_evidence(self, waveforms: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        missing = -waveforms.shape[1] % self.hop
+        padded = torch.nn.functional.pad(waveforms, (0, missing))
+        states, _, _, misfit = self._analysed(padded)
+        return states, misfit
+
+    def _analysed(
+        self, waveforms: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Of whole frames: mean states ``[row, code, state]``, codes ``[row, book, code]``,
+        codebook vectors ``[row, code, element]`` and misfits ``[row, code]``.
+        """
+        states, lengths = self._states(waveforms)
+        vectors = self.codes.encoded(states, lengths)
         found = self.codes.quantizer(vectors.transpose(1, 2)).codes
         entries = self._entries(found)
         lost = (vectors - entries).square().sum(2)
         misfit = lost / vectors.square().sum(2).clamp_min(1e-12)
-        if remembers:
-            self._memory.keep(padded, found, misfit)
-        return entries, misfit
+        means = states.unflatten(1, (-1, self.codes.sizes.every)).mean(2)
+        return means, found, entries, misfit
 
     def encode(self, waveforms: torch.Tensor, lengths: torch.Tensor | None = None) -> torch.Tensor:
         found = self.codes.quantizer(self._vectors(waveforms, lengths).transpose(1, 2))
@@ -110,12 +129,20 @@ class WordCodeContent(Content):
     def _stamp(self) -> Hashable:
         """Changes when a weight does."""
         values = [*self.parameters(), *self.buffers()]
+        if self.language_scores is not None:
+            values += self.language_scores.parameters()
         return tuple((v.data_ptr(), 0 if v.is_inference() else v._version) for v in values)
 
     def _vectors(
         self, waveforms: torch.Tensor, lengths: torch.Tensor | None = None
     ) -> torch.Tensor:
         """Input of the quantiser, as :meth:`encode`."""
+        return self.codes.encoded(*self._states(waveforms, lengths))
+
+    def _states(
+        self, waveforms: torch.Tensor, lengths: torch.Tensor | None = None
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Whisper's states ``[row, state, element]``, and how many each row has."""
         if waveforms.shape[1] > self.most_samples:
             raise ValueError(
                 f"{waveforms.shape[1]} samples are longer than a window of {self.most_samples}"
@@ -123,4 +150,4 @@ class WordCodeContent(Content):
         if lengths is None:
             lengths = torch.full((len(waveforms),), waveforms.shape[1], device=waveforms.device)
         states = self.encoder(self.encoder.spectra(waveforms))[:, : waveforms.shape[1] // STATE]
-        return self.codes.encoded(states, lengths // STATE)
+        return states, lengths // STATE

@@ -40,17 +40,13 @@ class LanguageCheck:
     """Mean language score, or mean misfit, of the speech of each row.
 
     Args:
-        content: the encoder; its :attr:`Content.most_misfit` is the limit without scores.
-        scores: of its frames; None without any.
+        content: the encoder, with the scores, or the limit of misfits.
         known: whether the user says that the language is that of the weights; then there is no
             verdict.
     """
 
-    def __init__(
-        self, content: Content, scores: LanguageScores | None = None, known: bool = False
-    ) -> None:
-        self._content, self._scores = content, scores
-        self._off = known or (scores is None and content.most_misfit is None)
+    def __init__(self, content: Content, known: bool = False) -> None:
+        self._content, self._known = content, known
         self._sums = torch.zeros(0, dtype=torch.float64)
         self._frames = torch.zeros(0, dtype=torch.int64)
 
@@ -58,30 +54,26 @@ class LanguageCheck:
         self,
         misfit: torch.Tensor | None,
         samples: torch.Tensor,
-        features: torch.Tensor | None = None,
-        own: slice = slice(None),
     ) -> None:
         """Adds frames.
 
         Args:
-            misfit: ``[row, frame]``, of :meth:`Content.with_misfit`.
-            samples: ``[row, time]`` of the frames ``own``.
-            features: ``[row, frame, element]``; needed for scores.
-            own: frames that count; the others are context.
+            misfit: ``[row, frame]``, scores or misfits of :meth:`Content.with_misfit`.
+            samples: ``[row, time]`` that they were made of.
         """
         if misfit is None or self._off:
             return
-        values = misfit
-        if self._scores is not None and features is not None:
-            values = self._scores(features, misfit)
-        hop, rows = self._content.hop, len(samples)
-        whole = samples.shape[1] // hop
-        power = samples[:, : whole * hop].unflatten(1, (whole, hop)).square().mean(2)
-        speech = power > LOUD * power.mean(1, keepdim=True)
+        rows, speech = len(samples), speech_frames(samples, self._content.hop)
         if not len(self._sums):
             self._sums, self._frames = self._sums.new_zeros(rows), self._frames.new_zeros(rows)
-        self._sums += torch.where(speech, values[:, own][:, :whole].double(), 0.0).sum(1).cpu()
+        values = misfit[:, : speech.shape[1]].double()
+        self._sums += torch.where(speech, values, 0.0).sum(1).cpu()
         self._frames += speech.sum(1).cpu()
+
+    @property
+    def _off(self) -> bool:
+        content = self._content
+        return self._known or (content.language_scores is None and content.most_misfit is None)
 
     @property
     def evidence(self) -> tuple[Evidence, ...]:
@@ -102,8 +94,8 @@ class LanguageCheck:
         """Sentences for the user where the language is likely another one, or cannot be found."""
         if self._off:
             return ()
-        if self._scores is not None:
-            return _by_scores(self._scores, self.evidence)
+        if self._content.language_scores is not None:
+            return _by_scores(self._content.language_scores, self.evidence)
         limit = self._content.most_misfit
         assert limit is not None  # else it is off
         for seconds, mean in self.evidence:
@@ -115,6 +107,13 @@ class LanguageCheck:
                     "such as recast",
                 )
         return ()
+
+
+def speech_frames(samples: torch.Tensor, hop: int) -> torch.Tensor:
+    """Mask ``[row, frame]`` of the loud whole frames of ``[row, time]``."""
+    whole = samples.shape[1] // hop
+    power = samples[:, : whole * hop].unflatten(1, (whole, hop)).square().mean(2)
+    return power > LOUD * power.mean(1, keepdim=True)  # type: ignore[no-any-return]
 
 
 def _by_scores(scores: LanguageScores, evidence: tuple[Evidence, ...]) -> tuple[str, ...]:

@@ -91,7 +91,7 @@ class PipelineCore(Grouped):
             for some in groups.values()
         ]
         for group in made:
-            group.language = LanguageCheck(parts.content, parts.language, language_known)
+            group.language = LanguageCheck(parts.content, language_known)
         super().__init__(made, windows_of(parts, rows, device), rows, device)
         self.latency += parts.synthesizer.hop
         self._checks = [group.language for group in made]
@@ -136,7 +136,7 @@ class _Group(Group):
         features, misfit = parts.content.with_misfit(samples)
         own = frames_within(parts, window.before, kept)
         kept_samples = samples[:, window.before : window.before + kept]
-        self.language.add(misfit, kept_samples, features, own)
+        self.language.add(None if misfit is None else misfit[:, own], kept_samples)
         if self._prosody.loose_timing:
             content, f0 = self._loose(window, samples, features, kept)
         else:

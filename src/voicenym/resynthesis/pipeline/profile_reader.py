@@ -75,9 +75,7 @@ class ProfileReader:
         self._pitch = pitch
         self._windows = windows_of(parts, rows, device) if pitch or language else None
         # row by row, as the second pass has them: its encoder finds the windows in its memory
-        self._checks = [
-            LanguageCheck(parts.content, parts.language) for _ in range(rows if language else 0)
-        ]
+        self._checks = [LanguageCheck(parts.content) for _ in range(rows if language else 0)]
 
     @torch.inference_mode()
     def push(self, block: torch.Tensor) -> None:
@@ -118,9 +116,10 @@ class ProfileReader:
             kept = min(window.kept, samples.shape[1] - window.before)
             if kept <= 0 or check.enough or not samples.any():
                 continue
-            features, misfit = self._parts.content.with_misfit(samples)
-            own = frames_within(self._parts, window.before, kept)
-            check.add(misfit, samples[:, window.before : window.before + kept], features, own)
+            _, misfit = self._parts.content.with_misfit(samples)
+            if misfit is not None:
+                own = frames_within(self._parts, window.before, kept)
+                check.add(misfit[:, own], samples[:, window.before : window.before + kept])
 
     def _track(self, window: Window) -> None:
         """Adds the F0 of a window's own samples, row by row, each up to its length."""

@@ -1,0 +1,85 @@
+"""Language scores: limits, storage, and a content encoder that gives them instead of misfits."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from voicenym.errors import VoicenymError
+from voicenym.nets.content import language_scores
+from voicenym.nets.content.language_scores import LanguageScores
+from voicenym.nets.content.tdnnf import TdnnF
+from voicenym.nets.content.word_code_bottleneck import WordCodes
+from voicenym.nets.words.whisper import Whisper
+from voicenym.nets.words.word_code_content import WordCodeContent
+
+WHISPER = {"width": 12, "heads": 2, "layers": 2, "bands": 80, "states": 100, "tokens": 30}
+CODES = {"states": 12, "window": 100, "width": 16, "inner": 24, "code": 6, "entries": 9}
+
+
+@pytest.fixture
+def content():
+    torch.manual_seed(0)
+    codes = WordCodes(**CODES).train()
+    codes(torch.randn(3, 50, 12), torch.tensor([50, 40, 30]))
+    return WordCodeContent.of(Whisper(**WHISPER).eval(), codes.eval())
+
+
+@pytest.fixture
+def scores():
+    torch.manual_seed(1)
+    return LanguageScores(12, "de", 0.5, 2.0, 1.5).eval().requires_grad_(False)
+
+
+@pytest.fixture
+def wave():
+    return 0.1 * torch.randn(2, 20_000, generator=torch.Generator().manual_seed(0))
+
+
+def test_the_limit_falls_with_the_seconds(scores):
+    assert scores.most(1.0) == pytest.approx(2.5)
+    assert scores.most(4.0) == pytest.approx(1.5)
+    assert scores.most(1e8) == pytest.approx(0.5, abs=1e-3)
+
+
+def test_scores_are_stored_with_their_limits(scores, tmp_path):
+    language_scores.save(scores, tmp_path)
+    loaded = language_scores.load(tmp_path)
+    assert loaded.config() == scores.config()
+    states, misfit = torch.randn(2, 9, 12), torch.rand(2, 9)
+    torch.testing.assert_close(loaded(states, misfit), scores(states, misfit))
+    assert scores(states, misfit).shape == (2, 9)
+
+
+@pytest.mark.parametrize(
+    "options", [{"size": 0}, {"size": 3, "kernel": 4}, {"size": 3, "width": 0}]
+)
+def test_sizes_that_cannot_be(options):
+    with pytest.raises(VoicenymError):
+        language_scores.make("language-scores", options)
+
+
+@torch.inference_mode()
+def test_the_encoder_gives_scores_of_its_states_instead_of_misfits(content, scores, wave):
+    frames, misfit = content.with_misfit(wave)
+    states, of_evidence = content.language_evidence(wave)
+    assert states.shape == (*frames.shape[:2], content.evidence_size)
+    torch.testing.assert_close(of_evidence, misfit)
+    before = set(content.state_dict())
+    content.score_languages(scores)
+    assert set(content.state_dict()) == before, "they are no part of the network"
+    assert content.config() == WordCodeContent(**content.config()).config()
+    for _ in range(2):  # the second time from memory
+        again, found = content.with_misfit(wave)
+        assert torch.equal(again, frames)
+        torch.testing.assert_close(found, scores(states, misfit))
+    content.score_languages(None)
+    torch.testing.assert_close(content.with_misfit(wave)[1], misfit)
+
+
+def test_an_encoder_without_a_codebook_has_no_evidence(wave):
+    network = TdnnF.__new__(TdnnF)
+    torch.nn.Module.__init__(network)
+    assert network.evidence_size is None
+    with pytest.raises(VoicenymError, match="give a content encoder of word codes"):
+        network.language_evidence(wave)

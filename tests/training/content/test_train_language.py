@@ -1,0 +1,132 @@
+"""Training of language scores: examples, limits, folds, and the recipe at a tiny size."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+import soundfile
+import torch
+
+import voicenym
+from voicenym.errors import CorpusError
+from voicenym.nets.content import content_encoders, language_scores
+from voicenym.nets.content.word_code_bottleneck import WordCodes
+from voicenym.nets.words.whisper import Whisper
+from voicenym.nets.words.word_code_content import WordCodeContent
+from voicenym.training.content import train_language as steps
+from voicenym.training.content.train_language import Example, LanguageConfig
+
+RATE = 25.0
+TINY = {"width": 4, "inner": 4, "blocks": 1, "kernel": 3}
+
+
+def examples(shift, speakers=8, frames=200, seed=0):
+    """States of random walks; those of the other language have another mean."""
+    found = []
+    for number in range(2 * speakers):
+        rng = np.random.default_rng([seed, number])
+        other = number >= speakers
+        states = rng.standard_normal((frames, 3)) + (shift if other else 0.0)
+        speech = rng.random(frames) < 0.8
+        found.append(
+            Example(
+                torch.from_numpy(states).half(),
+                torch.rand(frames, generator=torch.Generator().manual_seed(number)),
+                torch.from_numpy(speech),
+                other,
+                f"s{number}",
+                f"g{number % 2}",
+            )
+        )
+    return found
+
+
+def test_recordings_are_joined_to_examples_of_equal_length():
+    parts = [np.full(16_000, float(i), np.float32) for i in range(7)]
+    found = list(steps.joined(parts, 3.0, 5))
+    assert [len(x) / 16_000 for x in found] == [3.0, 3.0, 1.0]
+    assert found[1][0] == 3.0
+    assert len(list(steps.joined(parts, 3.0, 1))) == 1
+    assert list(steps.joined(parts[:1], 10.0, 5)) == [], "less than a quarter"
+
+
+def test_noise_and_tones_are_finite_and_differ():
+    made = list(steps.no_speech(4, 1.0, 0))
+    assert all(np.isfinite(x).all() and 0.04 < np.abs(x).max() <= 0.5 for x in made)
+    assert all(x.shape == (16_000,) for x in made)
+    assert not np.array_equal(made[0], made[2])
+
+
+def test_the_limit_is_above_all_but_a_share_of_each_length():
+    rng = np.random.default_rng(0)
+    means = [
+        {s: float(-3.0 + rng.standard_normal() / s**0.5) for s in steps.PREFIXES}
+        for _ in range(4000)
+    ]
+    limit, spread = steps.limits(means, 0.01)
+    for seconds in steps.PREFIXES:
+        above = np.mean([one[seconds] > limit + spread / seconds**0.5 for one in means])
+        assert above <= 0.0101
+    # the quantile of a Gaussian mean is -3 + 2.326 / sqrt(seconds)
+    assert limit == pytest.approx(-3.0, abs=0.15)
+    assert spread == pytest.approx(2.326, abs=0.3)
+    with pytest.raises(CorpusError, match="fewer than 100 examples"):
+        steps.limits(means[:99], 0.01)
+
+
+def test_training_separates_languages_that_differ_and_no_others():
+    config = LanguageConfig(options=TINY, steps=60, batch=16, folds=2)
+    for shift, least, most in ((1.5, 0.95, 1.0), (0.0, 0.2, 0.8)):
+        some = examples(shift)
+        found = steps.out_of_fold(3, some, config, RATE)
+        own = [one[3.0] for one, e in zip(found, some, strict=True) if not e.other]
+        other = [one[3.0] for one, e in zip(found, some, strict=True) if e.other]
+        auc = np.mean([a > b for a in other for b in own])
+        assert least <= auc <= most
+
+
+def test_the_same_seed_gives_the_same_network_and_one_side_is_an_error():
+    config = LanguageConfig(options=TINY, steps=3, batch=4)
+    one, two = (steps.fitted(3, examples(1.0), config, RATE).state_dict() for _ in range(2))
+    assert all(torch.equal(one[name], two[name]) for name in one)
+    with pytest.raises(CorpusError, match="--other"):
+        steps.fitted(3, [e for e in examples(1.0) if not e.other], config, RATE)
+
+
+WHISPER = {"width": 12, "heads": 2, "layers": 2, "bands": 80, "states": 500, "tokens": 30}
+CODES = {"states": 12, "window": 500, "width": 16, "inner": 24, "code": 6, "entries": 9}
+
+
+def test_the_recipe_makes_what_a_pipeline_loads(tmp_path):
+    torch.manual_seed(0)
+    codes = WordCodes(**CODES).train()
+    codes(torch.randn(3, 50, 12), torch.tensor([50, 40, 30]))
+    content_encoders.save(WordCodeContent.of(Whisper(**WHISPER), codes), tmp_path / "content")
+    for side, pitch in (("own", 100.0), ("other", 400.0)):
+        for speaker in range(6):
+            rng = np.random.default_rng([int(pitch), speaker])
+            time = np.arange(5 * 16_000) / 16_000
+            sound = np.sign(np.sin(2 * np.pi * (pitch + speaker) * time))
+            path = tmp_path / side / f"{side}{speaker}" / "a.wav"
+            path.parent.mkdir(parents=True)
+            soundfile.write(path, 0.1 * sound + 0.01 * rng.standard_normal(len(time)), 16_000)
+    (tmp_path / "tiny.yaml").write_text(
+        f"{{options: {json.dumps(TINY)}, steps: 20, seconds: 4.0, no_speech: 2, folds: 2, "
+        "alarms: 0.2}\n"
+    )
+    options = {
+        "config": str(tmp_path / "tiny.yaml"),
+        "content": tmp_path / "content",
+        "out": tmp_path / "language",
+        "language": "xx",
+    }
+    made = voicenym.train("language", data=tmp_path / "own", other=tmp_path / "other", **options)
+    found = language_scores.load(made.folder)
+    assert (found.language, found.size) == ("xx", 12)
+    card = json.loads((made.folder / "config.json").read_text())["card"]
+    assert (card["data"], card["others"]) == ("own", "other")
+    assert "missed % of 3 s on held-out speakers" in made.figures
+    with pytest.raises(CorpusError, match="both in --data and in --other"):
+        voicenym.train("language", data=tmp_path / "own", other=tmp_path / "own", **options)
