@@ -35,7 +35,7 @@ def against_attackers(card: Card, instead_of: Card) -> str:
         return f"the protection of {card.name} was not measured"
     figure = f"{card.name} has an EER of {now.value:.1f} % against the strongest attacker measured"
     if before is None:
-        return f"{figure}; {instead_of.name} protects against: {instead_of.protects}"
+        return f"{figure}; the card of {instead_of.name} says: {instead_of.protects}"
     compared = "protects less" if now.value < before.value else "protects no less"
     return f"{card.name} {compared}: {figure}, {instead_of.name} {before.value:.1f} %"
 
