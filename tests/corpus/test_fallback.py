@@ -14,6 +14,7 @@ import torch
 
 import voicenym
 from voicenym.anonymizer import SYSTEMS, Refusal, load
+from voicenym.apps.cli.batch_report import _grouped
 from voicenym.corpus.batch_runner import Job, run
 from voicenym.corpus.fallback import Fallback, fallback_of
 from voicenym.corpus.file_plan import Item
@@ -239,3 +240,13 @@ def test_the_command_says_what_it_did_and_fails_without_a_fallback(command, tmp_
     assert "standard input: anonymized with mcadams" in piped.stderr.decode()
     refused = command("anonymize", "-", "-s", "choosy", "--fallback", "none", input=data)
     assert (refused.returncode, refused.stdout) == (1, b"")
+
+
+def test_many_warnings_of_one_text_are_one():
+    few = [f"{name}.wav: too short" for name in "abcde"]
+    assert _grouped([*few, "x.wav: clipped"]) == [*few, "x.wav: clipped"]
+    many = [f"{name}.wav: too short" for name in "abcdefgh"]
+    assert _grouped([*many[:4], "x.wav: clipped", *many[4:]]) == [
+        "a.wav: too short (and 7 more recordings)",
+        "x.wav: clipped",
+    ]

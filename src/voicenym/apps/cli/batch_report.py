@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from voicenym.corpus.file_plan import Item
 
 
+MOST_ALIKE = 5
+"""Most warnings of the same text that are printed one by one."""
+
+
 class Messages:
     """Messages for the user, on stderr, so that standard output can carry sound."""
 
@@ -101,7 +105,7 @@ def summarize(summary: Summary, items: list[Item], job: Job, started: float, say
         targets = {str(item.source): str(item.target) for item in items}
         failures = [_one_name(s, r, targets[s]) for s, r in summary.failures]
         warnings, failures = sorted(warnings), sorted(failures)
-    for warning in [*_replaced(summary, items, job), *warnings]:
+    for warning in [*_replaced(summary, items, job), *_grouped(warnings)]:
         say.warn(warning)
     for text in failures:
         typer.echo(f"voicenym: error: {text}", err=True)
@@ -133,6 +137,20 @@ def replaced(name: str, refusal: Refusal, system: Card, fallback: Card) -> str:
         f"{name}: anonymized with {fallback.name} instead of {system.name}: {refusal.reason}; "
         f"{refusal.cure}; {measured.against_attackers(fallback, system)}"
     )
+
+
+def _grouped(warnings: Sequence[str]) -> list[str]:
+    """Warnings, of which many of the same text become one, with the first recording's name."""
+    alike: dict[str, list[str]] = {}
+    for warning in warnings:
+        alike.setdefault(warning.partition(": ")[2] or warning, []).append(warning)
+    found = []
+    for same in alike.values():
+        if len(same) > MOST_ALIKE:
+            found.append(f"{same[0]} (and {len(same) - 1} more recordings)")
+        else:
+            found.extend(same)
+    return found
 
 
 def _replaced(summary: Summary, items: list[Item], job: Job) -> list[str]:
