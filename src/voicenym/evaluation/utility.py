@@ -154,13 +154,16 @@ def _pairs(
     options: dict[str, Any],
 ) -> SpeechPairs:
     """Recordings before and after, with the system's processor time for each."""
+    from voicenym.nets.words.code_memory import no_memory
+
     bare = [recording.samples() for recording in recordings]
     steps = transform.steps[: len(transform.steps) - len(line)]
     _changed(steps, recordings[0], bare[0])  # loads weights, which is not timed
     originals, changed, seconds = [], [], []
     for recording, samples in zip(recordings, bare, strict=True):
         started = time.process_time()
-        found = _changed(steps, recording, samples)
+        with no_memory():  # as a user waits for a recording, the first time
+            found = _changed(steps, recording, samples)
         seconds.append(time.process_time() - started)
         changed.append(_changed(line, recording, found))
         originals.append(_changed(line, recording, samples))

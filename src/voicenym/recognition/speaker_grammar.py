@@ -62,7 +62,7 @@ def intelligible(recognised: Mapping[str, Pairs], most: float = 0.0) -> list[str
     Measure on other utterances of these speakers, or the selection biases the originals' figures.
 
     Args:
-        heard: from :func:`recognise_speakers`, of originals.
+        recognised: from :func:`recognise_speakers`, of originals.
         most: share of utterances that may be wrong, 0 to 1.
 
     >>> intelligible({"a": [("yes", "yes")], "b": [("yes", "no")], "c": []})

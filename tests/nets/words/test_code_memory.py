@@ -7,7 +7,7 @@ import torch
 from tests.nets.words.test_word_code_content import CODES, WHISPER, noise
 
 from voicenym.nets.content.word_code_bottleneck import WordCodes
-from voicenym.nets.words.code_memory import CodeMemory
+from voicenym.nets.words.code_memory import CodeMemory, no_memory
 from voicenym.nets.words.whisper import Whisper
 from voicenym.nets.words.word_code_content import WordCodeContent
 
@@ -55,6 +55,18 @@ def test_another_sample_or_another_weight_is_encoded_anew(content, passes):
     after = content.with_misfit(wave)[1]
     assert passes == [1, 1, 1]
     assert not torch.equal(before, after)
+
+
+@torch.inference_mode()
+def test_speed_is_measured_without_it(content, passes):
+    wave = noise(1, 20_000)
+    expected, _ = content.with_misfit(wave)
+    with no_memory():
+        for _ in range(2):
+            assert torch.equal(content.with_misfit(wave)[0], expected)
+    assert passes == [1, 1, 1]
+    content.with_misfit(wave)
+    assert passes == [1, 1, 1]
 
 
 def test_training_and_gradients_do_not_use_it(content, passes):

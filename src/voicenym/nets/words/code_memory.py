@@ -8,13 +8,27 @@ from __future__ import annotations
 
 import hashlib
 from collections import OrderedDict
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import NamedTuple
 
 import torch
 
 WINDOWS = 4096
 """Windows that are remembered; the codes of 30 s at 25 codes a second need 4.5 KB."""
+
+_USED = ContextVar("code memory", default=True)
+
+
+@contextmanager
+def no_memory() -> Iterator[None]:
+    """Every window is encoded, and none is remembered: for measurements of speed."""
+    before = _USED.set(False)
+    try:
+        yield
+    finally:
+        _USED.reset(before)
 
 
 class Known(NamedTuple):
@@ -53,6 +67,8 @@ class CodeMemory:
             waveforms: ``[row, time]``.
             weights: stands for the encoder's weights; codes of other ones are dropped.
         """
+        if not _USED.get():
+            return None
         if weights != self._weights:
             self._known.clear()
             self._weights = weights
@@ -76,6 +92,8 @@ class CodeMemory:
             codes: ``[row, book, code]``.
             misfits: ``[row, code]``.
         """
+        if not _USED.get():
+            return
         for row, own, misfit in zip(waveforms, codes, misfits, strict=True):
             known = Known(own.T.to(torch.int16).cpu(), misfit.float().cpu().clone())
             self._known[_digest(row)] = known
