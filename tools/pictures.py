@@ -137,7 +137,7 @@ def trade_off() -> None:
     axis.set_xlabel("WER, % (left is better)")
     axis.set_ylabel("EER of the strongest attacker, % (up is better; 50 is chance)")
     axis.set_xlim(left=0)
-    axis.set_ylim(0, 26)
+    axis.set_ylim(bottom=0)
     axis.grid(alpha=0.3)
     for side in ("top", "right"):
         axis.spines[side].set_visible(False)
