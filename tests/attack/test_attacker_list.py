@@ -168,7 +168,7 @@ def test_former_names_are_read_as_todays():
 def test_figures_of_the_systems_are_of_attackers_that_there_are(tmp_path):
     everything = resources(
         denoisers=("mean", "median", "band-pass", "quantize", "squeeze", "mp3"),
-        pool_recordings=100, pool_speakers=4, training=AttackerTraining(tmp_path, 60.0),
+        pool_recordings=100, pool_speakers=8, training=AttackerTraining(tmp_path, 60.0),
     )  # fmt: skip
     known = names([*attackers(everything), *attackers(everything, protected=False)])
     file = Path(voicenym.systems.__file__).with_name("figures.json")
