@@ -88,8 +88,8 @@ def each_alone(items: Sequence[Item]) -> str | None:
     if count == 1:
         return ONE_ALONE
     return (
-        f"{count} recordings are each a person of its own; give --speaker NAME where one person "
-        "speaks in them"
+        f"each of {count} recordings counts as a person of its own; give --speaker NAME where one "
+        "person speaks in them"
     )
 
 
