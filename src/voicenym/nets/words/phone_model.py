@@ -13,6 +13,7 @@ import torch
 
 from voicenym.errors import VoicenymError
 from voicenym.nets.checkpoint import configuration, fill, read, write
+from voicenym.nets.integer_weights import dequantised, quantised
 from voicenym.nets.words.phone_state_network import FRAME, FrameNet, FrameNetConfig
 from voicenym.nets.words.phones import States
 from voicenym.nets.words.posteriors import log_posteriors
@@ -74,8 +75,9 @@ class PhoneModel:
 
         Args:
             folder: made where there is none.
-            bits: of a weight of a matrix, up to 8, as :func:`quantised`; other numbers are then in
-                half precision. 0 for single precision.
+            bits: of a weight of a matrix, up to 8
+                (:func:`voicenym.nets.integer_weights.quantised`); other numbers are then in half
+                precision. 0 for single precision.
             about: kept in the configuration: how it was trained, how to decode.
 
         Raises:
@@ -113,43 +115,6 @@ class PhoneModel:
     def log_probs(self, samples: torch.Tensor) -> np.ndarray:
         """Log posteriors ``[frame, state]`` of a recording ``[time]`` at 16 kHz."""
         return log_posteriors(self.net, samples)
-
-
-STEP = ".step"
-"""Suffix of a quantised tensor's steps."""
-
-
-def quantised(state: Mapping[str, torch.Tensor], bits: int) -> dict[str, torch.Tensor]:
-    """Matrices as integers of 8 bits or fewer, times a step for each row; vectors as they are.
-
-    Args:
-        state: tensors by name.
-        bits: of an integer, 2 to 8. Few of them make an archive, such as a wheel, smaller.
-    """
-    found: dict[str, torch.Tensor] = {}
-    for name, value in state.items():
-        if value.ndim < 2:
-            found[name] = value
-            continue
-        largest = value.flatten(1).abs().amax(1).clamp_min(1e-6)
-        # the step as it is stored, so that rounding it adds no error
-        step = (largest / (2 ** (bits - 1) - 1)).half().float()
-        rows = step.reshape(-1, *[1] * (value.ndim - 1))
-        found[name] = torch.round(value / rows).clamp(-128, 127).to(torch.int8)
-        found[name + STEP] = step
-    return found
-
-
-def dequantised(state: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """Tensors of :func:`quantised` as floating-point numbers; others as they are."""
-    found: dict[str, torch.Tensor] = {}
-    for name, value in state.items():
-        if value.dtype == torch.int8 and name + STEP in state:
-            steps = state[name + STEP]
-            found[name] = value.float() * steps.reshape(-1, *[1] * (value.ndim - 1))
-        elif not name.endswith(STEP):
-            found[name] = value
-    return found
 
 
 def holds_phones(folder: Path | str) -> bool:
