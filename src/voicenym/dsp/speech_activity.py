@@ -13,6 +13,8 @@ MEAN_SHARE = 0.5
 CONTEXT = 2
 PROPORTION = 0.12
 """Setting of the recipes: one loud frame among a frame and its two neighbours on either side."""
+LOUD = 0.1
+"""Share of a signal's mean power from which a frame counts as speech, without any model."""
 LEVEL_DB = -26.0
 """Level of active speech in telephony (ITU-T P.56), to which recordings are brought."""
 
@@ -51,6 +53,23 @@ def speech_frames(
     place = torch.arange(frames, device=log_energy.device)
     start, stop = (place - context).clamp_min(0), (place + context + 1).clamp_max(frames)
     return total[..., stop] - total[..., start] >= proportion * (stop - start)
+
+
+def loud_frames(samples: torch.Tensor, hop: int, share: float = LOUD) -> torch.Tensor:
+    """Mask ``[..., frame]`` of the whole frames that have at least a share of the mean power.
+
+    Args:
+        samples: ``[..., time]``.
+        hop: samples of a frame; a last one that is not full is left out.
+        share: of the mean power of the signal.
+
+    Example:
+        >>> loud_frames(torch.tensor([0.0, 0.0, 1.0, 1.0, 0.1, 0.1, 9.0]), 2).tolist()
+        [False, True, False]
+    """
+    whole = samples.shape[-1] // hop
+    power = samples[..., : whole * hop].unflatten(-1, (whole, hop)).square().mean(-1)
+    return power > share * power.mean(-1, keepdim=True)
 
 
 def levelled(signal: torch.Tensor, level: float = LEVEL_DB) -> torch.Tensor:

@@ -154,7 +154,7 @@ def _pairs(
     options: dict[str, Any],
 ) -> SpeechPairs:
     """Recordings before and after, with the system's processor time for each."""
-    from voicenym.nets.words.code_memory import no_memory
+    from voicenym.nets.words.code_memory import fresh_memory
 
     bare = [recording.samples() for recording in recordings]
     steps = transform.steps[: len(transform.steps) - len(line)]
@@ -162,7 +162,7 @@ def _pairs(
     originals, changed, seconds = [], [], []
     for recording, samples in zip(recordings, bare, strict=True):
         started = time.process_time()
-        with no_memory():  # as a user waits for a recording, the first time
+        with fresh_memory():  # as a user waits for a recording
             found = _changed(steps, recording, samples)
         seconds.append(time.process_time() - started)
         changed.append(_changed(line, recording, found))

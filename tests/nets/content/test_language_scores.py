@@ -37,9 +37,9 @@ def wave():
 
 
 def test_the_limit_falls_with_the_seconds(scores):
-    assert scores.most(1.0) == pytest.approx(2.5)
-    assert scores.most(4.0) == pytest.approx(1.5)
-    assert scores.most(1e8) == pytest.approx(0.5, abs=1e-3)
+    assert scores.limit_for(1.0) == pytest.approx(2.5)
+    assert scores.limit_for(4.0) == pytest.approx(1.5)
+    assert scores.limit_for(1e8) == pytest.approx(0.5, abs=1e-3)
 
 
 def test_scores_are_stored_with_their_limits(scores, tmp_path):
@@ -61,25 +61,25 @@ def test_sizes_that_cannot_be(options):
 
 @torch.inference_mode()
 def test_the_encoder_gives_scores_of_its_states_instead_of_misfits(content, scores, wave):
-    frames, misfit = content.with_misfit(wave)
-    states, of_evidence = content.language_evidence(wave)
-    assert states.shape == (*frames.shape[:2], content.evidence_size)
+    frames, misfit = content.with_language_score(wave)
+    states, of_evidence = content.states_and_misfits(wave)
+    assert states.shape == (*frames.shape[:2], content.state_size)
     torch.testing.assert_close(of_evidence, misfit)
     before = set(content.state_dict())
     content.score_languages(scores)
     assert set(content.state_dict()) == before, "they are no part of the network"
     assert content.config() == WordCodeContent(**content.config()).config()
     for _ in range(2):  # the second time from memory
-        again, found = content.with_misfit(wave)
+        again, found = content.with_language_score(wave)
         assert torch.equal(again, frames)
         torch.testing.assert_close(found, scores(states, misfit))
     content.score_languages(None)
-    torch.testing.assert_close(content.with_misfit(wave)[1], misfit)
+    torch.testing.assert_close(content.with_language_score(wave)[1], misfit)
 
 
 def test_an_encoder_without_a_codebook_has_no_evidence(wave):
     network = TdnnF.__new__(TdnnF)
     torch.nn.Module.__init__(network)
-    assert network.evidence_size is None
+    assert network.state_size is None
     with pytest.raises(VoicenymError, match="give a content encoder of word codes"):
-        network.language_evidence(wave)
+        network.states_and_misfits(wave)

@@ -7,7 +7,7 @@ import torch
 from tests.nets.words.test_word_code_content import CODES, WHISPER, noise
 
 from voicenym.nets.content.word_code_bottleneck import WordCodes
-from voicenym.nets.words.code_memory import CodeMemory, no_memory
+from voicenym.nets.words.code_memory import CodeMemory, fresh_memory
 from voicenym.nets.words.whisper import Whisper
 from voicenym.nets.words.word_code_content import WordCodeContent
 
@@ -32,11 +32,11 @@ def passes(content, monkeypatch):
 @torch.inference_mode()
 def test_a_window_is_encoded_once_and_gives_the_same_frames(content, passes):
     wave = noise(2, 20_001)
-    first, misfit = content.with_misfit(wave)
-    again, misfit_again = content.with_misfit(wave.clone())
+    first, misfit = content.with_language_score(wave)
+    again, misfit_again = content.with_language_score(wave.clone())
     assert torch.equal(first, again)
     assert torch.equal(misfit, misfit_again)
-    turned, _ = content.with_misfit(wave.flip(0))
+    turned, _ = content.with_language_score(wave.flip(0))
     assert torch.equal(turned, first.flip(0))
     assert passes == [2]
 
@@ -44,40 +44,52 @@ def test_a_window_is_encoded_once_and_gives_the_same_frames(content, passes):
 @torch.inference_mode()
 def test_another_sample_or_another_weight_is_encoded_anew(content, passes):
     wave = noise(1, 20_000)
-    content.with_misfit(wave)
+    content.with_language_score(wave)
     other = wave.clone()
     other[0, 777] += 1e-6
-    content.with_misfit(other)
+    content.with_language_score(other)
     assert passes == [1, 1]
-    before = content.with_misfit(wave)[1]
+    before = content.with_language_score(wave)[1]
     content.codes.enter.weight.mul_(1.5)
     content.codes.enter.bias.add_(0.3)
-    after = content.with_misfit(wave)[1]
+    after = content.with_language_score(wave)[1]
     assert passes == [1, 1, 1]
     assert not torch.equal(before, after)
 
 
 @torch.inference_mode()
-def test_speed_is_measured_without_it(content, passes):
+def test_speed_is_measured_as_of_a_new_recording(content, passes):
+    """Earlier windows are forgotten; the two passes over a recording still share theirs."""
     wave = noise(1, 20_000)
-    expected, _ = content.with_misfit(wave)
-    with no_memory():
+    expected, _ = content.with_language_score(wave)
+    with fresh_memory():
         for _ in range(2):
-            assert torch.equal(content.with_misfit(wave)[0], expected)
-    assert passes == [1, 1, 1]
-    content.with_misfit(wave)
-    assert passes == [1, 1, 1]
+            assert torch.equal(content.with_language_score(wave)[0], expected)
+    assert passes == [1, 1]
+    with fresh_memory():
+        content.with_language_score(wave)
+    content.with_language_score(wave)
+    assert passes == [1, 1, 1, 1]
+
+
+@torch.inference_mode()
+def test_codes_of_lower_precision_are_not_kept(content, passes):
+    wave = noise(1, 20_000)
+    with torch.autocast("cpu", torch.bfloat16):
+        content.with_language_score(wave)
+    content.with_language_score(wave)
+    assert passes == [1, 1]
 
 
 def test_training_and_gradients_do_not_use_it(content, passes):
     wave = noise(1, 20_000)
     for _ in range(2):
-        content.with_misfit(wave)
+        content.with_language_score(wave)
     assert passes == [1, 1]
     with torch.no_grad():
         content.train()
         for _ in range(2):
-            content.with_misfit(wave)
+            content.with_language_score(wave)
     assert passes == [1, 1, 1, 1]
 
 

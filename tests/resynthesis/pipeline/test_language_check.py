@@ -30,12 +30,12 @@ def noise(seconds, seed=0):
 def test_frames_are_those_of_a_call_and_the_misfit_is_what_the_codebook_does_not_hold(content):
     wave = noise(1.3)
     with torch.inference_mode():
-        frames, misfit = content.with_misfit(wave)
+        frames, misfit = content.with_language_score(wave)
         torch.testing.assert_close(frames, content(wave))
         vectors = content._vectors(torch.nn.functional.pad(wave, (0, -wave.shape[1] % content.hop)))
     wanted = (vectors - frames).square().sum(2) / vectors.square().sum(2)
     torch.testing.assert_close(misfit, wanted)
-    assert content.with_misfit(wave[:, :0])[1].shape == (1, 0)
+    assert content.with_language_score(wave[:, :0])[1].shape == (1, 0)
 
 
 def test_loud_frames_decide_once_there_are_enough(content):
@@ -60,7 +60,7 @@ def test_loud_frames_decide_once_there_are_enough(content):
 def test_less_than_a_frame_has_no_verdict(content, samples):
     check = LanguageCheck(content)
     with torch.inference_mode():
-        check.add(content.with_misfit(noise(1.0)[:, :samples])[1], noise(1.0)[:, :samples])
+        check.add(content.with_language_score(noise(1.0)[:, :samples])[1], noise(1.0)[:, :samples])
     assert check.warnings == ()
 
 

@@ -1,4 +1,4 @@
-"""Training of language scores: examples, limits, folds, and the recipe at a tiny size."""
+"""Training of language scores: folds, seeds, and the recipe at a tiny size."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from voicenym.nets.content.word_code_bottleneck import WordCodes
 from voicenym.nets.words.whisper import Whisper
 from voicenym.nets.words.word_code_content import WordCodeContent
 from voicenym.training.content import train_language as steps
-from voicenym.training.content.train_language import Example, LanguageConfig
+from voicenym.training.content.language_examples import Example
+from voicenym.training.content.train_language import LanguageConfig
 
 RATE = 25.0
 TINY = {"width": 4, "inner": 4, "blocks": 1, "kernel": 3}
@@ -41,39 +42,6 @@ def examples(shift, speakers=8, frames=200, seed=0):
             )
         )
     return found
-
-
-def test_recordings_are_joined_to_examples_of_equal_length():
-    parts = [np.full(16_000, float(i), np.float32) for i in range(7)]
-    found = list(steps.joined(parts, 3.0, 5))
-    assert [len(x) / 16_000 for x in found] == [3.0, 3.0, 1.0]
-    assert found[1][0] == 3.0
-    assert len(list(steps.joined(parts, 3.0, 1))) == 1
-    assert list(steps.joined(parts[:1], 10.0, 5)) == [], "less than a quarter"
-
-
-def test_noise_and_tones_are_finite_and_differ():
-    made = list(steps.no_speech(4, 1.0, 0))
-    assert all(np.isfinite(x).all() and 0.04 < np.abs(x).max() <= 0.5 for x in made)
-    assert all(x.shape == (16_000,) for x in made)
-    assert not np.array_equal(made[0], made[2])
-
-
-def test_the_limit_is_above_all_but_a_share_of_each_length():
-    rng = np.random.default_rng(0)
-    means = [
-        {s: float(-3.0 + rng.standard_normal() / s**0.5) for s in steps.PREFIXES}
-        for _ in range(4000)
-    ]
-    limit, spread = steps.limits(means, 0.01)
-    for seconds in steps.PREFIXES:
-        above = np.mean([one[seconds] > limit + spread / seconds**0.5 for one in means])
-        assert above <= 0.0101
-    # the quantile of a Gaussian mean is -3 + 2.326 / sqrt(seconds)
-    assert limit == pytest.approx(-3.0, abs=0.15)
-    assert spread == pytest.approx(2.326, abs=0.3)
-    with pytest.raises(CorpusError, match="fewer than 100 examples"):
-        steps.limits(means[:99], 0.01)
 
 
 def test_training_separates_languages_that_differ_and_no_others():

@@ -30,10 +30,10 @@ class Content(Network):
         most_samples: longest input of one pass; :meth:`extract` processes longer recordings in
             windows.
         context: context of a window on either side in samples; a multiple of the hop.
-        evidence_size: elements of the states of :meth:`language_evidence`; None if there are none.
-        language_scores: scores that :meth:`with_misfit` gives instead of misfits; None without any.
-        most_misfit: mean misfit (:meth:`with_misfit`) of speech above which it is likely of a
-            language that the encoder does not know; None where that is not known.
+        state_size: elements of the states of :meth:`states_and_misfits`; None if there are none.
+        language_scores: network of the scores of :meth:`with_language_score`; None without one.
+        most_misfit: without :attr:`language_scores`, the mean score of speech above which it is
+            likely of a language that the encoder does not know; None where that is not known.
     """
 
     size: int
@@ -43,7 +43,7 @@ class Content(Network):
     most_samples = 30 * RATE
     context = 3 * RATE
     most_misfit: float | None = None
-    evidence_size: int | None = None
+    state_size: int | None = None
     _scores: tuple[LanguageScores, ...] = ()  # in a tuple no module is registered
 
     @property
@@ -66,16 +66,21 @@ class Content(Network):
                 batch statistics in training.
         """
 
-    def with_misfit(self, waveforms: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor | None]:
-        """Content frames of ``[batch, time]``, and how badly each fits speech that the encoder
-        knows: ``[batch, frame]``, 0 for a perfect fit, to be compared with :attr:`most_misfit`;
-        None where the encoder cannot tell. With :attr:`language_scores`, these instead.
+    def with_language_score(
+        self, waveforms: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor | None]:
+        """Content frames of ``[batch, time]``, and scores ``[batch, frame]`` that are high where
+        the speech is of another language than the encoder's.
+
+        Scores are log odds of :attr:`language_scores`, or without them misfits: the share of the
+        power that the codebook does not hold, 0 to 1, to be compared with :attr:`most_misfit`. None
+        where the encoder has neither.
         """
         return self(waveforms), None
 
-    def language_evidence(self, waveforms: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """What language scores read of ``[batch, time]``: states ``[batch, frame, element]`` and
-        misfits ``[batch, frame]``.
+    def states_and_misfits(self, waveforms: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Input of language scores: for ``[batch, time]`` the states ``[batch, frame, element]``
+        and the misfits ``[batch, frame]``, the share of the power that the codebook does not hold.
 
         Raises:
             VoicenymError: this encoder has none.

@@ -77,15 +77,15 @@ class LanguageScores(Network):
         Args:
             states: ``[batch, frame, element]``.
             misfit: ``[batch, frame]``; both of
-                :meth:`voicenym.nets.content.content_encoder.Content.language_evidence`.
+                :meth:`voicenym.nets.content.content_encoder.Content.states_and_misfits`.
         """
         x = self.enter(torch.cat([states, misfit[:, :, None]], dim=2))
         for block in self.blocks:
             x = block(x, x.new_zeros(len(x), 1, 0))
         return self.head(self.norm(x))[:, :, 0]  # type: ignore[no-any-return]
 
-    def most(self, seconds: float) -> float:
-        """Highest mean score of so many seconds of speech that is taken for the own language."""
+    def limit_for(self, seconds: float) -> float:
+        """Highest mean score of so many seconds of speech that counts as the encoder's language."""
         return self.limit + self.spread / math.sqrt(seconds)
 
 

@@ -7,6 +7,7 @@ who try keys, or train on speech under several keys, process the same recordings
 from __future__ import annotations
 
 import hashlib
+import itertools
 from collections import OrderedDict
 from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
@@ -18,29 +19,30 @@ import torch
 WINDOWS = 4096
 """Windows that are remembered; the codes of 30 s at 25 codes a second need 4.5 KB."""
 
-_USED = ContextVar("code memory", default=True)
+_PERIOD = ContextVar("period of the code memory", default=0)
+_PERIODS = itertools.count(1)
 
 
 @contextmanager
-def no_memory() -> Iterator[None]:
-    """Every window is encoded, and none is remembered: for measurements of speed."""
-    before = _USED.set(False)
+def fresh_memory() -> Iterator[None]:
+    """Windows of earlier recordings are forgotten, before and after: for measurements of speed."""
+    before = _PERIOD.set(next(_PERIODS))
     try:
         yield
     finally:
-        _USED.reset(before)
+        _PERIOD.reset(before)
 
 
 class Known(NamedTuple):
-    """Codes and misfits of one window.
+    """Codes and scores of one window.
 
     Args:
         codes: ``[code, book]`` int16.
-        misfit: ``[code]`` float32.
+        scores: ``[code]`` float32.
     """
 
     codes: torch.Tensor
-    misfit: torch.Tensor
+    scores: torch.Tensor
 
 
 class CodeMemory:
@@ -55,7 +57,7 @@ class CodeMemory:
     def __init__(self, most: int = WINDOWS) -> None:
         self._most = most
         self._known: OrderedDict[bytes, Known] = OrderedDict()
-        self._weights: Hashable = None
+        self._valid: Hashable = None
 
     def __len__(self) -> int:
         return len(self._known)
@@ -67,11 +69,10 @@ class CodeMemory:
             waveforms: ``[row, time]``.
             weights: stands for the encoder's weights; codes of other ones are dropped.
         """
-        if not _USED.get():
-            return None
-        if weights != self._weights:
+        valid = (_PERIOD.get(), weights)
+        if valid != self._valid:
             self._known.clear()
-            self._weights = weights
+            self._valid = valid
         if not self._known:
             return None
         found = []
@@ -84,18 +85,16 @@ class CodeMemory:
             found.append(known)
         return found
 
-    def keep(self, waveforms: torch.Tensor, codes: torch.Tensor, misfits: torch.Tensor) -> None:
+    def keep(self, waveforms: torch.Tensor, codes: torch.Tensor, scores: torch.Tensor) -> None:
         """Remembers rows, of the weights of the last :meth:`find`.
 
         Args:
             waveforms: ``[row, time]``.
             codes: ``[row, book, code]``.
-            misfits: ``[row, code]``.
+            scores: ``[row, code]``.
         """
-        if not _USED.get():
-            return
-        for row, own, misfit in zip(waveforms, codes, misfits, strict=True):
-            known = Known(own.T.to(torch.int16).cpu(), misfit.float().cpu().clone())
+        for row, numbers, own in zip(waveforms, codes, scores, strict=True):
+            known = Known(numbers.T.to(torch.int16).cpu(), own.float().cpu().clone())
             self._known[_digest(row)] = known
             if len(self._known) > self._most:
                 self._known.popitem(last=False)

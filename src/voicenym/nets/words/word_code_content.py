@@ -52,7 +52,7 @@ class WordCodeContent(Content):
                 f"{self._sizes.width} in windows of {self._sizes.states}"
             )
         self.most_misfit = most_misfit
-        self.size, self.evidence_size = own.code, own.states
+        self.size, self.state_size = own.code, own.states
         self.hop = own.every * STATE
         # attention is over the whole window, beyond which Whisper has no positions
         self.most_samples = self._sizes.states * STATE // self.hop * self.hop
@@ -71,29 +71,29 @@ class WordCodeContent(Content):
         found = {"whisper": dataclasses.asdict(self._sizes), "codes": self.codes.config()}
         return found if self.most_misfit is None else {**found, "most_misfit": self.most_misfit}
 
-    def with_misfit(self, waveforms: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor | None]:
-        """Content frames, and the share of the quantiser's input that the codebook does not hold,
-        by power, or language scores.
-        """
+    def with_language_score(
+        self, waveforms: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor | None]:
         frames = self.frames_of(waveforms.shape[1])
         if not frames:
             return self(waveforms), waveforms.new_zeros(len(waveforms), 0)
         missing = frames * self.hop - waveforms.shape[1]
         padded = torch.nn.functional.pad(waveforms, (0, missing))
-        remembers = not (torch.is_grad_enabled() or self.training or torch.is_autocast_enabled())
+        exact = not torch.is_autocast_enabled(waveforms.device.type)
+        remembers = exact and not (torch.is_grad_enabled() or self.training)
         known = self._memory.find(padded, self._stamp()) if remembers else None
         if known is not None:
             codes = torch.stack([one.codes for one in known]).to(waveforms.device, torch.int64)
-            misfit = torch.stack([one.misfit for one in known]).to(waveforms.device)
-            return self._entries(codes.transpose(1, 2)), misfit
-        states, found, entries, misfit = self._analysed(padded)
+            scores = torch.stack([one.scores for one in known]).to(waveforms.device)
+            return self._entries(codes.transpose(1, 2)), scores
+        states, codes, entries, scores = self._analysed(padded)
         if self.language_scores is not None:
-            misfit = self.language_scores(states, misfit)
+            scores = self.language_scores(states, scores)
         if remembers:
-            self._memory.keep(padded, found, misfit)
-        return entries, misfit
+            self._memory.keep(padded, codes, scores)
+        return entries, scores
 
-    def language_evidence(self, waveforms: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    def states_and_misfits(self, waveforms: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         missing = -waveforms.shape[1] % self.hop
         padded = torch.nn.functional.pad(waveforms, (0, missing))
         states, _, _, misfit = self._analysed(padded)

@@ -13,23 +13,22 @@ from typing import NamedTuple
 import torch
 
 from voicenym.anonymizer import Refusal
+from voicenym.dsp.speech_activity import loud_frames
 from voicenym.nets.content.content_encoder import Content
 from voicenym.nets.content.language_scores import LanguageScores
 
-LOUD = 0.1
-"""Frames of speech have at least this share of a window's mean power."""
 LEAST_SECONDS = 3.0
 """Seconds of speech that a verdict by misfits needs."""
 ENOUGH_SECONDS = 60.0
 """Seconds of speech by which a recording is refused or not."""
 
 
-class Evidence(NamedTuple):
-    """Evidence on the language of a row.
+class SpeechScore(NamedTuple):
+    """Mean language score of a row's speech.
 
     Args:
         seconds: of speech.
-        mean: of the scores, or misfits, of its frames; 0 without speech.
+        mean: of the scores of its frames (:meth:`Content.with_language_score`); 0 without speech.
     """
 
     seconds: float
@@ -37,10 +36,10 @@ class Evidence(NamedTuple):
 
 
 class LanguageCheck:
-    """Mean language score, or mean misfit, of the speech of each row.
+    """Mean language score of the speech of each row.
 
     Args:
-        content: the encoder, with the scores, or the limit of misfits.
+        content: the encoder, with :attr:`Content.language_scores`, or with a limit of misfits.
         known: whether the user says that the language is that of the weights; then there is no
             verdict.
     """
@@ -50,23 +49,19 @@ class LanguageCheck:
         self._sums = torch.zeros(0, dtype=torch.float64)
         self._frames = torch.zeros(0, dtype=torch.int64)
 
-    def add(
-        self,
-        misfit: torch.Tensor | None,
-        samples: torch.Tensor,
-    ) -> None:
+    def add(self, scores: torch.Tensor | None, samples: torch.Tensor) -> None:
         """Adds frames.
 
         Args:
-            misfit: ``[row, frame]``, scores or misfits of :meth:`Content.with_misfit`.
+            scores: ``[row, frame]``, of :meth:`Content.with_language_score`.
             samples: ``[row, time]`` that they were made of.
         """
-        if misfit is None or self._off:
+        if scores is None or self._off:
             return
-        rows, speech = len(samples), speech_frames(samples, self._content.hop)
+        rows, speech = len(samples), loud_frames(samples, self._content.hop)
         if not len(self._sums):
             self._sums, self._frames = self._sums.new_zeros(rows), self._frames.new_zeros(rows)
-        values = misfit[:, : speech.shape[1]].double()
+        values = scores[:, : speech.shape[1]].double()
         self._sums += torch.where(speech, values, 0.0).sum(1).cpu()
         self._frames += speech.sum(1).cpu()
 
@@ -76,29 +71,29 @@ class LanguageCheck:
         return self._known or (content.language_scores is None and content.most_misfit is None)
 
     @property
-    def evidence(self) -> tuple[Evidence, ...]:
+    def scores(self) -> tuple[SpeechScore, ...]:
         """Of each row that was added."""
         seconds = self._frames * (self._content.hop / self._content.rate)
         means = self._sums / self._frames.clamp_min(1)
-        return tuple(map(Evidence, seconds.tolist(), means.tolist()))
+        return tuple(map(SpeechScore, seconds.tolist(), means.tolist()))
 
     @property
     def enough(self) -> bool:
         """Whether there is speech enough in each row."""
         return self._off or (
-            len(self._sums) > 0 and all(x.seconds >= ENOUGH_SECONDS for x in self.evidence)
+            len(self._sums) > 0 and all(x.seconds >= ENOUGH_SECONDS for x in self.scores)
         )
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Sentences for the user where the language is likely another one, or cannot be found."""
+        """Sentences for the user where the language is likely another one, or is unknown."""
         if self._off:
             return ()
         if self._content.language_scores is not None:
-            return _by_scores(self._content.language_scores, self.evidence)
+            return _by_scores(self._content.language_scores, self.scores)
         limit = self._content.most_misfit
         assert limit is not None  # else it is off
-        for seconds, mean in self.evidence:
+        for seconds, mean in self.scores:
             if seconds >= LEAST_SECONDS and mean > limit:
                 return (
                     "the speech does not fit the language of the weights, which is English for "
@@ -109,38 +104,31 @@ class LanguageCheck:
         return ()
 
 
-def speech_frames(samples: torch.Tensor, hop: int) -> torch.Tensor:
-    """Mask ``[row, frame]`` of the loud whole frames of ``[row, time]``."""
-    whole = samples.shape[1] // hop
-    power = samples[:, : whole * hop].unflatten(1, (whole, hop)).square().mean(2)
-    return power > LOUD * power.mean(1, keepdim=True)  # type: ignore[no-any-return]
-
-
-def _by_scores(scores: LanguageScores, evidence: tuple[Evidence, ...]) -> tuple[str, ...]:
-    if is_foreign(scores, evidence):
+def _by_scores(scores: LanguageScores, rows: tuple[SpeechScore, ...]) -> tuple[str, ...]:
+    if is_foreign(scores, rows):
         return (
             f"much of the speech is likely not of the language of the weights ({scores.language}), "
             "so that its words are lost: cut the recording where the language changes, or choose a "
             "system that keeps all sounds, such as recast",
         )
-    if any(0.0 < row.seconds < scores.least for row in evidence):
+    if any(0.0 < row.seconds < scores.least for row in rows):
         return (
-            "too little speech to find out its language; the weights are of "
+            "too little speech to detect its language; the weights are of "
             f"{scores.language}, and speech of another language loses its words",
         )
     return ()
 
 
-def is_foreign(scores: LanguageScores, evidence: tuple[Evidence, ...]) -> bool:
+def is_foreign(scores: LanguageScores, rows: tuple[SpeechScore, ...]) -> bool:
     """Whether a row is likely of another language than the weights."""
     return any(
-        row.seconds >= scores.least and row.mean > scores.most(row.seconds) for row in evidence
+        row.seconds >= scores.least and row.mean > scores.limit_for(row.seconds) for row in rows
     )
 
 
-def refusal(scores: LanguageScores, evidence: tuple[Evidence, ...]) -> Refusal | None:
+def refusal(scores: LanguageScores, rows: tuple[SpeechScore, ...]) -> Refusal | None:
     """Refusal of a recording that is likely of another language than the weights."""
-    if not is_foreign(scores, evidence):
+    if not is_foreign(scores, rows):
         return None
     own = scores.language
     return Refusal(
@@ -149,7 +137,7 @@ def refusal(scores: LanguageScores, evidence: tuple[Evidence, ...]) -> Refusal |
     )
 
 
-def stated(scores: LanguageScores, language: str) -> Refusal | None:
+def refusal_of_stated(scores: LanguageScores, language: str) -> Refusal | None:
     """Refusal of recordings whose language, as the user states it, is not that of the weights."""
     own = scores.language
     if same_language(language, own):

@@ -133,10 +133,10 @@ class _Group(Group):
         if not kept:
             return
         samples = window.samples[self.rows, : self.end - window.start]
-        features, misfit = parts.content.with_misfit(samples)
+        features, scores = parts.content.with_language_score(samples)
         own = frames_within(parts, window.before, kept)
         kept_samples = samples[:, window.before : window.before + kept]
-        self.language.add(None if misfit is None else misfit[:, own], kept_samples)
+        self.language.add(None if scores is None else scores[:, own], kept_samples)
         if self._prosody.loose_timing:
             content, f0 = self._loose(window, samples, features, kept)
         else:

@@ -73,10 +73,10 @@ class Assembly:
                     f"{wanted[1]} and {wanted[2]}: train it again with --pipeline"
                 )
 
-        if self.language is not None and self.language.size != self.content.evidence_size:
+        if self.language is not None and self.language.size != self.content.state_size:
             raise VoicenymError(
                 f"the language scores are of states of {self.language.size} numbers, and the "
-                f"content ({self.content.kind}) has {self.content.evidence_size or 'none'}: train "
+                f"content ({self.content.kind}) has {self.content.state_size or 'none'}: train "
                 "them again with --content"
             )
         self.content.score_languages(self.language)

@@ -21,7 +21,7 @@ from voicenym.nets.weights_home import home
 from voicenym.pseudonym import Pseudonym
 from voicenym.resynthesis.pipeline import assembly
 from voicenym.resynthesis.pipeline.f0_regression import Register
-from voicenym.resynthesis.pipeline.language_check import refusal, stated
+from voicenym.resynthesis.pipeline.language_check import refusal, refusal_of_stated
 from voicenym.resynthesis.pipeline.pipeline_core import PipelineCore, Voice
 from voicenym.resynthesis.pipeline.profile_reader import Profile, ProfileReader
 from voicenym.resynthesis.pipeline.prosody_settings import Prosody
@@ -183,7 +183,7 @@ class Pipeline(Anonymizer):
         if scores is None:
             return None
         if self.language:
-            return stated(scores, self.language)
+            return refusal_of_stated(scores, self.language)
         return refusal(scores, profile.language)
 
     def core_for(self, pseudonyms: Sequence[Pseudonym], rate: int, profile: Any) -> Core:

@@ -16,7 +16,7 @@ from voicenym.resynthesis.pipeline.conditioning import (
     pitch_of,
     windows_of,
 )
-from voicenym.resynthesis.pipeline.language_check import Evidence, LanguageCheck
+from voicenym.resynthesis.pipeline.language_check import LanguageCheck, SpeechScore
 from voicenym.resynthesis.pipeline.pipeline_modules import Assembly
 
 ENDLESS = 2**62
@@ -31,7 +31,7 @@ class Profile:
         sounding: ``[row]`` bool: whether there is anything but zeros.
         log_f0, log_f0_std: ``[row]``, moments of ln F0 in Hz; typical values if not requested.
         lengths: samples of each row where they are known; shorter ones are padded.
-        language: of each row; empty if not requested.
+        language: mean language score of each row; empty if not requested.
     """
 
     vectors: torch.Tensor
@@ -39,7 +39,7 @@ class Profile:
     log_f0: torch.Tensor
     log_f0_std: torch.Tensor
     lengths: tuple[int, ...] | None
-    language: tuple[Evidence, ...] = ()
+    language: tuple[SpeechScore, ...] = ()
 
 
 class ProfileReader:
@@ -51,7 +51,7 @@ class ProfileReader:
         lengths: samples of each row, where rows are padded; None for all.
         device: where to compute.
         vectors, pitch: whether to compute them.
-        language: whether to find out the language of the first minute of speech.
+        language: whether to score the language of the first minute of speech.
     """
 
     def __init__(
@@ -105,7 +105,7 @@ class ProfileReader:
             self._sounding,
             *self._moments.result(),
             self._lengths,
-            tuple(row for check in self._checks for row in check.evidence),
+            tuple(row for check in self._checks for row in check.scores),
         )
 
     def _process(self, window: Window) -> None:
@@ -116,10 +116,10 @@ class ProfileReader:
             kept = min(window.kept, samples.shape[1] - window.before)
             if kept <= 0 or check.enough or not samples.any():
                 continue
-            _, misfit = self._parts.content.with_misfit(samples)
-            if misfit is not None:
+            _, scores = self._parts.content.with_language_score(samples)
+            if scores is not None:
                 own = frames_within(self._parts, window.before, kept)
-                check.add(misfit[:, own], samples[:, window.before : window.before + kept])
+                check.add(scores[:, own], samples[:, window.before : window.before + kept])
 
     def _track(self, window: Window) -> None:
         """Adds the F0 of a window's own samples, row by row, each up to its length."""

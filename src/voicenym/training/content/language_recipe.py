@@ -16,7 +16,8 @@ from voicenym.training.run.progress_report import Report
 if TYPE_CHECKING:
     from voicenym.corpus.recording import Recording
     from voicenym.nets.content.content_encoder import Content
-    from voicenym.training.content.train_language import Example, LanguageConfig
+    from voicenym.training.content.language_examples import Example
+    from voicenym.training.content.train_language import LanguageConfig
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +55,8 @@ class LanguageRecipe(DataOptions):
 
         from voicenym.nets.content import content_encoders, language_scores
         from voicenym.training.content import train_language as steps
+        from voicenym.training.content.language_examples import NO_SPEECH, analysed, no_speech
+        from voicenym.training.content.language_limits import PREFIXES, limits
         from voicenym.training.run.config import changed, load
 
         torch.set_num_threads(1)
@@ -76,10 +79,8 @@ class LanguageRecipe(DataOptions):
             *_examples(content, own, False, config, report),
             *_examples(content, others, True, config, report),
         ]
-        for number, noise in enumerate(
-            steps.no_speech(config.no_speech, config.seconds, config.seed)
-        ):
-            made = steps.analysed(content, noise, False, f"noise {number}", steps.NO_SPEECH)
+        for number, noise in enumerate(no_speech(config.no_speech, config.seconds, config.seed)):
+            made = analysed(content, noise, False, f"noise {number}", NO_SPEECH)
             examples += [] if made is None else [made]
         size, rate = examples[0].states.shape[1], content.rate / content.hop
         found = steps.out_of_fold(size, examples, config, rate, report.say)
@@ -87,16 +88,16 @@ class LanguageRecipe(DataOptions):
             means
             for means, example in zip(found, examples, strict=True)
             if not example.other
-            and example.group != steps.NO_SPEECH
+            and example.group != NO_SPEECH
             and (not config.limit_by or example.group in config.limit_by)
         ]
-        limit, spread = steps.limits(own_means, config.alarms)
+        limit, spread = limits(own_means, config.alarms)
         network = steps.fitted(size, examples, config, rate, self.language)
         network.limit, network.spread = limit, spread
         missed = {}
-        for seconds in steps.PREFIXES:
+        for seconds in PREFIXES:
             of = [
-                means[seconds] <= network.most(seconds)
+                means[seconds] <= network.limit_for(seconds)
                 for means, example in zip(found, examples, strict=True)
                 if example.other and seconds in means
             ]
@@ -128,7 +129,7 @@ def _examples(
     import numpy as np
     import torch
 
-    from voicenym.training.content import train_language as steps
+    from voicenym.training.content import language_examples
 
     speakers: dict[str, list[Recording]] = {}
     for recording in recordings:
@@ -148,12 +149,12 @@ def _examples(
             return signals
 
         group = some[0].corpus or speaker
-        for signal in steps.joined(read(), config.seconds, config.examples):
+        for signal in language_examples.joined(read(), config.seconds, config.examples):
             signals = [signal]
             if float(torch.rand((), generator=generator)) < config.changed:
-                signals.append(steps.changed(signal, generator))
+                signals.append(language_examples.changed(signal, generator))
             for one in signals:
-                made = steps.analysed(content, one, other, speaker, group)
+                made = language_examples.analysed(content, one, other, speaker, group)
                 found += [] if made is None else [made]
         if (done + 1) % 100 == 0:
             report.say(f"{done + 1} of {len(speakers)} speakers are analysed")
