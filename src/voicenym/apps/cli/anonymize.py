@@ -166,7 +166,7 @@ def anonymize(
         rich_help_panel="System",
         help=(
             "Language of the speech, such as en, for systems whose weights know one (word-codes); "
-            "found in the recording unless given. Short for --set language=CODE."
+            "detected unless given. Short for --set language=CODE."
         ),
     ),
     fallback: str = typer.Option(

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from voicenym.apps.cli.batch_report import replaced
+from voicenym.apps.cli.batch_report import fallback_sentence
 from voicenym.errors import VoicenymError
 
 if TYPE_CHECKING:
@@ -59,6 +59,6 @@ def anonymize_stream(
             shutil.copyfileobj(spool, sys.stdout.buffer)
             sys.stdout.buffer.flush()
     if result.refusal is not None and other is not None:
-        say.warn(replaced("standard input", result.refusal, anonymizer.card, other.card))
+        say.warn(fallback_sentence("standard input", result.refusal, anonymizer.card, other.card))
     for warning in result.warnings:
         say.warn(warning)

@@ -105,7 +105,7 @@ def summarize(summary: Summary, items: list[Item], job: Job, started: float, say
         targets = {str(item.source): str(item.target) for item in items}
         failures = [_one_name(s, r, targets[s]) for s, r in summary.failures]
         warnings, failures = sorted(warnings), sorted(failures)
-    for warning in [*_replaced(summary, items, job), *_grouped(warnings)]:
+    for warning in [*_fallback_sentences(summary, items, job), *_grouped(warnings)]:
         say.warn(warning)
     for text in failures:
         typer.echo(f"voicenym: error: {text}", err=True)
@@ -125,7 +125,7 @@ def summarize(summary: Summary, items: list[Item], job: Job, started: float, say
         say(f"{items[0].target}: is there already, as this run would write it")
 
 
-def replaced(name: str, refusal: Refusal, system: Card, fallback: Card) -> str:
+def fallback_sentence(name: str, refusal: Refusal, system: Card, fallback: Card) -> str:
     """Sentence on a recording that the fall-back anonymized.
 
     Args:
@@ -153,13 +153,13 @@ def _grouped(warnings: Sequence[str]) -> list[str]:
     return found
 
 
-def _replaced(summary: Summary, items: list[Item], job: Job) -> list[str]:
+def _fallback_sentences(summary: Summary, items: list[Item], job: Job) -> list[str]:
     if not summary.refused or job.fallback is None:
         return []
     from voicenym.anonymizer import system_class
 
     cards = system_class(job.system).card, system_class(job.fallback.system).card
-    found = [replaced(name, refusal, *cards) for name, refusal in summary.refused]
+    found = [fallback_sentence(name, refusal, *cards) for name, refusal in summary.refused]
     return sorted(found) if job.opaque else found
 
 
