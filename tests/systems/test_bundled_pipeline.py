@@ -196,14 +196,14 @@ def test_what_is_no_speech_is_not_refused(kind):
     assert voicenym.load("word-codes").refuses(audio) is None
 
 
-def test_too_little_speech_is_not_refused_and_said_to_be_unknown(spoken, tmp_path):
+def test_too_little_speech_is_not_refused_and_a_warning_says_so(spoken, tmp_path):
     whole = voicenym.read(spoken("de"))
     short = tmp_path / "short.wav"
     voicenym.write(short, voicenym.Audio(whole.samples[..., : whole.rate], whole.rate))
     system = voicenym.load("word-codes")
     made = anonymize_file(system, KEY.pseudonym("anna"), short, tmp_path / "out.wav")
     assert made.refusal is None
-    assert any("short.wav: too little speech to find out" in text for text in made.warnings)
+    assert any("short.wav: too little speech to detect" in text for text in made.warnings)
 
 
 def test_language_scores_change_no_version(tmp_path):
