@@ -10,7 +10,7 @@ from voicenym.dsp.pitch.contour_changes import moved
 from voicenym.dsp.pitch.online import track
 from voicenym.errors import AudioError, UnknownSystemError, VoicenymError, WeightsError
 from voicenym.nets.synthesis import f0_predictor, synthesizers
-from voicenym.resynthesis.common.loose_timing import source_times
+from voicenym.resynthesis.common.loose_timing import LooseTiming
 from voicenym.resynthesis.common.row_groups import low_pass
 from voicenym.resynthesis.pipeline import assembly
 from voicenym.resynthesis.pipeline.conditioning import pitch_of, whole_content
@@ -231,9 +231,10 @@ def test_loose_timing_speaks_what_lay_where_the_key_says(pulsing):
     system = load("ssl-gmm", weights=pulsing, level="drawn", timing="loose")
     made = system(audio, PSEUDONYM).samples
     found = torch.from_numpy(track(made.numpy(), RATE))[: len(source)]
-    seed = system.voice([PSEUDONYM], profiled(system, audio.samples[None])).seeds
+    profile = profiled(system, audio.samples[None])
+    timing = LooseTiming(system.voice([PSEUDONYM], profile).seeds, profile.phrases)
     seconds = (torch.arange(len(found)) + 0.5) * 0.01
-    place = (source_times(seed, seconds)[0] * 100).long().clamp(0, len(source) - 1)
+    place = (timing.source_times(seconds.double())[0] * 100).long().clamp(0, len(source) - 1)
 
     def off(wanted):
         both = (found > 0) & (wanted > 0)

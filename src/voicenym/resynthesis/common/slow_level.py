@@ -14,7 +14,7 @@ from voicenym.resynthesis.common.output_level import HOP, Level, averaged, avera
 SHORT = 5
 """Context in frames of the short-time level: 0.1 s."""
 NEAR = 16
-"""Frames on either side of which the loudest sets the ceiling: as far as the timing may move."""
+"""Frames on either side of which the loudest sets the ceiling, which spares onsets and decays."""
 HEADROOM = 10.0 ** (12.0 / 10.0)
 """Ceiling over the loudest short-time power nearby: 12 dB, which limits pauses, not speech."""
 SECONDS = 3.0

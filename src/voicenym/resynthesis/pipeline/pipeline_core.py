@@ -13,7 +13,7 @@ from voicenym.dsp.pitch.contour_changes import moved, noisy, quantised
 from voicenym.nets.content.content_encoder import RATE
 from voicenym.nets.streaming import Memory
 from voicenym.nets.synthesis.excitation import Noise
-from voicenym.resynthesis.common.loose_timing import source_times
+from voicenym.resynthesis.common.loose_timing import LooseTiming
 from voicenym.resynthesis.common.row_groups import Group, Grouped, low_pass
 from voicenym.resynthesis.common.slow_level import SlowLevel
 from voicenym.resynthesis.common.windows import Window, synthesis_stream
@@ -92,6 +92,9 @@ class PipelineCore(Grouped):
         ]
         for group in made:
             group.language = LanguageCheck(parts.content, language_known)
+            if prosody.loose_timing:
+                of_rows = [profile.phrases[row] for row in group.rows]
+                group.timing = LooseTiming(voice.seeds[group.rows], of_rows)
         super().__init__(made, windows_of(parts, rows, device), rows, device)
         self.latency += parts.synthesizer.hop
         self._checks = [group.language for group in made]
@@ -121,6 +124,7 @@ class _Group(Group):
         super().__init__(rows, end, taps, device, level)
         self._parts, self._voice, self._prosody = parts, voice, prosody
         self._mean, self._std = mean, std
+        self.timing: LooseTiming | None = None
         self.language = LanguageCheck(parts.content)
         self._noise, self._memory = Noise(), Memory()
         self._synthesis = synthesis_stream(parts.synthesizer, voice.vectors, voice.seeds)
@@ -137,8 +141,8 @@ class _Group(Group):
         own = frames_within(parts, window.before, kept)
         kept_samples = samples[:, window.before : window.before + kept]
         self.language.add(None if scores is None else scores[:, own], kept_samples)
-        if self._prosody.loose_timing:
-            content, f0 = self._loose(window, samples, features, kept)
+        if self.timing is not None:
+            content, f0, kept_samples = self._loose(window, samples, features, kept, self.timing)
         else:
             content = held(parts, features[:, own], kept)
             if self._prosody.predicted:
@@ -157,16 +161,22 @@ class _Group(Group):
         return self._synthesis.flush()
 
     def _loose(
-        self, window: Window, samples: torch.Tensor, features: torch.Tensor, kept: int
-    ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Content ``[row, frame, element]`` and F0 ``[row, frame]`` of a window's own frames in a
-        drawn tempo.
+        self,
+        window: Window,
+        samples: torch.Tensor,
+        features: torch.Tensor,
+        kept: int,
+        timing: LooseTiming,
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Content ``[row, frame, element]``, F0 ``[row, frame]`` and samples ``[row, time]`` of a
+        window's own frames in a drawn tempo; the samples are for their level.
 
         Args:
             window: with the place in the recording.
             samples: ``[row, time]`` up to the end of the rows, with context.
             features: their content.
             kept: samples without context.
+            timing: of the rows.
         """
         hop = self._parts.synthesizer.hop
         if self._prosody.predicted:
@@ -176,11 +186,14 @@ class _Group(Group):
         frames, first = frames_of(self._parts, kept), (window.start + window.before) // hop
         # the middles of frames
         seconds = (first + torch.arange(frames) + 0.5) * (hop / RATE)
-        sources = source_times(self._voice.seeds, seconds) * (RATE / hop) - window.start // hop
+        sources = timing.source_times(seconds) * (RATE / hop) - window.start // hop
         last = min(features.shape[1] * self._every, f0.shape[1]) - 1
         place = sources.floor().long().clamp(0, last).to(features.device)
         of_content = (place // self._every)[:, :, None].expand(-1, -1, features.shape[2])
-        return features.gather(1, of_content), f0.gather(1, place)
+        missing = (last + 1) * hop - samples.shape[1]  # negative where F0 ends earlier
+        by_frame = torch.nn.functional.pad(samples, (0, missing)).unflatten(1, (-1, hop))
+        level = by_frame.gather(1, place[:, :, None].expand(-1, -1, hop)).flatten(1)[:, :kept]
+        return features.gather(1, of_content), f0.gather(1, place), level
 
     @property
     def _every(self) -> int:

@@ -171,6 +171,7 @@ class Pipeline(Anonymizer):
             vectors=self.method().source_dependent or parts.speaker.hertz,  # of these F0 is needed
             pitch=bool(self.prosody.changes) and copies,
             language=parts.language is not None and not self.language,
+            tempo=self.prosody.loose_timing,
         )
 
     @property

@@ -1,13 +1,16 @@
-"""First pass of a pipeline over a recording: speaker vector and F0 statistics."""
+"""First pass of a pipeline: speaker vector, F0 statistics, language scores and phrases."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
 
+from voicenym.dsp.phrases import FRAME_RATE, FrameLevels, Phrases, phrases
 from voicenym.dsp.pitch.contour_changes import Moments
+from voicenym.nets.content.content_encoder import RATE
 from voicenym.resynthesis.bundled.analysis import VectorReader
 from voicenym.resynthesis.common.windows import Window
 from voicenym.resynthesis.pipeline.conditioning import (
@@ -32,6 +35,7 @@ class Profile:
         log_f0, log_f0_std: ``[row]``, moments of ln F0 in Hz; typical values if not requested.
         lengths: samples of each row where they are known; shorter ones are padded.
         language: mean language score of each row; empty if not requested.
+        phrases: of each row; empty if not requested.
     """
 
     vectors: torch.Tensor
@@ -40,10 +44,11 @@ class Profile:
     log_f0_std: torch.Tensor
     lengths: tuple[int, ...] | None
     language: tuple[SpeechScore, ...] = ()
+    phrases: tuple[Phrases, ...] = ()
 
 
 class ProfileReader:
-    """First pass over a recording: speaker vectors and F0 statistics.
+    """First pass over a recording: what :class:`Profile` holds.
 
     Args:
         parts: on the device.
@@ -52,6 +57,7 @@ class ProfileReader:
         device: where to compute.
         vectors, pitch: whether to compute them.
         language: whether to score the language of the first minute of speech.
+        tempo: whether to find the phrases.
     """
 
     def __init__(
@@ -64,6 +70,7 @@ class ProfileReader:
         vectors: bool = True,
         pitch: bool = False,
         language: bool = False,
+        tempo: bool = False,
     ) -> None:
         self._parts = parts
         self._lengths = None if lengths is None else tuple(lengths)
@@ -72,6 +79,7 @@ class ProfileReader:
         self._sounding = torch.zeros(rows, dtype=torch.bool)
         self._vectors = VectorReader(parts.speaker, rows, lengths) if vectors else None
         self._moments = Moments(rows, device)
+        self._levels = FrameLevels(rows, RATE) if tempo else None
         self._pitch = pitch
         self._windows = windows_of(parts, rows, device) if pitch or language else None
         # row by row, as the second pass has them: its encoder finds the windows in its memory
@@ -86,6 +94,8 @@ class ProfileReader:
         self._samples += block.shape[1]
         if self._vectors is not None:
             self._vectors.push(block)
+        if self._levels is not None:
+            self._levels.push(block)
         if self._windows is not None:
             for window in self._windows.push(block):
                 self._process(window)
@@ -106,7 +116,13 @@ class ProfileReader:
             *self._moments.result(),
             self._lengths,
             tuple(row for check in self._checks for row in check.scores),
+            tuple(self._phrases()),
         )
+
+    def _phrases(self) -> Iterator[Phrases]:
+        if self._levels is not None:
+            for levels, samples in zip(self._levels.result(), self._ends.tolist(), strict=True):
+                yield phrases(levels[: math.ceil(samples * FRAME_RATE / RATE)])
 
     def _process(self, window: Window) -> None:
         if self._pitch:
