@@ -1,4 +1,4 @@
-"""Resynthesis of word codes: the key draws voice, F0 and local tempo."""
+"""Resynthesis of word codes: the key draws voice, F0 and tempo."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ from voicenym.resynthesis.pipeline.pipeline_system import Pipeline
 
 @dataclass(frozen=True)
 class WordCodes(Pipeline):
-    """Word codes of 215 bits a second and a vocoder; the key draws voice, F0 and local tempo.
+    """Word codes of 215 bits a second and a vocoder; the key draws voice, F0 and tempo.
 
     1. Content: word codes, 25 a second from one codebook of 512, learned to keep what a recogniser
        needs for the words.
     2. F0 and voicing: predicted from the codes, drawn by the key around the prediction.
     3. Level: the synthesizer's own, from the codes; over 3 s that of the input.
-    4. Timing: the local tempo is drawn; no word moves by more than 0.15 s.
+    4. Timing: speaking rate and local tempo are drawn; phrases begin within 0.15 s of where they
+       did, and pauses take up the difference.
     5. Voice: a speaker vector drawn by the pseudonym from a mixture, of any sex. It depends on
        nothing of the speaker.
 
@@ -54,7 +55,8 @@ class WordCodes(Pipeline):
             "key draws, m and s those of the drawn voice; voiced where p(content) > 1/2",
             "x' = m + P z, z drawn by the pseudonym from a mixture of Gaussians over the principal "
             "components of speaker vectors",
-            "y(t) = vocoder(content, F0, x')(t + d(t)), |d| at most 0.15 s, drawn by the key",
+            "y(t) = vocoder(content, F0, x')(p(t + d(t))), |d| at most 0.15 s; d and the rates of "
+            "phrases in p are drawn by the key",
             "the power over 3 s is that of the input",
         ),
         needs="bundled weights, of English; 16 kHz; CPU or GPU; two passes over a recording; "
@@ -62,7 +64,8 @@ class WordCodes(Pipeline):
         protects="ignorant and lazy-informed verifiers; in part attackers who train on its output "
         "(EER 30.2 % against the fusion of voice, prosody, words and room)",
         promises=(
-            "length and channels are kept, and timing within 0.15 s; silence stays silent",
+            "length and channels are kept; phrases begin within 0.15 s of where they did, and "
+            "silence stays silent",
             "no sample, phase, spectrum, F0 or level of syllables of the original reaches the "
             "output, only word codes, the level over 3 s and a ceiling in pauses",
             "the voice depends on the pseudonym alone",

@@ -21,7 +21,7 @@ class Prosody:
         noise: deviation of the transformation ``noisy``, in deviations of ln F0.
         slow_level: whether only the level over 3 s follows the input
             (:mod:`voicenym.resynthesis.common.slow_level`); syllables have the synthesizer's.
-        loose_timing: whether the local tempo is drawn
+        loose_timing: whether speaking rate and local tempo are drawn
             (:mod:`voicenym.resynthesis.common.loose_timing`).
     """
 
