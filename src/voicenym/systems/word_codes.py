@@ -22,7 +22,7 @@ class WordCodes(Pipeline):
        needs for the words.
     2. F0 and voicing: predicted from the codes, drawn by the key around the prediction.
     3. Level: the synthesizer's own, from the codes; over 3 s that of the input.
-    4. Timing: speaking rate and local tempo are drawn; phrases begin within 0.15 s of where they
+    4. Timing: speaking rate and local tempo are drawn; phrases begin within 0.1 s of where they
        did, and pauses take up the difference.
     5. Voice: a speaker vector drawn by the pseudonym from a mixture, of any sex. It depends on
        nothing of the speaker.
@@ -55,7 +55,7 @@ class WordCodes(Pipeline):
             "key draws, m and s those of the drawn voice; voiced where p(content) > 1/2",
             "x' = m + P z, z drawn by the pseudonym from a mixture of Gaussians over the principal "
             "components of speaker vectors",
-            "y(t) = vocoder(content, F0, x')(p(t + d(t))), |d| at most 0.15 s; d and the rates of "
+            "y(t) = vocoder(content, F0, x')(p(t + d(t))), |d| at most 0.1 s; d and the rates of "
             "phrases in p are drawn by the key",
             "the power over 3 s is that of the input",
         ),
@@ -64,7 +64,7 @@ class WordCodes(Pipeline):
         protects="ignorant and lazy-informed verifiers; in part attackers who train on its output "
         "(EER 30.2 % against the fusion of voice, prosody, words and room)",
         promises=(
-            "length and channels are kept; phrases begin within 0.15 s of where they did, and "
+            "length and channels are kept; phrases begin within 0.1 s of where they did, and "
             "silence stays silent",
             "no sample, phase, spectrum, F0 or level of syllables of the original reaches the "
             "output, only word codes, the level over 3 s and a ceiling in pauses",

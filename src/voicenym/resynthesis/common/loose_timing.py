@@ -1,9 +1,9 @@
 """Loose timing: speaking rate and local tempo that the key draws, where phrases start as before.
 
 Durations of sounds and pauses identify speakers. The key draws a rate for each phrase
-(:mod:`voicenym.resynthesis.common.phrase_tempo`), and a displacement of 0.15 s at most at anchors
+(:mod:`voicenym.resynthesis.common.phrase_tempo`), and a displacement of 0.1 s at most at anchors
 0.7 s apart; linear interpolation between them gives a constant tempo from anchor to anchor. Time
-never runs backwards, phrases start within 0.15 s of where they did, and the length is kept.
+never runs backwards, phrases start within 0.1 s of where they did, and the length is kept.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from voicenym.dsp.phrases import Phrases
 from voicenym.dsp.random_contours import random_contours
 from voicenym.resynthesis.common.phrase_tempo import between_knots, tempo_knots
 
-FARTHEST = 0.15
+FARTHEST = 0.1
 """Largest displacement of the beginning of a phrase, in seconds."""
 SPACING = 0.7
-"""Seconds from anchor to anchor; the tempo is then 0.57 to 1.43 of the speaker's."""
+"""Seconds from anchor to anchor; the tempo is then 0.71 to 1.29 of the phrase's."""
 SWAY = (0.1, 0.7)
 """Modulation frequencies in Hz of the displacement."""
 

@@ -59,7 +59,7 @@ class Pipeline(Anonymizer):
             level of the synthesizer in the drawn voice, and only that over 3 s follows the input
             (:mod:`voicenym.resynthesis.common.slow_level`).
         timing: ``kept``, or ``loose``: speaking rate and local tempo are drawn, and phrases begin
-            within 0.15 s of where they did (:mod:`voicenym.resynthesis.common.loose_timing`); needs
+            within 0.1 s of where they did (:mod:`voicenym.resynthesis.common.loose_timing`); needs
             ``level=drawn``.
         language: of the speech, a code such as ``en``; empty: recordings that are likely not of the
             language of the weights are refused (:meth:`refusal`). A stated language is believed.
