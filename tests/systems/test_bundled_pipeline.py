@@ -190,10 +190,31 @@ def noise(kind):
     }[kind]
 
 
-@pytest.mark.parametrize("kind", ["white", "hiss", "hum", "music", "silence"])
-def test_what_is_no_speech_is_not_refused(kind):
+@pytest.mark.parametrize("kind", ["white", "hiss", "hum", "music"])
+def test_music_and_noise_are_refused_and_are_no_other_language(kind):
     audio = voicenym.Audio(noise(kind), 16_000)
-    assert voicenym.load("word-codes").refuses(audio) is None
+    refusal = voicenym.load("word-codes").refuses(audio)
+    assert refusal is not None
+    assert "mostly music or noise" in refusal.reason
+    assert voicenym.load("word-codes", language="en").refuses(audio) is None
+
+
+def test_silence_is_not_refused():
+    assert voicenym.load("word-codes").refuses(voicenym.Audio(noise("silence"), 16_000)) is None
+
+
+def test_music_between_speech_is_spoken_with_a_warning(sample, tmp_path):
+    speech = voicenym.read(sample)
+    assert speech.rate == 16_000
+    parts = [speech.samples.reshape(-1)] * 4
+    mixed = torch.cat([*parts[:2], noise("music"), *parts[2:]])
+    voicenym.write(tmp_path / "mixed.wav", voicenym.Audio(mixed, 16_000))
+    system = voicenym.load("word-codes")
+    made = anonymize_file(
+        system, KEY.pseudonym("anna"), tmp_path / "mixed.wav", tmp_path / "out.wav"
+    )
+    assert made.refusal is None
+    assert any("sound like music or noise" in text for text in made.warnings)
 
 
 def test_too_little_speech_is_not_refused_and_a_warning_says_so(spoken, tmp_path):

@@ -83,7 +83,8 @@ class WordCodes(Pipeline):
             "detected; others become English sounds",
             "words of children are often lost already in the codes",
             "does not work live: the encoder needs seconds of context",
-            "music, overlapping talkers and whispering are spoken as if they were one voice",
+            "music between speech, overlapping talkers and whispering are spoken as if they were "
+            "one voice",
         ),
         approximations=(
             "long recordings are processed in windows of 30 s, of which the middle 24 s are kept",

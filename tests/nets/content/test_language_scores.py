@@ -61,7 +61,8 @@ def test_sizes_that_cannot_be(options):
 
 @torch.inference_mode()
 def test_the_encoder_gives_scores_of_its_states_instead_of_misfits(content, scores, wave):
-    frames, misfit = content.with_language_score(wave)
+    frames, by_misfit = content.with_language_score(wave)
+    misfit = by_misfit[:, :, 0]
     states, of_evidence = content.states_and_misfits(wave)
     assert states.shape == (*frames.shape[:2], content.state_size)
     torch.testing.assert_close(of_evidence, misfit)
@@ -72,9 +73,24 @@ def test_the_encoder_gives_scores_of_its_states_instead_of_misfits(content, scor
     for _ in range(2):  # the second time from memory
         again, found = content.with_language_score(wave)
         assert torch.equal(again, frames)
-        torch.testing.assert_close(found, scores(states, misfit))
+        torch.testing.assert_close(found, scores(states, misfit)[:, :, None])
+    with_music = LanguageScores(content.state_size, tells_music=True)
+    content.score_languages(with_music)
+    wanted = [with_music(states, misfit), with_music.music(states)]
+    torch.testing.assert_close(content.with_language_score(wave)[1], torch.stack(wanted, 2))
     content.score_languages(None)
-    torch.testing.assert_close(content.with_language_score(wave)[1], misfit)
+    torch.testing.assert_close(content.with_language_score(wave)[1], by_misfit)
+
+
+def test_scores_of_music_are_optional(scores, tmp_path):
+    assert "tells_music" not in scores.config(), "weights of earlier releases load"
+    with pytest.raises(ValueError, match="do not tell music from speech"):
+        scores.music(torch.zeros(1, 3, scores.size))
+    with_music = LanguageScores(12, tells_music=True)
+    language_scores.save(with_music, tmp_path / "scores")
+    states = torch.randn(1, 3, 12, generator=torch.Generator().manual_seed(0))
+    loaded = language_scores.load(tmp_path / "scores")
+    torch.testing.assert_close(loaded.music(states), with_music.music(states))
 
 
 def test_an_encoder_without_a_codebook_has_no_evidence(wave):

@@ -96,9 +96,9 @@ def test_training_and_gradients_do_not_use_it(content, passes):
 def test_the_oldest_of_too_many_windows_is_dropped():
     memory, waves = CodeMemory(most=2), noise(3, 640)
     assert memory.find(waves[:1], "w") is None
-    memory.keep(waves[:2], torch.zeros(2, 1, 4, dtype=torch.int64), torch.zeros(2, 4))
+    memory.keep(waves[:2], torch.zeros(2, 1, 4, dtype=torch.int64), torch.zeros(2, 4, 1))
     assert memory.find(waves[:1], "w") is not None  # used last
-    memory.keep(waves[2:], torch.ones(1, 1, 4, dtype=torch.int64), torch.ones(1, 4))
+    memory.keep(waves[2:], torch.ones(1, 1, 4, dtype=torch.int64), torch.ones(1, 4, 1))
     assert len(memory) == 2
     assert memory.find(waves[1:2], "w") is None
     assert [int(one.codes.sum()) for one in memory.find(waves[[0, 2]], "w")] == [0, 4]

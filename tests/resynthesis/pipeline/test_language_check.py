@@ -3,10 +3,18 @@
 import pytest
 import torch
 
+from voicenym.nets.content.language_scores import LanguageScores
 from voicenym.nets.content.word_code_bottleneck import WordCodes
 from voicenym.nets.words.whisper import Whisper
 from voicenym.nets.words.word_code_content import WordCodeContent
-from voicenym.resynthesis.pipeline.language_check import LEAST_SECONDS, LanguageCheck
+from voicenym.resynthesis.pipeline.language_check import (
+    ENOUGH_SECONDS,
+    LEAST_SECONDS,
+    MUSIC_SECONDS,
+    LanguageCheck,
+    SpeechScore,
+    refusal,
+)
 
 WHISPER = {"width": 12, "heads": 2, "layers": 2, "bands": 80, "states": 100, "tokens": 30}
 CODES = {"states": 12, "window": 100, "width": 16, "inner": 24, "code": 6, "entries": 9}
@@ -34,14 +42,14 @@ def test_frames_are_those_of_a_call_and_the_misfit_is_what_the_codebook_does_not
         torch.testing.assert_close(frames, content(wave))
         vectors = content._vectors(torch.nn.functional.pad(wave, (0, -wave.shape[1] % content.hop)))
     wanted = (vectors - frames).square().sum(2) / vectors.square().sum(2)
-    torch.testing.assert_close(misfit, wanted)
-    assert content.with_language_score(wave[:, :0])[1].shape == (1, 0)
+    torch.testing.assert_close(misfit, wanted[:, :, None])
+    assert content.with_language_score(wave[:, :0])[1].shape == (1, 0, 1)
 
 
 def test_loud_frames_decide_once_there_are_enough(content):
     wave = torch.cat([noise(2.0), 1e-3 * noise(2.0)], dim=1)
     frames = wave.shape[1] // content.hop
-    misfit = torch.where(torch.arange(frames) < frames // 2, 0.5, 0.0)[None]
+    misfit = torch.where(torch.arange(frames) < frames // 2, 0.5, 0.0)[None, :, None]
     check = LanguageCheck(content)
     check.add(misfit, wave)
     assert check.warnings == ()  # two seconds of speech
@@ -68,3 +76,58 @@ def test_without_a_limit_or_a_misfit_there_is_no_verdict(content):
     check = LanguageCheck(content)
     check.add(None, noise(10.0))
     assert check.warnings == ()
+
+
+@pytest.fixture
+def told(content):
+    """A check whose encoder has language scores, which tests do not call."""
+    content.score_languages(LanguageScores(12, limit=0.0, tells_music=True))
+    yield LanguageCheck(content)
+    content.score_languages(None)
+
+
+def scored(language, music, seconds):
+    """Scores ``[1, frame, 2]`` of one value each."""
+    frames = round(seconds * 25)
+    return torch.tensor([language, music]).expand(1, frames, 2)
+
+
+def test_music_does_not_count_as_speech_of_a_language(told):
+    told.add(scored(-1.0, -2.0, 8.0), noise(8.0))
+    told.add(scored(5.0, 2.0, 4.0), noise(4.0))
+    (score,) = told.scores
+    assert score.seconds == pytest.approx(8.0, abs=0.3)  # all but frames below the mean
+    assert score.music == pytest.approx(4.0, abs=0.2)
+    assert score.mean == pytest.approx(-1.0)
+    (text,) = told.warnings
+    assert "4 s sound like music or noise" in text
+
+
+def test_frames_of_music_count_by_the_mean_of_two_seconds(told):
+    """A burst does not make music of speech, nor a word speech of music."""
+    music = torch.where(torch.arange(100) % 50 < 5, 2.0, -1.0)
+    told.add(torch.stack([torch.zeros(100), music], 1)[None], noise(4.0))
+    assert told.scores[0].music == 0.0
+    told.add(torch.stack([torch.zeros(100), -music], 1)[None], noise(4.0))
+    assert told.scores[0].music == pytest.approx(4.0, abs=0.2)
+
+
+@pytest.mark.parametrize(
+    ("rows", "refused"),
+    [
+        ([SpeechScore(2.0, -1.0, 10.0)], True),
+        ([SpeechScore(10.0, -1.0, 2.0)], False),
+        ([SpeechScore(ENOUGH_SECONDS, -1.0, 300.0)], False),
+        ([SpeechScore(0.0, 0.0, 1.0)], False),
+        ([SpeechScore(2.0, -1.0, 10.0), SpeechScore(10.0, -1.0, 2.0)], False),
+        ([SpeechScore(2.0, -1.0, 10.0), SpeechScore(0.0, 0.0, 0.0)], True),
+        ([SpeechScore(0.0, 0.0, 0.0)], False),
+        ([], False),
+    ],
+)
+def test_mostly_music_is_refused_unless_there_is_a_minute_of_speech(rows, refused):
+    found = refusal(LanguageScores(12, limit=0.0, tells_music=True), tuple(rows))
+    assert (found is not None) == refused
+    if found is not None:
+        assert "mostly music or noise" in found.reason
+        assert MUSIC_SECONDS < 10.0

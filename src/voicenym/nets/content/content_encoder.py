@@ -69,12 +69,13 @@ class Content(Network):
     def with_language_score(
         self, waveforms: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor | None]:
-        """Content frames of ``[batch, time]``, and scores ``[batch, frame]`` that are high where
-        the speech is of another language than the encoder's.
+        """Content frames of ``[batch, time]``, and scores ``[batch, frame, kind]``. The first is
+        high where the speech is of another language than the encoder's, a second one where the
+        sound is music or noise.
 
-        Scores are log odds of :attr:`language_scores`, or without them misfits: the share of the
-        power that the codebook does not hold, 0 to 1, to be compared with :attr:`most_misfit`. None
-        where the encoder has neither.
+        Scores are log odds of :attr:`language_scores`, or without them misfits alone: the share of
+        the power that the codebook does not hold, 0 to 1, to be compared with :attr:`most_misfit`.
+        None where the encoder has neither.
         """
         return self(waveforms), None
 

@@ -1,10 +1,11 @@
-"""Language scores: log odds that speech is of another language than that of a content encoder.
+"""Language scores: log odds that speech is of another language than that of a content encoder, and
+that a sound is no speech.
 
 A small ConvNeXt network reads the states of the encoder of one language, and how badly its codebook
 fits them. It plays the part of the language model that follows a recogniser of one language in
 Zissman, "Comparison of four approaches to automatic language identification of telephone speech",
 IEEE Transactions on Speech and Audio Processing 1996. A recording's score is the mean over its
-frames of speech.
+frames of speech. A linear function of the same states tells music and noise from speech.
 """
 
 from __future__ import annotations
@@ -17,6 +18,9 @@ import torch
 from voicenym.nets.architectures import Kinds, Network
 from voicenym.nets.convnext import Block
 
+PIECE_SECONDS = 2.0
+"""Seconds over which scores of music are averaged."""
+
 
 class LanguageScores(Network):
     """Frame-wise log odds of other languages against the encoder's.
@@ -28,6 +32,7 @@ class LanguageScores(Network):
         spread: added to the limit over the square root of the seconds of speech, since means of
             short speech scatter more.
         least: seconds of speech below which there is no verdict.
+        tells_music: whether there are scores of music and noise (:meth:`music`).
         width, inner, blocks, kernel: of the ConvNeXt blocks, at the rate of content frames.
 
     Raises:
@@ -43,6 +48,7 @@ class LanguageScores(Network):
         limit: float = 0.0,
         spread: float = 0.0,
         least: float = 1.5,
+        tells_music: bool = False,
         width: int = 24,
         inner: int = 48,
         blocks: int = 1,
@@ -60,6 +66,7 @@ class LanguageScores(Network):
         )
         self.norm = torch.nn.LayerNorm(width)
         self.head = torch.nn.Linear(width, 1)
+        self.of_music = torch.nn.Linear(size, 1) if tells_music else None
 
     def config(self) -> dict[str, Any]:
         return {
@@ -68,6 +75,7 @@ class LanguageScores(Network):
             "limit": self.limit,
             "spread": self.spread,
             "least": self.least,
+            **({} if self.of_music is None else {"tells_music": True}),
             **self._sizes,
         }
 
@@ -83,6 +91,21 @@ class LanguageScores(Network):
         for block in self.blocks:
             x = block(x, x.new_zeros(len(x), 1, 0))
         return self.head(self.norm(x))[:, :, 0]  # type: ignore[no-any-return]
+
+    def music(self, states: torch.Tensor) -> torch.Tensor:
+        """Log odds ``[batch, frame]`` that a sound is music or noise and not speech.
+
+        They are for means over :data:`PIECE_SECONDS`; 0 and above is music or noise.
+
+        Args:
+            states: ``[batch, frame, element]``.
+
+        Raises:
+            ValueError: without ``tells_music``.
+        """
+        if self.of_music is None:
+            raise ValueError("these language scores do not tell music from speech")
+        return self.of_music(states)[:, :, 0]  # type: ignore[no-any-return]
 
     def limit_for(self, seconds: float) -> float:
         """Highest mean score of so many seconds of speech that counts as the encoder's language."""

@@ -38,7 +38,7 @@ class Known(NamedTuple):
 
     Args:
         codes: ``[code, book]`` int16.
-        scores: ``[code]`` float32.
+        scores: ``[code, kind]`` float32.
     """
 
     codes: torch.Tensor
@@ -91,7 +91,7 @@ class CodeMemory:
         Args:
             waveforms: ``[row, time]``.
             codes: ``[row, book, code]``.
-            scores: ``[row, code]``.
+            scores: ``[row, code, kind]``.
         """
         for row, numbers, own in zip(waveforms, codes, scores, strict=True):
             known = Known(numbers.T.to(torch.int16).cpu(), own.float().cpu().clone())

@@ -76,7 +76,7 @@ class WordCodeContent(Content):
     ) -> tuple[torch.Tensor, torch.Tensor | None]:
         frames = self.frames_of(waveforms.shape[1])
         if not frames:
-            return self(waveforms), waveforms.new_zeros(len(waveforms), 0)
+            return self(waveforms), waveforms.new_zeros(len(waveforms), 0, 1)
         missing = frames * self.hop - waveforms.shape[1]
         padded = torch.nn.functional.pad(waveforms, (0, missing))
         exact = not torch.is_autocast_enabled(waveforms.device.type)
@@ -86,9 +86,12 @@ class WordCodeContent(Content):
             codes = torch.stack([one.codes for one in known]).to(waveforms.device, torch.int64)
             scores = torch.stack([one.scores for one in known]).to(waveforms.device)
             return self._entries(codes.transpose(1, 2)), scores
-        states, codes, entries, scores = self._analysed(padded)
-        if self.language_scores is not None:
-            scores = self.language_scores(states, scores)
+        states, codes, entries, misfit = self._analysed(padded)
+        network = self.language_scores
+        each = [misfit if network is None else network(states, misfit)]
+        if network is not None and network.of_music is not None:
+            each.append(network.music(states))
+        scores = torch.stack(each, 2)
         if remembers:
             self._memory.keep(padded, codes, scores)
         return entries, scores

@@ -1,9 +1,10 @@
-"""Language check: whether the speech of a recording is of the language of a pipeline's weights.
+"""Language check: whether a recording is speech of the language of a pipeline's weights.
 
-An encoder of word codes turns any language into the sounds of its own. With language scores
-(:mod:`voicenym.nets.content.language_scores`) a pipeline refuses recordings of other languages by
-their first minute of speech, and a warning tells of those whose language changes later. Without
-scores, a warning tells of speech that the codebook fits badly; it misses many recordings.
+An encoder of word codes turns any language, and music, into the sounds of its own. With language
+scores (:mod:`voicenym.nets.content.language_scores`) a pipeline refuses recordings of other
+languages by their first minute of speech, and recordings that are mostly music or noise; a warning
+tells of those whose language changes later, and of music in between. Without scores, a warning
+tells of speech that the codebook fits badly; it misses many recordings.
 """
 
 from __future__ import annotations
@@ -15,12 +16,14 @@ import torch
 from voicenym.anonymizer import Refusal
 from voicenym.dsp.speech_activity import loud_frames
 from voicenym.nets.content.content_encoder import Content
-from voicenym.nets.content.language_scores import LanguageScores
+from voicenym.nets.content.language_scores import PIECE_SECONDS, LanguageScores
 
 LEAST_SECONDS = 3.0
 """Seconds of speech that a verdict by misfits needs."""
 ENOUGH_SECONDS = 60.0
 """Seconds of speech by which a recording is refused or not."""
+MUSIC_SECONDS = 4.0
+"""Seconds of music or noise from which a warning tells of it."""
 
 
 class SpeechScore(NamedTuple):
@@ -29,10 +32,12 @@ class SpeechScore(NamedTuple):
     Args:
         seconds: of speech.
         mean: of the scores of its frames (:meth:`Content.with_language_score`); 0 without speech.
+        music: seconds of music or noise.
     """
 
     seconds: float
     mean: float
+    music: float = 0.0
 
 
 class LanguageCheck:
@@ -48,22 +53,30 @@ class LanguageCheck:
         self._content, self._known = content, known
         self._sums = torch.zeros(0, dtype=torch.float64)
         self._frames = torch.zeros(0, dtype=torch.int64)
+        self._music = torch.zeros(0, dtype=torch.int64)
 
     def add(self, scores: torch.Tensor | None, samples: torch.Tensor) -> None:
         """Adds frames.
 
         Args:
-            scores: ``[row, frame]``, of :meth:`Content.with_language_score`.
+            scores: ``[row, frame, kind]``, of :meth:`Content.with_language_score`.
             samples: ``[row, time]`` that they were made of.
         """
         if scores is None or self._off:
             return
-        rows, speech = len(samples), loud_frames(samples, self._content.hop)
+        rows, loud = len(samples), loud_frames(samples, self._content.hop)
         if not len(self._sums):
-            self._sums, self._frames = self._sums.new_zeros(rows), self._frames.new_zeros(rows)
-        values = scores[:, : speech.shape[1]].double()
-        self._sums += torch.where(speech, values, 0.0).sum(1).cpu()
+            self._sums = self._sums.new_zeros(rows)
+            self._frames, self._music = self._frames.new_zeros(2, rows)
+        values = scores[:, : loud.shape[1]].double()
+        music = torch.zeros_like(loud)
+        if values.shape[2] > 1:
+            size = round(PIECE_SECONDS * self._content.rate / self._content.hop)
+            music = loud & (_means(values[:, :, 1], loud, size) >= 0.0)
+        speech = loud & ~music
+        self._sums += torch.where(speech, values[:, :, 0], 0.0).sum(1).cpu()
         self._frames += speech.sum(1).cpu()
+        self._music += music.sum(1).cpu()
 
     @property
     def _off(self) -> bool:
@@ -73,9 +86,10 @@ class LanguageCheck:
     @property
     def scores(self) -> tuple[SpeechScore, ...]:
         """Of each row that was added."""
-        seconds = self._frames * (self._content.hop / self._content.rate)
+        frame = self._content.hop / self._content.rate
         means = self._sums / self._frames.clamp_min(1)
-        return tuple(map(SpeechScore, seconds.tolist(), means.tolist()))
+        found = (self._frames * frame, means, self._music * frame)
+        return tuple(map(SpeechScore, *(x.tolist() for x in found)))
 
     @property
     def enough(self) -> bool:
@@ -93,7 +107,7 @@ class LanguageCheck:
             return _by_scores(self._content.language_scores, self.scores)
         limit = self._content.most_misfit
         assert limit is not None  # else it is off
-        for seconds, mean in self.scores:
+        for seconds, mean, _ in self.scores:
             if seconds >= LEAST_SECONDS and mean > limit:
                 return (
                     "the speech does not fit the language of the weights, which is English for "
@@ -104,7 +118,30 @@ class LanguageCheck:
         return ()
 
 
+def _means(values: torch.Tensor, loud: torch.Tensor, size: int) -> torch.Tensor:
+    """Means over the loud frames of pieces of ``size`` frames, ``[row, frame]``."""
+    frames = values.shape[1]
+    weight = torch.nn.functional.pad(loud.to(values), (0, -frames % size)).unflatten(1, (-1, size))
+    total = torch.nn.functional.pad(values, (0, -frames % size)).unflatten(1, (-1, size)) * weight
+    means: torch.Tensor = total.sum(2) / weight.sum(2).clamp_min(1.0)
+    return means.repeat_interleave(size, 1)[:, :frames]
+
+
 def _by_scores(scores: LanguageScores, rows: tuple[SpeechScore, ...]) -> tuple[str, ...]:
+    return (*_of_music(rows), *_of_language(scores, rows))
+
+
+def _of_music(rows: tuple[SpeechScore, ...]) -> tuple[str, ...]:
+    seconds = max((row.music for row in rows), default=0.0)
+    if seconds < MUSIC_SECONDS:
+        return ()
+    return (
+        f"{seconds:.0f} s sound like music or noise, of which these weights make sounds like "
+        "speech: cut them out, or choose a system that keeps all sounds, such as recast",
+    )
+
+
+def _of_language(scores: LanguageScores, rows: tuple[SpeechScore, ...]) -> tuple[str, ...]:
     if is_foreign(scores, rows):
         return (
             f"much of the speech is likely not of the language of the weights ({scores.language}), "
@@ -126,11 +163,27 @@ def is_foreign(scores: LanguageScores, rows: tuple[SpeechScore, ...]) -> bool:
     )
 
 
+def is_music(scores: LanguageScores, rows: tuple[SpeechScore, ...]) -> bool:
+    """Whether rows are mostly music or noise, with less than a minute of speech."""
+    audible = [row for row in rows if row.seconds + row.music > 0.0]
+    return bool(audible) and all(
+        row.seconds < min(row.music, ENOUGH_SECONDS) and row.music >= scores.least
+        for row in audible
+    )
+
+
 def refusal(scores: LanguageScores, rows: tuple[SpeechScore, ...]) -> Refusal | None:
-    """Refusal of a recording that is likely of another language than the weights."""
+    """Refusal of a recording that is mostly music or noise, or of another language than the
+    weights.
+    """
+    own = scores.language
+    if is_music(scores, rows):
+        return Refusal(
+            "the recording is mostly music or noise, of which the weights make sounds like speech",
+            f"if it is speech, give --language {own}",
+        )
     if not is_foreign(scores, rows):
         return None
-    own = scores.language
     return Refusal(
         f"the speech is likely not of the language of the weights ({own})",
         f"if it is, give --language {own}",

@@ -1,7 +1,6 @@
 """Examples of the training of language scores: joined speech of a speaker, noise and tones.
 
-Noise and tones count as speech of the encoder's own language, so that what is no speech is not
-refused.
+Noise, tones and music count as speech of the encoder's own language: they are no other language.
 """
 
 from __future__ import annotations
@@ -19,6 +18,8 @@ from voicenym.training.speech.augmentation import Surroundings
 
 NO_SPEECH = "no speech"
 """Group of noise and tones."""
+MUSIC = "music"
+"""Group of recordings of music."""
 
 
 class Example(NamedTuple):

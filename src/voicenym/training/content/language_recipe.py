@@ -33,6 +33,7 @@ class LanguageRecipe(DataOptions):
             lets each count alike; may be repeated.
         other_split: Rows of its manifest to use.
         other_corpus: Its corpora to use; may be repeated.
+        music: Folder of recordings of music, so that music is told from speech; may be repeated.
     """
 
     example: ClassVar[str] = "-d english/ --other others/ --content pipeline/content -o language/"
@@ -45,6 +46,7 @@ class LanguageRecipe(DataOptions):
     other: tuple[Path, ...] = option("--other")
     other_split: str | None = None
     other_corpus: tuple[str, ...] = ()
+    music: tuple[Path, ...] = ()
 
     def run(self, report: Report) -> Trained:
         """Analyse the speech, score each speaker by a network of the others, find the limit, train
@@ -55,8 +57,14 @@ class LanguageRecipe(DataOptions):
 
         from voicenym.nets.content import content_encoders, language_scores
         from voicenym.training.content import train_language as steps
-        from voicenym.training.content.language_examples import NO_SPEECH, analysed, no_speech
+        from voicenym.training.content.language_examples import (
+            MUSIC,
+            NO_SPEECH,
+            analysed,
+            no_speech,
+        )
         from voicenym.training.content.language_limits import PREFIXES, limits
+        from voicenym.training.content.train_music import add_music_scores
         from voicenym.training.run.config import changed, load
 
         torch.set_num_threads(1)
@@ -82,18 +90,24 @@ class LanguageRecipe(DataOptions):
         for number, noise in enumerate(no_speech(config.no_speech, config.seconds, config.seed)):
             made = analysed(content, noise, False, f"noise {number}", NO_SPEECH)
             examples += [] if made is None else [made]
+        music = collect(self.music, left_out=report.skipped) if self.music else []
+        examples += [
+            example._replace(group=MUSIC)
+            for example in _examples(content, music, False, config, report)
+        ]
         size, rate = examples[0].states.shape[1], content.rate / content.hop
         found = steps.out_of_fold(size, examples, config, rate, report.say)
         own_means = [
             means
             for means, example in zip(found, examples, strict=True)
             if not example.other
-            and example.group != NO_SPEECH
+            and example.group not in (NO_SPEECH, MUSIC)
             and (not config.limit_by or example.group in config.limit_by)
         ]
         limit, spread = limits(own_means, config.alarms)
         network = steps.fitted(size, examples, config, rate, self.language)
         network.limit, network.spread = limit, spread
+        told = {} if network.of_music is None else add_music_scores(network, examples, rate)
         missed = {}
         for seconds in PREFIXES:
             of = [
@@ -107,13 +121,13 @@ class LanguageRecipe(DataOptions):
             **self.data_card([*own, *others]),
             "others": ", ".join(place.name for place in self.other),
             "examples": len(examples),
-            **{name: round(value, 1) for name, value in missed.items()},
+            **{name: round(value, 1) for name, value in (missed | told).items()},
         }
         language_scores.save(network, self.output, card, half=True)
         return Trained(
             self.output,
             config.steps,
-            missed,
+            missed | told,
             (f"add it: voicenym models assemble --language {self.output} -o PIPELINE",),
         )
 
