@@ -72,7 +72,7 @@ def test_the_recipe_makes_what_a_pipeline_loads(tmp_path):
     codes = WordCodes(**CODES).train()
     codes(torch.randn(3, 50, 12), torch.tensor([50, 40, 30]))
     content_encoders.save(WordCodeContent.of(Whisper(**WHISPER), codes), tmp_path / "content")
-    for side, pitch in (("own", 100.0), ("other", 400.0)):
+    for side, pitch in (("own", 100.0), ("other", 400.0), ("songs", 900.0)):
         for speaker in range(6):
             rng = np.random.default_rng([int(pitch), speaker])
             time = np.arange(5 * 16_000) / 16_000
@@ -81,20 +81,30 @@ def test_the_recipe_makes_what_a_pipeline_loads(tmp_path):
             path.parent.mkdir(parents=True)
             soundfile.write(path, 0.1 * sound + 0.01 * rng.standard_normal(len(time)), 16_000)
     (tmp_path / "tiny.yaml").write_text(
-        f"{{options: {json.dumps(TINY)}, steps: 20, seconds: 4.0, no_speech: 2, folds: 2, "
-        "alarms: 0.2}\n"
+        f"{{options: {json.dumps(TINY | {'tells_music': True})}, steps: 20, seconds: 4.0, "
+        "no_speech: 2, folds: 2, alarms: 0.2}\n"
     )
+    (tmp_path / "deaf.yaml").write_text(f"{{options: {json.dumps(TINY)}, steps: 20}}\n")
     options = {
         "config": str(tmp_path / "tiny.yaml"),
         "content": tmp_path / "content",
         "out": tmp_path / "language",
         "language": "xx",
+        "music": tmp_path / "songs",
     }
     made = voicenym.train("language", data=tmp_path / "own", other=tmp_path / "other", **options)
     found = language_scores.load(made.folder)
     assert (found.language, found.size) == ("xx", 12)
     card = json.loads((made.folder / "config.json").read_text())["card"]
     assert (card["data"], card["others"]) == ("own", "other")
-    assert "missed % of 3 s on held-out speakers" in made.figures
+    assert card["music"] == "songs, generated chords and noise"
+    assert {
+        "missed % of 3 s on held-out speakers",
+        "music or noise taken for speech, % of 2 s",
+    } <= set(made.figures)
+    assert found.of_music is not None
     with pytest.raises(CorpusError, match="both in --data and in --other"):
         voicenym.train("language", data=tmp_path / "own", other=tmp_path / "own", **options)
+    options["config"] = str(tmp_path / "deaf.yaml")
+    with pytest.raises(CorpusError, match="needs tells_music: true"):
+        voicenym.train("language", data=tmp_path / "own", other=tmp_path / "other", **options)

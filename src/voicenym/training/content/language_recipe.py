@@ -69,6 +69,8 @@ class LanguageRecipe(DataOptions):
 
         torch.set_num_threads(1)
         config = changed(load(self.config, steps.LanguageConfig), steps=self.steps)
+        if self.music and not config.options.get("tells_music"):
+            raise CorpusError("--music needs tells_music: true in the options of the configuration")
         content = content_encoders.load(self.content).requires_grad_(False)
         own = self.recordings(report)
         others = collect(
@@ -120,6 +122,9 @@ class LanguageRecipe(DataOptions):
         card = {
             **self.data_card([*own, *others]),
             "others": ", ".join(place.name for place in self.other),
+            "music": ", ".join(
+                [*(place.name for place in self.music), "generated chords and noise"]
+            ),
             "examples": len(examples),
             **{name: round(value, 1) for name, value in (missed | told).items()},
         }
