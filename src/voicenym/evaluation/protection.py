@@ -179,15 +179,15 @@ def measured(
             attacker.knows,
             verifier,
             figures,
-            whole.estimate(zebra).tag,
+            whole.shared(zebra).tag,
             whole.target.size,
             whole.nontarget.size,
             attacker.holds_key,
             attacker.informed,
-            limits=zebra_limits(whole.target, whole.nontarget),
+            limits=zebra_limits(whole.trials),
         ),
         scores,
-        whole.estimate(eer).threshold,
+        whole.shared(eer).threshold,
     )
 
 

@@ -27,11 +27,24 @@ class Drawn:
             all figures that are drawn together.
         again: the figure from how often each of ``speakers`` was drawn, ``[speaker]``; NaN where
             too few trials are left.
+        every: the same of several replicates at once, ``[replicate, speaker]`` to ``[replicate]``;
+            None where there is no quicker way than one after another.
     """
 
     value: float
     speakers: np.ndarray
     again: Callable[[Array], float]
+    every: Callable[[Array], Array] | None = None
+
+    def all(self, times: Array) -> Array:
+        """The figure of each replicate, ``[replicate]``.
+
+        Args:
+            times: how often each speaker was drawn, ``[replicate, speaker]``.
+        """
+        if self.every is not None:
+            return self.every(times)
+        return np.array([self.again(row) for row in times])
 
 
 def share(
@@ -58,11 +71,14 @@ def share(
     names, index = np.unique(list(speakers), return_inverse=True)
     a, b = (np.bincount(index, x, minlength=len(names)) for x in (above, below))
 
-    def again(times: Array) -> float:
-        divisor = float(times @ b)
-        return float(times @ a) / divisor if divisor else math.nan
+    def every(times: Array) -> Array:
+        divisors = times @ b
+        found = np.full(len(times), math.nan)
+        np.divide(times @ a, divisors, out=found, where=divisors > 0)
+        return found
 
-    return Drawn(float(above.sum() / below.sum()), names, again)
+    value = float(above.sum() / below.sum())
+    return Drawn(value, names, lambda times: float(every(times[None])[0]), every)
 
 
 def replicate(figures: Sequence[Drawn], replicates: int, seed: int) -> Array:
@@ -80,12 +96,11 @@ def replicate(figures: Sequence[Drawn], replicates: int, seed: int) -> Array:
     at = [np.searchsorted(names, figure.speakers) for figure in figures]
     strata = _strata(at)
     rng = np.random.default_rng(seed)
-    found = np.empty((len(figures), replicates))
-    for column in found.T:
+    times = np.empty((replicates, len(names)))
+    for row in times:
         people = np.concatenate([rng.choice(group, len(group)) for group in strata])
-        times = np.bincount(people, minlength=len(names)).astype(np.float64)
-        column[:] = [f.again(times[who]) for f, who in zip(figures, at, strict=True)]
-    return found
+        row[:] = np.bincount(people, minlength=len(names))
+    return np.stack([f.all(times[:, who]) for f, who in zip(figures, at, strict=True)])
 
 
 def _strata(figures: Sequence[np.ndarray]) -> list[np.ndarray]:

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from voicenym.metrics.interval import Interval, Seed, bootstrap
+from voicenym.metrics.interval import NO_LIMITS, Interval, Method, Seed, percentiles
 from voicenym.metrics.metric import BOOTSTRAP, Display, Metric
 from voicenym.metrics.metric_inputs import TrialScores
-from voicenym.metrics.pav import joined_steps
+from voicenym.metrics.pav_batches import Blocks
 from voicenym.metrics.scores import Array, Scores, Sorted, Speakers
+from voicenym.metrics.sorted_trials import SortedTrials
 
 
 @dataclass(frozen=True)
@@ -33,20 +34,23 @@ class Cllr:
 
 
 def cllr(
-    target: Scores,
-    nontarget: Scores,
+    target: Scores | SortedTrials,
+    nontarget: Scores | None = None,
     speakers: Speakers | None = None,
     *,
     level: float = 0.95,
     replicates: int = 1000,
     seed: Seed = 0,
+    interval: Method = "auto",
 ) -> Cllr:
     """C_llr = 1/2 mean_target log2 (1 + e^-L) + 1/2 mean_nontarget log2 (1 + e^L).
 
     Args:
-        target, nontarget: log-likelihood ratios in nats, infinities allowed.
+        target, nontarget: log-likelihood ratios in nats, infinities allowed; or
+            :class:`.SortedTrials` alone.
         speakers: of the trials, for the interval.
         level, replicates, seed: of the bootstrap.
+        interval: None leaves it out.
 
     Raises:
         ScoreError: NaN, or a class without trials.
@@ -55,54 +59,47 @@ def cllr(
         >>> cllr([0.0], [0.0], replicates=2).value
         1.0
     """
-    scores = Sorted.of(target, nontarget)
-    # replicates have the same ratios with other weights
-    wrong = _costs(scores.thresholds)
-
-    def mean_cost(draw: Sorted) -> float:
-        return _mean(draw, wrong)
-
-    interval = bootstrap(
-        mean_cost, target, nontarget, speakers, level=level, replicates=replicates, seed=seed
-    )
-    return Cllr(mean_cost(scores), interval)
+    trials = SortedTrials.of(target, nontarget, speakers)
+    value = cost(trials.whole, trials.whole.thresholds)
+    if interval is None:
+        return Cllr(value, NO_LIMITS)
+    each = np.logaddexp(0.0, -trials.target), np.logaddexp(0.0, trials.nontarget)
+    means = trials.draws(replicates, seed).means(*each)
+    return Cllr(value, percentiles((means[0] + means[1]) / (2.0 * math.log(2.0)), level))
 
 
 def min_cllr(
-    target: Scores,
-    nontarget: Scores,
+    target: Scores | SortedTrials,
+    nontarget: Scores | None = None,
     speakers: Speakers | None = None,
     *,
     level: float = 0.95,
     replicates: int = 1000,
     seed: Seed = 0,
+    interval: Method = "auto",
 ) -> Cllr:
     """C_llr after the best monotone calibration (PAV), 0 to 1 bit.
 
     Args:
         target, nontarget: scores of any scale.
-        speakers, level, replicates, seed: as in :func:`cllr`.
+        speakers, level, replicates, seed, interval: as in :func:`cllr`.
 
     Example:
         >>> min_cllr([2.0, 3.0], [0.0, 1.0], replicates=2).value
         0.0
     """
-    value = _least_cost(Sorted.of(target, nontarget))
-    interval = bootstrap(
-        _least_cost,
-        target,
-        nontarget,
-        speakers,
-        level=level,
-        replicates=replicates,
-        seed=seed,
-        order_only=True,
-    )
-    return Cllr(value, interval)
+    trials = SortedTrials.of(target, nontarget, speakers)
+    value = cost(*trials.pooled)
+    if interval is None:
+        return Cllr(value, NO_LIMITS)
+    costs = trials.replicates(replicates, seed).of_blocks(_least_costs)
+    return Cllr(value, percentiles(costs, level))
 
 
-def _least_cost(scores: Sorted) -> float:
-    return cost(*joined_steps(scores))
+def _least_costs(blocks: Blocks) -> Array:
+    target, nontarget = blocks.means(*_costs(blocks.llr))
+    found: Array = (target + nontarget) / (2.0 * math.log(2.0))
+    return found
 
 
 def cost(scores: Sorted, llr: Array) -> float:
@@ -137,7 +134,7 @@ COST = Metric(
     "to min C_llr is the calibration loss, which is large for scores that are no log-likelihood "
     "ratios, such as cosines (Brümmer and du Preez 2006)",
     data=TrialScores,
-    measure=lambda scores: scores.estimate(cllr),
+    measure=lambda scores: scores.shared(cllr),
     display=Display(table="attackers"),
     originals=True,
 )
@@ -150,7 +147,7 @@ MIN_COST = Metric(
     definition="Cost of the log-likelihood ratios after the best monotone calibration of the "
     "scores: 0 where they separate all trials (Brümmer and du Preez 2006)",
     data=TrialScores,
-    measure=lambda scores: scores.estimate(min_cllr),
+    measure=lambda scores: scores.shared(min_cllr),
     display=Display(table="attackers"),
     originals=True,
 )

@@ -19,6 +19,7 @@ from voicenym.metrics.interval import Interval, percentiles
 from voicenym.metrics.metric import Display, Metric
 from voicenym.metrics.metric_inputs import VoiceVectors
 from voicenym.metrics.scores import Array
+from voicenym.metrics.trial_draws import drawn_times
 
 
 @dataclass(frozen=True)
@@ -75,11 +76,9 @@ def link(
     clusters = fcluster(tree, len(names), "maxclust")
     pairs = _pairs(index, clusters, len(names))
     rng = np.random.default_rng(seed)
-    draws = []
-    for _ in range(replicates):
-        drawn = rng.integers(0, len(names), len(names))
-        draws.append(_index(pairs, np.bincount(drawn, minlength=len(names)).astype(np.float64)))
-    return Clustering(_index(pairs, np.ones(len(names))), percentiles(draws, level), clusters)
+    times = drawn_times(replicates, len(names), rng).astype(np.float64)
+    value = float(_index(pairs, np.ones(len(names))))
+    return Clustering(value, percentiles(_index(pairs, times), level), clusters)
 
 
 def _pairs(speakers: np.ndarray, clusters: np.ndarray, count: int) -> tuple[Array, Array]:
@@ -93,21 +92,27 @@ def _pairs(speakers: np.ndarray, clusters: np.ndarray, count: int) -> tuple[Arra
     return every, joined
 
 
-def _index(pairs: tuple[Array, Array], times: Array) -> float:
-    """Adjusted Rand index from counts of pairs, speakers being drawn so many times.
+def _index(pairs: tuple[Array, Array], times: Array) -> Array:
+    """Adjusted Rand index from counts of pairs, speakers being drawn ``[..., speaker]`` times.
 
     2 (a d - b c) / ((a + b) (b + d) + (a + c) (c + d)): a pairs of one speaker in one cluster, b of
     one speaker in two clusters, c of two speakers in one cluster, d of two speakers in two
     clusters.
     """
-    weights = np.outer(times, times)
-    np.fill_diagonal(weights, times)  # two draws of a speaker are no pair of two speakers
-    every, joined = (weights * matrix for matrix in pairs)
-    a, own = float(np.trace(joined)), float(np.trace(every))
-    b, c = own - a, float(joined.sum()) - a
-    d = float(every.sum()) - own - c
-    below = (a + b) * (b + d) + (a + c) * (c + d)
-    return 2.0 * (a * d - b * c) / below if below else math.nan
+    # two draws of a speaker are no pair of two speakers
+    (own, others), (a, c) = (_totals(matrix, times) for matrix in pairs)
+    b, d = own - a, others - c
+    below = np.asarray((a + b) * (b + d) + (a + c) * (c + d))
+    found = np.full(below.shape, math.nan)
+    np.divide(2.0 * (a * d - b * c), below, out=found, where=below != 0)
+    return found
+
+
+def _totals(matrix: Array, times: Array) -> tuple[Array, Array]:
+    """Weighted sums over the pairs of one speaker and over those of two, ``[...]``."""
+    own = np.diagonal(matrix)
+    everything = ((times @ matrix) * times).sum(-1)
+    return times @ own, everything - (times * times) @ own
 
 
 def _measure(voices: VoiceVectors) -> Clustering | None:

@@ -18,7 +18,7 @@ deviation of 3.3 % between samples.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,7 +28,8 @@ from voicenym.metrics.binomial import clopper_pearson
 from voicenym.metrics.interval import percentiles
 from voicenym.metrics.metric import Display, Estimate, Metric
 from voicenym.metrics.metric_inputs import TrialScores
-from voicenym.metrics.scores import Array, Scores, Speakers, check
+from voicenym.metrics.scores import Array, Scores, Speakers
+from voicenym.metrics.sorted_trials import SortedTrials
 
 PEOPLE = (2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000)
 """Sizes of crowds for a curve."""
@@ -77,8 +78,8 @@ class Crowd:
 
 
 def first_among(
-    target: Scores,
-    nontarget: Scores,
+    target: Scores | SortedTrials,
+    nontarget: Scores | None = None,
     speakers: Speakers | None = None,
     *,
     people: tuple[int, ...] = PEOPLE,
@@ -89,7 +90,7 @@ def first_among(
     """P(first among N) = E[F(s)^(N - 1)] over target scores s; ties are broken at random.
 
     Args:
-        target, nontarget: scores of trials with one scale.
+        target, nontarget: scores of trials with one scale; or :class:`.SortedTrials` alone.
         speakers: of the trials: limits are then a bootstrap over speakers; None takes trials as
             independent and as of different speakers.
         people: sizes N of crowds, at least 2.
@@ -103,138 +104,149 @@ def first_among(
         >>> found.found
         array([0.75 , 0.625])
     """
-    t, n = check(target, nontarget)
+    trials = SortedTrials.of(target, nontarget, speakers)
+    t, n = trials.target, trials.nontarget
     if not (np.isfinite(t).all() and np.isfinite(n).all()):
         raise ScoreError("scores are infinite; a crowd's distribution needs finite ones")
     sizes = np.array(people)
     if (sizes < 2).any():
         raise ScoreError(f"a crowd has two people at least, not {sizes.min()}")
-    who = np.arange(t.size) if speakers is None else np.asarray(speakers.target)[:, 0]
+    known = trials.speakers
+    who = np.arange(t.size) if known is None else np.asarray(known.target)[:, 0]
     order = np.argsort(n, kind="stable")
-    n = n[order]
-    share = _Share(t, n, sizes - 1.0)
-    ones = np.ones(t.size), np.ones(n.size)
-    first = share(ones[1])
+    share = _Share(t, n[order], sizes - 1.0)
+    first = np.stack([one[0] for one in share(share.sizes[None])], axis=1)
     names, index = np.unique(who, return_inverse=True)
-    sums = np.stack([np.bincount(index, column) for column in first], axis=1)
+    sums = np.stack([np.bincount(index, column) for column in first.T], axis=1)
     each = sums / np.bincount(index).astype(np.float64)[:, None]
-    weigh = _weigher(speakers, order, t.size, n.size, np.random.default_rng(seed))
-    draws = []
-    for _ in range(replicates):
-        weights, others = weigh()
-        if weights.any() and others.any():
-            draws.append(share(others) @ weights / weights.sum())
-    limits = np.array([percentiles(column, level) for column in np.array(draws).T])
-    low, high = limits.T
+    piece = np.empty(n.size, dtype=np.intp)
+    piece[order] = np.repeat(np.arange(len(share.sizes)), share.sizes.astype(np.intp))
+    draws = trials.draws(replicates, seed).counted(
+        np.arange(t.size), piece, (t.size, len(share.sizes))
+    )
+    drawn = np.concatenate([_means(share(others), weights) for weights, others in draws])
+    low, high = np.array([percentiles(column, level) for column in drawn.T]).T
     beyond = sizes - 1 > n.size
     if beyond.any():
         least, most = (bound.mean(1) for bound in share.bounds(level))
         low = np.where(beyond, np.minimum(low, least), low)
         high = np.where(beyond, np.maximum(high, most), high)
-    return Crowd(sizes, first.mean(1), low, high, names, each, n.size + 1)
+    return Crowd(sizes, first.mean(0), low, high, names, each, n.size + 1)
+
+
+def _means(shares: Iterator[Array], weights: Array) -> Array:
+    """Weighted means over the targets ``[replicate, size]`` of shares ``[replicate, target]``."""
+    totals = weights.sum(1)
+    return np.stack([np.einsum("rt,rt->r", one, weights) / totals for one in shares], axis=1)
 
 
 class _Share:
-    """P(first among N) of each target score and crowd, for weights of the non-target scores."""
+    """P(first among N) of each target score and crowd, for weights of the non-target scores.
+
+    Between two neighbouring target scores the non-target scores are one piece; in the tail, each is
+    one. ``sizes`` are the pieces' numbers of scores.
+    """
 
     def __init__(self, target: Array, ascending: Array, others: Array) -> None:
-        self.target, self.ascending, self.others = target, ascending, others
+        self.target, self.others, self.count = target, others, len(ascending)
         self.below = np.searchsorted(ascending, target, side="left")
         self.upto = np.searchsorted(ascending, target, side="right")
-        count = len(ascending)
-        start = count - max(FEWEST_IN_TAIL, round(2.0 * count**0.5))
         self.start = 0
+        start = self.count - max(FEWEST_IN_TAIL, round(2.0 * self.count**0.5))
         if start >= FEWEST_IN_TAIL and ascending[-1] > ascending[start - 1]:
             self.threshold = float(ascending[start - 1])
             self.start = int(np.searchsorted(ascending, self.threshold, side="right"))
             self.excess = ascending[self.start :] - self.threshold
             self.above = np.flatnonzero(target > self.threshold)
+        tail = np.arange(self.start or self.count, self.count)
+        self.edges = np.unique(np.concatenate([[0], self.below, self.upto, tail]).astype(np.intp))
+        self.edges = self.edges[self.edges < self.count]
+        self.sizes = np.diff(self.edges, append=self.count).astype(np.float64)
 
-    def __call__(self, weights: Array) -> Array:
-        """``[size, target]``."""
-        total = np.append(0.0, np.cumsum(weights))
-        below, upto = total[self.below] / total[-1], total[self.upto] / total[-1]
-        if self.start and (rest := total[-1] - total[self.start]) > 0.0:
-            shape, scale = _pareto(self.excess, weights[self.start :])
-            if scale > 0.0:
+    def __call__(self, weights: Array) -> Iterator[Array]:
+        """``[replicate, target]`` for each crowd.
+
+        Args:
+            weights: of the pieces, ``[replicate, piece]``.
+        """
+        total = np.pad(np.cumsum(weights, axis=1), ((0, 0), (1, 0)))
+        everything = total[:, -1:]
+        below, upto = (
+            total[:, np.searchsorted(self.edges, place)] / everything
+            for place in (self.below, self.upto)
+        )
+        if self.start:
+            tail = int(np.searchsorted(self.edges, self.start))
+            rest = everything - total[:, tail : tail + 1]
+            shape, scale = _pareto(self.excess, weights[:, tail:])
+            with np.errstate(divide="ignore", invalid="ignore"):
                 y = (self.target[self.above] - self.threshold) / scale
-                below[self.above] = 1.0 - rest / total[-1] * _survival(y, shape)
-                upto[self.above] = below[self.above]
-        return self._first(below, upto)
+                beyond = 1.0 - rest / everything * _survival(y, shape)
+            fits = (rest > 0.0) & (scale > 0.0)
+            below[:, self.above] = np.where(fits, beyond, below[:, self.above])
+            upto[:, self.above] = np.where(fits, beyond, upto[:, self.above])
+        yield from _first_of(below, upto, self.others)
 
     def bounds(self, level: float) -> tuple[Array, Array]:
         """``[size, target]`` with as many higher scores as can be, and with none beyond the last.
 
         The first takes the upper limit of the exact interval of the share of higher scores.
         """
-        count = len(self.ascending)
-        higher = (count - self.below).astype(np.float64)
-        _, most = clopper_pearson(higher, np.full(higher.shape, float(count)), level)
-        return self._first(1.0 - most, 1.0 - most), self._first(
-            self.below / count, self.upto / count
+        higher = (self.count - self.below).astype(np.float64)
+        _, most = clopper_pearson(higher, np.full(higher.shape, float(self.count)), level)
+        below, upto = self.below / self.count, self.upto / self.count
+        return (
+            np.stack(list(_first_of(1.0 - most, 1.0 - most, self.others))),
+            np.stack(list(_first_of(below, upto, self.others))),
         )
 
-    def _first(self, below: Array, upto: Array) -> Array:
-        """Probability of rank 1 with random ties: (F^N - G^N) / (N (F - G)), G below, F up to s."""
-        people = self.others[:, None] + 1.0
-        equal = upto - below
-        with np.errstate(divide="ignore", invalid="ignore"):
-            drawn = (upto**people - below**people) / (people * equal)
-        found: Array = np.where(equal > 0.0, drawn, below ** self.others[:, None])
-        return found
+
+def _first_of(below: Array, upto: Array, others: Array) -> Iterator[Array]:
+    """Probability of rank 1 with random ties: (F^N - G^N) / (N (F - G)), G below, F up to s.
+
+    Args:
+        below, upto: G and F, ``[...]``.
+        others: N - 1 of each crowd.
+
+    Returns:
+        ``[...]`` for each crowd.
+    """
+    with np.errstate(divide="ignore"):
+        logarithm = np.log(below)  # one for all powers, which are then a third of the time
+    tied = upto > below
+    g, f = below[tied], upto[tied]
+    for other in others:
+        # e^-700 is as good as nothing, and quicker to compute than less
+        found = np.exp(np.maximum(other * logarithm, -700.0))
+        if g.size:
+            people = other + 1.0
+            found[tied] = (f**people - g**people) / (people * (f - g))
+        yield found
 
 
-def _pareto(excess: Array, weights: Array) -> tuple[float, float]:
-    """Shape and scale of a generalized Pareto distribution; ``excess`` ascends."""
-    total = float(weights.sum())
-    rank = (np.cumsum(weights) - 0.5 * weights) / total
-    mean = float(weights @ excess) / total
-    lower = float((weights * (1.0 - rank)) @ excess) / total
-    gap = mean - 2.0 * lower
-    if not gap > 0.0:
-        return 0.0, mean
-    shape = float(np.clip(2.0 - mean / gap, *SHAPES))
+def _pareto(excess: Array, weights: Array) -> tuple[Array, Array]:
+    """Shape and scale of generalized Pareto distributions, ``[replicate, 1]``.
+
+    Args:
+        excess: ``[score]``, ascending.
+        weights: ``[replicate, score]``.
+    """
+    total = weights.sum(1, keepdims=True)
+    rank = np.cumsum(weights, axis=1) - 0.5 * weights
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean = weights @ excess[:, None] / total
+        lower = (weights * (1.0 - rank / total)) @ excess[:, None] / total
+        gap = mean - 2.0 * lower
+        shape = np.where(gap > 0.0, np.clip(2.0 - mean / gap, *SHAPES), 0.0)
     return shape, mean * (1.0 - shape)
 
 
-def _survival(y: Array, shape: float) -> Array:
-    """1 - F of a generalized Pareto distribution of scale 1."""
-    if abs(shape) < 1e-9:
-        return np.asarray(np.exp(-y))
-    base = np.maximum(1.0 + shape * y, 0.0)
-    with np.errstate(divide="ignore"):
-        return np.asarray(base ** (-1.0 / shape))
-
-
-def _weigher(
-    speakers: Speakers | None,
-    order: np.ndarray,
-    targets: int,
-    others: int,
-    rng: np.random.Generator,
-) -> Callable[[], tuple[Array, Array]]:
-    """Draws weights of target trials and of ascending non-target trials."""
-    if speakers is None:
-
-        def by_trial() -> tuple[Array, Array]:
-            t, n = (
-                np.bincount(rng.integers(0, size, size), minlength=size).astype(np.float64)
-                for size in (targets, others)
-            )
-            return t, n
-
-        return by_trial
-    pairs = np.concatenate([np.asarray(speakers.target), np.asarray(speakers.nontarget)[order]])
-    names, index = np.unique(pairs, return_inverse=True)
-    first, second = index.reshape(-1, 2).T
-
-    def by_speaker() -> tuple[Array, Array]:
-        drawn = rng.integers(0, len(names), len(names))
-        times = np.bincount(drawn, minlength=len(names)).astype(np.float64)
-        weights = np.where(first == second, times[first], times[first] * times[second])
-        return weights[:targets], weights[targets:]
-
-    return by_speaker
+def _survival(y: Array, shape: Array) -> Array:
+    """1 - F of generalized Pareto distributions of scale 1, ``[replicate, score]``."""
+    straight = np.abs(shape) < 1e-9
+    power = np.where(straight, 1.0, shape)
+    base = np.maximum(1.0 + power * y, 0.0)
+    return np.where(straight, np.exp(-y), base ** (-1.0 / power))
 
 
 def chances(llr: float, people: int, recordings: int = 1) -> float:
@@ -259,9 +271,7 @@ def chances(llr: float, people: int, recordings: int = 1) -> float:
 def _first(scores: TrialScores) -> Estimate | None:
     if not all(np.isfinite(part).all() for part in (scores.target, scores.nontarget)):
         return None
-    return first_among(
-        scores.target, scores.nontarget, scores.speakers, people=(REPORTED,), **scores.bootstrap
-    ).at(REPORTED)
+    return first_among(scores.trials, people=(REPORTED,), **scores.bootstrap).at(REPORTED)
 
 
 FIRST_AMONG = Metric(

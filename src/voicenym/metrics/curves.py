@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from voicenym.errors import DependencyError
-from voicenym.metrics.interval import Seed, percentiles, resampled
-from voicenym.metrics.scores import Array, Scores, Sorted, Speakers
+from voicenym.metrics.interval import Seed, percentiles
+from voicenym.metrics.scores import Array, Scores, Speakers, error_rates
+from voicenym.metrics.sorted_trials import SortedTrials
 
 LEAST = 1e-5
 """Rates are drawn on a normal-deviate axis no nearer to 0 and 1 than this."""
@@ -45,8 +46,8 @@ class Band:
 
 
 def roc_band(
-    target: Scores,
-    nontarget: Scores,
+    target: Scores | SortedTrials,
+    nontarget: Scores | None = None,
     speakers: Speakers | None = None,
     *,
     alarm: Scores | None = None,
@@ -57,7 +58,7 @@ def roc_band(
     """Interval of the miss rate at each of some false-alarm rates, by bootstrap.
 
     Args:
-        target, nontarget: scores.
+        target, nontarget: scores; or :class:`.SortedTrials` alone.
         speakers: of the trials; None takes trials as independent.
         alarm: rates, rising; by default 100 that are evenly spread on the axis of a DET.
         level, replicates, seed: of the bootstrap.
@@ -71,16 +72,22 @@ def roc_band(
         (array([0., 0.]), array([0., 0.]))
     """
     places = _spread() if alarm is None else np.asarray(alarm, dtype=np.float64)
-    misses = []
-    for draw in resampled(
-        target, nontarget, speakers, replicates=replicates, seed=seed, order_only=True
-    ):
-        miss, rate = draw.rates()
-        # the lowest threshold whose false alarms are not more
-        allowed = np.searchsorted(rate[::-1], places + 1e-12, side="right")
-        misses.append(miss[len(rate) - allowed])
-    limits = np.array([percentiles(column, level) for column in np.array(misses).T])
+    trials = SortedTrials.of(target, nontarget, speakers)
+    drawn = trials.replicates(replicates, seed).each(lambda t, n: _misses(t, n, places))
+    limits = np.array([percentiles(column, level) for column in drawn.T])
     return Band(places, limits[:, 0], limits[:, 1])
+
+
+def _misses(target: Array, nontarget: Array, places: Array) -> Array:
+    """Miss rates of replicates at false-alarm rates, ``[replicate, rate]``."""
+    miss, alarm = error_rates(target, nontarget)
+    rows, width = miss.shape
+    # one ascending sequence: rates rise from right to left and by 2 from row to row
+    rising = (alarm[:, ::-1] + 2.0 * np.arange(rows)[:, None]).ravel()
+    wanted = places + 1e-9 + 2.0 * np.arange(rows)[:, None]
+    # the lowest threshold whose false alarms are not more
+    allowed = np.searchsorted(rising, wanted, side="right") - width * np.arange(rows)[:, None]
+    return np.asarray(np.take_along_axis(miss, width - allowed, axis=1))
 
 
 def _spread() -> Array:
@@ -89,11 +96,11 @@ def _spread() -> Array:
     return rates
 
 
-def roc(target: Scores, nontarget: Scores) -> Curve:
+def roc(target: Scores | SortedTrials, nontarget: Scores | None = None) -> Curve:
     """Miss and false-alarm rates at every threshold, from accepting all to accepting none.
 
     Args:
-        target, nontarget: scores.
+        target, nontarget: scores; or :class:`.SortedTrials` alone.
 
     Raises:
         ScoreError: NaN, or a class without trials.
@@ -102,18 +109,18 @@ def roc(target: Scores, nontarget: Scores) -> Curve:
         >>> roc([1.0], [0.0]).miss
         array([0., 0., 1.])
     """
-    scores = Sorted.of(target, nontarget)
+    scores = SortedTrials.of(target, nontarget).whole
     miss, alarm = scores.rates()
     return Curve(alarm, miss, np.append(scores.thresholds, np.inf))
 
 
-def det(target: Scores, nontarget: Scores) -> Curve:
+def det(target: Scores | SortedTrials, nontarget: Scores | None = None) -> Curve:
     """The same on axes of normal deviates, on which Gaussian scores give a straight line.
 
     Martin et al., "The DET curve in assessment of detection task performance", Eurospeech 1997.
 
     Args:
-        target, nontarget: scores.
+        target, nontarget: scores; or :class:`.SortedTrials` alone.
 
     Raises:
         ScoreError: NaN, or a class without trials.

@@ -8,13 +8,22 @@ from statistics import NormalDist
 
 import numpy as np
 
-from voicenym.errors import ScoreError
 from voicenym.metrics.bootstrap_draws import Drawn
-from voicenym.metrics.interval import Interval, Seed, bengio_mariethoz, bootstrap
+from voicenym.metrics.interval import (
+    NO_LIMITS,
+    Interval,
+    Method,
+    Seed,
+    bengio_mariethoz,
+    percentiles,
+)
 from voicenym.metrics.metric import BOOTSTRAP, Axis, Display, Metric
 from voicenym.metrics.metric_inputs import TrialScores
 from voicenym.metrics.pav import joined_steps
-from voicenym.metrics.scores import Array, Scores, Sorted, Speakers, check, places
+from voicenym.metrics.pav_batches import Blocks, crossed
+from voicenym.metrics.scores import Array, Scores, Sorted, Speakers, check, error_rates
+from voicenym.metrics.sorted_trials import SortedTrials
+from voicenym.metrics.trial_draws import SpeakerPairs, steps
 
 
 @dataclass(frozen=True)
@@ -36,13 +45,14 @@ class EER:
 
 
 def eer(
-    target: Scores,
-    nontarget: Scores,
+    target: Scores | SortedTrials,
+    nontarget: Scores | None = None,
     speakers: Speakers | None = None,
     *,
     level: float = 0.95,
     replicates: int = 1000,
     seed: Seed = 0,
+    interval: Method = "auto",
 ) -> EER:
     """Equal error rate with its interval.
 
@@ -50,11 +60,12 @@ def eer(
     two thresholds the rates are interpolated linearly.
 
     Args:
-        target, nontarget: scores, in any order.
+        target, nontarget: scores, in any order; or :class:`.SortedTrials` alone.
         speakers: of the trials: the interval is then a bootstrap over speakers; without, it is
             Bengio and Mariéthoz's for independent trials, which is too narrow where speakers recur.
         level: of the interval.
         replicates, seed: of the bootstrap.
+        interval: None leaves it out.
 
     Raises:
         ScoreError: NaN, or a class without trials.
@@ -64,25 +75,17 @@ def eer(
         >>> round(found.value, 4), found.threshold
         (0.3333, 2.5)
     """
-    t, n = check(target, nontarget)
-    scores = Sorted.of(t, n)
-    value, threshold = crossing(scores)
-    if speakers is not None:
-        interval = bootstrap(
-            lambda draw: crossing(draw)[0],
-            t,
-            n,
-            speakers,
-            level=level,
-            replicates=replicates,
-            seed=seed,
-            order_only=True,
-        )
-        return EER(value, interval, threshold, "bootstrap over speakers")
+    trials = SortedTrials.of(target, nontarget, speakers)
+    value, threshold = crossing(trials.whole)
+    if interval is None:
+        return EER(value, NO_LIMITS, threshold, "none")
+    if trials.speakers is not None:
+        rates = trials.replicates(replicates, seed).each(crossings)
+        return EER(value, percentiles(rates, level), threshold, "bootstrap over speakers")
     z = NormalDist().inv_cdf(0.5 + level / 2.0)
-    half = bengio_mariethoz(value, value, t.size, n.size, z)
-    interval = (max(0.0, value - half), min(1.0, value + half))
-    return EER(value, interval, threshold, "Bengio and Mariéthoz, independent trials")
+    half = bengio_mariethoz(value, value, trials.target.size, trials.nontarget.size, z)
+    limits = (max(0.0, value - half), min(1.0, value + half))
+    return EER(value, limits, threshold, "Bengio and Mariéthoz, independent trials")
 
 
 def crossing(scores: Sorted) -> tuple[float, float]:
@@ -90,6 +93,19 @@ def crossing(scores: Sorted) -> tuple[float, float]:
     value, after = _meeting(*scores.rates())
     last = len(scores.thresholds) - 1
     return value, float(scores.thresholds[min(after, last)])
+
+
+def crossings(target: Array, nontarget: Array) -> Array:
+    """Equal error rates of replicates, ``[replicate]``.
+
+    Args:
+        target, nontarget: weights in the order of the scores, ``[replicate, score]``.
+    """
+    miss, alarm = error_rates(target, nontarget)
+    after = np.argmax(miss >= alarm, axis=1)  # the last point rejects all: it always exists
+    rows = np.arange(len(miss))
+    before = np.maximum(after - 1, 0)
+    return crossed(miss[rows, before], alarm[rows, before], miss[rows, after], alarm[rows, after])
 
 
 def _meeting(miss: Array, alarm: Array) -> tuple[float, int]:
@@ -116,13 +132,14 @@ class HullEER:
 
 
 def rocch_eer(
-    target: Scores,
-    nontarget: Scores,
+    target: Scores | SortedTrials,
+    nontarget: Scores | None = None,
     speakers: Speakers | None = None,
     *,
     level: float = 0.95,
     replicates: int = 1000,
     seed: Seed = 0,
+    interval: Method = "auto",
 ) -> HullEER:
     """Equal error rate on the convex hull of the ROC: the rate of the best monotone decision.
 
@@ -133,6 +150,7 @@ def rocch_eer(
         target, nontarget: scores.
         speakers: of the trials, for the interval; None takes trials as independent.
         level, replicates, seed: of the bootstrap.
+        interval: None leaves it out.
 
     Raises:
         ScoreError: NaN, or a class without trials.
@@ -141,17 +159,12 @@ def rocch_eer(
         >>> round(rocch_eer([0.0, 1.0], [2.0, 3.0], replicates=2).value, 3)
         0.5
     """
-    interval = bootstrap(
-        hull_eer,
-        target,
-        nontarget,
-        speakers,
-        level=level,
-        replicates=replicates,
-        seed=seed,
-        order_only=True,
-    )
-    return HullEER(hull_eer(Sorted.of(target, nontarget)), interval)
+    trials = SortedTrials.of(target, nontarget, speakers)
+    value = _meeting(*trials.pooled[0].rates())[0]
+    if interval is None:
+        return HullEER(value, NO_LIMITS)
+    rates = trials.replicates(replicates, seed).of_blocks(Blocks.meeting)
+    return HullEER(value, percentiles(rates, level))
 
 
 def hull(scores: Sorted) -> tuple[Array, Array]:
@@ -187,33 +200,27 @@ def equal_error(target: Scores, nontarget: Scores, speakers: Speakers) -> Drawn:
         (0.5, nan)
     """
     t, n = check(target, nontarget)
-    pairs = np.concatenate([np.asarray(speakers.target), np.asarray(speakers.nontarget)])
-    if len(pairs) != t.size + n.size:
-        raise ScoreError(f"speakers of {len(pairs)} trials do not fit {t.size + n.size} scores")
-    thresholds, at_t, at_n = places(t, n)
-    counts = (np.bincount(at, minlength=len(thresholds)) for at in (at_t, at_n))
-    whole = Sorted(thresholds, *(count.astype(np.float64) for count in counts))
+    pairs = SpeakerPairs(speakers, (t.size, n.size))
+    whole = Sorted.of(t, n)
     # neighbours of one class are merged, which leaves the rate unchanged
-    begin = whole.runs()
-    at_t, at_n = (np.searchsorted(begin, at, side="right") - 1 for at in (at_t, at_n))
-    names, index = np.unique(pairs, return_inverse=True)
-    first, second = index.reshape(-1, 2).T
-    flat = first * len(names) + second
-    of_t, of_n = flat[: t.size], flat[t.size :]
+    lowest = whole.thresholds[whole.runs()]
+    tables = [
+        pairs.table(which, np.searchsorted(lowest, scores, side="right") - 1, len(lowest))
+        for which, scores in enumerate((t, n))
+    ]
 
-    def again(times: Array) -> float:
-        both = np.outer(times, times)
-        np.fill_diagonal(both, times)
-        weights = both.ravel()
-        drawn = [
-            np.bincount(at, weights[of], minlength=len(begin)).astype(np.float64)
-            for at, of in ((at_t, of_t), (at_n, of_n))
-        ]
-        if not all(counts.any() for counts in drawn):
-            return math.nan
-        return crossing(Sorted(thresholds[begin], drawn[0], drawn[1]))[0]
+    def every(times: Array) -> Array:
+        rates = []
+        for rows in steps(len(times), max(len(lowest), pairs.most)):
+            products = zip(tables, pairs.weights(times[rows]), strict=True)
+            drawn = [np.ascontiguousarray((table @ each).T) for table, each in products]
+            both = (drawn[0].sum(1) > 0) & (drawn[1].sum(1) > 0)
+            found = np.full(len(both), math.nan)
+            found[both] = crossings(drawn[0][both], drawn[1][both])
+            rates.append(found)
+        return np.concatenate(rates)
 
-    return Drawn(crossing(whole)[0], names, again)
+    return Drawn(crossing(whole)[0], pairs.names, lambda times: float(every(times[None])[0]), every)
 
 
 EQUAL_ERROR_RATE = Metric(
@@ -225,7 +232,7 @@ EQUAL_ERROR_RATE = Metric(
     definition="Equal error rate: the share of errors at the threshold at which as many impostors "
     "are accepted as genuine trials are refused; f and m are women and men alone",
     data=TrialScores,
-    measure=lambda scores: scores.estimate(eer),
+    measure=lambda scores: scores.shared(eer),
     display=Display(
         table="attackers", digits=1, compared=True, axis=Axis("hides\n(EER)", worst=0.0, best=50.0)
     ),
@@ -241,7 +248,7 @@ HULL_EQUAL_ERROR_RATE = Metric(
     interval=BOOTSTRAP,
     definition="Equal error rate on the convex hull of the ROC (Brümmer and de Villiers 2013)",
     data=TrialScores,
-    measure=lambda scores: scores.estimate(rocch_eer),
+    measure=lambda scores: scores.shared(rocch_eer),
     display=Display(table="attackers"),
     scale=100.0,
     originals=True,

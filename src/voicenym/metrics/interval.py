@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +21,12 @@ Interval = tuple[float, float]
 Statistic = Callable[[Sorted], float]
 Seed = int | np.random.Generator
 Places = npt.NDArray[np.integer]
+Method = Literal["auto"] | None
+"""How a metric's interval is made: by its own method, or (None) not at all, which saves the time of
+a bootstrap; its limits are then NaN."""
+PAIRS = 1 << 16
+"""Pairs of speakers whose weights are looked up in a table, 512 KB, however few the trials are."""
+NO_LIMITS: Interval = (math.nan, math.nan)
 
 
 def bootstrap(
@@ -68,7 +75,7 @@ def percentiles(values: list[float] | Array, level: float = 0.95) -> Interval:
     known = np.asarray(values, dtype=np.float64)
     known = known[~np.isnan(known)]
     if not known.size:
-        return math.nan, math.nan
+        return NO_LIMITS
     tail = (1.0 - level) / 2.0
     # "lower" and "higher" give values that occurred, so that infinities do not become NaN
     low = np.quantile(known, tail, method="lower")
@@ -102,7 +109,7 @@ def ratio_of_sums(
     """
     names, index = np.unique(np.asarray(speakers), return_inverse=True)
     if len(names) < 2:
-        return math.nan, math.nan
+        return NO_LIMITS
     pairs = np.stack([np.asarray(numerators, float), np.asarray(denominators, float)], axis=1)
     people = np.zeros((len(names), 2))
     np.add.at(people, index, pairs)
@@ -152,36 +159,6 @@ def resampled(
         speakers = Speakers(speakers.target[order_t], speakers.nontarget[order_n])
     for weights in _weighted(at_t, at_n, len(thresholds), speakers, replicates, seed):
         yield Sorted(thresholds, *weights)
-
-
-def recounted(
-    target: Places,
-    nontarget: Places,
-    count: int,
-    speakers: Speakers | None = None,
-    *,
-    replicates: int = 1000,
-    seed: Seed = 0,
-) -> Iterator[tuple[Array, Array]]:
-    """Replicates of a histogram: like :func:`resampled`, for indices of bins instead of scores.
-
-    Args:
-        target, nontarget: ``[trial]``, bin of each trial, from 0.
-        count: of the bins.
-        speakers: of the trials; None takes trials as independent.
-        replicates: how many.
-        seed: of the draws, or a generator, which is then advanced.
-
-    Returns:
-        Weights ``[bin]`` of both classes, overwritten by the next replicate.
-    """
-    # numpy sorts integers of 16 bits by counting
-    small = np.uint16 if count <= 1 << 16 else np.intp
-    order_t, order_n = (np.argsort(at.astype(small), kind="stable") for at in (target, nontarget))
-    if speakers is not None:
-        _fit(speakers, target.size, nontarget.size)
-        speakers = Speakers(speakers.target[order_t], speakers.nontarget[order_n])
-    return _weighted(target[order_t], nontarget[order_n], count, speakers, replicates, seed)
 
 
 def _fit(speakers: Speakers, targets: int, nontargets: int) -> None:
@@ -259,17 +236,28 @@ def _by_speaker(
     names, index = np.unique(np.concatenate([target, nontarget]), return_inverse=True)
     count = len(names)
     first, second = index.reshape(-1, 2).T
-    pair = first * count + second
-    pairs = pair[: len(target)], pair[len(target) :]
+    halves = slice(0, len(target)), slice(len(target), None)
     weights = np.empty(len(target)), np.empty(len(nontarget))
+    if count * count > max(len(first), PAIRS):  # a table of all pairs would be larger than they are
+        same = first == second
+
+        def weigh_each() -> tuple[Array, Array]:
+            times = np.bincount(rng.integers(0, count, count), minlength=count)
+            both = times[first] * np.where(same, 1, times[second])
+            for half, out in zip(halves, weights, strict=True):
+                out[:] = both[half]
+            return weights
+
+        return weigh_each
+    pair = first * count + second
 
     def weigh() -> tuple[Array, Array]:
         drawn = rng.integers(0, count, count)
         times = np.bincount(drawn, minlength=count).astype(np.float64)
         both = np.outer(times, times)  # looked up by pair: small enough for the cache
         np.fill_diagonal(both, times)
-        for at, out in zip(pairs, weights, strict=True):
-            np.take(both, at, out=out, mode="clip")  # other modes go by a copy
+        for half, out in zip(halves, weights, strict=True):
+            np.take(both, pair[half], out=out, mode="clip")  # other modes go by a copy
         return weights
 
     return weigh

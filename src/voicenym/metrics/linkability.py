@@ -6,15 +6,17 @@ protection systems", IEEE TIFS 13 (2018); for speech Maouche et al., Interspeech
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from voicenym.errors import ScoreError
-from voicenym.metrics.interval import Interval, Seed, percentiles, recounted
+from voicenym.metrics.interval import NO_LIMITS, Interval, Method, Seed, percentiles
 from voicenym.metrics.metric import Display, Metric
 from voicenym.metrics.metric_inputs import TrialScores
-from voicenym.metrics.scores import Array, Scores, Speakers, check
+from voicenym.metrics.scores import Array, Scores, Speakers
+from voicenym.metrics.sorted_trials import SortedTrials
 
 MOST_BINS = 100
 TARGETS_PER_BIN = 10
@@ -54,8 +56,8 @@ class Linkability:
 
 
 def linkability(
-    target: Scores,
-    nontarget: Scores,
+    target: Scores | SortedTrials,
+    nontarget: Scores | None = None,
     speakers: Speakers | None = None,
     *,
     omega: float = 1.0,
@@ -63,6 +65,7 @@ def linkability(
     replicates: int = 1000,
     shuffles: int = 20,
     seed: Seed = 0,
+    interval: Method = "auto",
 ) -> Linkability:
     """D_sys = sum over bins of p(s|H) D(s), D(s) = max(0, 2 w LR / (1 + w LR) - 1).
 
@@ -72,11 +75,12 @@ def linkability(
     one), bins are summed here. Infinite scores are in the end bins.
 
     Args:
-        target, nontarget: scores.
+        target, nontarget: scores; or :class:`.SortedTrials` alone.
         speakers: of the trials, for the interval.
         omega: prior odds of the same speaker, positive and finite.
         level, replicates, seed: of the bootstrap.
         shuffles: of the labels, for the baseline.
+        interval: None leaves the intervals and the corrected value, which is NaN, out.
 
     Raises:
         ScoreError: NaN, a class without trials, prior odds out of range, or finite scores so far
@@ -86,7 +90,8 @@ def linkability(
         >>> linkability([2.0, 3.0], [0.0, 1.0], replicates=2).value
         1.0
     """
-    t, n = check(target, nontarget)
+    trials = SortedTrials.of(target, nontarget, speakers)
+    t, n = trials.target, trials.nontarget
     if not 0.0 < omega < np.inf:
         raise ScoreError(f"the prior odds omega are {omega}; they must be positive and finite")
     finite = [scores[np.isfinite(scores)] for scores in (t, n)]
@@ -110,34 +115,28 @@ def linkability(
     )
     counts = np.bincount(at_t, minlength=bins), np.bincount(at_n, minlength=bins)
 
-    def both(mated: np.ndarray, others: np.ndarray) -> tuple[float, Array]:
-        mated, others = mated / mated.sum(), others / others.sum()
-        links = _local(mated, others, omega)
-        return float(mated @ links), links
-
-    def value(mated: np.ndarray, others: np.ndarray) -> float:
-        return both(mated, others)[0]
-
     mated, others = (count / count.sum() for count in counts)
     local = _local(mated, others, omega)
-    draws = recounted(at_t, at_n, bins, speakers, replicates=replicates, seed=seed)
     plain = float(mated @ local)
-    drawn_values, drawn_locals = zip(*(both(*draw) for draw in draws), strict=True)
-    corrected, interval = unbiased(plain, np.array(drawn_values), level)
-    tail = (1.0 - level) / 2.0
-    lowest, highest = np.quantile(np.array(drawn_locals), [tail, 1.0 - tail], axis=0)
-    rng = np.random.default_rng(seed)
+    corrected, limits = math.nan, NO_LIMITS
+    lowest, highest = np.full((2, bins), math.nan)
+    if interval is not None:
+        draws = trials.draws(replicates, seed).counted(at_t, at_n, bins)
+        found = [_linked(mates, rest, omega) for mates, rest in draws]
+        values, locals_ = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        corrected, limits = unbiased(plain, values, level)
+        tail = (1.0 - level) / 2.0
+        lowest, highest = np.quantile(locals_, [tail, 1.0 - tail], axis=0)
     pooled = counts[0] + counts[1]
-    shuffled = []
-    for _ in range(shuffles):
-        # which of the pooled trials get the targets' labels: a draw without replacement
-        drawn = rng.multivariate_hypergeometric(pooled, t.size, method="marginals")
-        shuffled.append(value(drawn, pooled - drawn))
+    # which of the pooled trials get the targets' labels: draws without replacement
+    shuffled = np.random.default_rng(seed).multivariate_hypergeometric(
+        pooled, t.size, size=shuffles, method="marginals"
+    )
     return Linkability(
         plain,
-        interval,
+        limits,
         corrected,
-        float(np.mean(shuffled)),
+        float(_linked(shuffled, pooled - shuffled, omega)[0].mean()),
         edges,
         local,
         mated,
@@ -175,6 +174,14 @@ def unbiased(value: float, draws: Array, level: float = 0.95) -> tuple[float, In
     return min(corrected, 1.0), (min(lower, value), min(max(upper, value), 1.0))
 
 
+def _linked(target: np.ndarray, nontarget: np.ndarray, omega: float) -> tuple[Array, Array]:
+    """D_sys ``[replicate]`` and D(s) ``[replicate, bin]`` from weights ``[replicate, bin]``."""
+    mated, others = (part / part.sum(1, keepdims=True) for part in (target, nontarget))
+    local = _local(mated, others, omega)
+    values: Array = np.einsum("rb,rb->r", mated, local)
+    return values, local
+
+
 def _local(mated: Array, others: Array, omega: float) -> Array:
     """D(s) of each bin from the shares of both classes; 1 where only targets are, 0 where none."""
     weighed = omega * mated
@@ -193,7 +200,7 @@ GLOBAL_LINKABILITY = Metric(
     definition="Global linkability: how surely a score shows that two recordings are of one "
     "speaker, 0 to 1; few trials raise it above 0 by chance (Gomez-Barrero et al. 2018)",
     data=TrialScores,
-    measure=lambda scores: scores.estimate(linkability),
+    measure=lambda scores: scores.shared(linkability),
     display=Display(table="attackers"),
     originals=True,
 )

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from voicenym.errors import ScoreError
-from voicenym.metrics.interval import Interval, Seed, percentiles, resampled
+from voicenym.metrics.interval import NO_LIMITS, Interval, Method, Seed, percentiles
 from voicenym.metrics.metric import BOOTSTRAP, Display, Metric
 from voicenym.metrics.metric_inputs import TrialScores
-from voicenym.metrics.scores import Scores, Sorted, Speakers
+from voicenym.metrics.scores import Array, Scores, Speakers, error_rates
+from voicenym.metrics.sorted_trials import SortedTrials
 
 RATES = (0.01, 0.001)
 """False-match rates that are reported."""
@@ -39,14 +40,15 @@ class TrueMatchRate:
 
 
 def true_match_rates(
-    target: Scores,
-    nontarget: Scores,
+    target: Scores | SortedTrials,
+    nontarget: Scores | None = None,
     speakers: Speakers | None = None,
     *,
     rates: tuple[float, ...] = RATES,
     level: float = 0.95,
     replicates: int = 1000,
     seed: Seed = 0,
+    interval: Method = "auto",
 ) -> tuple[TrueMatchRate, ...]:
     """TMR at each of some false-match rates.
 
@@ -54,10 +56,11 @@ def true_match_rates(
     as for the equal error rate.
 
     Args:
-        target, nontarget: scores.
+        target, nontarget: scores; or :class:`.SortedTrials` alone.
         speakers: of the trials, for the intervals; None takes trials as independent.
         rates: false-match rates, between 0 and 1.
         level, replicates, seed: of the bootstrap.
+        interval: None leaves the intervals out.
 
     Raises:
         ScoreError: NaN, a class without trials, or rates that are not between 0 and 1.
@@ -69,34 +72,44 @@ def true_match_rates(
     wanted = np.array(rates, dtype=np.float64)
     if not ((wanted > 0.0) & (wanted < 1.0)).all():
         raise ScoreError(f"false-match rates lie between 0 and 1, not {rates}")
-    draws = [
-        at_rates(draw, wanted)
-        for draw in resampled(
-            target, nontarget, speakers, replicates=replicates, seed=seed, order_only=True
-        )
-    ]
-    limits = (percentiles(column, level) for column in np.array(draws).T)
-    values = at_rates(Sorted.of(target, nontarget), wanted)
+    trials = SortedTrials.of(target, nontarget, speakers)
+    values = at_rates(trials.whole.target[None], trials.whole.nontarget[None], wanted)[0]
+    limits = [NO_LIMITS] * len(rates)
+    if interval is not None:
+        drawn = trials.replicates(replicates, seed).each(lambda t, n: at_rates(t, n, wanted))
+        limits = [percentiles(column, level) for column in drawn.T]
     return tuple(
-        TrueMatchRate(float(value), interval, rate)
-        for value, interval, rate in zip(values, limits, rates, strict=True)
+        TrueMatchRate(float(value), limit, rate)
+        for value, limit, rate in zip(values, limits, rates, strict=True)
     )
 
 
-def at_rates(scores: Sorted, rates: np.ndarray) -> np.ndarray:
-    """True-match rates ``[rate]`` of weighted scores."""
-    miss, alarm = scores.rates()
-    # where several thresholds have one false-match rate, the lowest one misses least
-    first = np.flatnonzero(np.append(True, alarm[1:] < alarm[:-1]))
-    found: np.ndarray = 1.0 - np.interp(rates, alarm[first][::-1], miss[first][::-1])
-    return found
+def at_rates(target: Array, nontarget: Array, rates: Array) -> Array:
+    """True-match rates ``[replicate, rate]`` of weighted scores.
+
+    Args:
+        target, nontarget: weights in the order of the scores, ``[replicate, score]``.
+        rates: false-match rates, ``[rate]``, between 0 and 1.
+    """
+    miss, alarm = error_rates(target, nontarget)
+    rows = np.arange(len(miss))
+    columns = []
+    for rate in rates:
+        # where several thresholds have one false-match rate, the lowest one misses least
+        below = (alarm > rate).sum(1)
+        above = (alarm > alarm[rows, below - 1][:, None]).sum(1)
+        low, high = alarm[rows, below], alarm[rows, above]
+        share = (high - rate) / (high - low)
+        misses = miss[rows, above] + share * (miss[rows, below] - miss[rows, above])
+        columns.append(1.0 - np.where(low == rate, miss[rows, below], misses))
+    return np.stack(columns, axis=1)
 
 
 def _at(number: int) -> Callable[[TrialScores], TrueMatchRate | None]:
     def measure(scores: TrialScores) -> TrueMatchRate | None:
         if len(scores.nontarget) * RATES[number] < 1.0:
             return None  # not one false match among so few trials
-        return scores.estimate(true_match_rates)[number]
+        return scores.shared(true_match_rates)[number]
 
     return measure
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from voicenym.metrics.scores import Array, Speakers
 from voicenym.metrics.similarity import Similarity, similarity_matrix
+from voicenym.metrics.sorted_trials import SortedTrials
 
 Result = TypeVar("Result")
 
@@ -77,6 +78,22 @@ class TrialScores(_Input):
             )
         found: Result = self._results[function]
         return found
+
+    @property
+    def trials(self) -> SortedTrials:
+        """The trials in the order of their scores, sorted and resampled once for all metrics."""
+        return self.once(_sorted)
+
+    def shared(self, function: Callable[..., Result]) -> Result:
+        """The result of a function of :class:`.SortedTrials`, which is called once."""
+        if function not in self._results:
+            self._results[function] = function(self.trials, **self.bootstrap)
+        found: Result = self._results[function]
+        return found
+
+
+def _sorted(scores: TrialScores) -> SortedTrials:
+    return SortedTrials(scores.target, scores.nontarget, scores.speakers)
 
 
 @dataclass(frozen=True)

@@ -94,11 +94,12 @@ def steps(scores: Sorted, laplace: bool = False) -> tuple[np.ndarray, Array]:
     return begin, llr
 
 
-def pool(target: Array, nontarget: Array) -> np.ndarray:
+def pool(target: Array, nontarget: Array, offset: Array | float = 0.0) -> np.ndarray:
     """Starts of the blocks within which the isotonic share of targets is constant.
 
     Args:
         target, nontarget: ``[score]``, weights in the order of the scores, none with both zero.
+        offset: ``[score]``, added to the shares: where it rises by more than 1, a block begins.
 
     Returns:
         ``[block + 1]``, the last being the number of scores.
@@ -111,7 +112,7 @@ def pool(target: Array, nontarget: Array) -> np.ndarray:
     except ImportError as error:
         raise DependencyError("PAV needs scipy 1.12: pip install 'voicenym[evaluate]'") from error
     total = target + nontarget
-    edges: np.ndarray = isotonic_regression(target / total, weights=total).blocks
+    edges: np.ndarray = isotonic_regression(target / total + offset, weights=total).blocks
     return edges
 
 

@@ -19,6 +19,7 @@ from voicenym.metrics.interval import Interval, percentiles
 from voicenym.metrics.metric import BOOTSTRAP, Display, Metric
 from voicenym.metrics.metric_inputs import TrialScores
 from voicenym.metrics.scores import Array, Scores, check
+from voicenym.metrics.trial_draws import drawn_times, numbered, steps
 
 
 @dataclass(frozen=True)
@@ -103,31 +104,31 @@ def _share(
     people = np.asarray(speakers)
     if len(people) != hits.size or people.shape[1:] not in ((), (2,)):
         raise ScoreError(f"speakers {people.shape} do not fit {hits.size} trials")
-    names, index = np.unique(people, return_inverse=True)
+    names, index = numbered(people.ravel())
     index = index.reshape(people.shape)
     interval = percentiles(_drawn(hits, index, len(names), replicates, seed), level)
     return Rate(value, interval, method="bootstrap over speakers")
 
 
-def _drawn(
-    hits: np.ndarray, index: np.ndarray, size: int, replicates: int, seed: int
-) -> list[float]:
+def _drawn(hits: np.ndarray, index: np.ndarray, size: int, replicates: int, seed: int) -> Array:
     """Shares among drawn speakers; a trial is weighted by the product of both speakers' counts.
 
     Trials of the same speakers are counted first, so that a draw does not depend on their number.
     """
     first, second = (index, index) if index.ndim == 1 else index.T
-    pair, which = np.unique(first * size + second, return_inverse=True)
+    pair, which = numbered(first * size + second)
     trials: Array = np.bincount(which).astype(np.float64)
     matched: Array = np.bincount(which, hits.astype(np.float64)).astype(np.float64)
     a, b = pair // size, pair % size
     rng = np.random.default_rng(seed)
-    shares = []
-    for _ in range(replicates):
-        times = np.bincount(rng.integers(0, size, size), minlength=size)
-        weight = np.where(a == b, times[a], times[a] * times[b])
-        total = float(weight @ trials)
-        shares.append(float(weight @ matched) / total if total else math.nan)
+    shares = np.full(replicates, math.nan)
+    for rows in steps(replicates, max(size, len(pair))):
+        times = drawn_times(rows.stop - rows.start, size, rng)
+        by_speaker = np.ascontiguousarray(times.T, dtype=np.float64)
+        weight = by_speaker[a]
+        weight *= np.where((a == b)[:, None], 1.0, by_speaker[b])
+        totals = trials @ weight
+        np.divide(matched @ weight, totals, out=shares[rows], where=totals > 0)
     return shares
 
 

@@ -128,6 +128,23 @@ class Sorted:
         return miss, alarm
 
 
+def error_rates(target: Array, nontarget: Array) -> tuple[Array, Array]:
+    """Miss and false-alarm rates of replicates, ``[replicate, score + 1]``: :meth:`Sorted.rates`.
+
+    Args:
+        target, nontarget: weights in the order of the scores, ``[replicate, score]``.
+    """
+    shape = len(target), target.shape[1] + 1
+    miss, alarm = np.zeros(shape), np.zeros(shape)
+    np.cumsum(target, axis=1, out=miss[:, 1:])
+    np.cumsum(nontarget, axis=1, out=alarm[:, 1:])
+    miss /= miss[:, -1:]
+    totals = alarm[:, -1:].copy()
+    np.subtract(totals, alarm, out=alarm)
+    alarm /= totals
+    return miss, alarm
+
+
 def places(
     target: Array, nontarget: Array
 ) -> tuple[Array, npt.NDArray[np.intp], npt.NDArray[np.intp]]:

@@ -10,11 +10,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from voicenym.metrics.interval import Interval, Seed, percentiles, resampled
+from voicenym.metrics.interval import NO_LIMITS, Interval, Method, Seed, percentiles
 from voicenym.metrics.metric import BOOTSTRAP, Display, Estimate, Metric
 from voicenym.metrics.metric_inputs import TrialScores
 from voicenym.metrics.pav import joined_steps
+from voicenym.metrics.pav_batches import Blocks, blocks
 from voicenym.metrics.scores import Array, Scores, Sorted, Speakers
+from voicenym.metrics.sorted_trials import SortedTrials
 
 NOTHING = 1e-6
 """log10 of a likelihood ratio below which it is one: sums of floats never give exactly one."""
@@ -60,13 +62,14 @@ class Zebra:
 
 
 def zebra(
-    target: Scores,
-    nontarget: Scores,
+    target: Scores | SortedTrials,
+    nontarget: Scores | None = None,
     speakers: Speakers | None = None,
     *,
     level: float = 0.95,
     replicates: int = 1000,
     seed: Seed = 0,
+    interval: Method = "auto",
 ) -> Zebra:
     """Expected and worst-case disclosure, after calibration by PAV.
 
@@ -75,9 +78,10 @@ def zebra(
     only where there are as many target as non-target trials.
 
     Args:
-        target, nontarget: scores of any scale.
+        target, nontarget: scores of any scale; or :class:`.SortedTrials` alone.
         speakers: of the trials, for the intervals.
         level, replicates, seed: of the bootstrap.
+        interval: None leaves both intervals out.
 
     Raises:
         ScoreError: NaN, or a class without trials.
@@ -87,23 +91,21 @@ def zebra(
         >>> found.expected, found.worst_case, found.tag
         (0.0, 0.0, '0')
     """
-    scores = Sorted.of(target, nontarget)
-    worst = worst_case(scores)
-    pairs = [
-        (disclosure(draw), worst_case(draw))
-        for draw in resampled(
-            target, nontarget, speakers, replicates=replicates, seed=seed, order_only=True
-        )
-    ]
-    expected_draws, worst_draws = np.array(pairs).T
+    trials = SortedTrials.of(target, nontarget, speakers)
+    worst = worst_case(trials.whole)
+    expected_interval = worst_interval = NO_LIMITS
+    if interval is not None:
+        drawn = trials.replicates(replicates, seed)
+        expected_interval = percentiles(drawn.of_blocks(_disclosures), level)
+        worst_interval = percentiles(drawn.each(_worst_cases), level)
     return Zebra(
-        disclosure(scores),
-        percentiles(expected_draws, level),
+        _disclosed(*trials.pooled),
+        expected_interval,
         worst,
-        percentiles(worst_draws, level),
+        worst_interval,
         tag(worst),
-        int(scores.target.sum()),
-        int(scores.nontarget.sum()),
+        trials.target.size,
+        trials.nontarget.size,
     )
 
 
@@ -118,13 +120,23 @@ def disclosure(scores: Sorted) -> float:
     In closed form [Z(L_target) + Z(-L_nontarget)] / ln 2, Z(a) = mean (1/4 + (a - b) / (2 b^2)),
     b = e^a - 1.
     """
-    scores, llr = joined_steps(scores)
+    return _disclosed(*joined_steps(scores))
+
+
+def _disclosed(scores: Sorted, llr: Array) -> float:
     total = 0.0
     for weights, ratios in ((scores.target, llr), (scores.nontarget, -llr)):
         some = weights > 0
         total += float(weights[some] @ gain(ratios[some]) / weights[some].sum())
     # PAV never loses on the scores it was fitted to: less than nothing is rounding
     return max(0.0, total / float(np.log(2.0)))
+
+
+def _disclosures(blocks: Blocks) -> Array:
+    """D_ECE of replicates, ``[replicate]``."""
+    target, nontarget = blocks.means(gain(blocks.llr), gain(-blocks.llr))
+    found: Array = np.maximum(0.0, (target + nontarget) / np.log(2.0))
+    return found
 
 
 def gain(llr: Array) -> Array:
@@ -145,7 +157,14 @@ def worst_case(scores: Sorted) -> float:
     return float(np.abs(llr).max() / np.log(10.0))
 
 
-def limits(target: Scores, nontarget: Scores) -> tuple[str, ...]:
+def _worst_cases(target: Array, nontarget: Array) -> Array:
+    """Worst cases of replicates ``[replicate]``, from weights ``[replicate, bin]``."""
+    found = blocks(target, nontarget, laplace=True)
+    most: Array = np.maximum.reduceat(np.abs(found.llr), found.first) / np.log(10.0)
+    return most
+
+
+def limits(target: Scores | SortedTrials, nontarget: Scores | None = None) -> tuple[str, ...]:
     """Sentences on figures that the numbers of trials limit, rather than the scores.
 
     Where the highest (or lowest) scores are of one class alone, PAV gives them an infinite ratio.
@@ -154,7 +173,7 @@ def limits(target: Scores, nontarget: Scores) -> tuple[str, ...]:
     1 / (2 ln 2) = 0.72 bit, whatever more a larger test would show.
 
     Args:
-        target, nontarget: scores of any scale.
+        target, nontarget: scores of any scale; or :class:`.SortedTrials` alone.
 
     Raises:
         ScoreError: NaN, or a class without trials.
@@ -163,7 +182,7 @@ def limits(target: Scores, nontarget: Scores) -> tuple[str, ...]:
         >>> [len(limits([2.0, 3.0], [0.0, 1.0])), len(limits([0.0, 1.0], [0.0, 1.0]))]
         [2, 0]
     """
-    scores = Sorted.of(target, nontarget)
+    scores = SortedTrials.of(target, nontarget).whole
     steps, llr = joined_steps(scores, laplace=True)
     targets, others = float(scores.target.sum()), float(scores.nontarget.sum())
     found = []
@@ -208,8 +227,8 @@ class EceProfile:
 
 
 def ece_profile(
-    target: Scores,
-    nontarget: Scores,
+    target: Scores | SortedTrials,
+    nontarget: Scores | None = None,
     points: int = 201,
     speakers: Speakers | None = None,
     *,
@@ -220,7 +239,7 @@ def ece_profile(
     """ECE(pi) = pi mean_target log2 (1 + e^-L (1 - pi) / pi) + (1 - pi) mean_nontarget ...
 
     Args:
-        target, nontarget: scores of any scale; calibrated by PAV.
+        target, nontarget: scores of any scale, calibrated by PAV; or :class:`.SortedTrials` alone.
         points: of the profile.
         speakers: of the trials, for the limits.
         level, replicates, seed: of the bootstrap; without replicates there are no limits.
@@ -236,36 +255,32 @@ def ece_profile(
     odds = np.linspace(-10.0, 10.0, points)
     prior = 1.0 / (1.0 + np.exp(-odds))
     entropy = -(prior * np.log2(prior) + (1.0 - prior) * np.log2(1.0 - prior))
+    trials = SortedTrials.of(target, nontarget, speakers)
     low = high = None
     if replicates:
-        draws = resampled(
-            target, nontarget, speakers, replicates=replicates, seed=seed, order_only=True
+        drawn = trials.replicates(replicates, seed).of_blocks(
+            lambda some: _entropies(some, odds, prior)
         )
-        drawn = np.array([_entropies(draw, odds, prior) for draw in draws])
         limits = np.array([percentiles(column, level) for column in drawn.T])
         low, high = limits.T
-    return EceProfile(
-        odds, _entropies(Sorted.of(target, nontarget), odds, prior), entropy, low, high
-    )
+    scores, llr = trials.pooled
+    whole = Blocks(scores.target, scores.nontarget, llr, np.zeros(1, dtype=np.intp))
+    return EceProfile(odds, _entropies(whole, odds, prior)[0], entropy, low, high)
 
 
-def _entropies(scores: Sorted, odds: Array, prior: Array) -> Array:
-    """ECE in bits at each prior."""
-    scores, llr = joined_steps(scores)
-    cost = np.zeros(len(odds))
-    for weights, wrong, share, shift in (
-        (scores.target, -llr, prior, -odds),
-        (scores.nontarget, llr, 1.0 - prior, odds),
-    ):
-        some = weights > 0
-        mass = weights[some] / weights[some].sum()
-        cost += share * (np.logaddexp(0.0, wrong[some] + shift[:, None]) @ mass)
-    bits: Array = cost / np.log(2.0)
+def _entropies(blocks: Blocks, odds: Array, prior: Array) -> Array:
+    """ECE in bits of replicates at each prior, ``[replicate, prior]``."""
+    columns = []
+    for one, share in zip(odds, prior, strict=True):
+        wrong = np.logaddexp(0.0, -blocks.llr - one), np.logaddexp(0.0, blocks.llr + one)
+        target, nontarget = blocks.means(*wrong)
+        columns.append(share * target + (1.0 - share) * nontarget)
+    bits: Array = np.stack(columns, axis=1) / np.log(2.0)
     return bits
 
 
 def _worst(scores: TrialScores) -> Estimate:
-    found = scores.estimate(zebra)
+    found = scores.shared(zebra)
     return Estimate(found.worst_case, found.worst_case_interval)
 
 
@@ -278,7 +293,7 @@ EXPECTED_DISCLOSURE = Metric(
     definition="Expected disclosure of ZEBRA: information about the identity that the scores "
     "disclose, on average over all priors, 0 to 0.72 bit (Nautsch et al. 2020)",
     data=TrialScores,
-    measure=lambda scores: scores.estimate(zebra),
+    measure=lambda scores: scores.shared(zebra),
     display=Display(table="attackers"),
     originals=True,
 )
