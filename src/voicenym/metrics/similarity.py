@@ -107,23 +107,21 @@ def similarity_matrices(
     elif not callable(score):
         raise TypeError("score is a function of two sets of vectors")
     compare = score or (lambda x, y: x @ y.T)
-    tables = {"oo": compare(o, o), "oa": compare(o, a), "aa": compare(a, a)}
-    if compat:
-        tables["oa"] = _mirrored(np.asarray(tables["oa"]), names)
+    sides = {"oo": (o, o), "oa": (o, a), "aa": (a, a)}
     itself = np.eye(len(names), dtype=bool)
-    calibrate: Calibrate | None
-    if calibration == "matrix":
-        calibrate = None
-    elif calibration == "original":
-        calibrate, _ = fit(SegmentPairs.of(tables["oo"], names, names, itself))
-    elif callable(calibration):
-        calibrate = calibration
-    else:
+    if not (callable(calibration) or calibration in ("matrix", "original")):
         raise ValueError(f"calibration is matrix, original or a function, not {calibration!r}")
-    found = {
-        name: similarity_matrix(table, names, names, itself, calibrate)
-        for name, table in tables.items()
-    }
+    calibrate: Calibrate | None = calibration if callable(calibration) else None
+    found = {}
+    for name, (rows, columns) in sides.items():
+        # one table of scores at a time: of 10,000 segments it is 800 MB
+        table = np.asarray(compare(rows, columns))
+        if compat and name == "oa":
+            table = _mirrored(table, names)
+        if calibration == "original" and name == "oo":
+            calibrate, _ = fit(SegmentPairs.of(table, names, names, itself))
+        found[name] = similarity_matrix(table, names, names, itself, calibrate)
+        del table
     return Matrices(**found)
 
 
