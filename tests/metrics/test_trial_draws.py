@@ -7,7 +7,8 @@ import pytest
 from voicenym.errors import ScoreError
 from voicenym.metrics import Speakers, eer, miss_match_rate
 from voicenym.metrics.interval import resampled
-from voicenym.metrics.trial_draws import SpeakerPairs, TrialDraws, numbered
+from voicenym.metrics.speaker_pairs import SpeakerPairs, numbered
+from voicenym.metrics.trial_draws import TrialDraws
 
 
 def pairs_of(rng, speakers, trials):

@@ -19,7 +19,7 @@ from voicenym.metrics.interval import Interval, percentiles
 from voicenym.metrics.metric import Display, Metric
 from voicenym.metrics.metric_inputs import VoiceVectors
 from voicenym.metrics.scores import Array
-from voicenym.metrics.trial_draws import drawn_times
+from voicenym.metrics.speaker_pairs import drawn_times, steps
 
 
 @dataclass(frozen=True)
@@ -67,18 +67,29 @@ def link(
         raise ScoreError("clusters need two speakers, and one of them with two recordings")
     try:
         from scipy.cluster.hierarchy import fcluster, linkage
-        from scipy.spatial.distance import squareform
     except ImportError as error:
         raise DependencyError("clusters need scipy: pip install 'voicenym[evaluate]'") from error
-    distance = np.maximum(1.0 - vectors @ vectors.T, 0.0)
-    np.fill_diagonal(distance, 0.0)
-    tree = linkage(squareform(distance, checks=False), "average")
+    tree = linkage(_distances(vectors), "average")
     clusters = fcluster(tree, len(names), "maxclust")
     pairs = _pairs(index, clusters, len(names))
     rng = np.random.default_rng(seed)
     times = drawn_times(replicates, len(names), rng).astype(np.float64)
     value = float(_index(pairs, np.ones(len(names))))
     return Clustering(value, percentiles(_index(pairs, times), level), clusters)
+
+
+def _distances(vectors: np.ndarray) -> Array:
+    """1 - cosine of all pairs of recordings, the upper half of the matrix by rows."""
+    count = len(vectors)
+    found = np.empty(count * (count - 1) // 2)
+    done = 0
+    for rows in steps(count, count):
+        block = vectors[rows] @ vectors[rows.start :].T
+        upper = np.arange(block.shape[1]) > np.arange(len(block))[:, None]
+        part = found[done : done + int(upper.sum())]
+        np.maximum(1.0 - block[upper], 0.0, out=part)
+        done += len(part)
+    return found
 
 
 def _pairs(speakers: np.ndarray, clusters: np.ndarray, count: int) -> tuple[Array, Array]:

@@ -23,7 +23,7 @@ from voicenym.metrics.pav import joined_steps
 from voicenym.metrics.pav_batches import Blocks, crossed
 from voicenym.metrics.scores import Array, Scores, Sorted, Speakers, check, error_rates
 from voicenym.metrics.sorted_trials import SortedTrials
-from voicenym.metrics.trial_draws import SpeakerPairs, steps
+from voicenym.metrics.speaker_pairs import SpeakerPairs
 
 
 @dataclass(frozen=True)
@@ -205,15 +205,14 @@ def equal_error(target: Scores, nontarget: Scores, speakers: Speakers) -> Drawn:
     # neighbours of one class are merged, which leaves the rate unchanged
     lowest = whole.thresholds[whole.runs()]
     tables = [
-        pairs.table(which, np.searchsorted(lowest, scores, side="right") - 1, len(lowest))
+        pairs.counts(which, np.searchsorted(lowest, scores, side="right") - 1, len(lowest))
         for which, scores in enumerate((t, n))
     ]
 
     def every(times: Array) -> Array:
         rates = []
-        for rows in steps(len(times), max(len(lowest), pairs.most)):
-            products = zip(tables, pairs.weights(times[rows]), strict=True)
-            drawn = [np.ascontiguousarray((table @ each).T) for table, each in products]
+        for rows in pairs.steps(len(times), len(lowest)):
+            drawn = [table(times[rows]) for table in tables]
             both = (drawn[0].sum(1) > 0) & (drawn[1].sum(1) > 0)
             found = np.full(len(both), math.nan)
             found[both] = crossings(drawn[0][both], drawn[1][both])

@@ -19,7 +19,7 @@ from voicenym.metrics.interval import Interval, percentiles
 from voicenym.metrics.metric import BOOTSTRAP, Display, Metric
 from voicenym.metrics.metric_inputs import TrialScores
 from voicenym.metrics.scores import Array, Scores, check
-from voicenym.metrics.trial_draws import drawn_times, numbered, steps
+from voicenym.metrics.speaker_pairs import drawn_times, numbered, steps
 
 
 @dataclass(frozen=True)
