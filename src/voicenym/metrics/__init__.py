@@ -25,6 +25,7 @@ from voicenym.metrics.signal_measures import (
     signal_to_noise,
 )
 from voicenym.metrics.similarity import Similarity, similarity_matrices, similarity_matrix
+from voicenym.metrics.sorted_trials import SortedTrials
 from voicenym.metrics.voice_distinctiveness import (
     deidentification,
     gain_of_voice_distinctiveness,
@@ -50,6 +51,7 @@ __all__ = [
     "RealTime",
     "SignalToNoise",
     "Similarity",
+    "SortedTrials",
     "Speakers",
     "WeightedMean",
     "Zebra",

@@ -67,7 +67,7 @@ def true_match_rates(
 
     Example:
         >>> true_match_rates([1.0, 3.0], [0.0, 2.0], rates=(0.25,), replicates=2)[0].value
-        0.5
+        0.75
     """
     wanted = np.array(rates, dtype=np.float64)
     if not ((wanted > 0.0) & (wanted < 1.0)).all():

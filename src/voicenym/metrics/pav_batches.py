@@ -95,7 +95,7 @@ def blocks(target: Array, nontarget: Array, laplace: bool = False) -> Blocks:
     Example:
         >>> found = blocks(np.array([[0.0, 1, 1], [1, 0, 0]]), np.array([[1.0, 0, 1], [0, 1, 0]]))
         >>> found.llr.round(2), found.first
-        (array([-inf,  0.69,  0.  ]), array([0, 2]))
+        (array([-inf, 0.69, 0.  ]), array([0, 2]))
     """
     rows = len(target)
     totals = target.sum(1) / nontarget.sum(1)
