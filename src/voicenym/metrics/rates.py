@@ -122,11 +122,13 @@ def _drawn(hits: np.ndarray, index: np.ndarray, size: int, replicates: int, seed
     a, b = pair // size, pair % size
     rng = np.random.default_rng(seed)
     shares = np.full(replicates, math.nan)
-    for rows in steps(replicates, max(size, len(pair))):
+    same = a == b
+    for rows in steps(replicates, 8 * max(size, len(pair))):  # so few that they stay in the cache
         times = drawn_times(rows.stop - rows.start, size, rng)
         by_speaker = np.ascontiguousarray(times.T, dtype=np.float64)
-        weight = by_speaker[a]
-        weight *= np.where((a == b)[:, None], 1.0, by_speaker[b])
+        weight, others = by_speaker.take(a, axis=0), by_speaker.take(b, axis=0)
+        others[same] = 1.0
+        weight *= others
         totals = trials @ weight
         np.divide(matched @ weight, totals, out=shares[rows], where=totals > 0)
     return shares
