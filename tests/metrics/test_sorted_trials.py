@@ -203,7 +203,7 @@ def test_linkability_and_cllr_are_those_of_a_full_bootstrap():
     assert plain.interval == pytest.approx(percentiles(costs), abs=1e-9)
 
 
-def test_the_values_of_four_metrics_take_one_sort(monkeypatch):
+def test_values_of_all_metrics_of_scores_need_one_sort(monkeypatch):
     """Sorted numbers are counted: each class once, and both runs once to merge them."""
     target, nontarget, who = verification(0, 20, 20, 1.0)
     sizes = []
