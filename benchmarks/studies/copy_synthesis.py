@@ -13,10 +13,10 @@ are voiced, share of frames voiced in one only, cosine of speaker vectors betwee
 beside that of two utterances of the speaker. The same figures without content (zeros) and with the
 average speaker's vector show the effect of content and vector.
 
-Resultant vectors (Miao et al. 2023 ask so of SSL-SAS; "Distribution-preserving", section 4.4): an
-utterance is synthesized in drawn voices. Cosine of the output's vector to the target's, to the
-source's, and, for chance, to another target's. Vectors are less the mean of the training's
-speakers, so that chance is about zero.
+Resultant vectors (Turner et al., "Generating identities with mixture models for speaker
+anonymization", 2022, section 4.4): an utterance is synthesized in drawn voices. Cosine of the
+output's vector to the target's, to the source's, and, for chance, to another target's. Vectors are
+less the mean of the training's speakers, so that chance is about zero.
 """
 
 from __future__ import annotations

@@ -16,9 +16,10 @@ from voicenym.evaluation.challenge_lists import data_set, enrolled_names, set_of
 from voicenym.evaluation.trials import Part, Trials, few
 
 WEIGHTS = {"LibriSpeech": 0.25, "VCTK different": 0.20, "VCTK common": 0.05}
-"""Weights of a data set's women, and of its men, in the means of equal error rates, G_VD and
-rho_F0: Miao et al., "Speaker anonymization using orthogonal Householder neural network", IEEE/ACM
-TASLP 31 (2023), appendix A, tables V to VII, which are the VoicePrivacy Challenge's of 2022.
+"""Weights of a data set's women, and of its men, in the means of equal error rates and G_VD: Miao
+et al., "Speaker anonymization using orthogonal Householder neural network", IEEE/ACM TASLP 31
+(2023), appendix A, tables V to VII, and table XV. They are those of the VoicePrivacy Challenge of
+2022, whose program weighs rho_F0 alike.
 *Different* and *common* are VCTK's sentences."""
 WORDS = {"LibriSpeech": 0.5, "VCTK": 0.5}
 """Weight of a corpus in the mean of word error rates, as in the challenges' averages."""

@@ -26,7 +26,7 @@ class Autoencoded(Identity):
 
     X-vectors of 512 elements are encoded to a code. Three adversarial classifiers learn to predict
     speaker, gender and accent (by nationality) from it, and the encoder learns against them by
-    gradient reversal; It minimises MSE minus the sum of weighted cross-entropies.
+    gradient reversal; it minimises MSE minus the sum of weighted cross-entropies.
 
     Alone it is the challenge's S1c1, and S2c1, which is S1c1 "with parameter optimization". The
     mapping is deterministic: a speaker has one pseudo-speaker under all keys, which a lazy-informed
@@ -43,8 +43,8 @@ class Autoencoded(Identity):
     44.5, 46.1; 35.6, 47.0; -12.2, -15.0. S2c1 43.6, 45.4; 35.0, 46.3; -11.4, -14.7.
 
     Source: Espinoza-Cuadros, Perero-Codosero, Antón-Martín and Hernández-Gómez, arXiv 2011.04696,
-    2020; Perero-Codosero et al., Computer Speech & Language, 2022; labels and figures: the
-    challenge's survey (Tomashenko et al. 2022, table 1).
+    2020; Perero-Codosero et al., Computer Speech & Language, 2022; labels: the challenge's
+    survey (Tomashenko et al. 2022, supplement), table 1; figures: its tables 3 and 9.
     """
 
     model: str

@@ -54,8 +54,8 @@ class Half(Identity):
     Raises:
         UnknownSystemError: another module, or a nested :class:`Half`.
 
-    Source: Champion, Jouvet and Larcher, VoicePrivacy Challenge 2020 (Tomashenko et al.
-    2022, table 1).
+    Source: Champion, Jouvet and Larcher, VoicePrivacy Challenge 2020; labels: Tomashenko et
+    al. (2022, supplement), table 1; figures, of LibriSpeech's test set: their table 3.
     """
 
     of: Identity

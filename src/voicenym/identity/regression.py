@@ -44,7 +44,8 @@ class Regression(Identity):
 
     Source: Mawalim, Galajit, Karnjana and Unoki, "X-vector singular value modification and
     statistical-based decomposition with ensemble regression modeling for speaker anonymization
-    system", Interspeech 2020; label and figures: Tomashenko et al. (2022), table 1.
+    system", Interspeech 2020; label: Tomashenko et al. (2022, supplement), table 1; figures: their
+    tables 3 and 9.
     """
 
     pool: Pool | str

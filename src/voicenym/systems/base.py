@@ -67,8 +67,9 @@ class Base(Anonymizer):
         promises=(
             "length, channels, level contour, rhythm and the direction of intonation are kept; "
             "pauses are attenuated to a common level",
-            "no sample, phase or spectrum of the original reaches the output; the content code "
-            "carries 1,700 bits a second, beside it pitch and power are passed on",
+            "no sample, phase or spectrum of the original reaches the output, only content, pitch "
+            "and power; content has at most 1,684 bits a second for those who do not have the key, "
+            "which draws the noise that bounds it",
         ),
         fails=(
             "an attacker who trains on its output re-identifies many speakers: accent, rhythm, "

@@ -30,19 +30,23 @@ class SslRoh(RotationPipeline):
     form: ClassVar[str] = "roh"
     card: ClassVar[Card] = Card(
         name="ssl-roh",
-        title="content, F0 and a vocoder (English); speaker rotated by one matrix and by the key",
+        title="content, F0 and a vocoder (English); speaker rotated by the key, and by one matrix",
         paper="S-ROH of Miao et al., 'Speaker anonymization using orthogonal Householder neural "
         "network', TASLP 2023; pipeline of Miao et al., Odyssey 2022",
         year=2023,
         equations=(
             *SSL_STEPS,
-            "x' = W (x - m) + m, W a product of trained Householder reflections, one for all "
-            "speakers (equations 7 to 11), then turned by an orthogonal matrix that the pseudonym "
-            "draws",
+            "x' = W (x - m) + m, W a product of Householder reflections, one for all speakers "
+            "(equations 7 to 11), then turned by an orthogonal matrix that the pseudonym draws",
         ),
         needs=f"{SSL_NEEDS}, roh/",
         protects="unknown: the strongest attackers were not measured yet",
         promises=PROMISES,
         fails=(*SSL_FAILS, *HOUSEHOLDER_FAILS),
-        approximations=(*HOUSEHOLDER_UNLIKE, *SSL_UNLIKE),
+        approximations=(
+            "the bundled roh/ has no reflections: W is I, and the key alone turns x; S-ROH itself "
+            "needs a network of your own (voicenym train householder --config householder-roh)",
+            *HOUSEHOLDER_UNLIKE,
+            *SSL_UNLIKE,
+        ),
     )

@@ -45,7 +45,12 @@ class SslSelect(SelectionPipeline):
         fails=(
             *SSL_FAILS,
             "pseudo-speakers are means, and resemble each other: an attacker who knows the pool "
-            "and the system has few distinct voices",
+            "and the system has few distinct voices; published for S-Select: an attacker who "
+            "trains on its output has an EER of 6.9 %",
         ),
-        approximations=SSL_UNLIKE,
+        approximations=(
+            "the bundled pool has 318 speakers, and each again with a warped vocal tract, where "
+            "the paper's has 1,160",
+            *SSL_UNLIKE,
+        ),
     )

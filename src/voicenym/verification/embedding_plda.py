@@ -1,8 +1,8 @@
 """Verifier of the VoicePrivacy Challenges 2020 and 2022: a network's embeddings, LDA and PLDA.
 
 The chain is Kaldi's: subtract the training mean, linear discriminant analysis to 200 dimensions,
-length normalisation, two-covariance PLDA; a speaker's raw embeddings are averaged before it
-(Tomashenko et al. 2022, section 4.1).
+length normalisation, two-covariance PLDA; a speaker's raw embeddings are averaged before it. It is
+read from the recipes that the challenges released.
 """
 
 from __future__ import annotations

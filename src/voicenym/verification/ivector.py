@@ -1,6 +1,6 @@
 """i-vector verification: i-vectors, LDA, and cosine or PLDA scoring.
 
-The second verifier of Turner et al. (2022, section 4.3: LDA of 200 dimensions and PLDA) and the
+The second verifier of Turner et al. (2022, section 4.2: LDA of 200 dimensions and PLDA) and the
 ``ivector-PLDA`` of Deng et al. (2023). See :mod:`voicenym.nets.statistics.total_variability`.
 """
 

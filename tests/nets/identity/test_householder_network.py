@@ -87,6 +87,42 @@ def test_orthogonal_at_the_papers_size_in_single_precision(form, reading, sees):
     torch.testing.assert_close(ratio, torch.ones(16), atol=1e-5, rtol=0)
 
 
+@pytest.mark.parametrize(
+    ("form", "reading", "count"),
+    [
+        ("roh", "positions", 442_368),
+        ("loh", "positions", 9_216),
+        ("loh", "filters", 2_400),
+        ("loh", "dense", 600 * (192 + 1) * 192),  # of three taps the middle one
+    ],
+)
+def test_parameters_at_the_papers_size(form, reading, count):
+    with torch.device("meta"):
+        net = Householder(form, reading=reading)
+    assert sum(parameter.numel() for parameter in net.parameters()) == count
+
+
+@pytest.mark.parametrize(
+    ("form", "reading", "turned", "together"),
+    [
+        ("roh", "positions", 24, 24),
+        ("loh", "positions", 12, 12),
+        ("loh", "filters", 4, 7),
+        ("loh", "dense", 18, 24),
+    ],
+)
+def test_dimensions_that_are_turned(form, reading, turned, together):
+    """Rank of W - I, and of those of two speakers: ``positions`` turn four a layer, the same for
+    all; ``filters`` four in all, of the speaker's own but for the ones.
+    """
+    reflections = 24 if form == "roh" else 6
+    net = network(form, reading, "input", 24, 3, reflections).double()
+    turn = net.rotation(vectors(2, 24))
+    change = turn - torch.eye(24, dtype=torch.float64)
+    assert [int(torch.linalg.matrix_rank(one, atol=1e-9)) for one in change] == [turned] * 2
+    assert int(torch.linalg.matrix_rank(torch.cat(list(change), dim=1), atol=1e-9)) == together
+
+
 def test_one_matrix_for_all_keeps_the_distribution():
     """ROH keeps distances to the mean and all angles seen from it (equation 8)."""
     net = network("roh", "positions", "input").double()

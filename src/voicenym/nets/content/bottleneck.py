@@ -8,7 +8,8 @@ vector, so that the narrow bottleneck has no capacity for the speaker (Qian et a
 NeurIPS 2021).
 
 Uniform noise as wide as a step replaces rounding, in training and in use. A feature then carries at
-most log2(steps) bits, as a rounded one, without its discontinuities; the noise is drawn by the key.
+most log2(steps) bits, as a rounded one, without its discontinuities, for everybody who does not
+know the noise. The key draws it, so that whoever has the key can subtract it.
 """
 
 from __future__ import annotations
@@ -146,7 +147,7 @@ class Bottleneck(torch.nn.Module):
         return (steps - given) * EVERY * HOP
 
     def bits(self) -> float:
-        """Upper bound of the bit rate, per second."""
+        """Upper bound of the bit rate, per second, for those who do not know the noise."""
         return self.size * math.log2(self.steps) * RATE / HOP / EVERY
 
     def encode(self, bands: torch.Tensor, memory: Memory | None = None) -> torch.Tensor:

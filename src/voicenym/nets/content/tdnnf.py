@@ -3,9 +3,9 @@
 Povey et al., "Semi-orthogonal low-rank matrix factorization for deep neural networks", Interspeech
 2018: every convolution is factorised into two: the first maps to a few channels by a matrix that is
 kept semi-orthogonal (section 2), the second maps back, with rectifier and batch normalisation, and
-is added to 0.66 times the input of the layer (section 3.3). Sizes are those of Kaldi's recipe for
-LibriSpeech, whose linear layer of 256 before the output is what B1.a and B1.b synthesise from (Fang
-et al., SSW 2019; VoicePrivacy 2020).
+is added to 0.66 times the input of the layer (``bypass-scale`` in Kaldi's recipes). Sizes are those
+of Kaldi's recipe for LibriSpeech, whose linear layer of 256 before the output is what B1.a and B1.b
+synthesise from (Fang et al., SSW 2019; VoicePrivacy 2020).
 
 Deviations: the input is log mel bands with batch normalisation (Kaldi's cepstra are a rotation of
 them), without an i-vector, which would carry the speaker; and the network is trained by CTC
@@ -31,7 +31,7 @@ WINDOW, HOP = 400, 160
 FLOOR = 1e-7
 """Power added before the logarithm, about the noise of 16-bit samples."""
 BYPASS = 0.66
-"""Scale of the skip connection: section 3.3."""
+"""Scale of the skip connection, ``bypass-scale`` in Kaldi's recipes."""
 STRIDES = (1, 1, 1, 0, *(3,) * 12)
 """Context in frames, back and ahead, of the layers after the first: Kaldi's recipe for LibriSpeech.
 """
@@ -131,7 +131,9 @@ class Factorised(torch.nn.Module):
         return BYPASS * x + self._dropped(y)
 
     def _dropped(self, y: torch.Tensor) -> torch.Tensor:
-        """Continuous dropout, factors 1 - 2p to 1 + 2p, one draw for a recording: section 3.4."""
+        """Continuous dropout, factors 1 - 2p to 1 + 2p, one draw for a recording
+        (``dropout-per-dim-continuous`` in Kaldi's recipes).
+        """
         if not self.training or self.dropout == 0.0:
             return y
         draws = torch.rand(y.shape[0], 1, y.shape[2], device=y.device, dtype=y.dtype)

@@ -6,9 +6,27 @@ to 11. A vector x becomes ``L^-1 W L (x - mean) + mean`` with an orthogonal W of
 be orthogonal. In ``roh`` the reflections' vectors are parameters, one W for all speakers; in
 ``loh`` a convolution computes them from the vector itself, so that each vector has its own W.
 
-The details that the paper leaves open about that convolution ("a single 1D convolution layer with
-192 output channels and a kernel size of 3") are options: :data:`READINGS`, and its input
-:data:`INPUTS`.
+The paper describes the networks of LOH in three sentences (section III-C: each v "is transformed
+from a small NN given the input" x, in "a set of small NNs", of which "each DNN has a single 1D
+convolution layer with 192 output channels and a kernel size of 3"), and their sizes in one (section
+IV-A: d = 192, L = 12, q = 192 in ROH and 50 in LOH). It prints no number of parameters. Decisions:
+
+- The vectors come from networks for every speaker vector: W "varies according to the input". The
+  input of all layers is x itself, not the output of other layers: ``sees="input"``.
+- In equation 11, v has d elements, and 192 output channels are d: a vector is the output of all
+  channels at one place. The other assignment, ``filters``, has q = 50 channels, against the text.
+- One network makes the vectors of one W_l: x is a sequence of 192 elements with one channel, and
+  vector j is the output at element j, up to the 50th (``positions``). ROH has d L q = 442,368
+  parameters; these networks have 9,216, ``filters`` 2,400. A network for each of the 600 vectors,
+  for which x is one step of 192 channels (``dense``), has 66,470,400: it is the other reading that
+  fits the words, and not small; two of the three taps of its kernels see padding alone.
+- Equations 8 to 11 rotate all of ``x - mean``, but q reflections turn no more than the span of
+  their vectors. In ``positions`` vector j of layer l is ``K_l [z_(j-1), z_j, z_(j+1), 1]``, in the
+  span of the four columns of K_l, which do not depend on x. Twelve layers turn 48 of the 192
+  dimensions, the same for all speakers, and keep 144. In ``filters`` all layers turn four, the span
+  of the shifted x and ones; in ``dense`` a layer turns 50, and all layers the whole.
+
+The other readings remain as options: :data:`READINGS`, and :data:`INPUTS`.
 """
 
 from __future__ import annotations
@@ -31,7 +49,8 @@ READINGS = ("positions", "filters", "dense")
 output of all channels at position j. ``filters``: one channel in, q out, vector j is the output of
 channel j at all positions. In both, a layer's vectors span four dimensions (three taps and the
 bias). ``dense``: for each reflection a convolution of d channels in and d out over a sequence of
-one vector, where only the middle tap has input other than padding.
+one vector, where only the middle tap has input other than padding, and is stored. The description
+of the module says why ``positions`` is the default.
 """
 INPUTS = ("input", "layer")
 """Input of the convolutions of all layers: the speaker vector, or the output of earlier layers."""

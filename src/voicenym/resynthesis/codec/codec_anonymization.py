@@ -1,9 +1,9 @@
 """MUSA anonymization: encoding without the speaker vector, decoding with another or an empty one.
 
-Yao et al. (2024), section III.D: the speaker vector s is subtracted before quantisation, and an
-empty vector is added after it; a linear blend of both trades privacy for similarity. With the empty
-vector all speakers get the same voice, whatever the key. Any :class:`Identity` can replace it:
-:func:`rotation` depends on the key, so that voices stay distinct.
+Yao et al. (2024), sections III.B and III.D: the speaker vector s is subtracted before quantisation,
+and an empty vector is added after it; a linear blend of both trades privacy for similarity. With
+the empty vector all speakers get the same voice, whatever the key. Any :class:`Identity` can
+replace it: :func:`rotation` depends on the key, so that voices stay distinct.
 """
 
 from __future__ import annotations

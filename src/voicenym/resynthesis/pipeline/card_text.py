@@ -22,8 +22,10 @@ B1_STEPS = (
     "affinity, of the same sex; not normalised",
 )
 PROMISES = (
-    "length, channels, rhythm and the level over 0.1 s are kept; silence stays silent",
-    "no sample, phase or spectrum of the original reaches the output, only content, F0 and level",
+    "length and channels are kept, and rhythm and the level over 0.1 s unless level=drawn or "
+    "timing=loose; silence stays silent",
+    "no sample, phase or spectrum of the original reaches the output, only content, F0, level, and "
+    "what x' has of x",
     "the output does not depend on the block size; memory is bounded",
 )
 FAILS = (
@@ -41,11 +43,12 @@ HOUSEHOLDER_FAILS = (
 )
 SSL_FAILS = (
     *FAILS,
-    "the bundled weights are of English: they turn other languages into English sounds",
+    "the bundled weights are of English: recordings of other languages are refused where they are "
+    "detected; others become English sounds",
 )
 SSL_UNLIKE = (
     "the bundled weights: content is word codes, 25 a second, of Whisper tiny.en where the paper "
-    "has HuBERT-soft; ecapa-small is a tenth of its ECAPA-TDNN; an inverse-STFT vocoder of 3.5 "
+    "has HuBERT-soft; ecapa-small is an eighth of its ECAPA-TDNN; an inverse-STFT vocoder of 3.7 "
     "million weights is where HiFi-GAN is",
     "HuBERT-soft as van Niekerk et al. publish it (256 numbers, layers as in the checkpoint) where "
     "the paper has 200 numbers after six layers; content/ decides",
