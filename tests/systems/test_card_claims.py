@@ -7,6 +7,7 @@ import re
 import pytest
 import torch
 
+from voicenym import Key, load
 from voicenym.anonymizer import available, system_class
 from voicenym.nets.codec.codec_config import CodecConfig
 from voicenym.nets.identity.householder_checkpoint import load as rotation
@@ -16,6 +17,7 @@ from voicenym.systems.base import BUNDLED as BASE
 from voicenym.training.codec.musa_config import MusaConfig
 from voicenym.training.run import config
 
+KEY = Key(bytes(32))
 BUNDLED = assembly.BUNDLED / "ssl"
 MEASURED = r"EER of ([\d.]+) % \(([\d.]+) to ([\d.]+)"
 
@@ -38,6 +40,17 @@ def test_quoted_error_rates_are_measured_and_the_least_is_among_them(name):
     if quoted:
         least = min(measured.values())
         assert least in {measured[one] for one in quoted}
+
+
+@pytest.mark.parametrize("name", ["mcadams", "vtln", "pv-tsm", "vcloak"])
+def test_latencies(name):
+    (found,) = re.findall(r"live latency is ([^;]+)", claims(name) + ";")
+    stated = re.findall(r"(\d+) ms(?: at (\d+) kHz)?", found)
+    assert stated
+    for milliseconds, kilohertz in stated:
+        rate = 1000 * int(kilohertz or 16)
+        latency = load(name).stream(KEY.pseudonym("a"), rate).latency
+        assert round(1000 * latency / rate) == int(milliseconds)
 
 
 def test_bits_of_base():

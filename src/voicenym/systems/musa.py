@@ -89,7 +89,7 @@ class Musa(Anonymizer):
             "no sample of the original reaches the output, only codes every 20 ms, the level over "
             "0.1 s, and, with voice=turned, the speaker's vector under a rotation; the codes are 8 "
             "of 10 bits at the paper's size (4,000 bits a second), 8 of 9 bits in musa-small",
-            "independent of the language: nothing is transcribed",
+            "nothing is transcribed, and no language is assumed",
         ),
         fails=(
             "the codebooks after the first keep prosody and the residue of the first: with all "

@@ -89,7 +89,8 @@ class VCloak(Anonymizer):
             "scale as in every system",
             "rhythm, pitch and voice of the speech are kept under the perturbation",
             "the level is kept within 32 ms, and silence stays silent",
-            "one pass with a latency of 53 ms, the same block by block as for the whole file",
+            "one pass, the same block by block as for the whole file; live latency is 53 ms at 16 "
+            "kHz, 128 ms at 48 kHz, 286 ms at 8 kHz",
             "the output is meant to sound like the input, so it is checked by ecapa-small, the "
             "bundled verifier of its training, instead of by the signal: a file whose output has a "
             "cosine of 0.72 or more with the input is refused",
