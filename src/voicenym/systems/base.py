@@ -72,8 +72,8 @@ class Base(Anonymizer):
             "which draws the noise that bounds it",
         ),
         fails=(
-            "an attacker who trains on its output has an EER of 19.7 % (16.4 to 23.0): accent, "
-            "rhythm, intonation and the speaker information in the bottleneck remain",
+            "an attacker who trains on its output re-identifies many speakers: accent, rhythm, "
+            "intonation and the speaker information in the bottleneck remain",
             "the word error rate rises: consonants blur, more so in languages, accents and noise "
             "that are absent from the training data",
             "the output sounds vocoded; music, whispering and overlapping talkers are reproduced "
