@@ -47,8 +47,8 @@ class SslLoh(RotationPipeline):
         approximations=(
             "W(x) turns at most 48 of the 192 dimensions, the same for all speakers: a reading of "
             "the paper, which leaves it open; the key's rotation turns all",
-            "the bundled loh/ was trained for 6,834 steps on 318 speakers where the paper has "
-            "130,000 on 5,994",
+            "the bundled loh/ was trained for 6,834 steps on 318 speakers, where the paper has a "
+            "cycle of 130,000 steps on 5,994 speakers",
             *HOUSEHOLDER_UNLIKE,
             *SSL_UNLIKE,
         ),

@@ -43,8 +43,8 @@ HOUSEHOLDER_FAILS = (
 )
 SSL_FAILS = (
     *FAILS,
-    "the bundled weights are of English: recordings of other languages are refused where they are "
-    "detected; others become English sounds",
+    "the bundled weights are of English: recordings of other languages, and of mostly music or "
+    "noise, are refused where they are detected; others become English sounds",
 )
 SSL_UNLIKE = (
     "the bundled weights: content is word codes, 25 a second, of Whisper tiny.en where the paper "
