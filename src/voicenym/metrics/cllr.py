@@ -1,7 +1,8 @@
 """Cost of log-likelihood ratios (C_llr) and its minimum over calibrations.
 
 Brümmer and du Preez, "Application-independent evaluation of speaker detection", CSL 20 (2006);
-equation 3 of Tomashenko et al., "The VoicePrivacy 2020 Challenge: Results and findings" (2022).
+equation 1 of the supplement to Tomashenko et al., "The VoicePrivacy 2020 Challenge: Results and
+findings" (2022).
 """
 
 from __future__ import annotations

@@ -143,8 +143,8 @@ def rocch_eer(
 ) -> HullEER:
     """Equal error rate on the convex hull of the ROC: the rate of the best monotone decision.
 
-    At most 0.5. Brümmer and de Villiers, "The BOSARIS toolkit", 2013; section 4.1 of Tomashenko et
-    al., "The VoicePrivacy 2020 Challenge: Results and findings" (2022).
+    At most 0.5. Brümmer and de Villiers, "The BOSARIS toolkit", 2013; section 3.1 of the
+    supplement to Tomashenko et al., "The VoicePrivacy 2020 Challenge: Results and findings" (2022).
 
     Args:
         target, nontarget: scores.

@@ -1,7 +1,8 @@
 """Voice similarity matrices of speakers before and after anonymization.
 
 Noé et al., "Speech pseudonymisation assessment using voice similarity matrices", Interspeech 2020;
-equations 4 to 8 of Tomashenko et al., "The VoicePrivacy 2020 Challenge: Results and findings".
+equations 4 to 8 of the supplement to Tomashenko et al., "The VoicePrivacy 2020 Challenge: Results
+and findings".
 Equation 4 is misprinted: of one speaker, a segment is not compared with itself (k != l where
 i = j, not n_j = n_j), and the mean is over the pairs that remain, n_i (n_i - 1) of them.
 """

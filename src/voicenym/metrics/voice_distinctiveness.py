@@ -1,7 +1,8 @@
 """Figures of voice similarity matrices: distinctiveness, de-identification, mean similarities.
 
 Noé et al., "Speech pseudonymisation assessment using voice similarity matrices", Interspeech 2020;
-equations 5 to 8 of Tomashenko et al., "The VoicePrivacy 2020 Challenge: Results and findings".
+equations 5 to 8 of the supplement to Tomashenko et al., "The VoicePrivacy 2020 Challenge: Results
+and findings".
 """
 
 from __future__ import annotations

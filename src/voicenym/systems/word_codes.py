@@ -50,7 +50,7 @@ class WordCodes(Pipeline):
         year=2026,
         equations=(
             "content = the nearest of 512 learned vectors to a projection of the states of "
-            "Whisper's encoder, 25 a second: about 215 bits a second",
+            "Whisper's encoder, 25 a second: 225 bits a second at most, 215 measured",
             "ln F0 = m + s (mu(content) + sigma(content) e), e a smooth random function that the "
             "key draws, m and s those of the drawn voice; voiced where p(content) > 1/2",
             "x' = m + P z, z drawn by the pseudonym from a mixture of Gaussians over the principal "
