@@ -62,21 +62,28 @@ def levinson(r: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         ``a`` of shape ``[order + 1, frame]`` with a_0 = 1, A(z) = sum_k a_k z^-k, all roots within
         the unit circle, and the prediction error energy ``[frame]``.
     """
-    order = r.shape[0] - 1
+    # Schur's form: nothing is summed up, so that a frame's result does not depend on the number of
+    # frames. Row n of ``forward`` is a_n up to the degree m reached, and sum_j a_j r_(n-j) above;
+    # ``backward``, which moves up by a row a step, is the same of the reversed polynomial, whose
+    # sum at m is the error E. k_m = -forward_m / E.
+    order, count = r.shape[0] - 1, r.shape[1]
     tiny = torch.finfo(r.dtype).tiny ** 0.5
-    a = torch.zeros_like(r)
-    a[0] = 1.0
-    error = r[0] * (1.0 + WHITE_NOISE) + tiny
+    forward = r.clone()
+    forward[0] = 1.0
+    rows = r.new_empty(2 * order + 1, count)
+    rows[order:] = r
+    error = rows[order].mul_(1.0 + WHITE_NOISE).add_(tiny)
+    above, products = forward[1:], r.new_empty(order, count)
+    coefficients, first = forward.unbind(0), rows.unbind(0)
     for m in range(1, order + 1):
-        # reflection coefficient k_m = -(sum_j a_j r_(m-j)) / E Summed in one order, so that the
-        # result of a frame does not depend on the number of frames.
-        inner = r[m].clone()
-        for j in range(1, m):
-            inner.addcmul_(a[j], r[m - j])
-        k = -inner / error
-        a[1 : m + 1] += k * a[:m].flip(0)
-        error = error * (1.0 - k * k)
-    return a, error
+        backward = rows[order + 1 - m : 2 * order + 1 - m]
+        minus_k = coefficients[m] / error
+        torch.mul(above, minus_k, out=products)
+        above.addcmul_(backward, minus_k, value=-1.0)
+        backward.sub_(products)
+        torch.neg(minus_k, out=coefficients[m])
+        first[order - m].copy_(coefficients[m])
+    return forward, error
 
 
 def whiten(frames: torch.Tensor, a: torch.Tensor, out: torch.Tensor | None = None) -> torch.Tensor:
@@ -110,13 +117,14 @@ def synthesize_(residual: torch.Tensor, a: torch.Tensor) -> torch.Tensor:
     # operation over all frames a sample, where summing up the past would take three.
     length, order = residual.shape[0], a.shape[0] - 1
     minus_a = -a[1:]
+    behind_one = minus_a.mT
     whole = max(0, length - order)  # samples with ``order`` others behind them
     if whole:
         # All views at once: slices made one by one cost as much as the arithmetic.
         behind = residual[1:].unfold(0, order, 1).unbind(0)  # [frame, order]
         sample = residual[:whole, :, None].unbind(0)
         for n in range(whole):
-            behind[n].addcmul_(minus_a.mT, sample[n])
+            behind[n].addcmul_(behind_one, sample[n])
     for n in range(whole, length - 1):
         ahead = residual[n + 1 :]
         ahead.addcmul_(minus_a[: len(ahead)], residual[n])

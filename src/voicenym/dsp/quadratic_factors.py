@@ -17,25 +17,33 @@ import math
 
 import torch
 
+from voicenym.dsp.weierstrass import Weierstrass
+
 TOLERANCE = 1e-7
 """Largest last step of b and c; steps shrink quadratically, so the error is about its square."""
-LONGEST_STEP = 0.5
-"""Largest step; without the limit the iteration can diverge far from the solution."""
 RADIUS = 0.9
 """Radius of the starting points: LP poles of speech lie between 0.7 and 1."""
 LOWEST = 0.3
 """Angle of the lowest starting point as a share of the distance between neighbours: the lowest
 pole of speech lies lower than the middle of its share of the circle."""
-AGAIN = (0.97, 0.5)
-"""Radius and lowest angle of a second attempt, from pairs alone: four in five of the remaining ones
+LONGEST_STEP = 0.3
+"""Largest step of b and c; with longer ones more polynomials diverge."""
+AGAIN = (0.8, 0.6)
+"""Radius and lowest angle of a second attempt, from pairs alone; two in three of the remaining ones
 converge.
 """
+LONGEST_AGAIN = 0.6
+"""Largest step of the second attempt."""
 FEWEST = 32
 """Below this number an eigenvalue solver is faster, as in the short blocks of a live stream."""
-STEPS = 7
-"""Iterations after the coarse ones; nearly all polynomials converge after 1 or 2."""
+FEWEST_AGAIN = 64
+"""Below this number it is faster than a second attempt."""
 COARSE_STEPS = 9
 """First iterations, in single precision at half the cost."""
+STEPS = 2
+"""Iterations of all polynomials after the coarse ones; most converge."""
+MORE_STEPS = 5
+"""Iterations of those that have not converged then."""
 
 
 def multiply_out(b: torch.Tensor, c: torch.Tensor) -> torch.Tensor:
@@ -77,15 +85,15 @@ def factor(a: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         return a[1:2].clone(), a[2:].clone()
     if a.shape[1] < FEWEST:
         return _by_eigenvalues(a)
-    b, c = _coarse(a, *_starting_points(a))
-    todo = _iterate(a, b, c)
-    if len(todo) >= FEWEST:
+    factors = _coarse(a, *_starting_points(a), LONGEST_STEP)
+    todo = _iterate(a, factors, LONGEST_STEP)
+    if len(todo) >= FEWEST_AGAIN:
         part = a[:, todo]
-        start_b, start_c = _on_circle(a, 0, *AGAIN)
-        part_b, part_c = _coarse(part, start_b.expand(-1, len(todo)), start_c.expand(-1, len(todo)))
-        left = _iterate(part, part_b, part_c)
-        b[:, todo], c[:, todo] = part_b, part_c
+        again = _coarse(part, *_on_circle(a, 0, *AGAIN), LONGEST_AGAIN)
+        left = _iterate(part, again, LONGEST_AGAIN)
+        factors[:, :, todo] = again
         todo = todo[left]
+    b, c = factors.unbind(0)
     if len(todo):
         b[:, todo], c[:, todo] = _by_eigenvalues(a[:, todo])
     return b, c
@@ -114,74 +122,34 @@ def _on_circle(
     return b[:, None], c[:, None]
 
 
-def _coarse(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """First iterations, in single precision."""
-    coarse = a.float()
-    b, c = b.float(), c.float()
+def _coarse(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, longest: float) -> torch.Tensor:
+    """First iterations, in single precision: ``[2, factor, polynomial]`` of b and c."""
+    factors = torch.empty(2, b.shape[0], a.shape[1], dtype=torch.float32, device=a.device)
+    factors[0], factors[1] = b, c
+    iteration = Weierstrass(a.float(), factors, longest)
     for _ in range(COARSE_STEPS):
-        b, c, _ = _step(coarse, b, c)
-    return b.to(a.dtype), c.to(a.dtype)
+        iteration.step()
+    return factors.to(a.dtype)
 
 
-def _iterate(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> torch.Tensor:
-    """Refines ``b`` and ``c`` in place; returns the columns that have not converged."""
-    todo = torch.arange(a.shape[1], device=a.device)
-    part_a, part_b, part_c = a, b, c
+def _iterate(a: torch.Tensor, factors: torch.Tensor, longest: float) -> torch.Tensor:
+    """Refines ``factors`` in place; returns the columns that have not converged."""
+    iteration = Weierstrass(a, factors, longest)
     for _ in range(STEPS):
-        part_b, part_c, moved = _step(part_a, part_b, part_c)
-        done = moved < TOLERANCE
-        columns = todo[done]
-        b[:, columns], c[:, columns] = part_b[:, done], part_c[:, done]
-        left = ~done  # NaN is never done
-        todo, part_a = todo[left], part_a[:, left]
-        part_b, part_c = part_b[:, left], part_c[:, left]
-        if len(todo) == 0:
-            break
+        moved = iteration.step()
+    todo = _not_converged(moved)
+    if len(todo):
+        part = factors[:, :, todo]
+        iteration = Weierstrass(a[:, todo], part, longest)
+        for _ in range(MORE_STEPS):
+            moved = iteration.step()
+        factors[:, :, todo] = part
+        todo = todo[_not_converged(moved)]
     return todo
 
 
-def _step(
-    a: torch.Tensor, b: torch.Tensor, c: torch.Tensor
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Next ``b`` and ``c``, and the size of the full step, ``[polynomial]``."""
-    db, dc = _weierstrass(a, b, c)
-    moved = torch.maximum(db.abs().amax(0), dc.abs().amax(0))
-    shorten = (LONGEST_STEP / moved).clamp_max_(1.0)
-    return b.addcmul(db, shorten), c.addcmul(dc, shorten), moved
-
-
-def _weierstrass(
-    a: torch.Tensor, b: torch.Tensor, c: torch.Tensor
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """One step for all factors: ``[factor, polynomial]`` each."""
-    half = b.shape[0]
-    minus_b, minus_c = -b, -c
-    # P mod Q by division: d_i = a_i - b d_(i-1) - c d_(i-2)
-    before, last = torch.ones_like(b), a[1] + minus_b
-    # all views at once: one by one they cost as much as the arithmetic
-    powers = a[:, None].expand(-1, half, -1).unbind(0)
-    for coefficient in powers[2:-1]:
-        step = torch.addcmul(coefficient, minus_b, last)
-        before, last = last, step.addcmul_(minus_c, before)
-    p1 = last
-    p0 = torch.addcmul(powers[-1], minus_c, before)  # the b-terms of d_2m and b d cancel
-    # product of the other factors mod Q_k, factor k + s for s = 1 .. m - 1
-    first, constant = (torch.cat([x, x]).unfold(0, half, 1)[1:half].mT - x for x in (b, c))
-    (u1, *firsts), (u0, *constants) = first.unbind(0), constant.unbind(0)
-    for v1, v0 in zip(firsts, constants, strict=True):
-        high = u1 * v1
-        cross = (u1 * v0).addcmul_(u0, v1).addcmul_(minus_b, high)
-        u0 = (u0 * v0).addcmul_(minus_c, high)
-        u1 = cross
-    # inverse of u1 z + u0 is (-u1 z + u0 - b u1) / norm
-    conjugate0 = torch.addcmul(u0, minus_b, u1)
-    norm = (u0 * conjugate0).addcmul_(c, u1 * u1)
-    tiny = torch.finfo(norm.dtype).tiny
-    norm = torch.where(norm.abs() < tiny, torch.full_like(norm, tiny), norm)
-    high = -(p1 * u1)
-    db = (p1 * conjugate0).addcmul_(p0, u1, value=-1.0).addcmul_(minus_b, high)
-    dc = (p0 * conjugate0).addcmul_(minus_c, high)
-    return db / norm, dc / norm
+def _not_converged(moved: torch.Tensor) -> torch.Tensor:
+    return (~(moved < TOLERANCE)).nonzero()[:, 0]  # NaN is never done
 
 
 def _by_eigenvalues(a: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
