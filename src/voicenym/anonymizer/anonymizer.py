@@ -110,8 +110,9 @@ class Anonymizer(ABC):
         block = round(BLOCK_SECONDS * rate)
         profile = self._profile(padded, rate, lengths) if self.needs_profile else None
         stream = self._stream(row_pseudonyms, rate, profile)
-        parts = [stream.push(part) for part in padded.split(block, dim=1)]
-        parts.append(stream.flush())
+        *blocks, last = padded.split(block, dim=1)
+        parts = [stream.push(part) for part in blocks]
+        parts.append(stream.finish(last))
         whole = torch.cat(parts, dim=1)
         totals = stream.lengths(lengths)
         result, start = [], 0

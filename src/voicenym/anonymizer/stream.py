@@ -29,6 +29,7 @@ class Core(Protocol):
 
     After ``n`` samples were pushed at least ``n - latency`` were given back; ``flush`` gives the
     rest, and ends the core. In total exactly as many samples come out as went in, aligned in time.
+    A core may have ``finish(block)``, which does both at less cost than one after the other.
     """
 
     latency: int
@@ -97,6 +98,10 @@ class Stream:
         self._working = working
         # Only a core that changes the speaking rate says how long its rows become.
         self._core_lengths: Callable[[int], list[int]] | None = getattr(core, "lengths", None)
+        # Some cores process their end together with the last block.
+        self._finish_core: Callable[[torch.Tensor], torch.Tensor] | None = getattr(
+            core, "finish", None
+        )
         inner = -(-core.latency * rate // working)
         self.latency = self._down.latency + inner + -(-self._up.latency * rate // working)
 
@@ -109,31 +114,23 @@ class Stream:
         Returns:
             Anonymized samples in the shape of ``block`` but for their number, which may be zero.
         """
-        if self._ended:
-            raise AudioError("this stream has ended; make a new one for another recording")
-        samples = checked(block)
-        if samples.shape[0] != self.rows:
-            raise AudioError(
-                f"this stream has {self.rows} channels, the block has {samples.shape[0]}"
-            )
-        self._flat = block.ndim == 1
-        self._pushed += samples.shape[1]
-        return self._shaped(self._through(samples))
+        return self._shaped(self._through(self._accepted(block)))
 
     def flush(self) -> torch.Tensor:
         """End the stream and get what is left; in total as many samples as were pushed."""
+        self._check_open()
+        return self._end(self._down.flush())
+
+    def finish(self, block: torch.Tensor) -> torch.Tensor:
+        """Give the last samples, and end the stream: ``push`` and ``flush`` at less cost.
+
+        The end of the signal is processed together with the block; a few frames alone cost as much
+        as hundreds.
+        """
         import torch
 
-        if self._ended:
-            raise AudioError("this stream has ended; make a new one for another recording")
-        self._ended = True
-        parts = [self._core.push(self._down.flush().to(self._device)), self._core.flush()]
-        tail = torch.cat(parts, dim=1).to("cpu")
-        tail = torch.cat([self._up.push(tail), self._up.flush()], dim=1)
-        # Two conversions of rate round the length twice: at most a few samples too many or few.
-        missing = max(self.lengths([self._pushed] * self.rows)) - self._returned
-        tail = torch.nn.functional.pad(tail[:, :missing], (0, max(0, missing - tail.shape[1])))
-        return self._shaped(_limited(tail))
+        samples = self._accepted(block)
+        return self._end(torch.cat([self._down.push(samples), self._down.flush()], dim=1))
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -150,6 +147,38 @@ class Stream:
             same = inside == round(samples * self._working / self.rate)
             found.append(samples if same else round(inside * self.rate / self._working))
         return found
+
+    def _check_open(self) -> None:
+        if self._ended:
+            raise AudioError("this stream has ended; make a new one for another recording")
+
+    def _accepted(self, block: torch.Tensor) -> torch.Tensor:
+        """``[channel, time]`` of a block that fits the stream."""
+        self._check_open()
+        samples = checked(block)
+        if samples.shape[0] != self.rows:
+            raise AudioError(
+                f"this stream has {self.rows} channels, the block has {samples.shape[0]}"
+            )
+        self._flat = block.ndim == 1
+        self._pushed += samples.shape[1]
+        return samples
+
+    def _end(self, working: torch.Tensor) -> torch.Tensor:
+        """What is left after the last samples ``[row, time]`` at the working rate."""
+        import torch
+
+        self._ended = True
+        working = working.to(self._device)
+        if self._finish_core is None:
+            tail = torch.cat([self._core.push(working), self._core.flush()], dim=1)
+        else:
+            tail = self._finish_core(working)
+        tail = torch.cat([self._up.push(tail.to("cpu")), self._up.flush()], dim=1)
+        # Two conversions of rate round the length twice: at most a few samples too many or few.
+        missing = max(self.lengths([self._pushed] * self.rows)) - self._returned
+        tail = torch.nn.functional.pad(tail[:, :missing], (0, max(0, missing - tail.shape[1])))
+        return self._shaped(_limited(tail))
 
     def _through(self, samples: torch.Tensor) -> torch.Tensor:
         working = self._down.push(samples).to(self._device)

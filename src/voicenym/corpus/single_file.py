@@ -172,17 +172,21 @@ def anonymize_file(
         import torch
 
         with writer, torch.inference_mode():
-            for block in reader.blocks(_block_size(rate, channels)):
+            size, ended = _block_size(rate, channels), False
+            for block in reader.blocks(size):
                 level.push(block)
                 check.push_input(block)
-                made = stream.push(torch.from_numpy(block))
+                ended = block.shape[1] < size  # only the last block is shorter
+                give = stream.finish if ended else stream.push
+                made = give(torch.from_numpy(block))
                 check.push_output(made)
                 writer.write(made)
                 if progress is not None:
                     progress(level.frames / rate)
-            made = stream.flush()
-            check.push_output(made)
-            writer.write(made)
+            if not ended:
+                made = stream.flush()
+                check.push_output(made)
+                writer.write(made)
             # checked when the whole recording is decoded and before the file gets its name.
             warnings = (
                 *reader.warnings,

@@ -68,9 +68,13 @@ class OverlapAdd:
         return out
 
     def flush(self) -> torch.Tensor:
-        pushed, returned = self._pushed, self._returned
-        padding = self._input.new_zeros(self._input.shape[0], self._overlap + self.hop)
-        return self.push(padding)[:, : pushed - returned]
+        return self.finish(self._input[:, :0])
+
+    def finish(self, block: torch.Tensor) -> torch.Tensor:
+        """:meth:`push` and :meth:`flush` in one: the last frames are processed with the others."""
+        missing = self._pushed + block.shape[1] - self._returned
+        padding = block.new_zeros(block.shape[0], self._overlap + self.hop)
+        return self.push(torch.cat([block, padding], dim=1))[:, :missing]
 
     def _add(self, signal: torch.Tensor) -> torch.Tensor:
         """Processes ``[row, frames * hop + overlap]``; returns the finished ``[row, frames *
