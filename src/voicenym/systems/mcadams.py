@@ -98,6 +98,7 @@ class McAdams(Anonymizer):
         window = root_hann(2 * hop).to(self.device)
         to_reference = rate / REFERENCE_RATE
 
+        @torch.inference_mode()  # the calls of operations cost a third less
         def process(frames: torch.Tensor) -> torch.Tensor:
             rows, count, length = frames.shape
             windowed = (frames * window).reshape(rows * count, length)
