@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import torch
 
-MAX_FRAMES = 4096
+MAX_FRAMES = 2048
 """Frames (of all rows) processed at once: enough for vector operations, few enough for the
 cache.
 """
@@ -54,7 +54,9 @@ class OverlapAdd:
         signal = torch.cat([self._input, block], dim=1)
         frames = max(0, (signal.shape[1] - self._overlap) // self.hop)
         self._input = signal[:, frames * self.hop :]
-        at_once = max(1, MAX_FRAMES // signal.shape[0])
+        # in equal parts: a short one costs nearly as much as a long one
+        parts_needed = max(1, -(-frames * signal.shape[0] // MAX_FRAMES))
+        at_once = max(1, -(-frames // parts_needed))
         parts = []
         for first in range(0, frames, at_once):
             last = min(first + at_once, frames)
