@@ -38,7 +38,7 @@ STEPS = 11.9
 """Weierstrass steps a frame of speech takes on average, 9.5 of them in single precision."""
 PAIRS = 5
 """Times that we and the peer are measured in turns."""
-KEY = voicenym.Key(bytes(32))
+KEY = voicenym.Key(bytes(32), None)
 
 
 def best(

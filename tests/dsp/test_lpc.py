@@ -41,6 +41,24 @@ def test_levinson_solves_the_normal_equations():
         torch.testing.assert_close(a[1:, column], expected, atol=1e-6, rtol=1e-6)
 
 
+def test_predictors_of_a_frame_do_not_depend_on_its_company():
+    frames = torch.randn(320, 37, generator=torch.Generator().manual_seed(4), dtype=torch.float64)
+    r = lpc.autocorrelation(frames, 20)
+    together = torch.cat([x.reshape(-1, 37) for x in lpc.levinson(r)])
+    for column in (0, 5, 36):
+        alone = lpc.levinson(r[:, column : column + 1].contiguous())
+        assert torch.equal(torch.cat([x.reshape(-1) for x in alone]), together[:, column])
+
+
+def test_the_error_is_what_is_left_of_the_energy():
+    frames = torch.randn(320, 5, generator=torch.Generator().manual_seed(6), dtype=torch.float64)
+    r = lpc.autocorrelation(frames, 8)
+    a, error = lpc.levinson(r)
+    padded = torch.nn.functional.pad(frames, (0, 0, 0, 8))
+    left = lpc.whiten(padded, a).square().sum(0) / frames.square().sum(0)
+    torch.testing.assert_close(error, left, rtol=1e-6, atol=0)
+
+
 def test_synthesize_undoes_whiten():
     generator = torch.Generator().manual_seed(3)
     frames = torch.randn(320, 5, generator=generator, dtype=torch.float64)

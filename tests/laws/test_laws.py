@@ -155,6 +155,11 @@ def test_chunks_of_any_size_equal_the_whole(name, rate, talk):
         return torch.cat([*(stream.push(part) for part in parts), stream.flush()])
 
     whole = through([samples])
+    stream = system.stream(pseudonym, rate)
+    ended = torch.cat([stream.push(samples[:3000]), stream.finish(samples[3000:])])
+    torch.testing.assert_close(ended, whole, atol=1e-3, rtol=0)
+    with pytest.raises(AudioError, match="has ended"):
+        stream.finish(samples)
 
     @settings(max_examples=3)
     @given(sizes=st.lists(st.integers(1, 9000), min_size=1, max_size=12))

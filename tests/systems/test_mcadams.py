@@ -5,7 +5,9 @@ import math
 from pathlib import Path
 
 import pytest
+import soundfile
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from voicenym.anonymizer import load
 from voicenym.audio import Audio
@@ -42,6 +44,68 @@ def test_agrees_with_the_frame_by_frame_reference(alpha):
     theirs = torch.from_numpy(reference().anonymize(signal.double().numpy(), alpha)).float()
     error = (ours.samples - theirs).square().mean() / theirs.square().mean()
     assert error < 1e-4  # -40 dB: a frame in which a pole pair is all but real may fall either way
+
+
+def test_agrees_with_the_reference_in_every_frame_of_real_speech(speech_folder):
+    """Within -50 dB of every frame of 10 ms, at the extremes of alpha and between them."""
+    pytest.importorskip("scipy")
+    kinds = ("librispeech", "speechocean762", "arabic_cmds", "picovoice_sti")
+    files = [f for kind in kinds for f in sorted((speech_folder / kind).rglob("*.opus"))[:400:200]]
+    assert len(files) >= 4
+    for number, file in enumerate(files):
+        alpha = (0.5, 0.7, 0.9)[number % 3]
+        samples, rate = soundfile.read(file, frames=64_000, dtype="float32")
+        assert rate == 16000
+        signal = torch.from_numpy(0.1 * samples)  # below the limiter
+        system = load("mcadams", low=alpha, high=alpha, revision=2)
+        ours = system(Audio(signal, rate), KEY.pseudonym("a")).samples
+        theirs = torch.from_numpy(reference().anonymize(signal.double().numpy(), alpha)).float()
+        error, power = (x.split(160) for x in ((ours - theirs).square(), theirs.square()))
+        for e, p in zip(error, power, strict=True):
+            assert e.sum() <= 1e-5 * p.sum() + 1e-16, (file, alpha)
+
+
+def test_a_batch_may_hold_both_revisions():
+    audio = Audio(noisy_vowel(seconds=0.5), 16000)
+    former, fresh = KEY.pseudonym("a"), Key(bytes(32), None).pseudonym("a")
+    system = load("mcadams", low=0.5, high=0.5)
+    together = system.batch([audio, audio, audio], [former, fresh, former])
+    alone = [load("mcadams", low=0.5, high=0.5, revision=n)(audio, former) for n in (1, 2)]
+
+    def distance(one: Audio, other: Audio) -> float:
+        return (one.samples - other.samples).square().sum().item()
+
+    between = distance(*alone)
+    assert between > 0
+    for made, revision in zip(together, (1, 2, 1), strict=True):
+        assert distance(made, alone[revision - 1]) < 0.1 * between
+
+
+class Counting(TorchDispatchMode):
+    """Counts the operations of torch by name."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.calls: dict[str, int] = {}
+
+    def __torch_dispatch__(self, function, types, arguments=(), keywords=None):
+        name = function.overloadpacket.__name__
+        self.calls[name] = self.calls.get(name, 0) + 1
+        return function(*arguments, **(keywords or {}))
+
+
+def test_a_short_recording_needs_few_operations_and_one_pass():
+    """Calls of operations cost more than their arithmetic in recordings of a few seconds."""
+    system, pseudonym, calls = load("mcadams"), KEY.pseudonym("a"), []
+    for seconds in (2.0, 4.0):
+        audio = Audio(noisy_vowel(seconds=seconds), 16000)
+        with Counting() as counted:
+            system(audio, pseudonym)
+        calls.append(counted.calls)
+    assert all(c.get("_linalg_eigvals", 0) <= 1 for c in calls)
+    total = [sum(n for name, n in c.items() if name.endswith(("mul", "mul_"))) for c in calls]
+    assert total[1] < total[0] + 50  # frames are columns, not a loop
+    assert total[1] < 1600
 
 
 def test_alpha_one_changes_nothing():

@@ -13,7 +13,7 @@ import torch
 WHITE_NOISE = 1e-9
 """Share of the energy added to lag 0 (-90 dB), which bounds the condition of the equations."""
 
-TRANSFORMED = 256
+TRANSFORMED = 128
 """Frames transformed at once: their spectra fit the second-level cache."""
 
 GRID = 2.0**32

@@ -44,6 +44,7 @@ class McAdams(Anonymizer):
     order: int = 20
     radius: float = 1.0
 
+    revisions: ClassVar[tuple[int, ...]] = (1, 2)
     card: ClassVar[Card] = Card(
         name="mcadams",
         title="McAdams coefficient: formants moved by bending LP pole angles (VoicePrivacy B2)",
@@ -71,6 +72,8 @@ class McAdams(Anonymizer):
         approximations=(
             "autocorrelation method instead of Burg's; frame energy kept instead of peak "
             "normalisation; the tail of the file is kept, where the published loop drops it",
+            "revision 2 filters by 1/A' in double precision; revision 1, in single precision, "
+            "deviates from it by 5 % (median of recordings) at alpha = 0.5 and 0.6 % at 0.6",
         ),
     )
 
@@ -94,6 +97,10 @@ class McAdams(Anonymizer):
             dtype=torch.float64,
             device=self.device,
         )
+        # An alpha of 0.5 moves all poles within 1.8 rad, where coefficients of 1/A' in single
+        # precision, as in revision 1, miss the filter by up to -5 dB of a frame's energy.
+        exact = torch.tensor([self.revision_for(p) > 1 for p in pseudonyms], device=self.device)
+        every, some = bool(exact.all()), bool(exact.any())
         hop = round(0.010 * rate)
         window = root_hann(2 * hop).to(self.device)
         to_reference = rate / REFERENCE_RATE
@@ -109,18 +116,23 @@ class McAdams(Anonymizer):
             b, c = self._moved(
                 *quadratic_factors.factor(a), alpha.repeat_interleave(count), to_reference
             )
-            old, new = a.float(), quadratic_factors.multiply_out(b, c).float()
+            old, new = a.float(), quadratic_factors.multiply_out(b, c)
             # [time, frame]: every step of a recursion is one operation over all frames. Passes
             # over samples go block by block, to stay in the cache.
-            changed = windowed.new_empty(length, rows * count)
+            residual = windowed.new_empty(length, rows * count)
             blocks = range(0, rows * count, BLOCK_FRAMES)
             parts = [slice(first, first + BLOCK_FRAMES) for first in blocks]
             for part in parts:
-                lpc.whiten(windowed[part].T.contiguous(), old[:, part], out=changed[:, part])
-            lpc.synthesize_(changed, new)
+                lpc.whiten(windowed[part].T.contiguous(), old[:, part], out=residual[:, part])
+            changed = residual.double() if some else residual
+            lpc.synthesize_(changed, new.to(changed.dtype))
+            if some and not every:
+                former = ~exact.repeat_interleave(count)
+                made = lpc.synthesize_(residual[:, former], new[:, former].float())
+                changed[:, former] = made.double()
             for part in parts:
                 original = windowed[part] * window
-                windowed[part] = keep_energy(changed[:, part].T * window, original)
+                windowed[part] = keep_energy(changed[:, part].T.float() * window, original)
             return windowed.reshape(rows, count, length)
 
         return OverlapAdd(len(pseudonyms), 2 * hop, hop, process, self.device)

@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+import pytest
+import torch
+
+from voicenym.dsp import overlap_add
+from voicenym.dsp.overlap_add import OverlapAdd, root_hann
+
+
+def windowed(calls: list[int]):
+    """Windows twice and counts frames of each call, so that the signal comes back."""
+    window = root_hann(32)
+
+    def process(frames: torch.Tensor) -> torch.Tensor:
+        calls.append(frames.shape[0] * frames.shape[1])
+        return frames * window * window
+
+    return process
+
+
+def noise(rows: int, length: int) -> torch.Tensor:
+    return torch.randn(rows, length, generator=torch.Generator().manual_seed(length))
+
+
+@pytest.mark.parametrize("length", [0, 1, 15, 16, 33, 1000])
+def test_finish_gives_what_push_and_flush_give(length):
+    signal = noise(2, length)
+    one, other = (OverlapAdd(2, 32, 16, windowed([])) for _ in range(2))
+    at_once = one.finish(signal)
+    torch.testing.assert_close(at_once, torch.cat([other.push(signal), other.flush()], dim=1))
+    torch.testing.assert_close(at_once, signal, atol=1e-5, rtol=0)
+
+
+def test_a_recording_is_processed_in_one_call():
+    calls: list[int] = []
+    OverlapAdd(1, 32, 16, windowed(calls)).finish(noise(1, 1600))
+    assert calls == [102]
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+def test_long_blocks_are_processed_in_equal_parts(rows, monkeypatch):
+    monkeypatch.setattr(overlap_add, "MAX_FRAMES", 300)
+    calls: list[int] = []
+    signal = noise(rows, 16 * 620)
+    out = OverlapAdd(rows, 32, 16, windowed(calls)).finish(signal)
+    torch.testing.assert_close(out, signal, atol=1e-5, rtol=0)
+    assert sum(calls) == 622 * rows
+    assert max(calls) <= 300
+    assert len(calls) == -(-622 * rows // 300)
+    assert min(calls) > 0.9 * max(calls)
