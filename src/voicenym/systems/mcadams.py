@@ -101,6 +101,19 @@ class McAdams(Anonymizer):
         # precision, as in revision 1, miss the filter by up to -5 dB of a frame's energy.
         exact = torch.tensor([self.revision_for(p) > 1 for p in pseudonyms], device=self.device)
         every, some = bool(exact.all()), bool(exact.any())
+
+        def filtered(
+            residual: torch.Tensor, new: torch.Tensor, former: torch.Tensor
+        ) -> torch.Tensor:
+            """``[time, frame]`` filtered by 1/A', the frames of revision 1 in single precision."""
+            if not some:
+                return lpc.synthesize_(residual, new.float())
+            made = lpc.synthesize_(residual.double(), new)
+            if not every:
+                single = lpc.synthesize_(residual[:, former], new[:, former].float())
+                made[:, former] = single.double()
+            return made
+
         hop = round(0.010 * rate)
         window = root_hann(2 * hop).to(self.device)
         to_reference = rate / REFERENCE_RATE
@@ -117,22 +130,14 @@ class McAdams(Anonymizer):
                 *quadratic_factors.factor(a), alpha.repeat_interleave(count), to_reference
             )
             old, new = a.float(), quadratic_factors.multiply_out(b, c)
-            # [time, frame]: every step of a recursion is one operation over all frames. Passes
-            # over samples go block by block, to stay in the cache.
-            residual = windowed.new_empty(length, rows * count)
+            # [time, frame]: every step of a recursion is one operation over many frames, block by
+            # block, to stay in the cache.
+            former = ~exact.repeat_interleave(count)
             blocks = range(0, rows * count, BLOCK_FRAMES)
-            parts = [slice(first, first + BLOCK_FRAMES) for first in blocks]
-            for part in parts:
-                lpc.whiten(windowed[part].T.contiguous(), old[:, part], out=residual[:, part])
-            changed = residual.double() if some else residual
-            lpc.synthesize_(changed, new.to(changed.dtype))
-            if some and not every:
-                former = ~exact.repeat_interleave(count)
-                made = lpc.synthesize_(residual[:, former], new[:, former].float())
-                changed[:, former] = made.double()
-            for part in parts:
-                original = windowed[part] * window
-                windowed[part] = keep_energy(changed[:, part].T.float() * window, original)
+            for part in (slice(first, first + BLOCK_FRAMES) for first in blocks):
+                residual = lpc.whiten(windowed[part].T.contiguous(), old[:, part])
+                changed = filtered(residual, new[:, part], former[part]).T.float()
+                windowed[part] = keep_energy(changed * window, windowed[part] * window)
             return windowed.reshape(rows, count, length)
 
         return OverlapAdd(len(pseudonyms), 2 * hop, hop, process, self.device)
