@@ -6,7 +6,9 @@ import json
 import subprocess
 import sys
 
+import numpy as np
 import pytest
+import soundfile
 import typer
 
 from voicenym.apps.cli import app
@@ -93,6 +95,43 @@ def test_what_systems_declare_is_read_without_torch(tmp_path):
     )
     assert not {"torch", "numpy", "scipy"} & set(found)
     assert not [name for name in found if name.startswith("voicenym.systems.")]
+
+
+UNUSED = (
+    "av", "jiwer", "lightning", "matplotlib", "onnxruntime", "pandas", "rich", "safetensors",
+    "scipy", "sklearn", "soundfile", "torchaudio", "transformers", "yaml",
+)  # fmt: skip
+"""Packages that the anonymization of a wav file by filters does not use."""
+UNUSED_ROOMS = (
+    "attack", "evaluation", "identity", "metrics", "nets.speakers", "recognition", "resynthesis",
+    "training", "verification",
+)  # fmt: skip
+"""The same of this package."""
+
+
+def test_anonymize_imports_what_it_uses(tmp_path):
+    """Of a short run half is imports."""
+    samples = np.sin(0.05 * np.arange(16_000)) * np.sin(0.001 * np.arange(16_000))
+    soundfile.write(tmp_path / "in.wav", 0.1 * samples, 16_000)
+    line = ["voicenym", "anonymize", "in.wav", "-o", "out.wav", "-s", "mcadams"]
+    found = imported(
+        "import os\n"
+        "from voicenym.apps.cli import main\n"
+        f"os.chdir({str(tmp_path)!r})\n"
+        f"sys.argv = {line!r}\n"
+        "try:\n"
+        "    main()\n"
+        "except SystemExit as end:\n"
+        "    assert not end.code\n"
+    )
+    assert (tmp_path / "out.wav").exists()
+    assert "torch" in found
+    assert not set(UNUSED) & set(found)
+    rooms = tuple(f"voicenym.{room}" for room in UNUSED_ROOMS)
+    assert not [name for name in found if name.startswith(rooms)]
+    systems = {name for name in found if name.startswith("voicenym.systems.")}
+    # the second one stands in where a system refuses a recording
+    assert systems == {"voicenym.systems.mcadams", "voicenym.systems.recast"}
 
 
 def test_the_list_of_commands_imports_none_of_them():

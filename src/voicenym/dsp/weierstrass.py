@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import torch
 
+
 class Weierstrass:
     """Refines factors z^2 + b z + c of polynomials in place, all of them a step at a time.
 
