@@ -34,10 +34,12 @@ from voicenym.nets.words.code_memory import fresh_memory
 RATE = 16000
 FRAMES_PER_SECOND = 100
 ORDER, LENGTH = 20, 320
-STEPS = 11.9
-"""Weierstrass steps a frame of speech takes on average, 9.5 of them in single precision."""
+STEPS = 12.0
+"""Weierstrass steps a frame of speech takes on average, 9.4 of them in single precision."""
 PAIRS = 5
 """Times that we and the peer are measured in turns."""
+LENGTHS = (4.0, 7.5, 20.0)
+"""Seconds of recordings that are anonymized one by one, as in a folder of utterances."""
 KEY = voicenym.Key(bytes(32), None)
 
 
@@ -88,9 +90,9 @@ def signal(seconds: float, path: str | None) -> torch.Tensor:
 def operations_per_frame() -> float:
     """Multiplications and additions of one mcadams frame."""
     autocorrelation = 2 * LENGTH * (ORDER + 1)
-    levinson = 2 * ORDER * ORDER
+    levinson = 4 * ORDER * ORDER
     half = ORDER // 2
-    factors = STEPS * half * (4 * ORDER + 11 * (half - 1))
+    factors = STEPS * half * (4 * ORDER + 9 * (half - 1) + 30)
     filters = 2 * 2 * LENGTH * ORDER
     return autocorrelation + levinson + factors + filters + 12 * LENGTH
 
@@ -105,6 +107,35 @@ def vector_rate() -> float:
             a.addcmul_(b, c)
 
     return 2 * repeats * a.numel() / best(run)[0]
+
+
+def recording_rows(samples: torch.Tensor) -> None:
+    """``mcadams`` on recordings of a few seconds against the peer, pair by pair."""
+    pseudonym = KEY.pseudonym("benchmark")
+    for name in ("mcadams", "mcadams-radius"):
+        system = voicenym.load(name)
+        for seconds in LENGTHS:
+            count = round(seconds * RATE)
+            starts = range(0, max(1, min(len(samples) - count, 8 * count)), count)
+            parts = [samples[start : start + count] for start in starts]
+            audios = [voicenym.Audio(part, RATE) for part in parts]
+            peer = parts[0].double().numpy()
+            pairs = []
+            for _ in range(PAIRS):
+                (own,) = best(lambda s=system, a=audios: [s(x, pseudonym) for x in a], repeats=1)
+                (other,) = best(
+                    partial(
+                        mcadams_reference.anonymize, peer, 0.8, predict=mcadams_reference.by_burg
+                    ),
+                    repeats=1,
+                )
+                pairs.append((own / len(parts) / seconds, other / seconds))
+            ratios = sorted(other / own for own, other in pairs)
+            label = f"{name}, recordings of {seconds:g} s, median of {PAIRS} pairs"
+            print(
+                f"{label:44s} {np.median([own for own, _ in pairs]):9.5f}   "
+                f"{ratios[PAIRS // 2]:6.1f} x frame by frame ({ratios[0]:.1f} to {ratios[-1]:.1f})"
+            )
 
 
 def mcadams_rows(samples: torch.Tensor) -> None:
@@ -188,6 +219,7 @@ def main() -> None:
     (twice,) = best(lambda: voicenym.load("mcadams")(doubled, KEY.pseudonym("benchmark")))
     linear = twice / options.seconds / own["mcadams"] / 2
     print(f"{'mcadams: twice the length, per second':44s} {'':9s}   {linear:6.2f} x")
+    recording_rows(samples)
     mcadams_rows(samples)
     start_rows(samples)
 

@@ -71,6 +71,12 @@ def frame_by_frame() -> Iterator[Row]:
     )
     ours, theirs = speed.best(partial(system, audio, pseudonym), peer, repeats=2)
     yield f"mcadams, {SECONDS} s", ours, "frame by frame, numpy.roots", theirs
+    short = samples[: round(7.5 * speed.RATE)]
+    peer = partial(mcadams_reference.anonymize, short, 0.8, predict=mcadams_reference.by_burg)
+    for name in ("mcadams", "mcadams-radius"):
+        one = voicenym.Audio(audio.samples[: len(short)], speed.RATE)
+        ours, theirs = speed.best(partial(voicenym.load(name), one, pseudonym), peer, repeats=5)
+        yield f"{name}, 7.5 s", ours, "frame by frame, Burg", theirs
 
 
 def start() -> Iterator[Row]:
