@@ -205,7 +205,7 @@ def test_a_broken_package_is_named_and_stops_no_other_system(broken, tmp_path, c
     assert why in left["ruined"]
     with pytest.warns(RuntimeWarning, match="ruined is left out"):
         voicenym.Key.generate().save(tmp_path / "key")
-    assert voicenym.Key.load(tmp_path / "key").revisions["mcadams"] == 1
+    assert voicenym.Key.load(tmp_path / "key").revisions["mcadams"] == 2
 
 
 def test_a_key_notes_the_revision_of_another_package_s_system(plugged, tmp_path):

@@ -32,6 +32,7 @@ class Weierstrass:
         self._b, self._c = factors.unbind(0)
         self._minus = empty(2, half)
         self._minus_b, self._minus_c = self._minus.unbind(0)
+        self._each_minus, self._each_factor = self._minus[:, None], factors[:, None]
         # the coefficients of z^(2m - 2i + 1) and z^(2m - 2i) for i = 0 .. m
         highest = a.new_zeros(2, 1, 1)
         highest[1] = 1.0
@@ -39,7 +40,10 @@ class Weierstrass:
         self._square_b, self._square_c = empty(half), empty(half)
         self._division = [empty(2, half) for _ in range(3)]
         self._product = empty(2, 2, half)  # [coefficient, odd or even powers, factor]
-        self._odd, self._remainder = self._product.unbind(1)
+        self._constants = self._product[1]
+        odd, self._remainder = self._product.unbind(1)
+        self._odd, self._odd_constants = odd.unbind(0)
+        self._linear = self._remainder[0]
         # Q_(k + s) - Q_k for s = 1 .. m - 1
         self._twice = empty(2, 2 * half)
         self._copies = self._twice.split(half, 1)
@@ -51,11 +55,13 @@ class Weierstrass:
         self._plan_products()
         self._conjugate, self._norm = empty(half), empty(half)
         self._scaled, self._step = empty(2, half), empty(2, half)
+        self._scaled_1, self._scaled_0 = self._scaled.unbind(0)
+        self._step_b, self._steps = self._step[0], self._step.flatten(0, 1)
 
     def step(self) -> torch.Tensor:
         """Changes the factors; returns the size of the full step, ``[polynomial]``."""
         step = self.correction()
-        moved = step.flatten(0, 1).abs().amax(0)
+        moved = self._steps.abs().amax(0)
         self._factors.addcmul_(step, (self._longest / moved).clamp_max_(1.0))
         return moved
 
@@ -70,8 +76,8 @@ class Weierstrass:
         torch.mul(u1, u1, out=self._norm).mul_(self._c).addcmul_(u0, self._conjugate)
         torch.mul(remainder, u1, out=self._scaled)
         torch.mul(remainder, self._conjugate, out=self._step)
-        self._step.addcmul_(self._minus, self._scaled[0], value=-1.0)
-        self._step[0].sub_(self._scaled[1])
+        self._step.addcmul_(self._minus, self._scaled_1, value=-1.0)
+        self._step_b.sub_(self._scaled_0)
         return self._step.div_(self._norm)
 
     def _divide(self) -> torch.Tensor:
@@ -88,10 +94,10 @@ class Weierstrass:
             before, last, one, two, three = last, step, two, three, one
         constant = torch.addcmul(self._powers[-1], square_c, before, out=two)
         # d w + e = -b d z + e - c d, and the odd powers once more by z
-        torch.mul(self._minus[:, None], last, out=self._product)
-        self._product[1].add_(constant)
-        self._remainder.addcmul_(self._minus, self._odd[0])
-        self._remainder[0].add_(self._odd[1])
+        torch.mul(self._each_minus, last, out=self._product)
+        self._constants.add_(constant)
+        self._remainder.addcmul_(self._minus, self._odd)
+        self._linear.add_(self._odd_constants)
         return self._remainder
 
     def _plan_products(self) -> None:
@@ -99,7 +105,7 @@ class Weierstrass:
         factors, rest = self._differences, []
 
         def product(u: torch.Tensor, v: torch.Tensor, minus: torch.Tensor) -> torch.Tensor:
-            every = torch.empty_like(torch.stack([v, v]))  # [of u, of v, ...]
+            every = v.new_empty(2, *v.shape)  # [of u, of v, ...]
             views = (every, every[0, 1], every[1, 0], every[0, 0], every[:, 1])
             self._halvings.append((u[:, None], v, minus, *views))
             return every[:, 1]
@@ -109,7 +115,7 @@ class Weierstrass:
             if left:
                 rest.append(factors[:, -1])
             first, second = factors[:, :whole], factors[:, whole : 2 * whole]
-            factors = product(first, second, self._minus[:, None])
+            factors = product(first, second, self._each_minus)
         whole_product = factors[:, 0]
         for factor in rest:
             whole_product = product(whole_product, factor, self._minus)
@@ -119,7 +125,7 @@ class Weierstrass:
         """Product of the other factors mod Q_k."""
         for copy in self._copies:
             copy.copy_(self._factors)
-        torch.sub(self._others, self._factors[:, None], out=self._differences)
+        torch.sub(self._others, self._each_factor, out=self._differences)
         for u, v, minus, every, cross, other, high, product in self._halvings:
             torch.mul(u, v, out=every)
             cross.add_(other)

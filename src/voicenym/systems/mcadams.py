@@ -99,17 +99,16 @@ class McAdams(Anonymizer):
         )
         # An alpha of 0.5 moves all poles within 1.8 rad, where coefficients of 1/A' in single
         # precision, as in revision 1, miss the filter by up to -5 dB of a frame's energy.
-        exact = torch.tensor([self.revision_for(p) > 1 for p in pseudonyms], device=self.device)
-        every, some = bool(exact.all()), bool(exact.any())
+        exact = [self.revision_for(p) > 1 for p in pseudonyms]
 
         def filtered(
             residual: torch.Tensor, new: torch.Tensor, former: torch.Tensor
         ) -> torch.Tensor:
             """``[time, frame]`` filtered by 1/A', the frames of revision 1 in single precision."""
-            if not some:
+            if not any(exact):
                 return lpc.synthesize_(residual, new.float())
             made = lpc.synthesize_(residual.double(), new)
-            if not every:
+            if not all(exact):
                 single = lpc.synthesize_(residual[:, former], new[:, former].float())
                 made[:, former] = single.double()
             return made
@@ -132,7 +131,7 @@ class McAdams(Anonymizer):
             old, new = a.float(), quadratic_factors.multiply_out(b, c)
             # [time, frame]: every step of a recursion is one operation over many frames, block by
             # block, to stay in the cache.
-            former = ~exact.repeat_interleave(count)
+            former = torch.tensor(exact, device=self.device).repeat_interleave(count).logical_not()
             blocks = range(0, rows * count, BLOCK_FRAMES)
             for part in (slice(first, first + BLOCK_FRAMES) for first in blocks):
                 residual = lpc.whiten(windowed[part].T.contiguous(), old[:, part])
