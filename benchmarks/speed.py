@@ -35,7 +35,7 @@ RATE = 16000
 FRAMES_PER_SECOND = 100
 ORDER, LENGTH = 20, 320
 STEPS = 12.0
-"""Weierstrass steps a frame of speech takes on average, 9.4 of them in single precision."""
+"""Weierstrass steps a frame of speech takes on average, 9.1 of them in single precision."""
 PAIRS = 5
 """Times that we and the peer are measured in turns."""
 LENGTHS = (4.0, 7.5, 20.0)
