@@ -52,3 +52,17 @@ def test_levels_do_not_depend_on_the_blocks(size):
         frames.push(block)
     whole = signal[:, :4960].unflatten(1, (31, 160)).square().mean(2)
     torch.testing.assert_close(torch.from_numpy(frames.result()), whole)
+
+
+@pytest.mark.parametrize(("noise", "found"), [(-40, 2), (-34, 2), (-28, 1)])
+def test_pauses_are_found_in_noise_that_is_quieter_than_speech(noise, found):
+    """Speech between -22 and -34 dB: in loud noise its quiet sounds are no pauses."""
+    generator = np.random.default_rng(1)
+    spoken = generator.uniform(-34.0, -20.0, 40).repeat(10)  # sounds of 0.1 s
+    quiet = np.full(80, -90.0)
+    decibels = np.concatenate([quiet, spoken[:200], quiet, spoken[200:], quiet])
+    loud = 10.0 ** (decibels / 10.0) + 10.0 ** ((noise + generator.normal(0, 0.5, 640)) / 10.0)
+    spans = phrases(loud).spans
+    assert len(spans) == found
+    if found == 2:
+        assert spans == pytest.approx(np.array([[0.75, 2.85], [3.55, 5.65]]), abs=0.25)

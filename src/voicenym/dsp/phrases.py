@@ -18,8 +18,12 @@ MARGIN = 0.05
 """Seconds of onset and decay on either side of a phrase."""
 SHARE = 0.35
 """Threshold between the noise and the loudest frame nearby, as a share of the way in dB."""
-LEAST_DB = 9.0
+LEAST_DB = 6.0
 """Least distance of the threshold from the noise."""
+LEAST_RANGE_DB = 12.0
+"""Distance of the loudest frames (95th percentile) from the noise below which pauses are not found:
+quiet sounds of speech would count as pauses.
+"""
 RANGE_DB = 35.0
 """Frames this far below the loudest nearby are a pause."""
 NEARBY = 3.0
@@ -71,7 +75,8 @@ def phrases(levels: npt.NDArray[np.floating]) -> Phrases:
     """Phrases of a recording.
 
     A frame is speech if its level is above a share of the way from the noise (5th percentile of the
-    recording) to the loudest frame nearby. Where there is no pause, the recording is one phrase.
+    recording) to the loudest frame nearby. Where there is no pause, or much noise, the recording is
+    one phrase.
 
     Args:
         levels: ``[frame]``, mean squares of frames of 10 ms.
@@ -88,7 +93,9 @@ def phrases(levels: npt.NDArray[np.floating]) -> Phrases:
     side = SMOOTHING // 2
     smooth = np.convolve(np.pad(levels, side, mode="edge"), window / window.sum(), mode="valid")
     level = 10.0 * np.log10(np.maximum(smooth, 1e-12))
-    noise = float(np.percentile(level, 5.0))
+    noise, loudest = np.percentile(level, (5.0, 95.0)).tolist()
+    if loudest - noise < LEAST_RANGE_DB:
+        return Phrases(np.array([[0.0, seconds]]), seconds)
     side = round(NEARBY * FRAME_RATE)
     nearby = torch.nn.functional.max_pool1d(torch.from_numpy(level)[None], 2 * side + 1, 1, side)[
         0
