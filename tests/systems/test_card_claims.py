@@ -107,7 +107,8 @@ def test_bundled_rotations_are_what_the_cards_say():
     text = claims("ssl-loh")
     assert f"for {card['steps']:,} steps on {card['speakers']} speakers" in text
     vector = torch.randn(1, loh.network.size, generator=torch.Generator().manual_seed(0))
-    network = loh.network.double()
+    network = type(loh.network)(**loh.network.config()).double()  # the loaded one is shared
+    network.load_state_dict({k: v.clone() for k, v in loh.network.state_dict().items()})
     change = network.rotation(vector.double()) - torch.eye(network.size, dtype=torch.float64)
     (turned,) = re.findall(r"turns at most (\d+) of the 192 dimensions", text)
     assert int(torch.linalg.matrix_rank(change, atol=1e-9)) == int(turned)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from voicenym.apps.cli import measured
 from voicenym.apps.cli.anonymize_inputs import read_inputs
 from voicenym.apps.cli.anonymize_stream import anonymize_stream
 from voicenym.apps.cli.batch_report import BatchProgress, Messages, account, conclude, summarize
@@ -21,8 +22,12 @@ from voicenym.corpus import DEFAULT_FALLBACK, DEFAULT_SYSTEM
 from voicenym.errors import KeyFileError, UnknownSystemError, VoicenymError
 
 if TYPE_CHECKING:
+    from voicenym.anonymizer import Anonymizer
+    from voicenym.corpus.file_plan import Item
     from voicenym.pseudonym import Key
 
+USUAL_SPEED = 20.0
+"""Seconds of speech in a second, of systems without a figure."""
 KEY_VARIABLE = "VOICENYM_KEY_FILE"
 
 app = new_app()
@@ -115,7 +120,9 @@ def anonymize(
         rich_help_panel="Key and speakers",
         help="One voice per speaker or per utterance.",
     ),
-    workers: int = typer.Option(1, "--workers", "-j", min=1, help="Number of processes."),
+    workers: int | None = typer.Option(
+        None, "--workers", "-j", min=1, help="Number of processes; as many as pay unless given."
+    ),
     overwrite: bool = typer.Option(False, "--overwrite", help="Replace existing outputs."),
     lenient: bool = typer.Option(
         False,
@@ -273,6 +280,8 @@ def anonymize(
             f"{system}: revision {revision}, as the key or the setting says; the latest is "
             f"{anonymizer.revisions[-1]}, with other voices (docs/howto/keys.md)"
         )
+    if workers is None:
+        workers = _workers(items, anonymizer)
     started = time.monotonic()
     summary = Summary()
     try:
@@ -295,6 +304,16 @@ def anonymize(
         conclude(anonymizer.card, stored, say)
     if summary.failures:
         raise typer.Exit(1)
+
+
+def _workers(items: list[Item], anonymizer: Anonymizer) -> int:
+    """Number of processes that pay; one on an accelerator."""
+    from voicenym.corpus.cpu_count import cores
+    from voicenym.corpus.worker_count import workers_that_pay
+
+    if anonymizer.device != "cpu":
+        return 1
+    return workers_that_pay(items, measured.speed(anonymizer.card) or USUAL_SPEED, cores())
 
 
 def _key(path: Path | None, say: Messages) -> tuple[Key, bool]:

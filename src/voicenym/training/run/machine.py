@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from voicenym import processes
-from voicenym.training.run.cpu_count import cores
+from voicenym.corpus.cpu_count import cores
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from voicenym.corpus.cpu_count import cores
 from voicenym.corpus.recording import RATE
 from voicenym.corpus.transforms import ORIGINAL, Anonymize, Transform
 from voicenym.errors import CorpusError, VoicenymError
 from voicenym.private import private_folder
 from voicenym.pseudonym import Key
-from voicenym.training.run.cpu_count import cores
 from voicenym.training.speech.speech_cache import Rendering, SpeechCache, Utterance
 
 if TYPE_CHECKING:
