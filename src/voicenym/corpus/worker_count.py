@@ -16,8 +16,8 @@ START_SECONDS = 2.0
 WORKER_BYTES = 1_500_000_000
 """Memory of a worker, at most, of bundled systems."""
 MEMORY = Path("/proc/meminfo")
-PCM_BYTES, FLAC_BYTES, CODED_BYTES = 96_000, 48_000, 12_000
-"""Bytes of a second of sound in one channel at 48 kHz; telephone speech has a tenth. More bytes a
+PCM_BYTES, FLAC_BYTES, CODED_BYTES = 64_000, 32_000, 6_000
+"""Bytes of a second of sound, between those of telephone speech and of music. More bytes a
 second mean shorter recordings and fewer workers.
 """
 
