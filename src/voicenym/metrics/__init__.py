@@ -9,6 +9,7 @@
 from voicenym.metrics.calibration import Affine
 from voicenym.metrics.cllr import Cllr, cllr, min_cllr
 from voicenym.metrics.curves import det, roc, roc_band
+from voicenym.metrics.ece_profile import ece_profile
 from voicenym.metrics.eer import EER, HullEER, eer, rocch_eer
 from voicenym.metrics.interval import bootstrap, ratio_of_sums
 from voicenym.metrics.intonation import PitchCorrelation, pitch_correlation
@@ -35,7 +36,7 @@ from voicenym.metrics.voice_distinctiveness import (
 from voicenym.metrics.voice_diversity import cross_similarity_distance, mixture_entropy
 from voicenym.metrics.weighted import WeightedMean, weighted_eer, weighted_gain, weighted_ratio
 from voicenym.metrics.word_error_rate import ErrorRate, normalise, word_counts, word_errors
-from voicenym.metrics.zebra import Zebra, ece_profile, zebra
+from voicenym.metrics.zebra import Zebra, zebra
 
 __all__ = [
     "EER",

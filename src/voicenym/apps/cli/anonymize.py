@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from pathlib import Path
@@ -10,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from voicenym.apps.cli import measured
 from voicenym.apps.cli.anonymize_inputs import read_inputs
 from voicenym.apps.cli.anonymize_stream import anonymize_stream
 from voicenym.apps.cli.batch_report import BatchProgress, Messages, account, conclude, summarize
@@ -18,17 +16,13 @@ from voicenym.apps.cli.command_group import command, new_app
 from voicenym.apps.cli.corpus_options import ALLOW_PIPES
 from voicenym.apps.cli.dry_run import ONE_ALONE, each_alone
 from voicenym.apps.cli.dry_run import show as show_plan
+from voicenym.apps.cli.run_choices import KEY_VARIABLE, key_of_run, workers_of_run
 from voicenym.corpus import DEFAULT_FALLBACK, DEFAULT_SYSTEM
-from voicenym.errors import KeyFileError, UnknownSystemError, VoicenymError
+from voicenym.errors import UnknownSystemError, VoicenymError
 
 if TYPE_CHECKING:
-    from voicenym.anonymizer import Anonymizer
-    from voicenym.corpus.file_plan import Item
-    from voicenym.pseudonym import Key
+    pass
 
-USUAL_SPEED = 20.0
-"""Seconds of speech in a second, of systems without a figure."""
-KEY_VARIABLE = "VOICENYM_KEY_FILE"
 
 app = new_app()
 
@@ -210,7 +204,7 @@ def anonymize(
     anonymizer = load(system, **parameters)
     if not dry_run:
         anonymizer.check()
-    secret, stored = _key(key, say)
+    secret, stored = key_of_run(key, say)
     revision = anonymizer.revision_for(secret)
     other = None if dry_run else fallback_of(fallback, anonymizer, secret)
     revisions = {system: revision, **({} if other is None else {other.system: other.revision})}
@@ -281,7 +275,7 @@ def anonymize(
             f"{anonymizer.revisions[-1]}, with other voices (docs/howto/keys.md)"
         )
     if workers is None:
-        workers = _workers(items, anonymizer)
+        workers = workers_of_run(items, anonymizer)
     started = time.monotonic()
     summary = Summary()
     try:
@@ -304,30 +298,3 @@ def anonymize(
         conclude(anonymizer.card, stored, say)
     if summary.failures:
         raise typer.Exit(1)
-
-
-def _workers(items: list[Item], anonymizer: Anonymizer) -> int:
-    """Number of processes that pay; one on an accelerator."""
-    from voicenym.corpus.cpu_count import cores
-    from voicenym.corpus.worker_count import workers_that_pay
-
-    if anonymizer.device != "cpu":
-        return 1
-    return workers_that_pay(items, measured.speed(anonymizer.card) or USUAL_SPEED, cores())
-
-
-def _key(path: Path | None, say: Messages) -> tuple[Key, bool]:
-    """Key of the run, and whether it is stored."""
-    from voicenym.pseudonym import Key, readable_by_others
-
-    if path is None and os.environ.get(KEY_VARIABLE):
-        path = Path(os.environ[KEY_VARIABLE])
-    if path is None:
-        return Key.generate(), False
-    key = Key.load(path)
-    try:
-        if readable_by_others(path):
-            say.warn(f"{path}: others can read this key; close it with: chmod 600 {path}")
-    except OSError as error:
-        raise KeyFileError(f"{path}: cannot read the key file ({error.strerror})") from None
-    return key, True
