@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from scipy.signal import lfilter
 from voicenym import Key
 from voicenym.attack import channel_attackers
 from voicenym.attack.attacker_resources import AttackerTraining, Resources
-from voicenym.attack.branch_weights import Measured, trained
+from voicenym.attack.branch_weights import Measured, copies_count, trained
 from voicenym.attack.channel_attackers import (
     ChannelAttacker,
     SemiInformedAllChannels,
@@ -40,6 +40,7 @@ from voicenym.corpus.skipped import STRICT
 from voicenym.corpus.transforms import ORIGINAL, Transform
 from voicenym.metrics import eer
 from voicenym.recognition.segment_decoding import Segment
+from voicenym.verification.measure_comparison import MeasureComparison
 from voicenym.verification.plda import PLDA
 
 RATE = 16_000
@@ -265,12 +266,63 @@ def test_a_channel_that_no_key_changes_learns_from_each_recording_once():
         rows[len(rows)] = list(zip(numbers[:, 0].astype(int).tolist(), speakers, strict=True))
         return PLDA
 
-    for keeps in (True, False):
-        trained(Branch("", Drawn("", 0.0), np.stack, train, keeps), pool)
+    for copies in (False, True):
+        trained(Branch("", Drawn("", 0.0), np.stack, train), pool, copies)
     assert len(rows[1]) == 24
     once = [row for row, _ in rows[0]]
     assert sorted(row % 6 for row in once) == [0, 1, 2, 3, 4, 5]
     assert {row // 6 for row in once} == {0, 1}, "a speaker's recordings are under several keys"
+
+
+class Near:
+    """Scores by distance, or by nothing."""
+
+    def __init__(self, blind):
+        self.blind = blind
+
+    def score(self, models, trials):
+        centres = np.stack([model.mean(0) for model in models])
+        distances = np.abs(centres[:, None] - trials[None]).sum(2)
+        return np.sin(1e6 * distances) if self.blind else -distances
+
+
+def keyed_pool(by_key, seed, recordings=3):
+    """Four measures of the speaker and twelve of the recording; a key changes all of them."""
+    rng = np.random.default_rng(seed)
+    speakers = np.repeat(np.arange(60), recordings)
+    own = rng.normal(size=(60, 16))[speakers] * np.repeat([1.0, 0.0], [4, 12])
+    own += rng.normal(size=own.shape)
+    numbers = np.concatenate([own + by_key * rng.normal(size=own.shape) for _ in range(4)])
+    names, voices = np.arange(len(own)).astype(str), np.repeat(np.arange(4), len(own))
+    return Measured(numbers, np.tile(speakers.astype(str), 4), np.tile(names, 4), voices)
+
+
+@pytest.mark.parametrize("blind_by_copies", [False, True])
+def test_copies_count_as_recordings_where_that_finds_more_speakers(blind_by_copies):
+    pool = keyed_pool(0.1, 0)
+
+    def train(numbers, speakers):
+        copies = len(numbers) > 180
+        return Near(copies == blind_by_copies)
+
+    branch = Branch("", Drawn("", 0.0), np.stack, train)
+    assert copies_count(branch, pool, "speaker") != blind_by_copies
+    assert copies_count(replace(branch, keeps=False), pool, "speaker")
+
+
+def test_copies_count_where_keys_change_a_channel():
+    """PLDA then learns from them how little of a measure is of the speaker."""
+    branch = Branch("", Drawn("", 0.0), np.stack, MeasureComparison.train)
+    assert sum(copies_count(branch, keyed_pool(1.0, seed), "speaker") for seed in range(6)) >= 4
+
+
+def test_speakers_of_one_recording_leave_nothing_to_decide():
+    pool = Measured(
+        np.arange(24.0)[:, None], np.tile(list("abcdefgh"), 3), np.tile(list("12345678"), 3),
+        np.repeat(np.arange(3), 8),
+    )  # fmt: skip
+    branch = Branch("", Drawn("", 0.0), np.stack, MeasureComparison.train)
+    assert not copies_count(branch, pool, "speaker")
 
 
 def test_speech_is_protected_once_and_read_again(labelled, training, monkeypatch):

@@ -1,6 +1,6 @@
-"""Weights of branches, from trials among the speakers of the attacker's own pool.
+"""Weights and training of branches, by trials among the speakers of the attacker's own pool.
 
-By cross-validation, each quarter of the pool's speakers is compared with models of the other three
+By cross-validation, each quarter of the pool's speakers is compared by back ends of the other three
 quarters; logistic regression on these scores gives the weights.
 """
 
@@ -14,6 +14,7 @@ import numpy as np
 from voicenym.attack.channel_branches import Branch
 from voicenym.attack.logistic_fusion import LogisticFusion
 from voicenym.errors import CorpusError
+from voicenym.metrics import eer
 from voicenym.verification.scoring import Array, Backend
 
 FOLDS = 4
@@ -43,13 +44,16 @@ class Measured:
         )
 
 
-def trained(branch: Branch, pool: Measured) -> Backend:
+def trained(branch: Branch, pool: Measured, copies: bool) -> Backend:
     """The branch's back end, fitted to the pool's measures.
 
-    If the channel does not depend on the key, the keys alternate over a speaker's recordings: the
-    n-th recording is that under the n-th key.
+    Args:
+        branch: whose back end.
+        pool: its measures.
+        copies: whether copies under several keys count as recordings of a speaker. Otherwise the
+            keys alternate over a speaker's recordings: the n-th is that under the n-th key.
     """
-    if branch.keeps:
+    if not copies:
         turn = np.zeros(len(pool.names), dtype=int)
         for speaker in np.unique(pool.speakers):
             own = pool.speakers == speaker
@@ -59,7 +63,32 @@ def trained(branch: Branch, pool: Measured) -> Backend:
     return branch.train(pool.numbers, pool.speakers.tolist())
 
 
-def fused(branches: Sequence[Branch], pools: Sequence[Measured], per: str) -> LogisticFusion:
+def copies_count(branch: Branch, pool: Measured, per: str) -> bool:
+    """Whether copies under several keys count as recordings of a speaker.
+
+    They do in channels that every key changes. In others, the attacker compares both ways by trials
+    among the pool's speakers: where a key changes the channel, copies show how much; where it does
+    not, they hide how much recordings differ.
+
+    Args:
+        branch: of the channel.
+        pool: its measures.
+        per: how the user draws voices, ``speaker`` or ``utterance``.
+    """
+    if not branch.keeps:
+        return True
+    errors = []
+    for copies in (False, True):
+        scores, target = _compared(branch, pool, copies, int(pool.voices.max()), per)
+        if target.all() or not target.any():
+            return False
+        errors.append(eer(scores[target], scores[~target], interval=None).value)
+    return errors[1] < errors[0]
+
+
+def fused(
+    branches: Sequence[Branch], pools: Sequence[Measured], copies: Sequence[bool], per: str
+) -> LogisticFusion:
     """Weights of branches, from trials among the pool's speakers.
 
     Half of a speaker's recordings, under the keys per utterance, enrol; the others are trials under
@@ -68,38 +97,47 @@ def fused(branches: Sequence[Branch], pools: Sequence[Measured], per: str) -> Lo
     Args:
         branches: to fuse.
         pools: the pool's measures by each branch.
+        copies: of each branch, see :func:`copies_count`.
         per: how the user draws voices, ``speaker`` or ``utterance``.
 
     Raises:
         CorpusError: no speaker of the pool has two recordings.
     """
     last = int(max(pool.voices.max() for pool in pools))
-    trial_voice = last if per == "speaker" else 0
-    enrolled = {*range(last)} - {trial_voice} or {0}
     rows = set.intersection(
         *({*zip(pool.names.tolist(), pool.voices.tolist(), strict=True)} for pool in pools)
     )
-    speakers = np.unique(pools[0].speakers)
-    folds = [set(speakers[first::FOLDS].tolist()) for first in range(FOLDS)]
     columns, target = [], np.empty(0, dtype=bool)
-    for branch, pool in zip(branches, pools, strict=True):
+    for branch, pool, counted in zip(branches, pools, copies, strict=True):
         pairs = zip(pool.names.tolist(), pool.voices.tolist(), strict=True)
         there = np.array([pair in rows for pair in pairs])
         common = pool if there.all() else pool.of(there)
-        parts, labels = [], []
-        for fold in folds:
-            inside = np.array([speaker in fold for speaker in common.speakers])
-            rest = common.of(~inside)
-            back_end = trained(branch, rest)
-            models, names, trials, trial_names = _trials(common.of(inside), enrolled, trial_voice)
-            if models and len(trials):
-                parts.append(back_end.score(models, trials).ravel())
-                labels.append((np.array(names)[:, None] == trial_names[None]).ravel())
-        if not parts:
+        scores, target = _compared(branch, common, counted, last, per)
+        if not len(scores):
             raise CorpusError("no speaker of the pool has two recordings; give more with --pool")
-        columns.append(np.concatenate(parts))
-        target = np.concatenate(labels)
+        columns.append(scores)
     return LogisticFusion.fit(np.stack(columns, axis=1), target)
+
+
+def _compared(
+    branch: Branch, pool: Measured, copies: bool, last: int, per: str
+) -> tuple[Array, np.ndarray]:
+    """Scores ``[trial]`` among the pool's speakers by cross-validation, and which are of one
+    speaker.
+    """
+    trial_voice = last if per == "speaker" else 0
+    enrolled = {*range(last)} - {trial_voice} or {0}
+    speakers = np.unique(pool.speakers)
+    folds = [set(speakers[first::FOLDS].tolist()) for first in range(FOLDS)]
+    parts, labels = [np.empty(0)], [np.empty(0, dtype=bool)]
+    for fold in folds:
+        inside = np.array([speaker in fold for speaker in pool.speakers])
+        models, names, trials, trial_names = _trials(pool.of(inside), enrolled, trial_voice)
+        if models and len(trials):
+            back_end = trained(branch, pool.of(~inside), copies)
+            parts.append(back_end.score(models, trials).ravel())
+            labels.append((np.array(names)[:, None] == trial_names[None]).ravel())
+    return np.concatenate(parts), np.concatenate(labels)
 
 
 def _trials(

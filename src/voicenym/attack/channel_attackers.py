@@ -13,7 +13,7 @@ import numpy as np
 
 from voicenym.attack import channel_branches
 from voicenym.attack.attacker_resources import Resources
-from voicenym.attack.branch_weights import FOLDS, Measured, fused, trained
+from voicenym.attack.branch_weights import FOLDS, Measured, copies_count, fused, trained
 from voicenym.attack.channel_branches import Branch
 from voicenym.attack.channel_extractors import PlainIVectors
 from voicenym.attack.scenario import Scenario
@@ -42,17 +42,18 @@ class ChannelAttacker(TrainedAttacker):
 
     def scores(self, scenario: Scenario, verifier: Verifier, embedder: Embedder) -> np.ndarray:
         branches = self.branches(scenario, verifier, embedder)
-        own, pools = [], []
+        own, pools, copies = [], [], []
         for branch in branches:
             pool = self._pool(branch, scenario, embedder)
             pools.append(pool)
-            back_end = trained(branch, pool)
+            copies.append(copies_count(branch, pool, scenario.protection.per))
+            back_end = trained(branch, pool, copies[-1])
             models, trials = self._test(branch, scenario, embedder)
             own.append(back_end.score(models, trials))
         if len(branches) == 1:
             found: np.ndarray = own[0]
             return found
-        fusion = fused(branches, pools, scenario.protection.per)
+        fusion = fused(branches, pools, copies, scenario.protection.per)
         weights = zip(branches, fusion.weights, strict=True)
         parts = ", ".join(f"{branch.name} {weight:.2g}" for branch, weight in weights)
         self.say(f"{self.name}: weights {parts}")

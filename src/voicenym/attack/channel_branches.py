@@ -43,9 +43,9 @@ class Branch:
         extractor: whose vectors the cache keeps.
         measures: from its vectors to ``[recording, measure]``.
         train: fits a back end to measures ``[recording, measure]`` of other people and their names.
-        keeps: whether systems hardly change the channel, under any key. Training then uses each
-            recording under one key only: copies under several keys would count as several
-            recordings, and properties of the recording as properties of the speaker.
+        keeps: whether some systems change the channel under no key. If so, copies under several
+            keys would count as several recordings, and properties of the recording as properties of
+            the speaker; :func:`voicenym.attack.branch_weights.copies_count` decides.
     """
 
     name: str
