@@ -98,7 +98,12 @@ def exponent(sizes: Sequence[int], figures: Sequence[float]) -> float:
     return slope
 
 
-def plot(curves: dict[str, Curve], path: str) -> None:
+def plot(
+    curves: dict[str, Curve],
+    path: str,
+    sizes_are: str = "trials, speakers or segments",
+    memory_is: str = "peak memory, MB",
+) -> None:
     """Both figures of each table against its size, logarithmic."""
     import matplotlib
 
@@ -111,8 +116,8 @@ def plot(curves: dict[str, Curve], path: str) -> None:
         growth = ", ".join(f"{exponent(sizes, figures):.2f}" for figures in both)
         for axis, figures in zip(axes, both, strict=True):
             axis.loglog(sizes, figures, marker="o", ms=3, lw=1.2, label=f"{name}: {growth}")
-    for axis, label in zip(axes, ("seconds of one core", "peak memory, MB"), strict=True):
-        axis.set(xlabel="trials, speakers or segments", ylabel=label)
+    for axis, label in zip(axes, ("seconds of one core", memory_is), strict=True):
+        axis.set(xlabel=sizes_are, ylabel=label)
         axis.grid(alpha=0.3)
     handles, names = axes[0].get_legend_handles_labels()
     title = "exponents of time and memory"

@@ -10,8 +10,8 @@ pytest.importorskip("scipy")
 from voicenym.errors import VoicenymError
 from voicenym.evaluation import saved_scores
 from voicenym.evaluation.evaluation_plan import Evidence
+from voicenym.evaluation.evaluation_session import keep_scores
 from voicenym.evaluation.protection import Attacked
-from voicenym.evaluation.protocol import _keep
 from voicenym.metrics import eer
 from voicenym.metrics.cllr import MIN_COST
 from voicenym.metrics.eer import EQUAL_ERROR_RATE
@@ -71,7 +71,7 @@ def test_only_the_strongest_attackers_scores_stay_in_double_precision(found):
             Attacked(a, evidence.scores[system.name][f"{a.attacker}, {a.verifier}"], 0.0)
             for a in system.attacks
         ]
-        _keep(kept, system.name, attacks)
+        keep_scores(kept, system.name, attacks)
         top = f"{system.strongest.attacker}, {system.strongest.verifier}"
         for name, scores in kept.scores[system.name].items():
             assert scores.dtype == (np.float64 if name == top else np.float32)

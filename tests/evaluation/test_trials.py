@@ -63,6 +63,9 @@ def test_what_cannot_be_a_test_says_what_to_do():
         build(corpus(utterances=1))
     with pytest.raises(CorpusError, match=r"only one speaker of a sex.*--any-sex"):
         build(corpus(speakers=3))
+    everybody = build(corpus(speakers=3), same_sex=False)  # the cure
+    assert everybody.nontarget.sum() == 3 * 2 * 6
+    assert any("only 3 speakers" in warning for warning in everybody.warnings)
 
 
 def test_a_speaker_with_a_single_utterance_is_left_out_and_reported():

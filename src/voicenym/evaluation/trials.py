@@ -157,11 +157,12 @@ def build(
         tried.extend(own[wanted : wanted + trials])
     sexes = np.array([model.sex for model in models])
     tested = np.ones((len(models), len(tried)), dtype=bool)
+    smallest = len(models)
     if same_sex and all(sexes):
         tested = sexes[:, None] == np.array([recording.sex for recording in tried])
+        smallest = min(int((sexes == sex).sum()) for sex in set(sexes))
     elif same_sex:
         warnings.append("sex is unknown: women and men are compared too, which flatters figures")
-    smallest = min(int((sexes == sex).sum()) for sex in set(sexes))
     if smallest < 2:
         raise CorpusError("only one speaker of a sex: add speakers, or compare all with --any-sex")
     warnings += few(smallest)
