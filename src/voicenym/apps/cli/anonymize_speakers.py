@@ -1,0 +1,218 @@
+"""``voicenym anonymize --rttm``: the chosen people of one recording."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from voicenym.apps.cli.batch_report import Messages, conclude, fallback_sentence
+from voicenym.apps.cli.progress import Progress
+from voicenym.errors import DiarizationError
+
+if TYPE_CHECKING:
+    from voicenym.corpus.fallback import Fallback
+    from voicenym.corpus.several_speakers import SpeakerPlan
+    from voicenym.diarization.speaker_turns import Diarization
+    from voicenym.diarization.treatments import Choice
+    from voicenym.pseudonym import Key
+
+
+@dataclass(frozen=True)
+class SpeakerOptions:
+    """Options of the command about the people in a recording.
+
+    Args:
+        rttm: file of their turns; None if the recording is not treated by people.
+        only, keep: labels.
+        unsure: what happens to what is uncertain.
+        names: ``LABEL=NAME``.
+        timeline: HTML file to draw.
+    """
+
+    rttm: Path | None
+    only: Sequence[str]
+    keep: Sequence[str]
+    unsure: str | None
+    names: Sequence[str]
+    timeline: Path | None
+
+    def check(self, inputs: Sequence[str], whole: bool) -> None:
+        """Refuses options that do not go together.
+
+        Args:
+            inputs: of the command.
+            whole: whether options about speakers of whole files, or about names, are given.
+
+        Raises:
+            DiarizationError: with the option to leave out.
+        """
+        if self.rttm is None:
+            given = {
+                "--only": self.only,
+                "--unsure": self.unsure,
+                "--name": self.names,
+                "--timeline": self.timeline,
+            }
+            for option, value in given.items():
+                if value:
+                    raise DiarizationError(
+                        f"{option} is about people in a recording: add --rttm FILE with their "
+                        "turns, which voicenym speakers finds"
+                    )
+            return
+        if len(inputs) != 1 or inputs[0] == "-" or Path(inputs[0]).is_dir():
+            raise DiarizationError(
+                f"{self.rttm}: turns belong to one recording; give one file with --rttm"
+            )
+        if whole:
+            raise DiarizationError(
+                "--rttm names the speakers of one recording; leave out --speaker, "
+                "--speaker-level, --per, --rename, --mapping and --show-names"
+            )
+        if self.timeline is not None and self.timeline.suffix.lower() not in (".html", ".htm"):
+            raise DiarizationError(f"{self.timeline}: a timeline is HTML; end its name in .html")
+
+
+def anonymize_speakers(
+    anonymizer: Any,
+    key: Key,
+    fallback: Fallback | None,
+    source: Path,
+    output: Path | None,
+    options: SpeakerOptions,
+    *,
+    stored: bool,
+    overwrite: bool,
+    lenient: bool,
+    dry_run: bool,
+    say: Messages,
+    quiet: bool = False,
+) -> None:
+    """Anonymizes the chosen people of a recording, or draws what would happen."""
+    import torch
+
+    from voicenym.anonymizer import load
+    from voicenym.corpus import file_plan, several_speakers
+    from voicenym.diarization.treatments import Treatment, choice
+    from voicenym.diarization.turn_files import read_turns
+    from voicenym.diarization.turn_names import names_of, renamed
+
+    assert options.rttm is not None
+    torch.set_num_threads(1)  # the same bits on any machine
+    unsure = options.unsure or Treatment.HIDE.value
+    if unsure not in [one.value for one in Treatment]:
+        raise DiarizationError(f"--unsure is hide, keep or silence, not {unsure!r}")
+    found = renamed(read_turns(options.rttm, source.stem), names_of(options.names))
+    who = choice(found, options.only, options.keep, Treatment(unsure))
+    (item,) = file_plan.plan([source], output, None, None)
+    if not dry_run:
+        file_plan.check_distinct([item])
+    with Progress(quiet) as stage:
+        stage("reading the recording, finding speech")
+        what = several_speakers.plan_speakers(source, options.rttm, found, who, lenient=lenient)
+    report(what, found, who, stored, say, dry_run)
+    if options.timeline is not None:
+        _draw(what, found, who, options.timeline, source, overwrite)
+        say(f"wrote {options.timeline}")
+    if dry_run:
+        say("nothing else was written" if options.timeline else "nothing was written")
+        return
+    people = [*sorted(who.hidden), several_speakers.UNSURE]
+    pseudonyms = several_speakers.pseudonyms_of(people, key, source)
+    other = None if fallback is None else load(fallback.system, **fallback.parameters)
+    item.target.parent.mkdir(parents=True, exist_ok=True)
+    started = time.monotonic()
+    with Progress(quiet) as stage:
+        stage(f"anonymizing {sum(p.voice is not None for p in what.pieces())} parts")
+        result, refusals = several_speakers.anonymize_speakers(
+            anonymizer,
+            pseudonyms,
+            source,
+            item.target,
+            what,
+            overwrite=overwrite,
+            lenient=lenient,
+            fallback=other,
+        )
+    for person, refusal in refusals.items():
+        assert other is not None
+        name = f"{source}, {person or 'uncertain speech'}"
+        say.warn(fallback_sentence(name, refusal, anonymizer.card, other.card))
+    for warning in result.warnings:
+        say.warn(warning)
+    say(f"wrote {item.target} ({result.duration / (time.monotonic() - started):.0f} x real time)")
+    conclude(anonymizer.card, stored, say)
+
+
+def report(
+    what: SpeakerPlan,
+    found: Diarization,
+    who: Choice,
+    stored: bool,
+    say: Messages,
+    dry_run: bool,
+) -> None:
+    """Prints the seconds of each treatment and whose voices are whose; a dry run, the timeline."""
+    from voicenym.diarization.timeline import draw
+    from voicenym.diarization.turn_names import is_named
+
+    if dry_run:
+        seconds = what.frames / what.rate
+        for line in draw(_rows(what, found, who), seconds):
+            typer.echo(line)
+        typer.echo("= kept   # hidden   _ silenced   . nothing")
+    for line, seconds in _totals(what):
+        (typer.echo if dry_run else say)(f"{seconds:9.1f} s  {line}")
+    for person in sorted(who.hidden):
+        if not is_named(person):
+            say(
+                f"{person}: a label that names nobody, so that its voice is of this recording "
+                f"alone; for the same voice in others: --name {person}=NAME"
+            )
+        elif stored:
+            say(f"{person}: has the voice that the key gives {person} in every recording")
+
+
+def _totals(what: SpeakerPlan) -> list[tuple[str, float]]:
+    words = {"hide": "hidden", "keep": "kept", "silence": "silenced"}
+    return [
+        (f"{words[treatment]}: {person}, {why}" if person else f"{words[treatment]}: {why}", value)
+        for (treatment, person, why), value in what.seconds().items()
+    ]
+
+
+def _rows(what: SpeakerPlan, found: Diarization, who: Choice) -> list[Any]:
+    from voicenym.diarization.timeline import HIDDEN, KEPT, SILENCED, SPEECH, Row, Span
+
+    kinds = {"hide": HIDDEN, "keep": KEPT, "silence": SILENCED}
+    rows = []
+    for person in found.speakers:
+        kind = HIDDEN if person in who.hidden else KEPT if person in who.kept else SPEECH
+        own = [Span(t.start, t.end, kind) for t in found.turns if t.speaker == person]
+        rows.append(Row(person, own))
+    parts = [
+        Span(part.start / what.rate, part.end / what.rate, kinds[part.treatment], part.reason.value)
+        for part in what.parts
+    ]
+    return [*rows, Row("(output)", parts)]
+
+
+def _draw(
+    what: SpeakerPlan,
+    found: Diarization,
+    who: Choice,
+    path: Path,
+    source: Path,
+    overwrite: bool,
+) -> None:
+    from voicenym.diarization.timeline_html import page
+    from voicenym.diarization.turn_files import write_text
+
+    rows = _rows(what, found, who)
+    text = page(source.name, rows, what.frames / what.rate, _totals(what))
+    write_text(path, text, overwrite)

@@ -1,0 +1,241 @@
+"""Anonymizes the chosen people of a recording, of which turns say who speaks when.
+
+The recording is read three times, in blocks: for its length and what may be speech; for the pieces
+to hide, which are anonymized by person; and to write the output, in which kept samples are those of
+the original. Memory does not grow with its length.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+
+from voicenym.audio import open_reader, open_writer
+from voicenym.corpus.background_noise import BackgroundNoise
+from voicenym.corpus.border_fades import FADE_SECONDS, Borders, Piece
+from voicenym.corpus.hidden_voices import HiddenVoices, divided
+from voicenym.corpus.recording_checks import Level, changes, verdict
+from voicenym.corpus.single_file import Progress, Result, block_size, check_target, sha256_of
+from voicenym.corpus.speaker_rule import own
+from voicenym.diarization.recording_signal import channels_of
+from voicenym.diarization.speaker_turns import Diarization
+from voicenym.diarization.speech_regions import ANY_SPEECH, speech_regions
+from voicenym.diarization.treatments import Choice, Part, Treatment, plan
+from voicenym.diarization.turn_names import is_named
+from voicenym.diarization.turns_fit import check_fit
+from voicenym.dsp.speech_presence import LevelModulation
+from voicenym.errors import AudioError
+from voicenym.nets.activity.silero import RATE, SpeechProbabilities
+from voicenym.pseudonym import Key, Pseudonym
+
+if TYPE_CHECKING:
+    from voicenym.anonymizer import Anonymizer, Refusal
+
+UNSURE = ""
+"""Voice of hidden parts of which nobody knows who speaks; no label is empty."""
+IN_SYNC = "others speak in it, so that the timing of who is hidden is kept, which attackers can use"
+
+
+@dataclass(frozen=True)
+class SpeakerPlan:
+    """What happens to a recording of several people.
+
+    Args:
+        parts: in order; they cover the recording.
+        rate: in Hz.
+        channels: of the recording.
+        frames: its samples.
+    """
+
+    parts: tuple[Part, ...]
+    rate: int
+    channels: int
+    frames: int
+
+    def seconds(self) -> dict[tuple[str, str, str], float]:
+        """Seconds by treatment, person and reason."""
+        total: dict[tuple[str, str, str], float] = {}
+        for part in self.parts:
+            key = (part.treatment.value, part.person or "", part.reason.value)
+            total[key] = total.get(key, 0.0) + (part.end - part.start) / self.rate
+        return dict(sorted(total.items()))
+
+    def pieces(self) -> list[Piece]:
+        """Parts that are replaced; neighbours of one voice are joined."""
+        found: list[Piece] = []
+        for part in self.parts:
+            if part.treatment is Treatment.KEEP:
+                continue
+            silent = part.treatment is Treatment.SILENCE
+            voice = None if silent else (part.person or UNSURE)
+            if found and found[-1].end == part.start and found[-1].voice == voice:
+                found[-1] = Piece(found[-1].start, part.end, voice)
+            else:
+                found.append(Piece(part.start, part.end, voice))
+        return found
+
+
+def plan_speakers(
+    source: str | os.PathLike[str],
+    turns: str | os.PathLike[str],
+    found: Diarization,
+    who: Choice,
+    *,
+    lenient: bool = False,
+) -> SpeakerPlan:
+    """Plan for a recording, from its turns and from where it may hold speech.
+
+    Args:
+        source: the recording.
+        turns: file of the turns, for messages.
+        found: the turns.
+        who: is hidden.
+        lenient: accept an Ogg without an end mark.
+
+    Raises:
+        DiarizationError: turns that end after the recording.
+        AudioError: a recording that cannot be read.
+    """
+    with open_reader(source, lenient=lenient) as reader:
+        rate, channels = reader.rate, reader.channels
+        frames = sum(block.shape[1] for block in reader.blocks(block_size(rate, channels)))
+    check_fit(found, frames / rate, turns, source)
+    detectors = [SpeechProbabilities() for _ in range(channels)]
+    for block in channels_of(source, lenient=lenient, rate=RATE):
+        for detector, channel in zip(detectors, block, strict=True):
+            detector.push(channel)
+    most = np.max([detector.result().numpy() for detector in detectors], axis=0)
+    speech = speech_regions(most, frames / rate, ANY_SPEECH)
+    return SpeakerPlan(tuple(plan(found, who, rate, frames, speech)), rate, channels, frames)
+
+
+def pseudonyms_of(
+    people: Sequence[str], key: Key, source: str | os.PathLike[str]
+) -> dict[str, Pseudonym]:
+    """Pseudonyms of the people in a recording.
+
+    That of a named person follows from the key and the name, as ``--speaker`` does it; that of a
+    label which names nobody, from the key, the recording's content and the label.
+
+    Args:
+        people: labels, or :data:`UNSURE`.
+        key: of the run.
+        source: the recording.
+    """
+    alone = own(Path(source))
+    return {
+        who: key.pseudonym(who if is_named(who) and who != UNSURE else f"{alone}/{who}")
+        for who in people
+    }
+
+
+def anonymize_speakers(
+    system: Anonymizer,
+    pseudonyms: Mapping[str, Pseudonym],
+    source: str | os.PathLike[str],
+    target: str | os.PathLike[str],
+    what: SpeakerPlan,
+    *,
+    overwrite: bool = False,
+    lenient: bool = False,
+    progress: Progress | None = None,
+    fallback: Anonymizer | None = None,
+) -> tuple[Result, dict[str, Refusal]]:
+    """Writes a recording in which the chosen people have other voices.
+
+    Args:
+        system: the anonymizer.
+        pseudonyms: by person, with :data:`UNSURE`.
+        source: the recording.
+        target: the output, which gets its name when it is complete.
+        what: of :func:`plan_speakers`.
+        overwrite: whether an existing target may be replaced.
+        lenient: accept silent, clipped and very short recordings, and an Ogg without an end.
+        progress: called with the seconds done after each block.
+        fallback: the anonymizer of speech that the system refuses; None: that is an error.
+
+    Returns:
+        The result, and the refusals of the system by person.
+
+    Raises:
+        RefusedError: the system refuses speech, and there is no fall-back, or it refuses it too.
+        AudioError: a faulty recording or target, or an output that is nearly its input; nothing is
+            written then.
+    """
+    name = os.fspath(source)
+    check_target(source, target, overwrite)
+    rate, channels = what.rate, what.channels
+    fade = max(1, round(FADE_SECONDS * rate))
+    pieces = divided(what.pieces(), rate)
+    folder = Path(target).parent
+    if not folder.is_dir():
+        raise AudioError(f"{target}: its folder does not exist; create the folder first")
+    quiet = system.in_sync()
+    other = None if fallback is None else fallback.in_sync()
+    voices = HiddenVoices(
+        quiet, pseudonyms, pieces, rate, channels, what.frames, fade, name, other,
+        folder,
+    )  # fmt: skip
+    background = BackgroundNoise(rate, channels)
+    level = Level()
+    size = block_size(rate, channels)
+    try:
+        with open_reader(source, lenient=lenient) as reader:
+            level.movement = LevelModulation(rate)
+            done = 0
+            for block in reader.blocks(size):
+                level.push(block)
+                voices.push(block)
+                for start, end in _background(what, done, done + block.shape[1]):
+                    background.learn(block[:, start - done : end - done])
+                done += block.shape[1]
+                if progress is not None:
+                    progress(done / rate)
+        warnings = [*reader.warnings, *verdict(name, level, rate, lenient)]
+        voices.finish()
+        background.draw(pseudonyms[UNSURE].rng("background"))
+
+        def render(index: int, start: int, end: int) -> np.ndarray:
+            place = pieces[index].start
+            if pieces[index].voice is None:
+                return background.noise(place + start, place + end)
+            return background.filled(voices.read(index, start, end), place + start)
+
+        with open_reader(source, lenient=lenient) as reader:
+            picture = source if reader.has_picture else None
+            writer = open_writer(
+                target, reader.format, rate, channels, picture=picture, overwrite=overwrite
+            )
+            borders = Borders(pieces, what.frames, fade, render)
+            with writer, torch.inference_mode():
+                count = 0
+                for block in reader.blocks(size):
+                    count += block.shape[1]
+                    writer.write(borders.push(block, last=count == what.frames))
+                if count != what.frames:
+                    raise AudioError(
+                        f"{name}: has changed while it was read; run again when nobody writes it"
+                    )
+                warnings += changes(name, reader, writer, what.frames)
+    finally:
+        voices.close()
+    if any(piece.voice is not None for piece in pieces) and quiet is not system:
+        warnings.append(f"{name}: {IN_SYNC}")
+    warnings += [f"{name}: {text}" for text in voices.warnings]
+    result = Result(what.frames / rate, rate, channels, sha256_of(target), tuple(warnings))
+    return result, voices.refusals
+
+
+def _background(what: SpeakerPlan, start: int, end: int) -> list[tuple[int, int]]:
+    """Parts of the background within ``[start, end)``."""
+    return [
+        (max(start, part.start), min(end, part.end))
+        for part in what.parts
+        if part.reason.value == "background" and part.start < end and start < part.end
+    ]

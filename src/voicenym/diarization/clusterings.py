@@ -1,0 +1,107 @@
+"""Clusterings of windows into speakers, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from voicenym.diarization.linkage import agglomerative
+from voicenym.diarization.spectral import spectral
+from voicenym.diarization.vbx import VBxSettings, vbx
+from voicenym.verification.plda import TwoCovariance
+
+BACK_END = Path(__file__).parent / "bundled" / "plda-small"
+"""PLDA of vectors of windows of ``ecapa-small``."""
+THRESHOLD = 0.25
+"""Cosine of clusters below which the agglomerative baseline does not merge them."""
+FIRST_THRESHOLD = 0.6
+"""The same for VBx, which begins with too many speakers."""
+MOST_FIRST = 40
+"""Most speakers that VBx begins with."""
+FALLING = (1.0, 0.6, 0.4, 0.2, 0.1)
+"""Factors of F_B that are tried where the number of speakers is given."""
+LEAST_PRIOR = 0.01
+"""Prior of a speaker below which the data do not need it."""
+
+DIMENSIONS = 64
+"""Dimensions of PLDA's basis that VBx uses: those in which speakers differ most."""
+
+Vectors = npt.NDArray[np.floating]
+Posteriors = npt.NDArray[np.float64]
+"""``[window, speaker]``, rows of sum 1."""
+
+
+@lru_cache(maxsize=1)
+def back_end() -> TwoCovariance:
+    """The bundled PLDA."""
+    from voicenym.nets.checkpoint import read
+
+    _, state = read(BACK_END)
+    tensors = {name: value.double().numpy() for name, value in state.items()}
+    return TwoCovariance(tensors["mean"], tensors["within"], tensors["between"])
+
+
+def by_vbx(
+    vectors: Vectors, count: int | None = None, settings: VBxSettings | None = None
+) -> Posteriors:
+    """VBx from an agglomerative clustering with too many speakers.
+
+    Where their number is given, speakers who are too many join the most similar ones, and the
+    regularisation F_B falls until they are not too few; spectral clustering is the last resort.
+    """
+    basis, between = back_end().diagonal
+    used = np.argsort(-between)[:DIMENSIONS]
+    x = ((vectors - back_end().mean) @ basis.T)[:, used]
+    first = agglomerative(vectors, FIRST_THRESHOLD, most=MOST_FIRST)
+    how = settings or VBxSettings()
+    for factor in (1.0,) if count is None else FALLING:
+        now = replace(how, regularisation=factor * how.regularisation)
+        found = vbx(x, between[used], first, now)
+        kept = found.priors > LEAST_PRIOR
+        if not kept.any():
+            kept[:] = True
+        gamma = found.responsibilities[:, kept]
+        gamma /= np.maximum(gamma.sum(1, keepdims=True), 1e-300)
+        if count is None:
+            return gamma
+        if gamma.shape[1] >= count:
+            joined = _joined(vectors, gamma, count)
+            if len(set(joined.argmax(1).tolist())) == count:
+                return joined
+    return by_spectrum(vectors, count)
+
+
+def _joined(vectors: Vectors, gamma: Posteriors, count: int) -> Posteriors:
+    """Posteriors of ``count`` speakers, of whom the most similar have become one."""
+    means = gamma.T @ vectors
+    means /= np.maximum(np.linalg.norm(means, axis=1, keepdims=True), 1e-12)
+    labels = agglomerative(means, -1.0, count)
+    return gamma @ _one_hot(labels)
+
+
+def by_linkage(vectors: Vectors, count: int | None = None) -> Posteriors:
+    """Agglomerative clustering with average linkage of cosines: the baseline."""
+    return _one_hot(agglomerative(vectors, THRESHOLD, count))
+
+
+def by_spectrum(vectors: Vectors, count: int | None = None) -> Posteriors:
+    """Spectral clustering, which needs no threshold and no PLDA."""
+    return _one_hot(spectral(vectors, count))
+
+
+CLUSTERINGS: Mapping[str, Callable[[Vectors, int | None], Posteriors]] = {
+    "vbx": by_vbx,
+    "spectral": by_spectrum,
+    "agglomerative": by_linkage,
+}
+"""Clusterings by name: unit vectors ``[window, d]`` and the number of speakers, or None, to
+posteriors of speakers."""
+
+
+def _one_hot(labels: npt.NDArray[np.int64]) -> Posteriors:
+    return np.eye(int(labels.max()) + 1 if len(labels) else 0)[labels]

@@ -1,0 +1,87 @@
+"""Speaker vectors of short windows within regions of speech."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from voicenym.nets.speakers.speaker_encoder import Encoder
+
+WINDOW = 1.5
+"""Seconds of a window."""
+HOP = 0.25
+"""Seconds between windows of a region."""
+AT_ONCE = 64
+"""Windows that are embedded together."""
+
+
+def windows_of(
+    regions: npt.NDArray[np.floating], window: float = WINDOW, hop: float = HOP
+) -> npt.NDArray[np.float64]:
+    """Windows ``[window, (start, end)]`` in seconds, in order of their starts.
+
+    The windows of a region lie evenly in it, from its start to its end; a region that is shorter
+    than a window is one window.
+
+    Args:
+        regions: ``[region, (start, end)]`` in seconds.
+        window: length in seconds.
+        hop: greatest distance of windows in seconds.
+
+    Example:
+        >>> import numpy as np
+        >>> windows_of(np.array([[1.0, 3.0], [5.0, 5.5]])).tolist()
+        [[1.0, 2.5], [1.25, 2.75], [1.5, 3.0], [5.0, 5.5]]
+    """
+    found = []
+    for start, end in regions.tolist():
+        if end - start <= window:
+            found.append([[start, end]])
+            continue
+        count = 1 + int(np.ceil(round((end - start - window) / hop, 6)))
+        starts = np.linspace(start, end - window, count)
+        found.append(np.stack([starts, starts + window], axis=1).tolist())
+    return np.array([one for some in found for one in some], dtype=np.float64).reshape(-1, 2)
+
+
+def window_vectors(
+    blocks: Iterable[torch.Tensor], windows: npt.NDArray[np.floating], encoder: Encoder
+) -> npt.NDArray[np.float32]:
+    """Speaker vectors ``[window, size]`` of unit length; memory does not grow with the recording.
+
+    Args:
+        blocks: ``[time]`` of one signal at the encoder's rate, in order.
+        windows: ``[window, (start, end)]`` in seconds, in order of their starts.
+        encoder: in evaluation mode.
+    """
+    limits = np.rint(windows * encoder.RATE).astype(np.int64)
+    found: list[npt.NDArray[np.float32]] = []
+    waiting: list[torch.Tensor] = []
+    signal = torch.zeros(0)
+    first = 0  # sample of the recording at which the signal begins
+    coming = 0
+
+    def embed() -> None:
+        vectors = encoder.embed(waiting)
+        found.append(torch.nn.functional.normalize(vectors, dim=1).numpy())
+        waiting.clear()
+
+    for block in blocks:
+        signal = torch.cat([signal, block])
+        while coming < len(limits) and limits[coming, 1] <= first + len(signal):
+            start, end = (limits[coming] - first).tolist()
+            waiting.append(signal[start:end].clone())
+            coming += 1
+            if len(waiting) >= AT_ONCE:
+                embed()
+        keep = limits[coming, 0] if coming < len(limits) else first + len(signal)
+        passed = int(min(max(keep - first, 0), len(signal)))
+        signal, first = signal[passed:], first + passed
+    for start, end in (limits[coming:] - first).clip(0).tolist():  # ends beyond the last sample
+        waiting.append(signal[start:end].clone())
+    if waiting:
+        embed()
+    return np.concatenate([np.zeros((0, encoder.size), np.float32), *found])

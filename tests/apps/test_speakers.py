@@ -1,0 +1,202 @@
+"""``voicenym speakers`` and ``anonymize --rttm`` as commands: outputs, reports and errors."""
+
+import os
+import stat
+
+import numpy as np
+import pytest
+import soundfile
+import soxr
+
+from voicenym.diarization.speaker_turns import Turn
+from voicenym.diarization.turn_files import read_turns
+from voicenym.pseudonym import Key
+
+RATE = 16_000
+
+
+@pytest.fixture(scope="session")
+def two_voices(sample):
+    """Sound of two voices in turn, and its truth: the sample, and the sample at another speed."""
+    one, _ = soundfile.read(sample, dtype="float32")
+    other = soxr.resample(one, RATE, round(RATE / 1.35)).astype(np.float32)
+    parts, turns, place = [], [], 0.0
+    for number in range(4):
+        sound = 0.8 * (other if number % 2 else one)
+        pause = np.zeros(RATE // 2, np.float32)
+        turns.append(Turn(place, place + len(sound) / RATE, "ben" if number % 2 else "anna"))
+        parts += [sound, pause]
+        place += (len(sound) + len(pause)) / RATE
+    signal = np.concatenate(parts)
+    noise = 3e-4 * np.random.default_rng(0).standard_normal(len(signal))
+    return signal + noise.astype(np.float32), turns
+
+
+@pytest.fixture
+def talk(two_voices, tmp_path):
+    """``talk.wav`` and ``talk.rttm`` in the folder of the command."""
+    signal, turns = two_voices
+    soundfile.write(tmp_path / "talk.wav", signal, RATE, subtype="PCM_16")
+    lines = [
+        f"SPEAKER talk 1 {t.start:.3f} {t.end - t.start:.3f} <NA> <NA> {t.speaker} <NA> <NA>"
+        for t in turns
+    ]
+    (tmp_path / "talk.rttm").write_text("\n".join(lines) + "\n")
+    return turns
+
+
+def refused(done, *words):
+    message = done.stderr.decode()
+    assert done.returncode == 1, message
+    assert "Traceback" not in message
+    assert message.count("voicenym: error") == 1
+    assert message.splitlines()[-1].startswith("voicenym: error: ")
+    for word in words:
+        assert word in message, message
+
+
+def at(found, moment):
+    return {turn.speaker for turn in found.turns if turn.start <= moment < turn.end}
+
+
+@pytest.mark.parametrize("options", [[], ["--speakers", "2"]])
+def test_two_voices_are_found_and_written(command, talk, tmp_path, options):
+    done = command("speakers", "talk.wav", "-o", "found.TextGrid", *options)
+    assert done.returncode == 0, done.stderr.decode()
+    assert b"wrote found.TextGrid" in done.stderr
+    # the talk has less than a minute of speech
+    assert (b"give --speakers N if you know it" in done.stderr) == (not options)
+    found = read_turns(tmp_path / "found.TextGrid")
+    assert found.speakers == ("speaker-1", "speaker-2")
+    right = [
+        at(found, moment) == {{"anna": "speaker-1", "ben": "speaker-2"}[turn.speaker]}
+        for turn in talk
+        for moment in np.arange(turn.start + 0.5, turn.end - 0.5, 0.1)
+    ]
+    assert np.mean(right) > 0.9
+
+
+def test_turns_are_converted_named_and_printed(command, talk, tmp_path):
+    done = command("speakers", "talk.wav", "--turns", "talk.rttm", "--name", "ben=host", "-q")
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout.decode().split()[:3] == ["SPEAKER", "talk", "1"]
+    assert b" host " in done.stdout
+    assert command("speakers", "talk.wav", "--turns", "talk.rttm", "-o", "t.vtt").returncode == 0
+    assert "<v anna>" in (tmp_path / "t.vtt").read_text()
+    refused(command("speakers", "talk.wav", "--turns", "talk.rttm", "-o", "t.vtt"), "--overwrite")
+    refused(command("speakers", "talk.wav", "-o", "t.doc"), ".rttm")
+    refused(command("speakers", "talk.wav", "--name", "anna"), "LABEL=NAME")
+    refused(command("speakers", "talk.wav", "--clustering", "x"), "vbx, spectral")
+    refused(command("speakers", "no.wav"), "does not exist")
+
+
+def test_sound_without_speech_and_one_speaker_where_two_were_named(command, talk, tmp_path):
+    soundfile.write(tmp_path / "noise.wav", 0.01 * np.random.default_rng(0).random(32_000), RATE)
+    refused(command("speakers", "noise.wav"), "no speech was found")
+    soundfile.write(tmp_path / "short.wav", soundfile.read(tmp_path / "talk.wav")[0][:20_000], RATE)
+    refused(command("speakers", "short.wav", "--speakers", "4"), "of 4 speakers", "smaller")
+
+
+def test_only_the_chosen_person_is_hidden(command, talk, tmp_path):
+    Key(bytes(32)).save(tmp_path / "k")
+    words = ["anonymize", "talk.wav", "--rttm", "talk.rttm", "--only", "anna", "-s", "mcadams"]
+    done = command(*words, "--key", "k")
+    message = done.stderr.decode()
+    assert done.returncode == 0, message
+    for text in ("hidden: anna, turn", "kept: ben, turn", "in every recording", "system: mcadams"):
+        assert text in message
+    before, _ = soundfile.read(tmp_path / "talk.wav", dtype="int16")
+    after, _ = soundfile.read(tmp_path / "talk.anon.wav", dtype="int16")
+    assert len(before) == len(after)
+    for turn in talk:
+        inner = slice(round((turn.start + 0.3) * RATE), round((turn.end - 0.3) * RATE))
+        if turn.speaker == "ben":
+            assert np.array_equal(before[inner], after[inner])
+        else:
+            assert np.corrcoef(before[inner], after[inner])[0, 1] < 0.9
+    again = command(*words, "--key", "k", "-o", "2.wav", "-q")
+    assert (again.returncode, again.stderr) == (0, b"")
+    assert (tmp_path / "2.wav").read_bytes() == (tmp_path / "talk.anon.wav").read_bytes()
+    other = command(*words, "-o", "3.wav", "-q")
+    assert other.returncode == 0
+    assert (tmp_path / "3.wav").read_bytes() != (tmp_path / "2.wav").read_bytes()
+
+
+def test_a_dry_run_draws_and_writes_nothing_but_the_page(command, talk, tmp_path):
+    words = ["anonymize", "talk.wav", "--rttm", "talk.rttm", "--keep", "ben", "--dry-run"]
+    done = command(*words)
+    assert done.returncode == 0
+    lines = done.stdout.decode().splitlines()
+    assert lines[1].startswith("anna")
+    assert "#" in lines[1]
+    assert lines[2].startswith("ben")
+    assert "=" in lines[2]
+    assert "#" not in lines[2]
+    assert any("hidden: anna, turn" in line for line in lines)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["talk.rttm", "talk.wav"]
+    assert command(*words, "--timeline", "t.html").returncode == 0
+    assert "<svg" in (tmp_path / "t.html").read_text()
+    assert not (tmp_path / "talk.anon.wav").exists()
+
+
+def test_unsure_parts_are_hidden_silenced_or_kept(command, talk):
+    words = ["anonymize", "talk.wav", "--rttm", "talk.rttm", "--only", "anna", "--dry-run"]
+    for unsure, text in (
+        ("hide", "hidden: anna, b"),
+        ("silence", "silenced: b"),
+        ("keep", "kept: b"),
+    ):
+        done = command(*words, "--unsure", unsure)
+        assert text + "order of a hidden turn" in done.stdout.decode()
+    refused(command(*words, "--unsure", "perhaps"), "hide, keep or silence")
+
+
+def test_a_counted_label_is_named_on_request(command, talk, tmp_path):
+    text = (tmp_path / "talk.rttm").read_text()
+    (tmp_path / "talk.rttm").write_text(text.replace("anna", "speaker-1"))
+    words = ["anonymize", "talk.wav", "--rttm", "talk.rttm", "-s", "mcadams", "--dry-run"]
+    assert b"of this recording alone" in command(*words, "--only", "speaker-1").stderr
+    named = command(*words, "--name", "speaker-1=anna", "--only", "anna")
+    assert named.returncode == 0
+    assert b"of this recording alone" not in named.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "texts"),
+    [
+        (["talk.wav", "--only", "anna"], ["--only", "--rttm"]),
+        (["talk.wav", "--unsure", "keep"], ["--unsure", "--rttm"]),
+        (["talk.wav", "--rttm", "talk.rttm", "--only", "eve"], ["eve", "anna, ben"]),
+        (["talk.wav", "--rttm", "talk.rttm", "--keep", "eve"], ["eve", "anna, ben"]),
+        (["talk.wav", "--rttm", "talk.rttm", "--keep", "anna", "--keep", "ben"], ["nobody"]),
+        (["talk.wav", "talk.wav", "--rttm", "talk.rttm"], ["one recording"]),
+        (["-", "--rttm", "talk.rttm"], ["one recording"]),
+        ([".", "--rttm", "talk.rttm"], ["one recording"]),
+        (["talk.wav", "--rttm", "talk.rttm", "--speaker", "x"], ["--speaker"]),
+        (["talk.wav", "--rttm", "talk.rttm", "--name", "eve=x"], ["eve", "anna, ben"]),
+        (["talk.wav", "--rttm", "talk.rttm", "--timeline", "t.txt"], [".html"]),
+        (["talk.wav", "--rttm", "no.rttm"], ["no.rttm", "cannot be read"]),
+        (["talk.wav", "--rttm", "late.rttm"], ["late.rttm", "does not fit", "ends at 999.00 s"]),
+        (["talk.wav", "--rttm", "other.rttm"], ["no turn of the recording 'talk'", "interview"]),
+    ],
+)
+def test_what_does_not_fit_is_refused_and_nothing_is_written(command, talk, tmp_path, words, texts):
+    line = "SPEAKER {} 1 {} 1.000 <NA> <NA> anna <NA> <NA>\n"
+    (tmp_path / "late.rttm").write_text(line.format("talk", 998))
+    (tmp_path / "other.rttm").write_text(line.format("interview", 1))
+    before = sorted(p.name for p in tmp_path.iterdir())
+    refused(command("anonymize", *words), *texts)
+    assert sorted(p.name for p in tmp_path.iterdir()) == before
+
+
+def test_turns_and_timelines_are_private(command, talk, tmp_path):
+    before = os.umask(0)
+    try:
+        words = ["--turns", "talk.rttm", "-o", "t.rttm"]
+        assert command("speakers", "talk.wav", *words).returncode == 0
+        words = ["--rttm", "talk.rttm", "--dry-run", "--timeline", "t.html"]
+        assert command("anonymize", "talk.wav", *words).returncode == 0
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "t.rttm").stat().st_mode) == 0o600
+    assert stat.S_IMODE((tmp_path / "t.html").stat().st_mode) == 0o600

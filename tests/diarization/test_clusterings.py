@@ -1,0 +1,116 @@
+"""Clusterings: scipy's linkage, sums over all paths, bounds that never fall, and true groups."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from voicenym.diarization import linkage as linkage_module
+from voicenym.diarization.clusterings import CLUSTERINGS, back_end
+from voicenym.diarization.linkage import agglomerative, linkage
+from voicenym.diarization.vbx import VBxSettings, _forward_backward, vbx
+
+
+def voices(count, each=40, seed=0):
+    """Vectors of speakers and sounds that the bundled PLDA gives probability, of unit length."""
+    rng = np.random.default_rng(seed)
+    model = back_end()
+    speakers = rng.multivariate_normal(model.mean, model.between, count, check_valid="ignore")
+    rest = rng.multivariate_normal(0 * model.mean, model.within, count * each)
+    labels = np.repeat(np.arange(count), each)
+    order = np.concatenate([np.arange(count * each).reshape(count, -1, 10)[:, i] for i in range(4)])
+    order = order.reshape(-1)
+    found = speakers[labels] + rest
+    found /= np.linalg.norm(found, axis=1, keepdims=True)
+    return found[order].astype(np.float32), labels[order]
+
+
+def agreement(one, other):
+    """Share of pairs that two groupings put together, or not, alike."""
+    return np.mean((one[:, None] == one) == (other[:, None] == other))
+
+
+def same_groups(one, other):
+    return agreement(one, other) == 1.0
+
+
+@pytest.mark.parametrize("count", [2, 3, 12, 60])
+def test_linkage_is_scipys(count):
+    hierarchy = pytest.importorskip("scipy.cluster.hierarchy")
+    x = np.random.default_rng(count).standard_normal((count, 5))
+    distances = np.linalg.norm(x[:, None] - x, axis=2)
+    ours = [merge[0] for merge in linkage(distances)]
+    condensed = distances[np.triu_indices(count, 1)]
+    assert np.allclose(ours, np.sort(hierarchy.linkage(condensed, "average")[:, 2]))
+
+
+def test_weights_count_as_copies():
+    x = np.random.default_rng(0).standard_normal((6, 3))
+    copies = np.repeat(x, [1, 3, 1, 2, 1, 1], axis=0)
+    d = np.linalg.norm(copies[:, None] - copies, axis=2)
+    whole = [merge[0] for merge in linkage(d) if merge[0] > 1e-12]
+    d = np.linalg.norm(x[:, None] - x, axis=2)
+    assert np.allclose(whole, [merge[0] for merge in linkage(d, np.array([1, 3, 1, 2, 1, 1]))])
+
+
+def test_forward_backward_is_the_sum_over_all_paths():
+    rng = np.random.default_rng(0)
+    likelihood, prior, loop = rng.standard_normal((5, 3)), np.array([0.5, 0.3, 0.2]), 0.7
+    total, gamma, drawn = 0.0, np.zeros((5, 3)), np.zeros(3)
+    for path in itertools.product(range(3), repeat=5):
+        p = prior[path[0]] * np.exp(likelihood[0, path[0]])
+        anew = [1.0]
+        for t in range(1, 5):
+            stay = loop if path[t] == path[t - 1] else 0.0
+            step = stay + (1.0 - loop) * prior[path[t]]
+            anew.append((1.0 - loop) * prior[path[t]] / step)
+            p *= step * np.exp(likelihood[t, path[t]])
+        total += p
+        for t in range(5):
+            gamma[t, path[t]] += p
+            drawn[path[t]] += p * anew[t]
+    found, new, evidence = _forward_backward(likelihood, prior, loop)
+    assert np.allclose(found, gamma / total)
+    assert np.allclose(new, drawn / drawn.sum())
+    assert np.isclose(evidence, np.log(total))
+
+
+def test_the_evidence_never_falls_and_needless_speakers_go():
+    rng = np.random.default_rng(1)
+    truth = np.repeat(np.arange(3), 60)
+    x = 3.0 * rng.standard_normal((3, 8))[truth] + rng.standard_normal((180, 8))
+    found = vbx(x, np.full(8, 9.0), np.arange(180) // 15, VBxSettings(acoustic=1.0))
+    assert (np.diff(found.bounds) > -1e-6).all()
+    assert (found.priors > 0.01).sum() == 3
+    assert same_groups(found.responsibilities.argmax(1), truth)
+    assert np.allclose(found.responsibilities.sum(1), 1.0)
+
+
+@pytest.mark.parametrize("name", CLUSTERINGS)
+@pytest.mark.parametrize("count", [2, 4])
+def test_true_groups_are_found_where_their_number_is_given(name, count):
+    x, truth = voices(count)
+    found = CLUSTERINGS[name](x, count).argmax(1)
+    assert len(set(found.tolist())) == count
+    assert agreement(found, truth) > 0.95
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 5])
+def test_vbx_finds_the_number_by_itself(count):
+    x, truth = voices(count, seed=count)
+    found = CLUSTERINGS["vbx"](x, None).argmax(1)
+    assert len(set(found.tolist())) == count
+    assert agreement(found, truth) > 0.97
+
+
+@pytest.mark.parametrize("name", CLUSTERINGS)
+def test_more_speakers_than_windows_are_no_error(name):
+    x, _ = voices(2)
+    assert CLUSTERINGS[name](x[:3], 5).shape[0] == 3
+    assert CLUSTERINGS[name](x[:1], None).shape == (1, 1)
+
+
+def test_many_vectors_are_clustered_in_parts(monkeypatch):
+    x, truth = voices(3, each=120)
+    monkeypatch.setattr(linkage_module, "MOST_AT_ONCE", 60)
+    assert agreement(agglomerative(x, 0.0, 3), truth) > 0.95

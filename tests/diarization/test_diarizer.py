@@ -1,0 +1,127 @@
+"""Windows, regions and turns by construction, and two real speakers."""
+
+import csv
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from voicenym.diarization.diarizer import Analysis, diarize, turns_of
+from voicenym.diarization.speech_regions import ANY_SPEECH, CHUNK_SECONDS, speech_regions
+from voicenym.diarization.window_vectors import HOP, WINDOW, window_vectors, windows_of
+from voicenym.errors import DiarizationError
+from voicenym.nets.speakers.speaker_encoders import SMALL, load
+
+RATE = 16_000
+PROBABILITIES = st.lists(st.floats(0, 1), max_size=80).map(np.array)
+
+
+@pytest.fixture(scope="module")
+def encoder():
+    return load(SMALL).eval()
+
+
+@given(PROBABILITIES)
+def test_regions_are_in_order_within_the_recording_and_hold_all_sure_speech(probabilities):
+    seconds = len(probabilities) * CHUNK_SECONDS
+    for found in (
+        speech_regions(probabilities, seconds),
+        speech_regions(probabilities, seconds, ANY_SPEECH),
+    ):
+        flat = found.reshape(-1)
+        assert (np.diff(flat) > 0).all()
+        assert not len(flat) or (flat[0] >= 0 and flat[-1] <= seconds)
+    for place in np.flatnonzero(probabilities >= ANY_SPEECH.onset):
+        middle = (place + 0.5) * CHUNK_SECONDS
+        assert any(start <= middle <= end for start, end in found)
+
+
+@given(st.lists(st.floats(0.05, 9.0), min_size=1, max_size=5))
+def test_windows_cover_each_region(lengths):
+    starts = np.cumsum([0.0, *[length + 1.0 for length in lengths]])[:-1]
+    regions = np.stack([starts, starts + lengths], axis=1)
+    windows = windows_of(regions)
+    assert (np.diff(windows[:, 0]) >= 0).all()
+    for start, end in regions:
+        own = windows[(windows[:, 0] >= start - 1e-9) & (windows[:, 1] <= end + 1e-9)]
+        assert own[0, 0] == pytest.approx(start)
+        assert own[-1, 1] == pytest.approx(end)
+        assert (np.diff(own[:, 0]) <= HOP + 1e-6).all()
+        assert (own[:, 1] - own[:, 0] <= WINDOW + 1e-9).all()
+
+
+def test_vectors_do_not_depend_on_the_blocks(encoder):
+    signal = torch.randn(6 * RATE, generator=torch.Generator().manual_seed(0)) * 0.1
+    windows = windows_of(np.array([[0.2, 3.0], [4.0, 4.3], [5.0, 6.0]]))
+    whole = window_vectors([signal], windows, encoder)
+    assert whole.shape == (len(windows), encoder.size)
+    assert np.allclose(np.linalg.norm(whole, axis=1), 1.0, atol=1e-5)
+    parts = window_vectors(signal.split(777), windows, encoder)
+    assert np.abs(whole - parts).max() < 1e-4
+
+
+def analysis(overlap):
+    """Two voices of 4 s each, whose vectors are opposite, in one region."""
+    windows = windows_of(np.array([[0.0, 8.0]]))
+    first = windows.mean(1) < 4.0
+    vectors = np.where(first[:, None], [[1.0, 0.0]], [[0.0, 1.0]])
+    posteriors = np.where(first[:, None], [[0.0, 1.0]], [[1.0, 0.0]])
+    crowd = np.zeros(400, np.float32)
+    crowd[180:200] = overlap
+    found = Analysis(8.0, np.ones(250), np.array([[0.0, 8.0]]), windows, vectors, crowd)
+    return found, posteriors
+
+
+def test_borders_lie_between_windows_and_speakers_are_counted_by_time():
+    found = turns_of(*analysis(0.0))
+    assert found.speakers == ("speaker-1", "speaker-2")
+    one, two = found.turns
+    assert (one.start, two.end) == (0.0, 8.0)
+    assert one.end == two.start == pytest.approx(4.0, abs=HOP)
+    assert min(one.confidence, two.confidence) > 0.9
+
+
+def test_an_overlap_is_a_turn_of_both():
+    found = turns_of(*analysis(0.99))
+    both = [s for s in found.stretches() if len(s.speakers) == 2]
+    assert sum(s.end - s.start for s in both) == pytest.approx(0.4, abs=0.02)
+    assert both[0].start == pytest.approx(3.6, abs=0.02)
+    assert turns_of(*analysis(0.99), overlaps=False) == turns_of(*analysis(0.0))
+
+
+def test_silence_has_no_speakers(encoder):
+    with pytest.raises(DiarizationError, match="no speech"):
+        diarize(lambda: torch.zeros(3 * RATE).split(RATE), encoder)
+
+
+def test_two_real_speakers_are_told_from_each_other(encoder):
+    """Adults of the half of dev that no setting knows; at most 12 % of the time is wrong."""
+    root = Path(os.environ.get("VOICENYM_SPEECH", "no-speech"))
+    if not (root / "manifest.tsv").is_file():
+        pytest.skip("needs VOICENYM_SPEECH")
+    with (root / "manifest.tsv").open(encoding="utf-8") as file:
+        rows = [r for r in csv.DictReader(file, delimiter="\t") if r["split"] == "dev"]
+    adults = sorted({r["speaker"] for r in rows if int(r["age"]) >= 18})[1::2]
+    own = {s: [r["path"] for r in rows if r["speaker"] == s] for s in (adults[0], adults[1])}
+    parts, truth = [], []
+    for number in range(12):
+        who = number % 2
+        sound, _ = soundfile.read(root / own[adults[who]][number], dtype="float32")
+        parts.append(sound)
+        truth += [who] * len(sound)
+    signal = torch.from_numpy(np.concatenate(parts))
+    found, seconds = diarize(lambda: signal.split(10 * RATE), encoder)
+    assert seconds == pytest.approx(len(truth) / RATE)
+    assert len(found.speakers) == 2
+    pairs = [
+        (truth[round(moment * RATE)], turn.speaker)
+        for turn in found.turns
+        for moment in np.arange(turn.start, turn.end - 0.05, 0.05)
+    ]
+    wrong = np.mean([(who == 0) != (label == "speaker-1") for who, label in pairs])
+    assert wrong < 0.12
