@@ -1,0 +1,238 @@
+"""``voicenym reproduce``: tables and figures of the papers with our figures beside theirs."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from voicenym.apps.cli import tables
+from voicenym.apps.cli.command_group import command, new_app
+from voicenym.apps.cli.tables import field
+from voicenym.errors import VoicenymError
+
+if TYPE_CHECKING:
+    from voicenym.reproduction.bench import Bench
+    from voicenym.reproduction.outcome import Outcome
+    from voicenym.reproduction.paper_table import PaperTable
+
+app = new_app()
+speech_option = partial(typer.Option, rich_help_panel="Speech")
+result_option = partial(typer.Option, rich_help_panel="Results")
+
+
+@command(
+    app,
+    "voicenym reproduce --list",
+    "voicenym reproduce turner-2022 figure-5",
+    "voicenym reproduce turner-2022 table-1 --speech corpus/ --pool others/ --cache cache/",
+)
+def reproduce(
+    paper: str | None = typer.Argument(None, help="Author and year, such as turner-2022."),
+    table: list[str] = typer.Argument(
+        [], help="Tables or figures, such as table-1 or figure-7; without one, all of the paper."
+    ),
+    listed: bool = typer.Option(False, "--list", help="List tables, needs, and what has been run."),
+    stored: bool = typer.Option(
+        False, "--stored", help="Print the outcome that comes with the package; compute nothing."
+    ),
+    budget: str = typer.Option("small", "--budget", help="tiny, small, medium or full."),
+    speech: Path | None = speech_option(
+        None, "--speech", help="Folder of speakers, Kaldi data folder, or TSV manifest."
+    ),
+    split: str | None = speech_option(None, "--split", help="Rows of a manifest to use."),
+    part: str | None = speech_option(None, "--part", help="Corpus of a manifest to use."),
+    half: str | None = speech_option(None, "--half", help="Every other speaker: tune, or report."),
+    pool: Path | None = speech_option(
+        None, "--pool", help="Other people's speech, on which attackers train."
+    ),
+    pool_split: str | None = speech_option(None, "--pool-split", help="Rows of that manifest."),
+    pool_part: str | None = speech_option(None, "--pool-part", help="Corpus of that manifest."),
+    verifier: list[str] = typer.Option(
+        [], "--verifier", help="Verifier, as of voicenym evaluate; may be repeated."
+    ),
+    recogniser: str | None = typer.Option(None, "--recogniser", help="whisper, sphinx, or none."),
+    weights: str | None = typer.Option(
+        None, "--recogniser-weights", help="Folder or hub name of the recogniser's weights."
+    ),
+    retrained: list[str] = typer.Option(
+        [],
+        "--recogniser-anonymized",
+        help="SYSTEM=FOLDER: a recogniser trained on the system's output; may be repeated.",
+    ),
+    answers: Path | None = typer.Option(None, "--answers", help="TSV file of listeners' answers."),
+    cache: Path | None = typer.Option(
+        None, "--cache", help="Folder of vectors, transcripts and finished attacks."
+    ),
+    workers: int = typer.Option(1, "--workers", help="Processes."),
+    output: Path | None = result_option(
+        None, "--output", "-o", help="Folder for the tables as text, and pictures."
+    ),
+    update: bool = result_option(
+        False, "--update", help="Put the outcomes into the package's stored outcomes."
+    ),
+    page: Path | None = result_option(
+        None, "--page", help="Write the documentation's pages of all stored outcomes here."
+    ),
+    as_json: bool = result_option(False, "--json", help="Print JSON."),
+    quiet: bool = typer.Option(False, "--quiet", "-q", help="Only errors and the tables."),
+) -> None:
+    """Print tables and figures of the papers, ours below the published ones.
+
+    What needs no speech runs in seconds. Other tables are measured on the speech given, at the size
+    of --budget; with --cache they share measurements, and an interrupted run resumes.
+    """
+    from voicenym.reproduction import paper_list, stored_outcomes
+
+    if listed:
+        _list(paper)
+        return
+    if paper is None and page is None:
+        raise VoicenymError(
+            "name a paper and a table, or see what there is: voicenym reproduce --list"
+        )
+    if paper is not None:
+        chosen = [one for name in (table or ["all"]) for one in paper_list.tables(paper, name)]
+        if stored:
+            outcomes = {key: one for key, one in stored_outcomes.load().items()
+                        if key in {c.key for c in chosen}}  # fmt: skip
+        else:
+            speaking = _bench(
+                budget, speech, split, part, half, pool, pool_split, pool_part, verifier,
+                recogniser, weights, retrained, answers, cache, workers, quiet,
+            )  # fmt: skip
+            outcomes = _run(chosen, speaking, update, len(chosen) == 1)
+        _emit(chosen, outcomes, output, as_json, all_given=not stored)
+    if page is not None:
+        from voicenym.reproduction import pages
+
+        for path in pages.write(page, stored_outcomes.load()):
+            typer.echo(f"wrote {path}", err=True)
+
+
+def _list(paper: str | None) -> None:
+    from voicenym.reproduction import paper_list, stored_outcomes
+    from voicenym.reproduction.pages import needs, state
+
+    outcomes = stored_outcomes.load()
+    records = [
+        {
+            "paper": one.paper.name,
+            "table": one.name,
+            "shows": one.title,
+            "needs": needs(one).replace("`", ""),
+            "cost": one.cost,
+            "run": state(one, outcomes),
+        }
+        for one in paper_list.tables(paper)
+    ]
+    columns = (field("paper"), field("table"), field("shows", prose=True),
+               field("needs", prose=True), field("cost"), field("run", prose=True))  # fmt: skip
+    tables.emit(records, columns)
+    for name, absent in paper_list.not_here().items():
+        for what, why in absent.items():
+            if paper is None and tables.is_terminal():
+                typer.echo(f"no command: {name} {what}: {why}")
+
+
+def _bench(
+    budget: str,
+    speech: Path | None,
+    split: str | None,
+    part: str | None,
+    half: str | None,
+    pool: Path | None,
+    pool_split: str | None,
+    pool_part: str | None,
+    verifiers: list[str],
+    recogniser: str | None,
+    weights: str | None,
+    retrained: list[str],
+    answers: Path | None,
+    cache: Path | None,
+    workers: int,
+    quiet: bool,
+) -> Bench:
+    """Bench of the options."""
+    import torch
+
+    from voicenym.apps.cli import recogniser_options
+    from voicenym.apps.cli.corpus_options import progress_printer
+    from voicenym.private import private_folder
+    from voicenym.reproduction.bench import Bench, Speech
+    from voicenym.reproduction.budgets import budget as named
+    from voicenym.reproduction.miao_speech import SYSTEMS
+    from voicenym.training.run.resources import require_training
+
+    torch.set_num_threads(1)  # the same vectors for any number of workers
+    size = named(budget)
+    if size.attacker_seconds and speech is not None:
+        require_training()
+        if cache is None:
+            raise VoicenymError(f"--budget {budget} trains attackers: give a folder with --cache")
+    if cache is not None:
+        private_folder(cache)
+    given = None
+    if speech is not None:
+        given = Speech(speech, split, part, half, pool, pool_split, pool_part)
+    bench = Bench(
+        size, cache, given, answers=answers, workers=workers,
+        verifiers=tuple(verifiers) or ("ecapa-small",), say=progress_printer(quiet),
+    )  # fmt: skip
+    if retrained:
+        bench.retrained = recogniser_options.retrained_of(retrained, sorted(set(SYSTEMS.values())))
+    if given is not None:
+        texts = [recording.text for recording in bench.recordings if recording.text]
+        transcripts = None if cache is None else cache / "transcripts.jsonl"
+        bench.recogniser = recogniser_options.recogniser_of(recogniser, weights, texts, transcripts)
+    return bench
+
+
+def _run(chosen: list[PaperTable], bench: Bench, update: bool, alone: bool) -> dict[str, Outcome]:
+    """Runs tables in turn; of several, those whose speech is missing are named and left out."""
+    from voicenym.reproduction import paper_list, stored_outcomes
+
+    found = {}
+    for one in chosen:
+        try:
+            found[one.key] = paper_list.run(one, bench)
+        except VoicenymError as error:
+            if alone:
+                raise
+            typer.echo(f"{one.key} is left out: {error}", err=True)
+            continue
+        if update:
+            stored_outcomes.store({one.key: found[one.key]})
+    if bench.recogniser is not None:
+        bench.recogniser.close()
+    return found
+
+
+def _emit(
+    chosen: list[PaperTable],
+    outcomes: dict[str, Outcome],
+    output: Path | None,
+    as_json: bool,
+    all_given: bool,
+) -> None:
+    from voicenym.reproduction.rendering import text
+
+    if as_json:
+        plain = {key: outcome.plain() for key, outcome in outcomes.items()}
+        typer.echo(json.dumps(plain, indent=1, ensure_ascii=False))
+    else:
+        printed = [one for one in chosen if one.key in outcomes or not all_given]
+        typer.echo("\n".join(text(one, outcomes.get(one.key)) for one in printed), nl=False)
+    if output is None:
+        return
+    output.mkdir(parents=True, exist_ok=True)
+    for one in chosen:
+        if one.key in outcomes:
+            name = one.key.replace(" ", "-")
+            (output / f"{name}.txt").write_text(text(one, outcomes[one.key]), "utf-8")
+            for picture, svg in outcomes[one.key].drawings.items():
+                (output / f"{name}-{picture}").write_text(svg, "utf-8")
+    typer.echo(f"wrote {output}", err=True)

@@ -1,0 +1,120 @@
+"""Tomashenko et al. 2022 with listeners: tests, violins, DET curves, objective and subjective."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from voicenym.reproduction import listening
+from voicenym.reproduction.bench import IGNORANT, Bench
+from voicenym.reproduction.challenge_speech import PAPER, counterparts, det
+from voicenym.reproduction.outcome import Finding, OurPanel
+from voicenym.reproduction.paper_table import Ours
+from voicenym.reproduction.published_checks import interval_of_correlation, same_numbers
+from voicenym.reproduction.published_figures import panels_of
+from voicenym.reproduction.table_rows import SEXES, original, scoring, systems_row
+
+KINDS = ("same", "different")
+QUESTIONS = (("naturalness", ""), ("intelligibility", ""), *(("similarity", k) for k in KINDS))
+
+
+def similarity_tests(bench: Bench) -> Ours:
+    """Table 16: tests of similarity scores."""
+    panels = tuple(listening.pair_tests(bench, "similarity", kind) for kind in KINDS)
+    return Ours(panels, (_symmetric("table-16"),))
+
+
+def quality_tests(bench: Bench) -> Ours:
+    """Table 17: tests of naturalness and intelligibility scores."""
+    panels = tuple(listening.pair_tests(bench, name) for name in ("naturalness", "intelligibility"))
+    return Ours(panels, (_symmetric("table-17"),))
+
+
+def _symmetric(table: str) -> Finding:
+    """Whether the printed p of two systems is the same in both orders."""
+    pairs = []
+    for panel in panels_of(PAPER, table):
+        for i, first in enumerate(panel.labels):
+            for second in panel.labels[i + 1 :]:
+                a, b = panel.number(first, second), panel.number(second, first)
+                pairs.append((f"{first}, {second}", a, b, 1e-9))
+    return same_numbers("The printed p-values are symmetric", pairs)
+
+
+def violins(bench: Bench) -> Ours:
+    """Figure 24: normalised ranks by system and question."""
+    return Ours((listening.normalised_means(bench, QUESTIONS),))
+
+
+def curves(bench: Bench) -> Ours:
+    """Figures 25 and 26: verification by listeners, and our DET curves by machine."""
+    return Ours((listening.verification(bench),), (), (), det(bench).drawings)
+
+
+def objective_and_subjective(bench: Bench) -> Ours:
+    """Table 18: metrics by a verifier and by listeners."""
+    panels = []
+    for panel in panels_of(PAPER, "table-18"):
+        if panel.title.endswith("subjective") or bench.speech is None:
+            continue
+        metric = panel.title.split(",")[0]
+        rows = tuple(
+            systems_row(
+                f"ours {sex}", panel.columns, *counterparts(bench),
+                scoring(bench, IGNORANT, metric, sex),
+                {"Orig": original(bench, metric, sex)},
+            )
+            for sex in SEXES
+        )  # fmt: skip
+        panels.append(OurPanel(panel.title, panel.columns, rows, 2))
+    panels.append(listening.verification(bench))
+    return Ours(tuple(panels), (_both_tables(), *_correlated()))
+
+
+def _both_tables() -> Finding:
+    """Whether tables 3 and 18 print the same EER."""
+    third = panels_of(PAPER, "table-3")[0]
+    last = panels_of(PAPER, "table-18")[0]
+    pairs = [
+        (f"{label} {column}", third.number(label, column), last.number(label, column), 0.0051)
+        for label in last.labels
+        for column in last.columns
+    ]
+    return same_numbers("Tables 3 and 18 print the same EER of the ignorant attacker", pairs)
+
+
+def _correlations() -> list[tuple[str, float, int]]:
+    """Correlations of objective and subjective figures in the printed numbers: names, r, pairs."""
+    panels = {panel.title: panel for panel in panels_of(PAPER, "table-18")}
+    found = []
+    for metric in ("EER, %", "ROCCH-EER, %"):
+        first, second = (panels[f"{metric}, {kind}"] for kind in ("objective", "subjective"))
+        for part, left_out in (("with originals", ""), ("anonymized alone", "Orig")):
+            pairs = [
+                (a, b)
+                for label in first.labels
+                for column in first.columns
+                if column != left_out
+                and (a := first.number(label, column)) is not None
+                and (b := second.number(label, column)) is not None
+            ]
+            x, y = np.array(pairs).T
+            name = f"{metric.split(',')[0]}, {part}"
+            found.append((name, float(np.corrcoef(x, y)[0, 1]), len(pairs)))
+    return found
+
+
+def _correlated() -> list[Finding]:
+    """Whether objective and subjective figures rise together, in the printed numbers."""
+    found = []
+    for name, r, count in _correlations():
+        low, high = interval_of_correlation(r, count)
+        claim = f"Objective and subjective {name}: positively correlated"
+        holds = True if low > 0.0 else (False if high < 0.0 else None)
+        evidence = f"r = {r:.2f} ({low:.2f} to {high:.2f}) of {count} pairs"
+        found.append(Finding(claim, holds, evidence, arithmetic=True))
+    return found
+
+
+def scatter(bench: Bench) -> Ours:
+    """Figures 27 to 30: objective against subjective figures."""
+    return Ours(findings=tuple(_correlated()))

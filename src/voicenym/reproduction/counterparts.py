@@ -1,0 +1,74 @@
+"""Systems of the papers and their counterparts here.
+
+A counterpart is a text for ``--system``, such as ``ssl-gmm:theta=0.2``. Systems whose weights are
+not at hand have one too: it runs as soon as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import voicenym.resynthesis.pipeline
+
+BUNDLED = Path(next(iter(voicenym.resynthesis.pipeline.__path__))) / "bundled" / "ssl"
+"""Bundled weights of the SSL-based pipeline."""
+
+
+def in_pipeline(identity: str) -> str:
+    """The SSL-based pipeline with another identity method, which chooses from the bundled pool."""
+    return f"ssl-select:identity=({identity}:pool={BUNDLED / 'pool'})"
+
+
+MIXTURE, SELECTION, ROH, LOH = "ssl-gmm", "ssl-select", "ssl-roh", "ssl-loh"
+COPY = "ssl-select:identity=copy"
+B2 = "mcadams"
+
+CHALLENGE = {
+    "A1": in_pipeline("regression"),
+    "A2": in_pipeline("singular-values"),
+    "B1": SELECTION,
+    "B2": B2,
+    "D1": "mcadams-radius",
+    "I1": "formant",
+    "K2": in_pipeline("indistinguishable"),
+    "M1c2": COPY,
+    "O1": MIXTURE,
+    "O1c1": f"{MIXTURE}:theta=0.2",
+}
+"""Systems of the VoicePrivacy Challenge 2020 (Tomashenko et al. 2022)."""
+NO_COUNTERPART = {
+    "M1": "M1's end-to-end recogniser for the bottleneck is trained by nobody here",
+    "M1c1": "M1c1's semi-adversarial bottleneck is trained by nobody here",
+    "M1c3": "needs a synthesizer of two parts, as b1a has; no weights of b1a are at hand",
+    "M1c4": "needs a synthesizer of two parts, as b1a has; no weights of b1a are at hand",
+    "S1": "needs an autoencoder of voicenym train autoencoder; none is bundled",
+    "S1c1": "needs an autoencoder of voicenym train autoencoder; none is bundled",
+    "S2": "S2's tuned parameters are not published",
+    "S2c1": "S2's tuned parameters are not published",
+}
+"""Systems of that challenge without a counterpart, with the reason."""
+
+
+def of_challenge(names: Sequence[str]) -> dict[str, str]:
+    """Counterparts of some of the challenge's systems, in the papers' order."""
+    return {name: system for name, system in CHALLENGE.items() if name in names}
+
+
+def without(names: Sequence[str], budget: str) -> dict[str, str]:
+    """Reasons of systems that are not measured: no counterpart, or left out by the budget."""
+    small = f"the budget {budget} leaves it out: a larger one measures it"
+    return NO_COUNTERPART | {name: small for name in CHALLENGE if name not in names}
+
+
+IDENTITIES = (
+    "A1, A2, B1, K2, M1c2, O1 and O1c1 are these choices of a voice in the SSL-based pipeline with "
+    "bundled weights (word codes of Whisper tiny.en, 3.7 million weights of a vocoder), not in "
+    "x-vectors, TDNN-F and NSF"
+)
+"""What differs in the counterparts of x-vector systems."""
+DEFINED = (
+    "A1 and A2 are approximations: the papers on them leave sizes open; theta of O1c1 is not "
+    "published, here it is 0.2"
+)
+"""What the papers leave open."""

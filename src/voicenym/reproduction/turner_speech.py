@@ -1,0 +1,232 @@
+"""Turner et al. 2022 on speech: verification, words, additional metrics, forced dissimilarity."""
+
+from __future__ import annotations
+
+from voicenym.reproduction import published_checks
+from voicenym.reproduction.bench import IGNORANT, LAZY, Bench, Measurement
+from voicenym.reproduction.counterparts import MIXTURE, SELECTION
+from voicenym.reproduction.outcome import Figure, Finding, OurPanel, OurRow, absent, all_of, exceeds
+from voicenym.reproduction.paper_table import Ours
+from voicenym.reproduction.published_figures import PublishedPanel, panels_of
+from voicenym.reproduction.table_rows import (
+    SEXES,
+    attacked,
+    compared,
+    filled,
+    original,
+    useful,
+    with_difference,
+)
+
+PAPER = "turner-2022"
+SCENES = (("O-A", IGNORANT), ("A-A", LAZY))
+ONE_SET = "one set of speech here, in the columns of the test sets"
+
+
+def _panel(table: str) -> PublishedPanel:
+    return panels_of(PAPER, table)[0]
+
+
+def _of_scenes(bench: Bench, metrics: dict[str, str], columns: tuple[str, ...]) -> list[OurRow]:
+    """Rows of a sex and a scenario: O-O, O-A, A-A, with differences to selection."""
+    rows = []
+    for sex in SEXES:
+        found = {column: original(bench, metric, sex) for column, metric in metrics.items()}
+        rows.append(OurRow(f"ours {sex} O-O", filled(columns, found, ONE_SET)))
+        for scene, attacker in SCENES:
+            found = {
+                column: with_difference(
+                    attacked(bench, MIXTURE, attacker, metric, sex),
+                    attacked(bench, SELECTION, attacker, metric, sex),
+                    1 if metric == "EER" else 2,
+                )
+                for column, metric in metrics.items()
+            }
+            rows.append(OurRow(f"ours {sex} {scene}", filled(columns, found, ONE_SET)))
+    return rows
+
+
+def verifiability(bench: Bench) -> Ours:
+    """Table 1: EER and min C_llr by sex and scenario."""
+    panel = _panel("table-1")
+    metrics = {"test EER, %": "EER", "test min C_llr": "min C_llr"}
+    rows = _of_scenes(bench, metrics, panel.columns)
+    findings = [_rises(bench, "A-A", LAZY, True), _rises(bench, "O-A", IGNORANT, False)]
+    findings += [*published_checks.baseline_of_brackets(), published_checks.largest_loss()]
+    return Ours((OurPanel(panel.title, panel.columns, tuple(rows)),), tuple(findings))
+
+
+def _rises(bench: Bench, scene: str, attacker: str, up: bool) -> Finding:
+    """Whether drawing from the mixture has a higher EER than selection, or a lower one."""
+    figures, verdicts = [], []
+    for sex in SEXES:
+        mixture, selection = (
+            attacked(bench, system, attacker, "EER", sex) for system in (MIXTURE, SELECTION)
+        )
+        figures += [(f"mixture {sex}", mixture), (f"selection {sex}", selection)]
+        verdicts.append(exceeds(mixture, selection) if up else exceeds(selection, mixture))
+    word = "higher" if up else "lower"
+    claim = f"{scene}: the mixture's EER is {word} than the baseline's, for women and men"
+    return compared(claim, all_of(verdicts), *figures)
+
+
+def numbers(bench: Bench) -> Ours:
+    """Table 2: numbers of trials."""
+    panel = _panel("table-2")
+    trials = bench.trials
+    sexes = {model.speaker: model.sex for model in trials.models}
+    female = [sexes.get(recording.speaker) == "f" for recording in trials.recordings]
+    rows = []
+    for name, mask in (("target", trials.target), ("non-target", trials.nontarget)):
+        women, every = int(mask[:, female].sum()), int(mask.sum())
+        figures = tuple(Figure(float(n)) for n in (women, every - women, every))
+        rows.append(OurRow(f"ours {name}", figures))
+    return Ours((OurPanel(panel.title, panel.columns, tuple(rows), 0),))
+
+
+def words(bench: Bench) -> Ours:
+    """Table 3: word error rates of originals and anonymized speech."""
+    panel = _panel("table-3")
+    before = original(bench, "WER")
+    mixture, selection = (useful(bench, system, "WER") for system in (MIXTURE, SELECTION))
+    rows = (
+        OurRow("ours original", filled(panel.columns, {"test": before}, ONE_SET)),
+        OurRow(
+            "ours anonymized",
+            filled(panel.columns, {"test": with_difference(mixture, selection)}, ONE_SET),
+        ),
+    )
+    findings = (
+        compared("The mixture has more word errors than the baseline", exceeds(mixture, selection),
+                 ("mixture", mixture), ("selection", selection)),
+        compared("Anonymization costs words", exceeds(mixture, before),
+                 ("mixture", mixture), ("original", before)),
+    )  # fmt: skip
+    return Ours((OurPanel(panel.title, panel.columns, rows),), findings)
+
+
+def additional(bench: Bench) -> Ours:
+    """Table 4: ZEBRA and linkability, with categories."""
+    panel = _panel("table-4")
+    metrics = {"D_ECE, bit": "D_ECE", "worst case, log10(l)": "worst case", "D_sys": "D_sys"}
+    rows = _of_scenes(bench, metrics, panel.columns)
+    figures, verdicts = [], []
+    for sex in SEXES:
+        mixture, selection = (
+            attacked(bench, system, LAZY, "D_sys", sex) for system in (MIXTURE, SELECTION)
+        )
+        figures += [(f"mixture {sex}", mixture), (f"selection {sex}", selection)]
+        verdicts.append(exceeds(selection, mixture))
+    claim = "A-A: the mixture is less linkable than the baseline"
+    findings = (
+        compared(claim, all_of(verdicts), *figures, digits=2),
+        published_checks.tags_printed(),
+    )
+    return Ours((OurPanel(panel.title, panel.columns, tuple(rows)),), findings)
+
+
+def similarity(bench: Bench) -> Ours:
+    """Table 5: de-identification and gain of voice distinctiveness."""
+    panel = _panel("table-5")
+    found = {}
+    for sex in ("m", "f"):
+        for metric, column in (("DeID", f"DeID {sex}"), ("G_VD", f"G_VD {sex}, dB")):
+            mixture, selection = (
+                useful(bench, system, metric, sex) for system in (MIXTURE, SELECTION)
+            )
+            found[column] = with_difference(mixture, selection, 2)
+    rows = (OurRow("ours", filled(panel.columns, found)),)
+    figures, verdicts = [], []
+    for sex in SEXES:
+        mixture, selection = (useful(bench, s, "G_VD", sex) for s in (MIXTURE, SELECTION))
+        figures += [(f"mixture {sex}", mixture), (f"selection {sex}", selection)]
+        verdicts.append(exceeds(mixture, selection))
+    claim = "The mixture keeps voices more distinct than the baseline (G_VD), for women and men"
+    return Ours(
+        (OurPanel(panel.title, panel.columns, rows),),
+        (compared(claim, all_of(verdicts), *figures),),
+    )
+
+
+def other_verifier(bench: Bench) -> Ours:
+    """Figure 6: the same attacks with another kind of verifier."""
+    wanted = [(metric, sex) for metric in ("EER", "min C_llr") for sex in SEXES]
+    columns = tuple(f"{metric} {sex}" for metric, sex in wanted)
+    rows = []
+    found = bench.measured(MIXTURE)
+    names = [] if isinstance(found, str) else _verifiers(found)
+    for verifier in names:
+        figures = tuple(original(bench, metric, sex, verifier) for metric, sex in wanted)
+        rows.append(OurRow(f"{verifier}, O-O", figures))
+        for scene, attacker in SCENES:
+            figures = tuple(
+                attacked(bench, MIXTURE, attacker, metric, sex, verifier) for metric, sex in wanted
+            )
+            rows.append(OurRow(f"{verifier}, {scene}", figures))
+    notes: tuple[str, ...] = ()
+    if len(names) < 2:
+        reason = "give --verifier ivector:FOLDER, of voicenym train ivector"
+        rows.append(OurRow("i-vectors", tuple(absent(reason) for _ in columns)))
+        notes = ("one verifier only: nothing is compared",)
+    return Ours((OurPanel("verifiers", columns, tuple(rows)),), (), notes)
+
+
+def _verifiers(found: Measurement) -> list[str]:
+    return list(dict.fromkeys(attack.verifier for attack in found.results.attacks))
+
+
+def _thetas(bench: Bench) -> list[tuple[str, str]]:
+    """Labels and systems of a sweep, from no constraint to the strongest."""
+    values = sorted(bench.budget.thetas, reverse=True)
+    return [("none", MIXTURE), *((f"{v:g}", f"{MIXTURE}:theta={v:g}") for v in values)]
+
+
+def forced(bench: Bench) -> Ours:
+    """Figure 7: min C_llr by theta."""
+    columns = tuple(f"{scene} {sex}" for scene, _ in SCENES for sex in SEXES)
+    rows, sweep = [], {}
+    for label, system in _thetas(bench):
+        figures = tuple(
+            attacked(bench, system, attacker, "min C_llr", sex)
+            for _, attacker in SCENES
+            for sex in SEXES
+        )
+        sweep[label] = figures
+        rows.append(OurRow(f"theta {label}", figures))
+    base = tuple(
+        attacked(bench, SELECTION, attacker, "min C_llr", sex)
+        for _, attacker in SCENES
+        for sex in SEXES
+    )
+    rows.append(OurRow("baseline (selection)", base))
+    free, least = sweep["none"], list(sweep.values())[-1]
+    named = [(f"{column}, {text}", figures[i]) for i, column in enumerate(columns)
+             for text, figures in (("none", free), ("least theta", least))]  # fmt: skip
+    findings = (
+        compared("O-A: min C_llr does not fall with a smaller theta",
+                 _not(all_of([exceeds(free[0], least[0]), exceeds(free[1], least[1])])),
+                 *named[:4], digits=3),
+        compared("A-A: min C_llr falls with a smaller theta",
+                 all_of([exceeds(free[2], least[2]), exceeds(free[3], least[3])]),
+                 *named[4:], digits=3),
+    )  # fmt: skip
+    return Ours((OurPanel("min C_llr by theta", columns, tuple(rows), 3),), findings)
+
+
+def _not(verdict: bool | None) -> bool | None:
+    return None if verdict is None else not verdict
+
+
+def forced_words(bench: Bench) -> Ours:
+    """Figure 8: word error rate by theta."""
+    rows, found = [], []
+    for label, system in _thetas(bench):
+        found.append((f"theta {label}", useful(bench, system, "WER")))
+        rows.append(OurRow(found[-1][0], (found[-1][1],)))
+    rows.append(OurRow("original", (original(bench, "WER"),)))
+    claim = "Word errors rise with a smaller theta"
+    verdict = exceeds(found[-1][1], found[0][1])
+    return Ours(
+        (OurPanel("WER by theta", ("WER, %",), tuple(rows), 1),),
+        (compared(claim, verdict, found[0], found[-1]),),
+    )

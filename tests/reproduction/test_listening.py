@@ -1,0 +1,96 @@
+"""Answers of listeners whose scores are known: means, ranks, tests and verification."""
+
+from __future__ import annotations
+
+import pytest
+from tests.reproduction.conftest import TINY
+
+from voicenym.errors import VoicenymError
+from voicenym.reproduction import challenge_listening, listening
+from voicenym.reproduction.bench import Bench
+from voicenym.reproduction.paper_list import run, tables
+
+HEAD = "listener\titem\tsystem\tquestion\tkind\tscore"
+
+
+def rows():
+    """Three listeners with scales of their own; ``good`` is better than ``bad``, ``twin`` equal."""
+    found = []
+    for listener, (low, middle, high) in {"a": (1, 3, 5), "b": (1, 2, 3), "c": (3, 4, 5)}.items():
+        for item in range(6):
+            scores = {"original": high, "good": middle, "twin": middle, "bad": low}
+            for system, score in scores.items():
+                found.append(f"{listener}\t{item}\t{system}\tMOS\t\t{score}")
+        for kind, clear in (("same", 9), ("different", 2)):
+            for item in range(4):
+                found.append(f"{listener}\t{item}\toriginal\tsimilarity\t{kind}\t{clear}")
+                blurred = 5 + (item % 2)
+                found.append(f"{listener}\t{item}\tbad\tsimilarity\t{kind}\t{blurred}")
+    return found
+
+
+@pytest.fixture
+def answered(tmp_path):
+    file = tmp_path / "answers.tsv"
+    file.write_text("\n".join([HEAD, *rows()]) + "\n")
+    return Bench(TINY, answers=file)
+
+
+def by_label(panel):
+    return {row.label: [figure.value for figure in row.figures] for row in panel.rows}
+
+
+def test_mean_opinion_scores(answered):
+    (table,) = tables("turner-2022", "table-6")
+    found = by_label(run(table, answered).panels[0])
+    assert found["ours original"][:2] == [18.0, pytest.approx(13 / 3)]
+    assert found["ours bad"][:2] == [18.0, pytest.approx(5 / 3)]
+
+
+def test_tests_of_pairs_of_systems(answered):
+    (table,) = tables("turner-2022", "table-b7")
+    found = by_label(run(table, answered).panels[0])
+    assert found["original, bad"][0] == 18 * 18
+    assert found["original, bad"][1] < 1e-4
+    assert found["good, twin"] == [pytest.approx(162.0), pytest.approx(1.0)]
+
+
+def test_normalised_ranks_remove_the_listeners_scales(answered):
+    found = by_label(listening.normalised_means(answered, [("MOS", "")]))
+    # a listener has 6 equal answers a system: ranks 1 to 6, 7 to 18, 19 to 24
+    assert found["MOS, bad"][0] == pytest.approx((3.5 - 1) / 24)
+    assert found["MOS, good"][0] == pytest.approx((12.5 - 1) / 24)
+    assert found["MOS, original"][0] == pytest.approx((21.5 - 1) / 24)
+
+
+def test_listeners_verify_speakers(answered):
+    found = by_label(challenge_listening.curves(answered).panels[0])
+    assert found["listeners, original"] == [0.0, 0.0, pytest.approx(0.0, abs=1e-9)]
+    assert found["listeners, bad"][0] == pytest.approx(50.0)
+    assert found["listeners, bad"][2] == pytest.approx(1.0)
+
+
+def test_without_answers_the_reason_is_printed(mute):
+    panel = listening.opinions(mute, "MOS", ("a", "b", "c"), "MOS")
+    assert panel.rows[0].figures[0].missing == "needs listeners' answers: --answers FILE"
+    assert "answers" in listening.verification(mute).rows[0].figures[0].missing
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("who\twhat\n1\t2\n", "tab-separated columns listener, item"),
+        (f"{HEAD}\na\t1\tx\tMOS\t\tgood\n", "line 2: the score 'good' is no number"),
+        (f"{HEAD}\na\t1\tx\tMOS\t\tnan\n", "line 2"),
+    ],
+)
+def test_files_that_are_no_answers_are_refused(tmp_path, text, message):
+    file = tmp_path / "answers.tsv"
+    file.write_text(text)
+    with pytest.raises(VoicenymError, match=message):
+        listening.answers(file)
+
+
+def test_a_missing_file_is_refused(tmp_path):
+    with pytest.raises(VoicenymError, match="cannot be read"):
+        listening.answers(tmp_path / "none.tsv")
