@@ -102,6 +102,26 @@ def test_what_is_trained_drops_into_a_pipeline(train, buzzers, small_parts, tmp_
     assert len(soundfile.read(tmp_path / "predicted.wav")[0]) == 9_600
 
 
+def test_it_goes_on_under_other_content_and_keeps_integers(train, small_parts, tmp_path):
+    ssl, b1 = small_parts["ssl"], small_parts["b1a"]
+    train(tmp_path / "former")
+    former = ("--from", tmp_path / "former", "--former-content", ssl["content"])
+    said = train(tmp_path / "new", *former, "--bits", 8, content=b1["content"])
+    assert "% of what the former content gave is fitted" in said
+    done = json.loads((tmp_path / "new" / "config.json").read_text("utf-8"))
+    assert done["options"]["content"] == 8
+    assert done["card"]["from"] == "former"
+    sizes = [(tmp_path / n / "model.safetensors").stat().st_size for n in ("former", "new")]
+    assert sizes[1] < 0.6 * sizes[0]
+    parts = ("--content", b1["content"], "--speaker", ssl["speaker"])
+    done = run(
+        "models", "assemble", *parts, "--synthesizer", tmp_path / "new", "-o", tmp_path / "w"
+    )
+    assert "tdnnf, ecapa, istft-vocoder" in done
+    assert "for --from" in train(tmp_path / "x", "--former-content", ssl["content"])
+    assert "--bits is 2 to 8" in train(tmp_path / "x", "--bits", 9)
+
+
 def test_mistakes_are_one_line(train, small_parts, buzzers, tmp_path):
     out = tmp_path / "out"
     b1, ssl = small_parts["b1a"], small_parts["ssl"]

@@ -53,6 +53,27 @@ def test_half_precision_is_near(tmp_path):
     torch.testing.assert_close(LINES.load(tmp_path).weight, network.weight, atol=0, rtol=2**-11)
 
 
+def test_integers_are_near_and_take_a_quarter_of_the_space(tmp_path):
+    network = LINES.make("line", {"size": 50})
+    network.weight = torch.nn.Parameter(torch.randn(50, 40))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Line, "__init__", lambda self, size: _matrix(self, size))
+        LINES.save(network, tmp_path / "whole")
+        LINES.save(network, tmp_path / "integers", bits=8)
+        found = LINES.load(tmp_path / "integers").weight
+    step = network.weight.abs().amax(1, keepdim=True) / 127
+    assert ((found - network.weight).abs() <= 0.502 * step).all()
+    whole, integers = (
+        (tmp_path / name / "model.safetensors").stat().st_size for name in ("whole", "integers")
+    )
+    assert integers < 0.3 * whole
+
+
+def _matrix(network: Line, size: int) -> None:
+    torch.nn.Module.__init__(network)
+    network.size, network.weight = size, torch.nn.Parameter(torch.zeros(size, 40))
+
+
 def test_what_is_stored_may_be_another_state(tmp_path):
     network = LINES.make("line", {})
     dataclasses.replace(LINES, stored=doubled).save(network, tmp_path)

@@ -19,6 +19,7 @@ import torch
 
 from voicenym.errors import VoicenymError
 from voicenym.nets.checkpoint import fill, read, write
+from voicenym.nets.integer_weights import dequantised, quantised
 from voicenym.registry import Registry
 
 State = Mapping[str, torch.Tensor]
@@ -86,6 +87,7 @@ class Kinds(Generic[N]):
         card: Mapping[str, Any] | None = None,
         *,
         half: bool = False,
+        bits: int = 0,
         **about: Any,
     ) -> None:
         """Keep a network in a folder.
@@ -95,6 +97,9 @@ class Kinds(Generic[N]):
             folder: made where there is none.
             card: how it was trained and what it reaches.
             half: in half precision.
+            bits: of a weight of a matrix, 2 to 8
+                (:func:`voicenym.nets.integer_weights.quantised`); other numbers are then in half
+                precision. 0 for floating point.
             about: more of the configuration, fit for JSON.
 
         Raises:
@@ -102,7 +107,8 @@ class Kinds(Generic[N]):
         """
         config = {"kind": network.kind, "options": network.config(), "card": dict(card or {})}
         state = self.stored(network.state_dict())
-        write(folder, state, {**config, **about}, half=half)
+        state = quantised(state, bits) if bits else state
+        write(folder, state, {**config, **about}, half=half or bits > 0)
 
     def load(self, folder: Path) -> N:
         """Loads a network that :meth:`save` wrote, in evaluation mode.
@@ -123,7 +129,7 @@ class Kinds(Generic[N]):
             network = self.make(kind, options)
         except VoicenymError as error:
             raise VoicenymError(f"{folder}: {error}") from None
-        fill(network, state, folder)
+        fill(network, dequantised(state), folder)
         return network.eval()
 
 

@@ -83,6 +83,32 @@ def test_a_part_that_was_exchanged_by_hand_is_noticed(folder, small_parts):
         opened(folder)
 
 
+def test_a_shared_part_stays_where_it_lies_and_moves_with_both_folders(small_parts, tmp_path):
+    ssl = small_parts["ssl"]
+    assemble(tmp_path / "one" / "first", ssl)
+    parts = {name: tmp_path / "one" / "first" / name for name in ssl}
+    shared = ("content", "speaker", "pool")
+    second = tmp_path / "one" / "second"
+    assemble(second, parts, shared=shared)
+    assert not any((second / name).exists() for name in shared)
+    assert (second / "synthesizer").is_dir()
+    assert assembly.version(second)
+    shutil.move(tmp_path / "one", tmp_path / "two")
+    first, second = tmp_path / "two" / "first", tmp_path / "two" / "second"
+    assert assembly.part(second, "pool").resolve() == (first / "pool").resolve()
+    both = opened(first).content.state_dict(), opened(second).content.state_dict()
+    assert all(torch.equal(both[0][name], both[1][name]) for name in both[0])
+    # an added part leaves the shared ones where they are, and a copy of its own replaces one
+    assemble(second, {"pool": first / "pool"})
+    assert (second / "pool").is_dir()
+    assert not (second / "content").exists()
+    config = json.loads((second / "config.json").read_text("utf-8"))
+    assert set(config["shared"]) == {"content", "speaker"}
+    shutil.rmtree(first / "speaker")
+    with pytest.raises(VoicenymError, match="has no speaker"):
+        assembly.part(second, "speaker")
+
+
 def test_parts_of_other_sizes_and_kinds_are_named(small_parts, tmp_path):
     ssl, b1 = small_parts["ssl"], small_parts["b1b"]
     parts = {name: ssl[name] for name in assembly.NEEDED}

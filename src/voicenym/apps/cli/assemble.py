@@ -7,6 +7,8 @@ from typing import Any
 
 import typer
 
+from voicenym.errors import VoicenymError
+
 
 def assemble(
     output: Path = typer.Option(
@@ -43,6 +45,9 @@ def assemble(
     language: Path | None = typer.Option(
         None, "--language", help="Of train language, to refuse recordings of other languages."
     ),
+    durations: Path | None = typer.Option(
+        None, "--durations", help="Of train durations, for systems with timing=drawn."
+    ),
     tracker: str | None = typer.Option(
         None,
         "--tracker",
@@ -56,6 +61,9 @@ def assemble(
         "--scale",
         help="Of speaker vectors, as the synthesizer learnt them: none, unit or root; octaves of "
         "those of models formants; else: none.",
+    ),
+    share: list[str] = typer.Option(
+        [], "--share", help="A part to refer to where it lies, instead of copying; may be repeated."
     ),
 ) -> None:
     """Assemble a pipeline from its parts, after checking that they fit each other."""
@@ -73,6 +81,7 @@ def assemble(
         "register": register,
         "f0": f0,
         "language": language,
+        "durations": durations,
     }
     chosen = {"tracker": tracker, "lowest": lowest, "highest": highest, "scale": scale}
     given_settings = {name: value for name, value in chosen.items() if value is not None}
@@ -80,9 +89,11 @@ def assemble(
     places = {name: str(place) for name, place in given.items() if place is not None}
     card = {name: Path(place).name for name, place in places.items()}
     parts = {name: folder_of(name, place) for name, place in places.items()}
-    assembly.assemble(output, parts, settings, card)
+    if lacking := sorted(set(share) - set(parts)):
+        raise VoicenymError(f"--share {lacking[0]}: give that part as well, --{lacking[0]} DIR")
+    assembly.assemble(output, parts, settings, card, share)
     there = assembly.opened(output)
-    choices = [name for name in assembly.CHOICES if (output / name).is_dir()]
+    choices = [name for name in assembly.there_are(output) if name in assembly.CHOICES]
     lacks = "without target speakers: add --pool, --roh, --loh or --mixture"
     if there.speaker.hertz:
         lacks = "for identity=formant-pitch"

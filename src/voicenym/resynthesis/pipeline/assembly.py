@@ -9,10 +9,12 @@
            pool/ roh/ loh/ mixture/    whom identity methods choose: what the system in use needs
            register/      which pitch goes with a speaker vector; where pitch is moved
            f0/            predictor of F0 from content; where pitch is predicted
+           durations/     predictor of durations from content; where timing is drawn
            language/      scores of other languages; where recordings of these are refused
 
 Each part is a folder of its own, ``config.json`` and ``model.safetensors``, whose bytes are checked
-against their digest when they are read.
+against their digest when they are read. A part that several pipelines use may lie in the folder of
+one of them; the others name its place, relative to their own, in ``shared`` of ``config.json``.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from __future__ import annotations
 import functools
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -30,7 +32,7 @@ from voicenym.nets.checkpoint import CONFIG, DIGEST, configuration, stamp
 from voicenym.nets.content import content_encoders as contents
 from voicenym.nets.content import language_scores
 from voicenym.nets.speakers import speaker_encoders as encoders
-from voicenym.nets.synthesis import f0_predictor, synthesizers
+from voicenym.nets.synthesis import duration_predictor, f0_predictor, synthesizers
 from voicenym.private import is_closed, private_folder, write_inside
 from voicenym.resynthesis.pipeline.pipeline_modules import Assembly
 from voicenym.resynthesis.pipeline.synthesis_settings import Settings, TrainingRecord, names
@@ -39,7 +41,7 @@ KIND = "pipeline"
 BUNDLED = Path(__file__).parent / "bundled"
 """Pipelines that come along, by the names of their folders."""
 NEEDED = ("content", "speaker", "synthesizer")
-CHOICES = ("pool", "roh", "loh", "mixture", "register", "f0", "language")
+CHOICES = ("pool", "roh", "loh", "mixture", "register", "f0", "language", "durations")
 """Optional modules, which some systems need."""
 ASSEMBLE = (
     "voicenym models assemble --content DIR --speaker DIR --synthesizer DIR ... -o FOLDER; what "
@@ -52,6 +54,7 @@ def assemble(
     parts: Mapping[str, Path],
     settings: Settings | None = None,
     card: Mapping[str, Any] | None = None,
+    shared: Collection[str] = (),
 ) -> None:
     """Copies modules into a folder and writes their settings, after a compatibility check.
 
@@ -63,6 +66,7 @@ def assemble(
             that will use the folder need.
         settings: as of :func:`adjusted` unless given.
         card: where the parts come from.
+        shared: those of ``parts`` that are not copied: the folder names their place.
 
     Raises:
         DependencyError, VoicenymError: an unknown part, one that is missing, damaged, of another
@@ -74,8 +78,8 @@ def assemble(
     before: dict[str, Any] = {}
     if (folder / CONFIG).exists():
         before = _pipeline_config(folder)
-    there = [name for name in (*NEEDED, *CHOICES) if (folder / name).is_dir()]
-    places = {**{name: folder / name for name in there}, **parts}
+    elsewhere = {n: p for n, p in before.get("shared", {}).items() if n not in parts}
+    places = {**{name: located(folder, name) for name in there_are(folder)}, **parts}
     for name in NEEDED:
         if name not in places:
             raise VoicenymError(f"a pipeline needs {name}: give --{name} DIR")
@@ -84,12 +88,16 @@ def assemble(
     check(places, settings)
     try:
         for name, source in parts.items():
-            if (folder / name).resolve() != source.resolve():
+            if name in shared:
+                relative = os.path.relpath(source.resolve(), folder.resolve())
+                elsewhere[name] = Path(relative).as_posix()
+            elif (folder / name).resolve() != source.resolve():
                 _copy(source, folder / name)
         recorded = {
             "kind": KIND,
             **asdict(settings),
-            "parts": {name: _digest(folder / name) for name in places},
+            "parts": {name: _digest(place) for name, place in places.items()},
+            **({"shared": elsewhere} if elsewhere else {}),
             "card": {**before.get("card", {}), **dict(card or {})},
         }
         write_inside(folder / CONFIG, json.dumps(recorded, indent=2, ensure_ascii=False) + "\n")
@@ -179,8 +187,23 @@ def opened(folder: Path, device: str = "cpu") -> Assembly:
 @functools.lru_cache(maxsize=2)
 def _opened(folder: Path, device: str, stamp: int) -> Assembly:
     settings = _settings(folder)
-    there = [*NEEDED, *(name for name in ("f0", "language") if (folder / name).is_dir())]
-    return _networks({name: part(folder, name) for name in there}, settings).to(device)
+    there = there_are(folder)
+    used = [*NEEDED, *(name for name in ("f0", "language", "durations") if name in there)]
+    return _networks({name: part(folder, name) for name in used}, settings).to(device)
+
+
+def there_are(folder: Path) -> list[str]:
+    """Names of the modules of a folder, those that lie elsewhere included."""
+    return [name for name in (*NEEDED, *CHOICES) if located(folder, name).is_dir()]
+
+
+def located(folder: Path, name: str) -> Path:
+    """Where a module lies or would lie: in the folder, or where its configuration says."""
+    own = folder / name
+    if own.is_dir() or not (folder / CONFIG).is_file():
+        return own
+    elsewhere = _pipeline_config(folder).get("shared", {})
+    return folder / str(elsewhere[name]) if name in elsewhere else own
 
 
 def part(folder: Path, name: str) -> Path:
@@ -190,7 +213,7 @@ def part(folder: Path, name: str) -> Path:
         WeightsError: it is not there.
         VoicenymError: its digest differs from the one recorded at assembly.
     """
-    place = folder / name
+    place = located(folder, name)
     if not place.is_dir():
         raise WeightsError(
             f"{folder}: has no {name}; add it: voicenym models assemble --{name} DIR -o {folder}"
@@ -207,12 +230,13 @@ def part(folder: Path, name: str) -> Path:
 def version(folder: Path) -> str:
     """Version of all modules; equal for equal weights and settings, empty without weights.
 
-    Language scores do not count: they change no voice.
+    Language scores do not count: they change no voice. Nor do durations, which only drawn timing
+    uses: :attr:`~voicenym.resynthesis.pipeline.pipeline_system.Pipeline.version`.
     """
     if not (folder / CONFIG).is_file():
         return ""
     _pipeline_config(folder)  # of another kind: refused
-    return stamp(folder, without=("language",))
+    return stamp(folder, without=("language", "durations"))
 
 
 def _networks(places: Mapping[str, Path], settings: Settings) -> Assembly:
@@ -223,6 +247,7 @@ def _networks(places: Mapping[str, Path], settings: Settings) -> Assembly:
         settings,
         f0_predictor.load(places["f0"]) if "f0" in places else None,
         language_scores.load(places["language"]) if "language" in places else None,
+        duration_predictor.load(places["durations"]) if "durations" in places else None,
     )
 
 

@@ -41,8 +41,8 @@ def limits(means: Sequence[dict[float, float]], alarms: float) -> tuple[float, f
         alarms: the share.
 
     Returns:
-        ``limit`` and ``spread`` of :meth:`LanguageScores.most`: the least squares line through the
-        quantiles over 1 / sqrt(seconds), raised above all of them.
+        ``limit`` and ``spread`` of :meth:`LanguageScores.limit_for`: the least squares line through
+        the quantiles over 1 / sqrt(seconds), raised above all of them.
 
     Lengths of fewer than 1 / alarms examples do not count.
 

@@ -92,7 +92,7 @@ def conditioned(
     cut = {"step": windows.step, "context": windows.context}
     pitch = {**asdict(settings), "scale": "", "hop": parts.synthesizer.hop}
     places = {
-        "content": folder / "content" / identity({**_called(content), **cut}),
+        "content": content_place(parts, folder),
         "pitch": folder / "pitch" / identity({**pitch, **cut}),
         "speaker": folder / "speaker" / identity(_called(speaker)),
     }
@@ -129,6 +129,18 @@ def conditioned(
     for network in (content, speaker):
         network.to("cpu")
     return made
+
+
+def content_place(parts: Assembly, folder: Path) -> Path:
+    """Folder of the content frames of a pipeline's encoder, one ``.npy`` for each utterance.
+
+    Args:
+        parts: with the encoder.
+        folder: of the cached results.
+    """
+    windows = conditioning.windows_of(parts, 1, "cpu")
+    cut = {"step": windows.step, "context": windows.context}
+    return folder / "content" / identity({**_called(parts.content), **cut})
 
 
 def _called(network: Network) -> dict[str, Any]:

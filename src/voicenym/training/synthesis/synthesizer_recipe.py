@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
+from voicenym.errors import VoicenymError
 from voicenym.training.recipe import Trained, option
 from voicenym.training.recipe_options import SpeechRecipe
 from voicenym.training.run.former_run_names import present_or_former
 from voicenym.training.run.progress_report import Report
 from voicenym.training.run.resources import require_training
+
+if TYPE_CHECKING:
+    from voicenym.resynthesis.pipeline.pipeline_modules import Assembly
+    from voicenym.training.synthesis.synthesis_dataset import ConditionedUtterance
+    from voicenym.training.synthesis.synthesizer_step import SynthesizerConfig
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,10 +26,14 @@ class SynthesizerRecipe(SpeechRecipe):
     Args:
         content: As --content of voicenym models assemble: it will be the pipeline's.
         speaker: As --speaker of voicenym models assemble; or ecapa:PLACE, xvector:PLACE.
-        start: Folder of a synthesizer to go on from.
+        start: Folder of a synthesizer to go on from; under content of another size, only the
+            weights that read content are new.
+        former_content: Content encoder that --from was trained with; the new weights then start
+            from what it gave (least squares).
         whisper: A Whisper whose states of original and synthesized speech are to agree, where the
             configuration weighs words; as of voicenym train word-codes.
         half: Keep the result in half precision.
+        bits: Keep matrices as integers of so many bits, up to 8, and the rest in half precision.
         batch: Crops in a step.
     """
 
@@ -35,8 +45,10 @@ class SynthesizerRecipe(SpeechRecipe):
     content: str
     speaker: str
     start: Path | None = option("--from", default=None)
+    former_content: str | None = None
     whisper: str | None = None
     half: bool = False
+    bits: int = option(default=0, minimum=0)
     batch: int | None = option(default=None, minimum=2)
 
     def run(self, report: Report) -> Trained:
@@ -52,6 +64,8 @@ class SynthesizerRecipe(SpeechRecipe):
         from voicenym.training.synthesis.synthesis_dataset import conditioned
         from voicenym.training.synthesis.synthesizer_step import SynthesizerConfig
 
+        if not (self.bits == 0 or 2 <= self.bits <= 8):
+            raise VoicenymError(f"--bits is 2 to 8, not {self.bits}")
         config = self.configured(SynthesizerConfig, batch=self.batch)
         resources = self.resources(report)
         recogniser = None
@@ -67,6 +81,8 @@ class SynthesizerRecipe(SpeechRecipe):
             conditioned(some, parts, place, device, report.say)
             for some in self.prepared(chosen, kept, report)
         )
+        if self.former_content is not None:
+            self._fit(parts, config, train, place, device, report)
         outcome = steps.train(
             parts.synthesizer, train, held_out, config, self.output,
             recogniser=recogniser, **resources,
@@ -74,11 +90,44 @@ class SynthesizerRecipe(SpeechRecipe):
         utterances = [item.utterance for item in train]
         card = {
             **self.data_card(utterances),
+            "from": self.start.name if self.start else "",
             "hours": hours(utterances),
             "content": f"{parts.content.kind}, {Path(self.content).name}",
             "speaker": f"{parts.speaker.kind}, {Path(self.speaker).name}",
             "optimizer steps, discriminators' included": outcome.steps,
             "mel distance on speakers kept out": round(outcome.best, 4),
         }
-        save(parts.synthesizer, self.output, half=self.half, card=card, **record.config())
+        save(
+            parts.synthesizer, self.output, half=self.half, bits=self.bits, card=card,
+            **record.config(),
+        )  # fmt: skip
         return self.result(outcome, {"mel distance on held-out speakers": outcome.best})
+
+    def _fit(
+        self,
+        parts: Assembly,
+        config: SynthesizerConfig,
+        train: list[ConditionedUtterance],
+        place: Path,
+        device: str,
+        report: Report,
+    ) -> None:
+        """Fit the weights that read content to what the former content gave."""
+        from voicenym.nets.content import content_encoders
+        from voicenym.nets.encoder_folders import folder_of
+        from voicenym.nets.synthesis import synthesizers
+        from voicenym.resynthesis.pipeline.pipeline_modules import Assembly
+        from voicenym.training.synthesis import exchanged_content as exchange
+        from voicenym.training.synthesis.synthesis_dataset import conditioned
+
+        if self.start is None or self.former_content is None:
+            raise VoicenymError("--former-content is for --from: give the synthesizer, too")
+        network = synthesizers.load(self.start)
+        encoder = content_encoders.load(folder_of("content", self.former_content))
+        former = Assembly(encoder, parts.speaker, network, config.settings)
+        some = train[:: max(1, len(train) // exchange.FITTED)]
+        known = conditioned([item.utterance for item in some], former, place, device)
+        share = exchange.fit_content(
+            parts.synthesizer, network, exchange.frames_of_both(some, known)
+        )
+        report.say(f"{100.0 * share:.0f} % of what the former content gave is fitted")

@@ -28,6 +28,7 @@ from voicenym.training.run.fit import Outcome
 from voicenym.training.run.machine import Machine
 from voicenym.training.run.resume_check import check_resume
 from voicenym.training.synthesis.converted_crops import LEAST_ROWS
+from voicenym.training.synthesis.exchanged_content import with_content
 from voicenym.training.synthesis.source_filter_step import SourceFilter, standardize
 from voicenym.training.synthesis.synthesis_dataset import (
     CentreCrops,
@@ -53,7 +54,9 @@ def parts(
     Args:
         config: the recipe; new weights depend on its seed alone.
         content, speaker: folders.
-        start: folder of a synthesizer to go on from; None for a new one.
+        start: folder of a synthesizer to go on from; None for a new one. Where its content has
+            another size, the weights that read content are new
+            (:mod:`voicenym.training.synthesis.exchanged_content`).
 
     Raises:
         DependencyError, VoicenymError: folders of something else, a recipe that cannot be trained,
@@ -76,6 +79,7 @@ def parts(
                 f"{start}: is of the kind {network.kind}, and the configuration needs "
                 f"{config.synthesizer}"
             )
+        network = with_content(network, content_encoder.size, config.seed)
     if round(config.seconds * network.rate) < FFT:
         raise VoicenymError(f"seconds: crops of {config.seconds} s are too short; give 0.1 or more")
     if isinstance(network, AcousticNsf) and config.adversarial < 1.0:

@@ -1,0 +1,94 @@
+"""``voicenym train phone-bottleneck``: from aligned texts and word codes to content."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+import torch
+from typer.testing import CliRunner
+
+pytest.importorskip("lightning")
+pytest.importorskip("pocketsphinx")
+
+from voicenym.apps.cli import app
+from voicenym.corpus.recordings import recordings
+from voicenym.errors import VoicenymError
+from voicenym.nets.content import content_encoders
+from voicenym.nets.words.word_code_content import WordCodeContent
+from voicenym.recognition.alignment import _name
+
+CONFIG = """
+options: {size: 6, bands: 20, width: 16, narrow: 4, strides: [1, 3]}
+seconds: 0.4
+batch: 2
+every: 2
+held_out: 0.25
+"""
+MANIFEST = "utterance\tpath\tspeaker\tgender\tage\tsplit\tlanguage\tcorpus\ttext\n"
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    """Four speakers with a word each, four without; alignments, and word codes."""
+    folder = tmp_path_factory.mktemp("corpus")
+    (folder / "tiny.yaml").write_text(CONFIG)
+    time = np.arange(12_800) / 16_000
+    rows = []
+    for number in range(8):
+        path = folder / f"{number}.wav"
+        soundfile.write(path, 0.2 * np.sin(2 * np.pi * (300 + 90 * number) * time), 16_000)
+        text = "see" if number < 4 else ""
+        rows.append(f"u{number}\t{path}\ts{number}\t\t\ttrain\ten\tone\t{text}\n")
+    (folder / "train.tsv").write_text(MANIFEST + "".join(rows))
+
+    known = [r for r in recordings(folder / "train.tsv", None, None) if r.text]
+    phones = [["SIL", 0.0, 0.2], ["S", 0.2, 0.4], ["IY", 0.4, 0.8]]
+    lines = [json.dumps({"of": _name(r), "phones": phones}) + "\n" for r in known]
+    (folder / "alignments.jsonl").write_text("".join(lines))
+    torch.manual_seed(0)
+    whisper = {"width": 16, "heads": 2, "layers": 1, "bands": 8, "states": 100, "tokens": 10}
+    codes = {"states": 16, "window": 100, "width": 16, "inner": 16, "code": 6, "entries": 12}
+    content = WordCodeContent({**whisper, "positions": 8, "decoder_layers": 0}, codes)
+    content_encoders.save(content, folder / "codes")
+    return folder
+
+
+def run(folder: Path, output: Path, *more: object) -> str:
+    done = CliRunner().invoke(
+        app,
+        [
+            "train", "phone-bottleneck", "-d", str(folder / "train.tsv"),
+            "-c", str(folder / "tiny.yaml"), "-o", str(output),
+            "--alignments", str(folder / "alignments.jsonl"),
+            "--steps", "2", "--accelerator", "cpu", "-j", "0", *map(str, more),
+        ],
+    )  # fmt: skip
+    if isinstance(done.exception, VoicenymError):
+        return str(done.exception)
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+def test_it_makes_the_content_of_a_pipeline(corpus, tmp_path):
+    said = run(corpus, tmp_path / "out", "--codes", corpus / "codes", "--half")
+    assert "cross-entropy" in said
+    content = content_encoders.load(tmp_path / "out")
+    assert (content.kind, content.size, content.hop) == ("tdnnf", 6, 160)
+    card = json.loads((tmp_path / "out" / "config.json").read_text("utf-8"))["card"]
+    assert card["recordings"] > card["recordings with aligned phones"] > 0
+    assert card["steps"] == 2
+    # without codes, recordings without a text teach nothing
+    run(corpus, tmp_path / "phones")
+    card = json.loads((tmp_path / "phones" / "config.json").read_text("utf-8"))["card"]
+    assert card["recordings"] == card["recordings with aligned phones"] < 4
+
+
+def test_mistakes_are_one_line(corpus, tmp_path, small_parts):
+    assert "give word codes" in run(
+        corpus, tmp_path / "a", "--codes", small_parts["b1a"]["content"]
+    )
+    assert not (tmp_path / "a" / "last.ckpt").exists()
