@@ -339,7 +339,7 @@ def test_it_must_hear_the_whole_first():
         ("ssl-loh", {"f0": "predicted+moved"}, "not both"),
         ("ssl-loh", {"noise": 9.0}, "noise"),
         ("ssl-loh", {"level": "low"}, "level is kept or drawn"),
-        ("ssl-loh", {"level": "drawn", "timing": "free"}, "timing is kept or loose"),
+        ("ssl-loh", {"level": "drawn", "timing": "free"}, "timing is kept or loose or drawn"),
         ("ssl-loh", {"timing": "loose"}, "needs level=drawn"),
         ("word-codes", {"level": "kept"}, "needs level=drawn"),
         ("ssl-loh", {"turns": "twice"}, "turns"),

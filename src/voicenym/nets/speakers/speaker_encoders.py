@@ -41,5 +41,5 @@ def save(
         calibration: slope and offset from cosine to log-likelihood ratio in nats.
         half: in half precision.
     """
-    about = {} if calibration is None else {"calibration": list(calibration)}
+    about: dict[str, Any] = {} if calibration is None else {"calibration": list(calibration)}
     KINDS.save(encoder, folder, card, half=half, **about)

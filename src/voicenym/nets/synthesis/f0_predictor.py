@@ -7,14 +7,13 @@ contour within the predicted deviation. Nothing of the speaker's own contour ent
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 
 from voicenym.dsp.random_contours import random_contours
-from voicenym.nets.architectures import Kinds, Network
-from voicenym.nets.convnext import Block
-from voicenym.nets.masked_batch import valid
+from voicenym.nets.architectures import Kinds
+from voicenym.nets.synthesis.content_network import ContentNetwork
 
 RATE = 16_000
 LEAST_DEVIATION = 0.05
@@ -36,7 +35,7 @@ class PredictedF0(NamedTuple):
     deviation: torch.Tensor
 
 
-class F0Predictor(Network):
+class F0Predictor(ContentNetwork):
     """ConvNeXt network from content frames to a distribution of F0.
 
     Args:
@@ -61,28 +60,9 @@ class F0Predictor(Network):
         blocks: int = 6,
         kernel: int = 9,
     ) -> None:
-        super().__init__()
-        if min(content, every, hop, width, inner, blocks, kernel) < 1 or kernel % 2 == 0:
-            raise ValueError("sizes are 1 at least, and the kernel is odd")
-        self._config = {
-            "content": content,
-            "every": every,
-            "hop": hop,
-            "width": width,
-            "inner": inner,
-            "blocks": blocks,
-            "kernel": kernel,
-        }
-        self.content, self.every, self.hop = content, every, hop
-        self.enter = torch.nn.Linear(content, width)
-        self.blocks = torch.nn.ModuleList(
-            Block(width, inner, kernel, 0, None, 1.0 / blocks) for _ in range(blocks)
-        )
-        self.norm = torch.nn.LayerNorm(width)
-        self.head = torch.nn.Linear(width, 3 * every)
-
-    def config(self) -> dict[str, Any]:
-        return dict(self._config)
+        outputs = 3 * every
+        super().__init__(content, outputs, width, inner, blocks, kernel, every=every, hop=hop)
+        self.every, self.hop = every, hop
 
     def forward(self, content: torch.Tensor, lengths: torch.Tensor | None = None) -> PredictedF0:
         """Distribution for ``every`` F0 frames of each content frame.
@@ -92,12 +72,7 @@ class F0Predictor(Network):
             lengths: ``[batch]``, content frames of each row; None where all are whole. A row does
                 not depend on what follows its end.
         """
-        inside = None if lengths is None else valid(lengths, content.shape[1])[:, :, None]
-        x = self.enter(content)
-        for block in self.blocks:
-            x = x if inside is None else x * inside
-            x = block(x, x.new_zeros(len(x), 1, 0))
-        found = self.head(self.norm(x)).float().unflatten(2, (self.every, 3)).flatten(1, 2)
+        found = self.numbers(content, lengths).unflatten(2, (self.every, 3)).flatten(1, 2)
         voicing, mean, deviation = found.unbind(2)
         return PredictedF0(voicing, mean, torch.nn.functional.softplus(deviation) + LEAST_DEVIATION)
 

@@ -39,6 +39,10 @@ class LooseTiming:
         each = zip(phrases, self._seeds.tolist(), strict=True)
         self._knots = [tempo_knots(some, seed) for some, seed in each]
 
+    def frames(self, seconds: float, frame: float) -> int:
+        """Frames of the output, of so many seconds each, for the first seconds of the input."""
+        return math.ceil(round(seconds / frame, 6))
+
     def source_times(self, seconds: torch.Tensor) -> torch.Tensor:
         """Times of the input that the output has at its own times, ``[row, time]`` in seconds.
 

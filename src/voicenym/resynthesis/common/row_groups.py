@@ -122,15 +122,21 @@ class Grouped:
         windows: segmentation of the signal.
         rows: of the signal.
         device: of the signal.
+        total: samples of the longest output, where it is not that of the input.
 
     Attributes:
         latency: largest number of samples held back.
     """
 
     def __init__(
-        self, groups: Sequence[Group], windows: Windows, rows: int, device: str = "cpu"
+        self,
+        groups: Sequence[Group],
+        windows: Windows,
+        rows: int,
+        device: str = "cpu",
+        total: int | None = None,
     ) -> None:
-        self._groups, self._windows = list(groups), windows
+        self._groups, self._windows, self._total = list(groups), windows, total
         self._rows, self._device = rows, device
         self._pushed = self._given = 0
         self.latency = windows.step + windows.context + self._groups[0].latency
@@ -154,7 +160,8 @@ class Grouped:
             if last or self._windows.start >= group.end:
                 group.finish()
         ready = [group.given + group.ready for group in self._groups if not group.finished]
-        stop = self._pushed if last else min([self._pushed, *ready])
+        most = self._pushed if self._total is None else self._total
+        stop = most if last else min([most, *ready])
         out = torch.zeros(self._rows, stop - self._given, device=self._device)
         for group in self._groups:
             out[group.rows] = group.take(out.shape[1])

@@ -13,6 +13,7 @@ from voicenym.dsp.pitch.contour_changes import moved, noisy, quantised
 from voicenym.nets.content.content_encoder import RATE
 from voicenym.nets.streaming import Memory
 from voicenym.nets.synthesis.excitation import Noise
+from voicenym.resynthesis.common.drawn_timing import DrawnTiming
 from voicenym.resynthesis.common.loose_timing import LooseTiming
 from voicenym.resynthesis.common.row_groups import Group, Grouped, low_pass
 from voicenym.resynthesis.common.slow_level import SlowLevel
@@ -29,6 +30,8 @@ from voicenym.resynthesis.pipeline.pipeline_modules import Assembly
 from voicenym.resynthesis.pipeline.profile_reader import ENDLESS, Profile
 from voicenym.resynthesis.pipeline.prosody_settings import Prosody
 
+ROUNDING = 0.02
+"""Seconds by which the profile may round the length of a recording."""
 SYNTHESIS_SECONDS = 2.0
 """Length of the blocks for the synthesizer, whose activations then fit the cache."""
 
@@ -83,19 +86,31 @@ class PipelineCore(Grouped):
         groups: dict[int, list[int]] = {}
         for row, end in enumerate(ends):
             # who needs whole recordings meets windows where a row of its own is unvoiced
-            groups.setdefault(end if parts.synthesizer.streams else row, []).append(row)
+            together = parts.synthesizer.streams and not prosody.changes_length
+            groups.setdefault(end if together else row, []).append(row)
         mean, std = profile.log_f0.to(device), profile.log_f0_std.to(device)
         taps = low_pass(rate) if rate < RATE else None
         made = [
             _Group(parts, some, ends[some[0]], voice.of(some), mean[some], std[some], prosody, taps)
             for some in groups.values()
         ]
+        hop, totals = parts.synthesizer.hop, list[tuple[int, int]]()
         for group in made:
             group.language = LanguageCheck(parts.content, language_known)
-            if prosody.loose_timing:
+            if prosody.timing == "loose":
                 of_rows = [profile.phrases[row] for row in group.rows]
                 group.timing = LooseTiming(voice.seeds[group.rows], of_rows)
-        super().__init__(made, windows_of(parts, rows, device), rows, device)
+            elif prosody.changes_length:
+                (row,) = group.rows
+                seed, frame = int(voice.seeds[row]), parts.content.hop / RATE
+                phrases, ratios = profile.phrases[row], profile.ratios[row]
+                group.timing = DrawnTiming(seed, phrases, ratios, frame)
+                seconds = group.timing.input_seconds
+                total = group.timing.frames(seconds, hop / RATE) * hop
+                totals.append((max(1, round(seconds * RATE)), total))
+        longest = max(total for _, total in totals) if totals else None
+        super().__init__(made, windows_of(parts, rows, device), rows, device, longest)
+        self.totals = tuple(totals)
         self.latency += parts.synthesizer.hop
         self._checks = [group.language for group in made]
 
@@ -103,6 +118,20 @@ class PipelineCore(Grouped):
     def warnings(self) -> tuple[str, ...]:
         """Sentences for the user about what was pushed."""
         return tuple(dict.fromkeys(text for check in self._checks for text in check.warnings))
+
+
+class ChangedLengthCore(PipelineCore):
+    """Core of the pipeline whose output is longer or shorter than the input."""
+
+    def lengths(self, samples: int) -> list[int]:
+        """Samples of each row's output: for an input as long as the profiled one, exactly; for
+        others at its mean tempo.
+        """
+        found = []
+        for own, total in self.totals:
+            same = abs(samples - own) <= ROUNDING * RATE
+            found.append(total if same else round(samples * total / own))
+        return found
 
 
 class _Group(Group):
@@ -124,7 +153,7 @@ class _Group(Group):
         super().__init__(rows, end, taps, device, level)
         self._parts, self._voice, self._prosody = parts, voice, prosody
         self._mean, self._std = mean, std
-        self.timing: LooseTiming | None = None
+        self.timing: LooseTiming | DrawnTiming | None = None
         self.language = LanguageCheck(parts.content)
         self._noise, self._memory = Noise(), Memory()
         self._synthesis = synthesis_stream(parts.synthesizer, voice.vectors, voice.seeds)
@@ -142,7 +171,7 @@ class _Group(Group):
         kept_samples = samples[:, window.before : window.before + kept]
         self.language.add(None if scores is None else scores[:, own], kept_samples)
         if self.timing is not None:
-            content, f0, kept_samples = self._loose(window, samples, features, kept, self.timing)
+            content, f0, kept_samples = self._moved(window, samples, features, kept, self.timing)
         else:
             content = held(parts, features[:, own], kept)
             if self._prosody.predicted:
@@ -160,13 +189,13 @@ class _Group(Group):
     def rest(self) -> torch.Tensor:
         return self._synthesis.flush()
 
-    def _loose(
+    def _moved(
         self,
         window: Window,
         samples: torch.Tensor,
         features: torch.Tensor,
         kept: int,
-        timing: LooseTiming,
+        timing: LooseTiming | DrawnTiming,
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Content ``[row, frame, element]``, F0 ``[row, frame]`` and samples ``[row, time]`` of a
         window's own frames in a drawn tempo; the samples are for their level.
@@ -183,7 +212,10 @@ class _Group(Group):
             f0 = self._predicted(features, window.start)
         else:
             f0 = pitch_of(self._parts, samples, 0, samples.shape[1])
-        frames, first = frames_of(self._parts, kept), (window.start + window.before) // hop
+        begin = window.start + window.before
+        first = timing.frames(begin / RATE, hop / RATE)
+        frames = timing.frames((begin + kept) / RATE, hop / RATE) - first
+        size = frames * hop if self._prosody.changes_length else kept
         # the middles of frames
         seconds = (first + torch.arange(frames) + 0.5) * (hop / RATE)
         sources = timing.source_times(seconds) * (RATE / hop) - window.start // hop
@@ -192,7 +224,7 @@ class _Group(Group):
         of_content = (place // self._every)[:, :, None].expand(-1, -1, features.shape[2])
         missing = (last + 1) * hop - samples.shape[1]  # negative where F0 ends earlier
         by_frame = torch.nn.functional.pad(samples, (0, missing)).unflatten(1, (-1, hop))
-        level = by_frame.gather(1, place[:, :, None].expand(-1, -1, hop)).flatten(1)[:, :kept]
+        level = by_frame.gather(1, place[:, :, None].expand(-1, -1, hop)).flatten(1)[:, :size]
         return features.gather(1, of_content), f0.gather(1, place), level
 
     @property

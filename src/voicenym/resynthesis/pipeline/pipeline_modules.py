@@ -9,6 +9,7 @@ from voicenym.errors import VoicenymError
 from voicenym.nets.content.content_encoder import Content
 from voicenym.nets.content.language_scores import LanguageScores
 from voicenym.nets.speakers.speaker_encoder import RATE, Encoder
+from voicenym.nets.synthesis.duration_predictor import DurationPredictor
 from voicenym.nets.synthesis.f0_predictor import F0Predictor
 from voicenym.nets.synthesis.synthesizer import Synthesizer
 from voicenym.resynthesis.pipeline.synthesis_settings import Settings
@@ -23,6 +24,7 @@ class Assembly:
         settings: conditioning settings of the synthesizer.
         f0_predictor: of F0 from content; None where F0 is copied.
         language: scores of other languages; None if unknown.
+        durations: predictor of durations from content; None where timing is not drawn.
 
     Raises:
         VoicenymError: incompatible modules; the first mismatch is named.
@@ -34,6 +36,7 @@ class Assembly:
     settings: Settings
     f0_predictor: F0Predictor | None = None
     language: LanguageScores | None = None
+    durations: DurationPredictor | None = None
 
     def __post_init__(self) -> None:
         recorded = self.synthesizer.config()
@@ -73,6 +76,15 @@ class Assembly:
                     f"{wanted[1]} and {wanted[2]}: train it again with --pipeline"
                 )
 
+        if self.durations is not None:
+            found = self.durations.content, self.durations.hop
+            if found != (self.content.size, self.content.hop):
+                raise VoicenymError(
+                    f"the predictor of durations is of content of {found[0]} numbers each "
+                    f"{found[1]} samples, and the pipeline has {self.content.size} each "
+                    f"{self.content.hop}: train it again with --pipeline"
+                )
+
         if self.language is not None and self.language.size != self.content.state_size:
             raise VoicenymError(
                 f"the language scores are of states of {self.language.size} numbers, and the "
@@ -94,8 +106,8 @@ class Assembly:
 
     def to(self, device: str) -> Assembly:
         """The modules on a device."""
-        networks = (self.content, self.speaker, self.synthesizer, self.f0_predictor, self.language)
-        for network in networks:
+        optional = (self.f0_predictor, self.language, self.durations)
+        for network in (self.content, self.speaker, self.synthesizer, *optional):
             if network is not None:
                 network.to(device).requires_grad_(False)
         return self

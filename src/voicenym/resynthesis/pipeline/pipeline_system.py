@@ -15,14 +15,14 @@ from voicenym.anonymizer import Anonymizer, Core, Profiler, Refusal
 from voicenym.errors import UnknownSystemError
 from voicenym.identity import METHODS, Identity, compatibility
 from voicenym.identity.copy import Half, for_parts
-from voicenym.nets.checkpoint import together
+from voicenym.nets.checkpoint import stamp, together
 from voicenym.nets.speakers.speaker_encoder import RATE
 from voicenym.nets.weights_home import home
 from voicenym.pseudonym import Pseudonym
 from voicenym.resynthesis.pipeline import assembly
 from voicenym.resynthesis.pipeline.f0_regression import Register
 from voicenym.resynthesis.pipeline.language_check import refusal, refusal_of_stated
-from voicenym.resynthesis.pipeline.pipeline_core import PipelineCore, Voice
+from voicenym.resynthesis.pipeline.pipeline_core import ChangedLengthCore, PipelineCore, Voice
 from voicenym.resynthesis.pipeline.profile_reader import Profile, ProfileReader
 from voicenym.resynthesis.pipeline.prosody_settings import Prosody
 from voicenym.resynthesis.pipeline.synthesis_settings import names
@@ -59,8 +59,9 @@ class Pipeline(Anonymizer):
             level of the synthesizer in the drawn voice, and only that over 3 s follows the input
             (:mod:`voicenym.resynthesis.common.slow_level`).
         timing: ``kept``, or ``loose``: speaking rate and local tempo are drawn, and phrases begin
-            within 0.1 s of where they did (:mod:`voicenym.resynthesis.common.loose_timing`); needs
-            ``level=drawn``.
+            within 0.1 s of where they did (:mod:`voicenym.resynthesis.common.loose_timing`); or
+            ``drawn``: durations of sounds are predicted, rates and pauses drawn, and the length
+            changes (:mod:`voicenym.resynthesis.common.drawn_timing`). Both need ``level=drawn``.
         language: of the speech, a code such as ``en``; empty: recordings that are likely not of the
             language of the weights are refused (:meth:`refusal`). A stated language is believed.
 
@@ -103,7 +104,10 @@ class Pipeline(Anonymizer):
     @property
     def version(self) -> str:
         method = METHODS.load(self.identity) if self.identity else None
-        return together(assembly.version(self.folder), compatibility.version(method))
+        durations = ""
+        if self.prosody.changes_length:
+            durations = stamp(assembly.located(self.folder, "durations"))
+        return together(assembly.version(self.folder), compatibility.version(method), durations)
 
     @property
     def folder(self) -> Path:
@@ -125,11 +129,13 @@ class Pipeline(Anonymizer):
         click = torch.zeros(RATE, device=self.device)
         click[:: RATE // 100] = 0.1  # a test signal with a speaker vector
         who = parts.speaker.embed([click])[0].cpu()
-        compatibility.tried(self.method(), who, names(self.folder / "speaker"))
+        compatibility.tried(self.method(), who, names(assembly.part(self.folder, "speaker")))
         if self.prosody.targeted and not parts.speaker.hertz:
             self._register()
         if self.prosody.predicted:
             assembly.part(self.folder, "f0")
+        if self.prosody.changes_length:
+            assembly.part(self.folder, "durations")
 
     @property
     def prosody(self) -> Prosody:
@@ -137,7 +143,7 @@ class Pipeline(Anonymizer):
         return Prosody.of(self.f0, self.noise, self.level, self.timing)
 
     def in_sync(self) -> Pipeline:
-        return replace(self, timing="kept") if self.prosody.loose_timing else self
+        return replace(self, timing="kept") if self.prosody.moves_time else self
 
     def method(self) -> Identity:
         """Identity method that chooses the voice.
@@ -164,6 +170,8 @@ class Pipeline(Anonymizer):
     def profiler(self, rows: int, rate: int, lengths: Sequence[int] | None) -> Profiler:
         parts = assembly.opened(self.folder, self.device)
         copies = not self.prosody.predicted or parts.speaker.hertz
+        if self.prosody.changes_length:
+            assembly.part(self.folder, "durations")
         return ProfileReader(
             parts,
             rows,
@@ -172,7 +180,8 @@ class Pipeline(Anonymizer):
             vectors=self.method().source_dependent or parts.speaker.hertz,  # of these F0 is needed
             pitch=bool(self.prosody.changes) and copies,
             language=parts.language is not None and not self.language,
-            tempo=self.prosody.loose_timing,
+            tempo=self.prosody.moves_time,
+            durations=self.prosody.changes_length,
         )
 
     @property
@@ -194,7 +203,8 @@ class Pipeline(Anonymizer):
             assembly.part(self.folder, "f0")
         voice = self.voice(pseudonyms, profile)
         known = bool(self.language)
-        return PipelineCore(parts, voice, profile, self.prosody, rate, self.device, known)
+        made = ChangedLengthCore if self.prosody.changes_length else PipelineCore
+        return made(parts, voice, profile, self.prosody, rate, self.device, known)
 
     def core(self, pseudonyms: Sequence[Pseudonym], rate: int, profile: Any) -> Core:
         return self.core_for(pseudonyms, rate, profile)

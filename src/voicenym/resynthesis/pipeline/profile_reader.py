@@ -1,4 +1,4 @@
-"""First pass of a pipeline: speaker vector, F0 statistics, language scores and phrases."""
+"""First pass of a pipeline: speaker vector, F0 statistics, language scores, phrases, durations."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
 import torch
 
 from voicenym.dsp.phrases import FRAME_RATE, FrameLevels, Phrases, phrases
@@ -36,6 +38,8 @@ class Profile:
         lengths: samples of each row where they are known; shorter ones are padded.
         language: mean language score of each row; empty if not requested.
         phrases: of each row; empty if not requested.
+        ratios: ``[content frame]`` of each row, typical durations as shares of those in the
+            recording; empty if not requested.
     """
 
     vectors: torch.Tensor
@@ -45,6 +49,7 @@ class Profile:
     lengths: tuple[int, ...] | None
     language: tuple[SpeechScore, ...] = ()
     phrases: tuple[Phrases, ...] = ()
+    ratios: tuple[npt.NDArray[np.float64], ...] = ()
 
 
 class ProfileReader:
@@ -58,6 +63,7 @@ class ProfileReader:
         vectors, pitch: whether to compute them.
         language: whether to score the language of the first minute of speech.
         tempo: whether to find the phrases.
+        durations: whether to predict durations.
     """
 
     def __init__(
@@ -71,6 +77,7 @@ class ProfileReader:
         pitch: bool = False,
         language: bool = False,
         tempo: bool = False,
+        durations: bool = False,
     ) -> None:
         self._parts = parts
         self._lengths = None if lengths is None else tuple(lengths)
@@ -81,9 +88,11 @@ class ProfileReader:
         self._moments = Moments(rows, device)
         self._levels = FrameLevels(rows, RATE) if tempo else None
         self._pitch = pitch
-        self._windows = windows_of(parts, rows, device) if pitch or language else None
+        encoded = pitch or language or durations
+        self._windows = windows_of(parts, rows, device) if encoded else None
         # row by row, as the second pass has them: its encoder finds the windows in its memory
         self._checks = [LanguageCheck(parts.content) for _ in range(rows if language else 0)]
+        self._ratios: list[list[torch.Tensor]] = [[] for _ in range(rows if durations else 0)]
 
     @torch.inference_mode()
     def push(self, block: torch.Tensor) -> None:
@@ -117,25 +126,43 @@ class ProfileReader:
             self._lengths,
             tuple(row for check in self._checks for row in check.scores),
             tuple(self._phrases()),
+            tuple(torch.cat([torch.zeros(0), *row]).double().numpy() for row in self._ratios),
         )
 
     def _phrases(self) -> Iterator[Phrases]:
         if self._levels is not None:
             for levels, samples in zip(self._levels.result(), self._ends.tolist(), strict=True):
-                yield phrases(levels[: math.ceil(samples * FRAME_RATE / RATE)])
+                yield phrases(levels[: math.floor(samples * FRAME_RATE / RATE)])
 
     def _process(self, window: Window) -> None:
         if self._pitch:
             self._track(window)
-        for row, check in enumerate(self._checks):
+        for row in range(max(len(self._checks), len(self._ratios))):
             samples = window.samples[row : row + 1, : max(0, int(self._ends[row]) - window.start)]
             kept = min(window.kept, samples.shape[1] - window.before)
-            if kept <= 0 or check.enough or not samples.any():
-                continue
-            _, scores = self._parts.content.with_language_score(samples)
-            if scores is not None:
-                own = frames_within(self._parts, window.before, kept)
-                check.add(scores[:, own], samples[:, window.before : window.before + kept])
+            if kept > 0:
+                self._encode(row, samples, window.before, kept)
+
+    def _encode(self, row: int, samples: torch.Tensor, before: int, kept: int) -> None:
+        """Adds language scores and durations of a row's own samples in a window.
+
+        Args:
+            row: in the signal.
+            samples: ``[1, time]`` of the window, up to the end of the row.
+            before, kept: samples of context, and own ones after them.
+        """
+        check = self._checks[row] if self._checks else None
+        scored, sounds = check is not None and not check.enough, bool(samples.any())
+        own = frames_within(self._parts, before, kept)
+        if sounds and (scored or self._ratios):
+            content, scores = self._parts.content.with_language_score(samples)
+            if check is not None and scored and scores is not None:
+                check.add(scores[:, own], samples[:, before : before + kept])
+            if self._ratios:
+                assert self._parts.durations is not None  # Pipeline.profiler
+                self._ratios[row].append(self._parts.durations.ratios(content)[0, own].cpu())
+        elif self._ratios:
+            self._ratios[row].append(torch.ones(own.stop - own.start))
 
     def _track(self, window: Window) -> None:
         """Adds the F0 of a window's own samples, row by row, each up to its length."""

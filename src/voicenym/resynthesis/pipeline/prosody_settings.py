@@ -9,7 +9,7 @@ CHANGES = ("predicted", "moved", "quantised", "noisy")
 TARGETED = {"predicted", "moved"}
 """Those that give F0 the mean and deviation of the target voice; one of them at most."""
 FARTHEST = 2.0
-LEVELS, TIMINGS = ("kept", "drawn"), ("kept", "loose")
+LEVELS, TIMINGS = ("kept", "drawn"), ("kept", "loose", "drawn")
 
 
 @dataclass(frozen=True)
@@ -21,14 +21,15 @@ class Prosody:
         noise: deviation of the transformation ``noisy``, in deviations of ln F0.
         slow_level: whether only the level over 3 s follows the input
             (:mod:`voicenym.resynthesis.common.slow_level`); syllables have the synthesizer's.
-        loose_timing: whether speaking rate and local tempo are drawn
-            (:mod:`voicenym.resynthesis.common.loose_timing`).
+        timing: ``kept``; ``loose``: speaking rate and local tempo are drawn
+            (:mod:`voicenym.resynthesis.common.loose_timing`); ``drawn``: durations are predicted
+            and drawn, and the length changes (:mod:`voicenym.resynthesis.common.drawn_timing`).
     """
 
     changes: tuple[str, ...] = ()
     noise: float = 0.0
     slow_level: bool = False
-    loose_timing: bool = False
+    timing: str = "kept"
 
     @classmethod
     def of(cls, f0: str, noise: float, level: str, timing: str) -> Prosody:
@@ -59,13 +60,13 @@ class Prosody:
         for name, value, known in (("level", level, LEVELS), ("timing", timing, TIMINGS)):
             if value not in known:
                 raise ValueError(f"{name} is {' or '.join(known)}, not {value!r}")
-        if timing == "loose" and level == "kept":
+        if timing != "kept" and level == "kept":
             raise ValueError(
-                "timing=loose needs level=drawn: the level of the input would stay where it was "
-                "while the words move"
+                f"timing={timing} needs level=drawn: the level of the input would stay where it "
+                "was while the words move"
             )
         changes = tuple(change for change in CHANGES if change in chosen)
-        return cls(changes, noise, level == "drawn", timing == "loose")
+        return cls(changes, noise, level == "drawn", timing)
 
     @property
     def targeted(self) -> bool:
@@ -76,3 +77,13 @@ class Prosody:
     def predicted(self) -> bool:
         """Whether F0 is predicted from content."""
         return "predicted" in self.changes
+
+    @property
+    def moves_time(self) -> bool:
+        """Whether sounds move in time."""
+        return self.timing != "kept"
+
+    @property
+    def changes_length(self) -> bool:
+        """Whether recordings become longer or shorter."""
+        return self.timing == "drawn"

@@ -50,8 +50,8 @@ def load(name: str, kind: type[T]) -> T:
         except (OSError, ValueError) as error:
             why = error.strerror if isinstance(error, OSError) else "it is no text in UTF-8"
             raise VoicenymError(
-                f"{name}: cannot be read as a configuration ({why}); give a YAML file, or one "
-                f"of: {_names()}"
+                f"{name}: cannot be read as a configuration ({why}); give a YAML file, or the name "
+                "of a bundled configuration"
             ) from None
     else:
         short = name if name.endswith(".yaml") else f"{name}.yaml"

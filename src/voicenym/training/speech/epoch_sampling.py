@@ -17,6 +17,7 @@ from voicenym.errors import CorpusError
 from voicenym.training.speech.speech_cache import Utterance
 
 T = TypeVar("T")
+L = TypeVar("L")
 
 
 class Epoch(torch.utils.data.Dataset[T], ABC):
@@ -103,3 +104,28 @@ class LongCrops(Epoch[T], Generic[K, T]):
     def picked(self, rng: np.random.Generator) -> int:
         """Index of an item, drawn in proportion to its length."""
         return min(int(np.searchsorted(self._share, rng.random())), len(self.items) - 1)
+
+
+class PaddedCrops(Epoch[T], Generic[L, T]):
+    """An epoch of crops of utterances of any length, each drawn in proportion to its length.
+
+    Args:
+        items: to crop; at least one.
+        lengths: of the items.
+        size: length of a crop, in the same unit; shorter items begin at 0.
+        count: crops in an epoch.
+        seed: of the draws.
+    """
+
+    def __init__(
+        self, items: Sequence[L], lengths: Sequence[int], size: int, count: int, seed: int
+    ) -> None:
+        super().__init__(count, seed)
+        self._items, self._lengths, self.size = list(items), list(lengths), size
+        self._share = np.cumsum(np.array(lengths, dtype=np.float64) / sum(lengths))
+
+    def placed(self, rng: np.random.Generator) -> tuple[L, int]:
+        """An item, and where its crop begins."""
+        place = min(int(np.searchsorted(self._share, rng.random())), len(self._items) - 1)
+        room = max(0, self._lengths[place] - self.size)
+        return self._items[place], int(rng.integers(room + 1))

@@ -20,7 +20,7 @@ from voicenym.training.run.configured_fit import fit_configured
 from voicenym.training.run.fit import Outcome
 from voicenym.training.run.machine import Machine
 from voicenym.training.run.schedule import Cyclical
-from voicenym.training.speech.epoch_sampling import Epoch
+from voicenym.training.speech.epoch_sampling import PaddedCrops
 from voicenym.training.synthesis.synthesis_dataset import ConditionedUtterance
 
 FEWEST_VOICED = 20
@@ -106,8 +106,8 @@ def contour(
     return Contour(torch.from_numpy(content), torch.tensor(len(rows)), torch.from_numpy(z))
 
 
-class ContourCrops(Epoch[Contour]):
-    """An epoch of crops; an utterance is drawn in proportion to its length.
+class ContourCrops(PaddedCrops[ConditionedUtterance, Contour]):
+    """An epoch of crops.
 
     Args:
         items: to crop.
@@ -128,20 +128,15 @@ class ContourCrops(Epoch[Contour]):
         count: int,
         seed: int,
     ) -> None:
-        super().__init__(count, seed)
-        self._items = [item for item in items if item.utterance.speaker in moments]
-        if not self._items:
+        known = [item for item in items if item.utterance.speaker in moments]
+        if not known:
             raise CorpusError("no speaker has voiced speech to learn F0 from; give other speech")
-        self._moments, self._frames = moments, frames
-        lengths = np.array([item.frames for item in self._items], dtype=np.float64)
-        self._share = np.cumsum(lengths / lengths.sum())
+        super().__init__(known, [i.frames // i.every for i in known], frames, count, seed)
+        self._moments = moments
 
     def drawn(self, rng: np.random.Generator) -> Contour:
-        place = min(int(np.searchsorted(self._share, rng.random())), len(self._items) - 1)
-        item = self._items[place]
-        room = max(0, item.frames // item.every - self._frames)
-        first = int(rng.integers(room + 1))
-        return contour(item, first, self._frames, self._moments[item.utterance.speaker])
+        item, first = self.placed(rng)
+        return contour(item, first, self.size, self._moments[item.utterance.speaker])
 
 
 class WholeContours(torch.utils.data.Dataset[Contour]):
