@@ -18,6 +18,8 @@ from functools import partial
 import numpy as np
 import torch
 
+import batch
+import ffts
 import identity
 import ivector
 import mcadams_reference
@@ -33,6 +35,7 @@ from voicenym.identity.selection import Selection
 from voicenym.metrics import similarity_matrix
 
 SECONDS = 20
+FILES = 100
 Row = tuple[str, float, str, float]
 """What is measured, our seconds, the peer or limit, its seconds."""
 
@@ -77,6 +80,22 @@ def frame_by_frame() -> Iterator[Row]:
         one = voicenym.Audio(audio.samples[: len(short)], speed.RATE)
         ours, theirs = speed.best(partial(voicenym.load(name), one, pseudonym), peer, repeats=5)
         yield f"{name}, 7.5 s", ours, "frame by frame, Burg", theirs
+
+
+def transforms() -> Iterator[Row]:
+    """Systems that filter frames, against their own Fourier transforms."""
+    samples = speed.signal(SECONDS, None)
+    for name in ffts.SYSTEMS:
+        ours, limit, _, _ = ffts.row(name, samples, 3)
+        yield f"{name}, {SECONDS} s", ours * SECONDS, "its FFTs", limit * SECONDS
+
+
+def folder() -> Iterator[Row]:
+    """A batch of short files against reading, processing and writing alone."""
+    with batch.prepared(FILES) as (job, items, out):
+        spent = batch.seconds(job, items, out, 3, ("read and written", "batch"))
+        bare, ours = (min(figures) / 1000 * FILES for figures in spent.values())
+    yield f"mcadams, {FILES} short files", ours, "reading, processing, writing", bare
 
 
 def start() -> Iterator[Row]:
@@ -138,7 +157,7 @@ def vectors() -> Iterator[Row]:
 
 
 PARTS: tuple[Callable[[], Iterator[Row]], ...] = (
-    systems, keys, frame_by_frame, start, scores, vectors,
+    systems, keys, frame_by_frame, transforms, folder, start, scores, vectors,
 )  # fmt: skip
 
 

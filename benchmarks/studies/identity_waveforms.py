@@ -43,7 +43,7 @@ from voicenym.corpus.recording_subsets import halved, spread
 from voicenym.corpus.recordings import recordings
 from voicenym.corpus.transforms import ORIGINAL, Transform
 from voicenym.evaluation import distinctiveness, protection
-from voicenym.evaluation.protocol import key
+from voicenym.evaluation.evaluation_plan import key
 from voicenym.evaluation.results import cell
 from voicenym.evaluation.trials import build
 from voicenym.identity import METHODS

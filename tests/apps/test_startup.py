@@ -115,7 +115,7 @@ def test_anonymize_imports_what_it_uses(tmp_path):
     soundfile.write(tmp_path / "in.wav", 0.1 * samples, 16_000)
     line = ["voicenym", "anonymize", "in.wav", "-o", "out.wav", "-s", "mcadams"]
     found = imported(
-        "import os\n"
+        "import gc, os\n"
         "from voicenym.apps.cli import main\n"
         f"os.chdir({str(tmp_path)!r})\n"
         f"sys.argv = {line!r}\n"
@@ -123,6 +123,8 @@ def test_anonymize_imports_what_it_uses(tmp_path):
         "    main()\n"
         "except SystemExit as end:\n"
         "    assert not end.code\n"
+        "assert gc.get_freeze_count() > 100_000, 'the end of the process does not search torch'\n"
+        "assert gc.get_stats()[2]['collections'] == 0, 'nor do its imports'\n"
     )
     assert (tmp_path / "out.wav").exists()
     assert "torch" in found

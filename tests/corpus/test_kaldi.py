@@ -62,17 +62,24 @@ def test_no_original_speech_is_ever_written(data, tmp_path, monkeypatch):
 
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))  # no temporary files
     output = tmp_path / "anon"
-    seen = []
+    seen, sound = [], []
 
     def spy(*arguments, **options):
-        seen.append({p.name for p in output.rglob("*") if p.is_file()})
+        files = [p for p in output.rglob("*") if p.is_file()]
+        seen.append({p.name for p in files if not p.name.endswith(".tmp.wav")})
+        sound.extend(p.read_bytes() for p in files if p.name.endswith(".wav"))
         return real(*arguments, **options)
 
-    real = task.anonymize_file
-    monkeypatch.setattr(task, "anonymize_file", spy)
+    real = task.anonymize_unnamed
+    monkeypatch.setattr(task, "anonymize_unnamed", spy)
     anonymize(data, output)
     assert len(seen) == 3
     assert set().union(*seen) <= {".voicenym.lock", "log.jsonl", "u1.wav", "u2.wav", "u3.wav"}
+    # outputs that have no name yet are anonymized, too
+    first, _ = soundfile.read(tmp_path / "audio/r1.wav", dtype="int16")
+    assert sound
+    for place in range(4000, 16000, 1000):
+        assert not any(first[place : place + 200].tobytes() in one for one in sound)
     for name in ("u1", "u2"):
         anonymous, _ = soundfile.read(output / "wav" / f"{name}.wav")
         original, _ = soundfile.read(tmp_path / "audio/r1.wav")

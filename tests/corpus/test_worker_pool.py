@@ -230,6 +230,26 @@ def test_workers_that_compute_have_one_thread_and_leave_interrupts_to_the_parent
         assert list(pool.in_order([torch, interrupt])) == [1, signal.SIG_IGN]
 
 
+def test_what_a_worker_imports_at_its_start_is_no_garbage():
+    with evaluating(1) as pool:
+        assert list(pool.in_order(["__import__('gc').get_freeze_count() > 10_000"])) == [True]
+
+
+def test_a_free_worker_has_its_next_task_before_the_caller_has_the_answer():
+    drawn = []
+
+    def tasks():
+        for number in range(4):
+            drawn.append(number)
+            yield str(number)
+
+    for ahead in (False, True):
+        with evaluating(1) as pool:
+            for count, _ in enumerate(pool.answers(tasks(), ahead), 1):
+                assert len(drawn) == min(4, count + ahead)
+        drawn.clear()
+
+
 @pytest.mark.parametrize(
     ("code", "words"),
     [(-9, "killed"), (-11, "crashed (SIGSEGV)"), (3, "status 3"), (None, "status None")],

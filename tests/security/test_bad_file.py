@@ -53,14 +53,14 @@ FAULTS = {
 
 @pytest.mark.parametrize("fault", FAULTS, ids=repr)
 def test_any_exception_is_a_reason_and_the_others_go_on(fault, tmp_path, monkeypatch, capfd):
-    real = batch_task.anonymize_file
+    real = batch_task.anonymize_unnamed
 
     def faulty(*arguments, **options):
         if options["name"].endswith("b.wav"):
             raise fault
         return real(*arguments, **options)
 
-    monkeypatch.setattr(batch_task, "anonymize_file", faulty)
+    monkeypatch.setattr(batch_task, "anonymize_unnamed", faulty)
     monkeypatch.delenv("VOICENYM_DEBUG", raising=False)
     summary = run(job(tmp_path), items_of(tmp_path, "abc"))
     assert (summary.done, summary.untried) == (2, 0)
@@ -76,7 +76,7 @@ def test_the_traceback_of_a_defect_is_shown_on_request(tmp_path, monkeypatch, ca
     def faulty(*arguments, **options):
         raise KeyError("stream")
 
-    monkeypatch.setattr(batch_task, "anonymize_file", faulty)
+    monkeypatch.setattr(batch_task, "anonymize_unnamed", faulty)
     monkeypatch.setenv("VOICENYM_DEBUG", "1")
     assert run(job(tmp_path), items_of(tmp_path, "a")).failures
     assert "Traceback" in capfd.readouterr().err

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import random
 import signal
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -65,20 +68,29 @@ def forked(body: Callable[[], None]) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
+def wait_for(condition: Callable[[], bool]) -> None:
+    """Until the condition holds; background flushes have no other sign of their end."""
+    while not condition():
+        time.sleep(0.01)
+
+
 class Steps:
     """Counts what a process does to files below a folder, and kills it before the n-th step.
 
     Steps are file operations of Python (audit events), the start and the end of synchronising, and
-    writes of the log: before, half way, and after.
+    writes of the log: before, half way, and after. Outputs are flushed in other threads, so that
+    the n-th step may be another one in the next run; no count is lost.
     """
 
     def __init__(self, folder: Path, last: int | None) -> None:
         self.folder, self.last, self.count = str(folder), last, 0
+        self._lock = threading.Lock()
 
     def step(self) -> None:
-        self.count += 1
-        if self.count == self.last:
-            os.kill(os.getpid(), signal.SIGKILL)
+        with self._lock:
+            self.count += 1
+            if self.count == self.last:
+                os.kill(os.getpid(), signal.SIGKILL)
 
     def install(self) -> None:
         fsync, write = os.fsync, os.write
@@ -164,9 +176,13 @@ def test_half_a_recording_is_never_there(corpus, tmp_path):
     """Killed while sound is written: what is at the output's name is whole, or nothing."""
     out = tmp_path / "out"
 
+    recordings = itertools.count(1)  # progress is called once for each: they have one block
+
     def progress(seconds: float) -> None:
-        if len(list(out.rglob("[12].*"))) == 2:
-            os.kill(os.getpid(), signal.SIGKILL)
+        if next(recordings) < 3:
+            return
+        wait_for(lambda: len(list(out.rglob("[12].*"))) == 2)  # named beside the third
+        os.kill(os.getpid(), signal.SIGKILL)
 
     assert forked(lambda: go(corpus, out, progress=progress)) == -signal.SIGKILL
     names = [p.name for p in out.rglob("*") if p.is_file()]
@@ -184,21 +200,37 @@ def test_a_line_is_logged_when_its_output_is_on_the_disk(corpus, tmp_path, monke
     fsync, append = os.fsync, RunLog.append
     real = {"link": os.link, "replace": os.replace}
 
-    def named(file):
-        events.append("folder" if os.path.isdir(f"/proc/self/fd/{file}") else "data")
+    def flushed(file):
+        place = os.readlink(f"/proc/self/fd/{file}")
+        events.append(("folder" if os.path.isdir(place) else "data", place))
         fsync(file)
 
-    monkeypatch.setattr(os, "fsync", named)
+    def named(name):
+        def spy(source, target, **more):
+            events.append(("name", f"{source} {target}"))
+            return real[name](source, target, **more)
+
+        return spy
+
+    monkeypatch.setattr(os, "fsync", flushed)
     for name in real:
-        monkeypatch.setattr(
-            os, name, lambda *a, name=name, **k: (events.append("name"), real[name](*a, **k))[1]
-        )
+        monkeypatch.setattr(os, name, named(name))
     monkeypatch.setattr(
-        RunLog, "append", lambda self, line: (events.append("line"), append(self, line))[1]
+        RunLog, "append", lambda self, line: (events.append(("line", line)), append(self, line))[1]
     )
     go(corpus, out)
-    assert events[: 4 * 4] == ["data", "name", "folder", "line"] * 4
-    assert events[4 * 4 :] == ["data", "name", "folder"]  # the log, sorted
+    # outputs are flushed beside each other: the order is that of each file alone
+    names = [(at, *text.split()) for at, (kind, text) in enumerate(events) if kind == "name"]
+    *outputs, log = names
+    assert len(outputs) == 4
+    lines = [at for at, (kind, _) in enumerate(events) if kind == "line"]
+    assert len(lines) == 4
+    for at, temporary, target in outputs:
+        (line,) = [n for n in lines if os.path.relpath(target, out) in str(events[n][1])]
+        assert events.index(("data", temporary)) < at
+        assert ("folder", os.path.dirname(target)) in events[at:line]
+    assert [kind for kind, _ in events[max(lines) + 1 :]] == ["data", "name", "folder"]  # the log
+    assert log[2].endswith(".jsonl")
 
 
 def test_a_log_cut_anywhere_is_mended(corpus, tmp_path):
@@ -227,6 +259,8 @@ def test_two_runs_at_once_are_refused_and_a_dead_one_does_not_count(corpus, tmp_
         os._exit(0)
     try:
         os.read(ready[0], 1)
+        # outputs made before it waited get their names beside it
+        wait_for(lambda: not list(out.rglob(".voicenym-*.tmp*")))
         before = tree(out)
         with pytest.raises(CorpusError, match=rf"another run .*process {child} on .*wait until"):
             go(corpus, out)

@@ -57,3 +57,32 @@ def test_limits_that_no_warp_meets_are_refused():
     system = load("vtln", least=5.0, most=6.0)
     with pytest.raises(UnknownSystemError, match="widen"):
         system.warped(KEY.pseudonym("a"), OMEGA)
+
+
+@pytest.mark.parametrize("alpha", [None, 0.08, -0.1, 0.0, 0.3])
+@pytest.mark.parametrize(("least", "most", "away"), [(0.32, 0.40, False), (0.32, 0.48, True)])
+def test_valid_betas_are_those_of_the_whole_grid(alpha, least, most, away):
+    omega = torch.linspace(0, math.pi, vtln.INTEGRATION_POINTS, dtype=torch.float64)
+    first = omega if alpha is None else vtln.bilinear(omega, alpha)
+    expected = []
+    for place, beta in enumerate(vtln.BETA_GRID):
+        x = first / math.pi
+        h = first + beta * (x - x * x)
+        if not (h.diff() > 0).all() or not least <= vtln.distortion(h, omega) <= most:
+            continue
+        moved = vtln.shift(h, omega)
+        if not away or vtln.LEAST_SHIFT <= moved <= vtln.MOST_SHIFT:
+            expected.append(place)
+    if expected:
+        assert vtln._valid_betas(alpha, least, most, away) == expected
+    else:
+        with pytest.raises(UnknownSystemError):
+            vtln._valid_betas(alpha, least, most, away)
+
+
+def test_the_grid_is_searched_once_for_all_recordings_of_a_speaker():
+    vtln._valid_betas.cache_clear()
+    system = load("vtln")
+    for _ in range(3):
+        system.warped(KEY.pseudonym("a"), OMEGA)
+    assert vtln._valid_betas.cache_info().misses == 1

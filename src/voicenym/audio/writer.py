@@ -114,10 +114,22 @@ class Writer(Closing):
 
     def close(self) -> None:
         """Completes the file and gives it its name."""
+        self.finish()
+        self.commit()
+
+    def finish(self) -> None:
+        """Writes what is left; the file is complete, but for its name."""
         assert self._sink is not None
         try:
             self._sink.finish()
             self._sink = None
+        except BaseException as error:
+            self.abort()
+            raise self._failed(error) from error
+
+    def commit(self) -> None:
+        """Flushes the finished file to the disk and gives it its name; may be another thread's."""
+        try:
             if self._file is not None:
                 self._file.commit()
             elif self._stream is not None:

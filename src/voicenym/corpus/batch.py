@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +56,10 @@ class Job:
 
         The fall-back is not among them: it changes the outputs of refused recordings only.
         """
+        return dict(self._stamp)
+
+    @cached_property
+    def _stamp(self) -> dict[str, Any]:
         weights = {"weights": self.version} if self.version else {}
         return {
             "system": self.system,

@@ -14,7 +14,9 @@ The run state (:mod:`voicenym.corpus.run_state`) knows the existing outputs:
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import voicenym
@@ -28,6 +30,9 @@ from voicenym.corpus.run_state import LocalRunState, RunState, output_name, same
 from voicenym.corpus.single_file import sha256_of
 from voicenym.corpus.worker_pool import Death, Pool
 from voicenym.errors import CorpusError
+
+FLUSHES = 4
+"""Most outputs that one process flushes to the disk at a time."""
 
 __all__ = ["Job", "Outcome", "Summary", "log_line", "run"]
 
@@ -88,7 +93,8 @@ def run(
                     yield plan
 
         try:
-            for outcome in _outcomes(job, tasks(), min(workers, len(items)), progress):
+            count = min(workers, len(items))
+            for outcome in _outcomes(job, tasks(), count, progress, ahead=not fail_fast):
                 settle(outcome)
                 if fail_fast and summary.failures:
                     break
@@ -234,19 +240,47 @@ def _plan(job: Job, item: Item, state: RunState) -> Task | Outcome:
 
 
 def _outcomes(
-    job: Job, tasks: Iterator[Task], count: int, progress: Progress | None
+    job: Job, tasks: Iterator[Task], count: int, progress: Progress | None, ahead: bool
 ) -> Iterator[Outcome]:
     if count > 1:
         with Pool[Task, Outcome](count, _prepare, job) as pool:
-            for task, answer in pool.answers(tasks):
+            for task, answer in pool.answers(tasks, ahead):
                 if isinstance(answer, Death):
                     answer = Outcome(task.item, None, _blame(task.item, answer))
                 yield answer
         return
+    yield from _in_this_process(job, tasks, progress, ahead)
+
+
+def _in_this_process(
+    job: Job, tasks: Iterator[Task], progress: Progress | None, ahead: bool
+) -> Iterator[Outcome]:
+    """Outcomes in the order of the tasks; outputs are flushed to the disk while the next recordings
+    are anonymized.
+
+    Args:
+        ahead: whether a recording may be started before the outcome of the one before is known.
+    """
     worker = None
-    for task in tasks:
-        worker = worker or Worker(job)
-        yield worker(task, progress)
+    flushed: deque[Future[Outcome]] = deque()
+
+    def finished(least: int) -> Iterator[Outcome]:
+        """Outcomes at the head of the queue, until fewer than ``least`` are left."""
+        while flushed and (len(flushed) >= least or flushed[0].done()):
+            yield flushed.popleft().result()
+
+    with ThreadPoolExecutor(FLUSHES) as flushing:
+        try:
+            for task in tasks:
+                worker = worker or Worker(job)
+                flushed.append(flushing.submit(worker.start(task, progress)))
+                yield from finished(FLUSHES if ahead else 1)
+        except GeneratorExit:
+            raise
+        except BaseException:
+            yield from finished(1)  # complete before the error of a later one
+            raise
+        yield from finished(1)
 
 
 def _blame(item: Item, death: Death) -> str:

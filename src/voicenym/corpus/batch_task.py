@@ -7,7 +7,7 @@ import sys
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from voicenym.audio.atomic import temporary_folder
 from voicenym.corpus import timestamps
 from voicenym.corpus.batch import Job, Outcome
 from voicenym.corpus.file_plan import Item
-from voicenym.corpus.single_file import Result, anonymize_file, sha256_of
+from voicenym.corpus.single_file import Unnamed, anonymize_unnamed, sha256_of
 from voicenym.errors import DependencyError, UnknownSystemError, VoicenymError, WeightsError
 
 Progress = Callable[[float], None]
@@ -60,7 +60,19 @@ class Worker:
         self._fallback = None if other is None else _loaded(other.system, other.parameters)
 
     def __call__(self, task: Task, progress: Progress | None = None) -> Outcome:
-        """Anonymize one item.
+        """Anonymizes one item.
+
+        Raises:
+            SystemFailure: weights or a package that the system needs are missing.
+        """
+        return self.start(task, progress)()
+
+    def start(self, task: Task, progress: Progress | None = None) -> Callable[[], Outcome]:
+        """Anonymizes one item, up to the flush of its output to the disk.
+
+        Returns:
+            Function that flushes the output, gives it its name and returns the outcome; it may run
+            in another thread while the next item is anonymized.
 
         Raises:
             SystemFailure: weights or a package that the system needs are missing.
@@ -69,21 +81,32 @@ class Worker:
         try:
             check = input_check(self._job, item)
             if task.compare:
-                return replace(self._compare(item, progress), input_check=check)
+                compared = replace(self._compare(item, progress), input_check=check)
+                return lambda: compared
             item.target.parent.mkdir(parents=True, exist_ok=True)
-            result = self._make(item, item.target, self._job.overwrite, progress)
-            if self._job.opaque:
-                timestamps.level([item.target])
+            made = self._make(item, item.target, self._job.overwrite, progress)
         except (WeightsError, DependencyError, UnknownSystemError) as error:
             raise SystemFailure(str(error)) from error
+        except Exception as error:
+            failed = Outcome(item, None, in_words(error, item))
+            return lambda: failed
+        return partial(self._finish, item, made, check)
+
+    def _finish(self, item: Item, made: Unnamed, check: str | None) -> Outcome:
+        try:
+            result = made.commit()
+            if self._job.opaque:
+                timestamps.level([item.target])
         except Exception as error:
             return Outcome(item, None, in_words(error, item))
         return Outcome(item, result, None, input_check=check)
 
-    def _make(self, item: Item, target: Path, overwrite: bool, progress: Progress | None) -> Result:
+    def _make(
+        self, item: Item, target: Path, overwrite: bool, progress: Progress | None
+    ) -> Unnamed:
         lenient = self._job.lenient
         source = item.source if isinstance(item.source, Path) else item.source.open(lenient)
-        return anonymize_file(
+        return anonymize_unnamed(
             self._system,
             self._job.pseudonym(item),
             source,
@@ -97,7 +120,7 @@ class Worker:
 
     def _compare(self, item: Item, progress: Progress | None) -> Outcome:
         with temporary_folder(item.target.parent) as folder:
-            result = self._make(item, folder / item.target.name, False, progress)
+            result = self._make(item, folder / item.target.name, False, progress).commit()
         if result.sha256 != sha256_of(item.target):
             return Outcome(
                 item,

@@ -5,27 +5,21 @@ from __future__ import annotations
 import hashlib
 import io
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
-import numpy as np
-
 from voicenym.anonymizer import BLOCK_SECONDS, Anonymizer, Refusal
-from voicenym.audio import Reader, Writer, open_reader, open_writer
+from voicenym.audio import Writer, open_reader, open_writer
+from voicenym.corpus import recording_checks
 from voicenym.corpus.fallback import refused
+from voicenym.corpus.recording_checks import Level
 from voicenym.dsp.speech_presence import LevelModulation
 from voicenym.errors import AudioError
 from voicenym.pseudonym import Pseudonym
 
-SHORTEST_SECONDS = 0.020
-"""Duration of one analysis window; a shorter recording holds no speech to anonymize."""
-FULL_SCALE = 0.999
-MOST_CLIPPED = 0.10
-"""Share of samples at full scale above which a recording is refused."""
-SOME_CLIPPED = 0.001
-"""Share of samples at full scale above which a warning is given."""
 IN_SYNC = "has a picture, so that the speaker's timing is kept, which attackers can use"
 HASH_BYTES = 1 << 20
 HOUR = 3600
@@ -55,26 +49,6 @@ class Result:
     sha256: str | None
     warnings: tuple[str, ...]
     refusal: Refusal | None = None
-
-
-@dataclass
-class _Level:
-    """Statistics of a signal for the checks, accumulated block by block."""
-
-    samples: int = 0
-    clipped: int = 0
-    loudest: float = 0.0
-    frames: int = 0
-    movement: LevelModulation | None = None
-
-    def push(self, block: np.ndarray) -> None:
-        if self.movement is not None:
-            self.movement.push(block)
-        magnitude = np.abs(block)
-        self.samples += block.size
-        self.frames += block.shape[1]
-        self.clipped += int((magnitude >= FULL_SCALE).sum())
-        self.loudest = max(self.loudest, float(magnitude.max(initial=0.0)))
 
 
 def sha256_of(path: str | os.PathLike[str]) -> str:
@@ -108,6 +82,58 @@ def anonymize_file(
 ) -> Result:
     """Anonymizes one recording into a file that appears only when it is complete.
 
+    Its arguments are those of :func:`anonymize_unnamed`.
+
+    Raises:
+        RefusedError, AudioError: as there; nothing is written then.
+    """
+    return anonymize_unnamed(
+        system,
+        pseudonym,
+        source,
+        target,
+        name=name,
+        overwrite=overwrite,
+        lenient=lenient,
+        progress=progress,
+        fallback=fallback,
+    ).commit()
+
+
+@dataclass(frozen=True)
+class Unnamed:
+    """A complete output that is not on the disk yet and has no name."""
+
+    writer: Writer
+    target: str | os.PathLike[str] | BinaryIO
+    result: Result
+
+    def commit(self) -> Result:
+        """Flushes the output to the disk and gives it its name, as any thread.
+
+        Raises:
+            AudioError: it cannot be written; nothing is there then.
+        """
+        self.writer.commit()
+        if not isinstance(self.target, (str, os.PathLike)):
+            return self.result
+        return replace(self.result, sha256=sha256_of(self.target))
+
+
+def anonymize_unnamed(
+    system: Anonymizer,
+    pseudonym: Pseudonym,
+    source: Source,
+    target: str | os.PathLike[str] | BinaryIO,
+    *,
+    name: str | None = None,
+    overwrite: bool = False,
+    lenient: bool = False,
+    progress: Progress | None = None,
+    fallback: Anonymizer | None = None,
+) -> Unnamed:
+    """Anonymizes one recording into a file that its caller gives its name.
+
     Args:
         system: the anonymizer.
         pseudonym: of the new voice.
@@ -127,7 +153,7 @@ def anonymize_file(
     """
     name = name or _name(source)
     if isinstance(target, (str, os.PathLike)):
-        _check_target(source, target, overwrite)
+        check_target(source, target, overwrite)
     if not isinstance(source, (str, os.PathLike)):
         source.seek(0)
     profile = _profile(system, source, lenient) if system.needs_profile else None
@@ -135,7 +161,7 @@ def anonymize_file(
     if refusal is not None:
         if fallback is None:
             raise refused(name, refusal)
-        instead = anonymize_file(
+        instead = anonymize_unnamed(
             fallback,
             pseudonym,
             source,
@@ -145,8 +171,8 @@ def anonymize_file(
             lenient=lenient,
             progress=progress,
         )
-        return replace(instead, refusal=refusal)
-    level = _Level()
+        return replace(instead, result=replace(instead.result, refusal=refusal))
+    level = Level()
     if not isinstance(source, (str, os.PathLike)):
         source.seek(0)
     with open_reader(source, lenient=lenient) as reader:
@@ -162,6 +188,12 @@ def anonymize_file(
                 f"{name}: has a picture, and {system.card.name} is set to change how fast the "
                 "sound runs, which would part the two; leave out --set rate=true"
             )
+        if len(set(lengths)) > 1:
+            raise AudioError(
+                f"{name}: has {channels} channels, and {system.card.name} is set to draw how long "
+                "their sounds last, which would part them; leave out --set timing=drawn, or give "
+                "each channel as a file of its own"
+            )
         # here, because a process that only starts workers does without torch
         from voicenym.corpus.near_original import NearOriginalCheck
 
@@ -171,8 +203,8 @@ def anonymize_file(
         )
         import torch
 
-        with writer, torch.inference_mode():
-            size, ended = _block_size(rate, channels), False
+        with _aborted_by_errors(writer), torch.inference_mode():
+            size, ended = block_size(rate, channels), False
             for block in reader.blocks(size):
                 level.push(block)
                 check.push_input(block)
@@ -190,14 +222,25 @@ def anonymize_file(
             # checked when the whole recording is decoded and before the file gets its name.
             warnings = (
                 *reader.warnings,
-                *_verdict(name, level, rate, lenient),
-                *_changed(name, reader, writer, level.frames),
+                *recording_checks.verdict(name, level, rate, lenient),
+                *recording_checks.changes(name, reader, writer, level.frames),
                 *([] if used is system else [f"{name}: {IN_SYNC}"]),
                 *(f"{name}: {text}" for text in stream.warnings),
             )
             check.finish()
-    digest = sha256_of(target) if isinstance(target, (str, os.PathLike)) else None
-    return Result(level.frames / rate, rate, channels, digest, warnings)
+            writer.finish()
+    result = Result(level.frames / rate, rate, channels, None, warnings)
+    return Unnamed(writer, target, result)
+
+
+@contextmanager
+def _aborted_by_errors(writer: Writer) -> Iterator[None]:
+    """Context manager in which an error removes the partial output."""
+    try:
+        yield
+    except BaseException:
+        writer.abort()
+        raise
 
 
 def _again(source: Source) -> str | os.PathLike[str] | BinaryIO:
@@ -213,7 +256,7 @@ def _again(source: Source) -> str | os.PathLike[str] | BinaryIO:
     return copy
 
 
-def _block_size(rate: int, channels: int) -> int:
+def block_size(rate: int, channels: int) -> int:
     """Samples per channel of a block; fewer for very many channels or very high rates."""
     return max(1, min(round(BLOCK_SECONDS * rate), MOST_SAMPLES // channels))
 
@@ -223,7 +266,7 @@ def _profile(system: Anonymizer, source: Source, lenient: bool) -> object:
 
     with open_reader(source, lenient=lenient) as reader, torch.inference_mode():
         profiling = system.profiling(reader.rate, reader.channels)
-        for block in reader.blocks(_block_size(reader.rate, reader.channels)):
+        for block in reader.blocks(block_size(reader.rate, reader.channels)):
             profiling.push(torch.from_numpy(block))
         return profiling.result()
 
@@ -232,7 +275,14 @@ def _name(source: Source) -> str:
     return os.fspath(source) if isinstance(source, (str, os.PathLike)) else "standard input"
 
 
-def _check_target(source: Source, target: str | os.PathLike[str], overwrite: bool) -> None:
+def check_target(source: Source, target: str | os.PathLike[str], overwrite: bool) -> None:
+    """Refuses a target that is the source, a folder, or a file that may not be replaced.
+
+    Raises:
+        AudioError: with the reason.
+    """
+    if not os.path.lexists(target):
+        return
     if isinstance(source, (str, os.PathLike)) and same_file(source, target):
         raise AudioError(
             f"{os.fspath(target)}: the output is the input itself; choose another name with -o, "
@@ -240,59 +290,8 @@ def _check_target(source: Source, target: str | os.PathLike[str], overwrite: boo
         )
     if Path(target).is_dir():
         raise AudioError(f"{os.fspath(target)}: is a folder; give a file name with -o")
-    if not overwrite and os.path.lexists(target):
+    if not overwrite:
         raise AudioError(
             f"{os.fspath(target)}: exists already; add --overwrite to replace it, or choose "
             "another name with -o"
         )
-
-
-def _changed(name: str, reader: Reader, writer: Writer, frames: int) -> tuple[str, ...]:
-    """Properties of the recording's format that the output could not keep."""
-    before, after = reader.format, writer.format
-    changes = []
-    # another container has its own default codec
-    if before.container == after.container and before.codec != after.codec:
-        changes.append(f"{before.codec} as {after.codec}")
-    if writer.stored_rate != writer.rate:
-        changes.append(f"{writer.rate} Hz as {writer.stored_rate} Hz")
-    warnings = []
-    if changes:
-        warnings.append(f"{name}: stored {' and '.join(changes)}: no encoder keeps it here")
-    if silence := writer.surplus(frames):
-        warnings.append(
-            f"{name}: {1000 * silence / writer.stored_rate:.0f} ms of silence follow the sound: "
-            f".aac cannot say where it ends; .m4a can"
-        )
-    return tuple(warnings)
-
-
-def _verdict(name: str, level: _Level, rate: int, lenient: bool) -> tuple[str, ...]:
-    """Warnings about a recording, or an :class:`AudioError` if it is unfit for anonymization."""
-    problems = []
-    if level.frames < SHORTEST_SECONDS * rate:
-        problems.append(
-            f"lasts {1000 * level.frames / rate:.0f} ms, less than one window of "
-            f"{1000 * SHORTEST_SECONDS:.0f} ms; join it with its neighbours"
-        )
-    elif level.loudest == 0.0:
-        problems.append("is silent from start to end; check that the right track was recorded")
-    share = level.clipped / max(1, level.samples)
-    if share >= MOST_CLIPPED:
-        problems.append(
-            f"is clipped: {100 * share:.0f} % of its samples are at full scale; record it again "
-            "at a lower level"
-        )
-    if problems and not lenient:
-        raise AudioError(f"{name}: {problems[0]}, or add --lenient to anonymize it as it is")
-    warnings = [f"{name}: {problem}" for problem in problems]
-    if level.loudest and level.movement is not None and level.movement.speechless():
-        warnings.append(
-            f"{name}: no speech was found in it, so nothing to anonymize: its level hardly moves; "
-            "check that the right track was recorded"
-        )
-    if SOME_CLIPPED <= share < MOST_CLIPPED:
-        warnings.append(
-            f"{name}: {100 * share:.1f} % of the samples are clipped; expect distortion"
-        )
-    return tuple(warnings)

@@ -15,7 +15,7 @@ from itertools import count, islice
 from multiprocessing.connection import wait
 from typing import Any, Generic, TypeVar
 
-from voicenym.corpus.worker_process import FAILED, READY, STARTED, WorkerProcess, single_threaded
+from voicenym.corpus.worker_process import FAILED, READY, WorkerProcess, single_threaded
 from voicenym.errors import VoicenymError
 
 T = TypeVar("T")
@@ -98,13 +98,15 @@ class Pool(Generic[T, A]):
         for worker in workers:
             worker.end()
 
-    def answers(self, tasks: Iterable[T]) -> Iterator[tuple[T, A | Death]]:
+    def answers(self, tasks: Iterable[T], ahead: bool = True) -> Iterator[tuple[T, A | Death]]:
         """Tasks with their answers, in the order of completion.
 
         A task whose process dies is not tried again.
 
         Args:
             tasks: consumed when a process is free.
+            ahead: whether a free process has its next task before the caller has the answer, so
+                that it works while the caller does.
 
         Raises:
             VoicenymError: processes die before they begin a task.
@@ -112,14 +114,19 @@ class Pool(Generic[T, A]):
         """
         source = enumerate(tasks)
         waiting: deque[tuple[int, T]] = deque()
+
+        def draw() -> None:
+            waiting.extend(islice(source, max(0, self._free() - len(waiting))))
+            self._assign(waiting)
+
         with self._new_iteration() as iteration:
-            while True:
-                waiting.extend(islice(source, max(0, self._free() - len(waiting))))
-                if not waiting and not self._busy():
-                    return
-                self._assign(waiting)
+            draw()
+            while waiting or self._busy():
                 for _, task, answer in self._messages(iteration, waiting):
+                    if ahead:
+                        draw()
                     yield task, answer
+                draw()
 
     def in_order(self, tasks: Iterable[T]) -> Iterator[A | Death]:
         """Answers in the order of the tasks; some for each worker are computed ahead.
@@ -237,8 +244,6 @@ class Pool(Generic[T, A]):
             return
         if kind == READY:
             worker.ready = True
-        elif kind == STARTED:
-            worker.started = True
         elif kind == FAILED:
             self._workers.remove(worker)
             worker.terminate()
@@ -251,10 +256,10 @@ class Pool(Generic[T, A]):
     def _remove(
         self, worker: WorkerProcess[T], waiting: deque[tuple[int, T]]
     ) -> Iterator[tuple[int, T, A | Death]]:
-        """Answers the task of a dead process, or queues it again if it had not started."""
+        """Answers the task of a dead process, or queues it again if the process died before."""
         self._workers.remove(worker)
         death = Death(worker.join())
-        if worker.task is not None and worker.started:
+        if worker.task is not None and worker.received:
             yield *worker.task, death
             return
         if worker.task is not None:

@@ -20,14 +20,15 @@ from typing import Any, Generic, TypeVar
 
 from voicenym import processes
 from voicenym.errors import VoicenymError
+from voicenym.memory import spared_from_collection
 
 T = TypeVar("T")
 A = TypeVar("A")
 
 GRACE = 5.0
 """Seconds for a worker to clean up after a request to end, before it is killed."""
-READY, STARTED, DONE, FAILED = "ready", "started", "done", "failed"
-"""Messages of a worker: ready for tasks; task started; answer; exception instead of an answer."""
+READY, DONE, FAILED = "ready", "done", "failed"
+"""Messages of a worker: ready for tasks; answer; exception instead of an answer."""
 
 
 class WorkerProcess(Generic[T]):
@@ -40,7 +41,7 @@ class WorkerProcess(Generic[T]):
     Attributes:
         connection: the parent's end of the pipe.
         ready: whether the process accepts tasks.
-        started: whether it has started its task.
+        received: whether its task was sent while it was alive.
         task: its current task with its number; None while it is idle.
     """
 
@@ -52,14 +53,15 @@ class WorkerProcess(Generic[T]):
         )
         self._process.start()
         theirs.close()  # so that the end of the process is the end of the pipe
-        self.ready = self.started = False
+        self.ready = self.received = False
         self.task: tuple[int, T] | None = None
 
     def assign(self, number: int, task: T) -> None:
         """Sends a task; if the process is dead, the next message is the end of the pipe."""
-        self.task, self.started = (number, task), False
+        self.task, self.received = (number, task), False
         with contextlib.suppress(OSError):
             self.connection.send(task)
+            self.received = True
 
     def join(self) -> int | None:
         """Waits for a process that is ending; returns its exit status, negative for a signal."""
@@ -99,14 +101,14 @@ def _serve(connection: Connection, prepare: Callable[..., Any], arguments: tuple
     busy = threading.Event()
     with contextlib.suppress(OSError):  # the parent is gone: no error of a task gets here
         try:
-            function = prepare(*arguments)
+            with spared_from_collection():
+                function = prepare(*arguments)
         except Exception as error:
             connection.send((FAILED, _portable(error)))
             return
         threading.Thread(target=_receive, args=(connection, inbox, busy), daemon=True).start()
         connection.send((READY, None))
         while (task := inbox.get()) is not None:
-            connection.send((STARTED, None))
             answer = _answer(function, task)
             busy.clear()
             connection.send_bytes(answer)

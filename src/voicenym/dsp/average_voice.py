@@ -67,7 +67,7 @@ class AverageVoiceReader:
         self._lengths = torch.tensor(endless, device=device)[:, None]
         self._seen = self._tracked = 0  # frames so far
         self._overlap = OverlapAdd(
-            rows, self._frames.length, self._frames.hop, self._gather, device
+            rows, self._frames.length, self._frames.hop, self._gather, device, outputs=0
         )
         self._envelope = torch.zeros(rows, self._frames.bins, dtype=torch.float64, device=device)
         self._weight = torch.zeros(rows, 1, dtype=torch.float64, device=device)
@@ -92,7 +92,7 @@ class AverageVoiceReader:
         weight = (self._frames.weight(windowed) * inside)[..., None].double()
         self._envelope += (self._frames.envelope(windowed) * weight).sum(1)
         self._weight += weight.sum(1)
-        return frames
+        return frames[:0]
 
     def _count(self, pitch: Pitch) -> None:
         frame = self._tracked + torch.arange(pitch.f0.shape[1], device=pitch.f0.device)

@@ -32,10 +32,17 @@ class OverlapAdd:
         length, hop: in samples; hop divides length.
         process: ``[row, frame, length] -> [row, frame, length]``; both windows are its affair.
         device: where the frames are.
+        outputs: rows that ``process`` returns, where it is given more than it changes.
     """
 
     def __init__(
-        self, rows: int, length: int, hop: int, process: FrameProcess, device: str = "cpu"
+        self,
+        rows: int,
+        length: int,
+        hop: int,
+        process: FrameProcess,
+        device: str = "cpu",
+        outputs: int | None = None,
     ) -> None:
         if length % hop:
             raise ValueError(f"hop {hop} must divide the frame length {length}")
@@ -44,7 +51,8 @@ class OverlapAdd:
         self._process = process
         self._overlap = length - hop
         self._input = torch.zeros(rows, self._overlap, device=device)
-        self._carry = torch.zeros(rows, self._overlap, device=device)
+        outputs = rows if outputs is None else outputs
+        self._carry = torch.zeros(outputs, self._overlap, device=device)
         self._skip = self._overlap  # samples of the padding, which are never given back
         self._pushed = 0
         self._returned = 0
@@ -61,7 +69,7 @@ class OverlapAdd:
         for first in range(0, frames, at_once):
             last = min(first + at_once, frames)
             parts.append(self._add(signal[:, first * self.hop : last * self.hop + self._overlap]))
-        parts = parts or [signal[:, :0]]
+        parts = parts or [signal[: len(self._carry), :0]]
         out = parts[0] if len(parts) == 1 else torch.cat(parts, dim=1)
         skipped = min(self._skip, out.shape[1])
         self._skip -= skipped
@@ -91,7 +99,7 @@ class OverlapAdd:
         total[:, frames:] = 0.0
         for part in range(1, count):
             total[:, part : part + frames] += parts[:, :, part]
-        total = total.reshape(rows, -1)
+        total = total.flatten(1)
         total[:, : self._overlap] += self._carry
         self._carry = total[:, frames * self.hop :].clone()
         return total[:, : frames * self.hop]

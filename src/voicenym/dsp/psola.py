@@ -57,8 +57,9 @@ def _rise(length: int) -> numpy.ndarray:
 
 
 @lru_cache(maxsize=4096)
-def _fall(length: int) -> numpy.ndarray:
-    return 1.0 - _rise(length)
+def _window(left: int, right: int) -> numpy.ndarray:
+    """Window of a grain that rises over ``left`` samples and falls over ``right``."""
+    return numpy.concatenate([_rise(left), 1.0 - _rise(right)])
 
 
 @dataclass
@@ -125,9 +126,8 @@ class _Row:
         here = self.x[at - half : at + half]
         there = self.x[at + low - half : at + high + half]
         match = numpy.correlate(there, here, "valid")
-        if not match.max() > 0:
-            return round(period)
-        return max(1, low + int(match.argmax()))
+        best = int(match.argmax())
+        return max(1, low + best) if match[best] > 0 else round(period)
 
     def _put_down(self) -> None:
         tempo = self.retuning.tempo
@@ -161,12 +161,7 @@ class _Row:
 
     def _add(self, t: int, here: int, left: int, right: int) -> None:
         at = t - self.start
-        grain = numpy.concatenate(
-            [
-                self.x[at - left : at] * _rise(left),
-                self.x[at : at + right] * _fall(right),
-            ]
-        )
+        grain = self.x[at - left : at + right] * _window(left, right)
         first = here - left - self.done
         missing = first + len(grain) - len(self.y)
         if missing > 0:

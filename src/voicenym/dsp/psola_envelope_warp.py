@@ -44,7 +44,8 @@ class PsolaEnvelopeWarp:
         self._psola = psola
         self._rows = len(warps)
         self._device = device
-        self._overlap = OverlapAdd(2 * self._rows, length, hop, self._process, device)
+        rows = self._rows
+        self._overlap = OverlapAdd(2 * rows, length, hop, self._process, device, outputs=rows)
         self._original = torch.zeros(self._rows, 0)
         self._pushed = 0
         self._returned = 0
@@ -68,7 +69,7 @@ class PsolaEnvelopeWarp:
         total = max(self.lengths(self._pushed))
         extra = self._overlap.length
         last = self._shape(self._original.new_zeros(self._rows, extra), self._psola.flush(extra))
-        rest = torch.cat([last, self._overlap.flush()[: self._rows]], dim=1)
+        rest = torch.cat([last, self._overlap.flush()], dim=1)
         return rest[:, : total - self._returned]
 
     def _shape(self, block: torch.Tensor, spectra: torch.Tensor) -> torch.Tensor:
@@ -79,7 +80,7 @@ class PsolaEnvelopeWarp:
         else:
             reference = spectra
         stacked = torch.cat([spectra, reference]).to(self._device)
-        return self._overlap.push(stacked)[: self._rows]
+        return self._overlap.push(stacked)
 
     def _process(self, frames: torch.Tensor) -> torch.Tensor:
         windowed = frames * self._window
@@ -91,5 +92,4 @@ class PsolaEnvelopeWarp:
         gain = gain.clamp(-envelope.MAX_GAIN, envelope.MAX_GAIN).exp()
         changed = torch.fft.irfft(spectrum * gain, n=frames.shape[-1])
         # sqrt-Hann twice at a hop of a quarter adds up to two
-        shaped = envelope.keep_energy(changed, original) * self._window * 0.5
-        return torch.cat([shaped, torch.zeros_like(shaped)])
+        return envelope.keep_energy(changed, original) * self._window * 0.5

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import torch
@@ -18,7 +19,11 @@ from voicenym.pseudonym import Pseudonym
 
 REFERENCE_RATE = 16_000
 """Rate whose Nyquist frequency is pi in the published functions."""
-BETA_GRID = [i / 1000.0 for i in range(-2000, 2000)]
+GRID_STEPS = 1000
+"""Steps of the grid of beta in 1."""
+BETA_GRID = [i / GRID_STEPS for i in range(-2 * GRID_STEPS, 2 * GRID_STEPS)]
+COARSE = 40
+"""Steps between the values of beta that are tried first; they divide the grid."""
 INTEGRATION_POINTS = 513
 SPEECH_BAND = (300.0, 3500.0)
 """Band of the formants that distinguish speakers, in Hz."""
@@ -40,6 +45,51 @@ def shift(warped: torch.Tensor, omega: torch.Tensor) -> torch.Tensor:
     logs = omega[inside].log()
     moved = (warped[..., inside].log() - logs).abs()
     return torch.trapezoid(moved, logs) / (logs[-1] - logs[0])
+
+
+@lru_cache(maxsize=64)
+def _valid_betas(alpha: float | None, least: float, most: float, away: bool) -> Sequence[int]:
+    """Places in the grid of the betas that a pseudonym may get; the same for all its recordings.
+
+    Args:
+        alpha: of the bilinear warp before; None without one.
+        least, most: limits of the distortion.
+        away: whether the warp must move the speech band, too.
+
+    Raises:
+        UnknownSystemError: there is none.
+    """
+    omega = torch.linspace(0.0, math.pi, INTEGRATION_POINTS, dtype=torch.float64)
+    first = omega if alpha is None else bilinear(omega, alpha)
+    x = first / math.pi
+    bend = x - x * x
+    grid = torch.tensor(BETA_GRID, dtype=torch.float64)[:, None]
+    # A step of beta changes the distortion by no more than the bend's integral: only the
+    # neighbours of betas that come near the limits are looked at one by one.
+    coarse = distortion(first + grid[::COARSE] * bend, omega)
+    reach = 1.01 * COARSE / GRID_STEPS * float(torch.trapezoid(bend, omega))
+    near = (coarse >= least - reach) & (coarse <= most + reach)
+    places = (near.nonzero() * COARSE + torch.arange(COARSE)).reshape(-1)
+    candidates = first + grid[places] * bend
+    dist = distortion(candidates, omega)
+    monotonic = (candidates.diff(dim=1) > 0).all(1)
+    within = (dist >= least) & (dist <= most) & monotonic
+    if not within.any():
+        raise UnknownSystemError(
+            f"vtln: no beta gives a distortion of {least} to {most}; widen the limits"
+        )
+    if away:
+        candidates, places = candidates[within], places[within]
+        moved = shift(candidates, omega)
+        within = (moved >= LEAST_SHIFT) & (moved <= MOST_SHIFT)
+    valid: list[int] = places[within].tolist()
+    if not valid:
+        raise UnknownSystemError(
+            f"vtln: within a distortion of {least} to {most} no warp moves speech by "
+            f"{LEAST_SHIFT} to {MOST_SHIFT}: less would leave the voice; raise low, high, "
+            "least and most"
+        )
+    return valid
 
 
 @dataclass(frozen=True)
@@ -127,37 +177,15 @@ class Vtln(Anonymizer):
             alpha = -alpha
         if self.warp == "bilinear":
             return bilinear(omega, alpha)
-        first = torch.linspace(0.0, math.pi, INTEGRATION_POINTS, dtype=torch.float64)
-        if self.warp == "composed":
-            first = bilinear(first, alpha)
-            omega = bilinear(omega, alpha)
-        return quadratic(omega, self._beta(pseudonym, first))
+        if self.warp == "quadratic":
+            return quadratic(omega, self._beta(pseudonym, None))
+        return quadratic(bilinear(omega, alpha), self._beta(pseudonym, alpha))
 
-    def _beta(self, pseudonym: Pseudonym, first: torch.Tensor) -> float:
-        omega = torch.linspace(0.0, math.pi, INTEGRATION_POINTS, dtype=torch.float64)
-        x = first / math.pi
-        grid = torch.tensor(BETA_GRID, dtype=torch.float64)[:, None]
-        candidates = first + grid * (x - x * x)
-        dist = distortion(candidates, omega)
-        monotonic = (candidates.diff(dim=1) > 0).all(1)
+    def _beta(self, pseudonym: Pseudonym, alpha: float | None) -> float:
         away = self.revision_for(pseudonym) > 1
         most = WIDER * self.most if away else self.most
-        within = (dist >= self.least) & (dist <= most) & monotonic
-        if not within.any():
-            raise UnknownSystemError(
-                f"vtln: no beta gives a distortion of {self.least} to {most}; widen the limits"
-            )
-        if away:
-            moved = shift(candidates, omega)
-            within &= (moved >= LEAST_SHIFT) & (moved <= MOST_SHIFT)
-        valid = within.nonzero()[:, 0]
-        if len(valid) == 0:
-            raise UnknownSystemError(
-                f"vtln: within a distortion of {self.least} to {most} no warp moves speech by "
-                f"{LEAST_SHIFT} to {MOST_SHIFT}: less would leave the voice; raise low, high, "
-                "least and most"
-            )
-        return BETA_GRID[int(valid[pseudonym.index("vtln.beta", len(valid))])]
+        valid = _valid_betas(alpha, self.least, most, away)
+        return BETA_GRID[valid[pseudonym.index("vtln.beta", len(valid))]]
 
     def core(self, pseudonyms: Sequence[Pseudonym], rate: int, profile: Any) -> Core:
         hop = round(0.008 * rate)
