@@ -37,6 +37,13 @@ ROOT = Path(__file__).resolve().parents[1]
 _CONTEXT = processes.context
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _collected() -> Iterator[None]:
+    """Objects that commands exempted from collection are collected at the end, with the tests."""
+    yield
+    gc.unfreeze()
+
+
 @pytest.fixture(scope="session")
 def root() -> Path:
     """The repository."""

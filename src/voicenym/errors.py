@@ -67,3 +67,7 @@ class DependencyError(VoicenymError):
 
 class ScoreError(VoicenymError):
     """Scores for which no metric can be computed; the message names the trial."""
+
+
+class DiarizationError(VoicenymError):
+    """Turns of speakers that cannot be read, found, or do not fit their recording."""

@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 import soundfile
 
-from voicenym.corpus import single_file
+from voicenym.corpus import recording_checks
 from voicenym.pseudonym import Key
 
 
@@ -414,7 +414,7 @@ def test_a_full_disk_leaves_nothing_behind(command, speech, tmp_path, request):
 
 def test_a_terminated_run_leaves_no_partial_file(command, speech, tmp_path, monkeypatch):
     speech("x.wav", seconds=2.0)
-    verdict, files = single_file._verdict, []
+    verdict, files = recording_checks.verdict, []
 
     def terminated(*arguments):
         files.extend(leftovers(tmp_path))
@@ -424,7 +424,7 @@ def test_a_terminated_run_leaves_no_partial_file(command, speech, tmp_path, monk
     def unhandled(*arguments):
         raise AssertionError("the command handles no SIGTERM")
 
-    monkeypatch.setattr(single_file, "_verdict", terminated)
+    monkeypatch.setattr(recording_checks, "verdict", terminated)
     before = signal.signal(signal.SIGTERM, unhandled)
     try:
         done = command("anonymize", "x.wav", "-o", "out.wav")

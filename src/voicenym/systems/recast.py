@@ -155,8 +155,9 @@ class _Core:
         self._profile = profile
         # signal, pulses, noise, voicing and, without a profile, the average of ln F0
         self._groups = 4 if profile is not None else 5
+        cut = self._frames
         self._overlap = OverlapAdd(
-            self._groups * rows, self._frames.length, self._frames.hop, self._process, device
+            self._groups * rows, cut.length, cut.hop, self._process, device, outputs=rows
         )
 
         def draw(name: str, low: float, high: float) -> torch.Tensor:
@@ -236,7 +237,7 @@ class _Core:
         steps = -(-ready // hop)
         if ready == 0:
             empty = self._pending.new_zeros(self._groups * self._rows, 0)
-            return self._overlap.push(empty)[: self._rows]
+            return self._overlap.push(empty)
         share = torch.arange(hop, device=self._pending.device) / hop
 
         def per_sample(values: torch.Tensor) -> torch.Tensor:
@@ -250,11 +251,11 @@ class _Core:
             self._mean_f0 = self._mean_f0[:, steps:]
         self._pending = self._pending[:, ready:]
         self._f0, self._voiced = self._f0[:, steps:], self._voiced[:, steps:]
-        return self._overlap.push(torch.cat(stacked))[: self._rows]
+        return self._overlap.push(torch.cat(stacked))
 
     def _process(self, stacked: torch.Tensor) -> torch.Tensor:
-        """Modifies frames ``[group row, frame, length]``; the output takes the place of the first
-        group, the signal.
+        """Output frames ``[row, frame, length]`` from those of all groups, ``[group row, frame,
+        length]``.
         """
         sizes, rows = self._frames, self._rows
         signal, pulses, noise, voicing, *means = stacked.unflatten(0, (self._groups, rows))
@@ -276,12 +277,11 @@ class _Core:
         voiced = voicing[..., sizes.length // 2][..., None]
         below = torch.sigmoid((self._cutoff[:, None, None] - frequency) / 400.0)
         share = voiced * below
-        source = share.sqrt() * torch.fft.rfft(pulses * sizes.window)
-        source = source + (1.0 - share).sqrt() * torch.fft.rfft(noise * sizes.window)
+        source = torch.fft.rfft(pulses * sizes.window).mul_(share.sqrt())
+        source += torch.fft.rfft(noise * sizes.window).mul_((1.0 - share).sqrt_())
         made = torch.fft.irfft(source * filters, n=sizes.length)
         # sqrt-Hann twice at a hop of a quarter adds up to two
-        out = 0.5 * envelope.keep_energy(made * sizes.window, windowed * sizes.window)
-        return torch.cat([out, out.new_zeros((self._groups - 1) * rows, *out.shape[1:])])
+        return 0.5 * envelope.keep_energy(made * sizes.window, windowed * sizes.window)
 
     def _average(self, log_envelope: torch.Tensor, windowed: torch.Tensor) -> torch.Tensor:
         """Mean log envelope ``[row, frame or 1, bin]`` of the recording or of the stream so far."""

@@ -28,7 +28,9 @@ class _Commands(Group):
 
     entries = (
         _entry("anonymize", USE, "Give the voices in recordings a pseudonym."),
+        _entry("speakers", USE, "Find who speaks when in a recording."),
         _entry("systems", USE, "List the systems and what they protect against, or show one."),
+        _entry("explain", USE, "Explain what protects against whom, and at what price."),
         _entry("key", USE, "Make, show and upgrade key files."),
         _entry("models", USE, "List, fetch, convert and assemble weights."),
         _entry("cache", USE, "List or remove what commands keep of speech on disk."),
@@ -36,6 +38,11 @@ class _Commands(Group):
         _entry("evaluate", MEASURE, "Anonymize, attack and measure a corpus; write a report."),
         _entry("compare", MEASURE, "Compare the systems of several reports."),
         _entry("cards", MEASURE, "Write a report's figures to the systems' cards."),
+        _entry(
+            "reproduce",
+            MEASURE,
+            "Print tables and figures of the papers, ours below the published ones.",
+        ),
         _entry("train", BUILD, "Train networks on your own speech."),
         _entry("pool", BUILD, "Build pools of speaker vectors."),
     )
@@ -52,7 +59,7 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-OPEN = ("anonymize", "systems", "models", "cards", "cache")
+OPEN = ("anonymize", "systems", "explain", "models", "cards", "cache", "reproduce")
 """Commands whose files are meant for others and have the user's umask."""
 
 

@@ -5,24 +5,28 @@ from __future__ import annotations
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
 
 from voicenym.apps.cli.anonymize_inputs import read_inputs
+from voicenym.apps.cli.anonymize_speakers import SpeakerOptions, anonymize_speakers
 from voicenym.apps.cli.anonymize_stream import anonymize_stream
 from voicenym.apps.cli.batch_report import BatchProgress, Messages, account, conclude, summarize
 from voicenym.apps.cli.command_group import command, new_app
 from voicenym.apps.cli.corpus_options import ALLOW_PIPES
 from voicenym.apps.cli.dry_run import ONE_ALONE, each_alone
 from voicenym.apps.cli.dry_run import show as show_plan
-from voicenym.apps.cli.run_choices import KEY_VARIABLE, key_of_run, workers_of_run
+from voicenym.apps.cli.name_options import MAPPING, RENAME, SHOW_NAMES
+from voicenym.apps.cli.run_choices import (
+    KEY_VARIABLE,
+    PROTECTION,
+    key_of_run,
+    system_of_run,
+    workers_of_run,
+)
+from voicenym.apps.cli.speaker_options import KEEP, NAME, ONLY, RTTM, TIMELINE, UNSURE
 from voicenym.corpus import DEFAULT_FALLBACK, DEFAULT_SYSTEM
 from voicenym.errors import UnknownSystemError, VoicenymError
-
-if TYPE_CHECKING:
-    pass
-
 
 app = new_app()
 
@@ -31,7 +35,8 @@ app = new_app()
     app,
     "voicenym anonymize interview.wav",
     "voicenym anonymize interview.wav -o out.flac --key project.key --speaker anna",
-    "voicenym anonymize corpus/ -o anonymized/ --key project.key --workers 4",
+    "voicenym anonymize corpus/ -o anonymized/ --key project.key --protection machine",
+    "voicenym anonymize interview.wav --rttm interview.rttm --only anna --key project.key",
 )
 def anonymize(
     inputs: list[str] = typer.Argument(
@@ -40,13 +45,15 @@ def anonymize(
     output: Path | None = typer.Option(
         None, "--output", "-o", help="File or folder; by default NAME.anon.EXT beside the input."
     ),
-    system: str = typer.Option(
-        DEFAULT_SYSTEM,
+    system: str | None = typer.Option(
+        None,
         "--system",
         "-s",
         rich_help_panel="System",
         help="Name of the system; voicenym systems lists them.",
+        show_default=DEFAULT_SYSTEM,
     ),
+    protection: str | None = PROTECTION,
     settings: list[str] = typer.Option(
         [],
         "--set",
@@ -125,35 +132,16 @@ def anonymize(
             "Accept silent, clipped and very short recordings, and Ogg files without an end mark."
         ),
     ),
-    rename: bool = typer.Option(
-        False,
-        "--rename",
-        rich_help_panel="Names",
-        help=(
-            "Replace names of folders and files, and ids of a data set, by random ones; "
-            "remove order and times."
-        ),
-    ),
+    rename: bool = RENAME,
     fail_fast: bool = typer.Option(False, "--fail-fast", help="Stop at the first failure."),
-    mapping: Path | None = typer.Option(
-        None,
-        "--mapping",
-        rich_help_panel="Names",
-        help="With --rename: write the original of each output to this file.",
-    ),
-    show_names: bool = typer.Option(
-        False,
-        "--show-names",
-        rich_help_panel="Names",
-        help="With --rename: print old and new names side by side.",
-    ),
-    keep: list[str] = typer.Option(
-        [],
-        "--keep",
-        metavar="NAME",
-        rich_help_panel="Names",
-        help="Also copy this table or field of a data set, such as text; may be repeated.",
-    ),
+    mapping: Path | None = MAPPING,
+    show_names: bool = SHOW_NAMES,
+    keep: list[str] = KEEP,
+    rttm: Path | None = RTTM,
+    only: list[str] = ONLY,
+    unsure: str | None = UNSURE,
+    name: list[str] = NAME,
+    timeline: Path | None = TIMELINE,
     dry_run: bool = typer.Option(
         False, "--dry-run", help="Print speakers, inputs and outputs; write nothing."
     ),
@@ -188,6 +176,9 @@ def anonymize(
     if per not in ("speaker", "utterance"):
         raise UnknownSystemError(f"--per is speaker or utterance, not {per!r}")
     say = Messages(quiet)
+    people = SpeakerOptions(rttm, only, keep, unsure, name, timeline)
+    whole_run = rename or mapping or show_names or speaker or speaker_level or per != "speaker"
+    people.check(inputs, bool(whole_run))
     short = {
         "weights": weights,
         "strength": strength,
@@ -198,10 +189,12 @@ def anonymize(
     given = [f"{name}={value}" for name, value in short.items() if value is not None]
     from voicenym.anonymizer import SYSTEMS, load
     from voicenym.corpus.fallback import fallback_of
+    from voicenym.memory import spared_from_collection
 
-    system, written = SYSTEMS.parse(system)
-    parameters = {**written, **SYSTEMS.settings(system, [*settings, *given]), "device": device}
-    anonymizer = load(system, **parameters)
+    with spared_from_collection():
+        system, written = SYSTEMS.parse(system_of_run(system, protection, say))
+        parameters = {**written, **SYSTEMS.settings(system, [*settings, *given]), "device": device}
+        anonymizer = load(system, **parameters)
     if not dry_run:
         anonymizer.check()
     secret, stored = key_of_run(key, say)
@@ -209,6 +202,13 @@ def anonymize(
     other = None if dry_run else fallback_of(fallback, anonymizer, secret)
     revisions = {system: revision, **({} if other is None else {other.system: other.revision})}
     secret = secret.with_revisions(revisions)  # for workers, too
+    if rttm is not None:
+        anonymize_speakers(
+            anonymizer, secret, other, Path(inputs[0]), output, people,
+            stored=stored, overwrite=overwrite, lenient=lenient, dry_run=dry_run, say=say,
+            quiet=quiet,
+        )  # fmt: skip
+        return
     if inputs == ["-"]:
         if stored and speaker is None:
             say(ONE_ALONE)

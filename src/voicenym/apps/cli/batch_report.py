@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from voicenym.apps.cli import measured, tables
+from voicenym.apps.cli.protection_steps import step_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -211,6 +212,9 @@ def conclude(card: Card, stored: bool, say: Messages) -> None:
     say(f"does not protect: {card.fails[0]}")
     for line in measured.summary(card):
         say(line)
+    earned = step_of(card)
+    step = "none earned" if earned is None else f"{earned.name}, which stops {earned.stops}"
+    say(f"step of protection: {step} (voicenym explain)")
     if not stored:
         say(
             "key: none was given, and the fresh one of this run is not stored: nobody, you "

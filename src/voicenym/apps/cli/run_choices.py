@@ -1,4 +1,4 @@
-"""What ``voicenym anonymize`` chooses where an option is not given: the key and the workers."""
+"""What ``voicenym anonymize`` chooses where an option is not given: system, key and workers."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import typer
+
 from voicenym.apps.cli import measured
-from voicenym.errors import KeyFileError
+from voicenym.corpus import DEFAULT_SYSTEM
+from voicenym.errors import KeyFileError, UnknownSystemError
 
 if TYPE_CHECKING:
     from voicenym.anonymizer import Anonymizer
@@ -15,9 +18,38 @@ if TYPE_CHECKING:
     from voicenym.corpus.file_plan import Item
     from voicenym.pseudonym import Key
 
+PROTECTION = typer.Option(
+    None,
+    "--protection",
+    metavar="STEP",
+    rich_help_panel="System",
+    help=(
+        "Instead of --system: the system that earns this step by measured figures; listener, "
+        "machine, expert or words (voicenym explain)."
+    ),
+)
 USUAL_SPEED = 20.0
 """Seconds of speech in a second, of systems without a figure."""
 KEY_VARIABLE = "VOICENYM_KEY_FILE"
+
+
+def system_of_run(system: str | None, step: str | None, say: Messages) -> str:
+    """System of the run: the named one, that of a step of protection, or the default.
+
+    Raises:
+        UnknownSystemError: both are given; no such step, or no system here earns it.
+    """
+    if step is None:
+        return system or DEFAULT_SYSTEM
+    if system is not None:
+        raise UnknownSystemError("--protection chooses the system; leave out --system, or it")
+    from voicenym.anonymizer import declarations
+    from voicenym.apps.cli.protection_steps import chosen
+
+    cards = [found.card for found in declarations(lambda name, why: None).values()]
+    name = chosen(cards, step).name
+    say(f"--protection {step}: {name}")
+    return name
 
 
 def workers_of_run(items: list[Item], anonymizer: Anonymizer) -> int:
