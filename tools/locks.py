@@ -24,7 +24,18 @@ GPU = re.compile(r"(nvidia|cuda)-|triton$")
 """Names of packages that torch's build with GPU libraries needs, and its build without does not."""
 EXTRAS = {
     "base": [],
-    "dev": ["lhotse", "evaluate", "recognisers", "train", "docs", "dev"],
+    "dev": [
+        "lhotse",
+        "evaluate",
+        "recognisers",
+        "train",
+        "speech",
+        "web",
+        "live",
+        "listen",
+        "docs",
+        "dev",
+    ],
     "docs": ["docs"],
 }
 HEAD = """\
