@@ -30,6 +30,7 @@ EXTRAS = {
         "recognisers",
         "train",
         "speech",
+        "cluster",
         "web",
         "live",
         "listen",

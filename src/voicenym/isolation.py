@@ -21,6 +21,7 @@ TELEMETRY = {
     "ORT_DISABLE_TELEMETRY": "1",  # onnxruntime, from 1.29 on; read when it is imported
     "DISABLE_SAFETENSORS_CONVERSION": "1",  # transformers asks a service of the hub for one
     "WANDB_MODE": "disabled",
+    "RAY_USAGE_STATS_ENABLED": "0",
 }
 """Variables that turn telemetry of libraries off."""
 SETTINGS = {"PYTHONSAFEPATH": "1", **TELEMETRY}

@@ -51,6 +51,26 @@ class Job:
     def pseudonym(self, item: Item) -> Pseudonym:
         return self.key.pseudonym(item.speaker, item.utterance if self.per_utterance else None)
 
+    def for_workers(self) -> WorkerSettings:
+        """Settings that workers need; the key and the log stay in the main process."""
+        return WorkerSettings(
+            self.system,
+            self.parameters,
+            self.overwrite,
+            self.lenient,
+            self.opaque,
+            self.fallback,
+            digests=self.log is not None,
+        )
+
+    def input_check(self, digest: str | None) -> str | None:
+        """Tag of a recording's content, which reveals nothing without the key.
+
+        Args:
+            digest: of the content; None without one.
+        """
+        return None if digest is None else self.key.tag("input check", digest)
+
     def stamp(self) -> dict[str, Any]:
         """Settings by which an output of an earlier run counts as done: all must be equal.
 
@@ -70,6 +90,29 @@ class Job:
             "per": "utterance" if self.per_utterance else "speaker",
             "key_check": self.key.tag("key check")[:16],
         }
+
+
+@dataclass(frozen=True)
+class WorkerSettings:
+    """Settings of a batch that its workers need; no key is among them.
+
+    Args:
+        system: as of :class:`Job`.
+        parameters: as there.
+        overwrite: as there.
+        lenient: as there.
+        opaque: as there.
+        fallback: as there.
+        digests: whether outcomes have digests of the recordings' content.
+    """
+
+    system: str
+    parameters: dict[str, Any]
+    overwrite: bool
+    lenient: bool
+    opaque: bool
+    fallback: Fallback | None
+    digests: bool
 
 
 @dataclass
@@ -104,11 +147,11 @@ class Outcome:
         result: of the written output; None without one.
         reason: of the failure; None without one.
         skipped: whether its output already existed, equal to that of this run.
-        input_check: tag of the recording's content; see ``RunState``.
+        input_digest: of the recording's content; see :meth:`Job.input_check`.
     """
 
     item: Item
     result: Result | None
     reason: str | None
     skipped: bool = False
-    input_check: str | None = None
+    input_digest: str | None = None

@@ -17,18 +17,20 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import voicenym
 from voicenym.audio.atomic import sweep
 from voicenym.corpus import run_state, speaker_rule, timestamps
-from voicenym.corpus.batch import Job, Outcome, Summary
-from voicenym.corpus.batch_task import Progress, Task, Worker, input_check
+from voicenym.corpus.batch import Job, Outcome, Summary, WorkerSettings
+from voicenym.corpus.batch_task import Progress, Task, Worker, input_digest
+from voicenym.corpus.engines import LOCAL, Engine
 from voicenym.corpus.file_plan import Item
 from voicenym.corpus.run_log import Line
 from voicenym.corpus.run_state import LocalRunState, RunState, output_name, same_stamp
 from voicenym.corpus.single_file import sha256_of
-from voicenym.corpus.worker_pool import Death, Pool
+from voicenym.corpus.worker_pool import Death
 from voicenym.errors import CorpusError
 
 FLUSHES = 4
@@ -46,17 +48,19 @@ def run(
     *,
     fail_fast: bool = False,
     state: RunState | None = None,
+    engine: Engine = LOCAL,
 ) -> Summary:
     """Anonymize all items.
 
     Args:
         job: system, key, log.
         items: from :mod:`voicenym.corpus.file_plan`.
-        workers: processes; the result does not depend on it.
+        workers: processes; the result does not depend on it. 0: all that the engine has.
         report: called with every outcome as it comes.
         progress: called with seconds of audio done; with one worker, also within a file.
         fail_fast: start no item after the first failure.
         state: run state; by default it is stored beside the job's log.
+        engine: of the workers.
 
     Raises:
         CorpusError: another run uses the folder, or an earlier run had other settings.
@@ -94,7 +98,8 @@ def run(
 
         try:
             count = min(workers, len(items))
-            for outcome in _outcomes(job, tasks(), count, progress, ahead=not fail_fast):
+            outcomes = _outcomes(job, tasks(), count, progress, not fail_fast, engine)
+            for outcome in outcomes:
                 settle(outcome)
                 if fail_fast and summary.failures:
                     break
@@ -125,8 +130,9 @@ def log_line(job: Job, outcome: Outcome) -> Line:
     if not job.opaque:
         line["input"] = str(outcome.item.source)
     if outcome.result is not None:
-        if outcome.input_check is not None:
-            line["input_check"] = outcome.input_check
+        check = job.input_check(outcome.input_digest)
+        if check is not None:
+            line["input_check"] = check
         line["duration"] = round(outcome.result.duration, 6)
         line["rate"] = outcome.result.rate
         line["channels"] = outcome.result.channels
@@ -223,10 +229,10 @@ def _is_as_logged(item: Item, line: Line) -> bool:
 def _plan(job: Job, item: Item, state: RunState) -> Task | Outcome:
     """The task of an item, or its outcome if there is nothing to do."""
     if job.overwrite or not item.target.is_file():
-        return Task(item)
+        return Task(item, job.pseudonym(item))
     line = state.lines.get(output_name(item.target, job.log))
     if line is not None and _is_of(job, line) and _is_as_logged(item, line):
-        check = input_check(job, item)
+        check = None if job.log is None else job.input_check(input_digest(item))
         known = line.get("input_check")  # earlier releases did not write it
         if known is None or check is None or known == check:
             return Outcome(item, None, None, skipped=True)
@@ -236,20 +242,30 @@ def _plan(job: Job, item: Item, state: RunState) -> Task | Outcome:
             f"{item.source}: changed since its output was made; add --overwrite to replace the "
             "output, or remove the output to make it anew",
         )
-    return Task(item) if job.fresh else Task(item, compare=True)
+    return Task(item, job.pseudonym(item), compare=not job.fresh)
 
 
 def _outcomes(
-    job: Job, tasks: Iterator[Task], count: int, progress: Progress | None, ahead: bool
+    job: Job,
+    tasks: Iterator[Task],
+    count: int,
+    progress: Progress | None,
+    ahead: bool,
+    engine: Engine,
 ) -> Iterator[Outcome]:
-    if count > 1:
-        with Pool[Task, Outcome](count, _prepare, job) as pool:
-            for task, answer in pool.answers(tasks, ahead):
-                if isinstance(answer, Death):
-                    answer = Outcome(task.item, None, _blame(task.item, answer))
-                yield answer
+    if count < 2 and engine is LOCAL:
+        yield from _in_this_process(job, tasks, progress, ahead)
         return
-    yield from _in_this_process(job, tasks, progress, ahead)
+
+    def again(task: Task) -> Task:
+        """The output may be there: its worker died after it got its name."""
+        return task if job.overwrite else replace(task, compare=True)
+
+    with engine.pool(count, again, _prepare, job.for_workers(), job.log) as pool:
+        for task, answer in pool.answers(tasks, ahead):
+            if isinstance(answer, Death):
+                answer = Outcome(task.item, None, _blame(task.item, answer))
+            yield answer
 
 
 def _in_this_process(
@@ -272,7 +288,7 @@ def _in_this_process(
     with ThreadPoolExecutor(FLUSHES) as flushing:
         try:
             for task in tasks:
-                worker = worker or Worker(job)
+                worker = worker or Worker(job.for_workers())
                 flushed.append(flushing.submit(worker.start(task, progress)))
                 yield from finished(FLUSHES if ahead else 1)
         except GeneratorExit:
@@ -287,6 +303,6 @@ def _blame(item: Item, death: Death) -> str:
     return f"{item.source}: {death}; try it with --workers 1, and report it if it fails again"
 
 
-def _prepare(job: Job) -> Worker:
-    run_state.join(job.log)
-    return Worker(job)
+def _prepare(settings: WorkerSettings, log: Path | None) -> Worker:
+    run_state.join(log)
+    return Worker(settings)

@@ -14,10 +14,11 @@ from typing import Any
 from voicenym.anonymizer import Anonymizer, load
 from voicenym.audio.atomic import temporary_folder
 from voicenym.corpus import timestamps
-from voicenym.corpus.batch import Job, Outcome
+from voicenym.corpus.batch import Outcome, WorkerSettings
 from voicenym.corpus.file_plan import Item
 from voicenym.corpus.single_file import Unnamed, anonymize_unnamed, sha256_of
 from voicenym.errors import DependencyError, UnknownSystemError, VoicenymError, WeightsError
+from voicenym.pseudonym import Pseudonym
 
 Progress = Callable[[float], None]
 DEBUG = "VOICENYM_DEBUG"
@@ -29,10 +30,12 @@ class Task:
 
     Args:
         item: the recording.
-        compare: whether its output exists, and a second one is to be compared with it.
+        pseudonym: of its new voice; a worker has no key.
+        compare: whether its output, if it exists, is to be compared with a second one.
     """
 
     item: Item
+    pseudonym: Pseudonym
     compare: bool = False
 
 
@@ -44,19 +47,19 @@ class Worker:
     """Anonymizes item after item with one system.
 
     Args:
-        job: settings of the batch.
+        settings: of the batch.
 
     Raises:
         VoicenymError: the system cannot be loaded.
     """
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, settings: WorkerSettings) -> None:
         import torch
 
         torch.set_num_threads(1)  # the same bits for any number of workers
-        self._job = job
-        self._system = _loaded(job.system, job.parameters)
-        other = job.fallback
+        self._settings = settings
+        self._system = _loaded(settings.system, settings.parameters)
+        other = settings.fallback
         self._fallback = None if other is None else _loaded(other.system, other.parameters)
 
     def __call__(self, task: Task, progress: Progress | None = None) -> Outcome:
@@ -79,36 +82,36 @@ class Worker:
         """
         item = task.item
         try:
-            check = input_check(self._job, item)
-            if task.compare:
-                compared = replace(self._compare(item, progress), input_check=check)
+            digest = input_digest(item) if self._settings.digests else None
+            if task.compare and item.target.is_file():
+                compared = replace(self._compare(task, progress), input_digest=digest)
                 return lambda: compared
             item.target.parent.mkdir(parents=True, exist_ok=True)
-            made = self._make(item, item.target, self._job.overwrite, progress)
+            made = self._make(task, item.target, self._settings.overwrite, progress)
         except (WeightsError, DependencyError, UnknownSystemError) as error:
             raise SystemFailure(str(error)) from error
         except Exception as error:
             failed = Outcome(item, None, in_words(error, item))
             return lambda: failed
-        return partial(self._finish, item, made, check)
+        return partial(self._finish, item, made, digest)
 
-    def _finish(self, item: Item, made: Unnamed, check: str | None) -> Outcome:
+    def _finish(self, item: Item, made: Unnamed, digest: str | None) -> Outcome:
         try:
             result = made.commit()
-            if self._job.opaque:
+            if self._settings.opaque:
                 timestamps.level([item.target])
         except Exception as error:
             return Outcome(item, None, in_words(error, item))
-        return Outcome(item, result, None, input_check=check)
+        return Outcome(item, result, None, input_digest=digest)
 
     def _make(
-        self, item: Item, target: Path, overwrite: bool, progress: Progress | None
+        self, task: Task, target: Path, overwrite: bool, progress: Progress | None
     ) -> Unnamed:
-        lenient = self._job.lenient
+        item, lenient = task.item, self._settings.lenient
         source = item.source if isinstance(item.source, Path) else item.source.open(lenient)
         return anonymize_unnamed(
             self._system,
-            self._job.pseudonym(item),
+            task.pseudonym,
             source,
             target,
             name=str(item.source),
@@ -118,9 +121,10 @@ class Worker:
             fallback=self._fallback,
         )
 
-    def _compare(self, item: Item, progress: Progress | None) -> Outcome:
+    def _compare(self, task: Task, progress: Progress | None) -> Outcome:
+        item = task.item
         with temporary_folder(item.target.parent) as folder:
-            result = self._make(item, folder / item.target.name, False, progress).commit()
+            result = self._make(task, folder / item.target.name, False, progress).commit()
         if result.sha256 != sha256_of(item.target):
             return Outcome(
                 item,
@@ -129,7 +133,7 @@ class Worker:
                 "changed since, or comes from elsewhere; keep it under another name, or add "
                 "--overwrite to replace it",
             )
-        if self._job.opaque:
+        if self._settings.opaque:
             timestamps.level([item.target])
         return Outcome(item, result, None, skipped=True)
 
@@ -143,17 +147,12 @@ def _loaded(system: str, parameters: Mapping[str, Any]) -> Anonymizer:
         raise VoicenymError(f"{system}: cannot be loaded: {in_words(error)}") from error
 
 
-def input_check(job: Job, item: Item) -> str | None:
-    """Tag of the recording's content, which reveals nothing without the key.
-
-    None without a state to store it in, or without a regular file to read.
-    """
-    if job.log is None:
-        return None
+def input_digest(item: Item) -> str | None:
+    """Digest of the recording's content; None without a regular file to read."""
     source = item.source
     path, part = (source, "") if isinstance(source, Path) else (source.path, source.part)
     if path is None:
-        return job.key.tag("input check", part)
+        return part
     try:
         status = path.stat()
         if not path.is_file():
@@ -161,7 +160,7 @@ def input_check(job: Job, item: Item) -> str | None:
         digest = _digest(path, status.st_size, status.st_mtime_ns)
     except OSError:
         return None  # which the reader says in better words
-    return job.key.tag("input check", f"{digest} {part}" if part else digest)
+    return f"{digest} {part}" if part else digest
 
 
 @lru_cache(maxsize=256)

@@ -30,7 +30,7 @@ class Death:
     """Result of a task whose worker process died, in place of its answer.
 
     Args:
-        exitcode: as in ``multiprocessing``: negative numbers are signals.
+        exitcode: as in ``multiprocessing``: negative numbers are signals; None if unknown.
     """
 
     exitcode: int | None
@@ -42,7 +42,9 @@ class Death:
 
     def __str__(self) -> str:
         code = self.exitcode
-        if code is None or code >= 0:
+        if code is None:
+            return "its worker died"
+        if code >= 0:
             return f"its worker process ended with status {code}"
         try:
             name = signal.Signals(-code).name

@@ -104,7 +104,7 @@ def _serve(connection: Connection, prepare: Callable[..., Any], arguments: tuple
             with spared_from_collection():
                 function = prepare(*arguments)
         except Exception as error:
-            connection.send((FAILED, _portable(error)))
+            connection.send((FAILED, portable(error)))
             return
         threading.Thread(target=_receive, args=(connection, inbox, busy), daemon=True).start()
         connection.send((READY, None))
@@ -137,10 +137,10 @@ def _answer(function: Callable[[Any], Any], task: bytes) -> memoryview:
     try:
         return ForkingPickler.dumps((DONE, function(ForkingPickler.loads(task))))
     except Exception as error:
-        return ForkingPickler.dumps((FAILED, _portable(error)))
+        return ForkingPickler.dumps((FAILED, portable(error)))
 
 
-def _portable(error: Exception) -> Exception:
+def portable(error: Exception) -> Exception:
     """The exception, or one with its message if it cannot be pickled; a defect has a traceback."""
     trace = "".join(traceback.format_exception(error)).rstrip()
     try:

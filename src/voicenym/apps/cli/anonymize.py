@@ -16,6 +16,7 @@ from voicenym.apps.cli.command_group import command, new_app
 from voicenym.apps.cli.corpus_options import ALLOW_PIPES
 from voicenym.apps.cli.dry_run import ONE_ALONE, each_alone
 from voicenym.apps.cli.dry_run import show as show_plan
+from voicenym.apps.cli.engine_options import ADDRESS, ENGINE, GPUS
 from voicenym.apps.cli.name_options import MAPPING, RENAME, SHOW_NAMES
 from voicenym.apps.cli.run_choices import (
     KEY_VARIABLE,
@@ -147,6 +148,9 @@ def anonymize(
     ),
     quiet: bool = typer.Option(False, "--quiet", "-q", help="Print errors and warnings only."),
     allow_pipes: bool = ALLOW_PIPES,
+    engine: str = ENGINE,
+    address: str | None = ADDRESS,
+    gpus: float | None = GPUS,
     device: str = typer.Option("cpu", "--device", rich_help_panel="System", help="cpu or cuda."),
     language: str | None = typer.Option(
         None,
@@ -188,9 +192,11 @@ def anonymize(
     }
     given = [f"{name}={value}" for name, value in short.items() if value is not None]
     from voicenym.anonymizer import SYSTEMS, load
+    from voicenym.corpus.engines import engine_of
     from voicenym.corpus.fallback import fallback_of
     from voicenym.memory import spared_from_collection
 
+    machines = engine_of(engine, address, gpus)
     with spared_from_collection():
         system, written = SYSTEMS.parse(system_of_run(system, protection, say))
         parameters = {**written, **SYSTEMS.settings(system, [*settings, *given]), "device": device}
@@ -275,14 +281,15 @@ def anonymize(
             f"{anonymizer.revisions[-1]}, with other voices (docs/howto/keys.md)"
         )
     if workers is None:
-        workers = workers_of_run(items, anonymizer)
+        workers = workers_of_run(items, anonymizer, machines)
     started = time.monotonic()
     summary = Summary()
     try:
         with BatchProgress(len(items), quiet, show_names) as progress:
             summary = run(
-                job, items, workers, progress.report, progress.within, fail_fast=fail_fast
-            )
+                job, items, workers, progress.report, progress.within, fail_fast=fail_fast,
+                engine=machines,
+            )  # fmt: skip
     finally:
         # a refused run changes nothing
         if not isinstance(sys.exc_info()[1], VoicenymError):

@@ -15,6 +15,7 @@ from voicenym.errors import KeyFileError, UnknownSystemError
 if TYPE_CHECKING:
     from voicenym.anonymizer import Anonymizer
     from voicenym.apps.cli.batch_report import Messages
+    from voicenym.corpus.engines import Engine
     from voicenym.corpus.file_plan import Item
     from voicenym.pseudonym import Key
 
@@ -52,11 +53,14 @@ def system_of_run(system: str | None, step: str | None, say: Messages) -> str:
     return name
 
 
-def workers_of_run(items: list[Item], anonymizer: Anonymizer) -> int:
-    """Number of processes that pay; one on an accelerator."""
+def workers_of_run(items: list[Item], anonymizer: Anonymizer, engine: Engine) -> int:
+    """Number of processes that pay; one on an accelerator; all of a cluster, named 0."""
     from voicenym.corpus.cpu_count import cores
+    from voicenym.corpus.engines import RayEngine
     from voicenym.corpus.worker_count import workers_that_pay
 
+    if isinstance(engine, RayEngine):
+        return 0 if engine.address else min(cores(), len(items))
     if anonymizer.device != "cpu":
         return 1
     return workers_that_pay(items, measured.speed(anonymizer.card) or USUAL_SPEED, cores())

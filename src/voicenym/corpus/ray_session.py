@@ -1,0 +1,214 @@
+"""Connection to Ray: a private instance on this machine, or a cluster.
+
+An instance that is started here is closed to others: its files lie in a folder of mode 0700 (Ray
+itself makes them readable for everybody), its ports ask for a token that is in that folder (Ray's
+workers listen on every address), and usage statistics and dashboard are off. Its processes start in
+that folder and import nothing from the current one, in which recordings of others may lie.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import secrets
+import shutil
+import signal
+import socket
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+from voicenym.errors import CorpusError, DependencyError
+from voicenym.processes import isolated
+
+QUIET = {
+    "RAY_DEDUP_LOGS_SKIP_REGEX": ".*",  # no messages about dead workers: the run reports them
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # its default from now on, or a warning
+}
+ERRORS_ONLY = 40
+"""Level of Ray's own messages, as of :mod:`logging`."""
+PATIENCE = 10.0
+"""Seconds to wait for an answer of a cluster."""
+LONGEST_FOLDER = 40
+"""Most characters of the private folder: sockets lie 60 deeper, and 107 are allowed."""
+
+
+class RaySession:
+    """Ray from :meth:`__enter__` to :meth:`__exit__`; one that runs already is used and left.
+
+    Args:
+        address: of a cluster, such as ``10.0.0.1:6379``; None starts an instance on this machine.
+        workers: processors of an instance that is started here.
+
+    Attributes:
+        local: whether the instance was started here.
+    """
+
+    def __init__(self, address: str | None = None, workers: int = 1) -> None:
+        self._address, self._workers = address, workers
+        self._folder: Path | None = None
+        self._before: dict[str, str | None] = {}
+        self._owns = False
+        self.local = False
+
+    def __enter__(self) -> RaySession:
+        try:
+            if self._address is None:
+                self._start()
+            else:
+                self._connect(self._address)
+        except BaseException:
+            self._remove()
+            raise
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._owns:
+            imported().shutdown()
+            self._owns = False
+        self._remove()
+
+    def _start(self) -> None:
+        folder = self._folder = Path(tempfile.mkdtemp(prefix="voicenym-", dir=_short_folder()))
+        token = folder / "token"
+        with os.fdopen(os.open(token, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            file.write(_token())
+        self._set({**QUIET, "RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN_PATH": str(token)})
+        ray = imported()  # which reads these variables
+        if ray.is_initialized():
+            return
+        _read_variables_again()
+        try:
+            with _beside(folder), _own_signals():
+                ray.init(
+                    address="local",
+                    num_cpus=self._workers,
+                    include_dashboard=False,
+                    log_to_driver=False,
+                    logging_level=ERRORS_ONLY,
+                    _temp_dir=str(folder / "ray"),
+                    _node_ip_address="127.0.0.1",
+                )
+        except (ConnectionError, RuntimeError, OSError, ray.exceptions.RayError) as error:
+            ray.shutdown()
+            raise CorpusError(
+                f"Ray cannot start on this machine ({_first_line(error)}); free some memory and "
+                f"some space in {folder.parent}, or leave out --engine ray"
+            ) from None
+        self.local = self._owns = True
+
+    def _connect(self, address: str) -> None:
+        self._set(QUIET)
+        ray = imported()
+        if ray.is_initialized():
+            return
+        folder = self._folder = Path(tempfile.mkdtemp(prefix="voicenym-"))
+        try:
+            _check_reachable(address)  # Ray itself tries for minutes
+            with _beside(folder), _own_signals():
+                ray.init(address=address, log_to_driver=False, logging_level=ERRORS_ONLY)
+        except (OSError, ValueError, RuntimeError, ray.exceptions.RayError) as error:
+            ray.shutdown()
+            raise CorpusError(
+                f"{address}: the cluster cannot be reached ({_first_line(error)}); check the "
+                "address that `ray start --head` printed, its token ($RAY_AUTH_TOKEN_PATH), and "
+                f"that the same Ray ({ray.__version__}) and Python ({platform.python_version()}) "
+                "run there"
+            ) from None
+        self._owns = True
+
+    def _set(self, variables: Mapping[str, str]) -> None:
+        """Sets environment variables until the end of the session; Ray reads them at any time."""
+        self._before = {name: os.environ.get(name) for name in variables}
+        os.environ.update(variables)
+
+    def _remove(self) -> None:
+        for name, value in self._before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+        self._before = {}
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            self._folder = None
+
+
+def imported() -> ModuleType:
+    """Ray's module.
+
+    Raises:
+        DependencyError: it is not installed.
+    """
+    try:
+        import ray
+    except ImportError:
+        raise DependencyError(
+            "--engine ray needs the package ray: pip install 'voicenym[cluster]'"
+        ) from None
+    return ray
+
+
+def _short_folder() -> str | None:
+    """Folder for temporary files whose name is short enough for sockets; None for the default."""
+    return None if len(tempfile.gettempdir()) <= LONGEST_FOLDER else "/tmp"
+
+
+def _read_variables_again() -> None:
+    """Makes Ray read its variables again, where the program had imported it before."""
+    import_module("ray._raylet").Config.initialize("")
+
+
+def _check_reachable(address: str) -> None:
+    """Checks that somebody listens at ``HOST:PORT``.
+
+    Raises:
+        OSError: nobody does.
+        ValueError: it is no such address.
+    """
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if not host or not port.isdigit():
+        raise ValueError("not HOST:PORT")
+    with socket.create_connection((host.strip("[]"), int(port)), timeout=PATIENCE):
+        pass
+
+
+def _first_line(error: BaseException) -> str:
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    return lines[0][:200]
+
+
+@cache
+def _token() -> str:
+    """Token of this process's instances; Ray reads it once in a process."""
+    return secrets.token_hex(32)
+
+
+@contextmanager
+def _beside(folder: Path) -> Iterator[None]:
+    """Context in which processes start in a folder, isolated.
+
+    Ray puts the current folder of its driver on the search path of its workers.
+    """
+    before = Path.cwd()
+    with isolated():
+        os.chdir(folder)
+        try:
+            yield
+        finally:
+            os.chdir(before)
+
+
+@contextmanager
+def _own_signals() -> Iterator[None]:
+    """Context after which the caller's handler of SIGTERM is back; Ray sets its own."""
+    try:
+        before = signal.getsignal(signal.SIGTERM)
+        yield
+        signal.signal(signal.SIGTERM, before)
+    except ValueError:  # not the main thread: Ray sets none either
+        yield

@@ -1,0 +1,252 @@
+"""Pool of Ray actors: answers, deaths, releases, secrets, and what lies in the current folder."""
+
+from __future__ import annotations
+
+import base64
+import os
+import random
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+
+from voicenym.corpus import ray_session
+from voicenym.corpus.batch_runner import Job, run
+from voicenym.corpus.engines import LOCAL, RayEngine, engine_of
+from voicenym.corpus.file_plan import plan
+from voicenym.corpus.ray_pool import RayPool
+from voicenym.corpus.ray_session import RaySession
+from voicenym.corpus.worker_pool import Death
+from voicenym.errors import CorpusError, DependencyError, WeightsError
+from voicenym.pseudonym import Key
+
+ray = pytest.importorskip("ray")
+pytestmark = pytest.mark.slow
+KEY = Key(bytes(range(100, 132)))
+
+
+@pytest.fixture(scope="module")
+def session():
+    with RaySession(workers=2) as session:
+        yield session
+
+
+@pytest.fixture
+def corpus(tmp_path) -> Path:
+    for number, name in enumerate(
+        ("ann/1.wav", "ann/2.flac", "bob/1.wav", "bob/2.ogg", "eve/3.wav")
+    ):
+        time = np.arange(8000) / 16_000
+        path = tmp_path / "in" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        sound = 0.1 * np.sign(np.sin(2 * np.pi * (100 + 10 * number) * time))
+        soundfile.write(path, sound, 16_000)
+    return tmp_path / "in"
+
+
+def job(out: Path, **options) -> Job:
+    return Job("mcadams", {}, KEY, log=out / "voicenym.jsonl", **options)
+
+
+def tree(folder: Path) -> dict[str, bytes]:
+    return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+
+
+def test_actors_write_the_same_bytes_as_one_process_in_any_order(session, corpus, tmp_path):
+    items = plan([corpus], tmp_path / "one")
+    assert run(job(tmp_path / "one"), items).done == 5
+    reference = tree(tmp_path / "one")
+    for seed, workers in ((1, 1), (2, 2)):
+        out = tmp_path / f"ray{seed}"
+        items = plan([corpus], out)
+        random.Random(seed).shuffle(items)
+        assert run(job(out), items, workers, engine=RayEngine()).done == 5
+        found = tree(out)
+        assert {name: data for name, data in found.items() if name != "voicenym.jsonl"} == {
+            name: data for name, data in reference.items() if name != "voicenym.jsonl"
+        }
+        assert found["voicenym.jsonl"].count(b"\n") == 5
+        again = run(job(out), items, workers, engine=RayEngine())
+        assert (again.done, again.skipped) == (0, 5)
+
+
+def test_a_task_whose_actor_dies_is_tried_once_more_and_the_others_go_on(session, tmp_path):
+    def prepare(folder):
+        def square(number):
+            with open(f"{folder}/begun", "a") as file:
+                file.write(f"{number}\n")
+            first = not os.path.exists(f"{folder}/{number}")
+            open(f"{folder}/{number}", "w").close()
+            if number == 3 or (number in (5, 11) and first):
+                os.kill(os.getpid(), signal.SIGKILL)
+            return number * number
+
+        return square
+
+    with RayPool(2, prepare, str(tmp_path), again=lambda number: number) as pool:
+        found = dict(pool.answers(range(16)))
+    assert isinstance(found.pop(3), Death)
+    assert found == {number: number * number for number in range(16) if number != 3}
+    begun = (tmp_path / "begun").read_text().split()
+    counts = {number: begun.count(str(number)) for number in range(16)}
+    assert [counts[number] for number in (3, 5, 11)] == [2, 2, 2]
+    assert set(counts.values()) <= {1, 2}, "answers may be lost with an actor, but only once"
+    assert "its worker died" in str(Death(None))
+
+
+def test_an_output_whose_worker_died_before_it_answered_is_compared_not_refused(
+    session, corpus, tmp_path, monkeypatch
+):
+    """A worker that is killed when the output has its name: the second try finds it there."""
+    out = tmp_path / "out"
+    once = tmp_path / "once"
+
+    def prepare(settings, log):
+        from voicenym.corpus.batch_runner import _prepare
+
+        worker = _prepare(settings, log)
+
+        def answer(task):
+            outcome = worker(task)
+            if not once.exists():
+                once.touch()
+                os.kill(os.getpid(), signal.SIGKILL)
+            return outcome
+
+        return answer
+
+    from voicenym.corpus import batch_runner
+
+    monkeypatch.setattr(batch_runner, "_prepare", prepare)
+    summary = run(job(out, fresh=True), plan([corpus], out), 1, engine=RayEngine())
+    assert not summary.failures
+    assert summary.done + summary.skipped == 5
+    reference = tmp_path / "one"
+    monkeypatch.undo()
+    run(job(reference), plan([corpus], reference))
+    assert tree(out) == tree(reference)
+
+
+def test_errors_of_workers_are_raised_here_and_each_as_it_is(session):
+    def without_weights():
+        raise WeightsError("weights are missing")
+
+    with (
+        RayPool(1, without_weights) as pool,
+        pytest.raises(WeightsError, match=r"^weights are missing$"),
+    ):
+        list(pool.answers([1]))
+
+    def prepare():
+        def fail(number):
+            raise ZeroDivisionError("x")
+
+        return fail
+
+    with RayPool(1, prepare) as pool, pytest.raises(ZeroDivisionError):
+        list(pool.answers([1]))
+
+
+def test_another_release_on_a_node_is_refused(session, monkeypatch):
+    def prepare():
+        return lambda number: number
+
+    monkeypatch.setattr("voicenym.__version__", "0.0.0.other")
+    with RayPool(1, prepare) as pool, pytest.raises(CorpusError, match="other releases may write"):
+        list(pool.answers([1]))
+
+
+def test_tasks_are_drawn_as_they_are_needed(session):
+    drawn = []
+
+    def source():
+        for number in range(50):
+            drawn.append(number)
+            yield number
+
+    def prepare():
+        return lambda number: number
+
+    with RayPool(2, prepare) as pool:
+        for count, _ in enumerate(pool.answers(source()), 1):
+            assert len(drawn) <= count + 2 * 2 + 1
+
+
+def test_the_key_is_nowhere_in_ray(session, corpus, tmp_path):
+    out = tmp_path / "out"
+    run(job(out), plan([corpus], out), 2, engine=RayEngine())
+    raw = bytes(range(100, 132))
+    wanted = [raw, raw.hex().encode(), base64.b64encode(raw)]
+    folder = Path(os.environ["RAY_AUTH_TOKEN_PATH"]).parent
+    places = [p for p in folder.rglob("*") if p.is_file()]
+    assert len(places) > 10
+    places += list(Path("/dev/shm").glob("*"))
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if b"ray" in (process / "cmdline").read_bytes() and int(process.name) != os.getpid():
+                places += [process / "environ", process / "cmdline"]
+        except OSError:
+            continue
+    assert sum(place.name == "environ" for place in places) >= 3
+    for place in places:
+        try:
+            data = place.read_bytes()
+        except OSError:  # a process that has ended
+            continue
+        assert not any(word in data for word in wanted), place
+
+
+def test_a_private_instance_is_closed_to_others(session):
+    assert session.local
+    token = Path(os.environ["RAY_AUTH_TOKEN_PATH"])
+    assert (token.stat().st_mode & 0o777, token.parent.stat().st_mode & 0o777) == (0o600, 0o700)
+    assert os.environ["RAY_AUTH_MODE"] == "token"
+    logs = [p.read_text("utf-8", "replace") for p in token.parent.rglob("usage*") if p.is_file()]
+    assert not any("usage-stats.ray.io" in text for text in logs)
+
+
+def test_nothing_in_the_current_folder_is_imported_and_nothing_is_left(corpus, tmp_path):
+    """A process of its own: hostile modules lie beside the recordings."""
+    before = set(Path("/tmp").glob("voicenym-*"))
+    folder = tmp_path / "in"
+    for name in ("numpy", "torch", "ray", "voicenym", "sitecustomize", "soundfile"):
+        (folder / f"{name}.py").write_text("import os; open('RAN', 'w').close()\n")
+    options = ("-o", str(tmp_path / "out"), "-s", "mcadams", "--engine", "ray", "-j", "1")
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "voicenym", "anonymize", ".", *options],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "TMPDIR": str(tmp_path)} if len(str(tmp_path)) < 30 else None,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "5 anonymized" in done.stderr
+    assert not list(tmp_path.rglob("RAN"))
+    assert set(Path("/tmp").glob("voicenym-*")) <= before
+    assert "Traceback" not in done.stderr
+
+
+def test_options_of_engines():
+    assert engine_of("local") is LOCAL
+    assert engine_of("ray", "h:1", 0.5) == RayEngine("h:1", 0.5)
+    for name, address, gpus in (("spark", None, None), ("local", "h:1", None), ("ray", None, -1.0)):
+        with pytest.raises(CorpusError, match=r"--engine|--gpus"):
+            engine_of(name, address, gpus)
+
+
+def test_a_cluster_that_cannot_be_reached_is_named_at_once():
+    if ray.is_initialized():
+        ray.shutdown()
+    for address, why in (("127.0.0.1:1", "refused"), ("nowhere", "not HOST:PORT")):
+        with pytest.raises(CorpusError, match=f"^{address}: the cluster cannot.*{why}"):
+            RaySession(address).__enter__()
+
+
+def test_without_ray_the_error_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(DependencyError, match=r"voicenym\[cluster\]"):
+        ray_session.imported()
