@@ -211,7 +211,7 @@ def test_a_private_instance_is_closed_to_others(session):
 
 def test_nothing_in_the_current_folder_is_imported_and_nothing_is_left(corpus, tmp_path):
     """A process of its own: hostile modules lie beside the recordings."""
-    before = set(Path("/tmp").glob("voicenym-*"))
+    before = set(Path("/tmp").glob("voicenym-ray-*"))
     folder = tmp_path / "in"
     for name in ("numpy", "torch", "ray", "voicenym", "sitecustomize", "soundfile"):
         (folder / f"{name}.py").write_text("import os; open('RAN', 'w').close()\n")
@@ -226,8 +226,26 @@ def test_nothing_in_the_current_folder_is_imported_and_nothing_is_left(corpus, t
     assert done.returncode == 0, done.stderr
     assert "5 anonymized" in done.stderr
     assert not list(tmp_path.rglob("RAN"))
-    assert set(Path("/tmp").glob("voicenym-*")) <= before
+    assert set(Path("/tmp").glob("voicenym-ray-*")) <= before
     assert "Traceback" not in done.stderr
+
+
+def test_folders_of_dead_processes_are_removed_and_those_of_living_ones_stay(tmp_path, monkeypatch):
+    monkeypatch.setattr(ray_session, "_short_folder", lambda: str(tmp_path))
+    dead = tmp_path / "voicenym-ray-dead"
+    (dead / "ray").mkdir(parents=True)
+    (dead / "token").touch()
+    other = tmp_path / "voicenym-ray-without-token"
+    other.mkdir()
+    living, new = RaySession(), RaySession()
+    folder, _ = living._new_folder()
+    new._new_folder()
+    assert not dead.exists()
+    assert folder.exists()
+    assert other.exists()
+    living._remove()
+    new._remove()
+    assert list(tmp_path.iterdir()) == [other]
 
 
 def test_options_of_engines():

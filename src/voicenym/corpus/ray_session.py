@@ -16,15 +16,22 @@ import signal
 import socket
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
+from typing import TextIO
 
 from voicenym.errors import CorpusError, DependencyError
 from voicenym.processes import isolated
 
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+PREFIX, TOKEN = "voicenym-ray-", "token"
 QUIET = {
     "RAY_DEDUP_LOGS_SKIP_REGEX": ".*",  # no messages about dead workers: the run reports them
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # its default from now on, or a warning
@@ -51,6 +58,7 @@ class RaySession:
     def __init__(self, address: str | None = None, workers: int = 1) -> None:
         self._address, self._workers = address, workers
         self._folder: Path | None = None
+        self._lock: TextIO | None = None
         self._before: dict[str, str | None] = {}
         self._owns = False
         self.local = False
@@ -73,10 +81,7 @@ class RaySession:
         self._remove()
 
     def _start(self) -> None:
-        folder = self._folder = Path(tempfile.mkdtemp(prefix="voicenym-", dir=_short_folder()))
-        token = folder / "token"
-        with os.fdopen(os.open(token, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-            file.write(_token())
+        folder, token = self._new_folder()
         self._set({**QUIET, "RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN_PATH": str(token)})
         ray = imported()  # which reads these variables
         if ray.is_initialized():
@@ -106,7 +111,7 @@ class RaySession:
         ray = imported()
         if ray.is_initialized():
             return
-        folder = self._folder = Path(tempfile.mkdtemp(prefix="voicenym-"))
+        folder, _ = self._new_folder()
         try:
             _check_reachable(address)  # Ray itself tries for minutes
             with _beside(folder), _own_signals():
@@ -120,6 +125,21 @@ class RaySession:
                 "run there"
             ) from None
         self._owns = True
+
+    def _new_folder(self) -> tuple[Path, Path]:
+        """Private folder with a token that is locked while this process lives; those of dead
+        processes are removed.
+        """
+        within = Path(_short_folder())
+        for folder in within.glob(f"{PREFIX}*"):
+            with suppress(OSError), closing(_locked(folder / TOKEN, os.O_RDWR)):
+                shutil.rmtree(folder, ignore_errors=True)
+        self._folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=within))
+        token = self._folder / TOKEN
+        self._lock = _locked(token, os.O_RDWR | os.O_CREAT | os.O_EXCL)
+        self._lock.write(_token())
+        self._lock.flush()
+        return self._folder, token
 
     def _set(self, variables: Mapping[str, str]) -> None:
         """Sets environment variables until the end of the session; Ray reads them at any time."""
@@ -136,6 +156,9 @@ class RaySession:
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
             self._folder = None
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
 
 
 def imported() -> ModuleType:
@@ -153,9 +176,26 @@ def imported() -> ModuleType:
     return ray
 
 
-def _short_folder() -> str | None:
-    """Folder for temporary files whose name is short enough for sockets; None for the default."""
-    return None if len(tempfile.gettempdir()) <= LONGEST_FOLDER else "/tmp"
+def _short_folder() -> str:
+    """Folder for temporary files whose name is short enough for sockets."""
+    usual = tempfile.gettempdir()
+    return usual if len(usual) <= LONGEST_FOLDER else "/tmp"
+
+
+def _locked(path: Path, flags: int) -> TextIO:
+    """A file that this process has locked.
+
+    Raises:
+        OSError: another process has, or it cannot be opened.
+    """
+    file = os.fdopen(os.open(path, flags, 0o600), "w" if flags & os.O_CREAT else "r+")
+    try:
+        if fcntl is not None:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        file.close()
+        raise
+    return file
 
 
 def _read_variables_again() -> None:
