@@ -69,7 +69,7 @@ def run(
     if job.opaque:  # by drawn names, so that no order reveals the original ones
         items = sorted(items, key=lambda item: item.target)
     summary = Summary()
-    with LocalRunState(job.log) if state is None else state as state:
+    with LocalRunState(job.log, len(items)) if state is None else state as state:
         _check_stamps(job, items, state)
         _check_speakers(job, items, state)
         for folder in {item.target.parent for item in items} | _log_folder(job):

@@ -38,6 +38,7 @@ class RunLock:
     def __init__(self, folder: Path) -> None:
         self.path = folder / LOCK_NAME
         self._file: int | None = None
+        self._started = time.time()
 
     def acquire(self) -> None:
         """Locks the folder for this process and the workers that will :meth:`share` the lock.
@@ -57,7 +58,7 @@ class RunLock:
                     "ends, or choose another folder with -o"
                 )
             time.sleep(_PAUSE)
-        self._say()
+        self.describe()
 
     def share(self) -> None:
         """Holds the lock as a worker of the run that acquired it, until this process ends."""
@@ -101,12 +102,24 @@ class RunLock:
             os.close(file)
         return taken
 
-    def _say(self) -> None:
-        assert self._file is not None
-        text = json.dumps({"pid": os.getpid(), "host": socket.gethostname()})
+    def describe(self, **facts: int) -> None:
+        """Writes the process and its machine into the lock's file, for other processes to read.
+
+        Args:
+            facts: of the run, by name.
+        """
+        if self._file is None:
+            return
+        owner = {"pid": os.getpid(), "host": socket.gethostname(), "started": self._started}
+        text = json.dumps({**owner, **facts})
         with contextlib.suppress(OSError):
             os.ftruncate(self._file, 0)
             os.pwrite(self._file, text.encode(), 0)
+
+    def holder(self) -> dict[str, object] | None:
+        """What the running run that holds the lock wrote into it; None without one."""
+        owner = self._holder()
+        return owner if _lives(owner) else None
 
     def _holder(self) -> dict[str, object]:
         try:

@@ -70,11 +70,13 @@ class LocalRunState:
 
     Args:
         log: path of the log, in the output folder; None without such a folder.
+        items: number of recordings of the run, for :mod:`voicenym.corpus.run_status`.
     """
 
-    def __init__(self, log: Path | None) -> None:
+    def __init__(self, log: Path | None, items: int = 0) -> None:
         self._log = None if log is None else RunLog(log)
         self._lock = None if log is None else RunLock(log.parent)
+        self._items = items
         self._claims: dict[str, str] = {}
         self._lines: dict[str, Line] = {}
 
@@ -90,6 +92,7 @@ class LocalRunState:
             self._lock.acquire()
             try:
                 self._log.read()
+                self._lock.describe(items=self._items, settled=len(self._log.lines))
             except BaseException:
                 self._lock.release()
                 raise

@@ -28,6 +28,7 @@ class _Commands(Group):
 
     entries = (
         _entry("anonymize", USE, "Give the voices in recordings a pseudonym."),
+        _entry("status", USE, "Print how far a run over a corpus is."),
         _entry("speakers", USE, "Find who speaks when in a recording."),
         _entry("systems", USE, "List the systems and what they protect against, or show one."),
         _entry("explain", USE, "Explain what protects against whom, and at what price."),

@@ -1,0 +1,98 @@
+"""Engines of a batch: local processes and Ray's actors on the same recordings.
+
+    python benchmarks/engines.py [--files 40] [--seconds 10] [--rounds 3] [--system mcadams]
+                                 [--speech FILE.wav]
+
+Each round anonymizes as many files, and twice as many, with each engine and one and two workers, in
+turn. The difference is the time of the further files, by the clock, without the start of workers;
+what is left of the smaller run is its start. The limit is 0.9 of the local rate for files of 10 s.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import statistics
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import soundfile
+
+from speed import RATE, signal
+from voicenym.corpus.batch_runner import Job, run
+from voicenym.corpus.engines import LOCAL, Engine, RayEngine
+from voicenym.corpus.file_plan import plan
+from voicenym.pseudonym import Key
+
+LIMIT = 0.9
+
+
+def make(folder: Path, count: int, seconds: float, speech: str | None) -> None:
+    """Writes recordings of ten speakers."""
+    rng = np.random.default_rng(0)
+    sound = signal(max(120.0, 2 * seconds), speech).numpy()
+    for number in range(count):
+        start = rng.integers(len(sound) - round(RATE * seconds))
+        path = folder / f"s{number % 10}" / f"{number}.wav"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        soundfile.write(path, sound[start : start + round(RATE * seconds)], RATE)
+
+
+def timed(engine: Engine, workers: int, source: Path, count: int, system: str) -> float:
+    """Seconds of a run over the first files."""
+    out = Path(tempfile.mkdtemp())
+    try:
+        items = plan([source], out)[:count]
+        job = Job(system, {}, Key(bytes(32)), log=out / "voicenym.jsonl")
+        start = time.perf_counter()
+        assert run(job, items, workers, engine=engine).done == count
+        return time.perf_counter() - start
+    finally:
+        shutil.rmtree(out)
+
+
+def main() -> None:
+    """Prints one line for each engine and number of workers."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--files", type=int, default=40)
+    parser.add_argument("--seconds", type=float, default=10.0)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--system", default="mcadams")
+    parser.add_argument("--speech")
+    given = parser.parse_args()
+    cases = {
+        f"{name}, {workers}": (engine, workers)
+        for name, engine in (("local", LOCAL), ("ray", RayEngine()))
+        for workers in (1, 2)
+    }
+    files: dict[str, list[float]] = {name: [] for name in cases}
+    starts: dict[str, list[float]] = {name: [] for name in cases}
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder)
+        make(source, 2 * given.files, given.seconds, given.speech)
+        for _ in range(given.rounds):
+            for name, (engine, workers) in cases.items():
+                few = timed(engine, workers, source, given.files, given.system)
+                many = timed(engine, workers, source, 2 * given.files, given.system)
+                files[name].append((many - few) / given.files)
+                starts[name].append(few - (many - few))
+    for name in cases:
+        each = statistics.median(files[name])
+        print(
+            f"{name:10} workers: {1e3 * each:7.1f} ({1e3 * min(files[name]):.1f} to "
+            f"{1e3 * max(files[name]):.1f}) ms a file, {given.seconds / each / 3600:.3f} hours of "
+            f"speech a second, start {statistics.median(starts[name]):.1f} s"
+        )
+    for workers in (1, 2):
+        pairs = zip(files[f"local, {workers}"], files[f"ray, {workers}"], strict=True)
+        ratios = [local / ray for local, ray in pairs]
+        print(
+            f"rate of ray against local, {workers} workers: {statistics.median(ratios):.2f} "
+            f"({min(ratios):.2f} to {max(ratios):.2f})   (limit {LIMIT})"
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,85 @@
+"""Progress of a batch, read from its output folder by another process."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from voicenym.corpus.file_plan import LOG_NAME
+from voicenym.corpus.run_lock import RunLock
+from voicenym.corpus.run_log import RunLog
+from voicenym.errors import CorpusError
+
+
+@dataclass(frozen=True)
+class RunStatus:
+    """Progress of a batch.
+
+    Args:
+        process: of the run that works in the folder; None if none does.
+        host: its machine.
+        items: recordings of that run; 0 if unknown.
+        done: outputs in the log, of this run and earlier ones.
+        seconds: of audio in them.
+        failures: reasons by output.
+        elapsed: seconds since the run began; 0 without one.
+        settled: outputs that this run has settled.
+    """
+
+    process: int | None
+    host: str
+    items: int
+    done: int
+    seconds: float
+    failures: dict[str, str]
+    elapsed: float
+    settled: int
+
+    @property
+    def files_per_second(self) -> float | None:
+        """Rate of this run; None before its first output."""
+        return self.settled / self.elapsed if self.settled and self.elapsed > 0 else None
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Estimate for the rest, if its recordings are as long as the others; None if unknown."""
+        if self.process is None or self.files_per_second is None or not self.items:
+            return None
+        return max(0, self.items - self.done - len(self.failures)) / self.files_per_second
+
+
+def status_of(folder: Path) -> RunStatus:
+    """Progress of the batch in an output folder.
+
+    Raises:
+        CorpusError: the folder is not one, or no batch has written to it.
+    """
+    if not folder.is_dir():
+        raise CorpusError(f"{folder}: no such folder; give the output folder of a run")
+    log = RunLog(folder / LOG_NAME)
+    log.read()
+    holder = RunLock(folder).holder()
+    if not log.lines and holder is None:
+        raise CorpusError(
+            f"{folder}: no run has written to it ({LOG_NAME} is missing); give the folder after -o"
+        )
+    facts = {name: int(str(value)) for name, value in (holder or {}).items() if _is_count(value)}
+    failures = {name: str(line["error"]) for name, line in log.lines.items() if "error" in line}
+    done = [line for line in log.lines.values() if "sha256" in line]
+    started = (holder or {}).get("started")
+    elapsed = max(0.0, time.time() - started) if isinstance(started, float) else 0.0
+    return RunStatus(
+        process=facts.get("pid"),
+        host=str((holder or {}).get("host", "")),
+        items=facts.get("items", 0),
+        done=len(done),
+        seconds=sum(float(line.get("duration", 0.0)) for line in done),
+        failures=failures,
+        elapsed=elapsed,
+        settled=max(0, len(log.lines) - facts.get("settled", 0)),
+    )
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
