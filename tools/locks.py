@@ -31,6 +31,7 @@ EXTRAS = {
         "train",
         "speech",
         "cluster",
+        "shares",
         "web",
         "live",
         "listen",

@@ -1,7 +1,8 @@
-"""``voicenym key``: creates, shows and upgrades key files, from which pseudo-voices are derived."""
+"""``voicenym key``: creates, shows, upgrades, shares and destroys key files."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import typer
@@ -10,7 +11,7 @@ from voicenym.apps.cli import tables
 from voicenym.apps.cli.command_group import command, new_app
 from voicenym.apps.cli.tables import Column, field
 
-app = new_app("Make, show and upgrade key files.")
+app = new_app("Make, show, upgrade, share and destroy key files.")
 
 
 @app.callback()
@@ -91,3 +92,81 @@ def upgrade(
         else f"{to}: the same secret and the same voices: {path} has the latest revisions.",
         err=True,
     )
+
+
+@command(app, "voicenym key split project.key --shares 5 --need 3 -o shares/")
+def split(
+    path: Path = typer.Argument(help="A key file; it stays as it is."),
+    shares: int = typer.Option(..., "--shares", help="Number of shares, 2 to 16."),
+    need: int = typer.Option(..., "--need", help="Number of shares that make the key again."),
+    output: Path = typer.Option(..., "--output", "-o", help="Folder to write; must not exist."),
+) -> None:
+    """Write shares of a key for several people; some of them together make it again.
+
+    Fewer shares than needed say nothing about the key. Each file is readable by its owner only.
+    """
+    from voicenym.errors import KeyFileError
+    from voicenym.pseudonym import Key, key_shares
+
+    made = key_shares.split(Key.load(path), shares, need)
+    try:
+        output.mkdir(mode=0o700)
+        for share in made:
+            name = output / f"share-{share.number}.txt"
+            with open(name, "x", encoding="utf-8", opener=_owner_only) as file:
+                file.write(share.text())
+    except OSError as error:
+        raise KeyFileError(
+            f"{output}: the shares cannot be written ({error.strerror}); name a new folder"
+        ) from None
+    typer.echo(
+        f"{output}: {shares} shares, of which {need} make the key. Give each to another person, "
+        f"and destroy {path}: voicenym key destroy {path} --yes",
+        err=True,
+    )
+
+
+@command(app, "voicenym key join shares/share-1.txt shares/share-4.txt -o project.key")
+def join(
+    shares: list[Path] = typer.Argument(help="Files of shares."),
+    output: Path = typer.Option(..., "--output", "-o", help="Key file; never overwritten."),
+) -> None:
+    """Make a key again from its shares."""
+    from voicenym.errors import KeyFileError
+    from voicenym.pseudonym import key_shares
+
+    found = []
+    for path in shares:
+        try:
+            text = path.read_text("utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            why = getattr(error, "strerror", None) or "no text"
+            raise KeyFileError(f"{path}: the share cannot be read ({why})") from None
+        found.append(key_shares.Share.parse(text, str(path)))
+    key_shares.join(found).save(output)
+    typer.echo(f"{output}: the key of {found[0].count} shares", err=True)
+
+
+@command(app, "voicenym key destroy project.key --yes")
+def destroy(
+    path: Path = typer.Argument(help="A key file."),
+    yes: bool = typer.Option(False, "--yes", help="Needed: nobody can undo it."),
+) -> None:
+    """Overwrite and remove a key file; its voices can then not be made or linked again.
+
+    Copies, backups and shares elsewhere stay; what a disk keeps is printed.
+    """
+    from voicenym.errors import KeyFileError
+    from voicenym.pseudonym import key_destruction
+
+    if not yes:
+        raise KeyFileError(
+            f"{path}: without this key nobody can continue its corpora or link their voices to "
+            "speakers; add --yes to destroy it"
+        )
+    key_destruction.destroy(path)
+    typer.echo(f"{path}: overwritten and removed. {key_destruction.LIMITS}", err=True)
+
+
+def _owner_only(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)

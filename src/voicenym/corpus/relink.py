@@ -1,0 +1,114 @@
+"""Links outputs to speakers' names again, by the key that made them.
+
+For studies in which a trusted third party keeps the key: with names to test, and only with the key,
+it finds the outputs of a speaker who withdraws consent, or who must be told of a finding. Each look
+is recorded.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from voicenym.audio.atomic import write_failed
+from voicenym.corpus import speaker_rule
+from voicenym.corpus.drawn_names import Names
+from voicenym.corpus.file_plan import LOG_NAME
+from voicenym.corpus.run_log import RunLog
+from voicenym.errors import CorpusError
+from voicenym.pseudonym import Key
+
+
+def outputs_of(folder: Path, key: Key, speakers: Iterable[str]) -> dict[str, list[str]]:
+    """Outputs by speaker, in the order of their names; speakers without one have none.
+
+    Args:
+        folder: of outputs, with the log of their run.
+        key: of the run.
+        speakers: names to test, exactly as the run had them.
+
+    Raises:
+        CorpusError: no log, or it is of another key.
+    """
+    log = RunLog(folder / LOG_NAME)
+    log.read()
+    if not log.lines:
+        raise CorpusError(f"{folder}: has no {LOG_NAME}; give the output folder of a run")
+    check = key.tag("key check")[:16]
+    lines = {name: line for name, line in log.lines.items() if line.get("key_check") == check}
+    if not lines:
+        raise CorpusError(f"{folder}: made with another key; give the key of its run")
+    names = Names(key)
+    found: dict[str, list[str]] = {speaker: [] for speaker in speakers}
+    drawn = {names.speaker(speaker): speaker for speaker in found}
+    for output in sorted(lines):
+        tag = lines[output].get("speaker_check")
+        guess = drawn.get(Path(output).parts[0])  # of --rename: no need to try all
+        for speaker in [guess] if guess is not None else found:
+            if tag is not None and speaker_rule.voice_check(key, speaker, output) == tag:
+                found[speaker].append(output)
+                break
+    return found
+
+
+def record(path: Path, folder: Path, key: Key, found: dict[str, list[str]], why: str) -> None:
+    """Appends a line about a look to a log of mode 0600, before anybody sees its result.
+
+    Args:
+        path: of the log.
+        folder: of outputs.
+        key: that was used; the log has its tag only.
+        found: outputs by speaker.
+        why: reason that was given.
+
+    Raises:
+        CorpusError: it cannot be written.
+    """
+    line = {
+        "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "user": _user(),
+        "folder": str(folder.resolve()),
+        "key_check": key.tag("key check")[:16],
+        "why": why,
+        "speakers": sorted(found),
+        "outputs": sum(map(len, found.values())),
+    }
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        try:
+            os.write(handle, f"{json.dumps(line)}\n".encode())
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+    except OSError as error:
+        raise CorpusError(str(write_failed(str(path), error))) from None
+
+
+def names_in(path: Path) -> Sequence[str]:
+    """Speakers' names in a text file, one a line.
+
+    Raises:
+        CorpusError: it cannot be read, is no text, or has no name.
+    """
+    try:
+        lines = path.read_text("utf-8").splitlines()
+    except OSError as error:
+        raise CorpusError(f"{path}: cannot be read ({error.strerror}); check the name") from None
+    except UnicodeDecodeError:
+        raise CorpusError(f"{path}: is no text in UTF-8; give names, one a line") from None
+    names = list(dict.fromkeys(line.strip() for line in lines if line.strip()))
+    if not names:
+        raise CorpusError(f"{path}: has no names; give names, one a line")
+    return names
+
+
+def _user() -> str:
+    import getpass
+
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return str(os.getuid()) if hasattr(os, "getuid") else "unknown"

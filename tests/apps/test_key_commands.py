@@ -1,0 +1,188 @@
+"""Shares and destruction of keys, and links from speakers to outputs."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+
+from voicenym.errors import DependencyError, KeyFileError
+from voicenym.pseudonym import Key, key_destruction, key_shares
+
+KEY = Key(bytes(range(32)), {"mcadams": 2, "recast": 1})
+
+
+@pytest.fixture
+def path(tmp_path):
+    KEY.save(tmp_path / "k")
+    return tmp_path / "k"
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    for number, name in enumerate(("ann/1.wav", "ann/2.wav", "bob/1.wav")):
+        file = tmp_path / "in" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        noise = np.random.default_rng(number).standard_normal(16_000)
+        soundfile.write(file, 0.1 * noise, 16_000)
+    return tmp_path / "in"
+
+
+def test_any_shares_that_suffice_make_the_key_and_no_fewer_do():
+    shares = key_shares.split(KEY, 4, 2)
+    for some in itertools.combinations(shares, 2):
+        again = key_shares.join(some)
+        assert (again, again.revisions) == (KEY, KEY.revisions)
+    assert key_shares.join(shares) == KEY
+    for few in ([shares[1]], [shares[1]] * 3):
+        with pytest.raises(KeyFileError, match="1 of the 2 shares that are needed"):
+            key_shares.join(few)
+    texts = [share.text() for share in shares]
+    assert [key_shares.Share.parse(text, "x") for text in texts] == shares
+    assert not any(bytes(range(32)).hex() in text for text in texts)
+    other = key_shares.split(KEY, 4, 2)
+    assert {one.words for one in other}.isdisjoint(one.words for one in shares)
+
+
+def test_shares_that_do_not_fit_are_refused():
+    first, second, third = key_shares.split(KEY, 3, 2)
+    words = second.words.split()
+    changed = " ".join([words[0], *reversed(words[1:])])
+    wrong = key_shares.Share.parse(second.text().replace(second.words, changed), "x")
+    with pytest.raises(KeyFileError, match="do not fit together"):
+        key_shares.join([first, wrong])
+    foreign = key_shares.split(Key(bytes(32), {"mcadams": 2, "recast": 1}), 3, 2)[1]
+    with pytest.raises(KeyFileError, match="different keys"):
+        key_shares.join([third, foreign])
+    again = key_shares.split(KEY, 3, 2)[1]  # of the same key, from another division
+    with pytest.raises(KeyFileError, match="do not fit together"):
+        key_shares.join([third, again])
+    for text, why in (("hello", "no share"), (f"{key_shares.HEADER}\nshare\n", "damaged")):
+        with pytest.raises(KeyFileError, match=f"^f: .*{why}"):
+            key_shares.Share.parse(text, "f")
+    for count, need in ((1, 1), (3, 1), (3, 4), (17, 2)):
+        with pytest.raises(KeyFileError, match="give 2 to 16"):
+            key_shares.split(KEY, count, need)
+
+
+def test_without_the_package_the_error_names_the_extra(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "shamir_mnemonic", None)
+    with pytest.raises(DependencyError, match=r"voicenym\[shares\]"):
+        key_shares.split(KEY, 3, 2)
+
+
+def test_the_commands_split_and_join(path, tmp_path, command):
+    done = command("key", "split", path, "--shares", 3, "--need", 2, "-o", "shares")
+    assert done.returncode == 0, done.stderr
+    files = sorted((tmp_path / "shares").iterdir())
+    assert [one.name for one in files] == [f"share-{n}.txt" for n in (1, 2, 3)]
+    assert {one.stat().st_mode & 0o777 for one in files} == {0o600}
+    assert command("key", "join", files[2], files[0], "-o", "again").returncode == 0
+    assert (tmp_path / "again").read_bytes() == path.read_bytes()
+    for arguments, why in (
+        (("split", path, "--shares", 3, "--need", 2, "-o", "shares"), "name a new folder"),
+        (("join", files[0], "-o", "x"), "1 of the 2"),
+        (("join", files[0], "nothing", "-o", "x"), "nothing: the share cannot be read"),
+        (("join", *files, "-o", "again"), "never overwritten"),
+    ):
+        done = command("key", *arguments)
+        assert done.returncode == 1
+        assert why in done.stderr.decode()
+
+
+def test_a_destroyed_key_is_overwritten_before_it_is_removed(path, tmp_path, command, monkeypatch):
+    refused = command("key", "destroy", path)
+    assert refused.returncode == 1
+    assert "add --yes" in refused.stderr.decode()
+    before, seen = path.read_bytes(), []
+    fsync = os.fsync
+
+    def spy(file):
+        place = os.readlink(f"/proc/self/fd/{file}")
+        seen.append(Path(place).read_bytes() if os.path.isfile(place) else None)
+        fsync(file)
+
+    monkeypatch.setattr(os, "fsync", spy)
+    done = command("key", "destroy", path, "--yes")
+    assert done.returncode == 0
+    assert "may keep the former blocks" in done.stderr.decode()
+    assert not path.exists()
+    assert len(seen[0]) == len(before)
+    assert not any(line in seen[0] for line in before.splitlines() if len(line) > 4)
+    assert seen[1:] == [b"", None], "emptied, then the folder"
+
+
+def test_only_a_key_file_under_its_only_name_is_destroyed(path, tmp_path):
+    text = tmp_path / "notes.txt"
+    text.write_text("notes")
+    link, second = tmp_path / "link", tmp_path / "second"
+    link.symlink_to(path)
+    for place, why in ((text, "not a voicenym key"), (link, "is a link; name the key file")):
+        with pytest.raises(KeyFileError, match=why):
+            key_destruction.destroy(place)
+    os.link(path, second)
+    with pytest.raises(KeyFileError, match="has 2 names"):
+        key_destruction.destroy(path)
+    assert text.read_text() == "notes"
+    assert Key.load(path) == KEY
+
+
+@pytest.mark.parametrize("rename", [False, True])
+def test_the_key_links_outputs_to_names_and_the_look_is_recorded(
+    rename, path, corpus, tmp_path, command
+):
+    options = ("--rename",) if rename else ()
+    made = command("anonymize", corpus, "-o", "out", "-s", "mcadams", "--key", path, *options)
+    assert made.returncode == 0, made.stderr
+    (tmp_path / "names").write_text("bob\n\neve\nann\n")
+    look = ("relink", "out", "--key", path, "--why", "withdrawn", "--json")
+    done = command(*look, "--speaker", "ann", "--names", "names")
+    assert done.returncode == 0, done.stderr
+    rows = [(row["speaker"], row["output"]) for row in json.loads(done.stdout)]
+    assert [name for name, _ in rows] == ["ann", "ann", "bob", "eve"]
+    assert rows[3][1] == ""
+    assert all((tmp_path / "out" / output).is_file() for _, output in rows[:3])
+    assert len({output for _, output in rows}) == 4
+    if not rename:
+        assert [output for _, output in rows[:3]] == ["ann/1.wav", "ann/2.wav", "bob/1.wav"]
+    log = tmp_path / "k.relinks.jsonl"
+    assert log.stat().st_mode & 0o777 == 0o600
+    (line,) = [json.loads(text) for text in log.read_text().splitlines()]
+    assert (line["why"], line["speakers"], line["outputs"]) == (
+        "withdrawn",
+        ["ann", "bob", "eve"],
+        3,
+    )
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", line["time"])
+    command(*look, "--speaker", "ann")
+    assert len(log.read_text().splitlines()) == 2
+
+
+def test_without_the_key_or_a_place_for_the_record_nothing_is_linked(
+    path, corpus, tmp_path, command
+):
+    command("anonymize", corpus, "-o", "out", "-s", "mcadams", "--key", path)
+    Key.generate().save(tmp_path / "other")
+    (tmp_path / "empty").write_text("\n")
+    (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
+    usual = ("--speaker", "ann", "--why", "x")
+    for arguments, why in (
+        (("out", "-k", "other", *usual), "made with another key"),
+        (("in", "-k", path, *usual), "has no voicenym.jsonl"),
+        (("out", "-k", path, *usual, "--log", "out/log"), "would be passed on"),
+        (("out", "-k", path, *usual, "--log", "nowhere/log"), "does not exist"),
+        (("out", "-k", path, "--why", "x"), "no names"),
+        (("out", "-k", path, "--why", "x", "--names", "empty"), "has no names"),
+        (("out", "-k", path, "--why", "x", "--names", "binary"), "no text in UTF-8"),
+        (("out", "-k", path, "--speaker", "ann", "--why", " "), "--why is empty"),
+    ):
+        done = command("relink", *arguments)
+        assert done.returncode == 1, arguments
+        assert why in done.stderr.decode()
+        assert not done.stdout
