@@ -30,7 +30,7 @@ def relink(
     For a trusted third party: a speaker withdraws consent, or must be told of a finding. The look
     is recorded in a log, with the names, before anything is printed.
     """
-    from voicenym.corpus.relink import names_in, outputs_of, record
+    from voicenym.corpus.speaker_links import names_in, outputs_of, record
     from voicenym.errors import CorpusError
     from voicenym.pseudonym import Key
 
