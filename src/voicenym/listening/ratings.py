@@ -160,3 +160,8 @@ def scale_of(question: str) -> tuple[float, float] | None:
             if one.name == question and one.kind == SCALE:
                 return one.low, one.high
     return None
+
+
+def in_order(systems: Iterable[str]) -> list[str]:
+    """Systems, each once: the original first, the others by name."""
+    return sorted(set(systems), key=lambda name: (name != "original", name))

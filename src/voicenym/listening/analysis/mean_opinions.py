@@ -18,7 +18,7 @@ import numpy as np
 
 from voicenym.errors import DependencyError, VoicenymError
 from voicenym.libraries import without_local_settings
-from voicenym.listening.ratings import Rating
+from voicenym.listening.ratings import Rating, in_order
 from voicenym.metrics.interval import percentiles
 from voicenym.metrics.metric import Measured
 
@@ -67,7 +67,7 @@ def means(
     """
     if method not in (BOOTSTRAP, MIXED):
         raise VoicenymError(f"no intervals by {method!r}; there are: {BOOTSTRAP}, {MIXED}")
-    systems = list(dict.fromkeys(one.system for one in ratings))
+    systems = in_order(one.system for one in ratings)
     fitted = _mixed(ratings, systems, level) if method == MIXED else {}
     found = []
     for system in systems:

@@ -115,8 +115,9 @@ def icc(table: np.ndarray) -> tuple[float, float]:
     if pairs_both <= 0 or any(many <= 0 for _, many in parts):
         return math.nan, math.nan
     different = both / pairs_both
-    same_listener, same_item = (found / many for found, many in parts)
-    items = different - same_item
+    # two ratings of one listener differ by items and the rest, two of one item by listeners and
+    # the rest, others by all three
+    items = different - within_item[0] / within_item[1]
     rest = different - items
     raters = count / known.any(0).sum()
     if items + rest <= 0.0:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from voicenym.listening.ratings import Rating
+from voicenym.listening.ratings import Rating, in_order
 from voicenym.metrics.listening_ranks import holm, mann_whitney, normalised_ranks
 
 
@@ -53,7 +53,7 @@ def comparisons(ratings: Sequence[Rating], *, items: bool = False) -> list[Compa
         items: whether ranks are normalised by utterance too.
     """
     scores = ranked(ratings, items=items)
-    systems = list(dict.fromkeys(one.system for one in ratings))
+    systems = in_order(one.system for one in ratings)
     own = {name: scores[[one.system == name for one in ratings]] for name in systems}
     pairs = [(a, b) for i, a in enumerate(systems) for b in systems[i + 1 :]]
     tests = [mann_whitney(own[a], own[b]) for a, b in pairs]

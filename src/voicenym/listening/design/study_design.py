@@ -99,7 +99,7 @@ def design(
     }  # fmt: skip
     key = Key(seed, material.systems, items, keys, settings)
     study = Study(title, consent, found, whole, need_headphones)
-    tokens = {listener: secrets.token_urlsafe(18) for listener in found}
+    tokens = {listener: secrets.token_urlsafe(24) for listener in found}
     return Design(study, key, tokens, clips, level, _balance(study, key), _minutes(study, key))
 
 
