@@ -1,8 +1,8 @@
 """Loudness of a recording after ITU-R BS.1770-4, and the gain that brings it to a target.
 
-K-weighting is a shelf and a high-pass filter; the recommendation tabulates them at 48 kHz, and other
-rates have the same analogue prototypes by the bilinear transform. Both are applied in the frequency
-domain, with zeros behind the recording that hold the filters' decay.
+K-weighting is a shelf and a high-pass filter; the recommendation tabulates them at 48 kHz, and
+other rates have the same analogue prototypes by the bilinear transform. Both are applied in the
+frequency domain, with zeros behind the recording that hold the filters' decay.
 """
 
 from __future__ import annotations

@@ -20,9 +20,9 @@ SENTENCES = (
 LONGEST = 15.0
 """Seconds of each recording of a sample of the user's own."""
 TESTS = ("acr", "words")
-CONSENT = """This is a listening test for you to try. You hear a synthetic voice and what three systems \
-make of it, rate the quality of each recording, and then type what you hear. It takes about five \
-minutes; afterwards you see the report.
+CONSENT = """This is a listening test for you to try. You hear a synthetic voice and what three \
+systems make of it, rate the quality of each recording, and then type what you hear. It takes \
+about five minutes; afterwards you see the report.
 
 Your answers stay on this computer, in the folder that the command made."""
 

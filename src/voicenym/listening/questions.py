@@ -83,8 +83,9 @@ _CLEAR = _ten(
 )
 _ROLE = (
     "Imagine that you work for a radio station. You want to broadcast an interview, and the person "
-    "does not want to be recognised. Tools change the voice: some hide it well and sound bad, others "
-    "sound well and hide little. You judge such tools. Some recordings are not processed at all. "
+    "does not want to be recognised. Tools change the voice: some hide it well and sound bad, "
+    "others sound well and hide little. You judge such tools. Some recordings are not processed at "
+    "all. "
 )
 
 KINDS = {
@@ -132,8 +133,8 @@ KINDS = {
              "two-alternative decision with a confidence rating; Macmillan and Creelman, "
              "Detection Theory (2005), chapter 3", 0.5,
              beeps="choose same after one beep and different after two"),
-        Kind("words", "Type what you hear", "Type the words that you hear. Type what you can; guess "
-             "where you are not sure, and leave out what you cannot guess.", ("A",),
+        Kind("words", "Type what you hear", "Type the words that you hear. Type what you can; "
+             "guess where you are not sure, and leave out what you cannot guess.", ("A",),
              (Question("words", TEXT, "What is said?"),), "transcription test; word error rate",
              beeps="type the number of beeps"),
         Kind("linkage", "Line-up of five", "You hear a recording, then five people. One of them is "

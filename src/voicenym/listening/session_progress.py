@@ -79,8 +79,8 @@ def payload(study: Study, page: Page) -> dict[str, Any]:
     elif page.kind == INTRO:
         test = kind(page.test)
         hint = (
-            f" In some recordings you hear short beeps. Then {test.beeps}. This shows that somebody "
-            "listens."
+            f" In some recordings you hear short beeps. Then {test.beeps}. This shows that "
+            "somebody listens."
         )
         found |= {"title": test.title, "text": test.instruction + (hint if test.beeps else "")}
     else:

@@ -117,8 +117,8 @@ def _read(
     if tool == "webmushra":
         return source.name, other_tools.read_webmushra(source), []
     if tool == "p808":
-        key = None if key_of is None else files.load_key(key_of)
-        return source.name, other_tools.read_p808(source, key), []
+        known = None if key_of is None else files.load_key(key_of)
+        return source.name, other_tools.read_p808(source, known), []
     if tool != "table":
         raise VoicenymError(f"--from {tool}: there are table, webmushra and p808")
     named = answer_tables.column_map(columns)

@@ -49,8 +49,8 @@ def power(
     if share is not None:
         found = computed.listeners_for_share(share, chance, ratings)
         typer.echo(
-            f"{found} listeners: with {ratings} trials each, {100 * share:g} % of right answers are "
-            f"told from {100 * chance:g} % in four of five studies"
+            f"{found} listeners: with {ratings} trials each, {100 * share:g} % of right answers "
+            f"are told from {100 * chance:g} % in four of five studies"
         )
         return
     assert difference is not None

@@ -1,7 +1,7 @@
 """Server of a study: pages of a listener in turn, clips, and answers that are stored at once.
 
-A listener's token is in the fragment of the link (``/#TOKEN``), which browsers do not send; the page
-sends it as a bearer token. The key of the study is never opened here.
+A listener's token is in the fragment of the link (``/#TOKEN``), which browsers do not send; the
+page sends it as a bearer token. The key of the study is never opened here.
 """
 
 from __future__ import annotations

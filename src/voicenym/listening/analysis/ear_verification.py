@@ -60,16 +60,15 @@ def _of_question(question: str, asked: Sequence[Rating], seed: int) -> list[EarV
         if len({one.kind for one, _ in own}) < 2:
             continue
         trials = _trials([one for one, _ in own], [one.score for one, _ in own])
-        options = {"seed": seed}
         cost = None
         if all(llr is not None for _, llr in own):
             logs = _trials([one for one, _ in own], [float(llr or 0.0) for _, llr in own])
-            cost = _measured(cllr(logs, **options), "bit")
+            cost = _measured(cllr(logs, seed=seed), "bit")
         found.append(
             EarVerification(
-                system, question, trials, _measured(eer(trials, **options), "%", 100.0),
-                _measured(rocch_eer(trials, **options), "%", 100.0), cost,
-                _measured(min_cllr(trials, **options), "bit"),
+                system, question, trials, _measured(eer(trials, seed=seed), "%", 100.0),
+                _measured(rocch_eer(trials, seed=seed), "%", 100.0), cost,
+                _measured(min_cllr(trials, seed=seed), "bit"),
             )
         )  # fmt: skip
     return found
@@ -112,5 +111,5 @@ def _calibrated(ratings: Sequence[Rating]) -> list[float | None]:
 
 def _measured(figure: object, unit: str, scale: float = 1.0) -> Measured:
     value, (low, high) = figure.value, figure.interval  # type: ignore[attr-defined]
-    limits = (None if limit != limit else scale * limit for limit in (low, high))
-    return Measured(scale * value, *limits, unit)
+    low, high = (None if limit != limit else scale * limit for limit in (low, high))
+    return Measured(scale * value, low, high, unit)

@@ -102,7 +102,7 @@ def analyse(
     listeners = qualities(ratings, checks, criteria)
     kept_names = {one.listener for one in listeners if one.kept}
     kept = tuple(one for one in ratings if one.listener in kept_names)
-    figures = []
+    figures: list[QuestionFigures] = []
     for question, kind in dict.fromkeys((one.question, one.kind) for one in kept):
         apart = kind if question in VERIFICATION else ""
         if any((f.question, f.kind) == (question, apart) for f in figures):
@@ -148,7 +148,7 @@ def _notes(
         )
     notes.append(
         "Mann-Whitney tests take ratings as independent, as the VoicePrivacy Challenge does; "
-        "ratings of one listener are not, so that small p-values are too small. The intervals of the means "
-        "account for listeners and speakers."
+        "ratings of one listener are not, so that small p-values are too small. The intervals of "
+        "the means account for listeners and speakers."
     )
     return tuple(notes)

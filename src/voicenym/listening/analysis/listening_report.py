@@ -173,8 +173,8 @@ def _verification(results: ListeningResults) -> list[str]:
     palette = listening_figures.palette_of([one.system for one in results.ratings])
     figure = CaptionedFigure(
         "Detection error trade-off of listeners",
-        "Each point is a threshold of the score above which a pair counts as one speaker. Nearer to "
-        "the dashed line: people confuse speakers more.",
+        "Each point is a threshold of the score above which a pair counts as one speaker. Nearer "
+        "to the dashed line: people confuse speakers more.",
         "DET curves of listeners' scores by system.",
         listening_figures.det_by_ear(results.verification, palette),
     )
@@ -184,7 +184,8 @@ def _verification(results: ListeningResults) -> list[str]:
     for one in results.verification:
         known = (results.objective[m].get((one.system, "")) for m in measures)
         rows.append(
-            [f"{escape(one.system)}<br><small>{one.question}</small>", interval(one.eer), interval(one.hull), interval(one.cllr, 2),
+            [f"{escape(one.system)}<br><small>{one.question}</small>", interval(one.eer),
+             interval(one.hull), interval(one.cllr, 2),
              interval(one.least, 2), f"{one.trials.target.size}, {one.trials.nontarget.size}",
              *("–" if value is None else number(value, 2) for value in known)]
         )  # fmt: skip

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from voicenym.listening.design.headphone_checks import NEEDED, TRIALS
-from voicenym.listening.ratings import CheckResult, Rating
+from voicenym.listening.ratings import RIGHT, WORDS, CheckResult, Rating
 from voicenym.listening.study import COMPARE, GOLD, HEADPHONES, TRAP
 
 
@@ -206,10 +206,12 @@ def _spreads(ratings: Sequence[Rating]) -> dict[str, float]:
 def _agreements(ratings: Sequence[Rating]) -> dict[str, float]:
     """Correlation of each listener's ratings with the mean of the others on the same thing.
 
-    The same thing is a recording of a system, or the system where nobody else rated the recording.
+    Right and wrong answers are left out, which chance decides too often. The same thing is a
+    recording of a system, or the system where nobody else rated the recording.
     """
     pairs: dict[str, list[tuple[float, float]]] = defaultdict(list)
-    for many in _scaled(ratings).values():
+    graded = [one for one in ratings if one.question not in (*RIGHT, WORDS)]
+    for many in _scaled(graded).values():
         sums: dict[tuple[str, ...], list[float]] = defaultdict(lambda: [0.0, 0.0])
         own: dict[tuple[str, ...], list[float]] = defaultdict(lambda: [0.0, 0.0])
         places = [((r.system, r.kind, r.utterance), (r.system, r.kind)) for r, _ in many]

@@ -146,5 +146,7 @@ def _alpha(table: np.ndarray, nominal: bool) -> float:
 
 
 def _measured(value: float, drawn: Sequence[float], level: float) -> Measured:
-    low, high = percentiles(np.array(drawn), level)
-    return Measured(value, *(None if math.isnan(limit) else limit for limit in (low, high)))
+    low, high = (
+        None if math.isnan(limit) else limit for limit in percentiles(np.array(drawn), level)
+    )
+    return Measured(value, low, high)

@@ -1,7 +1,7 @@
 """Comparison of all pairs of systems: Mann-Whitney tests of normalised ranks, after Holm.
 
-As the VoicePrivacy Challenge 2020 does (Tomashenko et al. 2022, section 4.2), with the correction for
-several tests that it leaves out.
+As the VoicePrivacy Challenge 2020 does (Tomashenko et al. 2022, section 4.2), with the correction
+for several tests that it leaves out.
 """
 
 from __future__ import annotations

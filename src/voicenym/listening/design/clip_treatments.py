@@ -25,8 +25,8 @@ def treated(samples: Samples, rate: int, treatment: str, rng: np.random.Generato
     Args:
         samples: ``[time]``.
         rate: in Hz.
-        treatment: empty or ``copy``, which change nothing; ``beeps-N``; ``mnru``; ``low-pass-HZ``; ``noise-DB``, a signal-to-noise
-            ratio.
+        treatment: empty or ``copy``, which change nothing; ``beeps-N``; ``mnru``;
+            ``low-pass-HZ``; ``noise-DB``, a signal-to-noise ratio.
         rng: of the noise.
 
     Raises:

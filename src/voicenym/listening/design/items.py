@@ -85,7 +85,6 @@ class ItemMaker:
         """
         one = self._recording(number)
         bad = number % 2 == 1
-        high = "1-4", "7-10"
         if test in ("naturalness", "acr", "dcr"):
             low, top = ("1-4", "6-10") if test == "naturalness" else ("1-2", "4-5")
             made = self._make(test, GOLD, ORIGINAL, one, 0, bad=bad)
@@ -95,10 +94,10 @@ class ItemMaker:
         if test in PAIRS:
             twice = self._clip(ORIGINAL, one), self._clip(ORIGINAL, one, COPY)
             made = replace(self._make(test, GOLD, ORIGINAL, one, 0), clips=twice)
-            right = {"similarity": high[1]}
+            asked = {"similarity": "7-10"}
             if test == "voiceprivacy":
-                right["intelligibility"] = "6-10"
-            return self._expect(made, right={"same": "same"} if test == "same" else right)
+                asked["intelligibility"] = "6-10"
+            return self._expect(made, right={"same": "same"} if test == "same" else asked)
         if test == "abx":
             clips = [self._clip(ORIGINAL, one), self._clip(ORIGINAL, one, "mnru")]
             x = number % 2
@@ -108,10 +107,10 @@ class ItemMaker:
             return self._expect(made, right={"match": "AB"[x]})
         if test == "linkage":
             made = self._make(test, GOLD, ORIGINAL, one, 0)
-            right = made.key.expected["person"]
+            target = made.key.expected["person"]
             again = self._clip(ORIGINAL, one, COPY)  # the very recording stands in the line-up
-            clips = tuple(again if clip == right else clip for clip in made.clips)
-            return self._expect(replace(made, clips=clips), right={"person": again})
+            line_up = tuple(again if clip == target else clip for clip in made.clips)
+            return self._expect(replace(made, clips=line_up), right={"person": again})
         return None
 
     def trap(self, test: str, number: int) -> Item | None:

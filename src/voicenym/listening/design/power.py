@@ -17,8 +17,8 @@ import numpy as np
 from voicenym.errors import VoicenymError
 
 RATING, OPINION = 0.8, 0.3
-"""Default deviations on a scale of five: of a rating (0.65 to 0.86 in table 6 of Turner et al. 2022)
-and between listeners."""
+"""Default deviations on a scale of five: of a rating (0.65 to 0.86 in table 6 of Turner et al.
+2022) and between listeners."""
 STEPS_OF_FIVE = 4.0
 """Width of that scale; other scales have deviations in proportion."""
 _NORMAL = NormalDist()
@@ -71,7 +71,7 @@ def listeners_needed(
 def listeners_for_share(
     share: float, chance: float, trials: int, *, level: float = 0.05, power: float = 0.8
 ) -> int:
-    """Listeners with whom a share of right answers is told from chance, by the normal approximation.
+    """Listeners with whom a share of right answers is told from chance (normal approximation).
 
     Args:
         share: to be found, above or below chance.

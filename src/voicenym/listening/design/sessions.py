@@ -1,9 +1,9 @@
 """Sessions of listeners: who hears which recording of which system, and when.
 
-Listener ``l`` hears the systems in the order of row ``l`` of a Williams design, once in each block of
-as many pages; recordings rotate against systems (a Latin square), so that as many listeners as there
-are systems hear each recording once from each system, and nobody hears a sentence twice while there
-are sentences left.
+Listener ``l`` hears the systems in the order of row ``l`` of a Williams design, once in each block
+of as many pages; recordings rotate against systems (a Latin square), so that as many listeners as
+there are systems hear each recording once from each system, and nobody hears a sentence twice while
+there are sentences left.
 """
 
 from __future__ import annotations
@@ -150,11 +150,11 @@ def _checks(plan: Plan, maker: ItemMaker, rng: np.random.Generator) -> list[Page
     """Pages of the headphone check, twice in case of failure, and of the comparisons of noise."""
     pages = []
     if plan.headphones:
-        for attempt in range(1, ATTEMPTS + 1):
-            for number in range(1, headphone_checks.TRIALS + 1):
-                clip, answer = maker.bank.check(plan.headphones, rng)
-                name = f"{HEADPHONES}-{attempt}-{number}"
-                pages.append(Page(name, HEADPHONES, plan.headphones, (clip,), expected=answer))
+        trials = headphone_checks.TRIALS
+        drawn = maker.bank.checks(plan.headphones, ATTEMPTS * trials, rng)
+        for place, (clip, answer) in enumerate(drawn):
+            name = f"{HEADPHONES}-{1 + place // trials}-{1 + place % trials}"
+            pages.append(Page(name, HEADPHONES, plan.headphones, (clip,), expected=answer))
     utterances = maker.material.utterances
     for number in range(COMPARISONS if plan.checks else 0):
         one = utterances[int(rng.integers(len(utterances)))]

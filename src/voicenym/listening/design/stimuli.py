@@ -21,6 +21,8 @@ from voicenym.listening.study import ClipKey
 
 LOUDEST, SOFTEST = -23.0, -36.0
 """LUFS: the level of a study is the highest one here that suits all of its clips."""
+STOCK = 18
+"""Headphone trials of a study, of which each listener gets some in an order of their own."""
 PEAK = 10.0 ** (-1.0 / 20.0)
 """Largest sample of a clip."""
 
@@ -55,18 +57,20 @@ class ClipBank:
     def __init__(self, material: Material, seed: int) -> None:
         self.material, self.seed = material, seed
         self.names: dict[ClipSource, str] = {}
-        self._checks: dict[str, tuple[np.ndarray, str]] = {}
+        self._checks: dict[str, tuple[np.ndarray, str, str]] = {}
 
     def name(self, source: ClipSource) -> str:
         """Random name of a clip."""
         return self.names.setdefault(source, token())
 
-    def check(self, method: str, rng: np.random.Generator) -> tuple[str, str]:
-        """Name and right answer of a new headphone trial."""
-        sound, answer = headphone_checks.trial(method, rng)
-        name = token()
-        self._checks[name] = (sound, method)
-        return name, str(answer)
+    def checks(self, method: str, number: int, rng: np.random.Generator) -> list[tuple[str, str]]:
+        """Names and right answers of different headphone trials, of a stock for all listeners."""
+        while len(self._checks) < max(STOCK, number):
+            sound, answer = headphone_checks.trial(method, rng)
+            self._checks[token()] = (sound, method, str(answer))
+        drawn = rng.permutation(len(self._checks))[:number]
+        names = [list(self._checks)[place] for place in drawn]
+        return [(name, self._checks[name][2]) for name in names]
 
     def render(
         self, level: float | None = None
@@ -101,7 +105,7 @@ class ClipBank:
             keys[name] = ClipKey(
                 system, source.utterance, recording.speaker, round(len(samples) / rate, 3)
             )
-        for name, (sound, method) in self._checks.items():
+        for name, (sound, method, _) in self._checks.items():
             files[name] = wav(sound, headphone_checks.RATE)
             seconds = sound.shape[1] / headphone_checks.RATE
             keys[name] = ClipKey(method, "", "", round(seconds, 3))
@@ -117,8 +121,8 @@ def _gains(
         found = integrated_loudness(samples, rate)
         if not math.isfinite(found):
             raise VoicenymError(
-                f"{source.utterance} of {source.system} is silent or nearly so: its loudness cannot "
-                "be matched with the others'; mend it or leave it out"
+                f"{source.utterance} of {source.system} is silent or nearly so: its loudness "
+                "cannot be matched with the others'; mend it or leave it out"
             )
         loudness[source] = found
         highest[source] = found + 20.0 * math.log10(PEAK / float(np.abs(samples).max()))
@@ -127,8 +131,8 @@ def _gains(
     if level is None and reached < SOFTEST:
         raise VoicenymError(
             f"{worst.utterance} of {worst.system} has peaks so far above its loudness that all "
-            f"others would have to sink to {reached:.1f} LUFS; remove its clicks or leave it out, or "
-            f"accept that with --level {reached:.1f}"
+            f"others would have to sink to {reached:.1f} LUFS; remove its clicks or leave it out, "
+            f"or accept that with --level {reached:.1f}"
         )
     if level is not None and level > highest[worst]:
         raise VoicenymError(

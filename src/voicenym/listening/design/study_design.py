@@ -23,11 +23,11 @@ from voicenym.listening.study import ITEM, Key, Study
 
 CONSENT_TEXT = """This is a listening test. You hear recordings and answer questions about them.
 
-What is stored: your answers, how long each took, and how often you played a recording, under a random \
-number. No name, no address and nothing else about you is asked for or stored.
+What is stored: your answers, how long each took, and how often you played a recording, under a \
+random number. No name, no address and nothing else about you is asked for or stored.
 
-You take part of your own will. You may stop at any time by closing the page; what you answered up to \
-then stays stored. You may come back with the same link and go on.
+You take part of your own will. You may stop at any time by closing the page; what you answered \
+up to then stays stored. You may come back with the same link and go on.
 
 The recordings may be of real people. Do not record or pass them on."""
 
@@ -84,7 +84,8 @@ def design(
     check(material, plan.tests)
     if plan.headphones and plan.headphones not in headphone_checks.NEEDED:
         raise VoicenymError(
-            f"no headphone check {plan.headphones!r}; there are: {', '.join(headphone_checks.NEEDED)}"
+            f"no headphone check {plan.headphones!r}; there are: "
+            + ", ".join(headphone_checks.NEEDED)
         )
     rng = np.random.default_rng(seed)
     bank = ClipBank(material, seed)

@@ -173,8 +173,8 @@ def read_p808(path: Path, key: Key | None = None) -> list[Rating]:
     questions = [name for name in heading if name.removeprefix("answer.q").isdigit()]
     if "workerid" not in heading or not questions:
         raise VoicenymError(
-            f"{path}: is no result of the P.808 toolkit (no WorkerId or Answer.q1); map its columns "
-            "with --column"
+            f"{path}: is no result of the P.808 toolkit (no WorkerId or Answer.q1); map its "
+            "columns with --column"
         )
     found = []
     with path.open(encoding="utf-8-sig", newline="") as file:

@@ -30,7 +30,11 @@ class Player {
     for (let wait = 1; ; wait = Math.min(wait * 2, 15)) {
       try {
         const reply = await fetch("/api/clip/" + clip, { headers: this.outbox.headers() });
-        if (reply.ok) return URL.createObjectURL(await reply.blob());
+        if (reply.ok) {
+          const sound = await reply.blob();
+          if (wait > 1) this.outbox.say("");
+          return URL.createObjectURL(sound);
+        }
       } catch { /* again below */ }
       this.outbox.say("A recording cannot be loaded. Trying again.");
       await new Promise((ready) => setTimeout(ready, wait * 1000));
@@ -59,7 +63,7 @@ class Player {
     made.append(element("span", {}, "▶ " + label), element("span", { className: "fill" }));
     made.setAttribute("aria-label", "Play " + label);
     made.disabled = true;
-    this.load(clip).then(() => { made.disabled = false; this.outbox.say(""); });
+    this.load(clip).then(() => { made.disabled = false; });
     made.addEventListener("click", () => this.play(clip, place));
     this.buttons.set(place, made);
     return made;
