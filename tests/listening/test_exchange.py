@@ -15,7 +15,7 @@ from voicenym.listening.design.study_design import design
 from voicenym.listening.exchange import other_tools
 from voicenym.listening.exchange.answer_tables import (
     COLUMNS,
-    REPRODUCE,
+    as_answers,
     as_csv,
     as_json,
     column_map,
@@ -45,8 +45,9 @@ def test_tables_are_read_as_they_were_written(tmp_path):
     data = json.loads(as_json(RATINGS))
     assert data[0]["duration"] is None
     assert data[1]["utterance"] == "u, 2"
-    path.write_text(as_csv(RATINGS, REPRODUCE, "\t"))
-    assert [(one.listener, one.score) for one in answers(path)] == [("L001", 5.0), ("L001", 2.0)]
+    path.write_text(as_answers(RATINGS))
+    read = [(one.question, one.kind, one.score) for one in answers(path)]
+    assert read == [("MOS", "", 5.0), ("similarity", "same", 2.0)]
 
 
 def test_columns_of_another_tool_are_mapped(tmp_path):

@@ -67,7 +67,7 @@ def export(
     texts = {
         "csv": answer_tables.as_csv,
         "json": answer_tables.as_json,
-        "tsv": lambda found: answer_tables.as_csv(found, answer_tables.REPRODUCE, "\t"),
+        "tsv": answer_tables.as_answers,
         "webmushra": other_tools.webmushra_answers,
     }
     write_private(output, texts[form](ratings))

@@ -13,7 +13,7 @@ from voicenym.evaluation.figures.captioned_figure import CaptionedFigure
 from voicenym.evaluation.html import STYLE, figure_html, grid, interval, number, sentence
 from voicenym.listening.analysis import listening_figures, report_sentences
 from voicenym.listening.analysis.listening_analysis import ListeningResults, QuestionFigures
-from voicenym.listening.exchange.answer_tables import REPRODUCE, as_csv, as_json
+from voicenym.listening.exchange.answer_tables import as_answers, as_csv, as_json
 from voicenym.metrics.metric import Measured
 from voicenym.private import private_folder, write_private
 
@@ -39,8 +39,7 @@ def write(results: ListeningResults, folder: Path, title: str, about: str) -> Pa
     private_folder(folder)
     write_private(folder / PAGE, html(results, title, about))
     write_private(folder / RESULTS, json.dumps(plain(results), ensure_ascii=False, indent=1) + "\n")
-    texts = (as_csv(results.ratings), as_json(results.ratings),
-             as_csv(results.ratings, REPRODUCE, "\t"))  # fmt: skip
+    texts = (as_csv(results.ratings), as_json(results.ratings), as_answers(results.ratings))
     for name, text in zip(TABLES, texts, strict=True):
         write_private(folder / name, text)
     return folder / PAGE

@@ -100,8 +100,8 @@ def icc(table: np.ndarray) -> tuple[float, float]:
         NaN where no item has two listeners or no listener two items.
 
     Example:
-        >>> [round(v, 2) for v in icc(np.array([[1.0, 2.0, 3.0], [2.0, 3.0, 4.0]]))]
-        [0.67, 0.8]
+        >>> tuple(round(v, 2) for v in icc(np.array([[1.0, 2.0, 3.0], [2.0, 3.0, 4.0]])))
+        (0.67, 0.8)
     """
     known = ~np.isnan(table)
     x = np.where(known, table, 0.0)

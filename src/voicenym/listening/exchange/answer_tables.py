@@ -40,6 +40,12 @@ def as_csv(ratings: Sequence[Rating], columns: Sequence[str] = COLUMNS, mark: st
     return text.getvalue()
 
 
+def as_answers(ratings: Sequence[Rating]) -> str:
+    """Table of ``voicenym reproduce --answers``; P.808's quality is MOS there."""
+    named = [dataclasses.replace(r, question="MOS") if r.test == "acr" else r for r in ratings]
+    return as_csv(named, REPRODUCE, "\t")
+
+
 def as_json(ratings: Sequence[Rating]) -> str:
     """JSON list of objects; unknown numbers are null."""
     rows = [
