@@ -85,9 +85,9 @@ def served(designed, tmp_path):
     store.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser():
-    """Headless Chromium."""
+    """Headless Chromium; not for the session: its event loop would be in other tests' way."""
     if not shutil.which(CHROMIUM):
         pytest.skip("chromium is not installed: make system")
     sync_api = pytest.importorskip("playwright.sync_api")

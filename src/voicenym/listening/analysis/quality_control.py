@@ -42,6 +42,8 @@ class Criteria:
 
 FEWEST_SHARED = 12
 """Items that a listener shares with others before agreement counts."""
+FEWEST_OTHERS = 3
+"""Ratings of a recording by others whose mean counts; with fewer, the mean of the system does."""
 
 
 @dataclass(frozen=True)
@@ -207,7 +209,7 @@ def _agreements(ratings: Sequence[Rating]) -> dict[str, float]:
     """Correlation of each listener's ratings with the mean of the others on the same thing.
 
     Right and wrong answers are left out, which chance decides too often. The same thing is a
-    recording of a system, or the system where nobody else rated the recording.
+    recording of a system, or the system where fewer than three others rated the recording.
     """
     pairs: dict[str, list[tuple[float, float]]] = defaultdict(list)
     graded = [one for one in ratings if one.question not in (*RIGHT, WORDS)]
@@ -226,7 +228,7 @@ def _agreements(ratings: Sequence[Rating]) -> dict[str, float]:
                 total, count = (
                     a - b for a, b in zip(sums[key], own[one.listener, *key], strict=True)
                 )
-                if count > 0.0:
+                if count >= FEWEST_OTHERS or (key is keys[-1] and count > 0.0):
                     pairs[one.listener].append((score - centre, total / count - centre))
                     break
     found = {}
