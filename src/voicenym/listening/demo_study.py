@@ -75,7 +75,7 @@ def build(folder: Path, listeners: int = 1, sample: Path | None = None, seed: in
         places["original"].parent, {system: places[system].parent for system in SYSTEMS}
     )
     tests = TESTS if sample is None else TESTS[:1]
-    plan = Plan(tests, listeners, 2 * (1 + len(SYSTEMS)), training=2, headphones="")
+    plan = Plan(tests, listeners, 2 * (1 + len(SYSTEMS)), training=1, headphones="")
     title = "voicenym: a listening test to try"
     return design(material, plan, seed=seed, title=title, consent=CONSENT)
 
