@@ -19,7 +19,7 @@ DOCS = ROOT / "docs"
 HEADINGS = ["Use", "How it works", "Live", "Parameters", "Approximations", "Limits", "Figures"]
 MOST_BYTES = 60_000
 BLOCK = r"^```(\w*)\n(.*?)^```$"
-GROUPS = ("cache", "cards", "key", "models", "pool", "train")
+GROUPS = ("cache", "cards", "key", "listen", "models", "pool", "train")
 """Commands that have commands."""
 
 

@@ -83,6 +83,15 @@ class Recording:
         """
         import soxr
 
+        signal, rate = self.sound()
+        return np.ascontiguousarray(soxr.resample(signal, rate, RATE), dtype=np.float32)
+
+    def sound(self) -> tuple[np.ndarray, int]:
+        """Mono float32 ``[time]`` at the recording's own rate, and that rate in Hz.
+
+        Raises:
+            AudioError, CorpusError: as of :meth:`samples`.
+        """
         from voicenym.audio import read
 
         audio = read(io.BytesIO(output_of(self.command)) if self.command else self.path)
@@ -95,8 +104,8 @@ class Recording:
                 f"{self.command or self.path}: shorter than {SHORTEST:g} s; leave it out"
             )
         if not np.any(signal):
-            raise AudioError(f"{self.command or self.path}: silent; leave it out of an evaluation")
-        return np.ascontiguousarray(soxr.resample(signal, audio.rate, RATE), dtype=np.float32)
+            raise AudioError(f"{self.command or self.path}: silent; leave it out")
+        return signal, audio.rate
 
 
 @lru_cache(maxsize=100_000)

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 from html import escape
+from typing import TYPE_CHECKING
 
 from voicenym.evaluation.results import Measured
+
+if TYPE_CHECKING:
+    from voicenym.evaluation.figures.captioned_figure import CaptionedFigure
 
 STYLE = """
 :root { color-scheme: light; font: 16px/1.5 system-ui, sans-serif; color: #1a1a1a; }
@@ -82,4 +87,16 @@ def grid(caption: str, heads: list[str], rows: list[list[str]]) -> str:
     return (
         f'<div class="wide"><table><caption>{escape(caption)}</caption><thead><tr>{head}</tr>'
         f"</thead><tbody>{body}</tbody></table></div>"
+    )
+
+
+def figure_html(number: int, displayed: CaptionedFigure) -> str:
+    """SVG of a figure with ids that are unique on the page, and without addresses."""
+    svg = re.sub(r' xmlns(:\w+)?="[^"]*"', "", displayed.svg)
+    svg = re.sub(r'(?<= id=")|(?<=href="#)|(?<=url\(#)', f"f{number}-", svg)
+    label = escape(f"{displayed.title}. {displayed.alt}")
+    svg = svg.replace("<svg", f'<svg role="img" aria-label="{label}"', 1)
+    return (
+        f"<figure><h3>{escape(displayed.title)}</h3>{svg}"
+        f"<figcaption>{escape(displayed.how)}</figcaption></figure>"
     )

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
 
 from voicenym.evaluation import condition_tables, report_details, report_tables, search_tables
 from voicenym.evaluation.evaluation_plan import Evidence
-from voicenym.evaluation.figures import ATTACKERS, UTILITY, CaptionedFigure, first, gallery
+from voicenym.evaluation.figures import ATTACKERS, UTILITY, first, gallery
 from voicenym.evaluation.figures.first_figure import words_metric
-from voicenym.evaluation.html import STYLE, sentence
+from voicenym.evaluation.html import STYLE, figure_html, sentence
 from voicenym.evaluation.reported_metrics import headline
 from voicenym.evaluation.results import Evaluation
 from voicenym.evaluation.verdict import in_a_sentence, verdict
@@ -42,7 +41,7 @@ def html(evaluation: Evaluation, evidence: Evidence | None) -> str:
     common = _common(evaluation)
     warnings = [f'<p class="warning">{sentence(w)}</p>' for w in (*evaluation.warnings, *common)]
     displayed = gallery(evaluation, evidence)
-    drawn = [(one.page, _drawn(n, one)) for n, one in enumerate(displayed, 1)]
+    drawn = [(one.page, figure_html(n, one)) for n, one in enumerate(displayed, 1)]
     pages = {
         "Systems": _systems(evaluation, common),
         "By attacker": [
@@ -91,7 +90,7 @@ def _first_page(evaluation: Evaluation) -> list[str]:
         '<ul class="verdicts">',
         *(in_a_sentence(system, original, words) for system in evaluation.systems),
         "</ul>",
-        "" if figure is None else _drawn(0, figure),
+        "" if figure is None else figure_html(0, figure),
         "<h2>Summary</h2>",
         report_tables.summary(evaluation),
         "<p>In brackets: 95 % intervals. The strongest attacker is the attacker without the key "
@@ -136,15 +135,3 @@ def _retrained(evaluation: Evaluation) -> str:
     if all(key == metric.name for key, metric in report_tables.columns(evaluation)):
         return ""
     return " Retrained: by a recogniser that was trained on this system's output."
-
-
-def _drawn(number: int, displayed: CaptionedFigure) -> str:
-    """SVG of a figure with ids that are unique on the page, and without addresses."""
-    svg = re.sub(r' xmlns(:\w+)?="[^"]*"', "", displayed.svg)
-    svg = re.sub(r'(?<= id=")|(?<=href="#)|(?<=url\(#)', f"f{number}-", svg)
-    label = escape(f"{displayed.title}. {displayed.alt}")
-    svg = svg.replace("<svg", f'<svg role="img" aria-label="{label}"', 1)
-    return (
-        f"<figure><h3>{escape(displayed.title)}</h3>{svg}"
-        f"<figcaption>{escape(displayed.how)}</figcaption></figure>"
-    )

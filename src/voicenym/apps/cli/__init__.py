@@ -45,6 +45,7 @@ class _Commands(Group):
             MEASURE,
             "Print tables and figures of the papers, ours below the published ones.",
         ),
+        _entry("listen", MEASURE, "Listening tests: design, serve, analyse, or try one."),
         _entry("train", BUILD, "Train networks on your own speech."),
         _entry("pool", BUILD, "Build pools of speaker vectors."),
     )

@@ -1,0 +1,1 @@
+"""Server and page of listening tests."""

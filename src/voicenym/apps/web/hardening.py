@@ -1,0 +1,216 @@
+"""Hardening of an ASGI application: who may ask, how much, how often; headers, errors and log."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from voicenym.apps.web.asgi_types import Application, Message, Receive, Scope, Send, header
+from voicenym.apps.web.bearer_tokens import BearerTokens
+from voicenym.apps.web.problem_details import Problem, busy, defect, problem_of
+from voicenym.apps.web.quiet_log import defect_lines, request_line, set_up
+from voicenym.apps.web.request_body import BoundedBody, Limits
+from voicenym.apps.web.request_rate import RequestRate
+from voicenym.apps.web.security_headers import with_security_headers
+from voicenym.errors import VoicenymError
+
+LOCAL = "local"
+"""Owner of requests to a server without tokens."""
+OWNER = "voicenym.owner"
+"""Entry of the scope with the owner of the request's token, or :data:`LOCAL`."""
+_SAFE = ("GET", "HEAD", "OPTIONS")
+
+
+@dataclass(frozen=True)
+class Protection:
+    """What :func:`hardened` protects an application with.
+
+    Args:
+        limits: of size, rate and parallel requests.
+        tokens: who may ask; None for everybody who reaches the server.
+        is_open: whether a path needs no token, such as the files of a page or a health check.
+        is_metered: whether requests to a path count for the rate; those of pages need not.
+        allowed_hosts: of the ``Host`` header; None for any (:meth:`Binding.allowed_hosts`).
+        has_tls: whether the server speaks TLS, or stands behind a proxy that does.
+    """
+
+    limits: Limits = field(default_factory=Limits)
+    tokens: BearerTokens | None = None
+    is_open: Callable[[str], bool] = lambda path: False
+    is_metered: Callable[[str], bool] = lambda path: True
+    allowed_hosts: frozenset[str] | None = None
+    has_tls: bool = False
+
+
+class Hardened:
+    """Hardened application; :func:`hardened` makes it.
+
+    It answers requests to ``app`` and catches all of its exceptions: a
+    :class:`~voicenym.errors.VoicenymError` becomes a problem with its cure, any other a 500 that
+    says nothing. If a response has begun, the connection is broken off instead, so that a client
+    never takes a part for the whole.
+
+    Attributes:
+        in_flight: number of requests now.
+        statuses: number of responses by status.
+    """
+
+    def __init__(self, app: Application, protection: Protection) -> None:
+        self._app, self._is = app, protection
+        self._rate = RequestRate(protection.limits.per_second, protection.limits.burst)
+        self._log = set_up()
+        self.in_flight = 0
+        self.statuses: dict[int, int] = {}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await self._websocket(scope, receive, send)
+        elif scope["type"] == "http":
+            await self._http(scope, receive, send)
+
+    async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
+        started = time.monotonic()
+        status = 0
+        body: BoundedBody | None = None
+
+        async def answer(message: Message) -> None:
+            nonlocal status
+            if body is not None and body.problem is not None and not status:
+                raise body.problem  # not what the framework made of it
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                headers = with_security_headers(list(message.get("headers", ())), self._is.has_tls)
+                message = {**message, "headers": headers}
+            await send(message)
+
+        self.in_flight += 1
+        try:
+            self._admit(scope)
+            body = BoundedBody(scope, receive, self._is.limits)
+            await self._app(scope, body.receive, answer)
+        except Exception as error:
+            problem = problem_of(error) if isinstance(error, VoicenymError) else defect()
+            if not isinstance(error, VoicenymError):
+                self._log.error("defect: %s", defect_lines(error))
+            if status:
+                raise _BrokenOff from None
+            if body is not None and body.problem is not None:
+                problem = body.problem
+            body = body or _unbounded(scope, receive)
+            body.problem = None
+            if problem.status != 408:
+                await body.linger()
+            await problem.send(answer)
+        finally:
+            self.in_flight -= 1
+            self.statuses[status] = self.statuses.get(status, 0) + 1
+            received = 0 if body is None else body.received
+            self._log.info(request_line(scope, status, time.monotonic() - started, received))
+
+    async def _websocket(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """A web socket; its token comes as the header, or as the subprotocol ``bearer.TOKEN``,
+        since pages cannot set headers.
+        """
+        started, accepted = time.monotonic(), False
+
+        async def answer(message: Message) -> None:
+            nonlocal accepted
+            accepted = accepted or message["type"] == "websocket.accept"
+            await send(message)
+
+        self.in_flight += 1
+        try:
+            self._admit(scope)
+            await self._app(scope, receive, answer)
+        except Exception as error:
+            if not isinstance(error, VoicenymError):
+                self._log.error("defect: %s", defect_lines(error))
+            code = 1008 if isinstance(error, VoicenymError) else 1011
+            await send({"type": "websocket.close", "code": code})
+        finally:
+            self.in_flight -= 1
+            self._log.info(
+                request_line(scope, 101 if accepted else 403, time.monotonic() - started, 0)
+            )
+
+    def _admit(self, scope: Scope) -> None:
+        """Checks a request before its body is read.
+
+        Raises:
+            Problem: 421 or 403 of a page of another site; 401; 429; 503.
+        """
+        path, method = scope["path"], scope.get("method", "GET")
+        host = header(scope, b"host") or ""
+        allowed = self._is.allowed_hosts
+        if allowed is not None and _without_port(host) not in allowed:
+            raise Problem(
+                421,
+                "The request names another host than this server.",
+                "Use the address that the server showed at its start.",
+            )
+        origin = header(scope, b"origin")
+        is_websocket = scope["type"] == "websocket"
+        if origin is not None and (is_websocket or method not in _SAFE) and not _same(origin, host):
+            raise Problem(
+                403,
+                "The request comes from a page of another site.",
+                "Use the page of this server, or a program.",
+            )
+        scope[OWNER] = LOCAL
+        client = (scope.get("client") or ("", 0))[0]
+        if self._is.tokens is not None and not self._is.is_open(path):
+            if self._is.is_metered(path):
+                self._rate.check(f"address {client}")  # guesses of tokens count, too
+            scope[OWNER] = self._is.tokens.authenticate(_authorization(scope))
+        elif self._is.is_metered(path):
+            self._rate.check(f"address {client}")
+        if self.in_flight > self._is.limits.parallel:
+            raise busy("The server has as many open requests as it may.")
+
+
+class _BrokenOff(Exception):
+    """Ends a response that has begun; the server closes the connection."""
+
+
+def hardened(app: Application, protection: Protection) -> Hardened:
+    """Hardens an ASGI application.
+
+    A handler finds the owner of the request's token in ``scope["voicenym.owner"]`` (:data:`OWNER`).
+
+    Args:
+        app: of any framework; it need not handle errors.
+        protection: what to protect it with.
+    """
+    return Hardened(app, protection)
+
+
+def _authorization(scope: Scope) -> str | None:
+    """Header of the token; services' clients send theirs as ``xi-api-key``."""
+    found = header(scope, b"authorization")
+    if found is not None:
+        return found
+    key = header(scope, b"xi-api-key")
+    if key is not None:
+        return f"Bearer {key}"
+    for protocol in scope.get("subprotocols", ()):
+        if protocol.startswith("bearer."):
+            return f"Bearer {protocol.removeprefix('bearer.')}"
+    return None
+
+
+def _without_port(host: str) -> str:
+    name, colon, port = host.rpartition(":")
+    return name.lower() if colon and port.isdigit() else host.lower()
+
+
+def _same(origin: str, host: str) -> bool:
+    """Whether a page of ``origin`` is of this server."""
+    return origin.partition("://")[2].lower() == host.lower()
+
+
+def _unbounded(scope: Scope, receive: Receive) -> BoundedBody:
+    """Body of a request that was refused before it was read."""
+    return BoundedBody({**scope, "headers": ()}, receive, Limits())

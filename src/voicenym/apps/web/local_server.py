@@ -1,0 +1,121 @@
+"""Runs a hardened application by uvicorn: one process, no access log, no name of the software."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from voicenym.apps.web.asgi_types import Application
+from voicenym.apps.web.bind_rules import Binding
+from voicenym.apps.web.quiet_log import set_up
+from voicenym.errors import DependencyError
+
+MOST_HEADERS = 16 << 10
+"""Bytes of the headers of a request."""
+FRAME_BYTES = 64 << 10
+"""Bytes of a message of a web socket."""
+END_SECONDS = 10
+"""For requests in flight when the server is asked to end."""
+HEADER_SECONDS = 20.0
+"""From the start of a connection to the end of the headers of its first request."""
+MOST_CONNECTIONS = 512
+"""Open connections; further ones are closed at once."""
+
+
+def need_web() -> None:
+    """Checks the packages of servers.
+
+    Raises:
+        DependencyError: one is missing; the message names the extra.
+    """
+    try:
+        import fastapi  # noqa: F401
+        import uvicorn  # noqa: F401
+    except ImportError as error:
+        raise DependencyError(
+            f"servers need {error.name}, which is not installed; pip install 'voicenym[web]'"
+        ) from None
+
+
+def run_server(
+    app: Application, binding: Binding, ready: Callable[[str], None] | None = None
+) -> None:
+    """Serves until SIGINT or SIGTERM; requests in flight get some seconds to end.
+
+    Args:
+        app: of :func:`~voicenym.apps.web.hardening.hardened`.
+        binding: where to listen.
+        ready: called with the server's web address when it accepts connections.
+
+    Raises:
+        VoicenymError: the address cannot be had; uvicorn is missing; TLS files do not fit.
+    """
+    need_web()
+    import uvicorn
+
+    set_up()
+    listening = binding.open_socket()
+    tls: dict[str, Any] = binding.tls_options()
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,  # their addresses would be used for limits
+        http=_protocol(),
+        ws="websockets-sansio",
+        ws_max_size=FRAME_BYTES,
+        ws_per_message_deflate=False,
+        h11_max_incomplete_event_size=MOST_HEADERS,
+        timeout_keep_alive=30,
+        timeout_graceful_shutdown=END_SECONDS,
+        **tls,
+    )
+    with listening, _ending():
+        if ready is not None:
+            ready(binding.address(listening.getsockname()[1]))
+        uvicorn.Server(config).run(sockets=[listening])
+
+
+@contextmanager
+def _ending() -> Iterator[None]:
+    """Context manager in which SIGTERM unwinds the process, so that folders are wiped: uvicorn
+    sends itself the signals again once it has ended.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        for number in before:
+            signal.signal(number, _exit)
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _exit(number: int, frame: object) -> None:
+    raise SystemExit(0)
+
+
+def _protocol() -> type:
+    """Protocol of connections, which limits their number and the time of their first headers."""
+    from uvicorn.protocols.http.h11_impl import H11Protocol
+
+    class Protocol(H11Protocol):
+        def connection_made(self, transport: Any) -> None:
+            super().connection_made(transport)
+            if len(self.connections) > MOST_CONNECTIONS:
+                transport.close()
+            else:
+                self.loop.call_later(HEADER_SECONDS, self._close_unless_asked)
+
+        def _close_unless_asked(self) -> None:
+            if self.cycle is None:  # no request came
+                self.transport.close()
+
+    return Protocol

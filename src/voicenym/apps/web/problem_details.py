@@ -1,0 +1,102 @@
+"""Errors of a server as ``application/problem+json`` (RFC 9457): with a cure and without paths."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any
+
+from voicenym.apps.web.asgi_types import Send
+from voicenym.errors import DependencyError, VoicenymError, WeightsError
+
+TYPE = b"application/problem+json"
+OWN_FILE = "(a file of the server)"
+_PATH = re.compile(r"(?<![\w.:/<])(?:~|[A-Za-z]:)?[/\\](?:[\w.@%+~-]+[/\\])+[\w.@%+~-]*")
+"""A path of two parts or more that is no part of a web address."""
+
+
+class Problem(VoicenymError):
+    """Error of a request: what handlers raise, and what clients get.
+
+    Args:
+        status: HTTP status.
+        detail: what is wrong with this request, a sentence without names of people or files.
+        cure: what the client can do, a sentence.
+        headers: of the response, such as ``Retry-After``.
+        extra: further members of the JSON object.
+    """
+
+    def __init__(
+        self,
+        status: int,
+        detail: str,
+        cure: str,
+        headers: Mapping[str, str] | None = None,
+        extra: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(detail)
+        self.status, self.cure = status, cure
+        self.headers = dict(headers or {})
+        self.extra = dict(extra or {})
+
+    def body(self) -> dict[str, Any]:
+        """The JSON object."""
+        return {
+            "type": "about:blank",
+            "title": HTTPStatus(self.status).phrase,
+            "status": self.status,
+            "detail": without_paths(str(self)),
+            "cure": without_paths(self.cure),
+            **self.extra,
+        }
+
+    def response(self) -> tuple[int, bytes, dict[str, str]]:
+        """Status, body and headers of the response."""
+        data = json.dumps(self.body(), ensure_ascii=False).encode()
+        headers = {"content-type": TYPE.decode(), "content-length": str(len(data)), **self.headers}
+        return self.status, data, headers
+
+    async def send(self, send: Send) -> None:
+        """Sends the whole response by ASGI."""
+        status, data, headers = self.response()
+        raw = [(name.lower().encode(), value.encode("latin-1")) for name, value in headers.items()]
+        await send({"type": "http.response.start", "status": status, "headers": raw})
+        await send({"type": "http.response.body", "body": data})
+
+
+def busy(detail: str, seconds: float = 1.0, status: int = 503) -> Problem:
+    """Problem of a server that has too much to do (503), or of a client that asks too often (429).
+
+    Args:
+        detail: a sentence.
+        seconds: until another attempt is worth while.
+        status: 503 or 429.
+    """
+    wait = max(1, round(seconds))
+    cure = f"Send the request again after {wait} s."
+    return Problem(status, detail, cure, {"Retry-After": str(wait)})
+
+
+def problem_of(error: VoicenymError) -> Problem:
+    """Problem of an error that a user can mend; its message has the cure after a semicolon."""
+    if isinstance(error, Problem):
+        return error
+    what, _, cure = str(error).partition("; ")
+    status = 501 if isinstance(error, (DependencyError, WeightsError)) else 422
+    return Problem(status, what, cure or "Change the request as the detail says.")
+
+
+def defect() -> Problem:
+    """Problem of a defect of ours; it says nothing of the inside."""
+    return Problem(
+        500,
+        "The server failed on this request; nothing of it was kept.",
+        "Report it with the version of voicenym and what you sent in general terms, no recording.",
+    )
+
+
+def without_paths(text: str) -> str:
+    """Text in which paths of files are replaced."""
+    return _PATH.sub(OWN_FILE, text)

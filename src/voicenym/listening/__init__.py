@@ -1,0 +1,1 @@
+"""Listening tests: their design, their files, what listeners answer, and the analysis."""

@@ -1,0 +1,1 @@
+"""Analysis of answers: quality of listeners, figures with intervals, and the report."""

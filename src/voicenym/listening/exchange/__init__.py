@@ -1,0 +1,1 @@
+"""Answers from files: tables, other tools, and simulated listeners."""

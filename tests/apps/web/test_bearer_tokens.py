@@ -1,0 +1,69 @@
+"""Token files: private, checked, and never shown again."""
+
+from __future__ import annotations
+
+import hmac
+import stat
+
+import pytest
+
+from voicenym.apps.web import bearer_tokens
+from voicenym.apps.web.bearer_tokens import BearerTokens, add_token
+from voicenym.errors import VoicenymError
+
+
+def test_a_new_token_is_of_its_owner(tmp_path):
+    place = tmp_path / "tokens"
+    anna, bert = add_token(place, "anna"), add_token(place, "bert")
+    assert stat.S_IMODE(place.stat().st_mode) == 0o600
+    tokens = BearerTokens.load(place)
+    assert (tokens.owner(anna), tokens.owner(bert)) == ("anna", "bert")
+    assert tokens.owner(anna[:-1]) is None
+    assert anna not in repr(vars(tokens))
+    with pytest.raises(VoicenymError, match="choose another name"):
+        add_token(place, "anna")
+    with pytest.raises(VoicenymError, match="letters"):
+        add_token(place, "../anna")
+
+
+def test_every_token_is_compared_whichever_matches(monkeypatch):
+    tokens = BearerTokens({name: name * 40 for name in "abc"})
+    compared, compare = [], hmac.compare_digest
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            bearer_tokens.hmac,
+            "compare_digest",
+            lambda one, other: compared.append(one) or compare(one, other),
+        )
+        assert tokens.owner("a" * 40) == "a"
+    assert len(compared) == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "no token"),
+        ("# nobody\n", "no token"),
+        ("anna short\n", "line 1"),
+        (f"anna {'a' * 40} more\n", "line 1"),
+        (f"anna {'a' * 40}\nanna {'b' * 40}\n", "line 2"),
+        (f"anna {'a' * 40}\nbert {'a' * 40}\n", "line 2"),
+    ],
+)
+def test_a_malformed_file_is_refused_without_its_content(tmp_path, text, message):
+    place = tmp_path / "tokens"
+    place.write_text(text)
+    place.chmod(0o600)
+    with pytest.raises(VoicenymError, match=message) as caught:
+        BearerTokens.load(place)
+    assert "aaaa" not in str(caught.value)
+
+
+def test_a_file_that_others_read_is_refused(tmp_path):
+    place = tmp_path / "tokens"
+    place.write_text(f"anna {'a' * 40}\n")
+    place.chmod(0o644)
+    with pytest.raises(VoicenymError, match="chmod 600"):
+        BearerTokens.load(place)
+    with pytest.raises(VoicenymError, match="cannot read"):
+        BearerTokens.load(tmp_path / "none")

@@ -1,0 +1,188 @@
+"""Hardening of servers: refusals, headers, errors without an inside, a log without names."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+
+import pytest
+from asgi_calls import answer, call
+
+from voicenym.apps.web.bearer_tokens import BearerTokens
+from voicenym.apps.web.hardening import OWNER, Protection, _BrokenOff, hardened
+from voicenym.apps.web.problem_details import Problem
+from voicenym.apps.web.request_body import Limits
+from voicenym.errors import AudioError
+
+TOKEN = "t" * 43
+LOCAL = frozenset({"localhost", "127.0.0.1", "[::1]"})
+
+
+async def echo(scope, receive, send):
+    """Answers with the owner and the length of the body."""
+    length, more = 0, True
+    while more:
+        message = await receive()
+        length += len(message.get("body", b""))
+        more = message.get("more_body", False)
+    headers = [(b"access-control-allow-origin", b"*"), (b"x-frame-options", b"ALLOWALL")]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": f"{scope[OWNER]} {length}".encode()})
+
+
+def raising(error):
+    async def app(scope, receive, send):
+        raise error
+
+    return app
+
+
+def test_a_response_has_the_headers_and_no_cors():
+    found = call(hardened(echo, Protection()), "POST", body=(b"abc", b"de"))
+    assert (found.status, found.body) == (200, b"local 5")
+    assert "default-src 'none'" in found.headers["content-security-policy"]
+    assert "'unsafe-inline'" not in found.headers["content-security-policy"]
+    assert found.headers["x-frame-options"] == "DENY"
+    assert found.headers["cache-control"] == "no-store"
+    assert "access-control-allow-origin" not in found.headers
+    assert "strict-transport-security" not in found.headers
+
+
+def test_tls_is_kept():
+    found = call(hardened(echo, Protection(has_tls=True)))
+    assert "max-age" in found.headers["strict-transport-security"]
+
+
+@pytest.mark.parametrize(
+    ("headers", "parts"), [({"content-length": "5000000000"}, (b"",)), ({}, (b"x" * 600,) * 9)]
+)
+def test_a_large_body_is_refused_stated_or_chunked(headers, parts):
+    app = hardened(echo, Protection(limits=Limits(body_bytes=4_000)))
+    found = call(app, "POST", headers=headers.items(), body=parts)
+    problem = json.loads(found.body)
+    assert found.status == problem["status"] == 413
+    assert found.headers["content-type"] == "application/problem+json"
+    assert problem["limit_bytes"] == 4_000
+    assert problem["cure"]
+
+
+def test_a_framework_cannot_turn_a_large_body_into_another_error():
+    async def careless(scope, receive, send):
+        try:
+            await echo(scope, receive, send)
+        except Problem:
+            await send({"type": "http.response.start", "status": 400, "headers": []})
+
+    app = hardened(careless, Protection(limits=Limits(body_bytes=10)))
+    assert call(app, "POST", body=(b"x" * 11,)).status == 413
+
+
+def test_a_slow_client_is_given_up():
+    app = hardened(echo, Protection(limits=Limits(idle_seconds=0.02)))
+    found = call(app, "POST", body=(b"a",), stall=True)
+    assert found.status == 408
+    slow = Limits(idle_seconds=0.0, least_bytes_per_second=1 << 60)
+    assert call(hardened(echo, Protection(limits=slow)), "POST", body=(b"a", b"b")).status == 408
+
+
+def test_too_many_requests_of_a_client_are_refused_with_a_time():
+    app = hardened(echo, Protection(limits=Limits(per_second=0.5, burst=2)))
+    statuses = [call(app, client="10.0.0.1").status for _ in range(3)]
+    assert statuses == [200, 200, 429]
+    assert call(app, client="10.0.0.2").status == 200
+    assert call(app, client="10.0.0.1").headers["Retry-After".lower()] == "2"
+
+
+def test_too_many_open_requests_are_refused_with_a_time():
+    async def both():
+        inside, leave = asyncio.Event(), asyncio.Event()
+
+        async def waiting(scope, receive, send):
+            inside.set()
+            await leave.wait()
+            await echo(scope, receive, send)
+
+        app = hardened(waiting, Protection(limits=Limits(parallel=1)))
+        first = asyncio.create_task(answer(app))
+        await inside.wait()
+        second = await answer(app)
+        leave.set()
+        return (await first).status, second.status, second.headers
+
+    first, second, headers = asyncio.run(both())
+    assert (first, second) == (200, 503)
+    assert int(headers["retry-after"]) >= 1
+
+
+def test_a_token_is_needed_except_where_a_path_is_open():
+    tokens = BearerTokens({"desk": TOKEN})
+    app = hardened(echo, Protection(tokens=tokens, is_open=lambda path: path == "/health"))
+    for header in (
+        {},
+        {"authorization": "Bearer " + "u" * 43},
+        {"authorization": f"Basic {TOKEN}"},
+    ):
+        found = call(app, headers=header.items())
+        assert found.status == 401
+        assert found.headers["www-authenticate"] == "Bearer"
+    assert call(app, headers=[("authorization", f"Bearer {TOKEN}")]).body == b"desk 0"
+    assert call(app, headers=[("xi-api-key", TOKEN)]).body == b"desk 0"
+    assert call(app, path="/health").body == b"local 0"
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "evil.example:8000", "127.0.0.1.evil.example", ""]
+)
+def test_a_name_that_another_site_directs_here_is_refused(host):
+    app = hardened(echo, Protection(allowed_hosts=LOCAL))
+    assert call(app, headers=[("host", host)]).status == 421
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1:8000", "[::1]:8000", "LOCALHOST:1"])
+def test_names_of_this_machine_are_served(host):
+    assert (
+        call(hardened(echo, Protection(allowed_hosts=LOCAL)), headers=[("host", host)]).status
+        == 200
+    )
+
+
+@pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://127.0.0.1:8001"])
+def test_pages_of_other_sites_send_nothing(origin):
+    assert call(hardened(echo, Protection()), "POST", headers=[("origin", origin)]).status == 403
+
+
+def test_the_page_of_this_server_sends():
+    own = [("origin", "http://127.0.0.1:8000")]
+    assert call(hardened(echo, Protection()), "POST", headers=own).status == 200
+
+
+def test_errors_have_a_cure_and_neither_paths_nor_a_traceback(caplog, monkeypatch):
+    monkeypatch.setattr(logging.getLogger("voicenym.web"), "propagate", True)
+    error = AudioError("/srv/uploads/anna.wav: is no recording; send one of /srv/kinds/list.txt")
+    found = call(hardened(raising(error), Protection()))
+    problem = json.loads(found.body)
+    assert found.status == 422
+    assert "is no recording" in problem["detail"]
+    assert b"/srv" not in found.body
+    secret = RuntimeError("/srv/uploads/anna.wav holds the secret 4711")
+    app = hardened(raising(secret), Protection())
+    monkeypatch.setattr(app._log, "propagate", True)
+    found = call(app, path="/v1/anna", client="192.0.2.7")
+    assert found.status == 500
+    assert b"4711" not in found.body
+    assert b"Traceback" not in found.body
+    assert "RuntimeError" in caplog.text
+    for word in ("4711", "anna", "192.0.2.7", "/srv"):
+        assert word not in caplog.text
+
+
+def test_a_response_that_has_begun_is_broken_off():
+    async def half(scope, receive, send):
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b"part", "more_body": True})
+        raise AudioError("the recording: ends early")
+
+    with pytest.raises(_BrokenOff) as caught:
+        call(hardened(half, Protection()))
+    assert caught.value.__suppress_context__

@@ -1,0 +1,99 @@
+"""A real server: its socket, its headers, its end, its log."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import subprocess
+import sys
+
+import httpx
+import pytest
+
+SERVER = """
+import sys
+from pathlib import Path
+from voicenym.apps.web import local_server
+from voicenym.apps.web.bind_rules import Binding
+from voicenym.apps.web.hardening import Protection, hardened
+from voicenym.apps.web.request_body import Limits
+from voicenym.apps.web.upload_folder import UploadFolder
+
+local_server.HEADER_SECONDS = 0.2
+binding = Binding()
+with UploadFolder(Path(sys.argv[1])) as folder:
+    (folder.new_folder() / "original.wav").write_bytes(b"speech")
+
+    async def app(scope, receive, send):
+        length, more = 0, True
+        while more:
+            message = await receive()
+            length += len(message.get("body", b""))
+            more = message.get("more_body", False)
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": str(length).encode()})
+
+    limits = Limits(body_bytes=1 << 20)
+    protection = Protection(limits, allowed_hosts=binding.allowed_hosts())
+    local_server.run_server(hardened(app, protection), binding, lambda url: print(url, flush=True))
+"""
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    """Address of a server, its process and its base folder."""
+    base = tmp_path_factory.mktemp("server") / "base"
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    process = subprocess.Popen([sys.executable, "-c", SERVER, base], **pipes, text=True)
+    with process:
+        yield process.stdout.readline().strip(), process, base
+        process.kill()
+
+
+def test_a_large_upload_gets_its_answer_and_the_connection_ends(server):
+    url = server[0]
+    found = httpx.post(url, content=b"x" * (8 << 20))
+    assert found.status_code == 413
+    parts = (b"x" * 65_536 for _ in range(64))
+    found = httpx.post(url, content=parts)
+    assert (found.status_code, found.headers["connection"]) == (413, "close")
+    assert httpx.post(url, content=b"x" * 1000).text == "1000"
+
+
+def test_five_gigabytes_are_refused_before_they_are_sent(server):
+    host, port = server[0].removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port))) as sent:
+        request = f"POST / HTTP/1.1\r\nHost: {host}:{port}\r\nContent-Length: 5368709120\r\n\r\n"
+        sent.sendall(request.encode() + b"RIFF")
+        assert sent.makefile("rb").readline().split()[1] == b"413"
+
+
+def test_the_software_is_not_named(server):
+    headers = httpx.get(server[0]).headers
+    assert "server" not in headers
+    assert headers["content-security-policy"]
+
+
+def test_a_connection_without_a_request_is_closed(server):
+    host, port = server[0].removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), timeout=10) as silent:
+        silent.sendall(b"GET / HT")
+        assert silent.recv(100) == b""
+
+
+def test_it_listens_to_this_machine_alone(server):
+    port = int(server[0].rpartition(":")[2])
+    with socket.socket() as other:
+        other.bind(("127.0.0.2", port))  # it is free there
+
+
+def test_its_end_wipes_and_its_log_names_nobody(server):
+    url, process, base = server
+    httpx.get(f"{url}/anna/4711?name=anna")
+    process.send_signal(signal.SIGTERM)
+    assert process.wait() == 0
+    log = process.stderr.read()
+    assert "GET - 200" in log
+    for word in ("127.0.0.1", "anna", "4711", str(base), "Traceback"):
+        assert word not in log
+    assert list(base.iterdir()) == []
