@@ -29,6 +29,11 @@ class _Commands(Group):
     entries = (
         _entry("anonymize", USE, "Give the voices in recordings a pseudonym."),
         _entry("speakers", USE, "Find who speaks when in a recording."),
+        _entry(
+            "serve",
+            USE,
+            "Serve the systems to programs and browsers, on this machine unless told otherwise.",
+        ),
         _entry("systems", USE, "List the systems and what they protect against, or show one."),
         _entry("explain", USE, "Explain what protects against whom, and at what price."),
         _entry("key", USE, "Make, show and upgrade key files."),
