@@ -34,7 +34,7 @@ PROBLEM = {
         "cure": {"type": "string"},
     },
 }
-_ALWAYS = (401, 408, 413, 429, 500, 503)
+_ALWAYS = (401, 408, 413, 422, 429, 500, 503)
 
 
 def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
