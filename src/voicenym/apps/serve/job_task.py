@@ -16,12 +16,11 @@ from voicenym.errors import AudioError, VoicenymError
 from voicenym.pseudonym import Pseudonym
 
 MODULES = (
-    "torch", "numpy", "soxr", "soundfile", "av", "scipy.signal", "scipy.special",
+    "torch", "numpy", "soxr", "soundfile", "av", "scipy.signal", "scipy.special", "tomllib",
     "voicenym.corpus.single_file", "voicenym.corpus.near_original", "voicenym.corpus.fallback",
-    "voicenym.apps.serve.job_task", "voicenym.audio.av_sink", "voicenym.audio.av_source",
-    "voicenym.systems.recast", "voicenym.systems.mcadams", "voicenym.systems.base",
-    "voicenym.systems.word_codes", "voicenym.systems.formant", "voicenym.systems.vtln",
-    "voicenym.systems.pv_tsm", "voicenym.systems.vcloak",
+    "voicenym.apps.serve.job_task", "voicenym.apps.serve.warm_systems",
+    "voicenym.audio.av_sink", "voicenym.audio.av_source", "voicenym.audio.wav_reader",
+    "voicenym.audio.wav_sink", "voicenym.audio.sndfile_source", "voicenym.audio.sndfile_sink",
 )  # fmt: skip
 """Modules that the copied process imports, so that its copies need not."""
 NAME = "the recording"
