@@ -43,6 +43,19 @@ def add_information_routes(
         """What attackers made of a recording that was sent with `audit=true`."""
         return service.audits.get(request.scope[OWNER], id)
 
+    @app.delete(
+        "/v1/audit/{id}",
+        status_code=204,
+        responses=always,
+        response_class=Response,
+        summary="Forget an audit",
+        tags=["recordings"],
+    )
+    async def forget_audit(request: Request, id: str):  # type: ignore[no-untyped-def]
+        """Forgets an audit of this token, if there is one."""
+        service.audits.forget(request.scope[OWNER], id)
+        return Response(status_code=204)
+
     @app.get("/v1/keys", responses=always, summary="List ids of keys", tags=["keys"])
     async def keys(request: Request):  # type: ignore[no-untyped-def]
         """Ids of the keys of this token; the keys themselves never leave the server."""
