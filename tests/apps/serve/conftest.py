@@ -62,13 +62,16 @@ def _parents() -> Iterator[tuple[str, int]]:
 
 
 @contextmanager
-def serving(folder: Path, *options: object, names: tuple[str, ...] = ()) -> Iterator[Server]:
+def serving(
+    folder: Path, *options: object, names: tuple[str, ...] = (), verify: object = True
+) -> Iterator[Server]:
     """A server for a while.
 
     Args:
         folder: of its files.
         options: of the command.
         names: of tokens.
+        verify: TLS context of the client that waits for the server.
     """
     from voicenym.apps.web.bearer_tokens import add_token
 
@@ -88,7 +91,7 @@ def serving(folder: Path, *options: object, names: tuple[str, ...] = ()) -> Iter
             url = text.decode().split("serves at ")[1].split()[0]
             while True:
                 try:
-                    httpx.get(f"{url}/health").raise_for_status()
+                    httpx.get(f"{url}/health", verify=verify).raise_for_status()
                     break
                 except httpx.TransportError:
                     assert process.poll() is None

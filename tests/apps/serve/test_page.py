@@ -56,7 +56,8 @@ def page(browser, own):
 
 def picture(page, name):
     if PICTURES:
-        page.screenshot(path=Path(PICTURES) / f"{name}.png", full_page=True)
+        place = Path(PICTURES) / f"serve-{name}.jpg"
+        page.screenshot(path=place, full_page=True, type="jpeg", quality=55)
 
 
 def violations(page):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -64,7 +65,9 @@ def _api(service: Service, statuses: Any) -> Any:
     @asynccontextmanager
     async def lifespan(app: Any) -> AsyncIterator[None]:
         service.runner.start()
+        forgetting = asyncio.create_task(service.forget_unfetched())
         yield
+        forgetting.cancel()
         await service.close()
 
     app = FastAPI(

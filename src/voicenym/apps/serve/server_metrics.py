@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from voicenym.apps.serve.service import Service
+from collections.abc import Callable
+from typing import Any
 
 SECONDS = (0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 300.0, 1800.0)
 
@@ -37,22 +35,17 @@ class ServerMetrics:
             registry=self._registry,
         )
 
-    def watch(self, service: Service) -> None:
-        """Adds what is read when it is asked for."""
+    def watch(self, name: str, text: str, value: Callable[[], float]) -> None:
+        """Adds a figure that is read when it is asked for.
+
+        Args:
+            name: of the figure, after ``voicenym_``.
+            text: its description.
+            value: reads it.
+        """
         from prometheus_client import Gauge
 
-        gauges = {
-            "voicenym_work_running": ("Recordings in work.", lambda: service.slots.running),
-            "voicenym_work_queued": ("Recordings that wait.", lambda: service.slots.queued),
-            "voicenym_jobs": ("Jobs that are kept.", lambda: len(service.jobs)),
-            "voicenym_workers_killed": (
-                "Workers that ended without an answer.",
-                lambda: service.runner.killed,
-            ),
-        }
-        for name, (text, value) in gauges.items():
-            Gauge(name, text, registry=self._registry).set_function(value)
-        self._service = service
+        Gauge(f"voicenym_{name}", text, registry=self._registry).set_function(value)
 
     def text(self, statuses: dict[int, int]) -> bytes:
         """Metrics in Prometheus' text format.

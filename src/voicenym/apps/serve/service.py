@@ -30,6 +30,8 @@ FIELDS = ("system", "settings", "speaker", "key_id", "fallback", "audit")
 CLOSED = ("weights", "target", "device", "revision")
 """Parameters of systems that name files or hardware of the server: clients do not set them."""
 MOST_SPEAKER = 256
+FORGET_SECONDS = 30.0
+"""Between looks for results that nobody fetched."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,11 @@ class Service:
         self.jobs = JobStore(self.uploads.wipe)
         self.audits = AuditStore()
         self.metrics = ServerMetrics()
-        self.metrics.watch(self)
+        watch = self.metrics.watch
+        watch("work_running", "Recordings in work.", lambda: self.slots.running)
+        watch("work_queued", "Recordings that wait.", lambda: self.slots.queued)
+        watch("jobs", "Jobs that are kept.", lambda: len(self.jobs))
+        watch("workers_killed", "Workers that ended without an answer.", lambda: self.runner.killed)
         self.cards = system_cards()
         self._names = {card["name"] for card in self.cards}
         self._background: set[asyncio.Task[None]] = set()
@@ -191,6 +197,12 @@ class Service:
         if outcome.audit is None:
             return None
         return self.audits.add(owner, {"system": outcome.system, **outcome.audit})
+
+    async def forget_unfetched(self) -> None:
+        """Wipes results that nobody fetched, for as long as the server runs."""
+        while True:
+            await asyncio.sleep(FORGET_SECONDS)
+            self.jobs.expire()
 
     async def close(self) -> None:
         """Cancels all jobs."""
