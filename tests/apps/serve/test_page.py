@@ -54,10 +54,10 @@ def page(browser, own):
         assert [line for line in said if "404" not in line] == []
 
 
-def picture(page, name):
+def picture(page, name, part="body"):
     if PICTURES:
         place = Path(PICTURES) / f"serve-{name}.jpg"
-        page.screenshot(path=place, full_page=True, type="jpeg", quality=55)
+        page.locator(part).screenshot(path=place, type="jpeg", quality=45)
 
 
 def violations(page):
@@ -106,7 +106,7 @@ def test_a_file_goes_through_to_the_download_and_is_forgotten(page, own, sample,
         pixels = f"document.getElementById('spectrum-{side}').getContext('2d')"
         values = page.evaluate(f"new Set({pixels}.getImageData(0, 0, 600, 160).data).size")
         assert values > 50, "a spectrogram is there"
-    picture(page, "result")
+    picture(page, "result", "#result .pair")
     assert violations(page) == []
     with page.expect_download() as download:
         page.click("#download")

@@ -109,6 +109,7 @@ def serve(
     from voicenym.apps.web.local_server import need_web
 
     need_web()
+    from voicenym.apps.cli.system_cards import system_cards
     from voicenym.apps.serve.application import application, is_open, is_page
     from voicenym.apps.serve.key_store import KeyStore
     from voicenym.apps.serve.service import Service, WorkLimits
@@ -139,7 +140,8 @@ def serve(
         has_tls=binding.has_tls,
     )
     with UploadFolder(folder) as uploads:
-        service = Service(uploads, KeyStore(keys or weights_home.home() / "serve-keys"), work)
+        stored = KeyStore(keys or weights_home.home() / "serve-keys")
+        service = Service(uploads, stored, system_cards(), work)
         if uploads.swept:
             typer.echo(f"wiped what {uploads.swept} ended servers left", err=True)
         run_server(

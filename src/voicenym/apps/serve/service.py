@@ -17,7 +17,6 @@ from voicenym.apps.serve.job_task import Outcome, Task
 from voicenym.apps.serve.key_store import KeyStore
 from voicenym.apps.serve.multipart_upload import Upload
 from voicenym.apps.serve.server_metrics import ServerMetrics
-from voicenym.apps.serve.system_cards import system_cards
 from voicenym.apps.web.problem_details import Problem, problem_of
 from voicenym.apps.web.upload_folder import UploadFolder
 from voicenym.apps.web.work_slots import WorkSlots
@@ -62,11 +61,13 @@ class Service:
     Args:
         uploads: private folder of recordings.
         keys: of the clients.
+        cards: of the systems, as JSON objects with a ``name`` each.
         limits: of work.
     """
 
     uploads: UploadFolder
     keys: KeyStore
+    cards: list[dict[str, Any]]
     limits: WorkLimits = field(default_factory=WorkLimits)
 
     def __post_init__(self) -> None:
@@ -80,7 +81,6 @@ class Service:
         watch("work_queued", "Recordings that wait.", lambda: self.slots.queued)
         watch("jobs", "Jobs that are kept.", lambda: len(self.jobs))
         watch("workers_killed", "Workers that ended without an answer.", lambda: self.runner.killed)
-        self.cards = system_cards()
         self._names = {card["name"] for card in self.cards}
         self._background: set[asyncio.Task[None]] = set()
 
