@@ -196,3 +196,28 @@ def test_a_response_that_has_begun_is_broken_off():
     with pytest.raises(_BrokenOff) as caught:
         call(hardened(half, Protection()))
     assert caught.value.__suppress_context__
+
+
+def test_a_request_that_the_end_of_the_server_cuts_off_gets_503():
+    async def cut():
+        inside = asyncio.Event()
+        sent = []
+
+        async def waiting(scope, receive, send):
+            inside.set()
+            await asyncio.Event().wait()
+
+        async def send(message):
+            sent.append(message)
+
+        scope = {"type": "http", "method": "GET", "path": "/", "headers": [], "client": None}
+        task = asyncio.create_task(hardened(waiting, Protection())(scope, None, send))
+        await inside.wait()
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        return sent, task.cancelled()
+
+    sent, cancelled = asyncio.run(cut())
+    assert cancelled
+    assert sent[0]["status"] == 503
+    assert b"ending" in sent[1]["body"]

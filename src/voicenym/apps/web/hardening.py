@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -91,6 +92,10 @@ class Hardened:
             self._admit(scope)
             body = BoundedBody(scope, receive, self._is.limits)
             await self._app(scope, body.receive, answer)
+        except asyncio.CancelledError:  # the server ends
+            if not status and (body is None or body.problem is None):
+                await busy("The server is ending.", 5.0).send(answer)
+            raise
         except Exception as error:
             problem = problem_of(error) if isinstance(error, VoicenymError) else defect()
             if not isinstance(error, VoicenymError):
