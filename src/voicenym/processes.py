@@ -13,7 +13,7 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from multiprocessing.context import SpawnContext, SpawnProcess
+from multiprocessing.context import ForkServerContext, ForkServerProcess, SpawnContext, SpawnProcess
 from typing import TYPE_CHECKING, Any
 
 from voicenym.errors import VoicenymError
@@ -82,6 +82,47 @@ def context() -> Context:
         with isolated():  # it is a process too, which the first lock or queue would start
             resource_tracker.ensure_running()
     return Context()
+
+
+class ForkedProcess(ForkServerProcess):
+    """Process of multiprocessing that is a copy of an isolated one."""
+
+    @staticmethod
+    def _Popen(process_obj: Any) -> Any:
+        with isolated():
+            return ForkServerProcess._Popen(process_obj)
+
+
+class ForkedContext(ForkServerContext):
+    """Start method ``forkserver`` of multiprocessing with isolated processes."""
+
+    Process = ForkedProcess
+
+
+def copying(modules: Sequence[str]) -> ForkedContext:
+    """Multiprocessing context whose processes are copies of one that has imported modules.
+
+    The copied process imports, and does nothing else, so that no copy knows of another's task. A
+    copy takes milliseconds; a process of :func:`context` imports its libraries anew.
+
+    Args:
+        modules: imported by the copied process; those that are missing are left out.
+
+    Raises:
+        VoicenymError: as :func:`isolated`; or this system cannot copy processes.
+    """
+    if os.name != "posix" or sys.version_info < (3, 11, 1):
+        raise VoicenymError(
+            "worker processes are copies of another, which needs Linux or macOS, and Python 3.11.1 "
+            "or later, since others could reach the copied process before"
+        )
+    from multiprocessing import forkserver
+
+    found = ForkedContext()
+    with isolated():
+        found.set_forkserver_preload(list(modules))
+        forkserver.ensure_running()
+    return found
 
 
 def module(name: str) -> subprocess.Popen[bytes]:

@@ -47,7 +47,7 @@ def listen_and_press(page, *keys):
     """Plays all clips by the space bar, and answers by keys."""
     clips = page.locator("button.clip")
     for number in range(clips.count()):
-        page.wait_for_selector("button.clip:not([disabled])")
+        clips.nth(number).and_(page.locator(":enabled")).wait_for()
         page.keyboard.press("Space")
         clips.nth(number).and_(page.locator(".heard")).wait_for()
     for key in keys:

@@ -94,6 +94,16 @@ def test_too_many_requests_of_a_client_are_refused_with_a_time():
     assert call(app, client="10.0.0.1").headers["Retry-After".lower()] == "2"
 
 
+def test_guesses_of_tokens_are_counted_and_tokens_have_a_rate_each():
+    tokens = BearerTokens({"desk": TOKEN, "phone": "p" * 43})
+    app = hardened(echo, Protection(limits=Limits(per_second=0.1, burst=2), tokens=tokens))
+    guess = [("authorization", "Bearer " + "u" * 43)]
+    assert [call(app, headers=guess).status for _ in range(3)] == [401, 401, 429]
+    own = [("authorization", f"Bearer {TOKEN}")]
+    assert [call(app, headers=own).status for _ in range(3)] == [200, 200, 429]
+    assert call(app, headers=[("authorization", f"Bearer {'p' * 43}")]).status == 200
+
+
 def test_too_many_open_requests_are_refused_with_a_time():
     async def both():
         inside, leave = asyncio.Event(), asyncio.Event()
@@ -186,3 +196,28 @@ def test_a_response_that_has_begun_is_broken_off():
     with pytest.raises(_BrokenOff) as caught:
         call(hardened(half, Protection()))
     assert caught.value.__suppress_context__
+
+
+def test_a_request_that_the_end_of_the_server_cuts_off_gets_503():
+    async def cut():
+        inside = asyncio.Event()
+        sent = []
+
+        async def waiting(scope, receive, send):
+            inside.set()
+            await asyncio.Event().wait()
+
+        async def send(message):
+            sent.append(message)
+
+        scope = {"type": "http", "method": "GET", "path": "/", "headers": [], "client": None}
+        task = asyncio.create_task(hardened(waiting, Protection())(scope, None, send))
+        await inside.wait()
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        return sent, task.cancelled()
+
+    sent, cancelled = asyncio.run(cut())
+    assert cancelled
+    assert sent[0]["status"] == 503
+    assert b"ending" in sent[1]["body"]

@@ -30,6 +30,11 @@ class _Commands(Group):
         _entry("anonymize", USE, "Give the voices in recordings a pseudonym."),
         _entry("status", USE, "Print how far a run over a corpus is."),
         _entry("speakers", USE, "Find who speaks when in a recording."),
+        _entry(
+            "serve",
+            USE,
+            "Serve the systems to programs and browsers, on this machine unless told otherwise.",
+        ),
         _entry("systems", USE, "List the systems and what they protect against, or show one."),
         _entry("explain", USE, "Explain what protects against whom, and at what price."),
         _entry("key", USE, "Make, show, upgrade, share and destroy key files."),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -91,6 +92,10 @@ class Hardened:
             self._admit(scope)
             body = BoundedBody(scope, receive, self._is.limits)
             await self._app(scope, body.receive, answer)
+        except asyncio.CancelledError:  # the server ends
+            if not status and (body is None or body.problem is None):
+                await busy("The server is ending.", 5.0).send(answer)
+            raise
         except Exception as error:
             problem = problem_of(error) if isinstance(error, VoicenymError) else defect()
             if not isinstance(error, VoicenymError):
@@ -161,11 +166,16 @@ class Hardened:
             )
         scope[OWNER] = LOCAL
         client = (scope.get("client") or ("", 0))[0]
+        metered = self._is.is_metered(path)
         if self._is.tokens is not None and not self._is.is_open(path):
-            if self._is.is_metered(path):
-                self._rate.check(f"address {client}")  # guesses of tokens count, too
-            scope[OWNER] = self._is.tokens.authenticate(_authorization(scope))
-        elif self._is.is_metered(path):
+            try:
+                scope[OWNER] = self._is.tokens.authenticate(_authorization(scope))
+            except Problem:
+                self._rate.check(f"address {client}")  # guesses count
+                raise
+            if metered:  # by token: behind a proxy, all clients have one address
+                self._rate.check(f"owner {scope[OWNER]}")
+        elif metered:
             self._rate.check(f"address {client}")
         if self.in_flight > self._is.limits.parallel:
             raise busy("The server has as many open requests as it may.")

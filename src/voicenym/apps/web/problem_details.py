@@ -13,8 +13,8 @@ from voicenym.errors import DependencyError, VoicenymError, WeightsError
 
 TYPE = b"application/problem+json"
 OWN_FILE = "(a file of the server)"
-_PATH = re.compile(r"(?<![\w.:/<])(?:~|[A-Za-z]:)?[/\\](?:[\w.@%+~-]+[/\\])+[\w.@%+~-]*")
-"""A path of two parts or more that is no part of a web address."""
+_PATH = re.compile(r"(?<![\w.:/<])(?!/v1/)(?:~|[A-Za-z]:)?[/\\](?:[\w.@%+~-]+[/\\])+[\w.@%+~-]*")
+"""A path of two parts or more that is no part of a web address, nor a path of our interfaces."""
 
 
 class Problem(VoicenymError):

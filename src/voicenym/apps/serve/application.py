@@ -1,0 +1,91 @@
+"""The application of ``voicenym serve``: routes, page and hardening around one service."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from voicenym.apps.serve.information_routes import add_information_routes
+from voicenym.apps.serve.job_routes import add_job_routes
+from voicenym.apps.serve.recording_routes import add_recording_routes
+from voicenym.apps.serve.responses import problem_response
+from voicenym.apps.serve.service import Service
+from voicenym.apps.web.asgi_types import Receive, Scope, Send
+from voicenym.apps.web.hardening import Hardened, Protection, hardened
+from voicenym.apps.web.static_files import StaticFiles
+
+PAGE = Path(__file__).parent / "page"
+_OPEN = ("/health",)
+
+
+def is_page(path: str) -> bool:
+    """Whether a path is a file of the page, which holds no secret."""
+    return path == "/" or path.startswith("/page/")
+
+
+def is_open(path: str) -> bool:
+    """Whether a path needs no token."""
+    return path in _OPEN or is_page(path)
+
+
+def application(service: Service, protection: Protection) -> Hardened:
+    """The hardened application.
+
+    Args:
+        service: its state.
+        protection: of the server; paths of :func:`is_open` should be open in it.
+    """
+    made: list[Hardened] = []
+    api = _api(service, lambda: made[0].statuses)
+    page = StaticFiles(PAGE, "/page")
+
+    async def both(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and is_page(scope["path"]):
+            scope["voicenym.route"] = "(page)"
+            path = "/page/" if scope["path"] == "/" else scope["path"]
+            await page({**scope, "path": path}, receive, send)
+        else:
+            await api(scope, receive, send)
+
+    made.append(hardened(both, protection))
+    return made[0]
+
+
+def _api(service: Service, statuses: Any) -> Any:
+    from fastapi import FastAPI
+    from fastapi.exceptions import RequestValidationError
+    from starlette.exceptions import HTTPException
+
+    from voicenym import __version__
+    from voicenym.errors import VoicenymError
+
+    @asynccontextmanager
+    async def lifespan(app: Any) -> AsyncIterator[None]:
+        service.runner.start()
+        forgetting = asyncio.create_task(service.forget_unfetched())
+        yield
+        forgetting.cancel()
+        await service.close()
+
+    app = FastAPI(
+        title="voicenym",
+        version=__version__,
+        summary="Hide who speaks in a recording; keep what is said and how.",
+        docs_url=None,  # their pages load from other hosts
+        redoc_url=None,
+        redirect_slashes=False,
+        lifespan=lifespan,
+    )
+
+    async def answer(request: Any, error: Exception) -> Any:
+        return problem_response(error)
+
+    for kind in (VoicenymError, HTTPException, RequestValidationError):
+        app.add_exception_handler(kind, answer)
+    add_recording_routes(app, service)
+    add_job_routes(app, service)
+    add_information_routes(app, service, statuses)
+    return app

@@ -1,0 +1,141 @@
+"""Runs a task in a worker process of its own, and ends it with its time, or its client."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from typing import Any
+
+from voicenym import processes
+from voicenym.apps.serve.job_task import DONE, FAILED, MODULES, PROGRESS, Outcome, Task, work
+from voicenym.apps.web.problem_details import Problem, busy, defect, problem_of
+from voicenym.apps.web.quiet_log import LOGGER
+
+LOOK_SECONDS = 0.1
+"""Between looks at whether a task was given up."""
+Progress = Callable[[float, float | None], None]
+
+
+class JobRunner:
+    """Starts worker processes: copies of one process that has imported the systems.
+
+    That process is started by :meth:`start` and never sees a recording; a worker ends with its
+    only task. What one recording did to a worker, no other recording meets.
+
+    Args:
+        seconds: longest time of a worker.
+
+    Attributes:
+        killed: number of workers that ended without an answer.
+    """
+
+    def __init__(self, seconds: float = 3600.0) -> None:
+        self._seconds = seconds
+        self._context: processes.ForkedContext | None = None
+        self.killed = 0
+
+    def start(self) -> None:
+        """Starts the copied process."""
+        self._context = processes.copying(MODULES)
+
+    async def run(
+        self,
+        task: Task,
+        progress: Progress = lambda done, of: None,
+        started: Callable[[int], None] = lambda pid: None,
+    ) -> Outcome:
+        """Runs a task; if it is cancelled, its process is killed.
+
+        Args:
+            task: what to do.
+            progress: called in the event loop with seconds done and in all.
+            started: called with the process id of the worker.
+
+        Raises:
+            Problem: what a client is told.
+        """
+        loop = asyncio.get_running_loop()
+        given_up: list[bool] = []
+
+        def report(done: float, of: float | None) -> None:
+            loop.call_soon_threadsafe(progress, done, of)
+
+        waiting = loop.run_in_executor(
+            None, self._run, task, report, lambda: bool(given_up), started
+        )
+        try:
+            return await asyncio.shield(waiting)
+        except asyncio.CancelledError:
+            given_up.append(True)
+            await asyncio.gather(waiting, return_exceptions=True)  # it removes its process
+            raise
+
+    def _run(
+        self,
+        task: Task,
+        progress: Progress,
+        is_given_up: Callable[[], bool],
+        started: Callable[[int], None],
+    ) -> Outcome:
+        """Runs a task in a thread of its own."""
+        if self._context is None:
+            self.start()
+        assert self._context is not None
+        ours, theirs = self._context.Pipe(duplex=False)
+        process = self._context.Process(target=work, args=(theirs, task), daemon=True)
+        with ours:
+            try:
+                process.start()
+            except (OSError, EOFError) as error:  # the copied process is gone; the next starts one
+                raise busy("No worker process could be started.") from error
+            finally:
+                theirs.close()
+            started(process.pid or 0)
+            try:
+                return self._outcome(ours, progress, is_given_up)
+            finally:
+                process.kill()
+                process.join()
+                process.close()
+
+    def _outcome(
+        self, connection: Connection, progress: Progress, is_given_up: Callable[[], bool]
+    ) -> Outcome:
+        end = time.monotonic() + self._seconds
+        while True:
+            if is_given_up():
+                raise Problem(503, "The request was given up.", "Send it again.")
+            if time.monotonic() > end:
+                raise Problem(
+                    413,
+                    f"The recording takes longer than {self._seconds:g} s, the limit of this "
+                    "server.",
+                    "Send a shorter one, or choose a faster system.",
+                )
+            if not connection.poll(LOOK_SECONDS):
+                continue
+            try:
+                kind, value = connection.recv()
+            except (EOFError, OSError):
+                self.killed += 1
+                raise busy("The worker process of this request was killed.", 2.0) from None
+            if kind == PROGRESS:
+                progress(*value)
+            elif kind == DONE:
+                return value
+            elif kind == FAILED:
+                raise _problem(*value)
+
+
+def _problem(kind: Any, text: str) -> Problem:
+    """Problem of an error in a worker; the place of a defect goes into the log."""
+    if kind is None:
+        logging.getLogger(LOGGER).error("defect in a worker: %s", text)
+        return defect()
+    found = problem_of(kind(text))
+    if kind.__name__ == "TooLongError":
+        found.status = 413
+    return found

@@ -1,0 +1,210 @@
+// The page: a recording goes to the server as a job, and its result comes back once.
+import { show } from "./choices.js";
+import { Recorder } from "./recorder.js";
+import { ask, follow, Refusal, useToken } from "./server.js";
+import { draw } from "./spectrogram.js";
+import { fill, text } from "./texts.js";
+
+const at = (id) => document.getElementById(id);
+const state = { file: null, recorder: null, job: null, audit: null, stop: null, urls: [] };
+
+function say(message) {
+  at("status").textContent = message;
+}
+
+function complain(error) {
+  if (error.name === "AbortError") return;
+  at("error").textContent = error.message;
+  if (error instanceof Refusal && error.status === 401) {
+    at("token-form").hidden = false;
+    at("token").focus();
+  }
+}
+
+function choose(file, message) {
+  state.file = file;
+  at("chosen").textContent = message;
+  at("start").disabled = !file || state.stop !== null;
+}
+
+function chosen(file) {
+  if (file) choose(file, text("chosen", { name: file.name, size: (file.size / 1e6).toFixed(1) }));
+}
+
+async function load() {
+  at("error").textContent = "";
+  try {
+    show(at("choices"), (await (await ask("/v1/systems")).json()).systems);
+    at("token-form").hidden = true;
+  } catch (error) {
+    complain(error);
+  }
+}
+
+async function record() {
+  const button = at("record");
+  at("error").textContent = "";
+  if (state.recorder) {
+    const { file, seconds } = await state.recorder.stop();
+    state.recorder = null;
+    choose(file, text("recorded", { seconds: seconds.toFixed(1) }));
+  } else {
+    const recorder = new Recorder();
+    try {
+      await recorder.start();
+    } catch {
+      at("error").textContent = text("noMicrophone");
+      return;
+    }
+    state.recorder = recorder;
+  }
+  button.setAttribute("aria-pressed", String(state.recorder !== null));
+  button.textContent = text(state.recorder ? "recordStop" : "record");
+}
+
+async function work() {
+  clear();
+  const stop = (state.stop = new AbortController());
+  at("start").disabled = true;
+  at("work").hidden = false;
+  at("progress").removeAttribute("value");
+  say(text("sending"));
+  try {
+    const form = new FormData();
+    form.append("file", state.file);
+    form.append("system", document.querySelector("input[name=system]:checked").value);
+    form.append("audit", "true");
+    const options = { method: "POST", body: form, signal: stop.signal };
+    state.job = await (await ask("/v1/jobs", options)).json();
+    for await (const { event, data } of follow(state.job.links.events, stop.signal)) {
+      if (event === "failed") throw new Refusal(data.problem);
+      if (event === "forgotten") return;
+      state.job = data;
+      report(data);
+    }
+    const answer = await ask(state.job.links.result, { signal: stop.signal });
+    await present(state.file, await answer.blob(), answer.headers);
+    say(text("done"));
+    at("result-title").focus();
+  } catch (error) {
+    if (state.stop === stop) say("");
+    complain(error);
+  } finally {
+    if (state.stop === stop) {
+      state.stop = null;
+      at("work").hidden = true;
+      at("start").disabled = !state.file;
+    }
+  }
+}
+
+function report(job) {
+  const { seconds, of } = job.progress;
+  if (job.status === "queued") say(text("queued"));
+  else if (of && seconds >= of) say(text("auditing"));
+  else say(text(of ? "runningOf" : "running", { seconds: seconds.toFixed(0), of: of?.toFixed(0) }));
+  if (of) at("progress").value = Math.min(1, seconds / of);
+}
+
+async function present(before, after, headers) {
+  const suffix = /filename="anonymized(\.\w+)"/.exec(headers.get("content-disposition"))?.[1] ?? "";
+  at("result").hidden = false;
+  at("download").href = player(at("play-after"), after, text("after"));
+  at("download").download = `anonymized${suffix}`;
+  player(at("play-before"), before, text("before"));
+  const notes = JSON.parse(headers.get("voicenym-warnings") ?? "[]");
+  const reason = headers.get("voicenym-refusal");
+  const system = headers.get("voicenym-system");
+  if (reason) notes.unshift(text("otherSystem", { system, reason: JSON.parse(reason) }));
+  at("notes").textContent = notes.join(" ");
+  state.audit = headers.get("voicenym-audit");
+  await Promise.all([
+    spectrum("spectrum-before", before, "spectrumBefore"),
+    spectrum("spectrum-after", after, "spectrumAfter"),
+    audit(),
+  ]);
+}
+
+function player(place, blob, name) {
+  const kind = blob.type.startsWith("video/") ? "video" : "audio";
+  const element = document.createElement(kind);
+  element.controls = true;
+  element.setAttribute("aria-label", name);
+  element.src = URL.createObjectURL(blob);
+  state.urls.push(element.src);
+  place.replaceChildren(element);
+  return element.src;
+}
+
+async function spectrum(id, blob, name) {
+  const drawn = await draw(at(id), blob);
+  at(id).setAttribute("aria-label", text(drawn ? name : "noSpectrum"));
+}
+
+async function audit() {
+  if (!state.audit) return;
+  const found = await (await ask(`/v1/audit/${state.audit}`)).json();
+  at("verdict").textContent = found.verdict ?? text("noAudit", { reason: found.refused });
+  at("searched").textContent = found.searched ?? "";
+  const rows = (found.attackers ?? []).map((one) => {
+    const row = document.createElement("tr");
+    for (const value of [one.attacker, one.words]) {
+      row.append(Object.assign(document.createElement("td"), { textContent: value }));
+    }
+    return row;
+  });
+  at("attackers").tBodies[0].replaceChildren(...rows);
+  at("attackers").hidden = rows.length === 0;
+}
+
+// Removes the result from the page and from memory.
+function clear() {
+  for (const url of state.urls.splice(0)) URL.revokeObjectURL(url);
+  for (const id of ["play-before", "play-after"]) at(id).replaceChildren();
+  for (const id of ["verdict", "searched", "notes", "error", "status"]) at(id).textContent = "";
+  for (const id of ["spectrum-before", "spectrum-after"]) {
+    at(id).getContext("2d").clearRect(0, 0, at(id).width, at(id).height);
+  }
+  at("attackers").tBodies[0].replaceChildren();
+  at("attackers").hidden = at("result").hidden = true;
+  at("download").removeAttribute("href");
+}
+
+async function forget() {
+  const { stop, job, audit: id } = state;
+  stop?.abort();
+  if (state.recorder) await record();
+  clear();
+  at("form").reset();
+  at("work").hidden = true;
+  Object.assign(state, { file: null, job: null, audit: null, stop: null });
+  choose(null, "");
+  const gone = [];
+  if (job) gone.push(ask(job.links.self, { method: "DELETE" }));
+  if (id) gone.push(ask(`/v1/audit/${id}`, { method: "DELETE" }));
+  await Promise.allSettled(gone); // what was fetched is gone already
+  say(text("forgotten"));
+}
+
+fill();
+at("file").addEventListener("change", (event) => chosen(event.target.files[0]));
+at("record").addEventListener("click", record);
+at("forget").addEventListener("click", forget);
+at("form").addEventListener("submit", (event) => {
+  event.preventDefault();
+  work();
+});
+at("token-form").addEventListener("submit", (event) => {
+  event.preventDefault();
+  useToken(at("token").value);
+  at("token").value = "";
+  load();
+});
+for (const kind of ["dragover", "dragleave", "drop"]) {
+  at("drop").addEventListener(kind, (event) => {
+    event.preventDefault();
+    at("drop").classList.toggle("over", kind === "dragover");
+    if (kind === "drop") chosen(event.dataTransfer.files[0]);
+  });
+}
+load();

@@ -1,0 +1,45 @@
+// Requests to this server. The token stays in this module's memory.
+import { text } from "./texts.js";
+
+let token = "";
+
+export class Refusal extends Error {
+  constructor(problem) {
+    super(text("failed", { detail: problem.detail, cure: problem.cure }));
+    this.status = problem.status;
+  }
+}
+
+export function useToken(given) {
+  token = given;
+}
+
+export async function ask(path, options = {}) {
+  const headers = token ? { Authorization: `Bearer ${token}` } : {};
+  let answer;
+  try {
+    answer = await fetch(path, { ...options, headers });
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Error(text("unreachable"));
+  }
+  if (!answer.ok) throw new Refusal(await answer.json());
+  return answer;
+}
+
+// Events of a job: an asynchronous iterator of { event, data }.
+export async function* follow(path, signal) {
+  const reader = (await ask(path, { signal })).body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    const parts = (rest + value).split("\n\n");
+    rest = parts.pop();
+    for (const part of parts) {
+      const lines = part.split("\n");
+      const field = (name) => lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2);
+      if (field("event")) yield { event: field("event"), data: JSON.parse(field("data")) };
+    }
+  }
+}

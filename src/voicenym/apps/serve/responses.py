@@ -1,0 +1,95 @@
+"""Responses of the interface: recordings that are wiped once they are sent, and problems."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from voicenym.apps.serve.job_task import Outcome
+from voicenym.apps.web.problem_details import Problem, problem_of
+
+if TYPE_CHECKING:
+    from starlette.responses import Response
+
+KINDS = {
+    ".wav": "audio/wav", ".rf64": "audio/wav", ".w64": "audio/x-w64", ".flac": "audio/flac",
+    ".ogg": "audio/ogg", ".oga": "audio/ogg", ".opus": "audio/ogg", ".mp3": "audio/mpeg",
+    ".m4a": "audio/mp4", ".m4b": "audio/mp4", ".mp4": "video/mp4", ".m4v": "video/mp4",
+    ".mov": "video/quicktime", ".mkv": "video/x-matroska", ".mka": "audio/x-matroska",
+    ".webm": "video/webm", ".weba": "audio/webm", ".aac": "audio/aac", ".3gp": "video/3gpp",
+    ".aif": "audio/aiff", ".aiff": "audio/aiff", ".au": "audio/basic", ".caf": "audio/x-caf",
+}  # fmt: skip
+"""Media types by extension."""
+OTHER = "application/octet-stream"
+CHUNK = 1 << 18
+
+
+def recording(outcome: Outcome, audit_id: str | None, wipe: Callable[[], None]) -> Response:
+    """Response with a recording, streamed from its file; the client's name of it is not repeated.
+
+    Args:
+        outcome: of the task.
+        audit_id: for ``GET /v1/audit/{id}``.
+        wipe: called when the response is sent or broken off.
+    """
+    from starlette.responses import StreamingResponse
+
+    path = outcome.path
+    headers = {
+        "content-length": str(path.stat().st_size),
+        "content-disposition": f'attachment; filename="anonymized{path.suffix}"',
+        "voicenym-system": outcome.system,
+        "voicenym-seconds": f"{outcome.seconds:.3f}",
+    }
+    if audit_id is not None:
+        headers["voicenym-audit"] = audit_id
+    if outcome.refusal:
+        headers["voicenym-refusal"] = json.dumps(outcome.refusal)
+    if outcome.warnings:
+        headers["voicenym-warnings"] = json.dumps(list(outcome.warnings))
+
+    class Recording(StreamingResponse):
+        async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+            try:
+                await super().__call__(scope, receive, send)
+            finally:
+                wipe()
+
+    return Recording(_chunks(path), media_type=KINDS.get(path.suffix, OTHER), headers=headers)
+
+
+async def _chunks(path: Path) -> AsyncIterator[bytes]:
+    with path.open("rb") as file:
+        while data := await asyncio.to_thread(file.read, CHUNK):
+            yield data
+
+
+def problem_response(error: Exception) -> Response:
+    """Response of a problem, or of the error of a framework.
+
+    Args:
+        error: a VoicenymError; starlette's HTTPException; FastAPI's validation error.
+    """
+    from fastapi.exceptions import RequestValidationError
+    from starlette.exceptions import HTTPException
+    from starlette.responses import Response
+
+    from voicenym.errors import VoicenymError
+
+    if isinstance(error, VoicenymError):
+        found = problem_of(error)
+    elif isinstance(error, RequestValidationError):
+        places = {".".join(map(str, one.get("loc", ()))) for one in error.errors()}
+        found = Problem(
+            422, f"The request does not fit: {', '.join(sorted(places))}.", "See /openapi.json."
+        )
+    elif isinstance(error, HTTPException):
+        cure = "See /openapi.json for paths and methods."
+        found = Problem(error.status_code, "There is nothing to do here.", cure, error.headers)
+    else:
+        raise error
+    status, body, headers = found.response()
+    return Response(body, status, headers)

@@ -1,0 +1,252 @@
+"""State of a server, and the way of a recording through it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from voicenym.apps.serve.job_runner import JobRunner, Progress
+from voicenym.apps.serve.job_store import DONE, FAILED, RUNNING, AuditStore, Job, JobStore
+from voicenym.apps.serve.job_task import Outcome, Task
+from voicenym.apps.serve.key_store import KeyStore
+from voicenym.apps.serve.multipart_upload import Upload
+from voicenym.apps.serve.server_metrics import ServerMetrics
+from voicenym.apps.web.problem_details import Problem, problem_of
+from voicenym.apps.web.upload_folder import UploadFolder
+from voicenym.apps.web.work_slots import WorkSlots
+from voicenym.corpus import DEFAULT_FALLBACK, DEFAULT_SYSTEM
+from voicenym.errors import VoicenymError
+from voicenym.pseudonym import Key
+
+FIELDS = ("system", "settings", "speaker", "key_id", "fallback", "audit")
+"""Text fields of an upload."""
+CLOSED = ("weights", "target", "device", "revision")
+"""Parameters of systems that name files or hardware of the server: clients do not set them."""
+MOST_SPEAKER = 256
+FORGET_SECONDS = 30.0
+"""Between looks for results that nobody fetched."""
+
+
+@dataclass(frozen=True)
+class WorkLimits:
+    """Limits of work on one recording, and of all together.
+
+    Args:
+        workers: recordings in work at once.
+        waiting: recordings that wait at most.
+        recording_seconds: of a recording of one request.
+        job_seconds: of a recording of a job.
+        work_seconds: of a worker.
+        memory: bytes of a worker beyond its start.
+    """
+
+    workers: int = 2
+    waiting: int = 16
+    recording_seconds: float = 600.0
+    job_seconds: float = 4 * 3600.0
+    work_seconds: float = 3600.0
+    memory: int = 3 << 30
+
+
+@dataclass
+class Service:
+    """State of a server.
+
+    Args:
+        uploads: private folder of recordings.
+        keys: of the clients.
+        cards: of the systems, as JSON objects with a ``name`` each.
+        limits: of work.
+    """
+
+    uploads: UploadFolder
+    keys: KeyStore
+    cards: list[dict[str, Any]]
+    limits: WorkLimits = field(default_factory=WorkLimits)
+
+    def __post_init__(self) -> None:
+        self.runner = JobRunner(self.limits.work_seconds)
+        self.slots = WorkSlots(self.limits.workers, self.limits.waiting)
+        self.jobs = JobStore(self.uploads.wipe)
+        self.audits = AuditStore()
+        self.metrics = ServerMetrics()
+        watch = self.metrics.watch
+        watch("work_running", "Recordings in work.", lambda: self.slots.running)
+        watch("work_queued", "Recordings that wait.", lambda: self.slots.queued)
+        watch("jobs", "Jobs that are kept.", lambda: len(self.jobs))
+        watch("workers_killed", "Workers that ended without an answer.", lambda: self.runner.killed)
+        self._names = {card["name"] for card in self.cards}
+        self._background: set[asyncio.Task[None]] = set()
+
+    async def task_of(self, owner: str, upload: Upload, is_job: bool = False) -> Task:
+        """Task of an upload.
+
+        Raises:
+            Problem: unknown systems, keys, or settings.
+        """
+        fields = {name: text for name, text in upload.fields.items() if text}
+        system = fields.get("system", DEFAULT_SYSTEM)
+        fallback = fields.get("fallback", DEFAULT_FALLBACK)
+        self.check_system(system)
+        if fallback != "none":
+            self.check_system(fallback)
+        settings = settings_of(fields.get("settings", "{}"))
+        speaker = fields.get("speaker")
+        if speaker is not None and len(speaker) > MOST_SPEAKER:
+            raise Problem(
+                422, "The speaker's name is too long.", f"Use at most {MOST_SPEAKER} characters."
+            )
+        key_id = fields.get("key_id")
+        key = Key.generate() if key_id is None else self.keys.key(owner, key_id)
+        if speaker is None:
+            from voicenym.corpus.speaker_rule import own
+
+            speaker = await asyncio.to_thread(own, upload.path)
+        limits = self.limits
+        return Task(
+            upload.path,
+            upload.path.parent,
+            upload.suffix,
+            system,
+            settings,
+            key.pseudonym(speaker),
+            fallback=fallback,
+            seconds=limits.job_seconds if is_job else limits.recording_seconds,
+            memory=limits.memory,
+            cpu_seconds=int(limits.work_seconds) + 1,
+            audit=flag_of(fields.get("audit", "false")),
+        )
+
+    def check_system(self, name: str) -> None:
+        """Raises a problem for a system that is not in the list."""
+        if name not in self._names:
+            raise Problem(
+                422, "There is no such system.", f"Use one of {', '.join(sorted(self._names))}."
+            )
+
+    async def anonymize(
+        self,
+        task: Task,
+        progress: Progress = lambda done, of: None,
+        begun: Callable[[], None] = lambda: None,
+    ) -> Outcome:
+        """Anonymizes a recording when it is its turn.
+
+        Raises:
+            Problem: too much work, or what the worker says.
+        """
+        started, result = time.monotonic(), "refused"
+        try:
+            async with self.slots.slot():
+                begun()
+                outcome = await self.runner.run(task, progress)
+            self.metrics.speech.labels(outcome.system).inc(outcome.seconds)
+            result = "done"
+            return outcome
+        except asyncio.CancelledError:
+            result = "given up"
+            raise
+        finally:
+            self.metrics.seconds.labels(result).observe(time.monotonic() - started)
+
+    def start_job(self, owner: str, folder: Path, task: Task) -> Job:
+        """Begins a job; its folder is wiped with it."""
+        job = Job(owner, folder)
+        self.jobs.add(job)
+        job.task = asyncio.get_running_loop().create_task(self._run_job(job, task))
+        self._background.add(job.task)
+        job.task.add_done_callback(self._background.discard)
+        return job
+
+    async def _run_job(self, job: Job, task: Task) -> None:
+        def report(done: float, of: float | None) -> None:
+            job.done, job.of = done, of
+            job.change()
+
+        def begun() -> None:
+            job.status = RUNNING
+            job.change()
+
+        try:
+            job.outcome = await self.anonymize(task, report, begun)
+        except asyncio.CancelledError:
+            self.uploads.wipe(job.folder)
+            raise
+        except Exception as error:
+            job.problem = (
+                problem_of(error)
+                if isinstance(error, VoicenymError)
+                else Problem(500, "The server failed on this job.", "Report it.")
+            )
+            self.uploads.wipe(job.folder)
+            self.jobs.end(job, FAILED)
+            return
+        task.source.unlink(missing_ok=True)  # the original goes at once
+        job.done = job.of = job.outcome.seconds
+        job.audit_id = self.keep_audit(job.owner, job.outcome)
+        self.jobs.end(job, DONE)
+
+    def keep_audit(self, owner: str, outcome: Outcome) -> str | None:
+        """Id of the audit of an outcome; None without one."""
+        if outcome.audit is None:
+            return None
+        return self.audits.add(owner, {"system": outcome.system, **outcome.audit})
+
+    async def forget_unfetched(self) -> None:
+        """Wipes results that nobody fetched, for as long as the server runs."""
+        while True:
+            await asyncio.sleep(FORGET_SECONDS)
+            self.jobs.expire()
+
+    async def close(self) -> None:
+        """Cancels all jobs."""
+        for task in list(self._background):
+            task.cancel()
+        await asyncio.gather(*self._background, return_exceptions=True)
+        await asyncio.to_thread(partial(self.uploads.close))
+
+
+def settings_of(text: str) -> dict[str, str]:
+    """Settings of a system, from a JSON object of numbers, booleans and words.
+
+    Raises:
+        Problem: anything else; a parameter that names files or hardware of the server.
+    """
+    try:
+        found: Any = json.loads(text)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise Problem(
+            422, "settings is no JSON object.", 'Send an object such as {"strength": 0.8}, or none.'
+        )
+    for name, value in found.items():
+        is_word = isinstance(value, str) and value.replace("-", "").replace("_", "").isalnum()
+        if name in CLOSED or not (is_word or isinstance(value, (int, float))):
+            raise Problem(
+                422,
+                "A setting is not one that clients may make.",
+                "Set numbers, booleans and words; weights, targets and devices are the operator's.",
+            )
+    return {str(name): _text(value) for name, value in found.items()}
+
+
+def _text(value: bool | int | float | str) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def flag_of(text: str) -> bool:
+    """Value of a field that is true or false.
+
+    Raises:
+        Problem: anything else.
+    """
+    if text.lower() not in ("true", "false", "1", "0"):
+        raise Problem(422, "audit is neither true nor false.", "Send audit=true, or leave it out.")
+    return text.lower() in ("true", "1")

@@ -1,0 +1,119 @@
+"""Jobs: progress, once, cancelled, forgotten."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from voicenym.apps.serve.job_store import DONE, AuditStore, Job, JobStore
+from voicenym.apps.web.problem_details import Problem
+
+
+def send(client, data, **fields):
+    return client.post("/v1/jobs", files={"file": ("a.flac", data)}, data=fields)
+
+
+def events(client, job):
+    found = []
+    with client.stream("GET", job["links"]["events"]) as stream:
+        assert stream.headers["content-type"].startswith("text/event-stream")
+        name = ""
+        for line in stream.iter_lines():
+            if line.startswith("event: "):
+                name = line.removeprefix("event: ")
+            elif line.startswith("data: "):
+                found.append((name, json.loads(line.removeprefix("data: "))))
+    return found
+
+
+def test_a_job_reports_its_progress_and_gives_its_result_once(server, long_speech):
+    with server.client("anna") as anna, server.client("bert") as bert:
+        sent = send(anna, long_speech.read_bytes())
+        assert sent.status_code == 202
+        job = sent.json()
+        assert sent.headers["location"] == job["links"]["self"]
+        assert bert.get(job["links"]["self"]).status_code == 404
+        assert bert.get(job["links"]["events"]).status_code == 404
+        assert anna.get(job["links"]["result"]).status_code == 409
+        told = events(anna, job)
+        assert {name for name, _ in told[:-1]} == {"progress"}
+        assert told[-1][0] == "done"
+        seconds = [data["progress"]["seconds"] for _, data in told]
+        assert seconds == sorted(seconds)
+        assert seconds[-1] == pytest.approx(363, abs=1)
+        assert not [path for path in server.left() if path.name == "original"]
+        assert bert.get(job["links"]["result"]).status_code == 404
+        result = anna.get(job["links"]["result"])
+        assert result.status_code == 200
+        assert result.headers["content-type"] == "audio/flac"
+        assert anna.get(job["links"]["result"]).status_code == 404
+        assert server.left() == []
+
+
+def test_a_cancelled_job_ends_its_worker_and_leaves_nothing(server, long_speech):
+    with server.client() as client:
+        job = send(client, long_speech.read_bytes(), system="base").json()
+        with client.stream("GET", job["links"]["events"]) as stream:
+            lines = stream.iter_lines()
+            while '"running"' not in next(lines):
+                pass
+            assert client.delete(job["links"]["self"]).status_code == 204
+            assert any("forgotten" in line for line in lines)
+        assert client.get(job["links"]["self"]).status_code == 404
+        for _ in range(200):
+            if not server.left() and not server.workers():
+                break
+            client.get("/health")
+        assert server.left() == []
+        assert server.workers() == []
+
+
+def test_a_job_that_fails_says_why(server):
+    with server.client() as client:
+        job = send(client, b"no recording").json()
+        assert events(client, job)[-1][0] == "failed"
+        found = client.get(job["links"]["result"])
+        assert found.status_code == 422
+        assert found.json()["cure"]
+        assert server.left() == []
+        client.delete(job["links"]["self"])
+
+
+def test_results_that_nobody_fetches_are_wiped(tmp_path):
+    now, wiped = [0.0], []
+    store = JobStore(wiped.append, each=1, most=2, kept_seconds=10, clock=lambda: now[0])
+    job = Job("anna", tmp_path)
+    store.check("anna")
+    store.add(job)
+    with pytest.raises(Problem) as caught:
+        store.check("anna")
+    assert caught.value.status == 429
+    store.check("bert")
+    store.add(Job("bert", tmp_path))
+    with pytest.raises(Problem) as caught:
+        store.check("carl")
+    assert caught.value.status == 503
+    now[0] = 1_000.0
+    store.expire()
+    assert len(store) == 2, "jobs that have not ended stay"
+    store.end(job, DONE)
+    now[0] = 1_011.0
+    with pytest.raises(Problem):
+        store.get("anna", job.id)
+    assert wiped == [tmp_path]
+
+
+def test_audits_are_bounded_and_of_their_owner():
+    store = AuditStore(most=2)
+    ids = [store.add("anna", {"number": number}) for number in range(3)]
+    with pytest.raises(Problem):
+        store.get("anna", ids[0])
+    assert store.get("anna", ids[2]) == {"number": 2}
+    with pytest.raises(Problem):
+        store.get("bert", ids[2])
+    store.forget("bert", ids[2])
+    assert store.get("anna", ids[2])
+    store.forget("anna", ids[2])
+    with pytest.raises(Problem):
+        store.get("anna", ids[2])

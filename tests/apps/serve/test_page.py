@@ -1,0 +1,225 @@
+"""The page in a browser: each way to its end, by keyboard, on a phone's width, in the dark."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+playwright = pytest.importorskip("playwright.sync_api")
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed: make system")
+AXE = os.environ.get("VOICENYM_AXE")
+"""Place of axe.min.js of the npm package axe-core, which is not part of this repository."""
+PICTURES = os.environ.get("VOICENYM_PICTURES")
+"""Folder for pictures of the page; none are made without it."""
+FLAGS = [
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
+    "--disable-background-networking", "--disable-component-update",
+    "--use-fake-ui-for-media-stream", "--use-fake-device-for-media-stream",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def own(start, tmp_path_factory):
+    """A server without tokens, as on a laptop."""
+    with start(tmp_path_factory.mktemp("page") / "server", "--workers", 2) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with playwright.sync_playwright() as tools:
+        found = tools.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield found
+        found.close()
+
+
+@pytest.fixture
+def page(browser, own):
+    """The page, which must load nothing from elsewhere and complain of nothing."""
+    with browser.new_context(accept_downloads=True, permissions=["microphone"]) as context:
+        found = context.new_page()
+        asked, said = [], []
+        found.on("request", lambda request: asked.append(request.url))
+        found.on("console", lambda line: said.append(line.text) if line.type == "error" else None)
+        found.on("pageerror", lambda error: said.append(str(error)))
+        found.goto(own.url)
+        found.wait_for_selector("input[name=system]:checked", state="attached")
+        yield found
+        assert [url for url in asked if not url.startswith((own.url, "blob:"))] == []
+        assert [line for line in said if "404" not in line] == []
+
+
+def picture(page, name, part="body"):
+    if PICTURES:
+        place = Path(PICTURES) / f"serve-{name}.jpg"
+        page.locator(part).screenshot(path=place, type="jpeg", quality=45)
+
+
+def violations(page):
+    """Rules of axe that the page breaks; rules of our own where axe is not there."""
+    if AXE:
+        page.evaluate(Path(AXE).read_text("utf-8"))  # not as a script, which the policy refuses
+        found = page.evaluate("axe.run().then(found => found.violations)")
+        return [(one["id"], [node["html"] for node in one["nodes"]]) for one in found]
+    return page.evaluate(
+        """() => {
+        const bad = [];
+        const named = (e) =>
+            e.labels?.length || e.getAttribute('aria-label') || e.textContent.trim();
+        for (const e of document.querySelectorAll('input, button, progress, a, canvas, audio')) {
+          if (e.checkVisibility() && !named(e)) bad.push(e.outerHTML);
+        }
+        const ids = [...document.querySelectorAll('[id]')].map((e) => e.id);
+        if (new Set(ids).size !== ids.length) bad.push('ids');
+        if (!document.documentElement.lang || !document.title) bad.push('head');
+        if (document.querySelectorAll('h1').length !== 1) bad.push('h1');
+        return bad;
+        }"""
+    )
+
+
+def through(page, name="mcadams"):
+    """Press start and wait for the result."""
+    page.check(f"#system-{name}")
+    page.click("#start")
+    page.wait_for_selector("#result:not([hidden])", timeout=120_000)
+    playwright.expect(page.locator("#status")).to_have_text(re.compile("^Done"), timeout=60_000)
+
+
+def test_a_file_goes_through_to_the_download_and_is_forgotten(page, own, sample, tmp_path):
+    assert page.is_disabled("#start")
+    picture(page, "start")
+    assert violations(page) == []
+    page.set_input_files("#file", sample)
+    through(page)
+    assert "PROTECTED" in page.text_content("#verdict")
+    assert page.locator("#attackers tbody tr").count() > 3
+    for side in ("before", "after"):
+        assert page.evaluate(f"document.querySelector('#play-{side} audio').duration") == (
+            pytest.approx(5.585, abs=0.01)
+        )
+        pixels = f"document.getElementById('spectrum-{side}').getContext('2d')"
+        values = page.evaluate(f"new Set({pixels}.getImageData(0, 0, 600, 160).data).size")
+        assert values > 50, "a spectrogram is there"
+    picture(page, "result", "#result .pair")
+    assert violations(page) == []
+    with page.expect_download() as download:
+        page.click("#download")
+    assert download.value.suggested_filename == "anonymized.wav"
+    download.value.save_as(tmp_path / "after.wav")
+    assert (tmp_path / "after.wav").read_bytes() != sample.read_bytes()
+    assert own.left() == []
+    page.click("#forget")
+    playwright.expect(page.locator("#status")).to_contain_text("forgotten")
+    assert page.is_hidden("#result")
+    assert page.is_disabled("#start")
+    assert page.input_value("#file") == ""
+
+
+def test_the_microphone_goes_through(page, own):
+    page.click("#record")
+    page.wait_for_selector("#record[aria-pressed=true]")
+    page.wait_for_timeout(2_500)
+    page.click("#record")
+    page.wait_for_selector("#start:not([disabled])")
+    through(page)
+    assert page.get_attribute("#download", "download") == "anonymized.webm"
+    assert own.left() == []
+
+
+def test_a_film_is_played_as_a_film(page, tmp_path):
+    import av
+    import numpy as np
+
+    place = tmp_path / "film.webm"
+    with av.open(str(place), "w") as film:
+        picture_stream = film.add_stream("libvpx", rate=10, options={"deadline": "realtime"})
+        picture_stream.width = picture_stream.height = 64
+        picture_stream.pix_fmt = "yuv420p"
+        sound = film.add_stream("libopus", rate=48_000, layout="mono")
+        for number in range(20):
+            image = np.full((64, 64, 3), 10 * number, np.uint8)
+            film.mux(picture_stream.encode(av.VideoFrame.from_ndarray(image, "rgb24")))
+        film.mux(picture_stream.encode(None))
+        time = np.arange(96_000) / 48_000
+        wave = sum(np.sin(2 * np.pi * 120 * k * time) / k for k in range(1, 20))
+        wave = wave * (1 + np.sin(2 * np.pi * 4 * time))
+        frame = av.AudioFrame.from_ndarray((2000 * wave)[None].astype(np.int16), "s16", "mono")
+        frame.rate = 48_000
+        film.mux(sound.encode(frame))
+        film.mux(sound.encode(None))
+    page.set_input_files("#file", place)
+    through(page)
+    assert page.locator("#play-after video").count() == 1
+    assert page.get_attribute("#download", "download") == "anonymized.webm"
+
+
+def test_what_is_no_recording_is_said_with_a_cure(page, tmp_path):
+    place = tmp_path / "notes.wav"
+    place.write_text("no recording")
+    page.set_input_files("#file", place)
+    page.click("#start")
+    error = page.locator("#error")
+    playwright.expect(error).to_contain_text("not a recording", timeout=60_000)
+    assert page.is_enabled("#start")
+    assert violations(page) == []
+
+
+def test_the_keyboard_does_it_all(page, sample):
+    page.set_input_files("#file", sample)
+    page.focus("input[name=system]:checked")
+    page.keyboard.press("ArrowDown")
+    chosen = page.evaluate("document.querySelector('input[name=system]:checked').value")
+    assert chosen != "recast"
+    for _ in range(3):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.id") == "start":
+            break
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#result:not([hidden])", timeout=120_000)
+    playwright.expect(page.locator("#result-title")).to_be_focused(timeout=60_000)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_phone_shows_all_of_it(browser, own, sample, scheme):
+    size = {"width": 360, "height": 740}
+    with browser.new_context(viewport=size, color_scheme=scheme) as context:
+        page = context.new_page()
+        page.goto(own.url)
+        page.wait_for_selector("input[name=system]:checked", state="attached")
+        page.set_input_files("#file", sample)
+        through(page)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360
+        assert violations(page) == []
+        picture(page, f"phone-{scheme}")
+
+
+def test_a_server_with_tokens_asks_for_one(browser, server):
+    with browser.new_context() as context:
+        page = context.new_page()
+        page.goto(server.url)
+        page.wait_for_selector("#token-form:not([hidden])")
+        page.fill("#token", server.tokens["anna"])
+        page.keyboard.press("Enter")
+        page.wait_for_selector("input[name=system]:checked", state="attached")
+        assert page.is_hidden("#token-form")
+        assert page.evaluate("localStorage.length + sessionStorage.length") == 0
+        assert context.cookies() == []
+
+
+def test_texts_are_in_one_file(root):
+    """No text of the page stands elsewhere, and none is left over."""
+    folder = root / "src" / "voicenym" / "apps" / "serve" / "page"
+    texts = (folder / "texts.js").read_text("utf-8")
+    names = set(re.findall(r"^    (\w+):", texts, re.MULTILINE))
+    used = set()
+    for place in folder.glob("*.*"):
+        if place.name != "texts.js":
+            used |= set(re.findall(r'data-text="(\w+)"', place.read_text("utf-8")))
+            used |= {name for name in names if f'"{name}"' in place.read_text("utf-8")}
+    assert used == names
