@@ -20,6 +20,8 @@ from voicenym.redaction.sound_keys import LEAST, near, plain, shorter, sound_key
 
 MOST_BYTES = 4 << 20
 MOST_ENTRIES = 20_000
+MOST_HINTS, MOST_GROUPS = 600, 3
+"""Characters of the entries that a recogniser is told of at a time, and how often it is."""
 ENDINGS = 3
 """Most letters that may follow a word of the list: endings of inflection."""
 SHORT = 4
@@ -62,6 +64,17 @@ class OwnList:
             if alike and len(key) >= LEAST and not any(c.isdigit() for c in key):
                 for short in shorter(key):
                     self._keys[short].add((key, len(parts)))
+
+    def hints(self) -> list[tuple[str, ...]]:
+        """Entries in groups that a recogniser can be told of; those after the last are in none."""
+        groups: list[list[str]] = [[]]
+        for entry in self.entries:
+            if groups[-1] and sum(len(own) + 2 for own in (*groups[-1], entry)) > MOST_HINTS:
+                if len(groups) == MOST_GROUPS:
+                    break
+                groups.append([])
+            groups[-1].append(entry)
+        return [tuple(group) for group in groups if group]
 
     def __len__(self) -> int:
         return len(self.entries)

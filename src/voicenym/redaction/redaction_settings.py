@@ -15,6 +15,7 @@ from voicenym.redaction.sound_removal import SILENCE, WAYS
 from voicenym.redaction.word_finder import WordFinder
 
 if TYPE_CHECKING:
+    from voicenym.corpus.sound_edits import Prepare
     from voicenym.pseudonym import Key
 
 UNHEARD = ("keep", "silence")
@@ -75,6 +76,18 @@ class RedactionSettings:
         return WordFinder(
             self.categories, analyzer, OwnList(self.entries) if self.entries else None
         )
+
+    def editor(self) -> Prepare:
+        """What prepares the removal from each recording, on one core, with its models loaded.
+
+        Raises:
+            DependencyError, VoicenymError: as :meth:`redactor`.
+        """
+        from functools import partial
+
+        from voicenym.redaction.redaction_edit import edit_of
+
+        return partial(edit_of, self.redactor(threads=1))
 
     def stamp(self, key: Key) -> dict[str, Any]:
         """Settings for a log: the list is a tag that reveals nothing without the key."""

@@ -34,11 +34,15 @@ Stage = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Listened:
-    """What was heard in a recording: words, samples per channel, and rate in Hz."""
+    """What was heard in a recording: words, samples per channel, and rate in Hz.
+
+    ``hinted`` are what was heard by a recogniser that was told of words of the list.
+    """
 
     transcript: Transcript
     frames: int
     rate: int
+    hinted: tuple[Transcript, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -139,14 +143,27 @@ class Redactor:
                 f"{name}: no speech was found in it; check that the right track was recorded, or "
                 "add --lenient to write it as it is"
             )
-        return Listened(heard, counted.count, reader.rate)
+        hinted = []
+        for hints in self._finder.own.hints() if self._finder.own is not None else ():
+            self._stage("hearing it with words of the list")
+            with open_reader(source, lenient=lenient) as reader:
+                hinted.append(self._heard(reader, hints))
+        return Listened(heard, counted.count, reader.rate, tuple(hinted))
 
     def decide(self, heard: Listened) -> list[Decision]:
-        """Findings of the finder in order of time; those of little confidence are kept."""
+        """Findings of the finder in order of time; those of little confidence are kept.
+
+        Words of the list that were heard with hints alone are added.
+        """
         found = [
             self._decided(one, heard.transcript, one.confidence >= self._least)
             for one in self._finder.find(heard.transcript)
         ]
+        for transcript in heard.hinted:
+            for one in WordFinder(own=self._finder.own).find(transcript):
+                more = self._decided(one, transcript, one.confidence >= self._least)
+                if not any(_same(more.line, other.line) for other in found):
+                    found.append(more)
         return sorted(found, key=lambda one: (one.line.start or 0.0, one.line.end or 0.0))
 
     def of_lines(self, lines: Iterable[Line], heard: Listened, path: str) -> list[Decision]:
@@ -241,8 +258,8 @@ class Redactor:
         with open_reader(source, lenient=lenient) as reader:
             return self._heard(removed(reader, intervals, frames, self.way))
 
-    def _heard(self, blocks: Blocks) -> Transcript:
-        return listen(blocks, self._recogniser, language=self._language, eager=True)
+    def _heard(self, blocks: Blocks, hints: Sequence[str] = ()) -> Transcript:
+        return listen(blocks, self._recogniser, language=self._language, hints=hints, eager=True)
 
     def _decided(self, found: Found, transcript: Transcript, redact: bool) -> Decision:
         placed = place(found, transcript)
@@ -262,6 +279,14 @@ class _Counted:
         for block in self._reader.blocks(size):
             self.count += block.shape[1]
             yield block
+
+
+def _same(one: Line, other: Line) -> bool:
+    """Whether a finding of the list lies within another one of it that is removed."""
+    if one.category != other.category or (one.redact and not other.redact):
+        return False
+    (a, b), (start, end) = _times(one), _times(other)
+    return start - 0.1 <= a and b <= end + 0.1
 
 
 def _times(line: Line) -> Interval:

@@ -103,25 +103,34 @@ class FasterWhisperWords:
     def hear(
         self, samples: Recording, language: str | None = None, hints: Sequence[str] = ()
     ) -> Heard:
+        signal = checked(samples, 0)
+        segments, spoken = self._decoded(signal, language, hints)
+        if any(segment.compression_ratio > LOOP for segment in segments):
+            # a text that repeats itself hides what was said: once more, without repetitions
+            segments, spoken = self._decoded(signal, language, (), no_repeat_ngram_size=3)
+        words: list[Word] = []
+        for segment in segments:
+            words += _words(segment)
+        return Heard(tuple(words), spoken)
+
+    def _decoded(
+        self, samples: Recording, language: str | None, hints: Sequence[str], **options: Any
+    ) -> tuple[list[Any], str]:
         segments, info = self._model.transcribe(
-            checked(samples, 0),
+            samples,
             language=self._language or language,
             beam_size=BEAM,
             temperature=0.0,
             condition_on_previous_text=False,
             word_timestamps=True,
             hotwords=", ".join(hints) or None,
+            **options,
         )
-        words: list[Word] = []
-        for segment in segments:
-            words += _words(segment)
-        return Heard(tuple(words), str(info.language))
+        return list(segments), str(info.language)
 
 
 def _words(segment: Any) -> list[Word]:
     """Words of a segment; without times where the aligner gave none."""
-    if segment.compression_ratio > LOOP and not segment.words:
-        return []
     span = (float(segment.start), float(segment.end))
     if not segment.words:
         return [

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from voicenym.errors import RedactionError
+
 if TYPE_CHECKING:
     from voicenym.redaction.redaction_settings import RedactionSettings
 
@@ -106,6 +108,29 @@ class RedactOptions:
     def wanted(self) -> bool:
         """Whether words are to be removed."""
         return bool(self.redact) or self.own is not None
+
+    def check(self, inputs: Sequence[str], by_people: bool) -> None:
+        """Refuses options that do not go together.
+
+        Args:
+            inputs: of the command.
+            by_people: whether people of a recording are treated one by one.
+
+        Raises:
+            RedactionError: with what to do instead.
+        """
+        if not self.wanted:
+            if self.recogniser or self.entities or self.on_miss != "stop":
+                raise RedactionError(
+                    "--recogniser, --entities and --on-miss are about words to remove; add "
+                    "--redact names, or --list FILE"
+                )
+            return
+        if by_people or "-" in inputs:
+            raise RedactionError(
+                "--redact and --list are for files and folders, without --rttm and -; remove the "
+                "words first: voicenym redact FILE -o FILE"
+            )
 
     def settings(self, language: str | None) -> RedactionSettings:
         """What is removed, and how.
