@@ -18,6 +18,7 @@ _RULES = [
     for pattern, sign in (
         (r"^(kn|gn|pn)", "n"),
         (r"^wr", "r"),
+        (r"(?<=[bcdfghkst])w(?=[aeiou])", "u"),
         (r"^x", "s"),
         (r"^wh", "w"),
         (r"mb$", "m"),

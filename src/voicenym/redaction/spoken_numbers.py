@@ -54,7 +54,9 @@ def _run(tokens: list[tuple[int, int, str]], place: int) -> int:
     end = last = place
     while end < len(tokens):
         word = tokens[end][2]
-        if is_number(word) or (word in ODDS and (last > place or _follows(tokens, end))):
+        if is_number(word) or (
+            word in ODDS and (_follows(tokens, end) or _ends_digits(tokens, place, end))
+        ):
             end += 1
             last = end
         elif word in BETWEEN and last > place and _follows(tokens, end):
@@ -62,6 +64,12 @@ def _run(tokens: list[tuple[int, int, str]], place: int) -> int:
         else:
             break
     return last
+
+
+def _ends_digits(tokens: list[tuple[int, int, str]], first: int, place: int) -> bool:
+    """Whether a token ends digits that are spoken one by one: nine oh."""
+    before = tokens[place - 1][2] if place > first else ""
+    return before in UNITS and before not in WEAK
 
 
 def _follows(tokens: list[tuple[int, int, str]], place: int) -> bool:
