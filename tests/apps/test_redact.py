@@ -11,7 +11,7 @@ import pytest
 import soundfile
 from scripted_words import Scripted, recording, spoken
 
-from voicenym.transcription import faster_whisper_words, listening
+from voicenym.transcription import faster_whisper_words, word_listening
 
 TEXT = "we met Anna Miller in room twelve and left Anna there again"
 SECRETS = ("anna", "miller", "twelve")
@@ -31,9 +31,9 @@ def scripted(tmp_path, monkeypatch):
     monkeypatch.setattr(faster_whisper_words, "folder_of", lambda model: Path(model))
     monkeypatch.setattr(faster_whisper_words, "at_hand", lambda: "scripted")
     monkeypatch.setattr(
-        listening, "_speech", lambda samples, rule: np.array([[0.0, len(samples) / 16_000]])
+        word_listening, "_speech", lambda samples, rule: np.array([[0.0, len(samples) / 16_000]])
     )
-    monkeypatch.setattr(listening, "LEAST_UNHEARD", 1e9)
+    monkeypatch.setattr(word_listening, "LEAST_UNHEARD", 1e9)
     (tmp_path / "list.txt").write_text("# people\nAnna\nmiller\n12\n")
     return words, sound[0], options
 

@@ -7,16 +7,16 @@ import pytest
 import soundfile
 from scripted_words import Scripted, recording, spoken
 
-from voicenym.transcription import listening
+from voicenym.transcription import word_listening
 
 
 @pytest.fixture(autouse=True)
 def _all_is_speech(monkeypatch):
     """The detector takes bursts for no speech; what is tested here is behind it."""
     monkeypatch.setattr(
-        listening, "_speech", lambda samples, rule: np.array([[0.0, len(samples) / 16_000]])
+        word_listening, "_speech", lambda samples, rule: np.array([[0.0, len(samples) / 16_000]])
     )
-    monkeypatch.setattr(listening, "LEAST_UNHEARD", 1e9)
+    monkeypatch.setattr(word_listening, "LEAST_UNHEARD", 1e9)
 
 
 @pytest.fixture

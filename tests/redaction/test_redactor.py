@@ -224,9 +224,9 @@ def test_words_without_times_are_looked_for(talk):
 
 
 def test_speech_without_a_word_is_not_passed_on_as_redacted(talk, monkeypatch):
-    from voicenym.transcription import listening
+    from voicenym.transcription import word_listening
 
-    monkeypatch.setattr(listening, "LEAST_UNHEARD", 0.6)
+    monkeypatch.setattr(word_listening, "LEAST_UNHEARD", 0.6)
     path, _, _, recogniser = talk(TEXT)
     recogniser.script = []
     with pytest.raises(RedactionError, match="no word was recognised"):

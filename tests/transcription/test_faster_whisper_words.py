@@ -87,7 +87,7 @@ def whisper():
 
 def test_words_with_times(whisper, say):
     from voicenym.audio import open_reader
-    from voicenym.transcription.listening import listen
+    from voicenym.transcription.word_listening import listen
 
     path = say("my name is Katherine and the weather is very nice today")
     with open_reader(path) as reader:

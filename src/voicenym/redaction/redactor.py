@@ -21,8 +21,8 @@ from voicenym.redaction.own_list import OwnList
 from voicenym.redaction.sound_removal import SILENCE, removed
 from voicenym.redaction.word_finder import Found, WordFinder, text_of, words_of
 from voicenym.redaction.word_placing import Interval, Placed, place, refuse_missed, union, widened
-from voicenym.transcription.listening import Blocks, listen
 from voicenym.transcription.timed_words import Transcript
+from voicenym.transcription.word_listening import Blocks, listen
 from voicenym.transcription.word_recogniser import WordRecogniser
 
 ROUNDS = 4

@@ -94,8 +94,9 @@ def pieces(intervals: Sequence[Interval], rate: int, frames: int) -> list[Piece]
     """Pieces in samples that cover the intervals, within the recording.
 
     Example:
-        >>> [(piece.start, piece.end) for piece in pieces([(0.5, 1.0), (0.9, 1.2)], 1000, 1100)]
-        [(500, 1100)]
+        >>> (piece,) = pieces([(0.5, 1.0), (0.9, 1.2)], 1000, 1100)
+        >>> piece.start, piece.end
+        (500, 1100)
     """
     found = []
     for start, end in union(intervals):

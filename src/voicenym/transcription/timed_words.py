@@ -89,7 +89,7 @@ def sentences(words: list[Word]) -> Iterator[list[Word]]:
     Example:
         >>> texts = "Hello. How are you?".split()
         >>> one = [Word(text, i, i + 1, 1.0, (0, 4)) for i, text in enumerate(texts)]
-        >>> [joined(sentence) for sentence in sentences(one)]
+        >>> list(map(joined, sentences(one)))
         ['Hello.', 'How are you?']
     """
     sentence: list[Word] = []

@@ -41,7 +41,7 @@ class WordRecogniser(Protocol):
 
         Args:
             samples: ``[time]``, mono, at 16 kHz, of at most
-                :data:`voicenym.transcription.listening.WINDOW_SECONDS`.
+                :data:`voicenym.transcription.word_listening.WINDOW_SECONDS`.
             language: of an earlier stretch; None for that of the recogniser, or to detect it.
             hints: words and phrases that may occur, for their spelling.
         """

@@ -29,7 +29,7 @@ class _Commands(Group):
     entries = (
         _entry("anonymize", USE, "Give the voices in recordings a pseudonym."),
         _entry("speakers", USE, "Find who speaks when in a recording."),
-        _entry("transcribe", USE, "Write what is said in a recording, and when."),
+        _entry("transcribe", USE, "Write what is said in a recording, with the times of words."),
         _entry("redact", USE, "Remove spoken names, numbers and other words from a recording."),
         _entry("systems", USE, "List the systems and what they protect against, or show one."),
         _entry("explain", USE, "Explain what protects against whom, and at what price."),

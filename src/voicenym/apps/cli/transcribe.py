@@ -61,7 +61,7 @@ def transcribe(
     from voicenym.audio import open_reader
     from voicenym.diarization.turn_files import write_text
     from voicenym.transcription.faster_whisper_words import FasterWhisperWords
-    from voicenym.transcription.listening import listen
+    from voicenym.transcription.word_listening import listen
 
     with Progress(quiet) as stage, open_reader(recording, lenient=lenient) as reader:
         stage("loading the recogniser")
