@@ -45,7 +45,9 @@ def main() -> None:
             if row["corpus"] == "speechocean762" and numbers_of(row["text"].lower())
         ]  # fmt: skip
     adults = sum(int(row["age"]) >= ADULT for row in rows)
-    print(f"{len(rows)} recordings with numbers, {adults} of adults; the first {given.most} by name")
+    print(
+        f"{len(rows)} recordings with numbers, {adults} of adults; the first {given.most} by name"
+    )
     tally: Counter[str] = Counter()
     for row in sorted(rows, key=lambda one: one["utterance"])[: given.most]:
         path, name = given.speech / row["path"], row["utterance"]

@@ -86,3 +86,15 @@ def test_categories_by_their_names():
 def test_settings_are_checked_before_anything_is_loaded(options, message):
     with pytest.raises(RedactionError, match=message):
         settings_of(["names"], None, "./none", None, **options)
+
+
+def test_speech_of_another_language_is_not_searched_by_rules_of_english(rules):
+    from voicenym.redaction.own_list import OwnList
+    from voicenym.redaction.word_finder import WordFinder
+    from voicenym.transcription.timed_words import Transcript, Word
+
+    words = (Word("Anna", 0.5, 1.0, 1.0, (0.0, 2.0)),)
+    german = Transcript(words, 2.0, "de")
+    with pytest.raises(RedactionError, match="the speech is of the language 'de'"):
+        WordFinder(("names",), rules).find(german)
+    assert len(WordFinder(own=OwnList(["Anna"])).find(german)) == 1

@@ -60,7 +60,7 @@ class EntityAnalyzer:
             raise DependencyError(
                 "presidio-analyzer is not installed: pip install 'voicenym[speech]'"
             ) from error
-        self._language = language
+        self._language = self.language = language
         self.model = _model(model, language)
         with without_local_settings():
             engine, recognizers = _parts(self.model, language)

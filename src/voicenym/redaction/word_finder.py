@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from voicenym.errors import RedactionError
 from voicenym.redaction.categories import LISTED
 from voicenym.redaction.entity_analyzer import EntityAnalyzer
 from voicenym.redaction.own_list import OwnList
@@ -53,7 +54,19 @@ class WordFinder:
         self._analyzer = analyzer
 
     def find(self, transcript: Transcript) -> list[Found]:
-        """All findings; those of one category that overlap are joined."""
+        """All findings; those of one category that overlap are joined.
+
+        Raises:
+            RedactionError: entities are looked for, and the speech is of another language than that
+                of the analyzer.
+        """
+        spoken = transcript.language
+        if self._analyzer is not None and spoken not in ("", self._analyzer.language):
+            raise RedactionError(
+                f"the speech is of the language {spoken!r}, and names and numbers would be looked "
+                f"for in {self._analyzer.language!r}; give --language {spoken} with a spaCy model "
+                "of it (--entities), or words of your own alone (--list FILE)"
+            )
         found: dict[tuple[int, str, int, int], float] = {}
         for channel in transcript.channels:
             words = transcript.of_channel(channel)
