@@ -1,6 +1,6 @@
 r"""Numbers in real speech: what is removed of them, and what is heard after that.
 
-    python benchmarks/studies/redaction_real.py SPEECH --recogniser FOLDER --most 60
+    python benchmarks/studies/redaction_real.py SPEECH --recogniser FOLDER --adults
 
 SPEECH holds manifest.tsv with texts (speechocean762). A recording counts if its text has a number
 by the rules, of more than the least confidence. The truth is the text: times are not known, so that
@@ -34,6 +34,7 @@ def main() -> None:
     parser.add_argument("speech", type=Path)
     parser.add_argument("--recogniser", required=True)
     parser.add_argument("--most", type=int, default=60)
+    parser.add_argument("--adults", action="store_true", help="leave out children")
     given = parser.parse_args()
     recogniser = FasterWhisperWords(given.recogniser, language="en", threads=1)
     redactor = Redactor(
@@ -44,6 +45,8 @@ def main() -> None:
             row for row in csv.DictReader(file, delimiter="\t")
             if row["corpus"] == "speechocean762" and numbers_of(row["text"].lower())
         ]  # fmt: skip
+    if given.adults:
+        rows = [row for row in rows if int(row["age"]) >= ADULT]
     adults = sum(int(row["age"]) >= ADULT for row in rows)
     print(
         f"{len(rows)} recordings with numbers, {adults} of adults; the first {given.most} by name"
