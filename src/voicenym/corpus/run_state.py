@@ -19,7 +19,7 @@ from voicenym.errors import CorpusError
 
 STAMP_DEFAULTS = {"revision": 1}
 """Values of fields that lines of earlier releases lack."""
-STAMP_OPTIONAL = ("weights",)
+STAMP_OPTIONAL = ("weights", "edit")
 
 
 class RunState(Protocol):

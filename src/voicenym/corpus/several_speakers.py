@@ -20,8 +20,9 @@ from voicenym.audio import open_reader, open_writer
 from voicenym.corpus.background_noise import BackgroundNoise
 from voicenym.corpus.border_fades import FADE_SECONDS, Borders, Piece
 from voicenym.corpus.hidden_voices import HiddenVoices, divided
+from voicenym.corpus.output_target import check_target
 from voicenym.corpus.recording_checks import Level, changes, verdict
-from voicenym.corpus.single_file import Progress, Result, block_size, check_target, sha256_of
+from voicenym.corpus.single_file import Progress, Result, block_size, sha256_of
 from voicenym.corpus.speaker_rule import own
 from voicenym.diarization.recording_signal import channels_of
 from voicenym.diarization.speaker_turns import Diarization

@@ -8,13 +8,13 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import BinaryIO
 
 from voicenym.anonymizer import BLOCK_SECONDS, Anonymizer, Refusal
-from voicenym.audio import Writer, open_reader, open_writer
+from voicenym.audio import Reader, Writer, open_reader, open_writer
 from voicenym.corpus import recording_checks
 from voicenym.corpus.fallback import refused
+from voicenym.corpus.output_target import check_target
 from voicenym.corpus.recording_checks import Level
 from voicenym.dsp.speech_presence import LevelModulation
 from voicenym.errors import AudioError
@@ -28,6 +28,7 @@ MOST_SAMPLES = 1 << 25
 
 Source = str | os.PathLike[str] | BinaryIO
 Progress = Callable[[float], None]
+Edit = Callable[[Reader], Reader]
 
 
 @dataclass(frozen=True)
@@ -58,14 +59,6 @@ def sha256_of(path: str | os.PathLike[str]) -> str:
         while data := file.read(HASH_BYTES):
             digest.update(data)
     return digest.hexdigest()
-
-
-def same_file(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:
-    """Whether two paths are the same file, also through links."""
-    try:
-        return os.path.samefile(one, other)
-    except OSError:
-        return Path(one).resolve() == Path(other).resolve()
 
 
 def anonymize_file(
@@ -131,6 +124,7 @@ def anonymize_unnamed(
     lenient: bool = False,
     progress: Progress | None = None,
     fallback: Anonymizer | None = None,
+    edit: Edit = lambda reader: reader,
 ) -> Unnamed:
     """Anonymizes one recording into a file that its caller gives its name.
 
@@ -144,6 +138,7 @@ def anonymize_unnamed(
         lenient: accept silent, clipped and very short recordings, and an Ogg without an end.
         progress: called with the seconds done after each block.
         fallback: the anonymizer of a recording that the system refuses; None: that is an error.
+        edit: from an open reader to one of edited sound, which is anonymized instead.
 
     Raises:
         RefusedError: the system refuses the recording, and there is no fall-back, or it refuses it
@@ -156,7 +151,7 @@ def anonymize_unnamed(
         check_target(source, target, overwrite)
     if not isinstance(source, (str, os.PathLike)):
         source.seek(0)
-    profile = _profile(system, source, lenient) if system.needs_profile else None
+    profile = _profile(system, source, lenient, edit) if system.needs_profile else None
     refusal = system.refusal(profile)
     if refusal is not None:
         if fallback is None:
@@ -170,12 +165,13 @@ def anonymize_unnamed(
             overwrite=overwrite,
             lenient=lenient,
             progress=progress,
+            edit=edit,
         )
         return replace(instead, result=replace(instead.result, refusal=refusal))
     level = Level()
     if not isinstance(source, (str, os.PathLike)):
         source.seek(0)
-    with open_reader(source, lenient=lenient) as reader:
+    with edit(open_reader(source, lenient=lenient)) as reader:
         rate, channels = reader.rate, reader.channels
         level.movement = LevelModulation(rate)
         picture = _again(source) if reader.has_picture else None
@@ -261,10 +257,10 @@ def block_size(rate: int, channels: int) -> int:
     return max(1, min(round(BLOCK_SECONDS * rate), MOST_SAMPLES // channels))
 
 
-def _profile(system: Anonymizer, source: Source, lenient: bool) -> object:
+def _profile(system: Anonymizer, source: Source, lenient: bool, edit: Edit) -> object:
     import torch
 
-    with open_reader(source, lenient=lenient) as reader, torch.inference_mode():
+    with edit(open_reader(source, lenient=lenient)) as reader, torch.inference_mode():
         profiling = system.profiling(reader.rate, reader.channels)
         for block in reader.blocks(block_size(reader.rate, reader.channels)):
             profiling.push(torch.from_numpy(block))
@@ -273,25 +269,3 @@ def _profile(system: Anonymizer, source: Source, lenient: bool) -> object:
 
 def _name(source: Source) -> str:
     return os.fspath(source) if isinstance(source, (str, os.PathLike)) else "standard input"
-
-
-def check_target(source: Source, target: str | os.PathLike[str], overwrite: bool) -> None:
-    """Refuses a target that is the source, a folder, or a file that may not be replaced.
-
-    Raises:
-        AudioError: with the reason.
-    """
-    if not os.path.lexists(target):
-        return
-    if isinstance(source, (str, os.PathLike)) and same_file(source, target):
-        raise AudioError(
-            f"{os.fspath(target)}: the output is the input itself; choose another name with -o, "
-            "so that the original is never replaced"
-        )
-    if Path(target).is_dir():
-        raise AudioError(f"{os.fspath(target)}: is a folder; give a file name with -o")
-    if not overwrite:
-        raise AudioError(
-            f"{os.fspath(target)}: exists already; add --overwrite to replace it, or choose "
-            "another name with -o"
-        )

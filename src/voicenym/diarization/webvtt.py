@@ -53,7 +53,7 @@ def format_webvtt(found: Diarization) -> str:
     parts = ["WEBVTT\n"]
     for turn in found.turns:
         name = turn.speaker.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-        parts.append(f"\n{_clock(turn.start)} --> {_clock(turn.end)}\n<v {name}>[speech]</v>\n")
+        parts.append(f"\n{clock(turn.start)} --> {clock(turn.end)}\n<v {name}>[speech]</v>\n")
     return "".join(parts)
 
 
@@ -62,7 +62,8 @@ def _seconds(words: tuple[str | None, ...]) -> float:
     return 3600.0 * hours + 60.0 * minutes + whole + thousandths / 1000.0
 
 
-def _clock(value: float) -> str:
+def clock(value: float) -> str:
+    """Seconds as ``HH:MM:SS.mmm``, rounded to milliseconds."""
     total = round(1000.0 * value)
     return (
         f"{total // 3_600_000:02d}:{total // 60_000 % 60:02d}:{total // 1000 % 60:02d}"

@@ -25,6 +25,7 @@ from voicenym.nets.words.whisper_decoding import MOST_TOKENS, Writing, greedy
 from voicenym.nets.words.whisper_published import ENGLISH, published
 from voicenym.nets.words.whisper_vocabulary import Vocabulary
 from voicenym.recognition.interface import RATE, Recogniser, Recording, checked
+from voicenym.recognition.split_points import split_point
 from voicenym.recognition.transcript_cache import loop_notes
 
 NO_SPEECH, DOUBT = 0.6, -1.0
@@ -35,9 +36,6 @@ QUIET = 1e-5
 TOKENS_PER_SECOND, TOKENS_MORE = 10, 16
 """Largest number of tokens of a window, that of very fast speech: tokens per second, and a
 constant."""
-SEARCHED, FRAME = 10.0, 0.2
-"""Seconds before the end of a window that are searched for a split point, and length of the
-compared frames."""
 
 
 class WhisperRecogniser(Recogniser):
@@ -175,15 +173,8 @@ def parted(samples: Recording, window: int) -> Iterator[Recording]:
     A longer recording is cut in the middle of the quietest frame of the last ten seconds of each
     window, or of its last third where a window is shorter than 30 s.
     """
-    frame = round(FRAME * RATE)
     while len(samples) > window:
-        first = window - min(round(SEARCHED * RATE), window // 3)
-        power = np.cumsum(np.square(samples[first:window], dtype=np.float64))
-        starts = np.arange(0, len(power) - frame, frame // 4)
-        cut = window
-        if len(starts):
-            quietest = (power[starts + frame] - power[starts]).argmin()
-            cut = first + int(starts[quietest]) + frame // 2
+        cut = split_point(samples, window)
         yield samples[:cut]
         samples = samples[cut:]
     if len(samples):

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import sys
-import time
 from pathlib import Path
 
 import typer
 
-from voicenym.apps.cli.anonymize_inputs import read_inputs
+from voicenym.apps.cli.anonymize_files import anonymize_files
 from voicenym.apps.cli.anonymize_speakers import SpeakerOptions, anonymize_speakers
 from voicenym.apps.cli.anonymize_stream import anonymize_stream
-from voicenym.apps.cli.batch_report import BatchProgress, Messages, account, conclude, summarize
+from voicenym.apps.cli.batch_report import Messages, conclude
 from voicenym.apps.cli.command_group import command, new_app
 from voicenym.apps.cli.corpus_options import ALLOW_PIPES
-from voicenym.apps.cli.dry_run import ONE_ALONE, each_alone
-from voicenym.apps.cli.dry_run import show as show_plan
+from voicenym.apps.cli.dry_run import ONE_ALONE
 from voicenym.apps.cli.engine_options import ADDRESS, ENGINE, GPUS
 from voicenym.apps.cli.name_options import MAPPING, RENAME, SHOW_NAMES
 from voicenym.apps.cli.run_choices import (
@@ -23,9 +20,18 @@ from voicenym.apps.cli.run_choices import (
     PROTECTION,
     key_of_run,
     system_of_run,
-    workers_of_run,
 )
 from voicenym.apps.cli.speaker_options import KEEP, NAME, ONLY, RTTM, TIMELINE, UNSURE
+from voicenym.apps.cli.word_options import (
+    ENTITIES,
+    LEAST,
+    LIST,
+    ON_MISS,
+    RECOGNISER,
+    REDACT,
+    UNHEARD,
+    RedactOptions,
+)
 from voicenym.corpus import DEFAULT_FALLBACK, DEFAULT_SYSTEM
 from voicenym.errors import UnknownSystemError, VoicenymError
 
@@ -38,6 +44,7 @@ app = new_app()
     "voicenym anonymize interview.wav -o out.flac --key project.key --speaker anna",
     "voicenym anonymize corpus/ -o anonymized/ --key project.key --protection machine",
     "voicenym anonymize interview.wav --rttm interview.rttm --only anna --key project.key",
+    "voicenym anonymize interview.wav --redact names,numbers --list people.txt",
 )
 def anonymize(
     inputs: list[str] = typer.Argument(
@@ -143,6 +150,13 @@ def anonymize(
     unsure: str | None = UNSURE,
     name: list[str] = NAME,
     timeline: Path | None = TIMELINE,
+    redact: list[str] = REDACT,
+    own: Path | None = LIST,
+    recogniser: str | None = RECOGNISER,
+    on_miss: str = ON_MISS,
+    entities: str | None = ENTITIES,
+    least: float = LEAST,
+    unheard: str = UNHEARD,
     dry_run: bool = typer.Option(
         False, "--dry-run", help="Print speakers, inputs and outputs; write nothing."
     ),
@@ -183,6 +197,9 @@ def anonymize(
     people = SpeakerOptions(rttm, only, keep, unsure, name, timeline)
     whole_run = rename or mapping or show_names or speaker or speaker_level or per != "speaker"
     people.check(inputs, bool(whole_run))
+    words = RedactOptions(redact, own, recogniser, on_miss, entities, least, unheard)
+    words.check(inputs, rttm is not None)
+    edit = words.settings(language) if words.wanted else None
     short = {
         "weights": weights,
         "strength": strength,
@@ -223,85 +240,10 @@ def anonymize(
         return
     if "-" in inputs:
         raise VoicenymError("- (standard input) cannot be combined with files; give it alone")
-    corpus = read_inputs(
-        inputs,
-        output,
-        speaker,
-        allow_pipes,
-        level=speaker_level,
-        keep=keep,
-        names=secret if rename else None,
-    )
-    items = corpus.items
-    whole = corpus.folder is not None
-    from voicenym.corpus import file_plan
-    from voicenym.corpus.batch_runner import Job, Summary, level_times, run
-    from voicenym.corpus.rename_map import check_place
-    from voicenym.corpus.rename_map import write as write_mapping
-    from voicenym.corpus.revision_check import check_log
-
-    if rename:
-        if output is None or not whole:
-            raise VoicenymError("--rename needs a folder as input and -o FOLDER")
-        if not corpus.is_dataset:  # whose items have their new names already
-            items = file_plan.renamed(items, secret, output)
-    elif mapping is not None or show_names:
-        raise VoicenymError("--mapping and --show-names are for --rename; add --rename")
-    file_plan.check_distinct(items, opaque=rename)
-    if mapping is not None and output is not None:
-        check_place(mapping, output)
-    if dry_run:
-        show_plan(items, renamed=rename and not show_names)
-        if not corpus.is_dataset:
-            account(map(Path, inputs), items, output, say, every=True)
-        say(f"{len(items)} recordings; nothing was written")
-        return
-    if stored and (note := each_alone(items)):
-        say(note)
-    log = None if corpus.folder is None else corpus.folder / file_plan.LOG_NAME
-    job = Job(
-        system=system,
-        parameters=anonymizer.parameters(),
-        version=anonymizer.version,
-        revision=revision,
-        key=secret,
-        per_utterance=per == "utterance",
-        overwrite=overwrite,
-        lenient=lenient,
-        log=log,
-        opaque=rename,
-        fresh=not stored,
-        fallback=other,
-    )
-    replaced = [item.target for item in items] if overwrite else []
-    check_log(log, job.stamp(), replaced, None if other is None else other.stamp())
-    if revision != anonymizer.revisions[-1]:
-        say(
-            f"{system}: revision {revision}, as the key or the setting says; the latest is "
-            f"{anonymizer.revisions[-1]}, with other voices (docs/howto/keys.md)"
-        )
-    if workers is None:
-        workers = workers_of_run(items, anonymizer, machines)
-    started = time.monotonic()
-    summary = Summary()
-    try:
-        with BatchProgress(len(items), quiet, show_names) as progress:
-            summary = run(
-                job, items, workers, progress.report, progress.within, fail_fast=fail_fast,
-                engine=machines,
-            )  # fmt: skip
-    finally:
-        # a refused run changes nothing
-        if not isinstance(sys.exc_info()[1], VoicenymError):
-            tables = corpus.finish(summary)
-            if mapping is not None:
-                write_mapping(mapping, items)
-            if rename:
-                level_times(job, items, tables)  # once more, after what the tables read
-    summarize(summary, items, job, started, say)
-    if not corpus.is_dataset:
-        account(map(Path, inputs), items, output, say)
-    if summary.done:
-        conclude(anonymizer.card, stored, say)
-    if summary.failures:
-        raise typer.Exit(1)
+    anonymize_files(
+        anonymizer, system, secret, other, revision, inputs, output,
+        speaker=speaker, speaker_level=speaker_level, per=per, keep=keep, rename=rename,
+        mapping=mapping, show_names=show_names, allow_pipes=allow_pipes, workers=workers,
+        overwrite=overwrite, lenient=lenient, fail_fast=fail_fast, dry_run=dry_run,
+        stored=stored, edit=edit, engine=machines, say=say, quiet=quiet,
+    )  # fmt: skip

@@ -1,0 +1,142 @@
+"""``voicenym anonymize`` of files, folders and data sets: a batch with its log and summary."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from voicenym.apps.cli.anonymize_inputs import read_inputs
+from voicenym.apps.cli.batch_report import BatchProgress, Messages, account, conclude, summarize
+from voicenym.apps.cli.dry_run import each_alone
+from voicenym.apps.cli.dry_run import show as show_plan
+from voicenym.apps.cli.run_choices import workers_of_run
+from voicenym.errors import RedactionError, VoicenymError
+
+if TYPE_CHECKING:
+    from voicenym.corpus.engines import Engine
+    from voicenym.corpus.fallback import Fallback
+    from voicenym.corpus.sound_edits import EditSettings
+    from voicenym.pseudonym import Key
+
+
+def anonymize_files(
+    anonymizer: Any,
+    system: str,
+    secret: Key,
+    other: Fallback | None,
+    revision: int,
+    inputs: list[str],
+    output: Path | None,
+    *,
+    speaker: str | None,
+    speaker_level: str | None,
+    per: str,
+    keep: list[str],
+    rename: bool,
+    mapping: Path | None,
+    show_names: bool,
+    allow_pipes: bool,
+    workers: int | None,
+    overwrite: bool,
+    lenient: bool,
+    fail_fast: bool,
+    dry_run: bool,
+    stored: bool,
+    edit: EditSettings | None,
+    engine: Engine,
+    say: Messages,
+    quiet: bool,
+) -> None:
+    """Anonymizes what the command names, or lists what would be done."""
+    corpus = read_inputs(
+        inputs,
+        output,
+        speaker,
+        allow_pipes,
+        level=speaker_level,
+        keep=keep,
+        names=secret if rename else None,
+    )
+    if edit is not None and corpus.is_dataset:
+        raise RedactionError(
+            "--redact and --list are for recordings and folders: a data set has texts of its own, "
+            "which would name what is removed"
+        )
+    items = corpus.items
+    whole = corpus.folder is not None
+    from voicenym.corpus import file_plan
+    from voicenym.corpus.batch_runner import Job, Summary, level_times, run
+    from voicenym.corpus.rename_map import check_place
+    from voicenym.corpus.rename_map import write as write_mapping
+    from voicenym.corpus.revision_check import check_log
+
+    if rename:
+        if output is None or not whole:
+            raise VoicenymError("--rename needs a folder as input and -o FOLDER")
+        if not corpus.is_dataset:  # whose items have their new names already
+            items = file_plan.renamed(items, secret, output)
+    elif mapping is not None or show_names:
+        raise VoicenymError("--mapping and --show-names are for --rename; add --rename")
+    file_plan.check_distinct(items, opaque=rename)
+    if mapping is not None and output is not None:
+        check_place(mapping, output)
+    if dry_run:
+        show_plan(items, renamed=rename and not show_names)
+        if not corpus.is_dataset:
+            account(map(Path, inputs), items, output, say, every=True)
+        say(f"{len(items)} recordings; nothing was written")
+        return
+    if stored and (note := each_alone(items)):
+        say(note)
+    log = None if corpus.folder is None else corpus.folder / file_plan.LOG_NAME
+    job = Job(
+        system=system,
+        parameters=anonymizer.parameters(),
+        version=anonymizer.version,
+        revision=revision,
+        key=secret,
+        per_utterance=per == "utterance",
+        overwrite=overwrite,
+        lenient=lenient,
+        log=log,
+        opaque=rename,
+        fresh=not stored,
+        fallback=other,
+        edit=edit,
+    )
+    replaced = [item.target for item in items] if overwrite else []
+    check_log(log, job.stamp(), replaced, None if other is None else other.stamp())
+    if revision != anonymizer.revisions[-1]:
+        say(
+            f"{system}: revision {revision}, as the key or the setting says; the latest is "
+            f"{anonymizer.revisions[-1]}, with other voices (docs/howto/keys.md)"
+        )
+    if workers is None:
+        workers = workers_of_run(items, anonymizer, engine)
+    started = time.monotonic()
+    summary = Summary()
+    try:
+        with BatchProgress(len(items), quiet, show_names) as progress:
+            summary = run(
+                job, items, workers, progress.report, progress.within, fail_fast=fail_fast,
+                engine=engine,
+            )  # fmt: skip
+    finally:
+        # a refused run changes nothing
+        if not isinstance(sys.exc_info()[1], VoicenymError):
+            tables = corpus.finish(summary)
+            if mapping is not None:
+                write_mapping(mapping, items)
+            if rename:
+                level_times(job, items, tables)  # once more, after what the tables read
+    summarize(summary, items, job, started, say)
+    if not corpus.is_dataset:
+        account(map(Path, inputs), items, output, say)
+    if summary.done:
+        conclude(anonymizer.card, stored, say)
+    if summary.failures:
+        raise typer.Exit(1)

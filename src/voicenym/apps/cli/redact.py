@@ -1,0 +1,178 @@
+"""``voicenym redact``: removes spoken names, numbers and other words from a recording."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from voicenym.apps.cli.batch_report import Messages
+from voicenym.apps.cli.command_group import command, new_app
+from voicenym.apps.cli.progress import Progress
+from voicenym.apps.cli.word_options import (
+    ENTITIES,
+    LANGUAGE,
+    LEAST,
+    LIST,
+    ON_MISS,
+    RECOGNISER,
+    UNHEARD,
+    WORDS,
+)
+from voicenym.errors import AudioError, RedactionError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from voicenym.redaction.redactor import Decision, Listened
+
+app = new_app()
+
+
+@command(
+    app,
+    "voicenym redact interview.wav --words names,numbers --findings found.txt",
+    "voicenym redact interview.wav --apply found.txt -o redacted.wav --by beep",
+    "voicenym redact interview.wav --list people.txt -o redacted.wav --transcript redacted.txt",
+)
+def redact(
+    recording: Path = typer.Argument(help="A recording."),
+    output: Path | None = typer.Option(
+        None, "--output", "-o", help="File of the redacted recording; without it, none is written."
+    ),
+    words: list[str] = WORDS,
+    own: Path | None = LIST,
+    apply: Path | None = typer.Option(
+        None, "--apply", metavar="FILE", help="Remove what this file of findings says."
+    ),
+    findings: Path | None = typer.Option(
+        None, "--findings", metavar="FILE", help="Write the findings to this file, for editing."
+    ),
+    transcript: Path | None = typer.Option(
+        None,
+        "--transcript",
+        metavar="FILE",
+        help="Write the transcript without the removed words: .txt, .json, .srt or .vtt.",
+    ),
+    by: str = typer.Option("silence", "--by", metavar="silence|beep", help="What stands instead."),
+    on_miss: str = ON_MISS,
+    recogniser: str | None = RECOGNISER,
+    language: str | None = LANGUAGE,
+    entities: str | None = ENTITIES,
+    least: float = LEAST,
+    unheard: str = UNHEARD,
+    overwrite: bool = typer.Option(False, "--overwrite", help="Replace existing outputs."),
+    lenient: bool = typer.Option(
+        False, "--lenient", help="Accept recordings without speech, and Ogg without an end mark."
+    ),
+    quiet: bool = typer.Option(False, "--quiet", "-q", help="Print errors and warnings only."),
+) -> None:
+    """Remove spoken names, numbers and other words from a recording.
+
+    Without -o, the findings are printed. The voice stays: voicenym anonymize hides it.
+    """
+    say = Messages(quiet)
+    _check(recording, output, words, own, apply, findings, transcript, overwrite)
+    from voicenym.corpus.single_file import sha256_of
+    from voicenym.diarization.turn_files import write_text
+    from voicenym.redaction import findings_file
+    from voicenym.redaction.redacted_file import write_redacted
+    from voicenym.redaction.redaction_settings import settings_of
+    from voicenym.transcription.transcript_files import format_of
+
+    settings = settings_of(
+        words, own, recogniser, language, way=by, on_miss=on_miss, entities=entities,
+        least=least, unheard=unheard,
+    )  # fmt: skip
+    written = None if transcript is None else format_of(transcript)
+    lines: Sequence[findings_file.Line] = ()
+    if apply is not None:
+        read = findings_file.read_findings(apply)
+        digest = sha256_of(recording) if recording.is_file() else ""
+        lines = findings_file.of_recording(read, digest, str(recording), str(apply))
+    with Progress(quiet) as stage:
+        stage("loading the recogniser")
+        redactor = settings.redactor(stage=stage)
+        heard = redactor.hear(recording, str(recording), lenient=lenient)
+        if apply is not None:
+            decisions = redactor.of_lines(lines, heard, str(apply))
+        else:
+            decisions = redactor.decide(heard)
+        if findings is not None:
+            _save(findings, recording, heard, decisions, overwrite)
+        if output is not None:
+            removal = redactor.secure(recording, str(recording), heard, decisions, lenient=lenient)
+            stage("writing")
+            warnings = write_redacted(
+                recording, output, removal, by, overwrite=overwrite, lenient=lenient
+            )
+    if findings is not None:
+        say(f"wrote {findings}")
+    if output is None:
+        _show(decisions)
+        say("no recording was written; give -o FILE, with --apply FILE after editing")
+        return
+    if transcript is not None and written is not None:
+        write_text(transcript, written(removal.transcript), overwrite)
+    for warning in (*removal.warnings, *warnings):
+        say.warn(warning)
+    counted = ", ".join(f"{count} {name}" for name, count in sorted(removal.counts.items()))
+    again = f", {removal.more} of them by hearing the result" if removal.more else ""
+    say(f"removed: {counted or 'nothing'}{again}; {removal.seconds:.1f} s")
+    say(f"wrote {output}" + (f" and {transcript}" if transcript is not None else ""))
+    say("the voice was not changed; voicenym anonymize hides it")
+
+
+def _check(
+    recording: Path,
+    output: Path | None,
+    words: Sequence[str],
+    own: Path | None,
+    apply: Path | None,
+    findings: Path | None,
+    transcript: Path | None,
+    overwrite: bool,
+) -> None:
+    """Refuses options that do not go together, before anything is loaded."""
+    if apply is None and not words and own is None:
+        raise RedactionError(
+            "nothing to remove: give --words names,numbers, --list FILE, or --apply FILE"
+        )
+    if apply is not None and words:
+        raise RedactionError(
+            "--apply takes the findings from its file; leave out --words, or find words again "
+            "without --apply"
+        )
+    if transcript is not None and output is None:
+        raise RedactionError("--transcript belongs to a redacted recording; give -o FILE, too")
+    for path in (output, findings, transcript):
+        if path is None:
+            continue
+        if path.resolve() == recording.resolve():
+            raise AudioError(f"{path}: is the recording itself; choose another name")
+        if not overwrite and path.exists():
+            raise AudioError(
+                f"{path}: exists already; add --overwrite to replace it, or choose another name"
+            )
+
+
+def _save(
+    path: Path, recording: Path, heard: Listened, decisions: Sequence[Decision], overwrite: bool
+) -> None:
+    """Writes the file of findings, without times for words that have none."""
+    from voicenym.corpus.single_file import sha256_of
+    from voicenym.redaction.findings_file import FindingsFile, write_findings
+
+    lines = tuple(one.line for one in decisions)
+    found = FindingsFile(sha256_of(recording), heard.transcript.seconds, lines)
+    write_findings(path, found, overwrite)
+
+
+def _show(decisions: Sequence[Decision]) -> None:
+    """Prints the findings on standard output, which is asked for without -o."""
+    from voicenym.redaction.findings_file import format_line
+
+    for one in decisions:
+        note = "\tno times: those of the sentence" if one.missed else ""
+        typer.echo(format_line(one.line) + note)

@@ -1,0 +1,88 @@
+"""``voicenym transcribe``: what is said in a recording, and when."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from voicenym.apps.cli.batch_report import Messages
+from voicenym.apps.cli.command_group import command, new_app
+from voicenym.apps.cli.progress import Progress
+from voicenym.apps.cli.word_options import LANGUAGE, RECOGNISER
+from voicenym.errors import AudioError, VoicenymError
+
+app = new_app()
+
+
+@command(
+    app,
+    "voicenym transcribe interview.wav",
+    "voicenym transcribe interview.wav -o interview.srt --recogniser faster-whisper-small.en",
+    "voicenym transcribe interview.wav -o words.json --channels each",
+)
+def transcribe(
+    recording: Path = typer.Argument(help="A recording."),
+    output: Path | None = typer.Option(
+        None,
+        "--output",
+        "-o",
+        help="File: .txt, .json (times of words), .srt or .vtt; by default text on standard "
+        "output.",
+    ),
+    recogniser: str | None = RECOGNISER,
+    language: str | None = LANGUAGE,
+    channels: str = typer.Option(
+        "mix", "--channels", metavar="mix|each", help="Hear the mean of the channels, or each."
+    ),
+    device: str = typer.Option("cpu", "--device", help="cpu or cuda."),
+    threads: int = typer.Option(0, "--threads", min=0, help="Of the processor; 0 for all."),
+    overwrite: bool = typer.Option(False, "--overwrite", help="Replace an existing output."),
+    lenient: bool = typer.Option(
+        False, "--lenient", help="Accept recordings without speech, and Ogg without an end mark."
+    ),
+    quiet: bool = typer.Option(False, "--quiet", "-q", help="Print errors and warnings only."),
+) -> None:
+    """Write what is said in a recording, with the times of words.
+
+    Nothing leaves this machine, and no model is fetched.
+    """
+    from voicenym.transcription.transcript_files import format_of, format_text
+
+    say = Messages(quiet)
+    if channels not in ("mix", "each"):
+        raise VoicenymError(f"--channels is mix or each, not {channels!r}")
+    written = format_text if output is None else format_of(output)
+    if output is not None and not overwrite and output.exists():
+        raise AudioError(
+            f"{output}: exists already; add --overwrite to replace it, or choose another name "
+            "with -o"
+        )
+    from voicenym.audio import open_reader
+    from voicenym.diarization.turn_files import write_text
+    from voicenym.transcription.faster_whisper_words import FasterWhisperWords
+    from voicenym.transcription.word_listening import listen
+
+    with Progress(quiet) as stage, open_reader(recording, lenient=lenient) as reader:
+        stage("loading the recogniser")
+        whisper = FasterWhisperWords(
+            recogniser or "", language=language, device=device, threads=threads
+        )
+        stage("transcribing")
+        found = listen(reader, whisper, mix=channels == "mix")
+    if not found.words and not found.unheard and not lenient:
+        raise AudioError(
+            f"{recording}: no speech was found in it; check that the right track was recorded, or "
+            "add --lenient to write an empty transcript"
+        )
+    if output is None:
+        typer.echo(written(found), nl=False)
+    else:
+        write_text(output, written(found), overwrite)
+        say(f"wrote {output}")
+    missing = sum(not word.placed for word in found.words)
+    if missing:
+        say.warn(f"{recording}: {missing} of {len(found.words)} words have no times")
+    if found.unheard:
+        seconds = sum(end - start for start, end in found.unheard)
+        say.warn(f"{recording}: no word was recognised in {seconds:.1f} s of speech")

@@ -1,0 +1,57 @@
+"""Edits of recordings before they are anonymized, such as the removal of words.
+
+An edit is prepared for each recording, may read it, and replaces parts of its sound while it is
+anonymized. What raises an error in it stops the recording, of which nothing is written.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
+
+if TYPE_CHECKING:
+    from voicenym.audio import Reader
+    from voicenym.pseudonym import Key
+
+Source = str | os.PathLike[str] | BinaryIO
+
+
+class SoundEdit(Protocol):
+    """Edit of one recording.
+
+    Attributes:
+        log: fields for the log, which hold no word of the recording.
+        transcript: text that is written beside the output.
+        warnings: for the user, each a sentence.
+    """
+
+    log: Mapping[str, Any]
+    transcript: str
+    warnings: tuple[str, ...]
+
+    def __call__(self, reader: Reader) -> Reader:
+        """A reader of the edited sound, which closes the given one, of which no block was read."""
+        ...
+
+
+Prepare = Callable[[Source, str, bool], SoundEdit]
+"""Prepares the edit of a recording, by source, name for messages, and lenience."""
+
+
+class EditSettings(Protocol):
+    """Settings of edits, which go to other processes."""
+
+    def stamp(self, key: Key) -> dict[str, Any]:
+        """Settings for the log."""
+        ...
+
+    def editor(self) -> Prepare:
+        """What prepares edits in this process, with its models loaded."""
+        ...
+
+
+def transcript_path(output: Path) -> Path:
+    """Path of the transcript beside an output."""
+    return output.with_suffix(".txt")

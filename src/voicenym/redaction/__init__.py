@@ -1,0 +1,1 @@
+"""Spoken names, numbers and other words: found in the transcript, placed in time, and removed."""

@@ -1,0 +1,1 @@
+"""Words of recordings with their times, and files of them."""

