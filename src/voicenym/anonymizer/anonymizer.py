@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from voicenym.anonymizer.card import Card
 from voicenym.anonymizer.refusal import Refusal
 from voicenym.anonymizer.stream import Core, Profiler, Profiling, Stream, checked, working_rate
+from voicenym.anonymizer.wished_voice import ANY, has_register, wished
 from voicenym.errors import AudioError, UnknownSystemError
 
 if TYPE_CHECKING:
@@ -46,6 +47,8 @@ class Anonymizer(ABC):
         device: where torch computes: ``cpu``, ``cuda``, ``cuda:1`` ...
         revision: of the way the voices are drawn and made, one of :attr:`revisions`; 0 for that of
             the pseudonym's key.
+        voice_kind: wish for the voice: ``female``, ``male``, ``low`` or ``high``; ``any`` for none.
+        voice_variant: number of the voice among those of a pseudonym that fit: 0 for the first.
 
     Example:
         >>> import torch, voicenym
@@ -57,6 +60,8 @@ class Anonymizer(ABC):
 
     device: str = field(default="cpu", kw_only=True)
     revision: int = field(default=0, kw_only=True)
+    voice_kind: str = field(default=ANY, kw_only=True)
+    voice_variant: int = field(default=0, kw_only=True)
 
     card: ClassVar[Card]
     revisions: ClassVar[tuple[int, ...]] = (1,)
@@ -201,6 +206,22 @@ class Anonymizer(ABC):
         """
         return None
 
+    def fits_wish(self, pseudonym: Pseudonym) -> bool:
+        """Whether the voice of a pseudonym is as :attr:`voice_kind` wishes, which is not ``any``.
+
+        Raises:
+            UnknownSystemError: the voice depends on the speaker's own.
+        """
+        return has_register(self, pseudonym)
+
+    def drawn(self, pseudonym: Pseudonym) -> Pseudonym:
+        """The variant of a pseudonym whose voice is as wished; itself without a wish.
+
+        Raises:
+            UnknownSystemError: the system cannot choose, or no voice of it fits.
+        """
+        return wished(self, pseudonym)
+
     @property
     def needs_profile(self) -> bool:
         """Whether the system reads the whole recording before it changes it."""
@@ -256,7 +277,8 @@ class Anonymizer(ABC):
                 f"{self.card.name}.profiling(rate, channels), or choose a system that streams"
             )
         working = self.working_rate(rate)
-        core = self.core_for(pseudonyms, rate, profile)
+        drawn = [self.drawn(pseudonym) for pseudonym in pseudonyms]
+        core = self.core_for(drawn, rate, profile)
         return Stream(core, rate, working, len(pseudonyms), self.device)
 
     def working_rate(self, rate: int) -> int:
@@ -276,5 +298,12 @@ class Anonymizer(ABC):
         raise NotImplementedError(f"{self.card.name} needs no profile")
 
     def parameters(self) -> dict[str, Any]:
-        """The parameters by name, without the revision; none depends on a key."""
-        return {name: v for name, v in dataclasses.asdict(self).items() if name != "revision"}
+        """The parameters by name, without the revision and without wishes that there are not; none
+        depends on a key.
+        """
+        left_out = {"revision"}
+        if self.voice_kind == ANY:
+            left_out.add("voice_kind")
+        if not self.voice_variant:
+            left_out.add("voice_variant")
+        return {name: v for name, v in dataclasses.asdict(self).items() if name not in left_out}

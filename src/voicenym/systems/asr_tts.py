@@ -67,7 +67,7 @@ class AsrTts(Anonymizer):
     recogniser: str = ""
     synthesiser: str = ""
     timing: str = "loose"
-    confidence: float = 0.35
+    confidence: float = 0.4
     language: str = ""
 
     streams: ClassVar[bool] = False
@@ -187,8 +187,17 @@ class AsrTts(Anonymizer):
         return RetellingReader(self.opened_listener(), rows, lengths)
 
     def speaker(self, pseudonym: Pseudonym) -> drawn_speaker.DrawnSpeaker:
-        """The voice of a pseudonym."""
-        return drawn_speaker.DrawnSpeaker.of(self.opened_synthesiser(), pseudonym)
+        """The voice of a pseudonym, of the sex that is wished for if the synthesiser labels it."""
+        synthesiser = self.opened_synthesiser()
+        return drawn_speaker.DrawnSpeaker.of(synthesiser, pseudonym, self._sex(synthesiser))
+
+    def fits_wish(self, pseudonym: Pseudonym) -> bool:
+        return bool(self._sex(self.opened_synthesiser())) or super().fits_wish(pseudonym)
+
+    def _sex(self, synthesiser: voices.Synthesiser) -> str:
+        """Label of the voices that are drawn from; empty for all."""
+        wish = {"female": "f", "male": "m"}.get(self.voice_kind, "")
+        return wish if wish in synthesiser.sexes else ""
 
     def median_f0(self, pseudonym: Pseudonym) -> float:
         return drawn_speaker.median_f0(self.opened_synthesiser(), self.speaker(pseudonym))

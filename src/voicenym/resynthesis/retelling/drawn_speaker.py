@@ -18,9 +18,11 @@ TRACT_PER_PITCH = 0.28
 """Change of log formant frequencies per change of ln F0 from one speaker to another (women's F0 is
 1.7 times men's, and their formants 1.16 times)."""
 FEW = 4
-"""Voices of a synthesiser up to which F0 and vocal tract are drawn from a wide range."""
-WIDE, NARROW = (-0.25, 0.5), (-0.12, 0.12)
-"""Changes of ln F0 for few voices, and for many."""
+"""Voices of a synthesiser up to which F0 is drawn from a range of adults, whatever its own."""
+REGISTER = (80.0, 215.0)
+"""That range, of the median F0 in Hz."""
+CHANGE = 0.12
+"""Largest change of ln F0 of a synthesiser with more voices."""
 TRACT = 0.06
 """Largest change of the log vocal-tract length apart from that which fits F0."""
 TEMPO = (0.9, 1.15)
@@ -58,11 +60,14 @@ class DrawnSpeaker:
             pseudonym: draws it.
             sex: of the timbre, where the synthesiser labels it; empty for any.
         """
-        low, high = WIDE if synthesiser.voices <= FEW else NARROW
+        timbre = synthesiser.timbre(pseudonym, sex)
+        low, high = -CHANGE, CHANGE
+        if synthesiser.voices <= FEW and (own := _median_f0(synthesiser, timbre)):
+            low, high = (math.log(f0 / own) for f0 in REGISTER)
         log_pitch = pseudonym.uniform("asr-tts.pitch", low, high)
         log_tract = TRACT_PER_PITCH * log_pitch + pseudonym.uniform("asr-tts.tract", -TRACT, TRACT)
         return cls(
-            synthesiser.timbre(pseudonym, sex),
+            timbre,
             math.exp(log_tract),
             math.exp(log_pitch),
             pseudonym.uniform("asr-tts.tempo", *TEMPO),

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import hashlib
+from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -49,6 +51,8 @@ NO_WORDS, DOUBT = 0.6, -1.0
 """Probability of no speech from which a window has no words, if the mean log probability of its
 text is below the second number (Radford et al., section 4.5).
 """
+REMEMBERED = 1024
+"""Parts whose phrases are kept in memory: under another key, a recording is not heard again."""
 LEAST_SOUND = 1e-7
 """Power below which a sound is not missed."""
 
@@ -96,10 +100,19 @@ class WhisperListener(Listener):
             self._how = dataclasses.replace(self._how, begin=tuple(begin))
         self._checks, self._stated = checks, stated
         self._confidence, self._device = confidence, device
+        self._remembered: OrderedDict[bytes, Heard] = OrderedDict()
 
     def hear(self, samples: np.ndarray) -> Heard:
         if not len(samples) or not samples.any():
             return Heard()
+        key = hashlib.sha256(np.ascontiguousarray(samples).tobytes()).digest()
+        if key not in self._remembered:
+            self._remembered[key] = self._heard(samples)
+            if len(self._remembered) > REMEMBERED:
+                self._remembered.popitem(last=False)
+        return self._remembered[key]
+
+    def _heard(self, samples: np.ndarray) -> Heard:
         signal = torch.from_numpy(np.ascontiguousarray(samples))
         even = levelled(signal)
         detector = SpeechProbabilities()
