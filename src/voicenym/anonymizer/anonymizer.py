@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from voicenym.anonymizer.card import Card
 from voicenym.anonymizer.refusal import Refusal
 from voicenym.anonymizer.stream import Core, Profiler, Profiling, Stream, checked, working_rate
-from voicenym.anonymizer.wished_voice import ANY, has_register, wished
+from voicenym.anonymizer.wished_voice import VoiceChoice
 from voicenym.errors import AudioError, UnknownSystemError
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def listed(revisions: Sequence[int]) -> str:
 
 
 @dataclass(frozen=True)
-class Anonymizer(ABC):
+class Anonymizer(VoiceChoice, ABC):
     """Anonymization system: waveform in, waveform of another voice out.
 
     Subclasses are frozen dataclasses whose fields are the system's parameters, so that the repr
@@ -60,8 +60,6 @@ class Anonymizer(ABC):
 
     device: str = field(default="cpu", kw_only=True)
     revision: int = field(default=0, kw_only=True)
-    voice_kind: str = field(default=ANY, kw_only=True)
-    voice_variant: int = field(default=0, kw_only=True)
 
     card: ClassVar[Card]
     revisions: ClassVar[tuple[int, ...]] = (1,)
@@ -178,16 +176,11 @@ class Anonymizer(ABC):
         return found
 
     @property
-    def version(self) -> str:
-        """Version of the weights, which may change under the same parameters; empty without any."""
-        return ""
-
-    @property
     def encoder(self) -> Encoder | None:
         """The speaker encoder that the system uses anyway; outputs are compared by it, too."""
         return None
 
-    def check(self) -> None:  # noqa: B027, most systems have nothing to find
+    def check(self) -> None:
         """Check the weights before the first recording.
 
         Raises:
@@ -199,28 +192,6 @@ class Anonymizer(ABC):
     def draws(self) -> bool:
         """Whether the pseudonym changes the voice; some settings give all speakers one voice."""
         return True
-
-    def median_f0(self, pseudonym: Pseudonym) -> float | None:
-        """Median F0 in Hz of the voice that a pseudonym gives every speaker; None where the voice
-        depends on the speaker's own.
-        """
-        return None
-
-    def fits_wish(self, pseudonym: Pseudonym) -> bool:
-        """Whether the voice of a pseudonym is as :attr:`voice_kind` wishes, which is not ``any``.
-
-        Raises:
-            UnknownSystemError: the voice depends on the speaker's own.
-        """
-        return has_register(self, pseudonym)
-
-    def drawn(self, pseudonym: Pseudonym) -> Pseudonym:
-        """The variant of a pseudonym whose voice is as wished; itself without a wish.
-
-        Raises:
-            UnknownSystemError: the system cannot choose, or no voice of it fits.
-        """
-        return wished(self, pseudonym)
 
     @property
     def needs_profile(self) -> bool:
@@ -301,9 +272,5 @@ class Anonymizer(ABC):
         """The parameters by name, without the revision and without wishes that there are not; none
         depends on a key.
         """
-        left_out = {"revision"}
-        if self.voice_kind == ANY:
-            left_out.add("voice_kind")
-        if not self.voice_variant:
-            left_out.add("voice_variant")
+        left_out = {"revision", *self.unset_wishes}
         return {name: v for name, v in dataclasses.asdict(self).items() if name not in left_out}

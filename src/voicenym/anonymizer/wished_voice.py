@@ -7,12 +7,13 @@ key. A wish chooses among them by the voice alone, never by the speaker or the r
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar
 
+from voicenym.anonymizer.card import Card
 from voicenym.errors import UnknownSystemError
 
 if TYPE_CHECKING:
-    from voicenym.anonymizer.anonymizer import Anonymizer
     from voicenym.pseudonym import Pseudonym
 
 ANY = "any"
@@ -33,7 +34,66 @@ pseudonyms.
 """
 
 
-def check_wish(system: Anonymizer) -> None:
+@dataclass(frozen=True)
+class VoiceChoice:
+    """Part of :class:`voicenym.anonymizer.Anonymizer`: the wish for a voice.
+
+    Args:
+        voice_kind: ``female``, ``male``, ``low`` or ``high``; ``any`` for no wish.
+        voice_variant: number of the voice among those of a pseudonym that fit: 0 for the first.
+    """
+
+    voice_kind: str = field(default=ANY, kw_only=True)
+    voice_variant: int = field(default=0, kw_only=True)
+
+    card: ClassVar[Card]
+
+    @property
+    def version(self) -> str:
+        """Version of the weights, which may change under the same parameters; empty without any."""
+        return ""
+
+    def median_f0(self, pseudonym: Pseudonym) -> float | None:
+        """Median F0 in Hz of the voice that a pseudonym gives every speaker; None where the voice
+        depends on the speaker's own.
+        """
+        return None
+
+    @property
+    def takes_wishes(self) -> bool:
+        """Whether :attr:`voice_kind` can choose: whether the F0 of a voice is known."""
+        return type(self).median_f0 is not VoiceChoice.median_f0
+
+    @property
+    def unset_wishes(self) -> tuple[str, ...]:
+        """Names of those of the two parameters that are as without a wish."""
+        kind = ("voice_kind",) if self.voice_kind == ANY else ()
+        return kind if self.voice_variant else (*kind, "voice_variant")
+
+    def fits_wish(self, pseudonym: Pseudonym) -> bool:
+        """Whether the voice of a pseudonym is as :attr:`voice_kind` wishes, which is not ``any``.
+
+        Raises:
+            UnknownSystemError: the voice depends on the speaker's own.
+        """
+        f0 = self.median_f0(pseudonym)
+        if f0 is None:
+            raise _impossible(self)
+        low, high = REGISTERS[self.voice_kind]
+        return low <= f0 < high
+
+    def drawn(self, pseudonym: Pseudonym) -> Pseudonym:
+        """The variant of a pseudonym whose voice is as wished; itself without a wish.
+
+        Raises:
+            UnknownSystemError: the voice depends on the speaker's own, or no variant fits.
+        """
+        if self.voice_kind == ANY:
+            return pseudonym.variant(self.voice_variant)
+        return _fitting(self, pseudonym, self.version)
+
+
+def check_wish(system: VoiceChoice) -> None:
     """Checks the wish of a system.
 
     Raises:
@@ -48,25 +108,12 @@ def check_wish(system: Anonymizer) -> None:
         raise UnknownSystemError(
             f"{name}: the number of a voice is 0 or more, not {system.voice_variant}"
         )
-    from voicenym.anonymizer.anonymizer import Anonymizer
-
-    if system.voice_kind != ANY and type(system).median_f0 is Anonymizer.median_f0:
+    if system.voice_kind != ANY and not system.takes_wishes:
         raise _impossible(system)
 
 
-def wished(system: Anonymizer, pseudonym: Pseudonym) -> Pseudonym:
-    """The variant of a pseudonym whose voice is wished for.
-
-    Raises:
-        UnknownSystemError: the voice depends on the speaker's own, or no variant fits.
-    """
-    if system.voice_kind == ANY:
-        return pseudonym.variant(system.voice_variant)
-    return _fitting(system, pseudonym, system.version)
-
-
 @functools.lru_cache(maxsize=4096)
-def _fitting(system: Anonymizer, pseudonym: Pseudonym, version: str) -> Pseudonym:
+def _fitting(system: VoiceChoice, pseudonym: Pseudonym, version: str) -> Pseudonym:
     left = system.voice_variant
     for number in range(MOST_VARIANTS):
         candidate = pseudonym.variant(number)
@@ -81,20 +128,7 @@ def _fitting(system: Anonymizer, pseudonym: Pseudonym, version: str) -> Pseudony
     )
 
 
-def has_register(system: Anonymizer, pseudonym: Pseudonym) -> bool:
-    """Whether the median F0 of a voice fits the wish of a system.
-
-    Raises:
-        UnknownSystemError: the voice depends on the speaker's own.
-    """
-    f0 = system.median_f0(pseudonym)
-    if f0 is None:
-        raise _impossible(system)
-    low, high = REGISTERS[system.voice_kind]
-    return low <= f0 < high
-
-
-def _impossible(system: Anonymizer) -> UnknownSystemError:
+def _impossible(system: VoiceChoice) -> UnknownSystemError:
     return UnknownSystemError(
         f"{system.card.name}: its voices depend on the speaker's own, so that none can be wished "
         "for; --voice-like N draws another one, and recast, word-codes and asr-tts take wishes"

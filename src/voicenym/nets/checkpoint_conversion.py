@@ -156,6 +156,12 @@ def _whisper(checkpoint: Path, folder: Path, options: Options) -> str:
     return f"{size.layers} layers of {size.width} numbers on either side, in half precision"
 
 
+def _synthesiser(checkpoint: Path, folder: Path, options: Options) -> str:
+    from voicenym.nets.speech_synthesis.voice_files import copied, graph_file
+
+    return copied(graph_file(checkpoint), folder)
+
+
 def _speaker(kind: str) -> Callable[[Path, Path, Options], str]:
     def converted(checkpoint: Path, folder: Path, options: Options) -> str:
         from voicenym.nets.speakers.speaker_encoders import save
@@ -204,6 +210,8 @@ KINDS: dict[str, tuple[Callable[[Path, Path, Options], str], tuple[str, ...]]] =
     "hubert": (_hubert, ()),
     "wav2vec2": (_wav2vec2, ("layers",)),
     "whisper": (_whisper, ()),
+    "kokoro": (_synthesiser, ()),
+    "piper": (_synthesiser, ()),
     "hifigan": (_hifigan, ("config", "content", "speaker", "pitch")),
     "ecapa": (_speaker("ecapa"), ()),
     "xvector": (_speaker("xvector"), ()),

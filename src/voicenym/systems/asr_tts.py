@@ -11,9 +11,10 @@ from voicenym.anonymizer import Anonymizer, Card, Core, Profiler
 from voicenym.errors import UnknownSystemError, VoicenymError, WeightsError
 from voicenym.nets import hub
 from voicenym.nets.catalogue import CATALOGUE
-from voicenym.nets.checkpoint import together
+from voicenym.nets.checkpoint import stamp, together
 from voicenym.nets.names_and_paths import is_hub_name
-from voicenym.nets.speech_synthesis import synthesiser as voices
+from voicenym.nets.speech_synthesis import voice_files
+from voicenym.nets.speech_synthesis.synthesiser import Synthesiser
 from voicenym.pseudonym import Pseudonym
 from voicenym.resynthesis.pipeline.language_check import same_language
 from voicenym.resynthesis.retelling import drawn_speaker, whisper_listener
@@ -130,18 +131,16 @@ class AsrTts(Anonymizer):
 
     @property
     def version(self) -> str:
-        from voicenym.nets.checkpoint import stamp
-
         heard = Path(_place("recogniser", self.recogniser))
         spoken = Path(_place("synthesiser", self.synthesiser))
-        return together(stamp(heard), voices.version(spoken))
+        return together(stamp(heard), voice_files.version(spoken))
 
     def check(self) -> None:
         synthesiser = self.opened_synthesiser()
         synthesiser.check()
         self.opened_listener()
 
-    def opened_synthesiser(self) -> voices.Synthesiser:
+    def opened_synthesiser(self) -> Synthesiser:
         """What speaks.
 
         Raises:
@@ -149,7 +148,7 @@ class AsrTts(Anonymizer):
             DependencyError, VoicenymError: a program, a library or a file that it needs is missing
                 or damaged, or it speaks another language.
         """
-        found = voices.opened(Path(_place("synthesiser", self.synthesiser)))
+        found = voice_files.opened(Path(_place("synthesiser", self.synthesiser)))
         if self.language and not same_language(self.language, found.language):
             raise VoicenymError(
                 f"asr-tts: the voice speaks {found.language} and the speech is {self.language}; "
@@ -194,7 +193,7 @@ class AsrTts(Anonymizer):
     def fits_wish(self, pseudonym: Pseudonym) -> bool:
         return bool(self._sex(self.opened_synthesiser())) or super().fits_wish(pseudonym)
 
-    def _sex(self, synthesiser: voices.Synthesiser) -> str:
+    def _sex(self, synthesiser: Synthesiser) -> str:
         """Label of the voices that are drawn from; empty for all."""
         wish = {"female": "f", "male": "m"}.get(self.voice_kind, "")
         return wish if wish in synthesiser.sexes else ""

@@ -25,7 +25,21 @@ from voicenym.apps.cli.run_choices import (
     workers_of_run,
 )
 from voicenym.apps.cli.speaker_options import KEEP, NAME, ONLY, RTTM, TIMELINE, UNSURE
-from voicenym.corpus import DEFAULT_FALLBACK, DEFAULT_SYSTEM
+from voicenym.apps.cli.system_options import (
+    DEVICE,
+    EPSILON,
+    FALLBACK,
+    LANGUAGE,
+    PREVIEW,
+    SETTINGS,
+    STRENGTH,
+    TARGET,
+    VOICE,
+    VOICE_LIKE,
+    WEIGHTS,
+)
+from voicenym.apps.cli.voice_preview import check_preview, write_preview
+from voicenym.corpus import DEFAULT_SYSTEM
 from voicenym.errors import UnknownSystemError, VoicenymError
 
 app = new_app()
@@ -54,40 +68,14 @@ def anonymize(
         show_default=DEFAULT_SYSTEM,
     ),
     protection: str | None = PROTECTION,
-    settings: list[str] = typer.Option(
-        [],
-        "--set",
-        metavar="NAME=VALUE",
-        rich_help_panel="System",
-        help="A parameter of the system; may be repeated.",
-    ),
-    weights: Path | None = typer.Option(
-        None,
-        "--weights",
-        rich_help_panel="System",
-        help="Folder of the system's weights; short for --set weights=DIR.",
-    ),
-    strength: str | None = typer.Option(
-        None,
-        "--strength",
-        rich_help_panel="System",
-        help="Strength of the change; short for --set strength=NUMBER.",
-    ),
-    epsilon: str | None = typer.Option(
-        None,
-        "--epsilon",
-        rich_help_panel="System",
-        help="Largest change of a sample (vcloak); short for --set epsilon=NUMBER.",
-    ),
-    target: Path | None = typer.Option(
-        None,
-        "--target",
-        rich_help_panel="System",
-        help=(
-            "Recording of the voice that verifiers shall recognise (vcloak); short for "
-            "--set target=FILE."
-        ),
-    ),
+    settings: list[str] = SETTINGS,
+    weights: Path | None = WEIGHTS,
+    strength: str | None = STRENGTH,
+    epsilon: str | None = EPSILON,
+    target: Path | None = TARGET,
+    voice: str | None = VOICE,
+    voice_like: int | None = VOICE_LIKE,
+    preview: str | None = PREVIEW,
     key: Path | None = typer.Option(
         None,
         "--key",
@@ -147,27 +135,9 @@ def anonymize(
     ),
     quiet: bool = typer.Option(False, "--quiet", "-q", help="Print errors and warnings only."),
     allow_pipes: bool = ALLOW_PIPES,
-    device: str = typer.Option("cpu", "--device", rich_help_panel="System", help="cpu or cuda."),
-    language: str | None = typer.Option(
-        None,
-        "--language",
-        metavar="CODE",
-        rich_help_panel="System",
-        help=(
-            "Language of the speech, such as en, for systems whose weights know one (word-codes); "
-            "detected unless given. Short for --set language=CODE."
-        ),
-    ),
-    fallback: str = typer.Option(
-        DEFAULT_FALLBACK,
-        "--fallback",
-        metavar="NAME",
-        rich_help_panel="System",
-        help=(
-            "System for recordings that the system refuses, such as speech of another language "
-            "than its weights know; none: such a recording is an error."
-        ),
-    ),
+    device: str = DEVICE,
+    language: str | None = LANGUAGE,
+    fallback: str = FALLBACK,
 ) -> None:
     """Give the voices in recordings a pseudonym.
 
@@ -185,6 +155,8 @@ def anonymize(
         "epsilon": epsilon,
         "target": target,
         "language": language,
+        "voice_kind": voice,
+        "voice_variant": voice_like,
     }
     given = [f"{name}={value}" for name, value in short.items() if value is not None]
     from voicenym.anonymizer import SYSTEMS, load
@@ -198,6 +170,9 @@ def anonymize(
     if not dry_run:
         anonymizer.check()
     secret, stored = key_of_run(key, say)
+    if voice is not None and not dry_run:
+        anonymizer.drawn(secret.pseudonym(""))  # an impossible wish fails before the first file
+    heard = check_preview(preview, stored, bool(rename or dry_run or rttm or inputs == ["-"]))
     revision = anonymizer.revision_for(secret)
     other = None if dry_run else fallback_of(fallback, anonymizer, secret)
     revisions = {system: revision, **({} if other is None else {other.system: other.revision})}
@@ -227,6 +202,13 @@ def anonymize(
         names=secret if rename else None,
     )
     items = corpus.items
+    if heard is not None:
+        write_preview(
+            anonymizer, secret, items, heard, None if corpus.folder is not None else output,
+            per_utterance=per == "utterance", overwrite=overwrite, lenient=lenient, other=other,
+            say=say,
+        )  # fmt: skip
+        return
     whole = corpus.folder is not None
     from voicenym.corpus import file_plan
     from voicenym.corpus.batch_runner import Job, Summary, level_times, run

@@ -59,7 +59,7 @@ class Kokoro(Synthesiser):
 
     def __init__(self, model: Path) -> None:
         folder = model.parent.parent if model.parent.name == "onnx" else model.parent
-        self._numbers = _vocabulary(folder)
+        self._numbers = vocabulary(folder)
         bank = dict(_bank(folder))
         if not bank:
             raise VoicenymError(
@@ -107,7 +107,7 @@ class Kokoro(Synthesiser):
         )
         tokens = "tokens" if "tokens" in self._graph.inputs else "input_ids"
         rate = np.int64 if self._graph.integers("speed") else np.float32
-        inputs = {
+        inputs: dict[str, np.ndarray] = {
             tokens: np.array([[0, *numbers, 0]], dtype=np.int64),
             "style": np.asarray(style, dtype=np.float32).reshape(1, -1),
             "speed": np.array([speed], dtype=rate),
@@ -127,17 +127,14 @@ def _parts(numbers: list[int]) -> Iterator[list[int]]:
 
 def _bank(folder: Path) -> Iterator[tuple[str, np.ndarray]]:
     """Names and tables ``[length, 256]`` of styles."""
-    places = [folder, folder / "voices"]
     try:
-        for path in sorted(p for place in places for p in place.glob("*.bin")):
+        for path in belonging(folder):
             with path.open("rb") as file:
                 packed = file.read(2) == b"PK"
-            if packed:  # an archive of numpy, by another name
+            if packed:  # an archive of numpy, also by the name .bin
                 yield from _archive(path)
             else:
                 yield path.stem, np.fromfile(path, "<f4").reshape(-1, SIZE)
-        for path in sorted(p for place in places for p in place.glob("*.npz")):
-            yield from _archive(path)
     except (OSError, ValueError) as error:
         raise VoicenymError(f"{folder}: styles cannot be read ({error}); fetch them again") from (
             error
@@ -150,7 +147,18 @@ def _archive(path: Path) -> Iterator[tuple[str, np.ndarray]]:
             yield name, np.asarray(found[name], np.float32).reshape(-1, SIZE)
 
 
-def _vocabulary(folder: Path) -> Mapping[str, int]:
+def belonging(folder: Path) -> Iterator[Path]:
+    """Files of styles in a folder of Kokoro."""
+    for place in (folder, folder / "voices"):
+        yield from sorted((*place.glob("*.bin"), *place.glob("*.npz")))
+
+
+def vocabulary(folder: Path) -> Mapping[str, int]:
+    """Numbers of phonemes in a folder of Kokoro.
+
+    Raises:
+        VoicenymError: none there.
+    """
     for name in ("tokenizer.json", "vocab.json", "config.json"):
         if not (folder / name).is_file():
             continue

@@ -65,9 +65,9 @@ def with_noise_inputs(content: bytes) -> Noisy:
     return Noisy(model, noises)
 
 
-def _graph(content: bytes, noises: dict[str, str]) -> bytes:
+def _graph(content: memoryview, noises: dict[str, str]) -> bytes:
     parts = []
-    for number, kind, value in _fields(memoryview(content)):
+    for number, kind, value in _fields(content):
         if number == GRAPH_NODE:
             parts.append(_node(value, noises))
         else:
@@ -79,15 +79,16 @@ def _graph(content: bytes, noises: dict[str, str]) -> bytes:
     return b"".join(parts)
 
 
-def _node(content: bytes, noises: dict[str, str]) -> bytes:
+def _node(content: memoryview, noises: dict[str, str]) -> bytes:
     """A node, or those that replace it, as fields of the graph."""
     found: dict[int, list[bytes]] = {}
-    for number, _, value in _fields(memoryview(content)):
+    for number, _, value in _fields(content):
         found.setdefault(number, []).append(bytes(value))
     kind = found[NODE_TYPE][0].decode()
     if kind not in DRAWS:
         if kind.encode() in OTHERS or (
-            kind in ("If", "Loop", "Scan") and any(name.encode() in content for name in DRAWS)
+            kind in ("If", "Loop", "Scan")
+            and any(name.encode() in bytes(content) for name in DRAWS)
         ):
             raise VoicenymError(
                 f"the voice draws random numbers in a way that cannot be replaced ({kind}), so "
@@ -140,7 +141,7 @@ def _declared(name: str, kind: int, size: str | int) -> bytes:
     return _message(1, name.encode()) + _message(2, _message(1, tensor))
 
 
-def _message(number: int, content: bytes) -> bytes:
+def _message(number: int, content: bytes | memoryview) -> bytes:
     return _field(number, BYTES, content)
 
 

@@ -77,7 +77,7 @@ class Piper(Synthesiser):
             return np.zeros(0, np.float32)
         numbers += end
         length = self._length / speed
-        inputs = {
+        inputs: dict[str, np.ndarray] = {
             "input": np.array([numbers], dtype=np.int64),
             "input_lengths": np.array([len(numbers)], dtype=np.int64),
             "scales": np.array([self._noise, length, self._lengths_noise], dtype=np.float32),

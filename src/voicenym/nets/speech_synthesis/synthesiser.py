@@ -1,11 +1,8 @@
-"""Interface of text-to-speech voices, and the one in a folder."""
+"""Interface of text-to-speech voices."""
 
 from __future__ import annotations
 
-import functools
-import hashlib
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -65,70 +62,6 @@ class Synthesiser(Protocol):
             DependencyError, VoicenymError: as :meth:`speak`.
         """
         ...
-
-
-def graphs(folder: Path) -> list[Path]:
-    """ONNX files of a folder, or of its subfolder ``onnx``."""
-    return sorted(folder.glob("*.onnx")) or sorted((folder / "onnx").glob("*.onnx"))
-
-
-def graph_file(place: Path) -> Path:
-    """The ONNX file of a voice.
-
-    Args:
-        place: the file, or a folder with it.
-
-    Raises:
-        VoicenymError: none there, or several.
-    """
-    if place.is_file():
-        return place
-    found = graphs(place) if place.is_dir() else []
-    if len(found) == 1:
-        return found[0]
-    raise VoicenymError(
-        f"{place}: {'holds several ONNX files' if found else 'no voice there'}; give the ONNX file "
-        "of a voice of Piper with its NAME.onnx.json beside it, or a folder of Kokoro"
-    )
-
-
-def opened(place: Path) -> Synthesiser:
-    """The voice of Piper or of Kokoro in a folder or file; read once per process.
-
-    Raises:
-        DependencyError: onnxruntime is not installed.
-        VoicenymError: no voice there, or one that cannot be read.
-    """
-    model = graph_file(place)
-    return _opened(model, version(place))
-
-
-@functools.lru_cache(maxsize=2)
-def _opened(model: Path, version: str) -> Synthesiser:
-    from voicenym.nets.speech_synthesis.kokoro import Kokoro
-    from voicenym.nets.speech_synthesis.piper import Piper, config_of
-
-    return Piper(model) if config_of(model).is_file() else Kokoro(model)
-
-
-def version(place: Path) -> str:
-    """Digest of a voice's graph.
-
-    Raises:
-        VoicenymError: no voice there.
-    """
-    model = graph_file(place)
-    try:
-        found = os.stat(model)
-    except OSError as error:
-        raise VoicenymError(f"{model}: cannot be read ({error.strerror})") from error
-    return _digest(model, found.st_mtime_ns, found.st_size)
-
-
-@functools.lru_cache(maxsize=8)
-def _digest(model: Path, modified: int, size: int) -> str:
-    with model.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()[:16]
 
 
 def json_of(path: Path) -> Mapping[str, Any]:

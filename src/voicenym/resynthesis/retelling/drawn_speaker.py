@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import dataclass
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -62,7 +63,7 @@ class DrawnSpeaker:
         """
         timbre = synthesiser.timbre(pseudonym, sex)
         low, high = -CHANGE, CHANGE
-        if synthesiser.voices <= FEW and (own := _median_f0(synthesiser, timbre)):
+        if synthesiser.voices <= FEW and (own := _median_f0(cast(Any, synthesiser), timbre)):
             low, high = (math.log(f0 / own) for f0 in REGISTER)
         log_pitch = pseudonym.uniform("asr-tts.pitch", low, high)
         log_tract = TRACT_PER_PITCH * log_pitch + pseudonym.uniform("asr-tts.tract", -TRACT, TRACT)
@@ -90,11 +91,11 @@ class DrawnSpeaker:
 
 def median_f0(synthesiser: Synthesiser, speaker: DrawnSpeaker) -> float:
     """Median F0 of a voice in Hz, measured on a sentence that it speaks without a shift."""
-    return _median_f0(synthesiser, speaker.timbre) * speaker.pitch
+    return _median_f0(cast(Any, synthesiser), speaker.timbre) * speaker.pitch
 
 
 @functools.lru_cache(maxsize=4096)
-def _median_f0(synthesiser: Synthesiser, timbre: Timbre) -> float:
+def _median_f0(synthesiser: Any, timbre: Timbre) -> float:
     plain = DrawnSpeaker(timbre, 1.0, 1.0, 1.0)
     samples = plain.speak(synthesiser, TRIAL, 1.0, np.random.Generator(np.random.Philox(0)))
     tracker = PitchStream(1, RATE)
