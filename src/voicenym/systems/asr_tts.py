@@ -131,8 +131,11 @@ class AsrTts(Anonymizer):
 
     @property
     def version(self) -> str:
-        heard = Path(_place("recogniser", self.recogniser))
-        spoken = Path(_place("synthesiser", self.synthesiser))
+        try:
+            heard = Path(_place("recogniser", self.recogniser))
+            spoken = Path(_place("synthesiser", self.synthesiser))
+        except WeightsError:
+            return ""
         return together(stamp(heard), voice_files.version(spoken))
 
     def check(self) -> None:

@@ -96,6 +96,7 @@ def copied(model: Path, folder: Path) -> str:
     piper = isinstance(found, Piper)
     others = [config_of(model)] if piper else list(belonging(home))
     try:
+        folder.mkdir(parents=True, exist_ok=True)
         digest = hashlib.sha256(model.read_bytes()).hexdigest()
         for path in (model, *others):
             write_inside(folder / path.name, path.read_bytes())

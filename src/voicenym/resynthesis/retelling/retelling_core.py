@@ -70,6 +70,8 @@ class _Row:
         self._energy = profile.energy
         self._next = 0
         self._pushed = 0
+        self._until = 0
+        """Sample before which no phrase may begin, because the one before it still sounds."""
         self._output = np.zeros(0, np.float32)
         self.given = 0
         self.cut = 0
@@ -129,7 +131,6 @@ class _Row:
 
     def _say(self, number: int) -> None:
         unit = self._units[number]
-        at = self.given + len(self._output)
         if self.free:
             samples = self._spoken(number, 1.0)
             self._put(samples, unit)
@@ -137,8 +138,7 @@ class _Row:
                 self._silence(PAUSES[0] + (PAUSES[1] - PAUSES[0]) * self._draws[number + 1])
             return
         last = number + 1 == len(self._units)
-        between = round(BETWEEN * RATE) if at and number else 0
-        begin = max(self._start(number), at + between)
+        begin = max(self._start(number), self._until)
         limit = self._end if last else self._start(number + 1) - round(BETWEEN * RATE)
         room = max(limit - begin, 1)
         samples = self._spoken(number, 1.0)
@@ -147,10 +147,10 @@ class _Row:
             if len(samples) > room:
                 speed = min(SPARE * len(self._plain) / room, fastest)
                 samples = self._spoken(number, speed, again=True)
-        if last and len(samples) > room:
-            begin = max(at + between, self._end - len(samples))  # it may begin earlier
+        self._output = self._output[: begin - self.given]
         self._fill(begin - self.given)
         self._put(samples, unit)
+        self._until = begin + len(samples) + round(BETWEEN * RATE)
         if last and self.given + len(self._output) > self._end:
             self.cut += 1
 
