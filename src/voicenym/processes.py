@@ -179,14 +179,19 @@ def shell(command: str) -> subprocess.CompletedProcess[bytes]:
     )
 
 
-def program(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
+def program(
+    command: Sequence[str], text: str | None = None, seconds: float | None = None
+) -> subprocess.CompletedProcess[str]:
     """Runs a system program, which is not looked up in the current folder; returns its text output.
 
     Args:
-        command: its name and its arguments.
+        command: its name and its arguments; other users of the machine can read them.
+        text: for its standard input, which they cannot read; None: it reads this process's.
+        seconds: time limit; None for none.
 
     Raises:
         FileNotFoundError: it is not installed.
+        TimeoutError: it was ended at the time limit.
     """
     import subprocess
     from shutil import which
@@ -194,9 +199,20 @@ def program(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
     found = which(command[0], path=environment().get("PATH"))
     if found is None:
         raise FileNotFoundError(command[0])
-    return subprocess.run(
-        [found, *command[1:]], capture_output=True, text=True, check=False, env=environment()
-    )
+    try:
+        return subprocess.run(
+            [found, *command[1:]],
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            errors="replace",
+            check=False,
+            env=environment(),
+            input=text,
+            timeout=seconds,
+        )
+    except subprocess.TimeoutExpired:
+        raise TimeoutError(command[0]) from None
 
 
 @contextmanager

@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 import torch
+from scripted_retelling import ScriptedListener, ScriptedSynthesiser
 
 from voicenym.nets.weights_home import VARIABLE
+from voicenym.systems.asr_tts import AsrTts
 
 Talk = Callable[..., torch.Tensor]
 
@@ -30,9 +32,13 @@ def _resonate(signal: torch.Tensor, rate: int, formants: list[tuple[float, float
 
 @pytest.fixture(scope="session", autouse=True)
 def weights(pipelines: Path) -> Iterator[None]:
-    """Systems that need weights obey the laws with small random ones."""
+    """Systems that need weights obey the laws with small random ones, ``asr-tts`` with a scripted
+    recogniser and synthesiser.
+    """
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(VARIABLE, str(pipelines))
+        patch.setattr(AsrTts, "opened_listener", lambda system: ScriptedListener())
+        patch.setattr(AsrTts, "opened_synthesiser", lambda system: ScriptedSynthesiser())
         yield
 
 

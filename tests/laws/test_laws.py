@@ -25,6 +25,8 @@ RATES = [8000, 11025, 16000, 22050, 44100, 48000, 96000]
 
 every_system = pytest.mark.parametrize("name", available())
 LOOSE = [name for name in available() if getattr(system_class(name), "timing", "kept") == "loose"]
+ALIGNED = [name for name in available() if name != "asr-tts"]
+"""``asr-tts`` keeps when phrases begin, not their energy (``tests/systems/test_asr_tts.py``)."""
 streaming = pytest.mark.parametrize("name", [n for n in available() if system_class(n).streams])
 
 
@@ -190,7 +192,7 @@ def test_latency_is_as_stated(name, rate, talk):
     assert returned + len(stream.flush()) == len(samples)
 
 
-@every_system
+@pytest.mark.parametrize("name", ALIGNED)
 def test_output_is_aligned_in_time_with_the_input(name, talk):
     """The energy contour lags by less than 20 ms, where timing and level are kept."""
     samples = torch.cat([torch.zeros(8000), talk(0.5), torch.zeros(8000), talk(1.0, seed=1)])

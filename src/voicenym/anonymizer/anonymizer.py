@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from voicenym.anonymizer.card import Card
 from voicenym.anonymizer.refusal import Refusal
 from voicenym.anonymizer.stream import Core, Profiler, Profiling, Stream, checked, working_rate
+from voicenym.anonymizer.wished_voice import VoiceChoice
 from voicenym.errors import AudioError, UnknownSystemError
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def listed(revisions: Sequence[int]) -> str:
 
 
 @dataclass(frozen=True)
-class Anonymizer(ABC):
+class Anonymizer(VoiceChoice, ABC):
     """Anonymization system: waveform in, waveform of another voice out.
 
     Subclasses are frozen dataclasses whose fields are the system's parameters, so that the repr
@@ -46,6 +47,8 @@ class Anonymizer(ABC):
         device: where torch computes: ``cpu``, ``cuda``, ``cuda:1`` ...
         revision: of the way the voices are drawn and made, one of :attr:`revisions`; 0 for that of
             the pseudonym's key.
+        voice_kind: wish for the voice: ``female``, ``male``, ``low`` or ``high``; ``any`` for none.
+        voice_variant: number of the voice among those of a pseudonym that fit: 0 for the first.
 
     Example:
         >>> import torch, voicenym
@@ -173,16 +176,11 @@ class Anonymizer(ABC):
         return found
 
     @property
-    def version(self) -> str:
-        """Version of the weights, which may change under the same parameters; empty without any."""
-        return ""
-
-    @property
     def encoder(self) -> Encoder | None:
         """The speaker encoder that the system uses anyway; outputs are compared by it, too."""
         return None
 
-    def check(self) -> None:  # noqa: B027, most systems have nothing to find
+    def check(self) -> None:
         """Check the weights before the first recording.
 
         Raises:
@@ -194,12 +192,6 @@ class Anonymizer(ABC):
     def draws(self) -> bool:
         """Whether the pseudonym changes the voice; some settings give all speakers one voice."""
         return True
-
-    def median_f0(self, pseudonym: Pseudonym) -> float | None:
-        """Median F0 in Hz of the voice that a pseudonym gives every speaker; None where the voice
-        depends on the speaker's own.
-        """
-        return None
 
     @property
     def needs_profile(self) -> bool:
@@ -256,7 +248,8 @@ class Anonymizer(ABC):
                 f"{self.card.name}.profiling(rate, channels), or choose a system that streams"
             )
         working = self.working_rate(rate)
-        core = self.core_for(pseudonyms, rate, profile)
+        drawn = [self.drawn(pseudonym) for pseudonym in pseudonyms]
+        core = self.core_for(drawn, rate, profile)
         return Stream(core, rate, working, len(pseudonyms), self.device)
 
     def working_rate(self, rate: int) -> int:
@@ -276,5 +269,8 @@ class Anonymizer(ABC):
         raise NotImplementedError(f"{self.card.name} needs no profile")
 
     def parameters(self) -> dict[str, Any]:
-        """The parameters by name, without the revision; none depends on a key."""
-        return {name: v for name, v in dataclasses.asdict(self).items() if name != "revision"}
+        """The parameters by name, without the revision and without wishes that there are not; none
+        depends on a key.
+        """
+        left_out = {"revision", *self.unset_wishes}
+        return {name: v for name, v in dataclasses.asdict(self).items() if name not in left_out}

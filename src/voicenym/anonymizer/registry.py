@@ -14,6 +14,7 @@ from typing import Any, TypeVar, cast
 
 from voicenym.anonymizer.anonymizer import Anonymizer, listed
 from voicenym.anonymizer.declaration import Declaration, NotConstantError, of_class, of_source
+from voicenym.anonymizer.wished_voice import check_wish
 from voicenym.errors import UnknownSystemError, WeightsError
 from voicenym.nets.names_and_paths import as_path
 from voicenym.registry import OURS, Registry
@@ -151,4 +152,6 @@ def load(system: str, /, **parameters: Any) -> Anonymizer:
         raise UnknownSystemError(
             f"{name} has no revision {revision}; it has: {listed(cls.revisions)}"
         )
-    return SYSTEMS.make(name, **given)
+    made = SYSTEMS.make(name, **given)
+    check_wish(made)
+    return made

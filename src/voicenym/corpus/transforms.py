@@ -125,7 +125,7 @@ class Anonymize:
         system = _loaded(self.system, self.parameters)
         for draw in range(DRAWS):
             label = f"{whose.speaker}\0draw {draw}" if draw else whose.speaker
-            f0 = system.median_f0(self._pseudonym(label, whose))
+            f0 = system.median_f0(system.drawn(self._pseudonym(label, whose)))
             if f0 is not None and ("f" if f0 >= LOWEST_OF_WOMEN else "m") == whose.sex:
                 return label
         raise CorpusError(

@@ -51,6 +51,15 @@ class Published:
     papers: str = ""
 
 
+_KOKORO_VOICES = (
+    "af_alloy", "af_aoede", "af_bella", "af_heart", "af_jessica", "af_kore", "af_nicole", "af_nova",
+    "af_river", "af_sarah", "af_sky", "am_adam", "am_echo", "am_eric", "am_fenrir", "am_liam",
+    "am_michael", "am_onyx", "am_puck", "bf_alice", "bf_emma", "bf_isabella", "bf_lily",
+    "bm_daniel", "bm_fable", "bm_george", "bm_lewis",
+)  # fmt: skip
+"""Voices of American and British English of Kokoro 1.0."""
+_LIBRITTS = "en/en_US/libritts_r/medium/en_US-libritts_r-medium.onnx"
+
 CATALOGUE: tuple[Published, ...] = (
     Published(
         name="ecapa-voxceleb",
@@ -239,6 +248,34 @@ CATALOGUE: tuple[Published, ...] = (
         ),
         convert="ctranslate2",
         papers="Radford et al., ICML 2023",
+    ),
+    Published(
+        name="kokoro-82m",
+        what="Kokoro 1.0: text to speech of StyleTTS 2's kind, 27 voices of English, int8 ONNX",
+        licence="Apache-2.0",
+        commercial=True,
+        megabytes=106,
+        used_by="synthesiser of asr-tts",
+        repository="onnx-community/Kokoro-82M-v1.0-ONNX",
+        files=(
+            "onnx/model_quantized.onnx",
+            "tokenizer.json",
+            *(f"voices/{name}.bin" for name in _KOKORO_VOICES),
+        ),
+        convert="kokoro",
+        papers="Li et al., NeurIPS 2023",
+    ),
+    Published(
+        name="piper-libritts-r",
+        what="Piper en_US-libritts_r-medium: text to speech by VITS, 904 speakers, ONNX",
+        licence="MIT; its speech, LibriTTS-R, CC BY 4.0",
+        commercial=True,
+        megabytes=79,
+        used_by="synthesiser of asr-tts",
+        repository="rhasspy/piper-voices",
+        files=(_LIBRITTS, f"{_LIBRITTS}.json"),
+        convert="piper",
+        papers="Kim et al., ICML 2021; Koizumi et al., Interspeech 2023",
     ),
     Published(
         name="hifigan",

@@ -162,6 +162,12 @@ def _ctranslate2(checkpoint: Path, folder: Path, options: Options) -> str:
     return copy(checkpoint if checkpoint.is_dir() else checkpoint.parent, folder)
 
 
+def _synthesiser(checkpoint: Path, folder: Path, options: Options) -> str:
+    from voicenym.nets.speech_synthesis.voice_files import copied, graph_file
+
+    return copied(graph_file(checkpoint), folder)
+
+
 def _speaker(kind: str) -> Callable[[Path, Path, Options], str]:
     def converted(checkpoint: Path, folder: Path, options: Options) -> str:
         from voicenym.nets.speakers.speaker_encoders import save
@@ -211,6 +217,8 @@ KINDS: dict[str, tuple[Callable[[Path, Path, Options], str], tuple[str, ...]]] =
     "wav2vec2": (_wav2vec2, ("layers",)),
     "whisper": (_whisper, ()),
     "ctranslate2": (_ctranslate2, ()),
+    "kokoro": (_synthesiser, ()),
+    "piper": (_synthesiser, ()),
     "hifigan": (_hifigan, ("config", "content", "speaker", "pitch")),
     "ecapa": (_speaker("ecapa"), ()),
     "xvector": (_speaker("xvector"), ()),

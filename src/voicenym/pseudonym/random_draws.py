@@ -35,6 +35,15 @@ class Pseudonym:
         """Revision of a system that this voice is made with; None for the system's latest."""
         return None if self._revisions is None else self._revisions.get(system, FIRST_REVISION)
 
+    def variant(self, number: int) -> Pseudonym:
+        """Another pseudonym of the same speaker, derived from this one; itself for 0."""
+        if not number:
+            return self
+        prefix = length_prefixed(b"voicenym/variant/1")
+        return Pseudonym(
+            keyed_hash(self._secret, prefix + struct.pack(">Q", number)), self._revisions
+        )
+
     def _words(self, purpose: str) -> Iterator[int]:
         """Endless stream of independent 64-bit words for a purpose."""
         prefix = length_prefixed(b"voicenym/stream/1") + length_prefixed(purpose.encode())

@@ -22,6 +22,20 @@ from voicenym.apps.cli.run_choices import (
     system_of_run,
 )
 from voicenym.apps.cli.speaker_options import KEEP, NAME, ONLY, RTTM, TIMELINE, UNSURE
+from voicenym.apps.cli.system_options import (
+    DEVICE,
+    EPSILON,
+    FALLBACK,
+    LANGUAGE,
+    PREVIEW,
+    SETTINGS,
+    STRENGTH,
+    TARGET,
+    VOICE,
+    VOICE_LIKE,
+    WEIGHTS,
+)
+from voicenym.apps.cli.voice_preview import check_preview
 from voicenym.apps.cli.word_options import (
     ENTITIES,
     LEAST,
@@ -32,7 +46,7 @@ from voicenym.apps.cli.word_options import (
     UNHEARD,
     RedactOptions,
 )
-from voicenym.corpus import DEFAULT_FALLBACK, DEFAULT_SYSTEM
+from voicenym.corpus import DEFAULT_SYSTEM
 from voicenym.errors import UnknownSystemError, VoicenymError
 
 app = new_app()
@@ -62,40 +76,14 @@ def anonymize(
         show_default=DEFAULT_SYSTEM,
     ),
     protection: str | None = PROTECTION,
-    settings: list[str] = typer.Option(
-        [],
-        "--set",
-        metavar="NAME=VALUE",
-        rich_help_panel="System",
-        help="A parameter of the system; may be repeated.",
-    ),
-    weights: Path | None = typer.Option(
-        None,
-        "--weights",
-        rich_help_panel="System",
-        help="Folder of the system's weights; short for --set weights=DIR.",
-    ),
-    strength: str | None = typer.Option(
-        None,
-        "--strength",
-        rich_help_panel="System",
-        help="Strength of the change; short for --set strength=NUMBER.",
-    ),
-    epsilon: str | None = typer.Option(
-        None,
-        "--epsilon",
-        rich_help_panel="System",
-        help="Largest change of a sample (vcloak); short for --set epsilon=NUMBER.",
-    ),
-    target: Path | None = typer.Option(
-        None,
-        "--target",
-        rich_help_panel="System",
-        help=(
-            "Recording of the voice that verifiers shall recognise (vcloak); short for "
-            "--set target=FILE."
-        ),
-    ),
+    settings: list[str] = SETTINGS,
+    weights: Path | None = WEIGHTS,
+    strength: str | None = STRENGTH,
+    epsilon: str | None = EPSILON,
+    target: Path | None = TARGET,
+    voice: str | None = VOICE,
+    voice_like: int | None = VOICE_LIKE,
+    preview: str | None = PREVIEW,
     key: Path | None = typer.Option(
         None,
         "--key",
@@ -165,27 +153,9 @@ def anonymize(
     engine: str = ENGINE,
     address: str | None = ADDRESS,
     gpus: float | None = GPUS,
-    device: str = typer.Option("cpu", "--device", rich_help_panel="System", help="cpu or cuda."),
-    language: str | None = typer.Option(
-        None,
-        "--language",
-        metavar="CODE",
-        rich_help_panel="System",
-        help=(
-            "Language of the speech, such as en, for systems whose weights know one (word-codes); "
-            "detected unless given. Short for --set language=CODE."
-        ),
-    ),
-    fallback: str = typer.Option(
-        DEFAULT_FALLBACK,
-        "--fallback",
-        metavar="NAME",
-        rich_help_panel="System",
-        help=(
-            "System for recordings that the system refuses, such as speech of another language "
-            "than its weights know; none: such a recording is an error."
-        ),
-    ),
+    device: str = DEVICE,
+    language: str | None = LANGUAGE,
+    fallback: str = FALLBACK,
 ) -> None:
     """Give the voices in recordings a pseudonym.
 
@@ -206,6 +176,8 @@ def anonymize(
         "epsilon": epsilon,
         "target": target,
         "language": language,
+        "voice_kind": voice,
+        "voice_variant": voice_like,
     }
     given = [f"{name}={value}" for name, value in short.items() if value is not None]
     from voicenym.anonymizer import SYSTEMS, load
@@ -221,6 +193,11 @@ def anonymize(
     if not dry_run:
         anonymizer.check()
     secret, stored = key_of_run(key, say)
+    if voice is not None and not dry_run:
+        anonymizer.drawn(secret.pseudonym(""))  # an impossible wish fails before the first file
+    heard = check_preview(preview, stored, bool(rename or dry_run or rttm or inputs == ["-"]))
+    if heard is not None and edit is not None:
+        raise VoicenymError("--preview removes no words; leave out --redact and --list to use it")
     revision = anonymizer.revision_for(secret)
     other = None if dry_run else fallback_of(fallback, anonymizer, secret)
     revisions = {system: revision, **({} if other is None else {other.system: other.revision})}
@@ -245,5 +222,5 @@ def anonymize(
         speaker=speaker, speaker_level=speaker_level, per=per, keep=keep, rename=rename,
         mapping=mapping, show_names=show_names, allow_pipes=allow_pipes, workers=workers,
         overwrite=overwrite, lenient=lenient, fail_fast=fail_fast, dry_run=dry_run,
-        stored=stored, edit=edit, engine=machines, say=say, quiet=quiet,
+        stored=stored, edit=edit, engine=machines, heard=heard, say=say, quiet=quiet,
     )  # fmt: skip

@@ -14,6 +14,7 @@ from voicenym.apps.cli.batch_report import BatchProgress, Messages, account, con
 from voicenym.apps.cli.dry_run import each_alone
 from voicenym.apps.cli.dry_run import show as show_plan
 from voicenym.apps.cli.run_choices import workers_of_run
+from voicenym.apps.cli.voice_preview import write_preview
 from voicenym.errors import RedactionError, VoicenymError
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ def anonymize_files(
     stored: bool,
     edit: EditSettings | None,
     engine: Engine,
+    heard: float | None,
     say: Messages,
     quiet: bool,
 ) -> None:
@@ -67,6 +69,13 @@ def anonymize_files(
             "which would name what is removed"
         )
     items = corpus.items
+    if heard is not None:
+        write_preview(
+            anonymizer, secret, items, heard, None if corpus.folder is not None else output,
+            per_utterance=per == "utterance", overwrite=overwrite, lenient=lenient, other=other,
+            say=say,
+        )  # fmt: skip
+        return
     whole = corpus.folder is not None
     from voicenym.corpus import file_plan
     from voicenym.corpus.batch_runner import Job, Summary, level_times, run

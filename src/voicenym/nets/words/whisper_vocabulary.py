@@ -15,6 +15,8 @@ from voicenym.errors import DependencyError, VoicenymError
 
 TOKENIZER = "tokenizer.json"
 SPECIAL = ("<|endoftext|>", "<|startoftranscript|>", "<|notimestamps|>")
+BLANK = "\u0120"
+"""The blank, as the byte-level encoding writes it."""
 SILENT = ("<|nospeech|>", "<|nocaptions|>")
 """Names of the token of no speech, in later and earlier releases."""
 
@@ -84,6 +86,10 @@ class Vocabulary:
                     "weights"
                 ) from error
         return list(self._encoder.encode(f" {text.strip()}", add_special_tokens=False).ids)
+
+    def begins_word(self, token: int) -> bool:
+        """Whether the text of a token begins with a blank."""
+        return self._pieces.get(token, "").startswith(BLANK)
 
     def decode(self, tokens: Iterable[int]) -> str:
         """Text of tokens; special tokens are skipped, broken bytes replaced.

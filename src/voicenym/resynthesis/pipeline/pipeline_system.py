@@ -197,6 +197,14 @@ class Pipeline(Anonymizer):
             return refusal_of_stated(scores, self.language)
         return refusal(scores, profile.language)
 
+    def median_f0(self, pseudonym: Pseudonym) -> float | None:
+        parts, method = assembly.opened(self.folder, self.device), self.method()
+        if method.source_dependent or parts.speaker.hertz or not self.prosody.targeted:
+            return None
+        vectors = torch.stack(for_parts(method, torch.ones(1, parts.speaker.size), [pseudonym]))
+        put_in = parts.synthesizer.parts.index(method.part) if isinstance(method, Half) else 0
+        return float(self._register()(vectors[put_in])[0].exp()[0])
+
     def core_for(self, pseudonyms: Sequence[Pseudonym], rate: int, profile: Any) -> Core:
         parts = assembly.opened(self.folder, self.device)
         if self.prosody.predicted:

@@ -1,0 +1,1 @@
+"""Text to speech: published ONNX voices behind one interface."""
