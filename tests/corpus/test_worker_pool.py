@@ -252,7 +252,7 @@ def test_a_free_worker_has_its_next_task_before_the_caller_has_the_answer():
 
 @pytest.mark.parametrize(
     ("code", "words"),
-    [(-9, "killed"), (-11, "crashed (SIGSEGV)"), (3, "status 3"), (None, "status None")],
+    [(-9, "killed"), (-11, "crashed (SIGSEGV)"), (3, "status 3"), (None, "its worker died")],
 )
 def test_a_death_in_words(code, words):
     assert words in str(Death(code))

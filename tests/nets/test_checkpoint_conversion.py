@@ -113,7 +113,7 @@ def test_a_layer_of_wav2vec(tmp_path):
 
 def test_what_cannot_be_converted_is_reported(tmp_path):
     with pytest.raises(
-        VoicenymError, match="no kind 'waveglow' to convert; there are: deepspeech2"
+        VoicenymError, match="no kind 'waveglow' to convert; there are: ctranslate2, deepspeech2"
     ):
         convert(tmp_path, "waveglow", tmp_path / "ours")
     with pytest.raises(VoicenymError, match="not found"):
