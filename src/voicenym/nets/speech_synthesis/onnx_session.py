@@ -34,7 +34,7 @@ class Graph:
             onnxruntime: Any = library("onnxruntime")
         except ImportError as error:
             raise DependencyError(
-                "text to speech: pip install 'voicenym[evaluate]', or onnxruntime alone"
+                "text to speech: pip install 'voicenym[speech]', or onnxruntime alone"
             ) from error
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
