@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 
 import pytest
@@ -88,6 +89,50 @@ def test_a_session_by_keyboard_from_consent_to_the_end(served, browser):
         "#bar", "aria-valuemax"
     )
     assert faults == []
+
+
+TABS = int(os.environ.get("VOICENYM_TABS", "10"))
+"""Tabs at once; 50 take two minutes on two cores."""
+LISTENER = """
+window.agent = setInterval(() => {
+  const idle = document.querySelector("button.clip:not(.heard):not([disabled])");
+  if (idle && !document.querySelector("button.playing")) idle.click();
+  for (const asked of document.querySelectorAll("[role=radiogroup]")) {
+    const one = Math.floor(Math.random() * asked.children.length);
+    if (!asked.querySelector("[aria-checked=true]")) asked.children[one].click();
+  }
+  const next = document.querySelector("button.next");
+  if (next && !next.disabled) { next.click(); next.click(); }
+}, 200)
+"""
+"""A listener in the page: plays what was not heard, chooses anything, and clicks twice."""
+
+
+@pytest.mark.slow
+def test_listeners_in_many_tabs_lose_no_answer_and_give_none_twice(served, browser):
+    listeners = list(served.tokens)[:TABS]
+    tabs = []
+    for number, listener in enumerate(listeners):
+        page, _ = opened(browser, served, listener)
+        page.set_default_timeout(120_000)
+        page.evaluate(LISTENER)
+        if number % 5 == 4:  # a tab is closed, and another one goes on
+            page.close()
+            page, _ = opened(browser, served, listener)
+            page.evaluate(LISTENER)
+        tabs.append(page)
+    for page in tabs:
+        page.wait_for_selector("#count:text-matches('^([6-9]|[1-9][0-9]+) ')")
+        page.evaluate("clearInterval(agent)")
+        page.context.close()
+    stored = list(served.store.everything())
+    assert len({(one.listener, one.page) for one in stored}) == len(stored)
+    for listener in listeners:
+        answered = served.store.answered(listener)
+        assert len(answered) >= 5, "the count shows the page that is asked, from 1"
+        order = [page.name for page in served.study.sessions[listener]]
+        places = [order.index(name) for name in answered if name in order]
+        assert places == sorted(places)
 
 
 def test_a_double_click_and_a_second_tab_store_one_answer(served, browser):
