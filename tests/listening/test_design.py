@@ -286,3 +286,26 @@ def test_too_few_listeners_for_a_difference():
         require_power(("acr",), found[0][1] - 1, 12, 4, 0.5)
     mushra = require_power(("mushra",), 60, 12, 4, 0.5 * 25)
     assert mushra[0][1] <= found[0][1], "a scale of 100 is 25 times as wide"
+
+
+def test_a_study_is_whole_or_not_there(every, tmp_path, monkeypatch):
+    """The disk is full after some clips."""
+    write, left = files.write_private, [3]
+
+    def full(path, content):
+        left[0] -= 1
+        if left[0] < 0:
+            raise OSError(28, "No space left on device")
+        write(path, content)
+
+    monkeypatch.setattr(files, "write_private", full)
+    with pytest.raises(VoicenymError, match=r"study: the disk is full; free some space"):
+        every.save(tmp_path / "study")
+    assert list(tmp_path.iterdir()) == []
+    monkeypatch.undo()
+    with pytest.raises(VoicenymError, match="its folder does not exist"):
+        every.save(tmp_path / "nowhere" / "study")
+    (tmp_path / "study").mkdir()
+    every.save(tmp_path / "study")
+    assert load(tmp_path / "study") == every.study
+    assert (tmp_path / "study").stat().st_mode & 0o777 == 0o700

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from voicenym.audio.atomic import temporary_folder, write_failed
 from voicenym.errors import VoicenymError
 from voicenym.private import private_folder, write_private
 
@@ -137,18 +138,24 @@ def save(
         clips: WAV files by token.
 
     Raises:
-        VoicenymError: the folder holds something.
+        VoicenymError: the folder holds something, or cannot be written; nothing is there then.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise VoicenymError(f"{folder}: holds something already; name a new folder for the study")
-    private_folder(folder)
-    for inner in (STIMULI, str(Path(KEY).parent)):
-        private_folder(folder / inner)
-    for token in sorted(clips):
-        write_private(folder / STIMULI / f"{token}.wav", clips[token])
-    write_private(folder / KEY, _text({"format": FORMAT, **dataclasses.asdict(key)}))
-    write_private(folder / TOKENS, _text(dict(tokens)))
-    write_private(folder / STUDY, _text({"format": FORMAT, **dataclasses.asdict(study)}))
+    try:
+        with temporary_folder(folder.parent) as hidden:
+            made = hidden / "study"
+            private_folder(made)
+            for inner in (STIMULI, str(Path(KEY).parent)):
+                private_folder(made / inner)
+            for token in sorted(clips):
+                write_private(made / STIMULI / f"{token}.wav", clips[token])
+            write_private(made / KEY, _text({"format": FORMAT, **dataclasses.asdict(key)}))
+            write_private(made / TOKENS, _text(dict(tokens)))
+            write_private(made / STUDY, _text({"format": FORMAT, **dataclasses.asdict(study)}))
+            made.replace(folder)  # whole, or not there
+    except OSError as error:
+        raise VoicenymError(str(write_failed(str(folder), error))) from None
 
 
 def load(folder: Path) -> Study:
