@@ -1,11 +1,12 @@
 """Engines of a batch: local processes and Ray's actors on the same recordings.
 
-    python benchmarks/engines.py [--files 40] [--seconds 10] [--rounds 3] [--system mcadams]
+    python benchmarks/engines.py [--files 200] [--seconds 10] [--rounds 3] [--system mcadams]
                                  [--speech FILE.wav]
 
-Each round anonymizes as many files, and twice as many, with each engine and one and two workers, in
-turn. The difference is the time of the further files, by the clock, without the start of workers;
-what is left of the smaller run is its start. The limit is 0.9 of the local rate for files of 10 s.
+Each round anonymizes the files with each engine and one and two workers, in turn. The time of a
+file is that of the last three quarters of the files, by the clock, so that the start of workers
+does not count; the start is the time until the first output. The limit is 0.9 of the local rate
+for files of 10 s.
 """
 
 from __future__ import annotations
@@ -40,15 +41,19 @@ def make(folder: Path, count: int, seconds: float, speech: str | None) -> None:
         soundfile.write(path, sound[start : start + round(RATE * seconds)], RATE)
 
 
-def timed(engine: Engine, workers: int, source: Path, count: int, system: str) -> float:
-    """Seconds of a run over the first files."""
+def timed(engine: Engine, workers: int, source: Path, system: str) -> tuple[float, float]:
+    """Seconds until the first output, and a file afterwards."""
     out = Path(tempfile.mkdtemp())
     try:
-        items = plan([source], out)[:count]
+        items = plan([source], out)
         job = Job(system, {}, Key(bytes(32)), log=out / "voicenym.jsonl")
-        start = time.perf_counter()
-        assert run(job, items, workers, engine=engine).done == count
-        return time.perf_counter() - start
+        times = [time.perf_counter()]
+        done = run(
+            job, items, workers, lambda outcome: times.append(time.perf_counter()), engine=engine
+        ).done
+        assert done == len(items)
+        first = len(items) // 4
+        return times[1] - times[0], (times[-1] - times[first]) / (len(items) - first)
     finally:
         shutil.rmtree(out)
 
@@ -56,7 +61,7 @@ def timed(engine: Engine, workers: int, source: Path, count: int, system: str) -
 def main() -> None:
     """Prints one line for each engine and number of workers."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--files", type=int, default=40)
+    parser.add_argument("--files", type=int, default=200)
     parser.add_argument("--seconds", type=float, default=10.0)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--system", default="mcadams")
@@ -71,13 +76,12 @@ def main() -> None:
     starts: dict[str, list[float]] = {name: [] for name in cases}
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder)
-        make(source, 2 * given.files, given.seconds, given.speech)
+        make(source, given.files, given.seconds, given.speech)
         for _ in range(given.rounds):
             for name, (engine, workers) in cases.items():
-                few = timed(engine, workers, source, given.files, given.system)
-                many = timed(engine, workers, source, 2 * given.files, given.system)
-                files[name].append((many - few) / given.files)
-                starts[name].append(few - (many - few))
+                start, each = timed(engine, workers, source, given.system)
+                files[name].append(each)
+                starts[name].append(start)
     for name in cases:
         each = statistics.median(files[name])
         print(
