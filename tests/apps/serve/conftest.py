@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -42,6 +43,14 @@ class Server:
     def left(self) -> list[Path]:
         """Files of recordings that are there now."""
         return [path for path in (self.folder / "work").glob("run-*/**/*") if path.is_file()]
+
+    def is_wiped(self) -> bool:
+        """Whether nothing is left soon: a client has its answer before the server wipes it."""
+        for _ in range(600):
+            if not self.left():
+                return True
+            time.sleep(0.1)
+        return False
 
     def workers(self) -> list[int]:
         """Process ids of the workers: copies of the copied process."""

@@ -48,7 +48,7 @@ def test_a_job_reports_its_progress_and_gives_its_result_once(server, long_speec
         assert result.status_code == 200
         assert result.headers["content-type"] == "audio/flac"
         assert anna.get(job["links"]["result"]).status_code == 404
-        assert server.left() == []
+        assert server.is_wiped()
 
 
 def test_a_cancelled_job_ends_its_worker_and_leaves_nothing(server, long_speech):
@@ -65,7 +65,7 @@ def test_a_cancelled_job_ends_its_worker_and_leaves_nothing(server, long_speech)
             if not server.left() and not server.workers():
                 break
             client.get("/health")
-        assert server.left() == []
+        assert server.is_wiped()
         assert server.workers() == []
 
 
@@ -76,7 +76,7 @@ def test_a_job_that_fails_says_why(server):
         found = client.get(job["links"]["result"])
         assert found.status_code == 422
         assert found.json()["cure"]
-        assert server.left() == []
+        assert server.is_wiped()
         client.delete(job["links"]["self"])
 
 

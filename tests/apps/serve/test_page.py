@@ -113,7 +113,7 @@ def test_a_file_goes_through_to_the_download_and_is_forgotten(page, own, sample,
     assert download.value.suggested_filename == "anonymized.wav"
     download.value.save_as(tmp_path / "after.wav")
     assert (tmp_path / "after.wav").read_bytes() != sample.read_bytes()
-    assert own.left() == []
+    assert own.is_wiped()
     page.click("#forget")
     playwright.expect(page.locator("#status")).to_contain_text("forgotten")
     assert page.is_hidden("#result")
@@ -129,7 +129,7 @@ def test_the_microphone_goes_through(page, own):
     page.wait_for_selector("#start:not([disabled])")
     through(page)
     assert page.get_attribute("#download", "download") == "anonymized.webm"
-    assert own.left() == []
+    assert own.is_wiped()
 
 
 def test_a_film_is_played_as_a_film(page, tmp_path):

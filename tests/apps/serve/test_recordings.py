@@ -72,7 +72,7 @@ def test_the_container_is_kept_and_no_name(server, speech, suffix, kind, media):
     assert after.samples.shape == before.samples.shape
     assert after.rate == before.rate
     assert abs(float(np.corrcoef(before.samples, after.samples)[0, 1])) < 0.9
-    assert server.left() == []
+    assert server.is_wiped()
 
 
 def test_a_key_gives_one_voice_to_the_token_that_it_belongs_to(server, speech):
@@ -149,7 +149,7 @@ def test_what_does_not_fit_is_refused_with_a_cure(server, speech, content, field
     assert problem["cure"]
     assert str(server.folder) not in found.text
     assert "original" not in problem["detail"]
-    assert server.left() == []
+    assert server.is_wiped()
 
 
 def test_a_form_is_needed(server):
@@ -173,7 +173,7 @@ def test_a_truncated_form_is_refused(server, speech):
         found = client.post("/v1/anonymize", content=body, headers=headers)
     assert found.status_code == 400
     assert "ends before its end" in found.json()["detail"]
-    assert server.left() == []
+    assert server.is_wiped()
 
 
 def test_a_client_that_leaves_in_mid_upload_leaves_nothing(server, speech):
@@ -211,7 +211,7 @@ def test_large_uploads_are_refused_stated_and_chunked(server):
         )
     assert stated.status_code == 413
     assert chunked.status_code in (400, 413)  # the form is malformed from its first byte on
-    assert server.left() == []
+    assert server.is_wiped()
 
 
 def killed_workers(server) -> float:
@@ -239,7 +239,7 @@ def test_a_killed_worker_gives_503_and_nothing_of_the_original(server, long_spee
     assert int(answer.headers["retry-after"]) >= 1
     assert answer.json()["cure"]
     assert len(answer.content) < 1000
-    assert server.left() == []
+    assert server.is_wiped()
     assert killed_workers(server) == killed + 1
 
 
@@ -254,7 +254,7 @@ def test_a_killed_server_leaves_what_the_next_one_wipes(start, tmp_path, long_sp
         assert one.left()
         one.log.unlink()
         with start(tmp_path / "one") as two:
-            assert two.left() == []
+            assert two.is_wiped()
             assert "wiped what 1 ended servers left" in two.log.read_text()
 
 

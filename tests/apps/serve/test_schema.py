@@ -27,7 +27,7 @@ def test_every_request_of_the_schema_gets_a_declared_answer(server, document):
             client.get("/metrics").text.splitlines()
         ):
             pass  # jobs of random bytes
-    assert server.left() == []
+    assert server.is_wiped()
     assert "defect" not in server.log.read_text()
 
 

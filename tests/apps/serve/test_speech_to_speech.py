@@ -25,7 +25,7 @@ def test_the_client_gets_mp3_as_it_expects(service, server, speech):
     assert after.rate == 44_100
     assert after.format.codec == "mp3"
     assert after.duration == pytest.approx(1.5, abs=0.1)
-    assert server.left() == []
+    assert server.is_wiped()
 
 
 def test_the_client_streams_samples(service, server, speech):
