@@ -91,9 +91,11 @@ $(VENV)/.base: pyproject.toml locks/base.txt locks/gpu.txt | $(BIN)/python
 	$(COMPLETE)
 	touch $@
 
-$(VENV)/.dev: pyproject.toml locks/dev.txt locks/gpu.txt locks/resemblyzer.txt | $(BIN)/python
+$(VENV)/.dev: pyproject.toml locks/dev.txt locks/gpu.txt locks/resemblyzer.txt locks/croissant.txt \
+		| $(BIN)/python
 	$(SMALL)
 	$(PIP) $(LOCKED) -r locks/dev.txt -r locks/resemblyzer.txt
+	$(PIP) $(LOCKED) --no-build-isolation --no-binary jsonpath-rw -r locks/croissant.txt
 	$(PIP) $(OWN)
 	$(COMPLETE)
 	touch $@ $(VENV)/.base
@@ -123,7 +125,7 @@ digests: | $(BIN)/python
 
 # --strict: a package that could not be looked up is a failure, and no good news.
 audit: $(TOOLS)/.done
-	for lock in base dev docs gpu release resemblyzer; do $(TOOLS)/bin/pip-audit \
+	for lock in base croissant dev docs gpu release resemblyzer; do $(TOOLS)/bin/pip-audit \
 		--strict --disable-pip --require-hashes -r locks/$$lock.txt; done
 
 sbom: $(TOOLS)/.done

@@ -32,6 +32,9 @@ EXTRAS = {
         "speech",
         "cluster",
         "shares",
+        "stores",
+        "calls",
+        "marks",
         "web",
         "live",
         "listen",
@@ -42,7 +45,7 @@ EXTRAS = {
 }
 HEAD = """\
 # Made by `make lock` from {sources}; do not edit.
-# Install it with: pip install --no-deps --require-hashes --only-binary :all: -r {path}
+# Install it with: pip install --no-deps --require-hashes --only-binary :all:{options} -r {path}
 """
 
 
@@ -54,6 +57,14 @@ def resolved(uv: str, sources: list[str], *options: str) -> str:
     command += ["--upgrade"]
     done = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
     return done.stdout
+
+
+def beside(uv: str, name: str, other: str, built: str) -> dict[str, str]:
+    """What a list asks for beyond a lock, at the lock's versions; one package of it is built."""
+    options = ["--constraints", f"locks/{other}.txt", "--no-binary", built]
+    found = requirements(resolved(uv, [f"locks/{name}.in"], *options))
+    known = requirements((LOCKS / f"{other}.txt").read_text("utf-8"))
+    return {one: lines for one, lines in found.items() if one not in known}
 
 
 def requirements(text: str) -> dict[str, str]:
@@ -79,10 +90,10 @@ def cpu_builds(version: str, folders: list[Path]) -> None:
     write("torch-cpu", {"torch": lines} if hashes else {}, "a folder: TORCH_CPU=FOLDER")
 
 
-def write(name: str, found: dict[str, str], sources: str) -> None:
-    """Write a lock."""
+def write(name: str, found: dict[str, str], sources: str, options: str = "") -> None:
+    """Write a lock; options are pip's, for the line that says how to install it."""
     path = LOCKS / f"{name}.txt"
-    head = HEAD.format(sources=sources, path=path.relative_to(ROOT))
+    head = HEAD.format(sources=sources, options=options, path=path.relative_to(ROOT))
     path.write_text(head + "".join(found[one] for one in sorted(found)), "utf-8")
     print(f"{path.relative_to(ROOT)}: {len(found)} packages")
 
@@ -102,6 +113,8 @@ def main() -> None:
     for name, options in (("release", []), ("resemblyzer", ["--no-deps"])):
         found = requirements(resolved(uv, [f"locks/{name}.in"], *options))
         write(name, found, f"locks/{name}.in")
+    found = beside(uv, "croissant", "dev", "jsonpath-rw")
+    write("croissant", found, "locks/croissant.in", " --no-binary jsonpath-rw")
 
 
 if __name__ == "__main__":
