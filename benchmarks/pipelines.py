@@ -26,8 +26,9 @@ from voicenym.nets.content.hubert import HubertSoft
 from voicenym.nets.speakers.ecapa import Ecapa
 from voicenym.nets.synthesis import synthesizers
 from voicenym.resynthesis.pipeline.conditioning import pitch_of
-from voicenym.resynthesis.pipeline.pipeline_core import PipelineCore, ProfileReader, Voice
+from voicenym.resynthesis.pipeline.pipeline_core import PipelineCore, Voice
 from voicenym.resynthesis.pipeline.pipeline_modules import Assembly
+from voicenym.resynthesis.pipeline.profile_reader import ProfileReader
 from voicenym.resynthesis.pipeline.synthesis_settings import Settings
 
 RATE = 16_000

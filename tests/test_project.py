@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import importlib
+import importlib.util
 import os
 import re
 import subprocess
@@ -203,3 +205,20 @@ for system in {systems!r}:
 def test_a_plain_install_brings_what_reads_weights():
     given = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     assert any(needed.startswith("safetensors") for needed in given["dependencies"])
+
+
+def test_benchmarks_and_tools_import_what_the_package_has() -> None:
+    """Nobody runs each of them after each change; a module that moved would break them unseen."""
+    missing = []
+    for folder in ("benchmarks", "tools"):
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+                if isinstance(node, ast.ImportFrom) and str(node.module).startswith("voicenym"):
+                    module = importlib.import_module(str(node.module))
+                    missing += [
+                        f"{path.relative_to(ROOT)}: {node.module}.{name.name}"
+                        for name in node.names
+                        if not hasattr(module, name.name)
+                        and not importlib.util.find_spec(f"{node.module}.{name.name}")
+                    ]
+    assert not missing

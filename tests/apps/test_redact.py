@@ -165,6 +165,41 @@ def test_anonymize_removes_words_and_writes_no_secret(command, scripted, tmp_pat
     refused(plain, "made earlier with another key, system or parameters")
 
 
+def test_places_are_checked_before_anything_is_heard(command, scripted, tmp_path, monkeypatch):
+    def never(*arguments, **others):
+        raise AssertionError("loaded")
+
+    monkeypatch.setattr(faster_whisper_words, "FasterWhisperWords", never)
+    (tmp_path / "there.wav").write_bytes(b"kept")
+    done = command("redact", "talk.wav", "--list", "list.txt", "-o", "there.wav")
+    refused(done, "there.wav: exists already")
+    assert (tmp_path / "there.wav").read_bytes() == b"kept"
+
+
+def test_a_recording_that_cannot_be_written_leaves_no_transcript(
+    command, scripted, tmp_path, monkeypatch
+):
+    from voicenym.errors import AudioError
+    from voicenym.redaction import redacted_file
+
+    def full(*arguments, **others):
+        raise AudioError("out.wav: the disk is full; free some space and run again")
+
+    monkeypatch.setattr(redacted_file, "write_redacted", full)
+    done = command(
+        "redact", "talk.wav", "--list", "list.txt", "-o", "out.wav", "--transcript", "out.txt"
+    )
+    refused(done, "the disk is full")
+    assert sorted(os.listdir(tmp_path)) == ["list.txt", "talk.wav"]
+
+
+def test_the_language_of_words_is_no_setting_of_systems_without_one(command, scripted, tmp_path):
+    given = ("anonymize", "talk.wav", "--list", "list.txt", "--language", "en", "-s", "mcadams")
+    done = command(*given, "-o", "out.wav", "--lenient")
+    assert done.returncode == 0, done.stderr
+    refused(command("anonymize", "talk.wav", "--language", "en", "-s", "mcadams"), "language")
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -173,8 +208,29 @@ def test_anonymize_removes_words_and_writes_no_secret(command, scripted, tmp_pat
         (("redact", "talk.wav", "--words", "names", "--by", "word"), ("silence or beep",)),
         (("redact", "talk.wav", "--list", "none.txt"), ("none.txt: cannot be read",)),
         (("redact", "talk.wav", "--list", "talk.wav"), ("is no text",)),
-        (("redact", "talk.wav", "--list", "list.txt", "-o", "talk.wav"), ("recording itself",)),
+        (("redact", "talk.wav", "--list", "list.txt", "-o", "talk.wav"), ("the input itself",)),
         (("redact", "talk.wav", "--list", "list.txt", "--transcript", "a.txt"), ("give -o",)),
+        (("redact", "talk.wav", "--list", "list.txt", "-o", "no/out.wav"), ("create the folder",)),
+        (("redact", "talk.wav", "--list", "list.txt", "-o", "out.xyz"), ("'.xyz'", "wav")),
+        (
+            ("redact", "talk.wav", "--list", "list.txt", "-o", "a.wav", "--transcript", "a.doc"),
+            ("a.doc", ".srt"),
+        ),
+        (
+            (
+                "redact",
+                "talk.wav",
+                "--list",
+                "list.txt",
+                "--findings",
+                "a.txt",
+                "-o",
+                "b.wav",
+                "--transcript",
+                "./a.txt",
+            ),
+            ("two outputs",),
+        ),
         (("redact", "talk.wav", "--words", "names", "--apply", "x.txt"), ("leave out --words",)),
         (("redact", "talk.wav", "--apply", "list.txt"), ("no file of findings",)),
         (("anonymize", "-", "--redact", "names"), ("files and folders",)),

@@ -27,6 +27,9 @@ except ImportError:  # Windows, where an open file cannot be removed
 _OURS = re.compile(r"\.voicenym-[0-9a-f]{16}\.tmp")
 _NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EACCES)
 
+PRIVATE = 0o600
+"""Permissions of a file that only its owner can read."""
+
 
 @cache
 def _umask() -> int:
@@ -139,6 +142,29 @@ class AtomicFile:
     def discard(self) -> None:
         self.temporary.unlink(missing_ok=True)
         self._release()
+
+
+def unnamed_text(path: Path, text: str, overwrite: bool, mode: int | None = None) -> AtomicFile:
+    """A text file in UTF-8, complete but for its name, which :meth:`AtomicFile.commit` gives it.
+
+    Args:
+        path: the final name.
+        text: of the file.
+        overwrite: whether a file of that name may be replaced.
+        mode: as of :class:`AtomicFile`.
+
+    Raises:
+        AudioError: exists already and may not be replaced, or cannot be written; nothing is left.
+    """
+    file = AtomicFile(path, overwrite, mode)
+    try:
+        file.temporary.write_text(text, "utf-8")
+    except BaseException as error:
+        file.discard()
+        if isinstance(error, OSError):
+            raise write_failed(str(path), error) from None
+        raise
+    return file
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from voicenym.anonymizer import Anonymizer, load
-from voicenym.audio.atomic import AtomicFile, temporary_folder
+from voicenym.audio.atomic import AtomicFile, temporary_folder, unnamed_text
 from voicenym.corpus import timestamps
 from voicenym.corpus.batch import Outcome, WorkerSettings
 from voicenym.corpus.file_plan import Item
@@ -127,13 +127,7 @@ class Worker:
 
     def _text(self, item: Item, transcript: str) -> AtomicFile:
         """The transcript of an item, complete but for its name."""
-        file = AtomicFile(transcript_path(item.target), self._settings.overwrite)
-        try:
-            file.temporary.write_text(transcript, "utf-8")
-        except BaseException:
-            file.discard()
-            raise
-        return file
+        return unnamed_text(transcript_path(item.target), transcript, self._settings.overwrite)
 
     def _make(
         self, task: Task, target: Path, overwrite: bool, progress: Progress | None

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from voicenym.audio.atomic import AtomicFile
+from voicenym.audio.atomic import PRIVATE, unnamed_text
 from voicenym.diarization.audacity_labels import format_labels, parse_labels
 from voicenym.diarization.rttm import entry_name, format_rttm, parse_rttm
 from voicenym.diarization.speaker_turns import Diarization
@@ -15,7 +15,6 @@ from voicenym.diarization.textgrid import format_textgrid, parse_textgrid
 from voicenym.diarization.webvtt import format_webvtt, parse_webvtt
 from voicenym.errors import DiarizationError
 
-PRIVATE = 0o600
 MOST_BYTES = 64 << 20
 """Largest file of turns that is read."""
 
@@ -129,9 +128,8 @@ def write_text(path: Path, text: str, overwrite: bool) -> None:
     Raises:
         AudioError: exists already and may not be replaced, or cannot be written.
     """
-    file = AtomicFile(path, overwrite, PRIVATE)
+    file = unnamed_text(path, text, overwrite, PRIVATE)
     try:
-        file.temporary.write_text(text, "utf-8")
         file.commit()
     finally:
         file.discard()

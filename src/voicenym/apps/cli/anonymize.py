@@ -179,7 +179,6 @@ def anonymize(
         "voice_kind": voice,
         "voice_variant": voice_like,
     }
-    given = [f"{name}={value}" for name, value in short.items() if value is not None]
     from voicenym.anonymizer import SYSTEMS, load
     from voicenym.corpus.engines import engine_of
     from voicenym.corpus.fallback import fallback_of
@@ -188,6 +187,9 @@ def anonymize(
     machines = engine_of(engine, address, gpus)
     with spared_from_collection():
         system, written = SYSTEMS.parse(system_of_run(system, protection, say))
+        if edit is not None and "language" not in {one.name for one in SYSTEMS.parameters(system)}:
+            del short["language"]  # of the words alone
+        given = [f"{name}={value}" for name, value in short.items() if value is not None]
         parameters = {**written, **SYSTEMS.settings(system, [*settings, *given]), "device": device}
         anonymizer = load(system, **parameters)
     if not dry_run:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,9 +25,9 @@ from voicenym.apps.cli.word_options import (
 from voicenym.errors import AudioError, RedactionError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-    from voicenym.redaction.redactor import Decision, Listened
+    from voicenym.redaction.redactor import Decision, Listened, Removal
 
 app = new_app()
 
@@ -75,17 +77,14 @@ def redact(
     say = Messages(quiet)
     _check(recording, output, words, own, apply, findings, transcript, overwrite)
     from voicenym.corpus.single_file import sha256_of
-    from voicenym.diarization.turn_files import write_text
     from voicenym.redaction import findings_file
     from voicenym.redaction.redacted_file import write_redacted
     from voicenym.redaction.redaction_settings import settings_of
-    from voicenym.transcription.transcript_files import format_of
 
     settings = settings_of(
         words, own, recogniser, language, way=by, on_miss=on_miss, entities=entities,
         least=least, unheard=unheard,
     )  # fmt: skip
-    written = None if transcript is None else format_of(transcript)
     lines: Sequence[findings_file.Line] = ()
     if apply is not None:
         read = findings_file.read_findings(apply)
@@ -104,17 +103,16 @@ def redact(
         if output is not None:
             removal = redactor.secure(recording, str(recording), heard, decisions, lenient=lenient)
             stage("writing")
-            warnings = write_redacted(
-                recording, output, removal, by, overwrite=overwrite, lenient=lenient
-            )
+            with _text(transcript, removal, overwrite):
+                warnings = write_redacted(
+                    recording, output, removal, by, overwrite=overwrite, lenient=lenient
+                )
     if findings is not None:
         say(f"wrote {findings}")
     if output is None:
         _show(decisions)
         say("no recording was written; give -o FILE, with --apply FILE after editing")
         return
-    if transcript is not None and written is not None:
-        write_text(transcript, written(removal.transcript), overwrite)
     for warning in (*removal.warnings, *warnings):
         say.warn(warning)
     counted = ", ".join(f"{count} {name}" for name, count in sorted(removal.counts.items()))
@@ -146,15 +144,39 @@ def _check(
         )
     if transcript is not None and output is None:
         raise RedactionError("--transcript belongs to a redacted recording; give -o FILE, too")
-    for path in (output, findings, transcript):
-        if path is None:
-            continue
-        if path.resolve() == recording.resolve():
-            raise AudioError(f"{path}: is the recording itself; choose another name")
-        if not overwrite and path.exists():
-            raise AudioError(
-                f"{path}: exists already; add --overwrite to replace it, or choose another name"
-            )
+    from voicenym.audio.containers import container_of
+    from voicenym.corpus.output_target import check_target, same_file
+    from voicenym.transcription.transcript_files import format_of
+
+    places = [path for path in (output, findings, transcript) if path is not None]
+    for path in places:
+        check_target(recording, path, overwrite)
+        if not path.parent.is_dir():
+            raise AudioError(f"{path}: its folder does not exist; create the folder first")
+    for one, other in combinations(places, 2):
+        if same_file(one, other):
+            raise RedactionError(f"{one}: is named for two outputs; give each a name of its own")
+    if output is not None:
+        container_of(output, str(output))
+    if transcript is not None:
+        format_of(transcript)
+
+
+@contextmanager
+def _text(path: Path | None, removal: Removal, overwrite: bool) -> Iterator[None]:
+    """Writes the transcript beside a recording that is written meanwhile: both or neither."""
+    if path is None:
+        yield
+        return
+    from voicenym.audio.atomic import PRIVATE, unnamed_text
+    from voicenym.transcription.transcript_files import format_of
+
+    file = unnamed_text(path, format_of(path)(removal.transcript), overwrite, PRIVATE)
+    try:
+        yield
+        file.commit()
+    finally:
+        file.discard()
 
 
 def _save(
