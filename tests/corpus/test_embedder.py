@@ -3,6 +3,7 @@ import pytest
 
 from voicenym import Key
 from voicenym.corpus.embedder import Embedder
+from voicenym.corpus.skipped import LeftOut
 from voicenym.corpus.transforms import Anonymize, Transform
 from voicenym.errors import AudioError, VoicenymError
 from voicenym.verification.vector_store import VectorCache
@@ -78,3 +79,19 @@ def test_missing_silent_and_short_recordings_are_named(corpus, tmp_path, spectru
     gone = dataclasses.replace(corpus[0], path=tmp_path / "gone.wav")
     with pytest.raises(AudioError, match=r"gone.wav: No such file"):
         Embedder()(spectrum, [gone])
+
+
+def test_a_silent_result_is_a_failure_of_its_recording_alone(corpus, spectrum):
+    class Mutes(Transform):
+        def __call__(self, recording):
+            samples = super().__call__(recording)
+            return 0 * samples if recording.name == corpus[1].name else samples
+
+    left_out = LeftOut()
+    vectors, kept = Embedder(left_out=left_out).kept(spectrum, corpus[:4], Mutes())
+    assert [one.name for one in kept] == [corpus[n].name for n in (0, 2, 3)]
+    assert np.isfinite(vectors).all()
+    assert (
+        "silent"
+        in Embedder(left_out=left_out).failing(spectrum, corpus[:2], Mutes())[corpus[1].name]
+    )

@@ -220,4 +220,6 @@ def _checked(samples: np.ndarray, recording: Recording) -> np.ndarray:
         raise AudioError(
             f"{recording.name}: the result is empty, or has samples that are not finite"
         )
+    if not samples.any():  # whose vectors may be of no direction: a score would be NaN
+        raise AudioError(f"{recording.name}: the result is silent, so that nobody can be told")
     return samples
