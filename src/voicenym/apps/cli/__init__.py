@@ -37,6 +37,7 @@ class _Commands(Group):
         ),
         _entry("transcribe", USE, "Write what is said in a recording, with the times of words."),
         _entry("redact", USE, "Remove spoken names, numbers and other words from a recording."),
+        _entry("mark", USE, "Mark a recording as one whose voices are not the speakers' own."),
         _entry("systems", USE, "List the systems and what they protect against, or show one."),
         _entry("explain", USE, "Explain what protects against whom, and at what price."),
         _entry("key", USE, "Make, show, upgrade, share and destroy key files."),

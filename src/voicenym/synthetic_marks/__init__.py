@@ -1,0 +1,1 @@
+"""Marks in a recording which say that its voices are not the speakers' own."""
