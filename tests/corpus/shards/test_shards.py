@@ -269,3 +269,46 @@ def test_workers_order_and_partition_do_not_matter(anonymize, command, key, tmp_
         found = tree(tmp_path / other)
         found.pop("voicenym.jsonl")
         assert found == one
+
+
+def test_a_full_disk_fails_the_shard_and_not_its_recordings(anonymize, tmp_path, monkeypatch):
+    """Else a shard without some recordings would be taken for whole by the next run."""
+    from voicenym.audio.atomic import write_failed
+    from voicenym.corpus.shards import shard_task
+
+    real, count = shard_task.anonymize_file, 0
+
+    def full(*arguments, **options):
+        nonlocal count
+        count += 1
+        if count == 2:
+            try:
+                raise OSError(28, "No space left on device")
+            except OSError as error:
+                raise write_failed("output", error) from None
+        return real(*arguments, **options)
+
+    web_shard(tmp_path / "a.tar", range(3))
+    monkeypatch.setattr(shard_task, "anonymize_file", full)
+    done = anonymize("a.tar", "-o", "out")
+    assert done.returncode == 1
+    assert "the disk is full" in said(done)
+    assert list(tree(tmp_path / "out")) == ["voicenym.jsonl"]
+    assert anonymize("a.tar", "-o", "out").returncode == 0
+    assert len(members(tmp_path / "out/a.tar")) == 6
+
+
+def test_a_lhotse_shar_is_refused_because_its_cuts_know_the_speakers(anonymize, tmp_path):
+    web_shard(tmp_path / "shar/recording.000000.tar", range(2))
+    (tmp_path / "shar/cuts.000000.jsonl.gz").write_bytes(b"")
+    done = anonymize("shar", "-o", "out")
+    assert done.returncode == 1
+    assert "is a lhotse shar" in said(done)
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_output_that_looks_like_a_shard_is_refused(anonymize, tmp_path):
+    web_shard(tmp_path / "a.tar", range(1))
+    done = anonymize("a.tar", "-o", "b.tar")
+    assert done.returncode == 1
+    assert "give a folder with -o" in said(done)

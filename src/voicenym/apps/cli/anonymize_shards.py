@@ -142,6 +142,8 @@ def anonymize_shards(
     if workers is None:
         several = isinstance(request.engine, RayEngine) and request.engine.address
         workers = 0 if several else min(cores(), len(plan.units))
+    if any(location.startswith("memory://") for location in (*request.inputs, output)):
+        workers = 1  # memory of this process
     state = shard_ledger.ledger_of(output, [unit.name for unit in plan.units])
     started = time.monotonic()
     with BatchProgress(len(plan.units), quiet) as progress:

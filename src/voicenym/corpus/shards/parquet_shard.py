@@ -6,6 +6,7 @@ Such a column is a struct of ``bytes`` and ``path``, or is called ``audio`` and 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -35,7 +36,7 @@ MOST_COLUMN = 1 << 32
 BATCH = 16
 """Rows that are decoded at a time."""
 UNNAMED = ".wav"
-"""Extension of a recording without a path: of its place in memory alone."""
+"""Extension of a recording without a path."""
 
 
 @dataclass(frozen=True)
@@ -293,8 +294,6 @@ def _is_bytes(kind: Any) -> bool:
 
 def _metadata(shard: ParquetShard) -> dict[str, str] | None:
     """Says to Hugging Face's library which columns are recordings; nothing else travels."""
-    import json
-
     if b"huggingface" not in (shard.schema.metadata or {}):
         return None
     features = {name: {"_type": "Audio"} for name in shard.sounds}

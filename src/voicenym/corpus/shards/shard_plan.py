@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
@@ -20,6 +21,8 @@ SHARDS = {".tar": "tar", ".parquet": "parquet"}
 """Kinds of shards by extension."""
 RECORDING = "recording"
 """Kind of a file that is a recording of its own."""
+SHAR = re.compile(r"(^|/)cuts\.\d+\.jsonl(\.gz)?(:|$)")
+"""Tables of a lhotse shar, of whose tars only these know the speakers."""
 LEDGER = "voicenym-ledger"
 """Folder of the ledger in a store."""
 
@@ -88,6 +91,8 @@ def plan_units(
     object_store.check_writable(output := object_store.location_of(output))
     if not object_store.is_url(output) and os.path.isfile(output):
         raise CorpusError(f"{output}: is a file; give a folder with -o")
+    if _is_shard(output) and not os.path.isdir(output):
+        raise CorpusError(f"{output}: has the name of a shard; give a folder with -o")
     units: list[Unit] = []
     skipped: list[str] = []
     for text in inputs:
@@ -110,7 +115,14 @@ def _of_input(
     skipped: list[str],
 ) -> list[Unit]:
     units, files = [], []
-    for one in _listed(root, output, skipped):
+    listed = _listed(root, output, skipped)
+    shar = next((part for part in skipped if SHAR.search(part)), None)
+    if shar and any(_is_shard(one.name) for one in listed):
+        raise CorpusError(
+            f"{root}: is a lhotse shar, whose cuts name the speakers, and which is not read; save "
+            "it as files with CutSet.from_shar(...).save_audios(...), or as Parquet"
+        )
+    for one in listed:
         suffix = PurePosixPath(one.name).suffix.lower()
         try:
             check_id(root, one.name, folders=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import tempfile
@@ -26,6 +27,12 @@ from voicenym.pseudonym import Pseudonym
 
 READERS: dict[str, Any] = {"tar": tar_shard, "parquet": parquet_shard}
 """Modules that read and write a kind of shard: ``survey``, ``owners`` and ``rewrite``."""
+
+MACHINE = (
+    *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO),
+    *(errno.EMFILE, errno.ENFILE, errno.ENOMEM),
+)
+"""Errors of the machine, after which a rerun may succeed."""
 
 
 @dataclass(frozen=True)
@@ -204,9 +211,9 @@ class ShardWorker:
                 made = target.read_bytes()
         except (WeightsError, DependencyError, UnknownSystemError) as error:
             raise SystemFailure(str(error)) from error
-        except OSError:
-            raise  # of the disk, which concerns the whole shard
         except Exception as error:
+            if _of_machine(error):  # a shard without this recording would be taken for whole
+                raise
             reason = in_words(error).replace(str(folder), "")
             raise CorpusError(reason if place in reason else f"{place}: {reason}") from None
         done.seconds += result.duration
@@ -233,6 +240,17 @@ def _fetched(source: str) -> Iterator[Path]:
         path = folder / f"input{Path(source).suffix}"
         object_store.download(source, path)
         yield path
+
+
+def _of_machine(error: BaseException | None) -> bool:
+    """Whether the machine failed, and not the recording: disk or memory full, too many files."""
+    while error is not None:
+        if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
+            return True
+        if isinstance(error, OSError) and error.errno in MACHINE:
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def _in_place(unit: Unit, error: Exception) -> str:

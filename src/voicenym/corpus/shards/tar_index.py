@@ -13,11 +13,15 @@ from pathlib import PurePosixPath
 from typing import Any, BinaryIO
 
 from voicenym.corpus.id_checks import check_id, printable
-from voicenym.corpus.shards.shard_sample import MOST_SAMPLES, MOST_TEXT, is_sound
+from voicenym.corpus.shards.shard_sample import MOST_TEXT, is_sound
 from voicenym.errors import CorpusError
 
 MOST_HEADER = 1 << 20
 """Most bytes of a member's header, long names and attributes included."""
+MOST_MEMBERS = 2_000_000
+"""Most members of a shard."""
+MOST_FIELDS = 1 << 28
+"""Most bytes of all ``.json`` of a shard, which are read at once."""
 BLOCK = tarfile.BLOCKSIZE
 TEXTS = ("txt", "cls")
 """Extensions of members that may be kept as they are."""
@@ -97,13 +101,15 @@ def index(file: BinaryIO, where: str, lenient: bool = False) -> list[TarSample]:
         )
     file.seek(0)
     found: dict[str, TarSample] = {}
+    count = 0
     try:
         headers: Any = _HeadersOnly(file)
         with tarfile.open(fileobj=headers, mode="r:") as tar:
             while (info := tar.next()) is not None:
+                count += 1
                 tar.members = []  # type: ignore[attr-defined]  # it would remember all of them
-                if len(found) > MOST_SAMPLES:
-                    raise CorpusError(f"{where}: has over {MOST_SAMPLES} samples; make more shards")
+                if count > MOST_MEMBERS:
+                    raise CorpusError(f"{where}: has over {MOST_MEMBERS} members; make more shards")
                 if info.size < 0 or info.offset_data + (info.size if info.isreg() else 0) > end:
                     raise CorpusError(f"{where}: ends within {printable(info.name)}; {CURE}")
                 _add(found, info, where)
@@ -114,6 +120,9 @@ def index(file: BinaryIO, where: str, lenient: bool = False) -> list[TarSample]:
     if last.strip(b"\0") or (len(last) < BLOCK and not lenient):
         why = "is damaged in the middle" if last.strip(b"\0") else "has no end mark"
         raise CorpusError(f"{where}: {why}; {CURE}")
+    fields = sum(s.members["json"].size for s in found.values() if "json" in s.members)
+    if fields > MOST_FIELDS:
+        raise CorpusError(f"{where}: its .json have over 256 MiB; make more shards of it")
     for sample in found.values():
         _read_fields(file, sample, where)
     return list(found.values())
