@@ -136,7 +136,7 @@ def test_a_rerun_skips_what_is_there_and_says_what_failed(anonymize, tmp_path):
         add(tar, "bad.wav", b"this is text")
     done = anonymize("a.tar", "-o", "out")
     assert done.returncode == 1
-    assert "a.tar (bad)" in said(done)
+    assert "voicenym: error: a.tar (bad): " in said(done)
     before = tree(tmp_path / "out")
     assert list(members(tmp_path / "out/a.tar")) == ["good.wav"]
     again = anonymize("a.tar", "-o", "out")

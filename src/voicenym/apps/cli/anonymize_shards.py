@@ -183,7 +183,7 @@ def _summarize(summary: ShardSummary, job: Job, output: str, started: float, say
     untried = f", {summary.untried} not tried" if summary.untried else ""
     say(
         f"{summary.done} shards and files written, {summary.skipped} already done, "
-        f"{len(summary.failures)} failures{untried}; {summary.recordings} recordings{other}, "
+        f"{len(summary.failures)} failed{untried}; {summary.recordings} recordings{other}, "
         f"{summary.seconds / 60:.1f} min of audio in {time.monotonic() - started:.1f} s"
     )
     if summary.done:

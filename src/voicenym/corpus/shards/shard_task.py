@@ -70,6 +70,14 @@ class ShardOutcome:
     known: dict[str, str] = field(default_factory=dict)
 
 
+class _Member(io.BytesIO):
+    """A recording of a shard, with its place as the name in messages."""
+
+    def __init__(self, data: bytes, place: str) -> None:
+        super().__init__(data)
+        self.name = place
+
+
 class ShardWorker:
     """Anonymizes unit after unit with one system.
 
@@ -202,7 +210,7 @@ class ShardWorker:
                 result = anonymize_file(
                     self._system,
                     pseudonym,
-                    io.BytesIO(data),
+                    _Member(data, place),
                     target,
                     name=place,
                     lenient=self._settings.lenient,
@@ -214,7 +222,7 @@ class ShardWorker:
         except Exception as error:
             if _of_machine(error):  # a shard without this recording would be taken for whole
                 raise
-            reason = in_words(error).replace(str(folder), "")
+            reason = in_words(error)
             raise CorpusError(reason if place in reason else f"{place}: {reason}") from None
         done.seconds += result.duration
         done.warnings += result.warnings
