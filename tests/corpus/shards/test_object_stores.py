@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import random
 import signal
+import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -32,6 +34,7 @@ class Trouble:
         self._random = random.Random(7)
         self.puts: list[tuple[str, bool]] = []
         self.delay = 0.0
+        self.before_put = lambda: None
 
     def __call__(self, environ, start_response):
         method, path = environ["REQUEST_METHOD"], environ["PATH_INFO"]
@@ -44,6 +47,7 @@ class Trouble:
             return self._error(environ, start_response)
         if method == "PUT" and path.count("/") > 1:
             self.puts.append((path, environ.get("HTTP_IF_NONE_MATCH") == "*"))
+            self.before_put()
             time.sleep(self.delay)
         if late:  # done, but nobody hears of it
             b"".join(self._application(environ, lambda *answer: None))
@@ -179,6 +183,7 @@ def test_folders_of_files_keep_their_speakers(store, anonymize, tmp_path):
     assert outputs(objects("s3://corpus/out")) == outputs(tree(tmp_path / "local"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 2])
 def test_failing_calls_lose_nothing_and_write_nothing_twice(
     store, anonymize, tmp_path, workers, monkeypatch
@@ -205,6 +210,7 @@ def test_failing_calls_lose_nothing_and_write_nothing_twice(
     assert outputs(objects("s3://corpus/harder")) == local
 
 
+@pytest.mark.slow
 def test_killed_workers_leave_whole_objects_and_a_rerun_makes_the_rest(
     store, anonymize, tmp_path, temporary
 ):
@@ -242,6 +248,36 @@ def test_killed_workers_leave_whole_objects_and_a_rerun_makes_the_rest(
     written = [path for path, _ in store.puts if "ledger" not in path]
     assert len(written) >= len(local) - len(there)
     assert list(temporary.glob(".voicenym-*")) == []  # those of the dead are gone, too
+
+
+@pytest.mark.slow
+def test_a_killed_run_leaves_whole_objects_and_a_rerun_makes_the_rest(
+    store, anonymize, key, tmp_path, temporary
+):
+    corpus(tmp_path / "in", 4)
+    upload(tmp_path / "in", "s3://corpus/in")
+    assert anonymize("in", "-o", "local").returncode == 0
+    local = outputs(tree(tmp_path / "local"))
+    store.puts.clear()
+    arguments = ["anonymize", "--key", str(key), "-s", "mcadams", "-j", "1", "s3://corpus/in"]
+    run = subprocess.Popen(
+        [sys.executable, "-m", "voicenym", *arguments, "-o", "s3://corpus/out"],
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        stderr=subprocess.DEVNULL,
+    )
+    # at its fourth put: two outputs and the line of the first are there, that of the second not
+    store.before_put = lambda: run.kill() if len(store.puts) == 4 else None
+    run.wait()
+    store.before_put = lambda: None
+    assert run.returncode == -signal.SIGKILL
+    there = objects("s3://corpus/out")
+    assert outputs(there).items() <= local.items()
+    assert len(outputs(there)) >= 2
+    again = anonymize("s3://corpus/in", "-o", "s3://corpus/out")
+    assert again.returncode == 0, said(again)
+    assert outputs(objects("s3://corpus/out")) == local
+    assert f"{len(outputs(there))} already done" in said(again)
+    assert list(temporary.glob(".voicenym-*")) == []
 
 
 def workers_of(process: int) -> list[int]:

@@ -181,7 +181,7 @@ def _plan(
         line = state.lines.get(unit.name)
         if not job.overwrite and line is not None and _is_there(unit, line):
             known = line.get("input_check")
-            if known is None or known == _input_check(job, unit):
+            if known is None or known == job.input_check(object_store.identity(unit.source)):
                 return line
             return ShardOutcome(
                 unit,
@@ -194,10 +194,6 @@ def _plan(
         return ShardOutcome(unit, None, str(error))
     except OSError as error:
         return ShardOutcome(unit, None, f"{unit}: {error.strerror}; check its permissions")
-
-
-def _input_check(job: Job, unit: Unit) -> str | None:
-    return job.input_check(object_store.identity(unit.source))
 
 
 def _is_there(unit: Unit, line: Line) -> bool:
@@ -254,10 +250,11 @@ def _line(job: Job, outcome: ShardOutcome, stamp: Line) -> Line:
     if done is None:
         line["error"] = "failed" if job.opaque else outcome.reason
         return line
-    check = _input_check(job, unit)
+    check = job.input_check(outcome.version)
     if check is not None:
         line["input_check"] = check
-    line.update(outcome.known)
+    if outcome.written is not None:
+        line["object"] = outcome.written
     line["sha256"], line["recordings"] = outcome.sha256, done.recordings
     line["duration"] = round(done.seconds, 6)
     if done.refused and job.fallback is not None:

@@ -8,7 +8,7 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -60,6 +60,8 @@ class ShardOutcome:
         reason: of the failure; None without one.
         sha256: of the output.
         skipped: whether the output was there, equal to that of this run.
+        version: of the input, as of :func:`voicenym.corpus.shards.object_store.identity`.
+        written: likewise of an output in a store; None for a file.
     """
 
     unit: Unit
@@ -67,7 +69,8 @@ class ShardOutcome:
     reason: str | None = None
     sha256: str = ""
     skipped: bool = False
-    known: dict[str, str] = field(default_factory=dict)
+    version: str | None = None
+    written: str | None = None
 
 
 class _Member(io.BytesIO):
@@ -118,6 +121,7 @@ class ShardWorker:
 
     def _write(self, task: ShardTask, source: Path, stack: ExitStack) -> ShardOutcome:
         unit, overwrite = task.unit, self._settings.overwrite
+        version = object_store.identity(unit.source)
         remote = object_store.is_url(unit.target)
         if not remote:
             Path(unit.target).parent.mkdir(parents=True, exist_ok=True)
@@ -150,10 +154,8 @@ class ShardWorker:
                 timestamps.level([Path(unit.target)])
         if there and not same:
             return ShardOutcome(unit, None, _taken(unit))
-        known = {}
-        if remote:
-            known["object"] = object_store.identity(unit.target) or ""
-        return ShardOutcome(unit, done, None, sha256, skipped=there, known=known)
+        written = object_store.identity(unit.target) if remote else None
+        return ShardOutcome(unit, done, None, sha256, there, version, written)
 
     def _rewrite(self, task: ShardTask, source: Path, target: Path) -> Rewritten:
         unit = task.unit
