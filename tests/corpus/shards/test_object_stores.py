@@ -176,6 +176,8 @@ def test_folders_of_files_keep_their_speakers(store, anonymize, tmp_path):
         path.write_bytes(sound(len(name)))
     (tmp_path / "in/notes.docx").write_text("Anna")
     upload(tmp_path / "in", "s3://corpus/in")
+    upload(tmp_path / "in", "s3://corpus/in2")  # a name that begins alike
+    fsspec.filesystem("s3").call_s3("put_object", Bucket="corpus", Key="in/ann/", Body=b"")
     assert anonymize("in", "-o", "local").returncode == 0
     done = anonymize("s3://corpus/in", "-o", "s3://corpus/out")
     assert done.returncode == 0, said(done)

@@ -113,7 +113,7 @@ def find(folder: str) -> list[Listed]:
     paths = _tried(folder, listing)
     root = _path(folder)
     found = []
-    for path in sorted(p.lstrip("/") for p in paths):
+    for path in sorted(p.lstrip("/") for p in paths if not p.endswith("/")):  # marks of folders
         name = path.removeprefix(root).lstrip("/") if path != root else path.rsplit("/")[-1]
         found.append(Listed(name, f"{scheme}://{path}"))
     if not found:
