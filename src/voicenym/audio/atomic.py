@@ -174,19 +174,31 @@ def temporary_folder(beside: Path) -> Iterator[Path]:
     Raises:
         OSError: it cannot be created.
     """
-    folder = beside / _temporary_name()
-    folder.mkdir(mode=0o700)
-    held = None
+    folder, held = _locked_folder(beside)
     try:
-        if fcntl is not None:
-            held = os.open(folder, os.O_RDONLY)
-            with suppress(OSError):
-                fcntl.flock(held, fcntl.LOCK_EX)
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
         if held is not None:
             os.close(held)
+
+
+def _locked_folder(beside: Path) -> tuple[Path, int | None]:
+    """A new folder, and the file descriptor that locks it."""
+    while True:
+        folder = beside / _temporary_name()
+        folder.mkdir(mode=0o700)
+        if fcntl is None:
+            return folder, None
+        try:
+            held = os.open(folder, os.O_RDONLY)
+        except FileNotFoundError:
+            continue  # swept by another run before it was locked
+        with suppress(OSError):
+            fcntl.flock(held, fcntl.LOCK_EX)
+        if folder.is_dir():
+            return folder, held
+        os.close(held)
 
 
 def sweep(folder: Path) -> None:

@@ -188,7 +188,7 @@ def _check_stamps(job: Job, items: Sequence[Item], state: RunState) -> None:
         return
     for item in items:
         line = state.lines.get(output_name(item.target, job.log))
-        if line is None or "sha256" not in line or _is_of(job, line):
+        if line is None or "sha256" not in line or is_of(job, line):
             continue
         if item.target.is_file() and _is_as_logged(item, line):
             raise CorpusError(
@@ -209,9 +209,9 @@ def _check_speakers(job: Job, items: Sequence[Item], state: RunState) -> None:
     speaker_rule.agree(job.key, people, lines, [o for o in lines if (root / o).is_file()])
 
 
-def _is_of(job: Job, line: Line) -> bool:
-    """Whether a job with these settings made the output of a line."""
-    if not same_stamp(line, job.stamp()):
+def is_of(job: Job, line: Line, stamp: Line | None = None) -> bool:
+    """Whether a job with these settings made the output of a line; ``stamp``: all of them."""
+    if not same_stamp(line, job.stamp() if stamp is None else stamp):
         return False
     return "fallback" not in line or (job.fallback is not None and job.fallback.is_of(line))
 
@@ -233,7 +233,7 @@ def _plan(job: Job, item: Item, state: RunState) -> Task | Outcome:
     if job.overwrite or not item.target.is_file():
         return Task(item, job.pseudonym(item))
     line = state.lines.get(output_name(item.target, job.log))
-    if line is not None and _is_of(job, line) and _is_as_logged(item, line):
+    if line is not None and is_of(job, line) and _is_as_logged(item, line):
         check = None if job.log is None else job.input_check(input_digest(item))
         known = line.get("input_check")  # earlier releases did not write it
         if known is None or check is None or known == check:
@@ -266,7 +266,7 @@ def _outcomes(
     with engine.pool(count, again, _prepare, job.for_workers(), job.log) as pool:
         for task, answer in pool.answers(tasks, ahead):
             if isinstance(answer, Death):
-                answer = Outcome(task.item, None, _blame(task.item, answer))
+                answer = Outcome(task.item, None, blame(task.item.source, answer))
             yield answer
 
 
@@ -301,8 +301,9 @@ def _in_this_process(
         yield from finished(1)
 
 
-def _blame(item: Item, death: Death) -> str:
-    return f"{item.source}: {death}; try it with --workers 1, and report it if it fails again"
+def blame(source: object, death: Death) -> str:
+    """Reason for a failure by a worker's death."""
+    return f"{source}: {death}; try it with --workers 1, and report it if it fails again"
 
 
 def _prepare(settings: WorkerSettings, log: Path | None) -> Worker:

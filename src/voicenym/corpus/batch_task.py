@@ -66,10 +66,10 @@ class Worker:
 
         torch.set_num_threads(1)  # the same bits for any number of workers
         self._settings = settings
-        self._system = _loaded(settings.system, settings.parameters)
+        self._system = loaded(settings.system, settings.parameters)
         other = settings.fallback
         self._prepare = None if settings.edit is None else settings.edit.editor()
-        self._fallback = None if other is None else _loaded(other.system, other.parameters)
+        self._fallback = None if other is None else loaded(other.system, other.parameters)
 
     def __call__(self, task: Task, progress: Progress | None = None) -> Outcome:
         """Anonymizes one item.
@@ -181,7 +181,12 @@ class Worker:
         return Outcome(item, result, None, skipped=True, edit=None if edit is None else edit.log)
 
 
-def _loaded(system: str, parameters: Mapping[str, Any]) -> Anonymizer:
+def loaded(system: str, parameters: Mapping[str, Any]) -> Anonymizer:
+    """A system with its parameters, ready.
+
+    Raises:
+        VoicenymError: it cannot be loaded.
+    """
     try:
         return load(system, **parameters)
     except VoicenymError:

@@ -7,6 +7,7 @@ from pathlib import Path
 import typer
 
 from voicenym.apps.cli.anonymize_files import anonymize_files
+from voicenym.apps.cli.anonymize_shards import SPEAKER_FIELD, anonymize_shards, request_of
 from voicenym.apps.cli.anonymize_speakers import SpeakerOptions, anonymize_speakers
 from voicenym.apps.cli.anonymize_stream import anonymize_stream
 from voicenym.apps.cli.batch_report import Messages, conclude
@@ -62,10 +63,17 @@ app = new_app()
 )
 def anonymize(
     inputs: list[str] = typer.Argument(
-        help="Recordings, folders, Kaldi data folders, lhotse manifests, or - for standard input."
+        help=(
+            "Recordings, folders, Kaldi data folders, lhotse manifests, shards (.tar, .parquet), "
+            "URLs of these (s3://), or - for standard input."
+        )
     ),
-    output: Path | None = typer.Option(
-        None, "--output", "-o", help="File or folder; by default NAME.anon.EXT beside the input."
+    place: str | None = typer.Option(
+        None,
+        "--output",
+        "-o",
+        metavar="PATH",
+        help="File or folder, or a URL; by default NAME.anon.EXT beside the input.",
     ),
     system: str | None = typer.Option(
         None,
@@ -111,6 +119,7 @@ def anonymize(
             "second; 0: each file is a speaker of its own; parent: the folder of the file."
         ),
     ),
+    speaker_field: str | None = SPEAKER_FIELD,
     per: str = typer.Option(
         "speaker",
         "--per",
@@ -164,6 +173,7 @@ def anonymize(
     if per not in ("speaker", "utterance"):
         raise UnknownSystemError(f"--per is speaker or utterance, not {per!r}")
     say = Messages(quiet)
+    output = None if place is None else Path(place)
     people = SpeakerOptions(rttm, only, keep, unsure, name, timeline)
     whole_run = rename or mapping or show_names or speaker or speaker_level or per != "speaker"
     people.check(inputs, bool(whole_run))
@@ -180,11 +190,19 @@ def anonymize(
         "voice_variant": voice_like,
     }
     from voicenym.anonymizer import SYSTEMS, load
+    from voicenym.corpus.batch import Job
     from voicenym.corpus.engines import engine_of
     from voicenym.corpus.fallback import fallback_of
     from voicenym.memory import spared_from_collection
 
     machines = engine_of(engine, address, gpus)
+    shards = request_of(
+        inputs, place, speaker, speaker_level, speaker_field, keep, workers, machines,
+        {
+            "--rttm": rttm, "--redact and --list": edit, "--preview": preview,
+            "--mapping": mapping, "--show-names": show_names, "--allow-pipes": allow_pipes,
+        },
+    )  # fmt: skip
     with spared_from_collection():
         system, written = SYSTEMS.parse(system_of_run(system, protection, say))
         if edit is not None and "language" not in {one.name for one in SYSTEMS.parameters(system)}:
@@ -219,6 +237,17 @@ def anonymize(
         return
     if "-" in inputs:
         raise VoicenymError("- (standard input) cannot be combined with files; give it alone")
+    if shards is not None:
+        job = Job(
+            system=system, parameters=anonymizer.parameters(), version=anonymizer.version,
+            revision=revision, key=secret, per_utterance=per == "utterance", overwrite=overwrite,
+            lenient=lenient, opaque=rename, fresh=not stored, fallback=other,
+        )  # fmt: skip
+        anonymize_shards(
+            shards, job, anonymizer.card, fail_fast=fail_fast, dry_run=dry_run, stored=stored,
+            say=say, quiet=quiet,
+        )  # fmt: skip
+        return
     anonymize_files(
         anonymizer, system, secret, other, revision, inputs, output,
         speaker=speaker, speaker_level=speaker_level, per=per, keep=keep, rename=rename,

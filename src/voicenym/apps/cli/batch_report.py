@@ -81,16 +81,26 @@ class BatchProgress:
             self._bar.update(self._task, description=self._rate(self._seconds + seconds))
 
     def report(self, outcome: Outcome) -> None:
+        new = outcome.result is not None and not outcome.skipped
+        name = f"{outcome.item.source} -> " if self._show_names else ""
+        seconds = outcome.result.duration if outcome.result is not None and new else None
+        self.advance(f"{name}{outcome.item.target}", seconds)
+
+    def advance(self, name: str, seconds: float | None) -> None:
+        """Counts one more output.
+
+        Args:
+            name: of the output.
+            seconds: of audio in it; None if this run has not written it.
+        """
         self._done += 1
-        if outcome.result is not None and not outcome.skipped:
-            self._seconds += outcome.result.duration
+        self._seconds += seconds or 0.0
         if self._bar is not None:
             self._bar.update(self._task, advance=1, description=self._rate(self._seconds))
-        elif not self._quiet and outcome.result is not None and not outcome.skipped:
-            name = f"{outcome.item.source} -> " if self._show_names else ""
+        elif not self._quiet and seconds is not None:
             left = (time.monotonic() - self._started) / self._done * (self._total - self._done)
             typer.echo(
-                f"[{self._done}/{self._total}] {name}{outcome.item.target} "
+                f"[{self._done}/{self._total}] {name} "
                 f"({self._rate(self._seconds)}, {left:.0f} s left)",
                 err=True,
             )

@@ -1,0 +1,295 @@
+"""Files and objects by path or URL: list, read, download, and write once.
+
+A location is a path of this machine, or a URL of an object store that fsspec knows, such as
+``s3://bucket/folder``. Only locations that the user wrote on the command line, and what is listed
+below them, come here; nothing that is named in a recording or in a table does.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, TypeVar
+
+from voicenym.corpus.id_checks import printable
+from voicenym.corpus.shards.store_errors import passes, store_error, words_of
+from voicenym.corpus.single_file import HASH_BYTES, sha256_of
+from voicenym.errors import CorpusError, DependencyError
+
+T = TypeVar("T")
+
+PACKAGES = {
+    "s3": "s3fs",
+    "gs": "gcsfs",
+    "hf": "huggingface_hub",
+    "memory": "fsspec",
+}
+"""Schemes and the packages that read them."""
+READ_ONLY = ("hf",)
+"""Schemes whose stores cannot write an object only if its name is free."""
+ATTEMPTS = 4
+"""Times that a call is tried; the store's own package tries each several times."""
+PAUSE = 0.2
+"""Seconds before the second attempt; doubled before each further one."""
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A file or an object below a folder.
+
+    Args:
+        name: its path below the folder, with ``/``.
+        location: its path or URL.
+    """
+
+    name: str
+    location: str
+
+
+def is_url(location: str) -> bool:
+    """Whether a location has a scheme; ``file://`` counts as one too."""
+    return "://" in location
+
+
+def location_of(text: str) -> str:
+    """Location as the user wrote it, checked; ``file://`` becomes a path.
+
+    Raises:
+        CorpusError: a scheme that is not supported.
+    """
+    if not is_url(text):
+        return text
+    scheme, _, rest = text.partition("://")
+    if scheme == "file":
+        return f"/{rest.lstrip('/')}"
+    scheme = {"s3a": "s3", "gcs": "gs"}.get(scheme, scheme)
+    if scheme not in PACKAGES:
+        known = ", ".join(f"{name}://" for name in (*PACKAGES, "file") if name != "memory")
+        raise CorpusError(
+            f"{printable(text)}: {printable(scheme)}:// is not supported; use one of {known}, or a "
+            "path"
+        )
+    if not rest.strip("/"):
+        raise CorpusError(f"{text}: names no bucket; write {scheme}://BUCKET/FOLDER")
+    return f"{scheme}://{rest.rstrip('/')}"
+
+
+def check_writable(location: str) -> None:
+    """Refuses a store to which nothing can be written exactly once.
+
+    Raises:
+        CorpusError: with the cure.
+    """
+    if is_url(location) and location.partition("://")[0] in READ_ONLY:
+        raise CorpusError(
+            f"{location}: can be read and not written, since this store replaces what another "
+            "process writes; write to a folder or to s3://, then upload it"
+        )
+
+
+def join(folder: str, name: str) -> str:
+    """Location of a name below a folder."""
+    return f"{folder.rstrip('/')}/{name}"
+
+
+def find(folder: str) -> list[Listed]:
+    """All objects below a URL, sorted by name; the object itself if the URL names one.
+
+    Raises:
+        CorpusError, DependencyError: the store cannot be listed, or holds nothing there.
+    """
+    scheme = folder.partition("://")[0]
+
+    def listing() -> list[str]:
+        system = _system(folder)
+        system.invalidate_cache()
+        return list(system.find(folder))
+
+    paths = _tried(folder, listing)
+    root = _path(folder)
+    found = []
+    for path in sorted(p.lstrip("/") for p in paths if not p.endswith("/")):  # marks of folders
+        name = path.removeprefix(root).lstrip("/") if path != root else path.rsplit("/")[-1]
+        found.append(Listed(name, f"{scheme}://{path}"))
+    if not found:
+        _tried(folder, lambda: _system(folder).ls(_bucket(folder)))  # or there is no such bucket
+        raise CorpusError(f"{folder}: there is nothing below this name; check it")
+    return found
+
+
+def open_read(location: str) -> BinaryIO:
+    """A file or an object, open for reading at any position.
+
+    Raises:
+        CorpusError, DependencyError: it cannot be opened.
+    """
+    if not is_url(location):
+        return open(location, "rb")
+    return _tried(location, lambda: _system(location).open(location, "rb", block_size=1 << 20))
+
+
+def download(location: str, path: Path) -> None:
+    """Copies an object into a file, whole.
+
+    Raises:
+        CorpusError: it cannot be read, or fewer bytes came than it has.
+    """
+
+    def copy() -> None:
+        _system(location).get_file(location, str(path))
+        size = _info(location)["size"]
+        if path.stat().st_size != size:
+            raise OSError(errno.EIO, f"{path.stat().st_size} of {size} bytes came")
+
+    _tried(location, copy)
+
+
+def upload(path: Path, location: str, overwrite: bool) -> bool:
+    """Writes a file to a store under its final name, whole or not at all.
+
+    Args:
+        path: the file.
+        location: URL of the object.
+        overwrite: whether an object of that name may be replaced.
+
+    Returns:
+        Whether the object is there by this call; False: another one has the name.
+
+    Raises:
+        CorpusError: the store does not take it.
+    """
+
+    def put() -> bool:
+        mode = "overwrite" if overwrite else "create"  # create: If-None-Match: *
+        try:
+            _system(location).put_file(str(path), location, mode=mode)
+        except FileExistsError:
+            return False
+        except OSError as error:
+            if "PreconditionFailed" in words_of(error) or "412" in words_of(error):
+                return False
+            raise
+        return True
+
+    return _tried(location, put)
+
+
+def write_json(location: str, content: dict[str, Any]) -> None:
+    """Writes an object, replacing one of that name; stores show it whole or not at all.
+
+    Raises:
+        CorpusError: the store does not take it.
+    """
+    data = json.dumps(content).encode()
+    _tried(location, lambda: _system(location).pipe_file(location, data))
+
+
+def read_bytes(location: str) -> bytes | None:
+    """Content of an object; None if there is none.
+
+    Raises:
+        CorpusError: it cannot be read.
+    """
+
+    def read() -> bytes | None:
+        try:
+            return bytes(_system(location).cat_file(location))
+        except FileNotFoundError:
+            return None
+
+    return _tried(location, read)
+
+
+def identity(location: str) -> str | None:
+    """What tells versions of an object apart without reading it; SHA-256 of a file.
+
+    Returns:
+        None if there is no such object or file.
+
+    Raises:
+        CorpusError: the store cannot be asked.
+    """
+    if not is_url(location):
+        try:
+            return sha256_of(location)
+        except OSError:
+            return None
+
+    def ask() -> str | None:
+        try:
+            info = _info(location)
+        except FileNotFoundError:
+            return None
+        tag = next((info[k] for k in ("ETag", "etag", "md5Hash", "blob_id") if info.get(k)), "")
+        return f"{info['size']} {str(tag or info.get('created', '')).strip(chr(34))}"
+
+    return _tried(location, ask)
+
+
+def digest(location: str) -> str:
+    """SHA-256 of a file or an object, in hex.
+
+    Raises:
+        CorpusError: it cannot be read.
+    """
+    if not is_url(location):
+        return sha256_of(location)
+
+    def read() -> str:
+        found = hashlib.sha256()
+        with _system(location).open(location, "rb") as file:
+            while data := file.read(HASH_BYTES):
+                found.update(data)
+        return found.hexdigest()
+
+    return _tried(location, read)
+
+
+def _info(location: str) -> dict[str, Any]:
+    system = _system(location)
+    system.invalidate_cache()
+    return dict(system.info(location))
+
+
+def _system(location: str) -> Any:
+    scheme = location.partition("://")[0]
+    try:
+        import fsspec  # type: ignore[import-untyped]
+
+        return fsspec.filesystem(scheme)
+    except ImportError:
+        extra = PACKAGES[scheme]
+        cure = extra if scheme in ("gs", "hf") else "'voicenym[stores]'"
+        raise DependencyError(
+            f"{location}: needs the package {extra}: pip install {cure}"
+        ) from None
+    except Exception as error:
+        raise store_error(location, error) from None
+
+
+def _path(location: str) -> str:
+    return location.partition("://")[2].strip("/")
+
+
+def _bucket(location: str) -> str:
+    scheme, _, rest = location.partition("://")
+    return f"{scheme}://{rest.strip('/').split('/')[0]}"
+
+
+def _tried(location: str, call: Callable[[], T]) -> T:
+    """Result of a call, which is tried again after errors that pass."""
+    for attempt in range(ATTEMPTS):
+        try:
+            return call()
+        except (CorpusError, DependencyError):
+            raise
+        except Exception as error:
+            if attempt == ATTEMPTS - 1 or not passes(error):
+                raise store_error(location, error) from None
+            time.sleep(PAUSE * 2**attempt)
+    raise AssertionError

@@ -1,0 +1,284 @@
+"""Anonymizes shards in parallel; resumes earlier runs, and isolates failures.
+
+Outputs that the ledger knows, unchanged and of these settings, are skipped. One that it does not
+know is compared with what this run writes there: equal, it comes from a killed run and is done;
+else it is an error and stays as it is. Samples that fail are left out of the new shard, the ledger
+keeps their reasons, and a rerun reports them again without repeating the work.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import voicenym
+from voicenym.audio.atomic import sweep
+from voicenym.corpus import speaker_rule, timestamps
+from voicenym.corpus.batch import Job
+from voicenym.corpus.batch_runner import blame, is_of
+from voicenym.corpus.engines import LOCAL, Engine
+from voicenym.corpus.run_log import Line
+from voicenym.corpus.run_state import RunState
+from voicenym.corpus.shards import object_store
+from voicenym.corpus.shards.shard_plan import Unit
+from voicenym.corpus.shards.shard_sample import Rewritten
+from voicenym.corpus.shards.shard_task import ShardOutcome, ShardTask, ShardWorker, prepare
+from voicenym.corpus.shards.shard_voices import SpeakerChoice, assignments
+from voicenym.corpus.single_file import sha256_of
+from voicenym.corpus.worker_pool import Death
+from voicenym.errors import CorpusError
+
+MOST_FAILURES = 1000
+"""Most reasons of a shard that the ledger keeps."""
+
+
+@dataclass
+class ShardSummary:
+    """Outcome of a run.
+
+    Args:
+        done: shards and files that were written.
+        skipped: those that were there.
+        untried: those that were not processed, because the run stopped at the first failure.
+        recordings: number of recordings in those that were written.
+        seconds: of audio in them.
+        failures: the place and the reason of each shard, file or sample that failed.
+        warnings: for the user, each a sentence.
+        behind: fields that were not copied.
+        refused: number of recordings that the fall-back made.
+    """
+
+    done: int = 0
+    skipped: int = 0
+    untried: int = 0
+    recordings: int = 0
+    seconds: float = 0.0
+    failures: list[tuple[str, str]] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    behind: set[str] = field(default_factory=set)
+    refused: int = 0
+
+
+def run_shards(
+    job: Job,
+    units: Sequence[Unit],
+    state: RunState,
+    choice: SpeakerChoice,
+    workers: int = 1,
+    report: Callable[[ShardOutcome], None] | None = None,
+    *,
+    fail_fast: bool = False,
+    engine: Engine = LOCAL,
+) -> ShardSummary:
+    """Anonymize all units.
+
+    Args:
+        job: system, key; its log is that of an output folder on this machine, else None.
+        units: from :mod:`voicenym.corpus.shards.shard_plan`.
+        state: ledger.
+        choice: speakers and fields.
+        workers: processes; the result does not depend on it. 0: all that the engine has.
+        report: called with every outcome as it comes.
+        fail_fast: start no unit after the first failure.
+        engine: of the workers.
+
+    Raises:
+        CorpusError: an earlier run had other settings, or the ledger cannot be used.
+        VoicenymError: the system cannot run at all.
+    """
+    stamp = _stamp(job, choice)
+    summary = ShardSummary()
+    settled = 0
+    with state:
+        _check_stamps(job, units, state, stamp)
+        folders = {Path(u.target).parent for u in units if not object_store.is_url(u.target)}
+        for folder in folders | {Path(tempfile.gettempdir())}:
+            sweep(folder)
+
+        def settle(outcome: ShardOutcome) -> None:
+            nonlocal settled
+            settled += 1
+            _count(summary, outcome)
+            known = state.lines.get(outcome.unit.name, {})
+            if outcome.result is not None or "sha256" not in known:
+                state.settle(_line(job, outcome, stamp))
+            if report is not None:
+                report(outcome)
+
+        def tasks() -> Iterator[ShardTask]:
+            for unit in units:
+                planned = _plan(job, unit, state, choice, stamp)
+                if isinstance(planned, ShardTask):
+                    yield planned
+                elif isinstance(planned, ShardOutcome):
+                    settle(planned)
+                else:
+                    settled_before(unit, planned)
+                if fail_fast and summary.failures:
+                    return
+
+        def settled_before(unit: Unit, line: Line) -> None:
+            nonlocal settled
+            settled += 1
+            summary.skipped += 1
+            for name, reason in line.get("failures", {}).items():
+                summary.failures.append((f"{unit.source} ({name})", reason))
+            if line.get("failed") and not line.get("failures"):
+                count = line["failed"]
+                summary.failures.append(
+                    (str(unit), f"{unit}: {count} of it failed in an earlier run")
+                )
+
+        try:
+            count = min(workers, len(units))
+            for outcome in _outcomes(job, tasks(), count, choice, engine, not fail_fast):
+                settle(outcome)
+                if fail_fast and summary.failures:
+                    break
+        finally:
+            summary.untried = len(units) - settled
+    if job.opaque and job.log is not None:
+        outputs = [Path(unit.target) for unit in units]
+        timestamps.level([*outputs, job.log, *timestamps.folders_of(outputs, job.log.parent)])
+    return summary
+
+
+def _outcomes(
+    job: Job,
+    tasks: Iterator[ShardTask],
+    count: int,
+    choice: SpeakerChoice,
+    engine: Engine,
+    ahead: bool,
+) -> Iterator[ShardOutcome]:
+    if count < 2 and engine is LOCAL:
+        worker = None
+        for task in tasks:
+            worker = worker or ShardWorker(job.for_workers(), choice.fields)
+            yield worker(task)
+        return
+
+    def again(task: ShardTask) -> ShardTask:
+        """The output may be there: its worker died after it got its name."""
+        return ShardTask(task.unit, task.assigned, compare=True)
+
+    arguments: tuple[Any, ...] = (job.for_workers(), choice.fields, job.log)
+    with engine.pool(count, again, prepare, *arguments) as pool:
+        for task, answer in pool.answers(tasks, ahead):
+            if isinstance(answer, Death):
+                answer = ShardOutcome(task.unit, None, blame(task.unit.source, answer))
+            yield answer
+
+
+def _plan(
+    job: Job, unit: Unit, state: RunState, choice: SpeakerChoice, stamp: Line
+) -> ShardTask | ShardOutcome | Line:
+    """The task of a unit, or its failure; its line in the ledger if it is done."""
+    try:
+        line = state.lines.get(unit.name)
+        if not job.overwrite and line is not None and _is_there(unit, line):
+            known = line.get("input_check")
+            if known is None or known == job.input_check(object_store.identity(unit.source)):
+                return line
+            return ShardOutcome(
+                unit,
+                None,
+                f"{unit.source}: changed since its output was made; add --overwrite to replace "
+                "the output, or remove the output to make it anew",
+            )
+        return ShardTask(unit, assignments(job, unit, choice), compare=not job.fresh)
+    except CorpusError as error:
+        return ShardOutcome(unit, None, str(error))
+    except OSError as error:
+        return ShardOutcome(unit, None, f"{unit}: {error.strerror}; check its permissions")
+
+
+def _is_there(unit: Unit, line: Line) -> bool:
+    """Whether an output exists as the ledger says."""
+    if "sha256" not in line:
+        return False
+    if object_store.is_url(unit.target):
+        return bool(line.get("object") == object_store.identity(unit.target))
+    try:
+        return bool(line["sha256"] == sha256_of(unit.target))
+    except OSError:
+        return False
+
+
+def _check_stamps(job: Job, units: Sequence[Unit], state: RunState, stamp: Line) -> None:
+    """Stops the run before any work if an earlier run with other settings made outputs."""
+    if job.opaque and any("input" in line for line in state.lines.values()):
+        raise CorpusError(
+            "-o: the ledger there names the originals of an earlier run without --rename; choose a "
+            "new folder with -o"
+        )
+    if job.overwrite:
+        return
+    for unit in units:
+        line = state.lines.get(unit.name)
+        if line is None or "sha256" not in line or is_of(job, line, stamp):
+            continue
+        if _is_there(unit, line):
+            raise CorpusError(
+                f"{unit.target}: made earlier with another key, system or options, so that voices "
+                "of one speaker would differ; resume with the same --key, --system, --keep and "
+                "options of speakers, or start over with --overwrite or in a new folder"
+            )
+
+
+def _stamp(job: Job, choice: SpeakerChoice) -> Line:
+    """Settings by which an output of an earlier run counts as done."""
+    people = repr((choice.speaker, choice.level, choice.fields.speaker))
+    return {
+        **job.stamp(),
+        "keep": sorted(choice.fields.keep),
+        "speakers": job.key.tag("speakers of shards", people)[:16],
+        "speaker_rule": speaker_rule.RULE,
+        "renamed": job.opaque,
+    }
+
+
+def _line(job: Job, outcome: ShardOutcome, stamp: Line) -> Line:
+    """A line of the ledger, which reveals neither the key nor, with new names, original ones."""
+    unit, done = outcome.unit, outcome.result
+    line: Line = {"version": voicenym.__version__, **stamp, "output": unit.name}
+    if not job.opaque:
+        line["input"] = unit.source
+    if done is None:
+        line["error"] = "failed" if job.opaque else outcome.reason
+        return line
+    check = job.input_check(outcome.version)
+    if check is not None:
+        line["input_check"] = check
+    if outcome.written is not None:
+        line["object"] = outcome.written
+    line["sha256"], line["recordings"] = outcome.sha256, done.recordings
+    line["duration"] = round(done.seconds, 6)
+    if done.refused and job.fallback is not None:
+        line["fallback"] = job.fallback.stamp()
+    if done.failures:
+        line["failed"] = len(done.failures)
+        if not job.opaque:
+            line["failures"] = dict(list(done.failures.items())[:MOST_FAILURES])
+    return line
+
+
+def _count(summary: ShardSummary, outcome: ShardOutcome) -> None:
+    done: Rewritten | None = outcome.result
+    if done is None:
+        summary.failures.append((outcome.unit.source, outcome.reason or "failed"))
+        return
+    if outcome.skipped:
+        summary.skipped += 1
+    else:
+        summary.done += 1
+        summary.recordings += done.recordings
+        summary.seconds += done.seconds
+    summary.warnings += done.warnings
+    summary.behind |= done.behind
+    summary.refused += done.refused
+    for name, reason in done.failures.items():
+        summary.failures.append((f"{outcome.unit.source} ({name})", reason))

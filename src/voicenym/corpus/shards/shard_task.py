@@ -1,0 +1,280 @@
+"""Anonymizes one shard, or one recording of a store, in a worker process."""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from voicenym.audio.atomic import AtomicFile, temporary_folder
+from voicenym.audio.containers import output_suffix
+from voicenym.corpus import run_state, timestamps
+from voicenym.corpus.batch import WorkerSettings
+from voicenym.corpus.batch_task import SystemFailure, in_words, loaded
+from voicenym.corpus.shards import object_store, parquet_shard, tar_shard
+from voicenym.corpus.shards.shard_plan import RECORDING, Unit
+from voicenym.corpus.shards.shard_sample import Assignment, FieldChoice, Rewritten
+from voicenym.corpus.single_file import anonymize_file, sha256_of
+from voicenym.errors import CorpusError, DependencyError, UnknownSystemError, WeightsError
+from voicenym.pseudonym import Pseudonym
+
+READERS: dict[str, Any] = {"tar": tar_shard, "parquet": parquet_shard}
+"""Modules that read and write a kind of shard: ``survey``, ``owners`` and ``rewrite``."""
+
+MACHINE = (
+    *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO),
+    *(errno.EMFILE, errno.ENFILE, errno.ENOMEM),
+)
+"""Errors of the machine, after which a rerun may succeed."""
+
+
+@dataclass(frozen=True)
+class ShardTask:
+    """A unit with the voices of its samples; a worker has no key.
+
+    Args:
+        unit: the shard.
+        assigned: voices and new names by sample.
+        compare: whether an output that exists may be of this run.
+    """
+
+    unit: Unit
+    assigned: dict[str, Assignment]
+    compare: bool = False
+
+
+@dataclass(frozen=True)
+class ShardOutcome:
+    """A finished unit.
+
+    Args:
+        unit: the shard.
+        result: what was written; None if nothing was.
+        reason: of the failure; None without one.
+        sha256: of the output.
+        skipped: whether the output was there, equal to that of this run.
+        version: of the input, as of :func:`voicenym.corpus.shards.object_store.identity`.
+        written: likewise of an output in a store; None for a file.
+    """
+
+    unit: Unit
+    result: Rewritten | None = None
+    reason: str | None = None
+    sha256: str = ""
+    skipped: bool = False
+    version: str | None = None
+    written: str | None = None
+
+
+class _Member(io.BytesIO):
+    """A recording of a shard, with its place as the name in messages."""
+
+    def __init__(self, data: bytes, place: str) -> None:
+        super().__init__(data)
+        self.name = place
+
+
+class ShardWorker:
+    """Anonymizes unit after unit with one system.
+
+    Args:
+        settings: of the batch.
+        choice: fields that travel.
+
+    Raises:
+        VoicenymError: the system cannot be loaded.
+    """
+
+    def __init__(self, settings: WorkerSettings, choice: FieldChoice) -> None:
+        import torch
+
+        torch.set_num_threads(1)  # the same bits for any number of workers
+        self._settings, self._choice = settings, choice
+        self._system = loaded(settings.system, settings.parameters)
+        other = settings.fallback
+        self._fallback = None if other is None else loaded(other.system, other.parameters)
+
+    def __call__(self, task: ShardTask) -> ShardOutcome:
+        """Anonymizes one unit; its output appears whole, or not at all.
+
+        Raises:
+            SystemFailure: weights or a package that the system needs are missing.
+        """
+        unit = task.unit
+        try:
+            with ExitStack() as stack:
+                source = stack.enter_context(_fetched(unit.source))
+                return self._write(task, source, stack)
+        except SystemFailure:
+            raise
+        except (WeightsError, DependencyError, UnknownSystemError) as error:
+            raise SystemFailure(str(error)) from error
+        except Exception as error:
+            return ShardOutcome(unit, None, _in_place(unit, error))
+
+    def _write(self, task: ShardTask, source: Path, stack: ExitStack) -> ShardOutcome:
+        unit, overwrite = task.unit, self._settings.overwrite
+        version = object_store.identity(unit.source)
+        remote = object_store.is_url(unit.target)
+        if not remote:
+            Path(unit.target).parent.mkdir(parents=True, exist_ok=True)
+        there = not overwrite and not remote and os.path.lexists(unit.target)
+        if there and not task.compare:
+            return ShardOutcome(unit, None, _taken(unit))
+        if remote or there:
+            beside = Path(tempfile.gettempdir()) if remote else Path(unit.target).parent
+            folder = stack.enter_context(temporary_folder(beside))
+            made = folder / f"output{Path(unit.name).suffix}"
+            done = self._rewrite(task, source, made)
+        else:
+            file = AtomicFile(Path(unit.target), overwrite)
+            stack.callback(file.discard)
+            made = file.temporary
+            done = self._rewrite(task, source, made)
+        if not done.recordings:
+            return ShardOutcome(unit, None, _nothing(unit, done))
+        sha256 = sha256_of(made)
+        same = False
+        if there:
+            same = sha256_of(unit.target) == sha256
+        elif remote:
+            new = object_store.upload(made, unit.target, overwrite)
+            same = not new and object_store.digest(unit.target) == sha256
+            there = not new
+        else:
+            file.commit()
+            if self._settings.opaque:
+                timestamps.level([Path(unit.target)])
+        if there and not same:
+            return ShardOutcome(unit, None, _taken(unit))
+        written = object_store.identity(unit.target) if remote else None
+        return ShardOutcome(unit, done, None, sha256, there, version, written)
+
+    def _rewrite(self, task: ShardTask, source: Path, target: Path) -> Rewritten:
+        unit = task.unit
+        if unit.kind == RECORDING:
+            return self._recording(task, source, target)
+        with open(source, "rb") as file:
+            return READERS[unit.kind].rewrite(
+                file,
+                unit.source,
+                target,
+                task.assigned,
+                self._choice,
+                partial(self._voice, target.parent),
+                lenient=self._settings.lenient,
+                opaque=self._settings.opaque,
+            )
+
+    def _recording(self, task: ShardTask, source: Path, target: Path) -> Rewritten:
+        done = Rewritten()
+        (assigned,) = task.assigned.values()
+        result = anonymize_file(
+            self._system,
+            assigned.pseudonym,
+            source,
+            target,
+            name=task.unit.source,
+            overwrite=True,  # of the temporary file
+            lenient=self._settings.lenient,
+            fallback=self._fallback,
+        )
+        done.recordings, done.seconds = 1, result.duration
+        done.warnings += result.warnings
+        done.refused += result.refusal is not None
+        return done
+
+    def _voice(
+        self,
+        folder: Path,
+        place: str,
+        data: bytes,
+        suffix: str,
+        pseudonym: Pseudonym,
+        done: Rewritten,
+    ) -> bytes:
+        """The anonymized recording of a shard.
+
+        Raises:
+            CorpusError: it cannot be anonymized.
+            SystemFailure: none can.
+        """
+        try:
+            with temporary_folder(folder) as inner:
+                target = inner / f"sound{output_suffix(suffix)}"
+                result = anonymize_file(
+                    self._system,
+                    pseudonym,
+                    _Member(data, place),
+                    target,
+                    name=place,
+                    lenient=self._settings.lenient,
+                    fallback=self._fallback,
+                )
+                made = target.read_bytes()
+        except (WeightsError, DependencyError, UnknownSystemError) as error:
+            raise SystemFailure(str(error)) from error
+        except Exception as error:
+            if _of_machine(error):  # a shard without this recording would be taken for whole
+                raise
+            reason = in_words(error)
+            raise CorpusError(reason if place in reason else f"{place}: {reason}") from None
+        done.seconds += result.duration
+        done.warnings += result.warnings
+        done.refused += result.refusal is not None
+        return made
+
+
+def prepare(
+    settings: WorkerSettings, choice: FieldChoice, log: Path | None
+) -> Callable[[ShardTask], ShardOutcome]:
+    """Makes a worker in its process, which joins the run of the output folder."""
+    run_state.join(log)
+    return ShardWorker(settings, choice)
+
+
+@contextmanager
+def _fetched(source: str) -> Iterator[Path]:
+    """The file of a location; that of a store in a temporary folder that others cannot enter."""
+    if not object_store.is_url(source):
+        yield Path(source)
+        return
+    with temporary_folder(Path(tempfile.gettempdir())) as folder:
+        path = folder / f"input{Path(source).suffix}"
+        object_store.download(source, path)
+        yield path
+
+
+def _of_machine(error: BaseException | None) -> bool:
+    """Whether the machine failed, and not the recording: disk or memory full, too many files."""
+    while error is not None:
+        if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
+            return True
+        if isinstance(error, OSError) and error.errno in MACHINE:
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
+def _in_place(unit: Unit, error: Exception) -> str:
+    reason = in_words(error)
+    return reason if unit.source in reason or unit.target in reason else f"{unit.source}: {reason}"
+
+
+def _taken(unit: Unit) -> str:
+    return (
+        f"{unit.target}: exists already and is not what this run writes there; keep it under "
+        "another name, or add --overwrite to replace it"
+    )
+
+
+def _nothing(unit: Unit, done: Rewritten) -> str:
+    first = next(iter(done.failures.values()), "it holds no recordings")
+    return f"{unit.source}: nothing of it can be anonymized; the first reason: {first}"

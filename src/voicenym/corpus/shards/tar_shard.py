@@ -1,0 +1,161 @@
+"""WebDataset shards: a tar whose members ``KEY.EXT`` with one key are a sample."""
+
+from __future__ import annotations
+
+import io
+import json
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from voicenym.corpus.id_checks import printable
+from voicenym.corpus.shards.shard_sample import (
+    MOST_BYTES,
+    Assignments,
+    FieldChoice,
+    Rewritten,
+    Sample,
+    Voice,
+    in_new_order,
+    is_sound,
+    speaker_name,
+    written_name,
+)
+from voicenym.corpus.shards.tar_index import TEXTS, TarSample, bytes_of, index, text_of
+from voicenym.corpus.speaker_rule import own_of
+from voicenym.corpus.timestamps import CONSTANT
+from voicenym.errors import CorpusError
+
+
+def survey(file: BinaryIO, where: str, choice: FieldChoice, lenient: bool) -> list[Sample]:
+    """Samples with recordings, and their speakers where a field names them.
+
+    Raises:
+        CorpusError: as of :func:`index`; fields that are chosen are in no sample.
+    """
+    samples = [s for s in index(file, where, lenient) if s.sounds and not s.fault]
+    choice.check(where, (name for sample in samples for name in sample.names))
+    found = []
+    for sample in samples:
+        fields = sample.fields or {}
+        named = choice.speaker_field(fields)
+        try:
+            speaker = speaker_name(where, fields[named]) if named else None
+        except CorpusError:
+            continue  # a fault, which rewrite reports
+        found.append(Sample(sample.name, speaker))
+    return found
+
+
+def owners(file: BinaryIO, where: str, lenient: bool, names: set[str]) -> Iterator[tuple[str, str]]:
+    """Names of samples, and of the speakers that they are if nothing else names one."""
+    for sample in index(file, where, lenient):
+        if sample.name in names:
+            yield sample.name, own_of(b"".join(bytes_of(file, m) for m in sample.sounds))
+
+
+def rewrite(
+    file: BinaryIO,
+    where: str,
+    target: Path,
+    assigned: Assignments,
+    choice: FieldChoice,
+    voice: Voice,
+    *,
+    lenient: bool = False,
+    opaque: bool = False,
+) -> Rewritten:
+    """Writes the shard of the anonymized samples.
+
+    Args:
+        file: the original, open.
+        where: its name, for messages.
+        target: file to write.
+        assigned: voices and new names by sample.
+        choice: fields that travel.
+        voice: anonymizes a recording.
+        lenient: as of :func:`index`.
+        opaque: whether names are new, so that the order must be, too.
+
+    Raises:
+        CorpusError: as of :func:`index`.
+    """
+    done = Rewritten()
+    ready = []
+    for sample in index(file, where, lenient):
+        if sample.fault:
+            done.failures[sample.name] = sample.fault
+        elif not sample.sounds:
+            done.warnings.append(f"{where} ({printable(sample.name)}): has no recording, left out")
+        elif sample.name not in assigned:
+            done.failures[sample.name] = (
+                f"{where}: {printable(sample.name)} names no valid speaker; mend its fields"
+            )
+        else:
+            ready.append(sample)
+    with tarfile.open(target, mode="w", format=tarfile.PAX_FORMAT) as tar:
+        for sample in in_new_order(ready, assigned, opaque):
+            try:
+                members = _anonymized(file, where, sample, assigned, choice, voice, done)
+            except CorpusError as error:
+                done.failures[sample.name] = str(error)
+                continue
+            done.recordings += len(sample.sounds)
+            for name, data in members:
+                info = tarfile.TarInfo(name)
+                info.size, info.mtime, info.mode = len(data), CONSTANT, 0o644
+                tar.addfile(info, io.BytesIO(data))
+    return done
+
+
+def _anonymized(
+    file: BinaryIO,
+    where: str,
+    sample: TarSample,
+    assigned: Assignments,
+    choice: FieldChoice,
+    voice: Voice,
+    done: Rewritten,
+) -> list[tuple[str, bytes]]:
+    """Members of the new sample: its recordings, then the fields and texts that travel."""
+    new = assigned[sample.name]
+    place = f"{where} ({printable(sample.name)})"
+    kept = _kept_fields(place, sample, assigned, choice, done)
+    there = [extension for extension in choice.keep if extension in sample.members]
+    for extension in there:
+        if extension not in TEXTS:
+            raise CorpusError(
+                f"{place}: its {extension} may be of the original voice; leave out --keep "
+                f"{extension}"
+            )
+    texts = [(extension, text_of(file, sample.members[extension], place)) for extension in there]
+    members = []
+    for sound in sample.sounds:
+        if sound.size > MOST_BYTES:
+            raise CorpusError(f"{place}: is larger than 2 GiB; give it as a file of its own")
+        data = voice(place, bytes_of(file, sound), sound.suffix, new.pseudonym, done)
+        stem = sound.extension.rpartition(".")[0]
+        called = f"{new.name}.{stem}" if stem else new.name
+        members.append((written_name(called, sound.suffix), data))
+    if kept is not None:
+        text = json.dumps(kept, ensure_ascii=False, sort_keys=True)
+        members.append((f"{new.name}.json", text.encode("utf-8", "surrogatepass")))
+    members += [(f"{new.name}.{e}", text.encode()) for e, text in texts]
+    kinds = {e for e in sample.members if e != "json" and not is_sound(f".{e.rsplit('.', 1)[-1]}")}
+    done.behind |= kinds - {e for e, _ in texts}
+    return members
+
+
+def _kept_fields(
+    place: str, sample: TarSample, assigned: Assignments, choice: FieldChoice, done: Rewritten
+) -> dict[str, Any] | None:
+    if sample.fields is None:
+        return None
+    speaker = choice.speaker_field(sample.fields)
+    kept = {n: choice.value(place, n, sample.fields[n]) for n in choice.labels(sample.fields)}
+    done.behind |= sample.fields.keys() - kept.keys() - {speaker}
+    if speaker is not None:
+        label = assigned[sample.name].speaker
+        kept[speaker] = sample.fields[speaker] if label is None else label
+    return kept
