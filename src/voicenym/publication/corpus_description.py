@@ -107,19 +107,19 @@ def read(path: Path) -> Description:
     if strange:
         raise CorpusError(f"{path}: has no field {quoted(strange[0])}; take it out")
     required = [name for name in known if not hasattr(Description, name)]
-    empty = [name for name in required if data.get(name) in (None, "", [])]
+    given = {n: v.strip() if isinstance(v, str) else v for n, v in data.items()}
+    empty = [name for name in required if given.get(name) in (None, "", [])]
     if empty:
         raise CorpusError(
             f"{path}: {', '.join(empty)} must be filled in; nothing is published without"
         )
-    values = {name: _value(path, known[name], value) for name, value in data.items()}
-    made = Description(**{name: value for name, value in values.items() if value != ""})
+    made = Description(**{name: _value(path, known[name], value) for name, value in given.items()})
     _check(path, made)
     return made
 
 
 def _value(path: Path, one: Any, value: Any) -> Any:
-    """A value of the field's type, with its outer blanks removed."""
+    """A value of the field's type."""
     if str(one.type).startswith("tuple"):
         if not isinstance(value, list) or not all(isinstance(v, str) and v.strip() for v in value):
             raise CorpusError(f'{path}: {one.name} must be a list of texts, such as ["..."]')
@@ -135,13 +135,10 @@ def _value(path: Path, one: Any, value: Any) -> Any:
         raise CorpusError(f"{path}: date must be a day, such as 2026-11-30")
     if not isinstance(value, str):
         raise CorpusError(f'{path}: {one.name} must be a text in quotes, such as "..."')
-    return value.strip()
+    return value
 
 
 def _check(path: Path, made: Description) -> None:
-    blank = [name for name in vars(made) if not hasattr(Description, name) and not vars(made)[name]]
-    if blank:
-        raise CorpusError(f"{path}: {', '.join(blank)} must be filled in")
     if not _NAME.fullmatch(made.title):
         raise CorpusError(
             f"{path}: title has other characters than letters, digits, blanks, dots and hyphens, "

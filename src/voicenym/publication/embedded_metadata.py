@@ -6,6 +6,8 @@ import struct
 from pathlib import Path
 from typing import BinaryIO
 
+import av
+
 from voicenym.audio import container_detection, libav
 from voicenym.evaluation.recording_audit import tags
 
@@ -21,24 +23,32 @@ def embedded(path: Path) -> tuple[str, ...]:
     Args:
         path: of a recording that can be read.
     """
-    found = list(tags(path))
+    found: list[str] = []
     with path.open("rb") as file:
         head = file.read(12)
         if head[:4] in (b"RIFF", b"RF64") and head[8:] == b"WAVE":
             found += _wave_chunks(file)
         elif head[:4] == b"fLaC":
             found += _flac_blocks(file)
-        file.seek(0)
-        demuxer = container_detection.demuxer(file)
-        if demuxer is not None:
-            container = libav.open_input(file, demuxer)
-            with container:
-                found += ["a picture or a film"] if container.streams.video else []
-                others = len(container.streams) - len(container.streams.audio)
-                others -= len(container.streams.video)
-                found += [f"{others} tracks that are no sound"] if others else []
-                found += [f"{len(container.chapters())} chapters"] if container.chapters() else []
+    try:
+        found += [*tags(path), *_tracks(path)]
+    except (av.error.FFmpegError, OSError, ValueError):
+        found.append("metadata that cannot be read")
     return tuple(found)
+
+
+def _tracks(path: Path) -> list[str]:
+    """Tracks and chapters beside the sound."""
+    with path.open("rb") as file:
+        demuxer = container_detection.demuxer(file)
+        if demuxer is None:
+            return []
+        with libav.open_input(file, demuxer) as container:
+            films, chapters = len(container.streams.video), len(container.chapters())
+            others = len(container.streams) - len(container.streams.audio) - films
+    found = ["a picture or a film"] if films else []
+    found += [f"{others} tracks that are no sound"] if others else []
+    return found + ([f"{chapters} chapters"] if chapters else [])
 
 
 def _wave_chunks(file: BinaryIO) -> list[str]:

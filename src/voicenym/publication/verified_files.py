@@ -6,25 +6,20 @@ A file is published only if it can be read to its end, holds nothing but sound, 
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
 from voicenym.anonymizer import Anonymizer, load
-from voicenym.audio import open_reader
-from voicenym.corpus.near_original import NearOriginalCheck, likeness
+from voicenym.corpus.near_original import NEAR_CORRELATION, NearOriginalCheck, likeness
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.run_log import Line
 from voicenym.corpus.signal_similarity import SignalSimilarity
 from voicenym.corpus.single_file import sha256_of
 from voicenym.errors import AudioError, CorpusError, VoicenymError
+from voicenym.publication.compared_sound import Sound, aligned_correlation, sound
 from voicenym.publication.embedded_metadata import embedded
 
-BLOCK = 1 << 16
-"""Samples per channel that are read at a time."""
 SAME_SECONDS = 0.05
 """Difference of durations up to which they count as equal: the padding of a codec."""
 MOST_TEMPO = 2.0
@@ -63,68 +58,6 @@ class Verified:
     tempo: float | None = None
 
 
-@dataclass(frozen=True)
-class Sound:
-    """Blocks ``[channel, time]`` of a recording, with its rate in Hz."""
-
-    blocks: Sequence[np.ndarray]
-    rate: int
-
-    @property
-    def seconds(self) -> float:
-        return float(sum(block.shape[1] for block in self.blocks) / self.rate)
-
-    @property
-    def channels(self) -> int:
-        return int(self.blocks[0].shape[0])
-
-    @property
-    def level(self) -> float:
-        """Root mean square in dB below full scale; -200 for digital silence."""
-        count = sum(block.size for block in self.blocks)
-        energy = sum(float(np.square(block, dtype=np.float64).sum()) for block in self.blocks)
-        return 10 * math.log10(max(energy / max(count, 1), 1e-20))
-
-    def as_of(self, other: Sound) -> Sound:
-        """The same sound at the rate of another; mono if numbers of channels differ."""
-        if (self.rate, self.channels) == (other.rate, other.channels):
-            return self
-        import soxr
-
-        whole = np.concatenate(self.blocks, axis=1)
-        if self.channels != other.channels:
-            whole = np.repeat(whole.mean(0, keepdims=True), other.channels, 0)
-        changed = soxr.resample(whole.T, self.rate, other.rate).T.astype(np.float32)
-        return Sound(tuple(_split(changed)), other.rate)
-
-
-def _split(samples: np.ndarray) -> Iterator[np.ndarray]:
-    for start in range(0, samples.shape[1], BLOCK):
-        yield samples[:, start : start + BLOCK]
-
-
-def sound(recording: Recording) -> Sound:
-    """The sound of a recording, also of a part of a file.
-
-    Raises:
-        AudioError: it cannot be read, or is the output of a command.
-    """
-    if recording.command:
-        raise AudioError(
-            f"{recording.name}: its wav.scp names a command; give a corpus of files, as voicenym "
-            "anonymize writes it"
-        )
-    with open_reader(recording.path) as reader:
-        blocks, rate = [np.asarray(block) for block in reader.blocks(BLOCK)], reader.rate
-    if recording.start or recording.end is not None:
-        stop = None if recording.end is None else round(recording.end * rate)
-        part = np.concatenate(blocks, axis=1)[:, round(recording.start * rate) : stop]
-        blocks = list(_split(part))
-    if not blocks:
-        raise AudioError(f"{recording.path}: {recording.name} lies outside of it; mend the table")
-    return Sound(tuple(blocks), rate)
-
-
 def verify(
     recordings: Sequence[Recording],
     lines: Mapping[Path, Line],
@@ -144,10 +77,14 @@ def verify(
             reason.
     """
     found, faults = [], []
+    inputs = {sha256_of(one.path) for one in originals.values() if one.path.is_file()}
     for recording in recordings:
         try:
             line = lines.get(recording.path.resolve())
-            found.append(verified(recording, line, originals.get(recording.name)))
+            one = verified(recording, line, originals.get(recording.name))
+            if one.sha256 in inputs:
+                raise AudioError(f"{recording.path}: is itself one of the originals; anonymize it")
+            found.append(one)
         except VoicenymError as error:
             faults.append(str(error))
         say(1)
@@ -224,6 +161,11 @@ def _against(
         raise AudioError(
             f"{path}: its level is {out.level:.1f} dBFS and that of its original "
             f"{before.level:.1f}; anonymize it again, or take it out of the corpus"
+        )
+    if (copied := aligned_correlation(before, out)) >= NEAR_CORRELATION:
+        raise AudioError(
+            f"{path}: is nearly its original (their samples correlate by {copied:.3f}); it must be "
+            "anonymized"
         )
     same = abs(out.seconds - before.seconds) <= SAME_SECONDS
     _compare(path, _system(line), before, out, 1.0 if same else tempo)

@@ -59,7 +59,7 @@ def release(
     speaker_level: int | None = levels.SPEAKER_LEVEL,
     quiet: bool = typer.Option(False, "--quiet", "-q", help="Print no progress."),
 ) -> None:
-    """Verify an anonymized corpus and write it with cards, manifests and checksums.
+    """Verify an anonymized corpus and write it for publication.
 
     Nothing is written unless every file may be published and every required statement is made.
     """
@@ -82,9 +82,18 @@ def release(
     from voicenym.publication.published_manifests import FORMATS
 
     request = Request(
-        corpus, output, corpus_description.read(about), original, mapping, report, system_report, system,
-        tuple(dict.fromkeys(formats)) or tuple(FORMATS), tuple(dict.fromkeys(keep)), speaker_level,
-    )  # fmt: skip
+        corpus,
+        output,
+        corpus_description.read(about),
+        original=original,
+        mapping=mapping,
+        report=report,
+        system_report=system_report,
+        system=system,
+        formats=tuple(dict.fromkeys(formats)) or tuple(FORMATS),
+        keep=tuple(dict.fromkeys(keep)),
+        level=speaker_level,
+    )
     with Progress(quiet) as tell:
         tell(f"verifying {corpus}")
         done = run(request, lambda count, of: tell.done(count))
