@@ -594,4 +594,6 @@ def test_the_workflow_runs_all_supported_pythons_and_the_least_versions():
     named = set(re.findall(r'"(3\.\d+)"', text))
     assert named == {"3.11", "3.12", "3.13", "3.14"}
     assert "lowest-direct" in text
-    assert {"ubuntu-latest", "macos-latest", "windows-latest"} <= set(re.findall(r"\w+-latest", text))
+    assert {"ubuntu-latest", "macos-latest", "windows-latest"} <= set(
+        re.findall(r"\w+-latest", text)
+    )
