@@ -131,11 +131,26 @@ audit: $(TOOLS)/.done
 sbom: $(TOOLS)/.done
 	$(TOOLS)/bin/python tools/sbom.py
 
+# Wheel and source package have the time of the last commit, so that anybody can build the same bytes.
+export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 946684800)
 release: audit sbom
 	rm -rf dist
 	$(TOOLS)/bin/python -m hatchling build -d dist
 	cp locks/sbom.cdx.json dist/voicenym.cdx.json
 	cd dist && sha256sum *.whl *.tar.gz *.json > SHA256SUMS
+
+# Everything that a machine without a network needs, of this system and Python: wheels, the locks with
+# their hashes, and how to install them.
+.PHONY: wheelhouse
+wheelhouse: $(TOOLS)/.done | $(BIN)/python
+	rm -rf wheelhouse && mkdir wheelhouse
+	$(PIP) download --quiet --no-deps --require-hashes --only-binary :all: $(PIP_ARGS) \
+		-d wheelhouse -r locks/base.txt
+	! $(BIN)/python -c '$(GPU)' || $(PIP) download --quiet --no-deps --require-hashes \
+		--only-binary :all: $(PIP_ARGS) -d wheelhouse -r locks/gpu.txt
+	$(TOOLS)/bin/python -m hatchling build -t wheel -d wheelhouse
+	cp locks/base.txt locks/gpu.txt wheelhouse/
+	cd wheelhouse && sha256sum *.whl *.txt > SHA256SUMS
 
 # The tests make their speech with flite and espeak-ng, look at files with ffmpeg, watch connections
 # with strace, and open the report in chromium.

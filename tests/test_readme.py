@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import shlex
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from fractions import Fraction
 from importlib.util import find_spec
@@ -258,3 +260,22 @@ def test_the_table_says_which_systems_work_live() -> None:
 def test_relative_links_lead_somewhere() -> None:
     for target in re.findall(r"\]\((?!https?:)([^)#]+)", README.read_text("utf-8")):
         assert (README.parent / target).exists(), target
+
+
+@pytest.mark.slow
+def test_the_types_of_the_snippets_are_those_that_a_strict_user_sees(tmp_path: Path) -> None:
+    """mypy --strict on README's Python as another project checks it, by voicenym's own types."""
+    text = (ROOT / "README.md").read_text("utf-8")
+    snippets = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    assert snippets
+    module = tmp_path / "snippets.py"
+    module.write_text("\n".join(snippets), "utf-8")
+    options = ["--strict", "--follow-imports", "silent", "--config-file", "pyproject.toml"]
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", *options, str(module)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout

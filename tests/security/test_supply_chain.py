@@ -550,3 +550,50 @@ def test_the_message_says_how_to_report():
         assert f"\n## {heading}\n" in text
     assert Version(voicenym.__version__) < Version("1.0") or "before 1.0" not in text
     assert "SECURITY.md" in (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+
+
+# ---- what is released ----
+
+
+def _built(copy: Path, when: float) -> dict[str, str]:
+    """SHA-256 of wheel and source package of a copy of the tree with other times and modes."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    if listed.returncode:
+        pytest.skip("not a clone of the repository")
+    for name in filter(None, listed.stdout.split("\0")):
+        if (ROOT / name).is_file():
+            (copy / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(ROOT / name, copy / name)
+            os.utime(copy / name, (when, when))
+    environment = {**os.environ, "SOURCE_DATE_EPOCH": "946684800"}
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-d", "dist"],
+        cwd=copy, env=environment, check=True, capture_output=True,
+    )  # fmt: skip
+    made = sorted((copy / "dist").iterdir())
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in made}
+
+
+def test_wheel_and_source_package_have_the_same_bytes_in_another_folder_at_another_time(tmp_path):
+    pytest.importorskip("hatchling")
+    one = _built(tmp_path / "a", 1_500_000_000)
+    other = _built(tmp_path / "elsewhere" / "b", 1_700_000_000)
+    assert len(one) == 2
+    assert one == other
+
+
+def test_the_release_fixes_the_time_of_its_files():
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    assert re.search(r"^export SOURCE_DATE_EPOCH", makefile, re.MULTILINE)
+
+
+def test_the_workflow_runs_all_supported_pythons_and_the_least_versions():
+    text = (ROOT / ".github" / "workflows" / "ci.yml").read_text("utf-8")
+    named = set(re.findall(r'"(3\.\d+)"', text))
+    assert named == {"3.11", "3.12", "3.13", "3.14"}
+    assert "lowest-direct" in text
+    assert {"ubuntu-latest", "macos-latest", "windows-latest"} <= set(
+        re.findall(r"\w+-latest", text)
+    )

@@ -117,18 +117,8 @@ class NearOriginalCheck:
                     )
 
     def _check_signal(self, channel: int, segments: Segments) -> None:
-        near = nearly(segments)
-        share = _share(near)
-        if share >= MOST_SHARE:
-            how = f"{100 * share:.0f} % of its speech is as before"
-        elif (row := _longest(near)) >= PASSAGE:
-            how = f"a passage of {row} s is as before"
-        else:
-            return
-        known = [d for d in segments.distances if not math.isnan(d)]
-        least = f"; least log-mel distance {min(known):.3f}" if known else ""
-        most = max((c for c in segments.correlations if not math.isnan(c)), default=0.0)
-        self._refuse(channel, f"{how}{least}, greatest correlation {most:.2f}")
+        if how := likeness(segments):
+            self._refuse(channel, how)
 
     def _refuse(self, channel: int, how: str) -> None:
         raise AudioError(
@@ -137,6 +127,22 @@ class NearOriginalCheck:
             "hide this speaker; take another key or --speaker name, which draws another voice, or "
             "other settings, or another --system"
         )
+
+
+def likeness(segments: Segments) -> str:
+    """How a channel is nearly its input, in words; empty if it is not."""
+    near = nearly(segments)
+    share = _share(near)
+    if share >= MOST_SHARE:
+        how = f"{100 * share:.0f} % of its speech is as before"
+    elif (row := _longest(near)) >= PASSAGE:
+        how = f"a passage of {row} s is as before"
+    else:
+        return ""
+    known = [d for d in segments.distances if not math.isnan(d)]
+    least = f"; least log-mel distance {min(known):.3f}" if known else ""
+    most = max((c for c in segments.correlations if not math.isnan(c)), default=0.0)
+    return f"{how}{least}, greatest correlation {most:.2f}"
 
 
 def nearly(segments: Segments) -> list[bool]:

@@ -178,6 +178,8 @@ class SystemResults:
         amounts: rates by the number of an attacker's recordings.
         targets: target voices, ``random``, ``same-sex``, ``opposite-sex`` or ``one-for-all``; empty
             for files, and in reports of earlier releases.
+        files: SHA-256 of the evaluated trials' files, sorted, where files were evaluated; empty for
+            systems, and in reports of earlier releases.
     """
 
     name: str
@@ -192,6 +194,7 @@ class SystemResults:
     weights: str = ""
     amounts: tuple[Amount, ...] = ()
     targets: str = ""
+    files: tuple[str, ...] = ()
 
     @property
     def system(self) -> str:

@@ -141,6 +141,7 @@ def _system(data: dict[str, Any]) -> SystemResults:
             "utility": figures_from(data["utility"]),
             "exposed": tuple(Exposed(**item) for item in data["exposed"]),
             "notes": tuple(data["notes"]),
+            "files": tuple(data.get("files", ())),
             "amounts": tuple(
                 Amount(**{**item, "figures": figures_from(item["figures"])})
                 for item in data.get("amounts", ())

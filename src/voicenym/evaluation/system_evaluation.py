@@ -8,6 +8,8 @@ from voicenym.attack import two_branch_attacker
 from voicenym.attack.attacker_list import attackers as attackers_for
 from voicenym.attack.attacker_list import selected
 from voicenym.attack.attackers import Attacker
+from voicenym.corpus.recording import Recording
+from voicenym.corpus.single_file import sha256_of
 from voicenym.evaluation import (
     attacker_sanity,
     condition_weights,
@@ -102,7 +104,15 @@ def system_results(
             plan.replicates,
         ),
         target.voices.used,
+        published_digests(plan) if from_files else (),
     )  # fmt: skip
+
+
+def published_digests(plan: Plan) -> tuple[str, ...]:
+    """SHA-256 of the files that trials use, sorted; of whole files, also for parts of them."""
+    files = [(plan.files or {}).get(recording.name) for recording in plan.trials.recordings]
+    paths = {one.path if isinstance(one, Recording) else one for one in files if one is not None}
+    return tuple(sorted({sha256_of(path) for path in paths if path.is_file()}))
 
 
 def attackers_of(

@@ -42,6 +42,7 @@ class _Commands(Group):
         _entry("explain", USE, "Explain what protects against whom, and at what price."),
         _entry("key", USE, "Make, show, upgrade, share and destroy key files."),
         _entry("relink", USE, "List the outputs of speakers, for whoever keeps the key."),
+        _entry("release", USE, "Verify an anonymized corpus and write it for publication."),
         _entry("models", USE, "List, fetch, convert and assemble weights."),
         _entry("cache", USE, "List or remove what commands keep of speech on disk."),
         _entry("audit", MEASURE, "Attack one anonymized recording and report what was recognised."),
@@ -70,7 +71,7 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-OPEN = ("anonymize", "systems", "explain", "models", "cards", "cache", "reproduce")
+OPEN = ("anonymize", "release", "systems", "explain", "models", "cards", "cache", "reproduce")
 """Commands whose files are meant for others and have the user's umask."""
 
 

@@ -1,0 +1,1 @@
+"""Publication of an anonymized corpus: verification, claims, card, manifests, checksums."""

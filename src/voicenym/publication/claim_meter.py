@@ -1,0 +1,182 @@
+"""Claim meter: what each attacker's figures support, by the three tests of WP216.
+
+The Article 29 Working Party's Opinion 05/2014 on Anonymisation Techniques (WP216) asks of any
+technique whether it is still possible to single out an individual, to link records of an
+individual, and to infer information on an individual. Here each test has measures that stand for
+it; an attack that fails shows that this attacker failed, and no more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from voicenym.evaluation.reported_metrics import named
+from voicenym.evaluation.results import AttackFigures, SystemResults
+from voicenym.evaluation.text_summary import figure
+from voicenym.metrics.metric import Measured
+
+SINGLING_OUT, LINKABILITY, INFERENCE = "singling out", "linkability", "inference"
+BETTER, NO_BETTER, UNKNOWN, NO_EVIDENCE = "remains", "not shown", "not measured", "no evidence"
+"""Verdicts: the risk remains; this attacker did not show it; no figure; a figure of a broken
+attacker."""
+NO_INTERVAL = "no interval"
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A measure that stands for a test.
+
+    Args:
+        test: of WP216.
+        metrics: names of its metrics; the first one that was measured decides.
+        stands: why it stands for the test, and what it leaves out.
+    """
+
+    test: str
+    metrics: tuple[str, ...]
+    stands: str
+
+
+MEASURES = (
+    Measure(
+        SINGLING_OUT,
+        ("first of 1,000", "found for sure", "rank-1"),
+        "how often a search through many people ends with the speaker (the share that comes first "
+        "among 1,000, extrapolated from the trials; the share of speakers found by all of their "
+        "recordings; the share found among the enrolled)",
+    ),
+    Measure(
+        LINKABILITY,
+        ("EER", "D_sys"),
+        "how well an attacker tells whether two recordings are of one speaker (equal error rate; "
+        "global linkability after Gomez-Barrero et al. 2018)",
+    ),
+    Measure(
+        INFERENCE,
+        ("D_ECE", "worst case"),
+        "how much a score tells about who speaks (expected disclosure in bits and worst case after "
+        "ZEBRA, Nautsch et al. 2020); it says nothing of sex, age, health, or of what the words "
+        "reveal",
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What the figures of one attacker support in one test.
+
+    Args:
+        attacker, verifier, knows: of the attacker.
+        test: of WP216.
+        verdict: one of the four above.
+        figures: text by metric.
+        sentence: what they support.
+    """
+
+    attacker: str
+    verifier: str
+    knows: str
+    test: str
+    verdict: str
+    figures: dict[str, str]
+    sentence: str
+
+
+def ordered(system: SystemResults) -> list[AttackFigures]:
+    """Attacks by strength: those without the key, then those with it; broken ones last of each."""
+    return sorted(system.attacks, key=lambda a: (a.holds_key, a.broken, a.eer.value))
+
+
+def claims(system: SystemResults) -> list[Claim]:
+    """Claims of all attackers on a system, the strongest attacker first."""
+    return [_claim(attack, measure) for attack in ordered(system) for measure in MEASURES]
+
+
+def _claim(attack: AttackFigures, measure: Measure) -> Claim:
+    there = {name: attack.figures[name] for name in measure.metrics if name in attack.figures}
+    texts = {name: _text(name, value) for name, value in there.items()}
+    verdict = _verdict(attack, there)
+    return Claim(
+        attack.attacker, attack.verifier, attack.knows, measure.test, verdict, texts,
+        _sentence(attack, measure.test, verdict),
+    )  # fmt: skip
+
+
+def _text(name: str, value: Measured) -> str:
+    metric = named(name)
+    return f"{value.value:g}" if metric is None else figure(metric, value)
+
+
+def _verdict(attack: AttackFigures, there: dict[str, Measured]) -> str:
+    """By the first measure that has a chance level."""
+    if attack.broken:
+        return NO_EVIDENCE
+    for name, value in there.items():
+        metric = named(name)
+        if metric is None or metric.chance is None:
+            continue
+        beyond = _better_than_chance(value, metric.chance, metric.better == "higher")
+        return BETTER if beyond else NO_BETTER
+    return UNKNOWN
+
+
+def _better_than_chance(value: Measured, chance: float, protects_high: bool) -> bool:
+    """Whether the interval of a figure lies on the attacker's side of chance.
+
+    Args:
+        value: with or without an interval.
+        chance: level of guessing.
+        protects_high: whether high figures are those of protection, as of the EER.
+    """
+    if protects_high:
+        return (value.value if value.high is None else value.high) < chance
+    return (value.value if value.low is None else value.low) > chance
+
+
+_DOES: dict[str, Callable[[str], str]] = {
+    SINGLING_OUT: lambda who: f"{who} finds people among many better than by guessing",
+    LINKABILITY: lambda who: f"{who} links recordings of one person better than by guessing",
+    INFERENCE: lambda who: f"{who} learns something of who speaks from a recording",
+}
+_FAILED = {
+    SINGLING_OUT: "did not find people among many better than by guessing",
+    LINKABILITY: "did not link recordings of one person better than by guessing",
+    INFERENCE: "was not shown to learn who speaks",
+}
+
+
+def _sentence(attack: AttackFigures, test: str, verdict: str) -> str:
+    who = "whoever holds the key" if attack.holds_key else "this attacker"
+    trials = f"{attack.targets:,} same-speaker and {attack.nontargets:,} other trials"
+    if verdict == BETTER:
+        return f"The figure supports that the risk remains: {_DOES[test](who)}."
+    if verdict == NO_BETTER:
+        return (
+            f"The figure supports only that {who} {_FAILED[test]} in {trials}; a stronger "
+            "attacker, or more recordings, may."
+        )
+    if verdict == NO_EVIDENCE:
+        return "The attacker also fails on controls where it must succeed: no evidence either way."
+    return "No figure: nothing is supported."
+
+
+def overall(found: Sequence[Claim]) -> str:
+    """What all claims on a corpus support together, in a paragraph."""
+    tests = [measure.test for measure in MEASURES]
+    if not found:
+        return (
+            "No attack was run on this corpus. Nothing is known of its protection, and no claim on "
+            f"{', '.join(tests)} is supported."
+        )
+    left = [t for t in tests if any(c.test == t and c.verdict == BETTER for c in found)]
+    text = (
+        f"The risk of {' and of '.join(left)} remains by at least one attacker."
+        if left
+        else "No attacker that ran showed one of the three risks on the trials here."
+    )
+    return (
+        f"{text} No set of attackers is complete, and none of these figures supports the claim "
+        "that the recordings are no personal data. Treat them as pseudonymized personal data, "
+        "unless a legal assessment of the whole publication says otherwise."
+    )

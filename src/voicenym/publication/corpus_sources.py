@@ -1,0 +1,126 @@
+"""What a release reads: the anonymized corpus, its log, its originals and their pairs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from voicenym.corpus.file_plan import LOG_NAME
+from voicenym.corpus.recording import Recording
+from voicenym.corpus.recordings import recordings
+from voicenym.corpus.run_log import Line, RunLog
+from voicenym.errors import CorpusError
+
+LABELS = ("text", "sex", "age", "accent", "emotion")
+"""Labels of recordings that a release may hold, each only if its publisher names it."""
+NAMES = "names"
+"""Names of speakers and recordings that are those of the originals, if its publisher keeps them."""
+
+
+def root_of(corpus: Path) -> Path:
+    """Folder of a corpus, which may be named by its manifest."""
+    return corpus if corpus.is_dir() else corpus.parent
+
+
+def corpus_recordings(corpus: Path, keep: Collection[str], level: int | None) -> list[Recording]:
+    """Recordings of an anonymized corpus, without the labels that ``keep`` does not name."""
+    dropped = {label: "" for label in LABELS if label not in keep}
+    found = recordings(corpus, level=level)
+    return [replace(one, corpus="", **dropped) for one in found]  # type: ignore[arg-type]
+
+
+def log_lines(corpus: Path) -> dict[Path, Line]:
+    """Lines of the corpus's log by the resolved paths of outputs; empty without a log."""
+    root = root_of(corpus)
+    log = RunLog(root / LOG_NAME)
+    log.read()
+    return {(root / name).resolve(): line for name, line in log.lines.items() if "sha256" in line}
+
+
+def originals_of(
+    found: Sequence[Recording], original: Path | None, mapping: Path | None, level: int | None
+) -> dict[str, Recording]:
+    """Original of each recording by its name; empty without ``original`` and ``mapping``.
+
+    Args:
+        found: recordings of the anonymized corpus.
+        original: corpus of the same names.
+        mapping: file of ``voicenym anonymize --mapping``.
+        level: which folder names the speaker.
+
+    Raises:
+        CorpusError: recordings have no original.
+    """
+    if mapping is not None:
+        inputs = _mapped(mapping)
+        pairs = {
+            one.name: Recording(one.name, one.speaker, inputs[one.path.resolve()])
+            for one in found
+            if one.path.resolve() in inputs
+        }
+        where = str(mapping)
+    elif original is not None:
+        there = {one.name: one for one in recordings(original, level=level)}
+        pairs = {one.name: there[one.name] for one in found if one.name in there}
+        where = str(original)
+    else:
+        return {}
+    missing = [one.name for one in found if one.name not in pairs]
+    if missing:
+        raise CorpusError(
+            f"{where}: holds no original of {missing[0]} ({len(missing)} of {len(found)} such); "
+            "give the originals of the whole corpus, and --mapping where names were drawn"
+        )
+    return pairs
+
+
+def _mapped(path: Path) -> dict[Path, Path]:
+    try:
+        lines = [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
+        return {Path(line["output"]).resolve(): Path(line["input"]) for line in lines}
+    except FileNotFoundError:
+        raise CorpusError(f"{path}: does not exist; check the name") from None
+    except (OSError, ValueError, KeyError, TypeError):
+        raise CorpusError(f"{path}: is no file of voicenym anonymize --mapping") from None
+
+
+def check_names(
+    found: Sequence[Recording],
+    originals: Mapping[str, Recording],
+    lines: Mapping[Path, Line],
+    keep: Collection[str],
+    mapped: bool,
+) -> str:
+    """How names relate to those of the originals, in a sentence for the card.
+
+    Args:
+        found: recordings of the corpus.
+        originals: by name.
+        lines: of the log.
+        keep: what the publisher keeps.
+        mapped: whether a mapping names the originals, and not equal names.
+
+    Raises:
+        CorpusError: they are those of the originals, and ``keep`` does not hold ``names``.
+    """
+    inputs = {Path(str(line["input"])).stem for line in lines.values() if "input" in line}
+    same = {one.name for one in found if one.path.stem in inputs}
+    for one in found:
+        original = originals.get(one.name)
+        if original is not None and (not mapped or original.path.stem == one.path.stem):
+            same.add(one.name)
+    if not same:
+        if originals or lines:
+            return "Names of speakers and files are not those of the originals."
+        return "Whether names of speakers and files are those of the originals was not checked."
+    if NAMES not in keep:
+        raise CorpusError(
+            f"{min(same)}: {len(same)} recordings have the names of their originals, by which "
+            "anybody who has these finds the speaker; anonymize with --rename, or say --keep names"
+        )
+    return (
+        "Names of speakers and files are those of the originals: whoever has the originals, or a "
+        "list of them, knows who speaks."
+    )

@@ -1,0 +1,86 @@
+"""Columns of the metadata of a published corpus, shared by all of its manifests."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+
+from voicenym.corpus.id_checks import check_id
+from voicenym.errors import CorpusError
+from voicenym.publication.corpus_sources import LABELS
+from voicenym.publication.verified_files import Verified
+
+SOUND = "audio"
+"""Folder of the recordings."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A recording of the publication.
+
+    Args:
+        utterance: id without blanks and folders.
+        speaker: id without blanks.
+        file_name: path below the publication, with ``/``.
+        verified: the file.
+        labels: that its publisher keeps.
+    """
+
+    utterance: str
+    speaker: str
+    file_name: str
+    verified: Verified
+    labels: dict[str, str]
+
+    def row(self) -> dict[str, str | float | int]:
+        """Metadata by column."""
+        one = self.verified
+        return {
+            "file_name": self.file_name,
+            "utterance": self.utterance,
+            "speaker": self.speaker,
+            "seconds": round(one.seconds, 6),
+            "sample_rate": one.rate,
+            "channels": one.channels,
+            "sha256": one.sha256,
+            **self.labels,
+        }
+
+
+def entries(files: Iterable[Verified], keep: Collection[str]) -> list[Entry]:
+    """Entries of verified files, sorted by utterance.
+
+    Raises:
+        CorpusError: two recordings get one id or file name; a name is no file name.
+    """
+    found = []
+    for one in files:
+        recording = one.recording
+        name = check_id("the corpus", recording.name, folders=True)
+        speaker = _word(recording.speaker)
+        utterance = _word(name)
+        if not utterance.startswith(speaker):
+            utterance = f"{speaker}-{utterance}"
+        labels = {label: getattr(recording, label) for label in LABELS if label in keep}
+        place = f"{SOUND}/{name}{recording.path.suffix.lower()}"
+        found.append(Entry(utterance, speaker, place, one, labels))
+    _check_unique([e.utterance for e in found])
+    _check_unique([e.file_name for e in found])
+    speakers = {(e.verified.recording.speaker, e.speaker) for e in found}
+    _check_unique([short for _, short in sorted(speakers)])
+    return sorted(found, key=lambda entry: entry.utterance)
+
+
+def _word(name: str) -> str:
+    """An id for tables: blanks and folders become hyphens."""
+    return "-".join(name.replace("/", " ").split())
+
+
+def _check_unique(names: list[str]) -> None:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise CorpusError(
+                f"{name}: two recordings or speakers of the corpus would have this name; rename one"
+            )
+        seen.add(name)

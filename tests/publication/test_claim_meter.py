@@ -1,0 +1,87 @@
+"""The claim meter says no more than figures support."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from voicenym.evaluation.results import AttackFigures, Control, SystemResults
+from voicenym.metrics.metric import Measured
+from voicenym.publication.claim_meter import (
+    BETTER,
+    INFERENCE,
+    LINKABILITY,
+    NO_BETTER,
+    NO_EVIDENCE,
+    SINGLING_OUT,
+    UNKNOWN,
+    claims,
+    ordered,
+    overall,
+)
+
+
+def attacked(*attacks: AttackFigures) -> SystemResults:
+    return SystemResults("files", "title", {}, "speaker", attacks)
+
+
+def attack(figures: dict[str, Measured], name: str = "one", **more) -> AttackFigures:
+    return AttackFigures(name, "knows something", "ECAPA", figures, "A", 10, 20, **more)
+
+
+def verdicts(one: AttackFigures) -> dict[str, str]:
+    return {claim.test: claim.verdict for claim in claims(attacked(one))}
+
+
+@given(st.floats(0, 100), st.floats(0, 20), st.floats(0, 20))
+def test_linkability_remains_where_the_whole_interval_of_the_eer_lies_below_chance(eer, down, up):
+    one = attack({"EER": Measured(eer, eer - down, eer + up, "%")})
+    expected = BETTER if eer + up < 50 else NO_BETTER
+    assert verdicts(one)[LINKABILITY] == expected
+
+
+def test_each_test_is_decided_by_its_own_measure():
+    one = attack(
+        {
+            "EER": Measured(50.0, 45.0, 55.0, "%"),
+            "first of 1,000": Measured(20.0, 10.0, 30.0, "%"),
+            "D_ECE": Measured(0.1, 0.0, 0.2, "bit"),
+        }
+    )
+    assert verdicts(one) == {SINGLING_OUT: BETTER, LINKABILITY: NO_BETTER, INFERENCE: NO_BETTER}
+
+
+def test_a_rate_without_a_chance_level_decides_nothing():
+    """Rank-1 by guessing depends on the number of candidates, which results do not hold."""
+    one = attack({"EER": Measured(50.0), "rank-1": Measured(90.0, 80.0, 100.0, "%")})
+    assert verdicts(one)[SINGLING_OUT] == UNKNOWN
+    assert verdicts(one)[INFERENCE] == UNKNOWN
+
+
+def test_a_broken_attacker_is_no_evidence_of_protection():
+    failed = Control("copied speech", Measured(50.0, 40.0, 60.0, "%"))
+    one = attack({"EER": Measured(50.0, 45.0, 55.0, "%")}, controls=(failed,))
+    assert set(verdicts(one).values()) == {NO_EVIDENCE}
+
+
+def test_the_strongest_attacker_without_the_key_comes_first():
+    failed = Control("copied speech", Measured(50.0, 40.0, 60.0, "%"))
+    made = [
+        attack({"EER": Measured(1.0)}, "key-holder", holds_key=True),
+        attack({"EER": Measured(50.0)}, "broken", controls=(failed,)),
+        attack({"EER": Measured(40.0)}, "weak"),
+        attack({"EER": Measured(10.0)}, "strong"),
+    ]
+    names = [one.attacker for one in ordered(attacked(*made))]
+    assert names == ["strong", "weak", "broken", "key-holder"]
+
+
+def test_no_attack_supports_no_claim():
+    assert "Nothing is known" in overall([])
+
+
+@pytest.mark.parametrize("eer", [1.0, 30.0, 50.0])
+def test_no_result_supports_that_recordings_are_no_personal_data(eer):
+    found = claims(attacked(attack({"EER": Measured(eer, eer - 1, eer + 1, "%")})))
+    assert "none of these figures supports" in overall(found)

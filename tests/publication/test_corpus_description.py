@@ -1,0 +1,75 @@
+"""Statements of a publisher: nothing required is empty, and no word claims too much."""
+
+from __future__ import annotations
+
+import datetime
+
+import pytest
+
+from voicenym.errors import AudioError, CorpusError
+from voicenym.publication.corpus_description import read, template
+
+
+def test_filled_fields_are_read(stated):
+    found = read(stated)
+    assert found.date == datetime.date(2026, 11, 30)
+    assert found.languages == ("en",)
+    assert found.key == "kept"
+
+
+def test_a_template_is_refused_until_it_is_filled_in(tmp_path):
+    path = tmp_path / "about.toml"
+    template(path)
+    with pytest.raises(CorpusError, match=r"licence, consent.*must be filled in"):
+        read(path)
+    with pytest.raises(AudioError, match="exists already"):
+        template(path)
+
+
+@pytest.mark.parametrize("name", ["licence", "consent", "contact", "key_custody", "creators"])
+@pytest.mark.parametrize("empty", ['""', '"  "', "[]", None])
+def test_a_required_field_that_is_empty_is_named(stated, name, empty):
+    lines = [line for line in stated.read_text("utf-8").splitlines() if line[: len(name)] != name]
+    if name == "key":
+        lines = [*lines, 'key_custody = "x"']
+    lines += [] if empty is None else [f"{name} = {empty}"]
+    stated.write_text("\n".join(lines), "utf-8")
+    with pytest.raises(CorpusError, match=name):
+        read(stated)
+
+
+@pytest.mark.parametrize(
+    "text", ["The data are anonymous.", "Fully anonymous speech", "It guarantees ANONYMITY"]
+)
+def test_claims_that_no_figure_supports_are_refused(stated, text):
+    with stated.open("a", encoding="utf-8") as file:
+        file.write(f'limitations = ["{text}"]\n')
+    with pytest.raises(CorpusError, match="no measured figure supports"):
+        read(stated)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('licence_url = "x"', "no field licence_url"),
+        ("biases = 3", "biases must be a list"),
+        ("url = 3", "url must be a text"),
+        ('title = "x"', "is no TOML file"),  # twice
+    ],
+)
+def test_wrong_fields_are_named(stated, line, message):
+    with stated.open("a", encoding="utf-8") as file:
+        file.write(f"{line}\n")
+    with pytest.raises(CorpusError, match=message):
+        read(stated)
+
+
+def test_an_unknown_fate_of_the_key_is_refused(stated):
+    stated.write_text(stated.read_text("utf-8").replace('"kept"', '"lost"'), "utf-8")
+    with pytest.raises(CorpusError, match="destroyed, kept, never stored"):
+        read(stated)
+
+
+def test_a_missing_file_names_the_cure(tmp_path):
+    with pytest.raises(CorpusError, match="--template"):
+        read(tmp_path / "none.toml")
