@@ -54,6 +54,7 @@ def choose_block(
     Raises:
         VoicenymError: the machine holds none.
     """
+    _load(make_stream, rate, max(1, round(LENGTHS[1] * rate)), clock)  # the first use is slower
     tried: dict[int, float] = {}
     seconds = [shortest] if shortest else []
     for length in [*seconds, *(one for one in LENGTHS if one > shortest)]:

@@ -16,6 +16,8 @@ from voicenym.live.sound_devices import INPUT, OUTPUT, SoundDevices
 
 RETRY_SECONDS = 1.0
 """Time between attempts to find a lost device again."""
+LONGEST_DEVICE_BLOCK = 0.01
+"""Longest block of a device in seconds."""
 IDLE_SECONDS = 0.005
 """Longest time that the worker waits for input before it looks again."""
 
@@ -27,7 +29,7 @@ class DeviceSession:
         engine: with one output, or two where there is a monitor.
         devices: where devices are opened.
         source, target, monitor: names of devices; None for the default, and for no monitor.
-        block: samples of a device's block.
+        latency: in seconds that devices are asked for; their blocks are half as long.
         takes: what the output plays, ``[count, channel]``; the engine's unless given.
         copies: copies of the input's one channel that the engine gets.
         has_monitor: whether a second output is opened.
@@ -40,7 +42,7 @@ class DeviceSession:
         devices: SoundDevices,
         source: str | None,
         target: str | None,
-        block: int,
+        latency: float,
         *,
         monitor: str | None = None,
         takes: Callable[[int], numpy.ndarray] | None = None,
@@ -49,7 +51,8 @@ class DeviceSession:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.engine = engine
-        self._devices, self._block, self._clock = devices, block, clock
+        self._devices, self._latency, self._clock = devices, latency, clock
+        self._block = max(1, round(min(LONGEST_DEVICE_BLOCK, latency / 2) * engine.rate))
         self._names = (source, target, monitor)
         self._takes = takes or engine.take
         self._copies, self._has_monitor = copies, has_monitor
@@ -126,7 +129,9 @@ class DeviceSession:
     def _add(
         self, kind: str, name: str | None, channels: int, callback: Callable[[Any], None]
     ) -> None:
-        stream = self._devices.open(kind, name, self.engine.rate, self._block, channels, callback)
+        stream = self._devices.open(
+            kind, name, self.engine.rate, self._block, channels, self._latency, callback
+        )
         self._streams.append((name or f"default {kind}", stream))
 
     def _close(self) -> None:

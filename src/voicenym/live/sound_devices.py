@@ -14,8 +14,6 @@ from voicenym.libraries import library
 from voicenym.live import pipewire
 
 INPUT, OUTPUT = "input", "output"
-WISHED_LATENCY = 0.02
-"""Latency in seconds that devices are asked for; they answer with their own."""
 LIVE_RATE = 16_000
 """Preferred sample rate in Hz: that of the systems, so that no conversion adds to the delay."""
 
@@ -104,6 +102,7 @@ class SoundDevices:
         rate: int,
         block: int,
         channels: int,
+        latency: float,
         callback: Callable[[numpy.ndarray], None],
     ) -> Any:
         """Open and start a device.
@@ -114,6 +113,7 @@ class SoundDevices:
             rate: in Hz.
             block: samples of a block.
             channels: of a block.
+            latency: in seconds that the device is asked for; it has one of its own.
             callback: gets blocks ``[time, channel]`` of an input, or fills those of an output, in
                 a thread of the library.
 
@@ -140,7 +140,7 @@ class SoundDevices:
                     device=device,
                     channels=channels,
                     dtype="float32",
-                    latency=WISHED_LATENCY,
+                    latency=latency,
                     callback=read,
                 )
                 stream.start()

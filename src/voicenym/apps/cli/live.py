@@ -93,6 +93,15 @@ def live(
         rich_help_panel=TIMING,
         help="Sound kept against late blocks, in milliseconds; more delay, fewer drop-outs.",
     ),
+    latency: float = typer.Option(
+        10.0,
+        "--device-latency",
+        metavar="MS",
+        min=2.0,
+        max=500.0,
+        rich_help_panel=TIMING,
+        help="Latency that devices are asked for, in milliseconds; their driver may need more.",
+    ),
     measure: float | None = typer.Option(
         None,
         "--measure",
@@ -159,7 +168,7 @@ def live(
     voices = live_runs.live_voice(
         system, protection, [*settings, *given], device, key, speaker, quiet
     )
-    timing = live_runs.Timing(rate, block, margin, seconds)
+    timing = live_runs.Timing(rate, block, margin, latency, seconds)
     if stdin:
         live_runs.run_on_pipe(voices, timing, caller, pcm)
     elif measure is not None:

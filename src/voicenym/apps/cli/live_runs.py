@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from voicenym.live.live_engine import LiveEngine
     from voicenym.live.live_state import LiveStatus
 
-DEVICE_BLOCK = 0.01
-"""Length in seconds of the blocks of devices."""
 STEP_SECONDS = 0.05
 """Time between two looks at devices, keys and messages."""
 
@@ -40,11 +38,14 @@ class Voice:
 
 @dataclass(frozen=True)
 class Timing:
-    """Options of the delay: rate in Hz, block and margin in milliseconds, seconds of the run."""
+    """Options of the delay: rate in Hz; block, margin and latency of devices in milliseconds; and
+    the length of the run in seconds.
+    """
 
     rate: int | None
     block: float | None
     margin: float
+    latency: float
     seconds: float | None
 
 
@@ -151,7 +152,7 @@ def run_on_devices(
             hidden=1 if caller == "right" else 0, outputs=2 if monitor else 1,
         )  # fmt: skip
         session = DeviceSession(
-            engine, devices, source, target, round(DEVICE_BLOCK * rate),
+            engine, devices, source, target, timing.latency / 1000.0,
             monitor=None if monitor == "default" else monitor, has_monitor=monitor is not None,
         )  # fmt: skip
         stack.enter_context(session)
@@ -186,7 +187,7 @@ def run_measurement(
         )
         probe = LoopbackProbe(engine.take, rate)
         session = DeviceSession(
-            engine, devices, source, target, round(DEVICE_BLOCK * rate),
+            engine, devices, source, target, timing.latency / 1000.0,
             takes=probe.outgoing, copies=2,
         )  # fmt: skip
         stack.enter_context(session)
