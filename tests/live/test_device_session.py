@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import numpy
 import pytest
 from fake_sounddevice import FakeSoundDevice, device
@@ -24,14 +26,14 @@ def _without_pipewire(monkeypatch):
 class Desk:
     """A session without its worker thread: a test does the work."""
 
-    def __init__(self, channels=1, hidden=0, monitor=None, **options):
+    def __init__(self, channels=1, hidden=0, monitor=None, target=None, **options):
         self.module, self.clock = FakeSoundDevice(), Clock()
         self.engine = LiveEngine(
             lambda: Negative(100), RATE, BLOCK, 0,
             channels=channels, hidden=hidden, outputs=2 if monitor else 1, clock=self.clock,
         )  # fmt: skip
         self.session = DeviceSession(
-            self.engine, SoundDevices(self.module), None, None, 0.01,
+            self.engine, SoundDevices(self.module), None, target, 0.01,
             monitor=monitor, has_monitor=monitor is not None, clock=self.clock, **options,
         )  # fmt: skip
         self.session._worker.start = lambda: None
@@ -176,3 +178,38 @@ def test_devices_are_listed_with_defaults():
         ("Loudspeaker", (OUTPUT,)),
         ("Headset phones", ()),
     ]
+
+
+def test_a_driver_that_hangs_ends_the_session_in_silence(monkeypatch):
+    monkeypatch.setattr("voicenym.live.device_session.CLOSE_SECONDS", 0.05)
+    desk = Desk()
+    ends = threading.Event()
+    with desk.session:
+        desk.ticks(10)
+        stream = desk.module.open_streams("output")[0]
+        monkeypatch.setattr(stream, "abort", ends.wait)
+        stream.active = False
+        desk.session.step()
+        assert desk.engine.state is State.ENDED
+        assert desk.engine.messages[-1].startswith("the driver of a device hangs")
+        assert not desk.engine.take(BLOCK).any()
+        ends.set()
+
+
+def test_a_node_of_pipewire_that_goes_away_counts_as_lost(monkeypatch):
+    """PipeWire would connect the stream to another device, and go on."""
+    there = [("sink", "desk")]
+    monkeypatch.setattr("voicenym.live.pipewire.nodes", lambda: list(there))
+    desk = Desk(target="pipewire:desk")
+    desk.module.devices.append(device("pipewire", 64, 64))
+    with desk.session:
+        outs = desk.ticks(10)
+        assert (outs[-1][0] == -0.5).all()
+        there.clear()
+        desk.ticks(200)
+        assert desk.engine.state is State.LOST
+        assert not desk.module.open_streams("output")
+        there.append(("sink", "desk"))
+        outs = desk.ticks(300)
+        assert (outs[-1][0] == -0.5).all()
+        assert desk.engine.messages[0].startswith("pipewire:desk: the device is gone")

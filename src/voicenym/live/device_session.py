@@ -16,6 +16,10 @@ from voicenym.live.sound_devices import INPUT, OUTPUT, SoundDevices
 
 RETRY_SECONDS = 1.0
 """Time between attempts to find a lost device again."""
+LOOK_SECONDS = 0.5
+"""Time between looks whether nodes of PipeWire are still there."""
+CLOSE_SECONDS = 3.0
+"""Time that a device has to close; a driver that hangs ends the session."""
 LONGEST_DEVICE_BLOCK = 0.01
 """Longest block of a device in seconds."""
 IDLE_SECONDS = 0.005
@@ -54,11 +58,12 @@ class DeviceSession:
         self._devices, self._latency, self._clock = devices, latency, clock
         self._block = max(1, round(min(LONGEST_DEVICE_BLOCK, latency / 2) * engine.rate))
         self._names = (source, target, monitor)
+        self._choices = ((INPUT, source), (OUTPUT, target), (OUTPUT, monitor))
         self._takes = takes or engine.take
         self._copies, self._has_monitor = copies, has_monitor
         self._streams: list[Any] = []
         self._played = clock()
-        self._retry = 0.0
+        self._retry = self._look = 0.0
         self._ended = threading.Event()
         self._new = threading.Event()
         self._worker = threading.Thread(target=self._work, name="live", daemon=True)
@@ -92,6 +97,9 @@ class DeviceSession:
             gone = [name for name, stream in self._streams if not stream.active]
             if not gone and now - self._played > STALL_SECONDS:
                 gone = [OUTPUT]
+            if not gone and now >= self._look:
+                self._look = now + LOOK_SECONDS
+                gone = self._devices.gone(*self._choices)
             if gone:
                 self.engine.lose(gone[0])
                 self._close()
@@ -103,7 +111,8 @@ class DeviceSession:
             self._reopen()
 
     def _reopen(self) -> None:
-        self._close()
+        if not self._close():
+            return
         try:
             self._devices.rescan()
             self._open()
@@ -134,13 +143,15 @@ class DeviceSession:
         )
         self._streams.append((name or f"default {kind}", stream))
 
-    def _close(self) -> None:
+    def _close(self) -> bool:
+        """Close all devices; False where a driver hangs, which ends the session."""
         streams, self._streams = self._streams, []
-        for _, stream in streams:
-            with suppress(Exception):  # a device that is gone cannot be stopped
-                stream.abort()
-            with suppress(Exception):
-                stream.close()
+        closing = threading.Thread(target=_close_all, args=(streams,), daemon=True)
+        closing.start()
+        closing.join(CLOSE_SECONDS)
+        if closing.is_alive():
+            self.engine.end("the driver of a device hangs; start again")
+        return not closing.is_alive()
 
     def _record(self, block: numpy.ndarray) -> None:
         self.engine.give(numpy.repeat(block, self._copies, axis=1))
@@ -158,6 +169,14 @@ class DeviceSession:
             if not self.engine.work():
                 self._new.wait(IDLE_SECONDS)
                 self._new.clear()
+
+
+def _close_all(streams: list[tuple[str, Any]]) -> None:
+    for _, stream in streams:
+        with suppress(Exception):  # a device that is gone cannot be stopped
+            stream.abort()
+        with suppress(Exception):
+            stream.close()
 
 
 def _fill(block: numpy.ndarray, take: Callable[[int], numpy.ndarray]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from voicenym.errors import DependencyError, VoicenymError
@@ -17,6 +17,8 @@ MICROPHONE = "voicenym-microphone"
 SECONDS = 10.0
 """Time limit of a command."""
 PREFIX = "pipewire:"
+VARIABLE = "PIPEWIRE_NODE"
+"""Read by PipeWire's plug-in for ALSA when it opens a stream."""
 
 
 def _pactl(*arguments: str) -> str:
@@ -92,29 +94,24 @@ def virtual_microphone() -> Iterator[str]:
 
 @contextmanager
 def node_of_streams(name: str | None) -> Iterator[None]:
-    """Context in which ALSA streams of PipeWire connect to a node, and to no other one later.
+    """Context in which ALSA streams of PipeWire connect to a node.
+
+    Where the node goes away later, PipeWire connects them to another one. (They could be kept from
+    that by ``node.dont-reconnect``; then PortAudio 19.6 polls without end and cannot be closed.)
 
     Args:
-        name: of the node; None for the default.
+        name: of the node; None for the one that the user's environment names, or the default.
     """
-    values: Mapping[str, str | None] = {
-        "PIPEWIRE_NODE": name,
-        "PIPEWIRE_ALSA": None if name is None else "{ node.dont-reconnect = true }",
-    }
-    before = {key: os.environ.get(key) for key in values}
-    _put(values)
+    before = os.environ.get(VARIABLE)
+    if name is not None:
+        os.environ[VARIABLE] = name
     try:
         yield
     finally:
-        _put(before)
-
-
-def _put(values: Mapping[str, str | None]) -> None:
-    for key, value in values.items():
-        if value is None:
-            os.environ.pop(key, None)
-        else:
-            os.environ[key] = value
+        if before is not None:
+            os.environ[VARIABLE] = before
+        elif name is not None:
+            del os.environ[VARIABLE]
 
 
 def check_node(name: str, kinds: Sequence[str]) -> None:

@@ -148,6 +148,18 @@ class SoundDevices:
             raise VoicenymError(f"{name or 'default ' + kind}: {_sentence(error)}") from None
         return stream
 
+    def gone(self, *choices: tuple[str, str | None]) -> list[str]:
+        """Names of those nodes of PipeWire that are not there.
+
+        Args:
+            choices: ``(kind, name)`` of each device.
+        """
+        wanted = [(kind, node) for kind, name in choices if (node := _node(name)) is not None]
+        if not wanted:
+            return []
+        there = {(INPUT if kind == "source" else OUTPUT, name) for kind, name in pipewire.nodes()}
+        return [pipewire.PREFIX + node for kind, node in wanted if (kind, node) not in there]
+
     def rescan(self) -> None:
         """Look for devices anew; all streams must be closed."""
         self._module._terminate()
