@@ -79,6 +79,9 @@ def test_a_fault_of_the_system_gives_silence_and_a_new_start(fault):
     assert (line.outputs[-1] < 0).all()
     assert len(line.said) == 1
     assert line.engine.status().failures == 1
+    silent = sum(not block.any() for block in line.outputs[FAULT:])
+    latency_only = LATENCY // BLOCK
+    assert line.engine.status().dropouts >= silent - latency_only - 1
 
 
 def test_a_late_block_gives_silence_and_is_never_heard():

@@ -25,7 +25,8 @@ class LineMeasurement:
         delay: median of the whole line with both devices, in milliseconds.
         least_delay, most_delay: of all chirps.
         heard, missed: chirps that were found, and not.
-        blocks, dropouts: blocks of the output, and those of them with missing samples.
+        blocks, dropouts: blocks of the output, and those of them with missing samples, all those
+            after overloads and failures included.
         skipped: samples dropped because too many waited.
         overloads, failures, losses: how often each happened.
         load, peak_load: share of one core that the system needed, lately, and of one block at most.
@@ -70,7 +71,8 @@ class LineMeasurement:
             f"{self.heard} chirps, {self.missed} missed",
             f"of which   {self.algorithm:.1f} ms system, {self.block:g} ms blocks, "
             f"{self.margin:g} ms margin",
-            f"drop-outs  {self.dropouts} of {self.blocks} blocks ({share:.2g})",
+            f"drop-outs  {self.dropouts} of {self.blocks} blocks ({share:.2g}); "
+            f"{1000 * self.skipped / self.rate:.0f} ms skipped to catch up",
             f"faults     {self.overloads} overloads, {self.failures} failures, {self.losses} lost "
             "devices",
             f"load       {100 * self.load:.0f} % of one core, at most {100 * self.peak_load:.0f} % "

@@ -105,6 +105,8 @@ class LiveEngine:
         """The next samples of an output, ``[count, channel]``: anonymized ones, or zeros."""
         with self._lock:
             if self._state is not State.RUNNING:
+                if self._state in (State.OVERLOADED, State.FAILED):
+                    self._playouts[output].miss()
                 return numpy.zeros((count, self.channels), numpy.float32)
             out = self._playouts[output].take(count)
             if output == 0:

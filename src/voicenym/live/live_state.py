@@ -30,8 +30,8 @@ class LiveStatus:
         block: samples that the system gets at once.
         load: share of the time that the system computes, of the last second or so.
         peak_load: largest time of a block by its length.
-        blocks: output blocks while sound went out.
-        dropouts: those of them with missing samples.
+        blocks: output blocks since the first sound, without those of a stop or a lost device.
+        dropouts: those of them with missing samples, all those after overloads and failures.
         skipped: output samples dropped because too many waited (clocks differ).
         overloads, failures, losses: how often each happened.
         level: root mean square of the last output, in dB of full scale.

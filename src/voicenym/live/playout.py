@@ -21,8 +21,8 @@ class Playout:
         channels: of the samples ``[time, channel]``.
 
     Attributes:
-        blocks: blocks taken while it played.
-        dropouts: those of them in which samples were missing.
+        blocks: blocks taken since the first sample was played.
+        dropouts: those of them in which samples were missing, those of a new start included.
         skipped: samples that were dropped because too many were waiting.
     """
 
@@ -32,7 +32,7 @@ class Playout:
         self._parts: deque[numpy.ndarray] = deque()
         self._level = self._margin = 0
         self._prefill = self._most = 0
-        self._plays = False
+        self._plays = self._began = False
 
     def start(self, latency: int, prefill: int) -> None:
         """Empty it, for a new stream.
@@ -75,7 +75,9 @@ class Playout:
         if not self._plays:
             self._plays = self._margin >= self._prefill > 0
             if not self._plays:
+                self.miss()
                 return out
+        self._began = True
         self.blocks += 1
         ready = min(count, self._level)
         filled = 0
@@ -87,6 +89,11 @@ class Playout:
             self.dropouts += 1
             self._plays = False  # waits until it is filled again
         return out
+
+    def miss(self) -> None:
+        """Count a block that a fault left silent; none before the first sample was played."""
+        self.blocks += self._began
+        self.dropouts += self._began
 
     def _cut(self, count: int) -> list[numpy.ndarray]:
         """Remove the oldest samples; returns them in parts."""
