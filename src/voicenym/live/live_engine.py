@@ -164,11 +164,7 @@ class LiveEngine:
         self._restart_from(State.STOPPED)
 
     def lose(self, device: str) -> None:
-        """A device is gone: silence until :meth:`find`.
-
-        Args:
-            device: its name, for the message.
-        """
+        """A device of this name is gone: silence until :meth:`find`."""
         with self._lock:
             if self._state in (State.LOST, State.STOPPED, State.ENDED):
                 return
@@ -181,11 +177,7 @@ class LiveEngine:
         self._restart_from(State.LOST)
 
     def end(self, why: str) -> None:
-        """End the session; silence from now on.
-
-        Args:
-            why: for the message.
-        """
+        """End the session, with a reason for the message; silence from now on."""
         with self._lock:
             self._end(why)
 

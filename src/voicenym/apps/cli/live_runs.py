@@ -15,7 +15,7 @@ import typer
 
 from voicenym.apps.cli.batch_report import Messages
 from voicenym.apps.cli.run_choices import key_of_run, system_of_run
-from voicenym.errors import UnknownSystemError, VoicenymError
+from voicenym.errors import VoicenymError
 
 if TYPE_CHECKING:
     from voicenym.anonymizer.stream import Stream
@@ -93,12 +93,8 @@ def live_voice(
 
     say = Messages(quiet)
     name, written = SYSTEMS.parse(system_of_run(system, protection, say))
-    anonymizer = load(name, **{**written, **SYSTEMS.settings(name, settings), "device": device})
-    if not anonymizer.streams or (anonymizer.needs_profile and not anonymizer.profile_optional):
-        raise UnknownSystemError(
-            f"{name} does not work live: it needs the whole recording; choose recast, mcadams, "
-            "vcloak or base (voicenym systems)"
-        )
+    given = {**written, **SYSTEMS.settings(name, settings)}
+    anonymizer = load(name, **{**given, "device": device, "live": True})
     anonymizer.check()
     secret, stored = key_of_run(key, say)
     if stored and speaker is None:
