@@ -65,7 +65,7 @@ def panel(system: str, rate: int, margin: int, status: LiveStatus, latency: int)
     from rich.panel import Panel
     from rich.table import Table
 
-    state = "muted" if status.muted else status.state.value
+    state = status.state.value + (", muted" if status.muted else "")
     sounds = state == "running"
     grid = Table.grid(padding=(0, 2))
     inner = 1000 * (latency + 2 * status.block + margin) / rate
