@@ -30,13 +30,13 @@ class Stream:
     def close(self):
         self.closed = True
 
-    def drive(self, block=None):
+    def drive(self, block=None, status=None):
         """Give a block ``[time, channel]``, or get one; as the library, stop after an error."""
         channels = self.options["channels"]
         if block is None:
             block = numpy.full((self.options["blocksize"], channels), 0.9, numpy.float32)
         try:
-            self.options["callback"](block, len(block), None, None)
+            self.options["callback"](block, len(block), None, status)
         except Exception:
             self.active = False
         return block

@@ -213,3 +213,11 @@ def test_a_node_of_pipewire_that_goes_away_counts_as_lost(monkeypatch):
         outs = desk.ticks(300)
         assert (outs[-1][0] == -0.5).all()
         assert desk.engine.messages[0].startswith("pipewire:desk: the device is gone")
+
+
+def test_gaps_that_devices_report_are_counted():
+    devices = SoundDevices(FakeSoundDevice())
+    stream = devices.open(INPUT, None, RATE, BLOCK, 1, 0.01, lambda block: None)
+    for status in (None, "overflow", None, "overflow"):
+        stream.drive(status=status)
+    assert devices.gaps == 2

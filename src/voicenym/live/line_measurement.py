@@ -27,6 +27,7 @@ class LineMeasurement:
         heard, missed: chirps that were found, and not.
         blocks, dropouts: blocks of the output, and those of them with missing samples, all those
             after overloads and failures included.
+        gaps: blocks at which a device reported lost samples.
         skipped: samples dropped because too many waited.
         overloads, failures, losses: how often each happened.
         load, peak_load: share of one core that the system needed, lately, and of one block at most.
@@ -48,6 +49,7 @@ class LineMeasurement:
     missed: int
     blocks: int
     dropouts: int
+    gaps: int
     skipped: int
     overloads: int
     failures: int
@@ -72,7 +74,8 @@ class LineMeasurement:
             f"of which   {self.algorithm:.1f} ms system, {self.block:g} ms blocks, "
             f"{self.margin:g} ms margin",
             f"drop-outs  {self.dropouts} of {self.blocks} blocks ({share:.2g}); "
-            f"{1000 * self.skipped / self.rate:.0f} ms skipped to catch up",
+            f"{1000 * self.skipped / self.rate:.0f} ms skipped to catch up; "
+            f"{self.gaps} gaps of devices",
             f"faults     {self.overloads} overloads, {self.failures} failures, {self.losses} lost "
             "devices",
             f"load       {100 * self.load:.0f} % of one core, at most {100 * self.peak_load:.0f} % "
@@ -86,6 +89,7 @@ def measured_line(
     engine: LiveEngine,
     probe: LoopbackProbe,
     seconds: float,
+    gaps: int,
     messages: list[str],
 ) -> LineMeasurement:
     """What a session has measured.
@@ -94,6 +98,7 @@ def measured_line(
         system: its name.
         engine, probe: of the session.
         seconds: length of the measurement.
+        gaps: those that devices reported.
         messages: those of the session.
 
     Raises:
@@ -121,6 +126,7 @@ def measured_line(
         probe.missed,
         status.blocks,
         status.dropouts,
+        gaps,
         status.skipped,
         status.overloads,
         status.failures,

@@ -41,10 +41,14 @@ class SoundDevices:
 
     Args:
         module: sounddevice, or what stands in for it.
+
+    Attributes:
+        gaps: blocks at which a device reported that samples were lost (underflow or overflow).
     """
 
     def __init__(self, module: ModuleType | Any | None = None) -> None:
         self._module = _portaudio() if module is None else module
+        self.gaps = 0
 
     def listed(self) -> list[SoundDevice]:
         """All devices; then the nodes of PipeWire, where it runs."""
@@ -129,6 +133,7 @@ class SoundDevices:
             pipewire.check_node(node, ("source",) if kind == INPUT else ("sink",))
 
         def read(block: numpy.ndarray, count: int, when: Any, status: Any) -> None:
+            self.gaps += bool(status)
             callback(block)
 
         make = self._module.InputStream if kind == INPUT else self._module.OutputStream

@@ -194,7 +194,7 @@ def run_measurement(
             probe.evaluate()
 
         _follow(session, seconds, heard, None)
-        result = measured_line(voice.name, engine, probe, seconds, messages)
+        result = measured_line(voice.name, engine, probe, seconds, devices.gaps, messages)
     if as_json:
         typer.echo(json.dumps(result.as_record(), indent=2))
     else:
