@@ -1,6 +1,7 @@
 """``voicenym evaluate`` on unusable input: messages name the fault and the cure."""
 
 import importlib.util
+import json
 import shutil
 
 import numpy as np
@@ -207,3 +208,20 @@ def test_texts_without_words_are_no_reference(speech, tmp_path):
     (system,) = results_file.load(tmp_path / "report").systems
     assert "WER" not in system.utility
     assert any("no recording has a text; add UTTERANCE.txt beside it" in n for n in system.notes)
+
+
+def test_live_systems_are_named_apart_from_those_of_whole_recordings(speech, tmp_path):
+    done = evaluate(
+        speech, "-o", tmp_path / "r", "--cache", tmp_path / "c", "--no-sanity", "--live"
+    )
+    assert done.exit_code == 0
+    (found,) = results_file.load(tmp_path / "r").systems
+    assert (found.name, found.parameters) == ("mcadams:live=true", {"live": True})
+    record = json.loads((tmp_path / "r" / "results.json").read_text())
+    assert [one["name"] for one in record["systems"]] == ["mcadams:live=true"]
+    assert "mcadams:live=true" in (tmp_path / "r" / "index.html").read_text()
+
+
+def test_live_is_of_systems_that_run_here_and_work_live(speech, tmp_path):
+    with pytest.raises(VoicenymError, match="formant does not work live"):
+        evaluate(speech, "-o", tmp_path / "r", "--live", "--system", "formant")

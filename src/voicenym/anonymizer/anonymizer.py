@@ -49,6 +49,8 @@ class Anonymizer(VoiceChoice, ABC):
             the pseudonym's key.
         voice_kind: wish for the voice: ``female``, ``male``, ``low`` or ``high``; ``any`` for none.
         voice_variant: number of the voice among those of a pseudonym that fit: 0 for the first.
+        live: whether whole recordings are processed as live streams are, without a profile; each
+            begins with an average of its own.
 
     Example:
         >>> import torch, voicenym
@@ -60,6 +62,7 @@ class Anonymizer(VoiceChoice, ABC):
 
     device: str = field(default="cpu", kw_only=True)
     revision: int = field(default=0, kw_only=True)
+    live: bool = field(default=False, kw_only=True)
 
     card: ClassVar[Card]
     revisions: ClassVar[tuple[int, ...]] = (1,)
@@ -111,7 +114,7 @@ class Anonymizer(VoiceChoice, ABC):
         lengths = [row.shape[-1] for row in rows]
         padded = rows[0][None] if len(rows) == 1 else torch.nn.utils.rnn.pad_sequence(rows, True)
         block = round(BLOCK_SECONDS * rate)
-        profile = self._profile(padded, rate, lengths) if self.needs_profile else None
+        profile = self._profile(padded, rate, lengths) if self.reads_ahead else None
         stream = self._stream(row_pseudonyms, rate, profile)
         *blocks, last = padded.split(block, dim=1)
         parts = [stream.push(part) for part in blocks]
@@ -199,6 +202,16 @@ class Anonymizer(VoiceChoice, ABC):
         return False
 
     @property
+    def reads_ahead(self) -> bool:
+        """Whether recordings get a first pass: :attr:`needs_profile`, and not :attr:`live`."""
+        return self.needs_profile and not self.live
+
+    @property
+    def works_live(self) -> bool:
+        """Whether it streams, without a profile if need be."""
+        return self.streams and (self.profile_optional or not self.needs_profile)
+
+    @property
     def profile_optional(self) -> bool:
         """Whether it can work live without a profile, adapting with the signal."""
         return False
@@ -232,7 +245,7 @@ class Anonymizer(VoiceChoice, ABC):
         if not self.may_refuse:
             return None
         rows = checked(audio.samples)
-        return self.refusal(self._profile(rows, audio.rate) if self.needs_profile else None)
+        return self.refusal(self._profile(rows, audio.rate) if self.reads_ahead else None)
 
     def _profile(self, rows: torch.Tensor, rate: int, lengths: Sequence[int] | None = None) -> Any:
         """Profile of the recordings ``[row, time]``, of so many samples each."""
@@ -272,5 +285,5 @@ class Anonymizer(VoiceChoice, ABC):
         """The parameters by name, without the revision and without wishes that there are not; none
         depends on a key.
         """
-        left_out = {"revision", *self.unset_wishes}
+        left_out = {"revision", *self.unset_wishes, *(() if self.live else ("live",))}
         return {name: v for name, v in dataclasses.asdict(self).items() if name not in left_out}

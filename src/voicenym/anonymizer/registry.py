@@ -154,4 +154,9 @@ def load(system: str, /, **parameters: Any) -> Anonymizer:
         )
     made = SYSTEMS.make(name, **given)
     check_wish(made)
+    if made.live and not made.works_live:
+        raise UnknownSystemError(
+            f"{name} does not work live: it needs the whole recording; choose recast, mcadams, "
+            "vcloak or base (voicenym systems)"
+        )
     return made

@@ -211,7 +211,7 @@ class HiddenVoices:
         return made
 
     def _profile(self, system: Anonymizer, original: torch.Tensor) -> object:
-        if not system.needs_profile:
+        if not system.reads_ahead:
             return None
         profiling = system.profiling(self._rate, self._channels)
         profiling.push(original)

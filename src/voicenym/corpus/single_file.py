@@ -151,7 +151,7 @@ def anonymize_unnamed(
         check_target(source, target, overwrite)
     if not isinstance(source, (str, os.PathLike)):
         source.seek(0)
-    profile = _profile(system, source, lenient, edit) if system.needs_profile else None
+    profile = _profile(system, source, lenient, edit) if system.reads_ahead else None
     refusal = system.refusal(profile)
     if refusal is not None:
         if fallback is None:

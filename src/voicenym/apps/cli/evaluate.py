@@ -44,6 +44,7 @@ def evaluate(
     speaker_level: int | None = levels.SPEAKER_LEVEL,
     half: str | None = options.HALF,
     line: str | None = options.LINE,
+    live: bool = options.LIVE,
     pool: Path | None = options.POOL,
     pool_split: str | None = options.POOL_SPLIT,
     pool_part: str | None = options.POOL_PART,

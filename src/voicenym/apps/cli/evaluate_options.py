@@ -69,6 +69,12 @@ LINE = speech_option(
     help="Pass all speech, original and anonymized, through a telephone line at 8 kHz: g711 "
     "(A-law), g711-mulaw, gsm, amr (12.2 kbit/s), amr-4.75.",
 )
+LIVE = speech_option(
+    False,
+    "--live",
+    help="Measure systems as live streams, which have only running averages; their figures and "
+    "speech are kept apart from those of whole recordings.",
+)
 SPLIT = speech_option(None, "--split", help="Split of a manifest to use.")
 PART = speech_option(None, "--corpus", help="Corpus of a manifest to use.")
 HALF = speech_option(

@@ -34,13 +34,12 @@ def plan_of(request: Request, left_out: LeftOut) -> Plan:
     Raises:
         VoicenymError: a fault in the request or the recordings that the user can fix.
     """
-    from voicenym.anonymizer import usable
     from voicenym.attack.denoisers import denoisers
     from voicenym.corpus.telephone_line import TelephoneLine
     from voicenym.evaluation.evaluation_plan import Plan
     from voicenym.verification.verifiers import installed, unconverted
 
-    asked = [*(usable(say_left_out) if request.every else ()), *request.system]
+    asked = [*_every(request), *request.system]
     systems, names = _systems(asked, request)
     line = () if request.line is None else (TelephoneLine(request.line),)
     submission = submission_of(request)
@@ -97,6 +96,16 @@ def plan_of(request: Request, left_out: LeftOut) -> Plan:
     )
 
 
+def _every(request: Request) -> list[str]:
+    """All systems that can be used, where they are asked for; with ``--live``, those that can."""
+    from voicenym.anonymizer import load, usable
+
+    if not request.every:
+        return []
+    found = usable(say_left_out)
+    return [name for name in found if not request.live or load(name).works_live]
+
+
 Systems = tuple[tuple[str, dict[str, Any]], ...]
 
 
@@ -114,6 +123,8 @@ def _systems(asked: list[str], request: Request) -> tuple[Systems, list[str]]:
     found: dict[str, tuple[str, dict[str, Any]]] = {}
     for text in asked:
         name, settings = parsed(text)
+        if request.live:
+            settings = {**settings, "live": True}
         settings = dict(drawn(name, settings, request.per, request.targets or "").parameters)
         system = load(name, **settings)
         system.check()

@@ -31,6 +31,7 @@ class Request:
     speaker_level: int | None
     half: str | None
     line: str | None
+    live: bool
     pool: Path | None
     pool_split: str | None
     pool_part: str | None
@@ -111,6 +112,8 @@ class Request:
                 "--anonymized-enrolment and --anonymized-pool are of files; name these with "
                 "--original and --anonymized"
             )
+        if self.live and not (self.system or self.every):
+            raise VoicenymError("--live is of systems that run here; name them with --system")
         if bool(self.enrolls) != bool(self.trials):
             raise VoicenymError("--enrolls and --trials belong together")
         if self.normaliser not in (None, "as-norm"):

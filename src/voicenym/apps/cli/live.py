@@ -1,0 +1,177 @@
+"""``voicenym live``: a microphone, a call or a pipe, anonymized while it runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from voicenym.apps.cli.command_group import command, new_app
+from voicenym.apps.cli.run_choices import KEY_VARIABLE, PROTECTION
+from voicenym.apps.cli.system_options import DEVICE, SETTINGS, VOICE, WEIGHTS
+from voicenym.errors import VoicenymError
+
+app = new_app()
+DEVICES, PIPE, TIMING, KEYS = "Devices", "Pipe", "Delay", "Key and speaker"
+
+
+@command(
+    app,
+    "voicenym live --list-devices",
+    "voicenym live --virtual-microphone",
+    "voicenym live --in headset --out headset --caller right",
+    "voicenym live --stdin --stdout --rate 16000 -s recast",
+    "voicenym live --virtual-microphone --measure 600",
+)
+def live(
+    list_devices: bool = typer.Option(
+        False, "--list-devices", rich_help_panel=DEVICES, help="Print the devices, and end."
+    ),
+    source: str | None = typer.Option(
+        None,
+        "--in",
+        "-i",
+        metavar="DEVICE",
+        rich_help_panel=DEVICES,
+        help="Input: number, part of a name, or pipewire:NODE; the default one unless given.",
+    ),
+    target: str | None = typer.Option(
+        None, "--out", "-o", metavar="DEVICE", rich_help_panel=DEVICES, help="Output, likewise."
+    ),
+    monitor: str | None = typer.Option(
+        None,
+        "--monitor",
+        metavar="DEVICE",
+        rich_help_panel=DEVICES,
+        help="Second output, to hear the anonymized voice; default for the default one.",
+    ),
+    microphone: bool = typer.Option(
+        False,
+        "--virtual-microphone",
+        rich_help_panel=DEVICES,
+        help="Make a microphone that other programs see (Linux, PipeWire), and send there.",
+    ),
+    caller: str | None = typer.Option(
+        None,
+        "--caller",
+        metavar="left|right",
+        rich_help_panel=DEVICES,
+        help="Two-channel call: hide the person on this channel; the other one passes.",
+    ),
+    stdin: bool = typer.Option(
+        False, "--stdin", rich_help_panel=PIPE, help="Read PCM from standard input."
+    ),
+    stdout: bool = typer.Option(
+        False, "--stdout", rich_help_panel=PIPE, help="Write PCM to standard output."
+    ),
+    pcm: str = typer.Option(
+        "s16le", "--pcm", rich_help_panel=PIPE, help="Format of the samples: s16le or f32le."
+    ),
+    rate: int | None = typer.Option(
+        None,
+        "--rate",
+        min=8000,
+        max=192000,
+        rich_help_panel=TIMING,
+        help="Sample rate in Hz; 16000 where the devices take it, since others add to the delay.",
+    ),
+    block: float | None = typer.Option(
+        None,
+        "--block",
+        metavar="MS",
+        min=2.0,
+        max=320.0,
+        rich_help_panel=TIMING,
+        help="Shortest block in milliseconds; what this machine holds is measured at the start.",
+    ),
+    margin: float = typer.Option(
+        10.0,
+        "--margin",
+        metavar="MS",
+        min=0.0,
+        max=500.0,
+        rich_help_panel=TIMING,
+        help="Sound kept against late blocks, in milliseconds; more delay, fewer drop-outs.",
+    ),
+    latency: float = typer.Option(
+        10.0,
+        "--device-latency",
+        metavar="MS",
+        min=2.0,
+        max=500.0,
+        rich_help_panel=TIMING,
+        help="Latency that devices are asked for, in milliseconds; their driver may need more.",
+    ),
+    measure: float | None = typer.Option(
+        None,
+        "--measure",
+        metavar="SECONDS",
+        min=3.0,
+        rich_help_panel=TIMING,
+        help="Measure delay and drop-outs by chirps from --out to --in; no voice goes out.",
+    ),
+    seconds: float | None = typer.Option(
+        None, "--seconds", min=0.1, rich_help_panel=TIMING, help="End after so many seconds."
+    ),
+    system: str | None = typer.Option(
+        None, "--system", "-s", rich_help_panel="System", help="System; one that works live."
+    ),
+    protection: str | None = PROTECTION,
+    settings: list[str] = SETTINGS,
+    weights: Path | None = WEIGHTS,
+    voice: str | None = VOICE,
+    device: str = DEVICE,
+    key: Path | None = typer.Option(
+        None,
+        "--key",
+        "-k",
+        rich_help_panel=KEYS,
+        help=f"Key file; else ${KEY_VARIABLE}, else a fresh key, not stored.",
+    ),
+    speaker: str | None = typer.Option(
+        None,
+        "--speaker",
+        rich_help_panel=KEYS,
+        help="Name of the speaker: the same voice with the same key. A new voice unless given.",
+    ),
+    as_json: bool = typer.Option(False, "--json", help="Print JSON (--list-devices, --measure)."),
+    quiet: bool = typer.Option(False, "--quiet", "-q", help="Print errors and warnings only."),
+) -> None:
+    """Anonymize a microphone, a call or a pipe while it runs.
+
+    Any fault gives silence and a message; the input never goes out. Keys: m mutes, space stops at
+    once, r resumes, q ends.
+    """
+    from voicenym.apps.cli import live_runs
+    from voicenym.live.pipe_session import FORMATS
+
+    if list_devices:
+        live_runs.print_devices(as_json)
+        return
+    if caller not in (None, "left", "right"):
+        raise VoicenymError(f"--caller is left or right, not {caller!r}")
+    if pcm not in FORMATS:
+        raise VoicenymError(f"--pcm is {' or '.join(FORMATS)}, not {pcm!r}")
+    if stdin != stdout:
+        raise VoicenymError("--stdin and --stdout go together; give both, or devices")
+    if stdin and (source or target or monitor or microphone or measure):
+        raise VoicenymError(
+            "--stdin and --stdout use no devices; leave out --in, --out, --monitor, "
+            "--virtual-microphone and --measure"
+        )
+    if microphone and target:
+        raise VoicenymError("--virtual-microphone is the output; leave out --out")
+    if measure and (monitor or caller):
+        raise VoicenymError("--measure plays chirps on one line; leave out --monitor and --caller")
+    short = {"weights": weights, "voice_kind": voice}
+    given = [f"{name}={value}" for name, value in short.items() if value is not None]
+    voices = live_runs.live_voice(
+        system, protection, [*settings, *given], device, key, speaker, quiet
+    )
+    timing = live_runs.Timing(rate, block, margin, latency, seconds)
+    if stdin:
+        live_runs.run_on_pipe(voices, timing, caller, pcm)
+    elif measure is not None:
+        live_runs.run_measurement(voices, timing, source, target, microphone, measure, as_json)
+    else:
+        live_runs.run_on_devices(voices, timing, source, target, monitor, microphone, caller)

@@ -1,0 +1,91 @@
+"""Choice of the block length that a machine holds: a system's time per block, measured."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from voicenym.errors import VoicenymError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from voicenym.anonymizer.stream import Stream
+
+LENGTHS = (0.01, 0.02, 0.04, 0.08, 0.16, 0.32)
+"""Block lengths in seconds, shortest first."""
+MOST_LOAD = 0.5
+"""Share of the time that a system may compute, of all but the slowest tenth of blocks."""
+TRIALS = 24
+"""Blocks of each length that are timed, after the stream has begun to give samples."""
+
+
+@dataclass(frozen=True)
+class BlockChoice:
+    """A block length and what it costs.
+
+    Attributes:
+        block: in samples.
+        load: share of its length that the system computed, at the 90th percentile.
+        tried: loads of shorter ones that the machine does not hold, by length in samples.
+    """
+
+    block: int
+    load: float
+    tried: dict[int, float]
+
+
+def choose_block(
+    make_stream: Callable[[], Stream],
+    rate: int,
+    shortest: float = 0.0,
+    clock: Callable[[], float] = time.perf_counter,
+) -> BlockChoice:
+    """The shortest block that the system processes in :data:`MOST_LOAD` of its length.
+
+    Args:
+        make_stream: makes a stream with one row at ``rate``.
+        rate: sample rate in Hz.
+        shortest: length in seconds with which to begin; the lengths of :data:`LENGTHS` follow.
+        clock: seconds, rising.
+
+    Raises:
+        VoicenymError: the machine holds none.
+    """
+    _load(make_stream, rate, max(1, round(LENGTHS[1] * rate)), clock)  # the first use is slower
+    tried: dict[int, float] = {}
+    seconds = [shortest] if shortest else []
+    for length in [*seconds, *(one for one in LENGTHS if one > shortest)]:
+        block = max(1, round(length * rate))
+        load = _load(make_stream, rate, block, clock)
+        if load <= MOST_LOAD:
+            return BlockChoice(block, load, tried)
+        tried[block] = load
+    least = min(tried.values())
+    raise VoicenymError(
+        f"this machine needs {least:.2g} s for a second of sound, and {MOST_LOAD:g} s is what a "
+        "live line can give without drop-outs; choose a faster system, such as -s mcadams"
+    )
+
+
+def _load(
+    make_stream: Callable[[], Stream], rate: int, block: int, clock: Callable[[], float]
+) -> float:
+    """Share of a block's length that a system computes, at the 90th percentile."""
+    import torch
+
+    stream = make_stream()
+    seconds = torch.arange(block) / rate
+    sound = sum(torch.sin(2 * math.pi * 120 * k * seconds) / k for k in range(1, 20))
+    warming = -(-stream.latency // block) + 3
+    times = []
+    for number in range(warming + TRIALS):
+        begun = clock()
+        stream.push(0.05 * torch.as_tensor(sound))
+        if number >= warming:
+            times.append(clock() - begun)
+    # at least as much as all blocks together took: some systems compute at every tenth block only
+    usual = sorted(times)[int(0.9 * len(times))]
+    return max(usual, sum(times) / len(times)) * rate / block

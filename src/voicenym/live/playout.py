@@ -1,0 +1,109 @@
+"""Playout: queue of anonymized samples between a system's stream and an output device."""
+
+from __future__ import annotations
+
+from collections import deque
+
+import numpy
+
+
+class Playout:
+    """Delay line of constant length, which gives zeros where it has no samples.
+
+    A stream gives at least ``pushed - latency`` samples for ``pushed`` ones, in pieces of its own
+    sizes. ``latency`` zeros ahead of them make the level at least ``pushed - played``, so that this
+    difference is what is kept: playing starts at ``prefill``, and samples above ``most`` are
+    dropped, oldest first, as when the output's clock runs slower than the input's.
+
+    Not safe for threads: :class:`~voicenym.live.live_engine.LiveEngine` locks around it.
+
+    Args:
+        channels: of the samples ``[time, channel]``.
+
+    Attributes:
+        blocks: blocks taken since the first sample was played.
+        dropouts: those of them in which samples were missing, those of a new start included.
+        skipped: samples that were dropped because too many were waiting.
+    """
+
+    def __init__(self, channels: int) -> None:
+        self.channels = channels
+        self.blocks = self.dropouts = self.skipped = 0
+        self._parts: deque[numpy.ndarray] = deque()
+        self._level = self._margin = 0
+        self._prefill = self._most = 0
+        self._plays = self._began = False
+
+    def start(self, latency: int, prefill: int) -> None:
+        """Empty it, for a new stream.
+
+        Args:
+            latency: of the stream, in samples.
+            prefill: samples that wait before the first is played.
+        """
+        self.clear()
+        self._prefill, self._most = prefill, 3 * prefill
+        if latency:
+            self._parts.append(numpy.zeros((latency, self.channels), numpy.float32))
+            self._level = latency
+
+    def clear(self) -> None:
+        """Empty it; zeros come out until samples of a new start are there."""
+        self._parts.clear()
+        self._level = self._margin = 0
+        self._plays = False
+
+    def silence(self) -> None:
+        """Replace what waits by as many zeros."""
+        self._parts = deque(numpy.zeros_like(part) for part in self._parts)
+
+    def append(self, samples: numpy.ndarray, pushed: int) -> None:
+        """Add what the stream gave, ``[time, channel]``, for so many pushed samples."""
+        if len(samples):
+            self._parts.append(samples)
+        self._level += len(samples)
+        self._margin += pushed
+        if self._margin > self._most:
+            surplus = min(self._margin - self._prefill, self._level)
+            self._cut(surplus)
+            self._margin -= surplus
+            self.skipped += surplus
+
+    def take(self, count: int) -> numpy.ndarray:
+        """The next samples ``[count, channel]``; zeros where there are none."""
+        out = numpy.zeros((count, self.channels), numpy.float32)
+        if not self._plays:
+            self._plays = self._margin >= self._prefill > 0
+            if not self._plays:
+                self.miss()
+                return out
+        self._began = True
+        self.blocks += 1
+        ready = min(count, self._level)
+        filled = 0
+        for part in self._cut(ready):
+            out[filled : filled + len(part)] = part
+            filled += len(part)
+        self._margin -= ready
+        if ready < count:
+            self.dropouts += 1
+            self._plays = False  # waits until it is filled again
+        return out
+
+    def miss(self) -> None:
+        """Count a block that a fault left silent; none before the first sample was played."""
+        self.blocks += self._began
+        self.dropouts += self._began
+
+    def _cut(self, count: int) -> list[numpy.ndarray]:
+        """Remove the oldest samples; returns them in parts."""
+        found = []
+        self._level -= count
+        while count:
+            part = self._parts.popleft()
+            if len(part) > count:
+                self._parts.appendleft(part[count:])
+                part = part[:count]
+            found.append(part)
+            count -= len(part)
+        return found

@@ -1,0 +1,55 @@
+"""The block length that a machine holds."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from voicenym.errors import VoicenymError
+from voicenym.live.block_choice import LENGTHS, choose_block
+
+RATE = 16_000
+
+
+class Timed:
+    """Stream on a machine that needs ``fixed + share * length`` seconds for a block."""
+
+    latency = 320
+
+    def __init__(self, clock, fixed, share):
+        self.clock, self.fixed, self.share = clock, fixed, share
+
+    def push(self, block):
+        self.clock.now += self.fixed + self.share * len(block) / RATE
+        return torch.zeros(len(block))
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+def chosen(fixed, share, shortest=0.0):
+    clock = Clock()
+    return choose_block(lambda: Timed(clock, fixed, share), RATE, shortest, clock)
+
+
+@pytest.mark.parametrize("length", LENGTHS)
+def test_the_shortest_block_that_takes_half_of_its_length(length):
+    choice = chosen(fixed=0.39 * length, share=0.1)
+    assert choice.block == round(length * RATE)
+    assert choice.load == pytest.approx(0.49)
+    assert sorted(choice.tried) == [round(one * RATE) for one in LENGTHS if one < length]
+    assert all(load > 0.5 for load in choice.tried.values())
+
+
+def test_a_wished_block_is_the_first_that_is_tried():
+    assert chosen(0.0, 0.1, shortest=0.03).block == 480
+    assert chosen(0.015, 0.1, shortest=0.03).block == 640
+
+
+def test_a_machine_that_holds_no_block_gets_a_message():
+    with pytest.raises(VoicenymError, match=r"needs 0\.7 s for a second of sound.*-s mcadams"):
+        chosen(0.0, 0.7)

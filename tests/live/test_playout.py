@@ -1,0 +1,80 @@
+"""The queue before an output device."""
+
+from __future__ import annotations
+
+import numpy
+from hypothesis import given
+from hypothesis import strategies as st
+
+from voicenym.live.playout import Playout
+
+
+def ramp(start, count):
+    return numpy.arange(start, start + count, dtype=numpy.float32)[:, None]
+
+
+@given(
+    latency=st.integers(0, 50),
+    hops=st.integers(1, 40),
+    pushes=st.lists(st.integers(1, 60), min_size=1, max_size=40),
+)
+def test_no_sample_is_missing_where_pushes_keep_pace(latency, hops, pushes):
+    """A stream that gives multiples of its hop, as late as its latency allows."""
+    block = max(pushes)
+    playout = Playout(1)
+    playout.start(latency + hops, block)
+    pushed = returned = 0
+    out = []
+    for count in pushes:
+        pushed += count
+        ready = max(0, pushed - latency) // hops * hops
+        playout.append(ramp(returned + 1, ready - returned), count)
+        returned = ready
+        if pushed >= block:
+            out.append(playout.take(count)[:, 0])
+    found = numpy.concatenate(out) if out else numpy.zeros(0)
+    sounding = found[found > 0]
+    assert playout.dropouts == 0
+    assert (sounding == numpy.arange(1, len(sounding) + 1)).all()
+
+
+def test_missing_samples_are_zeros_and_each_block_of_them_counts():
+    playout = Playout(1)
+    playout.start(0, 10)
+    playout.append(ramp(1, 10), 10)
+    assert playout.take(6).ravel().tolist() == [1, 2, 3, 4, 5, 6]
+    assert playout.take(6).ravel().tolist() == [7, 8, 9, 10, 0, 0]
+    assert not playout.take(6).any()  # it fills again
+    playout.append(ramp(11, 4), 4)
+    assert not playout.take(4).any()
+    playout.append(ramp(15, 6), 6)
+    assert playout.take(3).ravel().tolist() == [11, 12, 13]
+    assert (playout.blocks, playout.dropouts) == (5, 3)
+
+
+def test_an_input_that_is_faster_makes_it_drop_the_oldest():
+    playout = Playout(1)
+    playout.start(0, 10)
+    for number in range(4):
+        playout.append(ramp(10 * number + 1, 10), 10)
+    assert playout.skipped == 30
+    assert playout.take(10).ravel().tolist() == list(range(31, 41))
+
+
+def test_silenced_samples_keep_their_time():
+    playout = Playout(2)
+    playout.start(0, 4)
+    playout.append(numpy.ones((4, 2), numpy.float32), 4)
+    playout.silence()
+    playout.append(2 * numpy.ones((2, 2), numpy.float32), 2)
+    assert playout.take(6)[:, 0].tolist() == [0, 0, 0, 0, 2, 2]
+
+
+def test_a_cleared_one_gives_zeros():
+    playout = Playout(1)
+    assert not playout.take(3).any()
+    playout.start(0, 2)
+    playout.append(ramp(1, 4), 4)
+    playout.clear()
+    assert not playout.take(3).any()
+    assert playout.dropouts == 0
