@@ -52,11 +52,27 @@ def test_each_test_is_decided_by_its_own_measure():
     assert verdicts(one) == {SINGLING_OUT: BETTER, LINKABILITY: NO_BETTER, INFERENCE: NO_BETTER}
 
 
-def test_a_rate_without_a_chance_level_decides_nothing():
-    """Rank-1 by guessing depends on the number of candidates, which results do not hold."""
-    one = attack({"EER": Measured(50.0), "rank-1": Measured(90.0, 80.0, 100.0, "%")})
-    assert verdicts(one)[SINGLING_OUT] == UNKNOWN
-    assert verdicts(one)[INFERENCE] == UNKNOWN
+def test_rank_one_is_held_against_the_number_of_candidates():
+    """10 of 30 trials are of the same speaker: one in three is found by guessing."""
+    for low, expected in ((34.0, BETTER), (33.0, NO_BETTER)):
+        one = attack({"EER": Measured(50.0), "rank-1": Measured(90.0, low, 100.0, "%")})
+        assert verdicts(one)[SINGLING_OUT] == expected
+        assert verdicts(one)[INFERENCE] == UNKNOWN
+        (claim,) = (c for c in claims(attacked(one)) if c.test == SINGLING_OUT)
+        assert "chance 33.3 %" in claim.figures["rank-1"]
+
+
+def test_a_measure_that_shows_nothing_does_not_hide_one_that_does():
+    one = attack(
+        {
+            "first of 1,000": Measured(15.0, 0.0, 100.0, "%"),
+            "rank-1": Measured(89.0, 78.0, 100.0, "%"),
+            "EER": Measured(48.0, 40.0, 56.0, "%"),
+            "D_sys": Measured(0.6, 0.3, 0.9, ""),
+        }
+    )
+    assert verdicts(one)[SINGLING_OUT] == BETTER
+    assert verdicts(one)[LINKABILITY] == BETTER
 
 
 def test_a_broken_attacker_is_no_evidence_of_protection():

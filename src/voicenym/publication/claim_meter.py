@@ -23,13 +23,16 @@ attacker."""
 NO_INTERVAL = "no interval"
 
 
+RANK_ONE = "rank-1"
+
+
 @dataclass(frozen=True)
 class Measure:
     """A measure that stands for a test.
 
     Args:
         test: of WP216.
-        metrics: names of its metrics; the first one that was measured decides.
+        metrics: names of its metrics; the risk remains if one of them lies beyond guessing.
         stands: why it stands for the test, and what it leaves out.
     """
 
@@ -41,7 +44,7 @@ class Measure:
 MEASURES = (
     Measure(
         SINGLING_OUT,
-        ("first of 1,000", "found for sure", "rank-1"),
+        ("first of 1,000", "found for sure", RANK_ONE),
         "how often a search through many people ends with the speaker (the share that comes first "
         "among 1,000, extrapolated from the trials; the share of speakers found by all of their "
         "recordings; the share found among the enrolled)",
@@ -96,6 +99,8 @@ def claims(system: SystemResults) -> list[Claim]:
 def _claim(attack: AttackFigures, measure: Measure) -> Claim:
     there = {name: attack.figures[name] for name in measure.metrics if name in attack.figures}
     texts = {name: _text(name, value) for name, value in there.items()}
+    if RANK_ONE in texts and (guessing := _guessing(attack, RANK_ONE)) is not None:
+        texts[RANK_ONE] += f", chance {guessing:.1f} %"
     verdict = _verdict(attack, there)
     return Claim(
         attack.attacker, attack.verifier, attack.knows, measure.test, verdict, texts,
@@ -109,16 +114,24 @@ def _text(name: str, value: Measured) -> str:
 
 
 def _verdict(attack: AttackFigures, there: dict[str, Measured]) -> str:
-    """By the first measure that has a chance level."""
+    """The harshest of the measures that have a level of guessing."""
     if attack.broken:
         return NO_EVIDENCE
+    found = []
     for name, value in there.items():
-        metric = named(name)
-        if metric is None or metric.chance is None:
-            continue
-        beyond = _better_than_chance(value, metric.chance, metric.better == "higher")
-        return BETTER if beyond else NO_BETTER
-    return UNKNOWN
+        metric, guessing = named(name), _guessing(attack, name)
+        if metric is not None and guessing is not None:
+            found.append(_better_than_chance(value, guessing, metric.better == "higher"))
+    return UNKNOWN if not found else BETTER if any(found) else NO_BETTER
+
+
+def _guessing(attack: AttackFigures, name: str) -> float | None:
+    """A metric's level of guessing; that of rank-1 is one in the number of candidates."""
+    trials = attack.targets + attack.nontargets
+    if name == RANK_ONE and attack.targets:
+        return 100.0 * attack.targets / trials  # each candidate is tried once
+    metric = named(name)
+    return None if metric is None else metric.chance
 
 
 def _better_than_chance(value: Measured, chance: float, protects_high: bool) -> bool:
