@@ -21,6 +21,7 @@ import numpy as np
 import torch
 
 from voicenym.anonymizer import BY_SIGNAL, BY_VERIFIERS, COMPARISONS, Anonymizer
+from voicenym.corpus.sample_correlation import SampleCorrelation
 from voicenym.corpus.segment_similarity import Segments
 from voicenym.corpus.signal_similarity import OTHER_DISTANCE, SignalSimilarity
 from voicenym.errors import AudioError
@@ -33,6 +34,10 @@ NEAR_DISTANCE = 0.025
 """Log-mel distance up to which a segment counts as its input."""
 NEAR_CORRELATION = 0.965
 """Correlation of waveforms from which a segment counts as its input, unless its spectra differ."""
+SAME_SAMPLES = 0.995
+"""Correlation of a whole channel, sample by sample, from which it counts as its input: what was
+changed lies 20 dB below what was not. It decides on sounds that are short or steady.
+"""
 NEAR_SIMILARITY = 0.72
 """Cosine of speaker vectors from which an output counts as its input, for systems whose outputs are
 meant to sound like inputs.
@@ -83,7 +88,9 @@ class NearOriginalCheck:
         encoder = _bundled(system.device) if system.compared_by == BY_VERIFIERS else system.encoder
         self._limit = NEAR_SIMILARITY if system.compared_by == BY_VERIFIERS else NEAR_VOICE
         self._voices = None if encoder is None else _Voices(encoder, rate, channels, tempo)
-        self._compared = [c for c in (self._signal, self._voices) if c is not None]
+        self._samples = SampleCorrelation(channels) if self._signal and tempo == 1.0 else None
+        every = (self._signal, self._samples, self._voices)
+        self._compared = [c for c in every if c is not None]
 
     def push_input(self, block: np.ndarray | torch.Tensor) -> None:
         """``[channel, time]`` of the input."""
@@ -106,6 +113,10 @@ class NearOriginalCheck:
         if self._signal is not None:
             for channel, segments in enumerate(self._signal.found):
                 self._check_signal(channel, segments)
+        if self._samples is not None:
+            for channel, correlation in enumerate(self._samples.found):
+                if abs(correlation) >= SAME_SAMPLES:
+                    self._refuse(channel, f"correlation of samples {correlation:.3f}")
         if self._voices is not None:
             for channel, similarities in enumerate(self._voices.found):
                 share = _share([s >= self._limit for s in similarities])
