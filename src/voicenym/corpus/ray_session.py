@@ -17,7 +17,6 @@ import socket
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
-from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -113,6 +112,7 @@ class RaySession:
             return
         folder, _ = self._new_folder()
         try:
+            _read_variables_again()
             _check_reachable(address)  # Ray itself tries for minutes
             with _beside(folder), _own_signals():
                 ray.init(address=address, log_to_driver=False, logging_level=ERRORS_ONLY)
@@ -137,7 +137,7 @@ class RaySession:
         self._folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=within))
         token = self._folder / TOKEN
         self._lock = _locked(token, os.O_RDWR | os.O_CREAT | os.O_EXCL)
-        self._lock.write(_token())
+        self._lock.write(secrets.token_hex(32))
         self._lock.flush()
         return self._folder, token
 
@@ -199,8 +199,10 @@ def _locked(path: Path, flags: int) -> TextIO:
 
 
 def _read_variables_again() -> None:
-    """Makes Ray read its variables again, where the program had imported it before."""
-    import_module("ray._raylet").Config.initialize("")
+    """Makes Ray read its variables and its token again, where the program had used it before."""
+    raylet = import_module("ray._raylet")
+    raylet.Config.initialize("")
+    raylet.AuthenticationTokenLoader.instance().reset_cache()
 
 
 def _check_reachable(address: str) -> None:
@@ -220,12 +222,6 @@ def _check_reachable(address: str) -> None:
 def _first_line(error: BaseException) -> str:
     lines = str(error).strip().splitlines() or [type(error).__name__]
     return lines[0][:200]
-
-
-@cache
-def _token() -> str:
-    """Token of this process's instances; Ray reads it once in a process."""
-    return secrets.token_hex(32)
 
 
 @contextmanager
