@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import subprocess
+import sys
 from multiprocessing.context import SpawnProcess
 from multiprocessing.process import _children
 from types import SimpleNamespace
@@ -51,3 +54,18 @@ def test_an_exception_of_a_handler_leaves_the_handlers_in_place(monkeypatch):
         assert signal.getsignal(signal.SIGTERM) is stop
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+def test_processes_are_copied_where_the_folder_for_temporary_files_has_a_long_name(tmp_path):
+    folder = tmp_path / ("long" * 20)
+    folder.mkdir()
+    script = "from voicenym.processes import copying\nwith copying(['json']).Pool(1) as pool:\n"
+    script += "    print(pool.apply(abs, (-5,)))\n"
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", script],
+        env={**os.environ, "TMPDIR": str(folder)},
+        capture_output=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"5\n", b"")
+    assert not list(folder.iterdir())

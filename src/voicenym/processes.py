@@ -28,6 +28,8 @@ _RUN = (
     "runpy.run_module(sys.argv[2], run_name='__main__', alter_sys=True)"
 )
 _lock = threading.RLock()
+LONGEST_FOLDER = 40
+"""Most characters of the folder of sockets: Ray's lie 60 deeper, and 107 are allowed."""
 
 
 @contextmanager
@@ -119,10 +121,36 @@ def copying(modules: Sequence[str]) -> ForkedContext:
     from multiprocessing import forkserver
 
     found = ForkedContext()
-    with isolated():
+    with isolated(), _short_sockets():
         found.set_forkserver_preload(list(modules))
         forkserver.ensure_running()
     return found
+
+
+def short_temporary_folder() -> str:
+    """Folder for temporary files whose name is short enough for the sockets in it: the usual one
+    (``TMPDIR``), or ``/tmp``.
+    """
+    import tempfile
+
+    usual = tempfile.gettempdir()
+    return usual if len(usual) <= LONGEST_FOLDER else "/tmp"
+
+
+@contextmanager
+def _short_sockets() -> Iterator[None]:
+    """Context in which multiprocessing makes its folder of sockets where their names are short.
+
+    It makes the folder once in a process and removes it at the end.
+    """
+    import tempfile
+
+    before = tempfile.tempdir
+    tempfile.tempdir = short_temporary_folder()
+    try:
+        yield
+    finally:
+        tempfile.tempdir = before
 
 
 def module(name: str) -> subprocess.Popen[bytes]:

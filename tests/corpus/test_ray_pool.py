@@ -231,7 +231,7 @@ def test_nothing_in_the_current_folder_is_imported_and_nothing_is_left(corpus, t
 
 
 def test_folders_of_dead_processes_are_removed_and_those_of_living_ones_stay(tmp_path, monkeypatch):
-    monkeypatch.setattr(ray_session, "_short_folder", lambda: str(tmp_path))
+    monkeypatch.setattr(ray_session, "short_temporary_folder", lambda: str(tmp_path))
     dead = tmp_path / "voicenym-ray-dead"
     (dead / "ray").mkdir(parents=True)
     (dead / "token").touch()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from multiprocessing import forkserver
+from multiprocessing import forkserver, util
 from multiprocessing.context import ForkServerContext, ForkServerProcess
 from typing import Any
 
@@ -38,6 +38,7 @@ class Context(ForkServerContext):
 @contextmanager
 def server() -> Iterator[Context]:
     """Context for processes; the server that they are copied from starts with the first."""
+    util.get_temp_dir()  # of the sockets; a test's own folder has too long a name
     context = Context()
     context.set_forkserver_preload(LIBRARIES)
     try:

@@ -34,9 +34,10 @@ NEAR_DISTANCE = 0.025
 """Log-mel distance up to which a segment counts as its input."""
 NEAR_CORRELATION = 0.965
 """Correlation of waveforms from which a segment counts as its input, unless its spectra differ."""
-SAME_SAMPLES = 0.995
+SAME_SAMPLES = 0.999
 """Correlation of a whole channel, sample by sample, from which it counts as its input: what was
-changed lies 20 dB below what was not. It decides on sounds that are short or steady.
+changed lies 27 dB below what was not. It decides on sounds that are short or steady. Of 80
+recordings of real speech, those that `vtln` changed least came to 0.989.
 """
 NEAR_SIMILARITY = 0.72
 """Cosine of speaker vectors from which an output counts as its input, for systems whose outputs are

@@ -23,7 +23,7 @@ from types import ModuleType
 from typing import TextIO
 
 from voicenym.errors import CorpusError, DependencyError
-from voicenym.processes import isolated
+from voicenym.processes import isolated, short_temporary_folder
 
 try:
     import fcntl
@@ -39,8 +39,6 @@ ERRORS_ONLY = 40
 """Level of Ray's own messages, as of :mod:`logging`."""
 PATIENCE = 10.0
 """Seconds to wait for an answer of a cluster."""
-LONGEST_FOLDER = 40
-"""Most characters of the private folder: sockets lie 60 deeper, and 107 are allowed."""
 
 
 class RaySession:
@@ -130,7 +128,7 @@ class RaySession:
         """Private folder with a token that is locked while this process lives; those of dead
         processes are removed.
         """
-        within = Path(_short_folder())
+        within = Path(short_temporary_folder())
         for folder in within.glob(f"{PREFIX}*"):
             with suppress(OSError), closing(_locked(folder / TOKEN, os.O_RDWR)):
                 shutil.rmtree(folder, ignore_errors=True)
@@ -174,12 +172,6 @@ def imported() -> ModuleType:
             "--engine ray needs the package ray: pip install 'voicenym[cluster]'"
         ) from None
     return ray
-
-
-def _short_folder() -> str:
-    """Folder for temporary files whose name is short enough for sockets."""
-    usual = tempfile.gettempdir()
-    return usual if len(usual) <= LONGEST_FOLDER else "/tmp"
 
 
 def _locked(path: Path, flags: int) -> TextIO:
