@@ -134,7 +134,7 @@ def short_temporary_folder() -> str:
     import tempfile
 
     usual = tempfile.gettempdir()
-    return usual if len(usual) <= LONGEST_FOLDER else "/tmp"
+    return "/tmp" if os.name == "posix" and len(usual) > LONGEST_FOLDER else usual
 
 
 @contextmanager

@@ -86,11 +86,13 @@ def test_sound_with_nan_comes_out_as_silence_and_a_message(command):
         input=samples.astype("<f4").tobytes(),
     )  # fmt: skip
     out = numpy.frombuffer(done.stdout, "<f4")
-    assert done.returncode == 0
+    assert done.returncode == 1
     assert numpy.isfinite(out).all()
     assert out[2_000:7_000].any()
     assert not out[8_000:9_000].any()
-    assert done.stderr.decode().count("gave NaN or infinity; silence goes out") == 1
+    said = done.stderr.decode()
+    assert said.count("gave NaN or infinity; silence goes out") == 1
+    assert "faults left silence in the output" in said
 
 
 @pytest.mark.parametrize(

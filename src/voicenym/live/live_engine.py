@@ -92,9 +92,9 @@ class LiveEngine:
             if self._state is not State.RUNNING:
                 return
             if block.ndim != 2 or block.shape[1] != self.channels:
-                self._fault("the input device gave blocks of another shape")
+                self._fault("the input gave blocks of another shape")
             elif not numpy.isfinite(block).all():
-                self._fault("the input device gave NaN or infinity")
+                self._fault("the input gave NaN or infinity")
             else:
                 kept = numpy.zeros_like(block) if self._muted else numpy.clip(block, -1.0, 1.0)
                 self._inputs.add(kept, now)

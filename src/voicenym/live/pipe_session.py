@@ -38,7 +38,8 @@ def run_pipe(
         Number of samples of a channel that were read.
 
     Raises:
-        AudioError: the input is empty, or ends within a sample.
+        AudioError: the input is empty, or ends within a sample; or faults left silence in the
+            output, which is written to its end all the same.
         VoicenymError: the session ended by itself; silence was written until then.
     """
     kind = numpy.dtype(FORMATS[pcm])
@@ -62,6 +63,11 @@ def run_pipe(
     if rest:
         raise AudioError(
             f"standard input: ends within a sample; is it {pcm} with {engine.channels} channels?"
+        )
+    if faults := engine.status().failures:
+        raise AudioError(
+            f"standard input: {faults} faults left silence in the output, as the warnings say; "
+            "mend the input, or choose another system, and run it again"
         )
     return count
 

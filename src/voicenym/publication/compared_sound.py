@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 import numpy as np
 
 from voicenym.audio import open_reader
 from voicenym.corpus.recording import Recording
+from voicenym.corpus.sample_correlation import SampleCorrelation
 from voicenym.errors import AudioError
 
 BLOCK = 1 << 16
@@ -78,28 +80,17 @@ def sound(recording: Recording) -> Sound:
     return Sound(tuple(blocks), rate)
 
 
-def aligned_correlation(one: Sound, other: Sound) -> float:
-    """Magnitude of the correlation of samples without a shift; 0 for silence.
-
-    The comparison of law 8 is by segments of about a second; this one also finds a copy that is
-    shorter, or a steady sound.
+def sample_correlation(one: Sound, other: Sound) -> float:
+    """Largest magnitude of the correlation of samples of a channel; 0 for silence.
 
     Args:
         one, other: of one rate and number of channels; the longer one is cut.
     """
-    length = round(min(one.seconds, other.seconds) * one.rate)
-    pairs = zip(_aligned(one.blocks, length), _aligned(other.blocks, length), strict=True)
-    products = np.zeros(3)
-    for x, y in pairs:
-        products += [np.vdot(x, y), np.vdot(x, x), np.vdot(y, y)]
-    return float(abs(products[0]) / max(math.sqrt(products[1] * products[2]), 1e-20))
-
-
-def _aligned(blocks: Sequence[np.ndarray], length: int) -> Iterator[np.ndarray]:
-    """Blocks of equal size ``[channel, time]`` in float64, of the first samples only."""
-    left = length
-    for block in blocks:
-        part = block[:, :left].astype(np.float64)
-        left -= part.shape[1]
-        if part.size:
-            yield part
+    correlation = SampleCorrelation(one.channels)
+    for block, after in zip_longest(one.blocks, other.blocks):
+        if block is not None:
+            correlation.push_input(block)
+        if after is not None:
+            correlation.push_output(after)
+    correlation.finish()
+    return max(abs(found) if math.isfinite(found) else 0.0 for found in correlation.found)

@@ -17,7 +17,7 @@ from voicenym.corpus.run_log import Line
 from voicenym.corpus.signal_similarity import SignalSimilarity
 from voicenym.corpus.single_file import sha256_of
 from voicenym.errors import AudioError, CorpusError, VoicenymError
-from voicenym.publication.compared_sound import Sound, aligned_correlation, sound
+from voicenym.publication.compared_sound import Sound, sample_correlation, sound
 from voicenym.publication.embedded_metadata import embedded
 
 SAME_SECONDS = 0.05
@@ -162,7 +162,7 @@ def _against(
             f"{path}: its level is {out.level:.1f} dBFS and that of its original "
             f"{before.level:.1f}; anonymize it again, or take it out of the corpus"
         )
-    if (copied := aligned_correlation(before, out)) >= NEAR_CORRELATION:
+    if (copied := sample_correlation(before, out)) >= NEAR_CORRELATION:
         raise AudioError(
             f"{path}: is nearly its original (their samples correlate by {copied:.3f}); it must be "
             "anonymized"
