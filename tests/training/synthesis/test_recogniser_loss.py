@@ -40,7 +40,7 @@ def test_the_gradient_leads_to_the_original_and_not_to_the_recogniser(whisper):
 
 def test_crops_are_not_padded_to_a_window(whisper):
     loss = RecogniserLoss(whisper.encoder)
-    assert loss._states(noise(2, 9_600), 30)[0].shape == (2, 30, 16)
+    assert loss.states(noise(2, 9_600))[0].shape == (2, 30, 16)
     whole = whisper.encoder.layer_states(whisper.encoder.spectra(noise(1, 9_600)))
     torch.testing.assert_close(whole[-1], whisper.states(noise(1, 9_600)))
 

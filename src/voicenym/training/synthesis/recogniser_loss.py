@@ -36,16 +36,22 @@ class RecogniserLoss(torch.nn.Module):
 
         Differentiable with respect to ``made``.
         """
-        states = min(self.encoder.states, -(-original.shape[1] // STATE))
+        return self.distance(self.states(original), made)
+
+    def states(self, original: torch.Tensor) -> list[torch.Tensor]:
+        """States of originals ``[batch, time]``, ``[batch, state, size]`` of each upper layer."""
         with torch.no_grad():
-            wanted = self._states(original, states)
-        found = self._states(made, states)
+            return self._states(original)
+
+    def distance(self, wanted: list[torch.Tensor], made: torch.Tensor) -> torch.Tensor:
+        """The loss of ``made`` ``[batch, time]`` for states of :meth:`states`, as of its length."""
         distances = [
             (a - b).square().mean() / b.var(dim=(0, 1), correction=0).mean().clamp_min(1e-6)
-            for a, b in zip(found, wanted, strict=True)
+            for a, b in zip(self._states(made), wanted, strict=True)
         ]
         return torch.stack(distances).mean()
 
-    def _states(self, waveforms: torch.Tensor, states: int) -> list[torch.Tensor]:
+    def _states(self, waveforms: torch.Tensor) -> list[torch.Tensor]:
+        states = min(self.encoder.states, -(-waveforms.shape[1] // STATE))
         spectra = self.encoder.spectra(waveforms.float(), states)
         return [x.float() for x in self.encoder.layer_states(spectra)[-LAYERS:]]

@@ -206,6 +206,7 @@ class SynthesisCrops(LongCrops[ConditionedUtterance, SynthesisCrop]):
     def drawn(self, rng: np.random.Generator) -> SynthesisCrop:
         item = self.items[self.picked(rng)]
         first = int(rng.integers(item.frames - self._frames + 1))
+        first -= first % item.every  # whole frames of content
         return crop(item, first, self._frames, self._peak)
 
 

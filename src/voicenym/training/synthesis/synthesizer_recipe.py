@@ -32,6 +32,8 @@ class SynthesizerRecipe(SpeechRecipe):
             from what it gave (least squares).
         whisper: A Whisper whose states of original and synthesized speech are to agree, where the
             configuration weighs words; as of voicenym train word-codes.
+        voices: Pipeline whose mixture, register and f0 draw voices and F0 of some crops, where the
+            configuration asks for it (drawn): a folder of voicenym models assemble.
         half: Keep the result in half precision.
         bits: Keep matrices as integers of so many bits, up to 8, and the rest in half precision.
         batch: Crops in a step.
@@ -47,6 +49,7 @@ class SynthesizerRecipe(SpeechRecipe):
     start: Path | None = option("--from", default=None)
     former_content: str | None = None
     whisper: str | None = None
+    voices: Path | None = None
     half: bool = False
     bits: int = option(default=0, minimum=0)
     batch: int | None = option(default=None, minimum=2)
@@ -61,6 +64,7 @@ class SynthesizerRecipe(SpeechRecipe):
         from voicenym.training.speech.preparation import hours
         from voicenym.training.speech.speaker_split import speaker_split
         from voicenym.training.synthesis import train_synthesizer as steps
+        from voicenym.training.synthesis.drawn_voices import DrawnVoices
         from voicenym.training.synthesis.synthesis_dataset import conditioned
         from voicenym.training.synthesis.synthesizer_step import SynthesizerConfig
 
@@ -71,6 +75,7 @@ class SynthesizerRecipe(SpeechRecipe):
         recogniser = None
         if self.whisper is not None:
             recogniser = published(Path(place_of(self.whisper))).network.encoder
+        voices = None if self.voices is None else DrawnVoices(self.voices)
         folders = folder_of("content", self.content), folder_of("speaker", self.speaker)
         parts, record = steps.parts(config, *folders, self.start)
         steps.check_resumable(self.output, parts, record, config)
@@ -85,7 +90,7 @@ class SynthesizerRecipe(SpeechRecipe):
             self._fit(parts, config, train, place, device, report)
         outcome = steps.train(
             parts.synthesizer, train, held_out, config, self.output,
-            recogniser=recogniser, **resources,
+            recogniser=recogniser, voices=voices, **resources,
         )  # fmt: skip
         utterances = [item.utterance for item in train]
         card = {

@@ -27,6 +27,7 @@ from voicenym.training.synthesis.discriminator_setup import (
     discriminator_outputs,
     make_discriminators,
 )
+from voicenym.training.synthesis.drawn_voices import DrawnVoices
 from voicenym.training.synthesis.recogniser_loss import RecogniserLoss
 from voicenym.training.synthesis.synthesis_dataset import SynthesisCrop
 
@@ -62,6 +63,9 @@ class SynthesizerConfig:
         converted: share of the crops that are also synthesized in another voice
             (:mod:`voicenym.training.synthesis.converted_crops`), which ``words`` and ``game``
             weigh; 0 for none. Reconstruction alone never asks for words in another voice.
+        drawn: share of the crops that are also synthesized in a voice and with F0 that are drawn
+            as by a pipeline (:mod:`voicenym.training.synthesis.drawn_voices`), which ``words`` and
+            ``game`` weigh; 0 for none.
         rate: peak of the learning rate (AdamW).
         betas: of the optimizers.
         decay: of the weights.
@@ -95,6 +99,7 @@ class SynthesizerConfig:
     game: float = 1.0
     words: float = 0.0
     converted: float = 0.0
+    drawn: float = 0.0
     rate: float = 2e-4
     betas: tuple[float, float] = (0.8, 0.99)
     decay: float = 0.01
@@ -166,6 +171,8 @@ class Adversarial(Speaking):
         network: to train.
         config: of the training.
         recogniser: encoder of the distance that ``config.words`` weighs.
+        voices: of the crops that ``config.drawn`` asks for.
+        every: frames of the synthesizer that share one of content.
     """
 
     def __init__(
@@ -173,10 +180,13 @@ class Adversarial(Speaking):
         network: Synthesizer,
         config: SynthesizerConfig,
         recogniser: WhisperEncoder | None = None,
+        voices: DrawnVoices | None = None,
+        every: int = 1,
     ) -> None:
         super().__init__(network, config)
-        # in a list, so that its weights are not this module's
+        # in lists, so that their weights are not this module's
         self._states = [RecogniserLoss(recogniser)] if recogniser and config.words else []
+        self._voices, self._every = [voices] if voices and config.drawn else [], every
         self.discriminators = torch.nn.ModuleList()
         if config.adversarial < 1.0:
             self.discriminators.extend(make_discriminators(config.discriminators))
@@ -205,28 +215,45 @@ class Adversarial(Speaking):
                 spectral_distance = synthesis_losses.multi_resolution_stft(crop.samples, made)
             self.log("train/spectra", spectral_distance.detach())
             loss = loss + self.recipe.spectra * spectral_distance
-        for states in self._states:
-            of_words = states.to(self.device)(crop.samples, made)
-            self.log("train/words", of_words.detach(), prog_bar=True)
-            loss = loss + self.recipe.words * of_words
-        rows = round(self.recipe.converted * len(crop.f0)) if self._states else 0
-        converted = made[:0]
-        if rows:
-            other = in_other_voices(crop, self.recipe.settings, self._generator(2))
-            converted = self.network(
-                other.content[:rows], other.f0[:rows], other.vector[:rows], seed[:rows]
-            ).float()
-            of_words = self._states[0](crop.samples[:rows], converted)
-            self.log("train/words converted", of_words.detach(), prog_bar=True)
-            loss = loss + self.recipe.words * of_words
+        others = self._in_other_voices(crop, seed)
+        if self._states:
+            recogniser = self._states[0].to(self.device)
+            wanted = recogniser.states(crop.samples)
+            for name, spoken in {"": made, **others}.items():
+                of_words = recogniser.distance([x[: len(spoken)] for x in wanted], spoken)
+                self.log(f"train/words{name}", of_words.detach(), prog_bar=True)
+                loss = loss + self.recipe.words * of_words
         if self._trainer is None:
             return loss
         optimizers = self.optimizers()
         optimizers = optimizers if isinstance(optimizers, list) else [optimizers]
         if len(self.discriminators) and share_done(self) >= self.recipe.adversarial:
+            converted = torch.cat([made[:0], *others.values()])
             loss = loss + self._adversarial_step(crop.samples, made, converted, optimizers[1])
         self.update(optimizers[0], loss)
         return loss.detach()
+
+    def _in_other_voices(self, crop: SynthesisCrop, seed: torch.Tensor) -> dict[str, torch.Tensor]:
+        """First rows of a batch in other voices, ``[row, time]``, by the name of their kind."""
+        found: dict[str, torch.Tensor] = {}
+        if not self._states:
+            return found
+        shares = {" converted": self.recipe.converted}
+        if self._voices:
+            shares[" drawn"] = self.recipe.drawn
+        for name, share in shares.items():
+            rows = round(share * len(crop.f0))
+            if not rows:
+                continue
+            if name == " converted":
+                other = in_other_voices(crop, self.recipe.settings, self._generator(2))
+            else:
+                voices = self._voices[0].to(self.device)
+                draws = self._generator(3)
+                other = voices(crop, self.recipe.settings, self._every, draws)
+            conditions = other.content[:rows], other.f0[:rows], other.vector[:rows]
+            found[name] = self.network(*conditions, seed[:rows]).float()
+        return found
 
     def _generator(self, use: int) -> torch.Generator:
         """Random draws of this step, for a use other than the seeds of noise."""

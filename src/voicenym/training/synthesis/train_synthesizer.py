@@ -28,6 +28,7 @@ from voicenym.training.run.fit import Outcome
 from voicenym.training.run.machine import Machine
 from voicenym.training.run.resume_check import check_resume
 from voicenym.training.synthesis.converted_crops import LEAST_ROWS
+from voicenym.training.synthesis.drawn_voices import DrawnVoices
 from voicenym.training.synthesis.exchanged_content import with_content
 from voicenym.training.synthesis.source_filter_step import SourceFilter, standardize
 from voicenym.training.synthesis.synthesis_dataset import (
@@ -119,6 +120,7 @@ def train(
     folder: Path,
     *,
     recogniser: WhisperEncoder | None = None,
+    voices: DrawnVoices | None = None,
     seconds: float | None = None,
     machine: Machine | None = None,
     say: Callable[[str], None] = lambda text: None,
@@ -132,6 +134,7 @@ def train(
         config: of the training.
         folder: of checkpoints and logs; an interrupted run there continues.
         recogniser: encoder of the distance that ``config.words`` weighs.
+        voices: of the crops that ``config.drawn`` asks for.
         seconds: time limit.
         machine: what to train on.
         say: receives the figures of every validation.
@@ -141,8 +144,9 @@ def train(
 
     Raises:
         CorpusError: no training utterances, or no held-out ones.
-        VoicenymError: ``config.words`` without a recogniser, ``config.converted`` without words or
-            with too small a batch; and as
+        VoicenymError: ``config.words`` without a recogniser, ``config.converted`` or
+            ``config.drawn`` without words, ``config.converted`` with too small a batch,
+            ``config.drawn`` without voices; and as
             :func:`voicenym.training.run.fit.fit`.
     """
     machine = machine or Machine()
@@ -152,6 +156,11 @@ def train(
         raise VoicenymError(
             f"converted: {config.converted} of the crops in other voices need words above 0 and a "
             f"batch of {LEAST_ROWS} or more: change them, or give converted: 0"
+        )
+    if config.drawn and not (config.words and voices is not None):
+        raise VoicenymError(
+            f"drawn: {config.drawn} of the crops in drawn voices need words above 0 and a pipeline "
+            "that draws them: give --voices, or drawn: 0"
         )
     count = machine.crops(config.every, config.batch)
     crops = SynthesisCrops(utterances, config.seconds, config.peak, count, config.seed)
@@ -166,7 +175,8 @@ def train(
     else:
         if isinstance(network, HifiGan):
             normalize_weights(network)
-        module = Adversarial(network, config, recogniser)
+        every = utterances[0].every if utterances else 1
+        module = Adversarial(network, config, recogniser, voices, every)
     loader: dict[str, Any] = machine.loading
     try:
         outcome = fit_configured(
