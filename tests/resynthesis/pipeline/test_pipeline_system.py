@@ -8,6 +8,7 @@ import torch
 from voicenym import Audio, Key, load
 from voicenym.dsp.pitch.contour_changes import moved
 from voicenym.dsp.pitch.online import track
+from voicenym.dsp.pitch.phrase_intonation import PEAK
 from voicenym.errors import AudioError, UnknownSystemError, VoicenymError, WeightsError
 from voicenym.nets.synthesis import f0_predictor, synthesizers
 from voicenym.resynthesis.common.loose_timing import LooseTiming
@@ -197,6 +198,47 @@ def test_predicted_pitch_has_nothing_of_the_contour_and_follows_voice_and_key(pr
     assert not torch.equal(made, system(audio, other).samples)
 
 
+def contour_of(system, signal, profile):
+    """F0 ``[frame]`` in Hz that the synthesizer gets."""
+    content = whole_content(assembly.opened(Path(system.weights)), signal)[None]
+    group = system.core_for([PSEUDONYM], RATE, profile)._groups[0]
+    return group._predicted(content, 0)[0]
+
+
+def test_shaped_pitch_ends_as_the_phrases_do_and_has_nothing_else_of_the_contour(predicting):
+    time = torch.arange(2 * RATE) / RATE
+    made = {}
+    for name, end in (("rises", 1.3), ("level", 1.0), ("falls", 0.8)):
+        pitch = 130.0 * (1.0 + (end - 1.0) * ((time - 1.5) / 0.5).clamp_min(0.0))
+        phase = 2 * torch.pi * torch.cumsum(pitch / RATE, 0)
+        buzz = sum(torch.cos(k * phase) / (1 + abs(k * 130 - 700) / 300) for k in range(1, 30))
+        signal = torch.nn.functional.pad(0.1 * buzz, (RATE // 2, RATE // 2))
+        shaped = load("ssl-gmm", weights=predicting, f0="predicted+shaped")
+        profile = profiled(shaped, signal[None])
+        assert profile.intonations[0].endings.tolist() == [{"r": 1, "l": 0, "f": -1}[name[0]]]
+        plain = load("ssl-gmm", weights=predicting, f0="predicted")
+        contours = [contour_of(shaped, signal, profile), contour_of(plain, signal, profile)]
+        std = float(shaped.voice([PSEUDONYM], profile).log_f0_std[0])
+        off = (contours[0] / contours[1]).log() / std
+        made[name] = float(off[249])  # the phrase ends after 2.5 s
+        assert float(off[:190].abs().max()) <= PEAK + 0.01
+        assert float(off[260:].abs().max()) < 0.01
+    assert made["rises"] > made["level"] + 1.0
+    assert made["level"] > made["falls"] + 0.3
+
+
+def test_shaped_pitch_is_the_same_in_windows(predicting, monkeypatch):
+    parts = assembly.opened(Path(predicting))
+    monkeypatch.setattr(parts.content, "most_samples", 24_000)
+    monkeypatch.setattr(parts.content, "context", 8_000)
+    given = {"f0": "predicted+shaped", "level": "drawn", "timing": "loose"}
+    system = load("ssl-gmm", weights=predicting, **given)
+    signal = torch.stack([talk(4.01), talk(4.01, 180.0, 1)])
+    profile = profiled(system, signal)
+    whole, parted = (through(system, signal, size, profile) for size in (10**6, 777))
+    torch.testing.assert_close(whole, parted, atol=2e-3, rtol=0)
+
+
 def test_predicted_pitch_is_the_same_in_windows(predicting, monkeypatch):
     parts = assembly.opened(Path(predicting))
     monkeypatch.setattr(parts.content, "most_samples", 24_000)
@@ -337,6 +379,7 @@ def test_it_must_hear_the_whole_first():
         ("ssl-loh", {"f0": "lifted"}, "f0 is kept"),
         ("ssl-loh", {"f0": "moved+moved"}, "f0 is kept"),
         ("ssl-loh", {"f0": "predicted+moved"}, "not both"),
+        ("word-codes", {"f0": "shaped"}, "predicted\\+shaped"),
         ("ssl-loh", {"noise": 9.0}, "noise"),
         ("ssl-loh", {"level": "low"}, "level is kept or drawn"),
         ("ssl-loh", {"level": "drawn", "timing": "free"}, "timing is kept or loose or drawn"),

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 
+from voicenym.dsp.phrases import Phrases
 from voicenym.dsp.pitch.contour_changes import moved, noisy, quantised
+from voicenym.dsp.pitch.phrase_intonation import Intonation, intonation_offsets
 from voicenym.nets.content.content_encoder import RATE
 from voicenym.nets.streaming import Memory
 from voicenym.nets.synthesis.excitation import Noise
@@ -97,6 +100,8 @@ class PipelineCore(Grouped):
         hop, totals = parts.synthesizer.hop, list[tuple[int, int]]()
         for group in made:
             group.language = LanguageCheck(parts.content, language_known)
+            if prosody.shaped:
+                group.shapes = [(profile.intonations[r], profile.phrases[r]) for r in group.rows]
             if prosody.timing == "loose":
                 of_rows = [profile.phrases[row] for row in group.rows]
                 group.timing = LooseTiming(voice.seeds[group.rows], of_rows)
@@ -154,6 +159,7 @@ class _Group(Group):
         self._parts, self._voice, self._prosody = parts, voice, prosody
         self._mean, self._std = mean, std
         self.timing: LooseTiming | DrawnTiming | None = None
+        self.shapes: list[tuple[Intonation, Phrases]] = []
         self.language = LanguageCheck(parts.content)
         self._noise, self._memory = Noise(), Memory()
         self._synthesis = synthesis_stream(parts.synthesizer, voice.vectors, voice.seeds)
@@ -242,12 +248,20 @@ class _Group(Group):
         predictor, voice = self._parts.f0_predictor, self._voice
         assert predictor is not None  # Pipeline.check
         first = start // predictor.hop
-        return predictor.drawn(content, voice.log_f0, voice.log_f0_std, voice.seeds, first)
+        f0 = predictor.drawn(content, voice.log_f0, voice.log_f0_std, voice.seeds, first)
+        if self.shapes:
+            seconds = (first + np.arange(f0.shape[1]) + 0.5) * (predictor.hop / RATE)
+            rows = [intonation_offsets(*shape, seconds) for shape in self.shapes]
+            added = torch.from_numpy(np.stack(rows)).to(f0)
+            f0 = f0 * (voice.log_f0_std[:, None] * added).exp()  # unvoiced frames stay at 0
+        return f0
 
     def _changed(self, f0: torch.Tensor) -> torch.Tensor:
         """Transformed F0 ``[row, frame]``."""
         mean, std = self._mean, self._std
         for change in self._prosody.changes:
+            if change == "shaped":  # with what was predicted
+                continue
             if change == "predicted":
                 mean, std = self._voice.log_f0, self._voice.log_f0_std
             elif change == "moved":

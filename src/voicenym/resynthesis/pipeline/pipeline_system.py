@@ -52,7 +52,9 @@ class Pipeline(Anonymizer):
             :func:`voicenym.identity.identity`.
         f0: ``kept``, as published; or changes, ``+`` between them: ``moved`` to the mean and
             deviation of ln F0 predicted from the target vector, or ``predicted`` from the content
-            and drawn by the key, with that mean and deviation; ``quantised``, ``noisy``. For
+            and drawn by the key, with that mean and deviation; ``shaped``, after ``predicted``,
+            adds how each phrase of the input ends and which third has its peak
+            (:mod:`voicenym.dsp.pitch.phrase_intonation`); ``quantised``, ``noisy``. For
             vectors of frequencies, ``moved`` scales F0 by the same factor as the F0 in the vector.
         noise: of ``noisy``, in deviations of ln F0.
         level: ``kept``: the power over 0.1 s is that of the input; ``drawn``: syllables have the
@@ -178,10 +180,11 @@ class Pipeline(Anonymizer):
             lengths,
             self.device,
             vectors=self.method().source_dependent or parts.speaker.hertz,  # of these F0 is needed
-            pitch=bool(self.prosody.changes) and copies,
+            pitch=(bool(self.prosody.changes) and copies) or self.prosody.shaped,
             language=parts.language is not None and not self.language,
-            tempo=self.prosody.moves_time,
+            tempo=self.prosody.moves_time or self.prosody.shaped,
             durations=self.prosody.changes_length,
+            intonation=self.prosody.shaped,
         )
 
     @property

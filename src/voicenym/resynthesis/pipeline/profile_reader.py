@@ -12,6 +12,7 @@ import torch
 
 from voicenym.dsp.phrases import FRAME_RATE, FrameLevels, Phrases, phrases
 from voicenym.dsp.pitch.contour_changes import Moments
+from voicenym.dsp.pitch.phrase_intonation import Intonation, phrase_intonation
 from voicenym.nets.content.content_encoder import RATE
 from voicenym.resynthesis.bundled.analysis import VectorReader
 from voicenym.resynthesis.common.windows import Window
@@ -40,6 +41,7 @@ class Profile:
         phrases: of each row; empty if not requested.
         ratios: ``[content frame]`` of each row, typical durations as shares of those in the
             recording; empty if not requested.
+        intonations: of the phrases of each row; empty if not requested.
     """
 
     vectors: torch.Tensor
@@ -50,6 +52,7 @@ class Profile:
     language: tuple[SpeechScore, ...] = ()
     phrases: tuple[Phrases, ...] = ()
     ratios: tuple[npt.NDArray[np.float64], ...] = ()
+    intonations: tuple[Intonation, ...] = ()
 
 
 class ProfileReader:
@@ -64,6 +67,8 @@ class ProfileReader:
         language: whether to score the language of the first minute of speech.
         tempo: whether to find the phrases.
         durations: whether to predict durations.
+        intonation: whether to find the coarse intonation of the phrases; needs ``pitch`` and
+            ``tempo``.
     """
 
     def __init__(
@@ -78,6 +83,7 @@ class ProfileReader:
         language: bool = False,
         tempo: bool = False,
         durations: bool = False,
+        intonation: bool = False,
     ) -> None:
         self._parts = parts
         self._lengths = None if lengths is None else tuple(lengths)
@@ -88,6 +94,7 @@ class ProfileReader:
         self._moments = Moments(rows, device)
         self._levels = FrameLevels(rows, RATE) if tempo else None
         self._pitch = pitch
+        self._contours: list[torch.Tensor] | None = [] if intonation else None
         encoded = pitch or language or durations
         self._windows = windows_of(parts, rows, device) if encoded else None
         # row by row, as the second pass has them: its encoder finds the windows in its memory
@@ -119,20 +126,29 @@ class ProfileReader:
         vectors = torch.zeros(rows, self._parts.speaker.size)
         if self._vectors is not None:
             vectors = self._vectors.result()
+        found = tuple(self._phrases())
         return Profile(
             vectors,
             self._sounding,
             *self._moments.result(),
             self._lengths,
             tuple(row for check in self._checks for row in check.scores),
-            tuple(self._phrases()),
+            found,
             tuple(torch.cat([torch.zeros(0), *row]).double().numpy() for row in self._ratios),
+            tuple(self._intonations(found)),
         )
 
     def _phrases(self) -> Iterator[Phrases]:
         if self._levels is not None:
             for levels, samples in zip(self._levels.result(), self._ends.tolist(), strict=True):
                 yield phrases(levels[: math.floor(samples * FRAME_RATE / RATE)])
+
+    def _intonations(self, found: Sequence[Phrases]) -> Iterator[Intonation]:
+        """Coarse intonation of each row's phrases."""
+        if self._contours is not None:
+            rows = torch.cat([torch.zeros(len(found), 0), *self._contours], dim=1).numpy()
+            for row, own in zip(rows, found, strict=True):
+                yield phrase_intonation(row, own, RATE / self._parts.synthesizer.hop)
 
     def _process(self, window: Window) -> None:
         if self._pitch:
@@ -174,4 +190,7 @@ class ProfileReader:
             found.append(
                 torch.nn.functional.pad(f0, (0, frames_of(self._parts, window.kept) - f0.shape[1]))
             )
-        self._moments.add(torch.cat(found))
+        contours = torch.cat(found)
+        self._moments.add(contours)
+        if self._contours is not None:
+            self._contours.append(contours.float().cpu())

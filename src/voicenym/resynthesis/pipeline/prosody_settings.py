@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-CHANGES = ("predicted", "moved", "quantised", "noisy")
+CHANGES = ("predicted", "shaped", "moved", "quantised", "noisy")
 """F0 transformations, in the order of application."""
 TARGETED = {"predicted", "moved"}
 """Those that give F0 the mean and deviation of the target voice; one of them at most."""
@@ -55,6 +55,10 @@ class Prosody:
                 "f0 is predicted or moved, and not both: predicted F0 has the target's mean and "
                 "deviation"
             )
+        if "shaped" in chosen and "predicted" not in chosen:
+            raise ValueError(
+                "f0=shaped adds coarse intonation to predicted F0: give f0=predicted+shaped"
+            )
         if not 0.0 <= noise <= FARTHEST:
             raise ValueError(f"noise is 0 to {FARTHEST:g} deviations, not {noise}")
         for name, value, known in (("level", level, LEVELS), ("timing", timing, TIMINGS)):
@@ -77,6 +81,11 @@ class Prosody:
     def predicted(self) -> bool:
         """Whether F0 is predicted from content."""
         return "predicted" in self.changes
+
+    @property
+    def shaped(self) -> bool:
+        """Whether the coarse intonation of the input's phrases is added to predicted F0."""
+        return "shaped" in self.changes
 
     @property
     def moves_time(self) -> bool:
