@@ -28,8 +28,8 @@ FEW = 16
 """Frames below which matrix products add in an order that depends on the matrices' sizes."""
 TAPER = 0.05
 """Share of the band that would alias over which its edge fades."""
-ROUNDING = 1e-12
-"""Relative difference of two squares above which rounding cannot have changed their order."""
+ROUNDING = 4e-6
+"""Relative difference of squares in single precision above which their order is sure."""
 
 
 class PitchShifter:
@@ -61,8 +61,6 @@ class PitchShifter:
         self._omega = 2.0 * math.pi * torch.arange(bins, **double) / size
         self._rotation = torch.zeros(rows, bins, **double)
         self._last = torch.zeros(rows, bins, dtype=torch.complex128, device=device)
-        # a circular shift of half the window, so that phases are those at its middle
-        self._centre = 1.0 - 2.0 * (torch.arange(bins, device=device) % 2)
 
         distinct = sorted(set(ratios))
         self._kind = [distinct.index(ratio) for ratio in ratios]
@@ -84,7 +82,8 @@ class PitchShifter:
     def _shift(self, frames: torch.Tensor) -> torch.Tensor:
         start = (self._length - self.window_length) // 2
         middle = frames[..., start : start + self.window_length].double() * self._window
-        spectrum = torch.fft.rfft(middle) * self._centre
+        spectrum = torch.fft.rfft(middle)
+        spectrum[..., 1::2].neg_()  # phases at the window's middle: a shift by half of it
         turned = self._turned(spectrum)
         shifted = frames.new_zeros(frames.shape)
         half = self._length // 2
@@ -113,20 +112,20 @@ class PitchShifter:
         # frames first, so that those of all rows at one time lie together
         frames = spectrum.transpose(0, 1).contiguous()
         count, rows, bins = frames.shape
-        place, owner = _regions(frames)
+        place, which, owner = _regions(frames)
         whole = torch.cat([self._last[None], frames]).flatten()
         self._last = frames[-1].clone()
         angle = whole[place + rows * bins].angle()
         advance = angle - whole[place].angle()
-        expected = (self._hop * self._omega)[place % bins]
+        expected = (self._hop * self._omega)[place - which * bins]
         deviation = _princarg(advance - expected)
-        ratio = self._ratios[place // bins % rows]
+        ratio = self._ratios[which % rows] if rows > 1 else self._ratios
         step = _princarg(deviation.add_(expected).mul_(ratio).sub_(advance))
         turns = _summed(self._rotation.flatten(), step, place, owner, count)
         self._rotation = _princarg(turns[owner[-rows * bins :]]).view(rows, bins)
         turn = torch.polar(torch.ones_like(turns), turns)
         each = turn.index_select(0, owner).view(frames.shape)
-        return (frames * each).to(torch.complex64).transpose(0, 1)
+        return each.mul_(frames).to(torch.complex64).transpose(0, 1)
 
 
 def _times(ratio: float, length: int, **options: Any) -> torch.Tensor:
@@ -219,55 +218,72 @@ def _summed(
     return steps
 
 
-def _regions(spectrum: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+def _regions(spectrum: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """Spectral peaks, and the peak nearest to each bin; without any, each bin is one.
 
     Args:
-        spectrum: ``[..., bin]``.
+        spectrum: ``[frame, row, bin]``.
 
     Returns:
-        Places ``[peak]`` in the flattened spectra, in rising order, and the number of the nearest
-        peak, the lower of two, ``[... * bin]``.
+        Places ``[peak]`` in the flattened spectra, in rising order, the number of the spectrum of
+        each, and the number of the nearest peak, the lower of two, of every bin, flattened.
     """
     bins, total = spectrum.shape[-1], spectrum.numel()
-    peak = _is_peak(spectrum)
-    peak |= ~peak.any(-1, keepdim=True)
-    place = _nonzero(peak.flatten())
+    place, which = _peaks(spectrum.flatten(0, 1))
     one, other = place[:-1], place[1:]
     # from the middle between two peaks on, or from the start of the next spectrum
-    start = torch.where(
-        one // bins == other // bins, (one + other) // 2 + 1, other // bins * bins
-    )
+    start = torch.where(which[:-1] == which[1:], ((one + other) >> 1) + 1, which[1:] * bins)
     widths = torch.diff(start, prepend=start.new_zeros(1), append=start.new_full((1,), total))
-    return place, torch.repeat_interleave(widths, output_size=total)
+    return place, which, torch.repeat_interleave(widths, output_size=total)
 
 
-def _is_peak(spectrum: torch.Tensor) -> torch.Tensor:
-    """Whether a magnitude is larger than those of two bins on either side, ``[..., bin]``."""
-    power = spectrum.real.square() + spectrum.imag.square()
-    largest = _neighbours(power)
-    peak = power * (1.0 + ROUNDING) >= largest
-    place = _nonzero(peak.flatten())
-    unsure = power.flatten()[place] * (1.0 - ROUNDING) <= largest.flatten()[place]
-    if bool(unsure.any()):  # squares do not tell: silence, for one
-        places = torch.unique(place[unsure] // spectrum.shape[-1])
-        magnitude = spectrum.flatten(0, -2)[places].abs()
-        peak.view(-1, spectrum.shape[-1])[places] = magnitude > _neighbours(magnitude)
-    return peak
+def _peaks(spectrum: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Bins whose magnitude is larger than those of two bins on either side; all bins of a spectrum
+    that has none.
+
+    Args:
+        spectrum: ``[frame, bin]``.
+
+    Returns:
+        Places ``[peak]`` in the flattened spectra, in rising order, and their frames.
+    """
+    bins = spectrum.shape[-1]
+    # squares in single precision are cheaper than magnitudes, and have their order but for rounding
+    single = spectrum.to(torch.complex64)
+    power = single.real.square().add_(single.imag.square())
+    padded = torch.nn.functional.pad(power, (2, 2), value=-1.0)
+    peak = _above(power.mul_(1.0 + ROUNDING), padded)
+    place = _nonzero(peak)
+    frame = torch.repeat_interleave(peak.sum(-1))
+    there = place + 4 * frame
+    flat = padded.flatten()
+    own = flat[there + 2].mul_(1.0 - ROUNDING)
+    unsure = (own <= flat[there]).logical_or_(own <= flat[there + 1])
+    unsure.logical_or_(own <= flat[there + 3]).logical_or_(own <= flat[there + 4])
+    none = ~peak.any(-1)
+    if bool(unsure.any()) or bool(none.any()):
+        frames = torch.unique(torch.cat([frame[unsure], none.nonzero()[:, 0]]))
+        magnitude = spectrum[frames].abs()
+        larger = _above(magnitude, torch.nn.functional.pad(magnitude, (2, 2), value=-1.0), True)
+        peak[frames] = larger | ~larger.any(-1, keepdim=True)
+        place, frame = _nonzero(peak), torch.repeat_interleave(peak.sum(-1))
+    return place, frame
 
 
-def _neighbours(values: torch.Tensor) -> torch.Tensor:
-    """Largest of two values on either side, ``[..., bin]``."""
+def _above(values: torch.Tensor, padded: torch.Tensor, strictly: bool = False) -> torch.Tensor:
+    """Whether values ``[frame, bin]`` reach those of two bins on either side, ``padded`` by two."""
+    compare = torch.gt if strictly else torch.ge
     bins = values.shape[-1]
-    padded = torch.nn.functional.pad(values, (2, 2), value=-1.0)
-    near = torch.maximum(padded[..., 1 : bins + 1], padded[..., 3 : bins + 3])
-    far = torch.maximum(padded[..., :bins], padded[..., 4 : bins + 4])
-    return torch.maximum(near, far, out=near)
+    above = compare(values, padded[:, :bins])
+    for shift in (1, 3, 4):
+        above &= compare(values, padded[:, shift : shift + bins])
+    return above
 
 
 def _nonzero(mask: torch.Tensor) -> torch.Tensor:
-    """Places of a flat mask."""
+    """Places in a flattened mask."""
+    flat = mask.flatten()
     if mask.device.type != "cpu":
-        return mask.nonzero()[:, 0]
+        return flat.nonzero()[:, 0]
     # at a quarter of torch's cost
-    return torch.from_numpy(numpy.flatnonzero(mask.numpy()))
+    return torch.from_numpy(numpy.flatnonzero(flat.numpy()))
