@@ -16,22 +16,46 @@ def random(*shape, seed=0):
     return torch.rand(*shape, dtype=torch.float64, generator=generator)
 
 
-def test_phases_are_summed_from_frame_to_frame_along_the_peaks():
-    start, steps = random(2, 9), random(2, 30, 9, seed=1)
-    source = (9 * random(2, 30, 9, seed=2)).long()
-    expected, before = [], start
-    for m in range(30):
-        before = torch.stack([(before + steps[:, m])[row, source[row, m]] for row in (0, 1)])
-        expected.append(before)
-    assert torch.equal(phase_vocoder._summed(start, steps, source), torch.stack(expected, 1))
+def nearest_peaks(magnitude):
+    """Nearest peak of each bin, found one by one: ``[frame, row, bin]``."""
+    nearest = torch.empty(magnitude.shape, dtype=torch.int64)
+    for spectrum, found in zip(magnitude.flatten(0, 1), nearest.flatten(0, 1), strict=True):
+        values = spectrum.tolist()
+        peaks = [
+            k
+            for k, value in enumerate(values)
+            if all(value > other for other in values[max(0, k - 2) : k] + values[k + 1 : k + 3])
+        ]
+        for k in range(len(values)):
+            found[k] = min(peaks, key=lambda peak: abs(peak - k)) if peaks else k
+    return nearest
 
 
 def test_every_bin_has_its_nearest_peak():
-    magnitude = torch.tensor([[0.0, 1, 9, 1, 0, 0, 1, 7, 1, 0, 0, 0]])[None]
-    nearest = phase_vocoder._nearest_peak(magnitude)
-    assert nearest[0, 0].tolist() == [2, 2, 2, 2, 2, 7, 7, 7, 7, 7, 7, 7]
-    flat = torch.ones(1, 1, 5)
-    assert phase_vocoder._nearest_peak(flat)[0, 0].tolist() == [0, 1, 2, 3, 4], "no peak"
+    spectrum = torch.zeros(5, 2, 12, dtype=torch.complex128)
+    spectrum[0, 0] = torch.tensor([0.0, 1, 9, 1, 0, 0, 1, 7, 1, 0, 0, 0])
+    spectrum[0, 1] = 1.0  # no peak
+    spectrum[1:4] = torch.complex(random(3, 2, 12), random(3, 2, 12, seed=1))
+    spectrum[3, 0, 4:8] = 3.0 * torch.tensor([1.0, 1.0 + 1e-15, 1.0 - 1e-15, 1.0])  # nearly equal
+    place, which, owner = phase_vocoder._regions(spectrum)
+    nearest = nearest_peaks(spectrum.abs())
+    assert nearest[0].tolist() == [[2] * 5 + [7] * 7, list(range(12))]
+    assert nearest[4].tolist() == [list(range(12))] * 2, "silence"
+    assert torch.equal((place - 12 * which)[owner].view(5, 2, 12), nearest)
+    assert torch.equal(which[owner].view(10, 12), torch.arange(10)[:, None].expand(10, 12))
+
+
+def test_phases_are_summed_from_frame_to_frame_along_the_peaks():
+    spectrum = torch.complex(random(30, 2, 9), random(30, 2, 9, seed=1))
+    start, steps = random(2, 9), random(30, 2, 9, seed=2)
+    place, which, owner = phase_vocoder._regions(spectrum)
+    expected, before = [], start
+    for step, source in zip(steps, nearest_peaks(spectrum.abs()), strict=True):
+        before = (before + step).gather(1, source)
+        expected.append(before)
+    given = steps.flatten()[place]
+    sums = phase_vocoder._summed(start.flatten(), given, place, owner, 30)
+    assert torch.equal(sums[owner].view(30, 2, 9), torch.stack(expected))
 
 
 @pytest.mark.parametrize("ratio", [0.75, 1.0, 1.33])

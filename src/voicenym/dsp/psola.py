@@ -14,7 +14,7 @@ from functools import lru_cache
 import numpy
 import torch
 
-from voicenym.dsp.pitch.online import PitchStream
+from voicenym.dsp.pitch.recorded_pitch import PitchFollower, RecordedPitch
 
 LONGEST_PERIOD = 1.0 / 60.0
 SEARCH = 0.2
@@ -188,13 +188,16 @@ class Psola:
     Args:
         rate: in Hz.
         retunings: one for each row.
+        recorded: F0 track of the same signal, if it is known.
 
     Attributes:
         latency: in samples, where no tempo is changed.
     """
 
-    def __init__(self, rate: int, retunings: list[Retuning]) -> None:
-        self._pitch = PitchStream(len(retunings), rate)
+    def __init__(
+        self, rate: int, retunings: list[Retuning], recorded: RecordedPitch | None = None
+    ) -> None:
+        self._pitch = PitchFollower(len(retunings), rate, recorded)
         self.latency = self._pitch.latency + round(HELD_SECONDS * rate)
         self._margin = round(MARGIN_SECONDS * rate)
         self._rows = [

@@ -7,7 +7,7 @@ syllables.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy
@@ -15,7 +15,7 @@ import torch
 
 from voicenym.dsp import formants as resonances
 from voicenym.dsp.formants import FEWEST_FRAMES, LOUD_DB
-from voicenym.dsp.pitch.online import PitchStream
+from voicenym.dsp.pitch.recorded_pitch import PitchRecorder, RecordedPitch
 from voicenym.dsp.resampling import RateChanger
 from voicenym.dsp.syllables import articulation_rate
 
@@ -68,6 +68,14 @@ class Reading:
         return 70.0 + 10.0 * math.log10(max(float(inside / max(power.sum(), 1e-30)), 1e-9))
 
 
+class Readings(list[Reading]):
+    """Voice measurements of the rows of a recording, and its F0 track if it is not too long."""
+
+    def __init__(self, readings: Iterable[Reading], pitch: RecordedPitch | None = None) -> None:
+        super().__init__(readings)
+        self.pitch = pitch
+
+
 class _Track:
     """Array ``[row, frame]`` that grows at its end in large chunks.
 
@@ -102,7 +110,7 @@ class Reader:
     """
 
     def __init__(self, rows: int, rate: int, lengths: Sequence[int] | None = None) -> None:
-        self._pitch = PitchStream(rows, rate)
+        self._pitch = PitchRecorder(rows, rate)
         endless = [1 << 60] * rows if lengths is None else lengths
         # frames of each row
         self._ends = torch.tensor([-(-length // self._pitch.hop) for length in endless])[:, None]
@@ -131,14 +139,16 @@ class Reader:
         block = block.cpu()
         self._add(self._down.push(block), self._pitch.push(block).f0)
 
-    def result(self) -> list[Reading]:
+    def result(self) -> Readings:
         """Measurements of each row."""
-        f0 = self._pitch.flush().f0
+        rest, track = self._pitch.finish()
+        f0 = rest.f0
         padding = torch.zeros(len(self._signal), len(self._window) + self._hop)
         self._add(torch.cat([self._down.flush(), padding], dim=1), f0)
         levels, voiced = self._levels.whole(), self._voiced.whole()
         ends = self._ends[:, 0].tolist()
-        return [self._reading(r, levels[r, :end], voiced[r, :end]) for r, end in enumerate(ends)]
+        found = (self._reading(r, levels[r, :end], voiced[r, :end]) for r, end in enumerate(ends))
+        return Readings(found, track)
 
     def _add(self, signal: torch.Tensor, f0: torch.Tensor) -> None:
         self._signal = torch.cat([self._signal, signal], dim=1)

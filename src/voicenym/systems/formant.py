@@ -193,6 +193,7 @@ class Formant(Anonymizer):
 
     def core(self, pseudonyms: Sequence[Pseudonym], rate: int, profile: Any) -> Core:
         readings: list[Reading] = profile
+        track = getattr(profile, "pitch", None)
         if len(readings) == 1:
             readings = list(readings) * len(pseudonyms)
         voices = [
@@ -201,7 +202,7 @@ class Formant(Anonymizer):
         ]
         both = list(zip(readings, voices, strict=True))
         return PsolaEnvelopeWarp(
-            Psola(rate, [self._retuning(reading, voice) for reading, voice in both]),
+            Psola(rate, [self._retuning(reading, voice) for reading, voice in both], track),
             [self._warp(reading, voice, rate) for reading, voice in both],
             rate,
             self.device,

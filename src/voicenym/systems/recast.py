@@ -21,7 +21,8 @@ from voicenym.dsp.pitch.f0_statistics import (
     register,
     typical,
 )
-from voicenym.dsp.pitch.online import Pitch, PitchStream
+from voicenym.dsp.pitch.online import Pitch
+from voicenym.dsp.pitch.recorded_pitch import PitchFollower
 from voicenym.dsp.typical_envelope import (
     MEAN_CEPSTRUM,
     REFERENCE_RATE,
@@ -148,7 +149,7 @@ class _Core:
         device, rows = system.device, len(pseudonyms)
         self._rate, self._rows = rate, rows
         self._frames = EnvelopeFrames(rate, device)
-        self._pitch = PitchStream(rows, rate, device=device)
+        self._pitch = PitchFollower(rows, rate, profile and profile.pitch, device)
         self._pitch_hop = self._pitch.hop
         self._pulses = PulseTrain(rows, rate, device)
         self._noise = Noise(pseudonyms, "recast.noise", device)
@@ -185,6 +186,7 @@ class _Core:
         count = PRIOR_SECONDS * rate / self._pitch_hop * TYPICAL_LEVEL
         self._f0_sums = typical(count).to(device).repeat(rows, 1)
 
+        self._seen = 0  # frames so far
         self._remaining = 0  # samples that were pushed and not yet given back
         self._pending = torch.zeros(rows, 0, device=device)
         # targets not yet used, from the last used on
@@ -260,7 +262,7 @@ class _Core:
         sizes, rows = self._frames, self._rows
         signal, pulses, noise, voicing, *means = stacked.unflatten(0, (self._groups, rows))
         windowed = signal * sizes.window
-        log_envelope = sizes.envelope(windowed)
+        log_envelope = self._envelopes(signal, windowed)
         mean = self._average(log_envelope, windowed)
         # a frame's last sample has the newest average; before the first sample it is typical
         log_f0 = (
@@ -282,6 +284,18 @@ class _Core:
         made = torch.fft.irfft(source * filters, n=sizes.length)
         # sqrt-Hann twice at a hop of a quarter adds up to two
         return 0.5 * envelope.keep_energy(made * sizes.window, windowed * sizes.window)
+
+    def _envelopes(self, signal: torch.Tensor, windowed: torch.Tensor) -> torch.Tensor:
+        """Log envelopes ``[row, frame, bin]`` of frames; the first pass may have some already."""
+        first, hop = self._seen, self._frames.hop
+        self._seen += signal.shape[1]
+        known = self._profile and self._profile.known_envelopes(first, signal[..., -hop:])
+        if known is None:
+            return self._frames.envelope(windowed)
+        missing = windowed[:, known.shape[1] :]
+        if missing.shape[1] == 0:
+            return known
+        return torch.cat([known, self._frames.envelope(missing)], dim=1)
 
     def _average(self, log_envelope: torch.Tensor, windowed: torch.Tensor) -> torch.Tensor:
         """Mean log envelope ``[row, frame or 1, bin]`` of the recording or of the stream so far."""

@@ -144,6 +144,12 @@ class PitchStream:
         rest = self._advance(padding)
         return Pitch(*(part[:, :missing] for part in rest))
 
+    def frames_after(self, pushed: int) -> int:
+        """Frames that were given after so many samples."""
+        slow = max(0, (pushed - self._reach - 1) // self._step + 1)
+        frames = max(0, (slow - self._half) // self._slow_hop + 1)
+        return max(0, frames - self._lookahead)
+
     def _advance(self, block: torch.Tensor) -> Pitch:
         signal = torch.cat([self._input, block], dim=1)
         count = max(0, (signal.shape[1] - 2 * self._reach - 1) // self._step + 1)
