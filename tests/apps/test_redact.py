@@ -165,6 +165,61 @@ def test_anonymize_removes_words_and_writes_no_secret(command, scripted, tmp_pat
     refused(plain, "made earlier with another key, system or parameters")
 
 
+@pytest.fixture
+def speaking(monkeypatch):
+    """A synthesiser of vowels, and a listener of ``asr-tts`` that hears what it is told."""
+    from scripted_retelling import ScriptedListener, ScriptedSynthesiser
+
+    from voicenym.systems import asr_tts
+
+    synthesiser = ScriptedSynthesiser()
+    monkeypatch.setattr(asr_tts.AsrTts, "opened_synthesiser", lambda system: synthesiser)
+    monkeypatch.setattr(asr_tts.AsrTts, "version", "1")
+    monkeypatch.setattr(asr_tts, "synthesiser_version", lambda given: "1")
+    listener = ScriptedListener("so Anna left", "and room twelve")
+    monkeypatch.setattr(asr_tts.AsrTts, "opened_listener", lambda system: listener)
+    return synthesiser
+
+
+def test_redact_by_words_of_the_class(command, scripted, speaking, tmp_path):
+    words, sound, _ = scripted
+    command("key", "new", "project.key")
+    given = ("redact", "talk.wav", "--list", "list.txt", "--by", "word", "--key", "project.key")
+    done = command(*given, "-o", "out.wav", "--transcript", "out.txt")
+    assert done.returncode == 0, done.stderr
+    message = done.stderr.decode()
+    assert "words of the same class were spoken instead, in a voice that the key drew" in message
+    silent(done.stdout, done.stderr, (tmp_path / "out.txt").read_text())
+    assert "we met [REDACTED]" in (tmp_path / "out.txt").read_text()
+    out, _ = soundfile.read(tmp_path / "out.wav", dtype="float32")
+    for word in words:
+        if word.text.lower() in SECRETS:
+            assert abs(np.corrcoef(at(out, word), at(sound, word))[0, 1]) < 0.3
+    assert speaking.spoken
+    silent(" ".join(speaking.spoken).replace("The birch canoe", ""))
+    command(*given, "-o", "again.wav")
+    assert (tmp_path / "again.wav").read_bytes() == (tmp_path / "out.wav").read_bytes()
+    done = command(*given[:-2], "-o", "other.wav")  # a fresh key
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "other.wav").read_bytes() != (tmp_path / "out.wav").read_bytes()
+
+
+@pytest.mark.parametrize("by", ["silence", "word"])
+def test_asr_tts_redacts_the_text_that_it_speaks(command, scripted, speaking, tmp_path, by):
+    (tmp_path / "in" / "s1").mkdir(parents=True)
+    os.replace(tmp_path / "talk.wav", tmp_path / "in" / "s1" / "talk.wav")
+    command("key", "new", "project.key")
+    given = ("anonymize", "in", "-o", "out", "--list", "list.txt", "--by", by, "--lenient")
+    done = command(*given, "-s", "asr-tts", "--key", "project.key", "--workers", "1")
+    assert done.returncode == 0, done.stderr
+    log = (tmp_path / "out" / "voicenym.jsonl").read_text()
+    silent(done.stderr, log, " ".join(speaking.spoken))
+    assert "left" in " ".join(speaking.spoken)
+    line = json.loads(log.splitlines()[0])
+    assert line["edited"]["found_in_text"] > 0
+    assert line["edit"].get("by") == (None if by == "silence" else "word")
+
+
 def test_places_are_checked_before_anything_is_heard(command, scripted, tmp_path, monkeypatch):
     def never(*arguments, **others):
         raise AssertionError("loaded")
@@ -205,7 +260,19 @@ def test_the_language_of_words_is_no_setting_of_systems_without_one(command, scr
     [
         (("redact", "talk.wav"), ("nothing to remove",)),
         (("redact", "talk.wav", "--words", "colours"), ("no category 'colours'", "names, places")),
-        (("redact", "talk.wav", "--words", "names", "--by", "word"), ("silence or beep",)),
+        (("redact", "talk.wav", "--words", "names", "--by", "tone"), ("silence, beep or word",)),
+        (("redact", "talk.wav", "--words", "names", "--synthesiser", "x"), ("add --by word",)),
+        (("redact", "talk.wav", "--words", "names", "--key", "x"), ("add --by word",)),
+        (
+            ("redact", "talk.wav", "--list", "list.txt", "--by", "word", "--language", "de"),
+            ("English words alone", "--by beep"),
+        ),
+        (
+            ("redact", "talk.wav", "--list", "list.txt", "--by", "word", "--synthesiser", "./no"),
+            ("voicenym models pull kokoro-82m", "--synthesiser"),
+        ),
+        (("anonymize", "talk.wav", "--redact", "names", "--by", "beep"), ("silence or word",)),
+        (("anonymize", "talk.wav", "--by", "word"), ("add --redact",)),
         (("redact", "talk.wav", "--list", "none.txt"), ("none.txt: cannot be read",)),
         (("redact", "talk.wav", "--list", "talk.wav"), ("is no text",)),
         (("redact", "talk.wav", "--list", "list.txt", "-o", "talk.wav"), ("the input itself",)),

@@ -77,7 +77,7 @@ def test_categories_by_their_names():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"way": "word"}, "--by is silence or beep, not 'word'"),
+        ({"way": "tone"}, "--by is silence, beep or word, not 'tone'"),
         ({"on_miss": "guess"}, "--on-miss is stop or sentence"),
         ({"unheard": "beep"}, "--unheard is keep or silence"),
         ({"least": 2.0}, "--least-confidence is a number from 0 to 1"),

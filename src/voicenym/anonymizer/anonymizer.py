@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     import torch
 
+    from voicenym.anonymizer.text_edit import TextEdit
     from voicenym.audio import Audio
     from voicenym.nets.speakers.speaker_encoder import Encoder
     from voicenym.pseudonym import Key, Pseudonym
@@ -190,6 +191,14 @@ class Anonymizer(VoiceChoice, ABC):
             WeightsError: weights that the system needs are not there.
             VoicenymError: they are damaged, or do not fit.
         """
+
+    def with_text_edit(self, edit: TextEdit) -> Anonymizer:
+        """The system with an edit of the texts that it speaks; itself, if it speaks none.
+
+        Args:
+            edit: of one recording.
+        """
+        return self
 
     @property
     def draws(self) -> bool:

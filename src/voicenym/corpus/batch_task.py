@@ -144,7 +144,7 @@ class Worker:
                 )
             edit = self._prepare(source, str(item.source), lenient)
         made = anonymize_unnamed(
-            self._system,
+            self._system if edit is None else self._system.with_text_edit(edit.texts),
             task.pseudonym,
             source,
             target,

@@ -7,7 +7,7 @@ anonymized. What raises an error in it stops the recording, of which nothing is 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
@@ -19,20 +19,29 @@ Source = str | os.PathLike[str] | BinaryIO
 
 
 class SoundEdit(Protocol):
-    """Edit of one recording.
+    """Edit of one recording."""
 
-    Attributes:
-        log: fields for the log, which hold no word of the recording.
-        transcript: text that is written beside the output.
-        warnings: for the user, each a sentence.
-    """
+    @property
+    def transcript(self) -> str:
+        """Text that is written beside the output."""
+        ...
 
-    log: Mapping[str, Any]
-    transcript: str
-    warnings: tuple[str, ...]
+    @property
+    def log(self) -> Mapping[str, Any]:
+        """Fields for the log, which hold no word of the recording."""
+        ...
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """For the user, each a sentence."""
+        ...
 
     def __call__(self, reader: Reader) -> Reader:
         """A reader of the edited sound, which closes the given one, of which no block was read."""
+        ...
+
+    def texts(self, texts: Sequence[str]) -> list[str]:
+        """The edit of phrases that a system heard in the edited sound and is going to speak."""
         ...
 
 

@@ -19,11 +19,12 @@ SHARE = 0.3
 
 @dataclass(frozen=True)
 class Removed:
-    """A removed interval in seconds, not widened, and its category."""
+    """A removed interval in seconds, not widened, its category and its words."""
 
     start: float
     end: float
     category: str
+    words: str = ""
 
 
 def masked(

@@ -96,6 +96,27 @@ def places(text: str) -> Iterator[Span]:
             yield start, end, UNKNOWN
 
 
+def is_given(word: str) -> bool:
+    """Whether a word is a given name of the lists.
+
+    Example:
+        >>> is_given("Anna's"), is_given("Okonkwo")
+        (True, False)
+    """
+    return _bare(word) in _given()
+
+
+def is_place(words: str) -> bool:
+    """Whether words are a town, a region or a country of the lists, and no given name.
+
+    Example:
+        >>> is_place("New York"), is_place("Henderson Miller")
+        (True, False)
+    """
+    text = words.casefold().strip(" .,;:!?")
+    return _bare(text) not in _given() and (_is_town([text], _towns()) or text in _countries())
+
+
 def _runs(text: str) -> Iterator[tuple[int, int, list[str], bool]]:
     """Runs of capital words: start, end, words, and whether a sentence opens with the run."""
     run: list[re.Match[str]] = []

@@ -8,7 +8,7 @@ from voicenym.audio import open_reader, open_writer
 from voicenym.corpus.output_target import check_target
 from voicenym.corpus.recording_checks import changes
 from voicenym.corpus.single_file import block_size
-from voicenym.redaction.redactor import Removal
+from voicenym.redaction.removal import Removal
 from voicenym.redaction.sound_removal import removed
 
 
@@ -27,7 +27,7 @@ def write_redacted(
         source: the recording.
         target: the output; container, codec, rate and channels are kept where it has them.
         removal: after its check.
-        way: ``silence`` or ``beep``.
+        way: ``silence`` or ``beep``, also where no word can stand for removed ones.
         overwrite: whether an existing target may be replaced.
         lenient: accept an Ogg without an end mark.
 
@@ -39,7 +39,7 @@ def write_redacted(
     """
     check_target(source, target, overwrite)
     with open_reader(source, lenient=lenient) as reader:
-        edited = removed(reader, removal.intervals, removal.frames, way)
+        edited = removed(reader, removal.intervals, removal.frames, way, removal.words)
         picture = source if reader.has_picture else None
         writer = open_writer(
             target, reader.format, reader.rate, reader.channels,

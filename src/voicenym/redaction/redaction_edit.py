@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from voicenym.audio import Reader
-from voicenym.redaction.redactor import Redactor, Removal, Source
+from voicenym.redaction.redactor import Redactor, Source
+from voicenym.redaction.removal import Removal
 from voicenym.redaction.sound_removal import removed
+from voicenym.redaction.text_redaction import TextRedaction
 from voicenym.transcription.transcript_files import format_text
 
 
@@ -16,17 +18,35 @@ class RedactionEdit:
 
     Args:
         removal: after its check.
-        way: ``silence`` or ``beep``.
+        text: removes words from texts that a system is going to speak.
     """
 
-    def __init__(self, removal: Removal, way: str) -> None:
-        self._removal, self._way = removal, way
-        self.log: Mapping[str, Any] = removal.log()
-        self.transcript = format_text(removal.transcript)
-        self.warnings = removal.warnings
+    def __init__(self, removal: Removal, text: TextRedaction) -> None:
+        self._removal, self._text = removal, text
+
+    @property
+    def transcript(self) -> str:
+        """The transcript without the removed words."""
+        return format_text(self._removal.transcript)
+
+    @property
+    def log(self) -> Mapping[str, Any]:
+        """Fields for the log."""
+        more = {"found_in_text": self._text.count} if self._text.count else {}
+        return {**self._removal.log(), **more}
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """For the user, each a sentence."""
+        return self._removal.warnings
 
     def __call__(self, reader: Reader) -> Reader:
-        return removed(reader, self._removal.intervals, self._removal.frames, self._way)
+        removal = self._removal
+        return removed(reader, removal.intervals, removal.frames, removal.plain, removal.words)
+
+    def texts(self, texts: Sequence[str]) -> list[str]:
+        """Phrases without the words to remove."""
+        return self._text(texts)
 
 
 def edit_of(redactor: Redactor, source: Source, name: str, lenient: bool) -> RedactionEdit:
@@ -36,5 +56,6 @@ def edit_of(redactor: Redactor, source: Source, name: str, lenient: bool) -> Red
         AudioError, RedactionError: as of :class:`voicenym.redaction.redactor.Redactor`.
     """
     heard = redactor.hear(source, name, lenient=lenient)
-    removal = redactor.secure(source, name, heard, redactor.decide(heard), lenient=lenient)
-    return RedactionEdit(removal, redactor.way)
+    decisions = redactor.decide(heard)
+    removal = redactor.secure(source, name, heard, decisions, lenient=lenient)
+    return RedactionEdit(removal, redactor.text_redaction(decisions, removal))

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from voicenym.errors import RedactionError
+from voicenym.errors import RedactionError, WeightsError
 from voicenym.redaction.categories import categories_of
 from voicenym.redaction.own_list import OwnList, read_list
 from voicenym.redaction.redactor import LEAST_CONFIDENCE, SENTENCE, STOP, Redactor
-from voicenym.redaction.sound_removal import SILENCE, WAYS
+from voicenym.redaction.sound_removal import BEEP, SILENCE, WAYS, WORD
 from voicenym.redaction.word_finder import WordFinder
 
 if TYPE_CHECKING:
     from voicenym.corpus.sound_edits import Prepare
-    from voicenym.pseudonym import Key
+    from voicenym.pseudonym import Key, Pseudonym
+    from voicenym.redaction.spoken_replacements import ReplacementVoice
+    from voicenym.systems.asr_tts import AsrTts
 
 UNHEARD = ("keep", "silence")
+PURPOSE = "voicenym redaction"
+"""Utterance of nobody, whose pseudonym draws the replacements of a key."""
 
 
 @dataclass(frozen=True)
@@ -30,11 +34,14 @@ class RedactionSettings:
         entries: of one's own list.
         recogniser: of words; a name or a folder.
         language: code; None for that of the recogniser.
-        way: ``silence`` or ``beep``.
+        way: ``silence``, ``beep`` or ``word``.
         on_miss: ``stop`` or ``sentence``.
         entities: spaCy model, or ``rules``; None for the best one installed.
         least: confidence from which a finding is removed.
         unheard: ``keep`` or ``silence``.
+        synthesiser: that speaks replacements; a name, file or folder, empty for what was pulled.
+        pseudonym: that draws replacements and their voice; with ``word``.
+        plain: what stands where no word can, ``beep`` or ``silence``.
     """
 
     categories: tuple[str, ...]
@@ -46,6 +53,22 @@ class RedactionSettings:
     entities: str | None = None
     least: float = LEAST_CONFIDENCE
     unheard: str = "keep"
+    synthesiser: str = ""
+    pseudonym: Pseudonym | None = None
+    plain: str = BEEP
+
+    def with_key(self, key: Key, synthesiser: str = "") -> RedactionSettings:
+        """These settings, with replacements that a key draws.
+
+        Args:
+            key: of the run.
+            synthesiser: that speaks them, unless one is set.
+        """
+        return replace(
+            self,
+            pseudonym=key.pseudonym("", PURPOSE),
+            synthesiser=self.synthesiser or synthesiser,
+        )
 
     def redactor(self, threads: int = 0, stage: Callable[[str], None] = lambda _: None) -> Redactor:
         """A redactor with these settings, whose recogniser and models are loaded.
@@ -64,7 +87,37 @@ class RedactionSettings:
         return Redactor(
             recogniser, self.finder(), way=self.way, on_miss=self.on_miss, least=self.least,
             language=self.language, unheard=self.unheard == "silence", stage=stage,
+            voice=self.voice(), plain=self.plain,
         )  # fmt: skip
+
+    def voice(self) -> ReplacementVoice | None:
+        """The voice of replacements; None without them.
+
+        Raises:
+            WeightsError: no synthesiser is here; the message names the command that fetches one.
+            DependencyError, VoicenymError: it cannot be run, or speaks another language.
+        """
+        if self.way != WORD or self.pseudonym is None:
+            return None
+        from voicenym.redaction.replacement_words import LANGUAGE
+        from voicenym.redaction.spoken_replacements import ReplacementVoice
+
+        return ReplacementVoice(self._speaking(LANGUAGE).opened_synthesiser(), self.pseudonym)
+
+    def _speaking(self, language: str = "") -> AsrTts:
+        """The system whose synthesiser speaks."""
+        from voicenym.systems.asr_tts import AsrTts
+
+        found = AsrTts(synthesiser=self.synthesiser, language=language)
+        try:
+            found.opened_synthesiser().check()
+        except WeightsError:
+            raise WeightsError(
+                f"--by word: no synthesiser {self.synthesiser or 'is'} here; fetch one once "
+                "(voicenym models pull kokoro-82m), or give a file or folder (--synthesiser "
+                "./NAME.onnx)"
+            ) from None
+        return found
 
     def finder(self) -> WordFinder:
         """What finds the words, without a recogniser."""
@@ -100,6 +153,12 @@ class RedactionSettings:
         }
         if self.entities:
             stamp["entities"] = os.path.basename(self.entities.rstrip("/"))
+        if self.way != SILENCE:  # earlier logs have none
+            stamp["by"] = self.way
+        if self.way == WORD:
+            from voicenym.systems.asr_tts import synthesiser_version
+
+            stamp["synthesiser"] = synthesiser_version(self.synthesiser)
         if self.entries:
             stamp["list"] = key.tag("redaction list", "\n".join(sorted(self.entries)))[:16]
         return stamp
@@ -116,6 +175,8 @@ def settings_of(
     entities: str | None = None,
     least: float = LEAST_CONFIDENCE,
     unheard: str = "keep",
+    synthesiser: str | None = None,
+    plain: str = BEEP,
 ) -> RedactionSettings:
     """Settings by values of a user.
 
@@ -123,7 +184,8 @@ def settings_of(
         words: categories, several in one text with commas.
         own: file of one's own list.
         recogniser: name or folder; None for the largest that was pulled.
-        language, way, on_miss, entities, least, unheard: as of :class:`RedactionSettings`.
+        language, way, on_miss, entities, least, unheard, synthesiser, plain: as of
+            :class:`RedactionSettings`.
 
     Raises:
         RedactionError: a value that is none, a list that cannot be read, or nothing to remove.
@@ -137,7 +199,16 @@ def settings_of(
         ("--unheard", unheard, UNHEARD),
     ):
         if value not in known:
-            raise RedactionError(f"{option} is {' or '.join(known)}, not {value!r}")
+            raise RedactionError(
+                f"{option} is {', '.join(known[:-1])} or {known[-1]}, not {value!r}"
+            )
+    if synthesiser and way != WORD:
+        raise RedactionError("--synthesiser speaks words that stand for others; add --by word")
+    if way == WORD and language not in (None, "en"):
+        raise RedactionError(
+            f"--by word knows English words alone, and the speech is {language!r}; give --by beep "
+            "or --by silence"
+        )
     if not 0.0 <= least <= 1.0:
         raise RedactionError(f"--least-confidence is a number from 0 to 1, not {least:g}")
     categories = categories_of(words)
@@ -145,5 +216,5 @@ def settings_of(
     folder_of(recogniser or "")
     return RedactionSettings(
         categories, entries, recogniser or at_hand(), language, way, on_miss, entities, least,
-        unheard,
+        unheard, synthesiser or "", plain=plain,
     )  # fmt: skip

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import BinaryIO
 
 from voicenym.audio import Reader, open_reader
@@ -18,7 +17,16 @@ from voicenym.redaction.findings_file import Line
 from voicenym.redaction.leftovers import Leftovers, secrets_of
 from voicenym.redaction.masked_transcript import Removed, masked
 from voicenym.redaction.own_list import OwnList
-from voicenym.redaction.sound_removal import SILENCE, removed
+from voicenym.redaction.removal import Decision, Listened, Removal, warnings_of
+from voicenym.redaction.replacement_words import LANGUAGE, ReplacementWords
+from voicenym.redaction.sound_removal import BEEP, SILENCE, WORD, removed
+from voicenym.redaction.spoken_replacements import (
+    ReplacementPlanner,
+    ReplacementVoice,
+    SpokenWords,
+)
+from voicenym.redaction.surrounding_levels import SurroundingLevels
+from voicenym.redaction.text_redaction import TextRedaction
 from voicenym.redaction.word_finder import Found, WordFinder, text_of, words_of
 from voicenym.redaction.word_placing import Interval, Placed, place, refuse_missed, union, widened
 from voicenym.transcription.timed_words import Transcript
@@ -32,78 +40,20 @@ Source = str | os.PathLike[str] | BinaryIO
 Stage = Callable[[str], None]
 
 
-@dataclass(frozen=True)
-class Listened:
-    """What was heard in a recording: words, samples per channel, and rate in Hz.
-
-    ``hinted`` are what was heard by a recogniser that was told of words of the list.
-    """
-
-    transcript: Transcript
-    frames: int
-    rate: int
-    hinted: tuple[Transcript, ...] = ()
-
-
-@dataclass(frozen=True)
-class Decision:
-    """A finding and what happens to it.
-
-    Args:
-        line: as in a file of findings.
-        missed: whether its words have no time; those of the line are of their sentence then.
-    """
-
-    line: Line
-    missed: bool = False
-
-
-@dataclass(frozen=True)
-class Removal:
-    """What is removed from a recording, after the check.
-
-    Args:
-        intervals: in seconds, in order, without overlap.
-        transcript: without the removed words.
-        counts: of findings, by category.
-        seconds: removed.
-        rounds: how often the result was heard.
-        more: words that were found when the result was heard, and removed.
-        frames: samples per channel of the recording.
-        warnings: for the user, each a sentence.
-    """
-
-    intervals: tuple[Interval, ...]
-    transcript: Transcript
-    counts: dict[str, int]
-    seconds: float
-    rounds: int
-    more: int
-    frames: int
-    warnings: tuple[str, ...] = ()
-
-    def log(self) -> dict[str, object]:
-        """Fields for a log, without a word of the recording."""
-        return {
-            "findings": dict(sorted(self.counts.items())),
-            "seconds": round(self.seconds, 3),
-            "heard_again": self.rounds,
-            "found_again": self.more,
-        }
-
-
 class Redactor:
     """Removes words from recordings.
 
     Args:
         recogniser: of words.
         finder: of what is to be removed.
-        way: ``silence`` or ``beep``.
+        way: ``silence``, ``beep`` or ``word``.
         on_miss: ``stop`` or ``sentence``, for words that cannot be placed in time.
         least: confidence from which a finding is removed.
         language: of the recordings; None for that of the recogniser.
         unheard: whether speech of which no word was recognised is removed.
         stage: called with the name of each stage.
+        voice: that speaks words instead of removed ones; with the way ``word``.
+        plain: what stands where no word can, ``beep`` or ``silence``.
     """
 
     def __init__(
@@ -117,8 +67,11 @@ class Redactor:
         language: str | None = None,
         unheard: bool = False,
         stage: Stage = lambda text: None,
+        voice: ReplacementVoice | None = None,
+        plain: str = BEEP,
     ) -> None:
-        self._recogniser, self._finder = recogniser, finder
+        self._recogniser, self._finder, self._voice = recogniser, finder, voice
+        self.plain = plain if way == WORD else way
         self.way, self._on_miss, self._least = way, on_miss, least
         self._language, self._unheard, self._stage = language, unheard, stage
 
@@ -204,11 +157,16 @@ class Redactor:
             AudioError: the recording cannot be read.
         """
         transcript = heard.transcript
+        if self._voice is not None and transcript.language not in ("", LANGUAGE):
+            raise RedactionError(
+                f"{name}: the speech is of the language {transcript.language!r}, and words of the "
+                "same class are known in English alone; give --by beep, or --by silence"
+            )
         taken = [one for one in decisions if one.line.redact]
         if self._on_miss == STOP:
             refuse_missed([_placed(one) for one in taken if one.missed], name)
         times = [
-            Removed(one.line.start, one.line.end, one.line.category)
+            Removed(one.line.start, one.line.end, one.line.category, one.line.words)
             for one in taken
             if one.line.start is not None and one.line.end is not None
         ]
@@ -219,11 +177,15 @@ class Redactor:
         intervals = [widened(one.start, one.end, seconds) for one in times]
         if self._unheard:
             intervals += [widened(a, b, seconds) for a, b in transcript.unheard]
+        planner = self._planner(source, taken, seconds, lenient)
+        misheard: list[Interval] = []
+        words = self._planned(planner, times, intervals)
         rounds = more = 0
         while search and (intervals or rounds == 0):
             rounds += 1
             self._stage(f"hearing the result ({rounds})")
-            again = self._without(source, heard.frames, intervals, lenient)
+            intervals = intervals if words is None else list(words.holes)
+            again = self._without(source, heard.frames, intervals, lenient, words)
             left = [place(one, again) for one in search.find(again, union(intervals))]
             if not left:
                 break
@@ -236,10 +198,17 @@ class Redactor:
             if self._on_miss == STOP:
                 refuse_missed(left, name)
             more += len(left)
-            times += [Removed(one.start, one.end, one.found.category) for one in left]
+            times += [
+                Removed(one.start, one.end, one.found.category, text_of(words_of(one.found, again)))
+                for one in left
+            ]
             wider = [widened(one.start, one.end, seconds) for one in left]
+            if words is not None:  # a replacement that sounds like a removed word is none
+                found = [(one.start, one.end) for one in left]
+                misheard += [one for one in found if words.speak_in(*one)]
             intervals = [*intervals, *wider]
-        final = union(intervals)
+            words = self._planned(planner, times, intervals, misheard)
+        final = union(intervals if words is None else words.holes)
         return Removal(
             tuple(final),
             masked(transcript, times, secrets, kept),
@@ -248,15 +217,60 @@ class Redactor:
             rounds,
             more,
             heard.frames,
-            tuple(_warnings(name, transcript, self._unheard)),
+            tuple(warnings_of(name, transcript, self._unheard, words, self.plain)),
+            words,
+            self.plain,
         )
 
+    def text_redaction(self, decisions: Sequence[Decision], removal: Removal) -> TextRedaction:
+        """What removes words from texts that a system heard in the result, and will speak."""
+        taken = [one.line for one in decisions if one.line.redact]
+        secrets = secrets_of([(line.category, line.words) for line in taken], self._finder.own)
+        instead, said = None, []
+        if self._voice is not None:
+            own = () if self._finder.own is None else self._finder.own.entries
+            instead = ReplacementWords(
+                self._voice.pseudonym, [*(line.words for line in taken), *own]
+            )
+            said = [] if removal.words is None else removal.words.texts()
+        return TextRedaction(self._finder, self._least, secrets, instead, said)
+
+    def _planner(
+        self, source: Source, taken: Sequence[Decision], seconds: float, lenient: bool
+    ) -> ReplacementPlanner | None:
+        """What plans the words that stand for removed ones; None if none do."""
+        if self._voice is None or not taken:
+            return None
+        self._stage("measuring levels")
+        with open_reader(source, lenient=lenient) as reader:
+            levels = SurroundingLevels(reader)
+        own = () if self._finder.own is None else self._finder.own.entries
+        secrets = [*(one.line.words for one in taken), *own]
+        return ReplacementPlanner(self._voice, levels, secrets, seconds)
+
+    def _planned(
+        self,
+        planner: ReplacementPlanner | None,
+        times: Sequence[Removed],
+        intervals: Sequence[Interval],
+        misheard: Sequence[Interval] = (),
+    ) -> SpokenWords | None:
+        if planner is None:
+            return None
+        self._stage("speaking other words")
+        return planner.words(times, intervals, misheard)
+
     def _without(
-        self, source: Source, frames: int, intervals: Sequence[Interval], lenient: bool
+        self,
+        source: Source,
+        frames: int,
+        intervals: Sequence[Interval],
+        lenient: bool,
+        words: SpokenWords | None,
     ) -> Transcript:
         """Words of the recording without the intervals."""
         with open_reader(source, lenient=lenient) as reader:
-            return self._heard(removed(reader, intervals, frames, self.way))
+            return self._heard(removed(reader, intervals, frames, self.plain, words))
 
     def _heard(self, blocks: Blocks, hints: Sequence[str] = ()) -> Transcript:
         return listen(blocks, self._recogniser, language=self._language, hints=hints, eager=True)
@@ -296,12 +310,3 @@ def _times(line: Line) -> Interval:
 def _placed(one: Decision) -> Placed:
     start, end = _times(one.line)
     return Placed(Found(one.line.category, one.line.confidence, 0, 0, 0), start, end, True)
-
-
-def _warnings(name: str, transcript: Transcript, silenced: bool) -> Iterable[str]:
-    seconds = sum(end - start for start, end in transcript.unheard)
-    if seconds and not silenced:
-        yield (
-            f"{name}: no word was recognised in {seconds:.1f} s of speech (first at "
-            f"{transcript.unheard[0][0]:.1f} s); names in it stay, unless you add --unheard silence"
-        )

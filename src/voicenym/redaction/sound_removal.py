@@ -1,4 +1,4 @@
-"""Replaces intervals of a recording by silence or a tone, block by block.
+"""Replaces intervals of a recording by silence, a tone or spoken words, block by block.
 
 Samples outside of the intervals are unchanged, bit for bit. Inside, no original sample is left: a
 border fades into the mirror image of the kept sound beside it
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,8 +19,11 @@ from voicenym.corpus.border_fades import FADE_SECONDS, Borders, Piece
 from voicenym.errors import AudioError
 from voicenym.redaction.word_placing import Interval, union
 
-SILENCE, BEEP = "silence", "beep"
-WAYS = (SILENCE, BEEP)
+if TYPE_CHECKING:
+    from voicenym.redaction.spoken_replacements import SpokenWords
+
+SILENCE, BEEP, WORD = "silence", "beep", "word"
+WAYS = (SILENCE, BEEP, WORD)
 TONE = 1000.0
 """Frequency of the tone in Hz."""
 AMPLITUDE = 0.1
@@ -35,13 +38,19 @@ class RemovedSound:
         reader: open, of which no block was read; it is closed with this.
         intervals: in seconds.
         frames: samples per channel of the recording.
-        way: ``silence`` or ``beep``.
+        way: ``silence`` or ``beep``, also of intervals in which no word is said.
+        words: that are said in intervals; None for none.
     """
 
     def __init__(
-        self, reader: Reader, intervals: Sequence[Interval], frames: int, way: str = SILENCE
+        self,
+        reader: Reader,
+        intervals: Sequence[Interval],
+        frames: int,
+        way: str = SILENCE,
+        words: SpokenWords | None = None,
     ) -> None:
-        self._reader, self._frames, self._way = reader, frames, way
+        self._reader, self._frames, self._way, self._words = reader, frames, way, words
         self.rate, self.channels = reader.rate, reader.channels
         self.frames: int | None = frames
         self.format: Format = reader.format
@@ -77,6 +86,10 @@ class RemovedSound:
 
     def _render(self, index: int, start: int, end: int) -> Block:
         """Sound of a piece, up to a fade after its end."""
+        piece = self._pieces[index]
+        hole = piece.start, piece.end
+        if self._words is not None and self._words.within(*(x / self.rate for x in hole)):
+            return self._words.sound(hole, start, end, self.rate, self.channels)
         if self._way == SILENCE:
             return np.zeros((self.channels, end - start), np.float32)
         turns = np.arange(start, end, dtype=np.float64) * (TONE / self.rate)
@@ -84,9 +97,15 @@ class RemovedSound:
         return np.repeat(tone[None], self.channels, 0)
 
 
-def removed(reader: Reader, intervals: Sequence[Interval], frames: int, way: str) -> Reader:
-    """A reader of the recording with intervals replaced."""
-    source: Any = RemovedSound(reader, intervals, frames, way)
+def removed(
+    reader: Reader,
+    intervals: Sequence[Interval],
+    frames: int,
+    way: str,
+    words: SpokenWords | None = None,
+) -> Reader:
+    """A reader of the recording with intervals replaced, as by :class:`RemovedSound`."""
+    source: Any = RemovedSound(reader, intervals, frames, way, words)
     return Reader(source, None, reader.name, reader.warnings)
 
 

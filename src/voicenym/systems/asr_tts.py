@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from voicenym.anonymizer import Anonymizer, Card, Core, Profiler
+from voicenym.anonymizer.text_edit import TextEdit
 from voicenym.errors import UnknownSystemError, VoicenymError, WeightsError
 from voicenym.nets import hub
 from voicenym.nets.catalogue import CATALOGUE
@@ -72,6 +73,7 @@ class AsrTts(Anonymizer):
     language: str = ""
 
     streams: ClassVar[bool] = False
+    _text_edits: ClassVar[tuple[TextEdit, ...]] = ()
     card: ClassVar[Card] = Card(
         name="asr-tts",
         title="speech to text to speech (English): words alone are kept, spoken by a drawn voice",
@@ -187,7 +189,12 @@ class AsrTts(Anonymizer):
         return RATE
 
     def profiler(self, rows: int, rate: int, lengths: Sequence[int] | None) -> Profiler:
-        return RetellingReader(self.opened_listener(), rows, lengths)
+        return RetellingReader(self.opened_listener(), rows, lengths, *self._text_edits)
+
+    def with_text_edit(self, edit: TextEdit) -> AsrTts:
+        found = replace(self)
+        object.__setattr__(found, "_text_edits", (edit,))  # no parameter: it is of one recording
+        return found
 
     def speaker(self, pseudonym: Pseudonym) -> drawn_speaker.DrawnSpeaker:
         """The voice of a pseudonym, of the sex that is wished for if the synthesiser labels it."""
@@ -213,6 +220,15 @@ class AsrTts(Anonymizer):
         ]
         made = FreeRetellingCore if self.timing == FREE else RetellingCore
         return made(profile, speeches)
+
+
+def synthesiser_version(given: str) -> str:
+    """Digest of a synthesiser's graph.
+
+    Raises:
+        WeightsError, VoicenymError: as of :meth:`AsrTts.opened_synthesiser`.
+    """
+    return voice_files.version(Path(_place("synthesiser", given)))
 
 
 def _place(part: str, given: str) -> str:

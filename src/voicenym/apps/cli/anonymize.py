@@ -38,12 +38,14 @@ from voicenym.apps.cli.system_options import (
 )
 from voicenym.apps.cli.voice_preview import check_preview
 from voicenym.apps.cli.word_options import (
+    BY,
     ENTITIES,
     LEAST,
     LIST,
     ON_MISS,
     RECOGNISER,
     REDACT,
+    SYNTHESISER,
     UNHEARD,
     RedactOptions,
 )
@@ -154,6 +156,8 @@ def anonymize(
     entities: str | None = ENTITIES,
     least: float = LEAST,
     unheard: str = UNHEARD,
+    by: str = BY,
+    synthesiser: str | None = SYNTHESISER,
     dry_run: bool = typer.Option(
         False, "--dry-run", help="Print speakers, inputs and outputs; write nothing."
     ),
@@ -177,7 +181,9 @@ def anonymize(
     people = SpeakerOptions(rttm, only, keep, unsure, name, timeline)
     whole_run = rename or mapping or show_names or speaker or speaker_level or per != "speaker"
     people.check(inputs, bool(whole_run))
-    words = RedactOptions(redact, own, recogniser, on_miss, entities, least, unheard)
+    words = RedactOptions(
+        redact, own, recogniser, on_miss, entities, least, unheard, by, synthesiser
+    )
     words.check(inputs, rttm is not None)
     edit = words.settings(language) if words.wanted else None
     short = {
@@ -222,6 +228,8 @@ def anonymize(
     other = None if dry_run else fallback_of(fallback, anonymizer, secret)
     revisions = {system: revision, **({} if other is None else {other.system: other.revision})}
     secret = secret.with_revisions(revisions)  # for workers, too
+    if edit is not None:
+        edit = edit.with_key(secret, getattr(anonymizer, "synthesiser", ""))
     if rttm is not None:
         anonymize_speakers(
             anonymizer, secret, other, Path(inputs[0]), output, people,

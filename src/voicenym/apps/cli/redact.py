@@ -12,6 +12,7 @@ import typer
 from voicenym.apps.cli.batch_report import Messages
 from voicenym.apps.cli.command_group import command, new_app
 from voicenym.apps.cli.progress import Progress
+from voicenym.apps.cli.run_choices import KEY_VARIABLE, key_of_run
 from voicenym.apps.cli.word_options import (
     ENTITIES,
     LANGUAGE,
@@ -19,6 +20,7 @@ from voicenym.apps.cli.word_options import (
     LIST,
     ON_MISS,
     RECOGNISER,
+    SYNTHESISER,
     UNHEARD,
     WORDS,
 )
@@ -27,7 +29,7 @@ from voicenym.errors import AudioError, RedactionError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from voicenym.redaction.redactor import Decision, Listened, Removal
+    from voicenym.redaction.removal import Decision, Listened, Removal
 
 app = new_app()
 
@@ -57,7 +59,19 @@ def redact(
         metavar="FILE",
         help="Write the transcript without the removed words: .txt, .json, .srt or .vtt.",
     ),
-    by: str = typer.Option("silence", "--by", metavar="silence|beep", help="What stands instead."),
+    by: str = typer.Option(
+        "silence",
+        "--by",
+        metavar="silence|beep|word",
+        help="What stands instead; word: spoken words of the same class, in a drawn voice.",
+    ),
+    synthesiser: str | None = SYNTHESISER,
+    key: Path | None = typer.Option(
+        None,
+        "--key",
+        "-k",
+        help=f"With --by word, draws words and voice: else ${KEY_VARIABLE}, else a fresh key.",
+    ),
     on_miss: str = ON_MISS,
     recogniser: str | None = RECOGNISER,
     language: str | None = LANGUAGE,
@@ -80,11 +94,16 @@ def redact(
     from voicenym.redaction import findings_file
     from voicenym.redaction.redacted_file import write_redacted
     from voicenym.redaction.redaction_settings import settings_of
+    from voicenym.redaction.sound_removal import WORD
 
     settings = settings_of(
         words, own, recogniser, language, way=by, on_miss=on_miss, entities=entities,
-        least=least, unheard=unheard,
+        least=least, unheard=unheard, synthesiser=synthesiser,
     )  # fmt: skip
+    if by == WORD:
+        settings = settings.with_key(key_of_run(key, say)[0])
+    elif key is not None:
+        raise RedactionError("--key draws words that stand for others; add --by word")
     lines: Sequence[findings_file.Line] = ()
     if apply is not None:
         read = findings_file.read_findings(apply)
@@ -105,7 +124,7 @@ def redact(
             stage("writing")
             with _text(transcript, removal, overwrite):
                 warnings = write_redacted(
-                    recording, output, removal, by, overwrite=overwrite, lenient=lenient
+                    recording, output, removal, removal.plain, overwrite=overwrite, lenient=lenient
                 )
     if findings is not None:
         say(f"wrote {findings}")
@@ -119,7 +138,10 @@ def redact(
     again = f", {removal.more} of them by hearing the result" if removal.more else ""
     say(f"removed: {counted or 'nothing'}{again}; {removal.seconds:.1f} s")
     say(f"wrote {output}" + (f" and {transcript}" if transcript is not None else ""))
-    say("the voice was not changed; voicenym anonymize hides it")
+    if removal.words is not None:
+        count = len(removal.words.words)
+        say(f"{count} words of the same class were spoken instead, in a voice that the key drew")
+    say("the speaker's voice was not changed; voicenym anonymize hides it")
 
 
 def _check(

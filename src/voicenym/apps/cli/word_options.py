@@ -83,6 +83,23 @@ LEAST = typer.Option(
     rich_help_panel=PANEL,
     help="Findings of less confidence are kept.",
 )
+SYNTHESISER = typer.Option(
+    None,
+    "--synthesiser",
+    metavar="NAME",
+    rich_help_panel=PANEL,
+    help=(
+        "With --by word: Kokoro or a voice of Piper that speaks, a name that was pulled, or "
+        "./NAME.onnx. Default: that of asr-tts."
+    ),
+)
+BY = typer.Option(
+    "silence",
+    "--by",
+    metavar="silence|word",
+    rich_help_panel=PANEL,
+    help="What stands for removed words: silence, or spoken words of the same class (English).",
+)
 UNHEARD = typer.Option(
     "keep",
     "--unheard",
@@ -103,6 +120,8 @@ class RedactOptions:
     entities: str | None
     least: float
     unheard: str
+    by: str = "silence"
+    synthesiser: str | None = None
 
     @property
     def wanted(self) -> bool:
@@ -120,12 +139,18 @@ class RedactOptions:
             RedactionError: with what to do instead.
         """
         if not self.wanted:
-            if self.recogniser or self.entities or self.on_miss != "stop":
+            about_words = self.recogniser or self.entities or self.synthesiser
+            if about_words or self.on_miss != "stop" or self.by != "silence":
                 raise RedactionError(
-                    "--recogniser, --entities and --on-miss are about words to remove; add "
-                    "--redact names, or --list FILE"
+                    "--recogniser, --entities, --on-miss, --by and --synthesiser are about words "
+                    "to remove; add --redact names, or --list FILE"
                 )
             return
+        if self.by not in ("silence", "word"):
+            raise RedactionError(
+                f"--by is silence or word with anonymize, not {self.by!r}; a beep would pass "
+                "through the system: voicenym redact FILE --by beep writes one"
+            )
         if by_people or "-" in inputs:
             raise RedactionError(
                 "--redact and --list are for files and folders, without --rttm and -; remove the "
@@ -143,5 +168,6 @@ class RedactOptions:
 
         return settings_of(
             self.redact, self.own, self.recogniser, language, on_miss=self.on_miss,
-            entities=self.entities, least=self.least, unheard=self.unheard,
+            entities=self.entities, least=self.least, unheard=self.unheard, way=self.by,
+            synthesiser=self.synthesiser, plain="silence",
         )  # fmt: skip

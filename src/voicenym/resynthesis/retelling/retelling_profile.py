@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import torch
 
+from voicenym.anonymizer.text_edit import TextEdit
 from voicenym.resynthesis.retelling.phrases_heard import Listener, Phrase
 
 RATE = 16_000
@@ -56,10 +57,17 @@ class RetellingReader:
         listener: what finds the phrases.
         rows: of the signal.
         lengths: samples of each row, where rows are padded; None for all.
+        edit: of the texts; None for none.
     """
 
-    def __init__(self, listener: Listener, rows: int, lengths: Sequence[int] | None) -> None:
-        self._listener = listener
+    def __init__(
+        self,
+        listener: Listener,
+        rows: int,
+        lengths: Sequence[int] | None,
+        edit: TextEdit | None = None,
+    ) -> None:
+        self._listener, self._edit = listener, edit
         self._lengths = None if lengths is None else tuple(lengths)
         self._buffers = [np.zeros(0, np.float32) for _ in range(rows)]
         self._found = [RowProfile() for _ in range(rows)]
@@ -88,7 +96,12 @@ class RetellingReader:
         part, found = self._buffers[row][:samples], self._found[row]
         heard = self._listener.hear(part)
         start = self._places[row] / RATE
-        for phrase in heard.phrases:
+        phrases = heard.phrases
+        if self._edit is not None and phrases:
+            texts = self._edit([phrase.text for phrase in phrases])
+            edited = zip(phrases, texts, strict=True)
+            phrases = tuple(replace(phrase, text=text) for phrase, text in edited if text)
+        for phrase in phrases:
             own = part[round(phrase.start * RATE) : round(phrase.end * RATE)]
             found.energy += float(np.square(own, dtype=np.float64).sum())
             found.phrases.append(
