@@ -239,7 +239,7 @@ def _engine(
     voice.say(f"{voice.name}: {rate} Hz, blocks of {length:g} ms, {100 * choice.load:.0f} % load")
     engine = LiveEngine(
         lambda: voice.make(rate), rate, choice.block, round(timing.margin / 1000.0 * rate),
-        channels=engine_channels or channels, hidden=hidden, outputs=outputs,
+        channels=engine_channels or channels, hidden=hidden, lag=choice.lag, outputs=outputs,
     )  # fmt: skip
     return rate, engine
 
@@ -266,7 +266,7 @@ def _follow(
             new.append(engine.messages.popleft())
         if engine.state is State.ENDED:
             raise VoicenymError(new[-1] if new else "the session ended")
-        show(engine.status(), engine.stream_latency, new)
+        show(engine.status(), engine.lag, new)
         for key in keys() if keys else "":
             if key == "m":
                 engine.mute(not engine.status().muted)
