@@ -89,13 +89,18 @@ def live_voice(
 
     import torch
 
-    from voicenym.anonymizer import SYSTEMS, load
+    from voicenym.anonymizer import SYSTEMS, declaration, load
+    from voicenym.apps.cli import measured
 
     say = Messages(quiet)
     name, written = SYSTEMS.parse(system_of_run(system, protection, say))
     given = {**written, **SYSTEMS.settings(name, settings)}
     anonymizer = load(name, **{**given, "device": device, "live": True})
     anonymizer.check()
+    for line in measured.live_protection(declaration(name)):
+        say(line)
+    if given:
+        say(f"figures are of the default settings of {name}; yours were not measured")
     secret, stored = key_of_run(key, say)
     if stored and speaker is None:
         say("no --speaker given: this session has a voice of its own")
