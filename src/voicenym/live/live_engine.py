@@ -167,14 +167,22 @@ class LiveEngine:
         """Start anew after :meth:`stop`."""
         self._restart_from(State.STOPPED)
 
-    def lose(self, device: str) -> None:
+    def restart(self, why: str) -> None:
+        """Start anew, as for another stream of input: nothing from before comes out."""
+        with self._lock:
+            if self._state is State.RUNNING:
+                self._discard(State.STARTING)
+                self._again = self._given = self._clock()
+                self.messages.append(f"{why}; a new start follows")
+
+    def lose(self, device: str, what: str = "the device is gone") -> None:
         """A device of this name is gone: silence until :meth:`find`."""
         with self._lock:
             if self._state in (State.LOST, State.STOPPED, State.ENDED):
                 return
             self._losses += 1
             self._discard(State.LOST)
-            self.messages.append(f"{device}: the device is gone; silence goes out until it is back")
+            self.messages.append(f"{device}: {what}; silence goes out until it is back")
 
     def find(self) -> None:
         """Start anew after :meth:`lose`; a session that the user stopped stays silent."""

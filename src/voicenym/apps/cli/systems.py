@@ -16,7 +16,7 @@ from voicenym.apps.cli.tables import Column, field
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from voicenym.anonymizer import Card, Declaration, Figure
+    from voicenym.anonymizer import Declaration, Figure
 
 app = new_app()
 
