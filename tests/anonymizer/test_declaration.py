@@ -17,6 +17,7 @@ def test_the_source_says_what_the_class_says(name):
     found = of_source(SYSTEMS.place(name))
     assert found == of_class(cls)
     assert found.card.figures == cls.card.figures
+    assert found.card.figures_live == cls.card.figures_live
     assert found.card.figures_without == cls.card.figures_without
 
 

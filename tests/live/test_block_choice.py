@@ -45,6 +45,23 @@ def test_the_shortest_block_that_takes_half_of_its_length(length):
     assert all(load > 0.5 for load in choice.tried.values())
 
 
+@pytest.mark.parametrize("hop", [160, 128, 400])
+def test_the_lag_is_that_of_blocks_of_the_chosen_length(hop):
+    class Hops(Timed):
+        waiting = 0
+
+        def push(self, block):
+            super().push(block)
+            self.waiting += len(block)
+            given, self.waiting = self.waiting // hop * hop, self.waiting % hop
+            return torch.zeros(given)
+
+    clock = Clock()
+    choice = choose_block(lambda: Hops(clock, 0.0, 0.1), RATE, clock=clock)
+    assert choice.block == 160
+    assert choice.lag == max(160 * n % hop for n in range(1, 40))
+
+
 def test_a_wished_block_is_the_first_that_is_tried():
     assert chosen(0.0, 0.1, shortest=0.03).block == 480
     assert chosen(0.015, 0.1, shortest=0.03).block == 640

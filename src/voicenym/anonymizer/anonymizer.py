@@ -73,6 +73,9 @@ class Anonymizer(VoiceChoice, ABC):
     """Comparison of outputs with inputs when files are written, one of :data:`COMPARISONS`."""
     streams: ClassVar[bool] = True
     """Whether it works live. A system with a profile reads the whole recording first."""
+    running_averages: ClassVar[bool] = False
+    """Whether a live stream knows only averages so far, where a recording has a profile: the stream
+    differs from the recording, and protects less."""
 
     def __call__(self, audio: Audio, pseudonym: Pseudonym) -> Audio:
         """Anonymize a recording in memory.

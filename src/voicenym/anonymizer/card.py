@@ -70,11 +70,23 @@ class Card:
         return _figures(getattr(self, "_package", "")).get(self.name, ())
 
     @property
+    def figures_live(self) -> tuple[Figure, ...]:
+        """Figures of the system's live form, by ``voicenym evaluate --live``; empty if none was
+        measured.
+        """
+        return _figures(getattr(self, "_package", "")).get(live_form(self.name), ())
+
+    @property
     def figures_without(self) -> tuple[Figure, ...]:
         """Figures of the same speech without any system, measured beside :attr:`figures`."""
         data = {figure.data for figure in self.figures}
         every = _figures(getattr(self, "_package", "")).get("original", ())
         return tuple(figure for figure in every if figure.data in data)
+
+
+def live_form(name: str) -> str:
+    """Name of a system's live form in reports and among the figures."""
+    return f"{name}:live=true"
 
 
 @cache

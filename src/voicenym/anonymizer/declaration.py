@@ -30,12 +30,14 @@ class Declaration:
         revisions: of this release, in rising order.
         compared_by: how outputs are compared with inputs.
         streams: whether it works live.
+        running_averages: whether a live stream differs from the recording.
     """
 
     card: Card
     revisions: tuple[int, ...]
     compared_by: str
     streams: bool
+    running_averages: bool = False
 
 
 class NotConstantError(Exception):
@@ -44,7 +46,9 @@ class NotConstantError(Exception):
 
 def of_class(cls: type[Anonymizer]) -> Declaration:
     """The declaration of an imported class."""
-    return Declaration(cls.card, cls.revisions, cls.compared_by, cls.streams)
+    return Declaration(
+        cls.card, cls.revisions, cls.compared_by, cls.streams, cls.running_averages
+    )
 
 
 def of_source(place: str) -> Declaration:
@@ -65,6 +69,7 @@ def of_source(place: str) -> Declaration:
         _attribute(module, name, "revisions"),
         _attribute(module, name, "compared_by"),
         _attribute(module, name, "streams"),
+        _attribute(module, name, "running_averages"),
     )
 
 

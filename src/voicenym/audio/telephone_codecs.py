@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -93,6 +95,43 @@ def amr(samples: np.ndarray, bit_rate: int = 12_200) -> np.ndarray:
 def amr_lowest(samples: np.ndarray) -> np.ndarray:
     """AMR-NB at its lowest bit rate, 4.75 kbit/s, for bad reception."""
     return amr(samples, 4750)
+
+
+@dataclass(frozen=True)
+class G711:
+    """One law of G.711 as tables, for blocks of any length.
+
+    Args:
+        levels: ``[256]`` float32, what each octet stands for.
+        octets: ``[65536]`` uint8, of the 16-bit values from -32768 up.
+    """
+
+    levels: np.ndarray
+    octets: np.ndarray
+
+    def decode(self, data: bytes) -> np.ndarray:
+        """``[time]`` float32 of as many octets."""
+        found: np.ndarray = self.levels[np.frombuffer(data, np.uint8)]
+        return found
+
+    def encode(self, samples: np.ndarray) -> bytes:
+        """One octet for each of the samples ``[time]`` in [-1, 1]."""
+        return bytes(self.octets[_pcm(samples).astype(np.int32) + 32_768])
+
+
+@cache
+def g711_tables(subtype: str) -> G711:
+    """Tables of ``ULAW`` or ``ALAW``, as libsndfile codes."""
+    import soundfile
+
+    file = io.BytesIO()
+    values = np.arange(-32_768, 32_768).astype(np.int16)
+    soundfile.write(file, values, RATE, format="RAW", subtype=subtype)
+    every = io.BytesIO(bytes(range(256)))
+    levels, _ = soundfile.read(
+        every, dtype="float32", format="RAW", subtype=subtype, samplerate=RATE, channels=1
+    )
+    return G711(levels, np.frombuffer(file.getvalue(), np.uint8))
 
 
 CODECS: dict[str, tuple[str, Codec]] = {

@@ -10,9 +10,11 @@ from typing import Any
 
 import voicenym.systems
 from voicenym.anonymizer import SYSTEMS
+from voicenym.anonymizer.card import live_form
 from voicenym.attack.attackers import KeyHolder
 from voicenym.attack.former_names import todays_name
 from voicenym.errors import VoicenymError
+from voicenym.evaluation import live_figures
 from voicenym.evaluation.reported_metrics import headline, metrics
 from voicenym.evaluation.results import Evaluation, Measured, SystemResults
 from voicenym.registry import OURS
@@ -28,7 +30,8 @@ def write(evaluation: Evaluation, file: Path = FIGURES, add: bool = False) -> Pa
     """Writes the figures of a report's systems to their cards; other cards stay.
 
     Cards have figures of default settings only: :func:`with_settings` names the report's others,
-    which are left out.
+    which are left out. Figures of live forms (``evaluate --live``) stand beside those of whole
+    recordings.
 
     Args:
         evaluation: the report.
@@ -47,7 +50,7 @@ def write(evaluation: Evaluation, file: Path = FIGURES, add: bool = False) -> Pa
             "without settings"
         )
     systems = [system for system in evaluation.systems if system.name not in other]
-    names = [system.name for system in systems]
+    names = [system.system for system in systems]
     foreign = [n for n in names if n not in SYSTEMS or SYSTEMS.package(n) != OURS]
     if foreign:
         raise VoicenymError(f"{foreign[0]} is no system of voicenym and has no card")
@@ -57,7 +60,8 @@ def write(evaluation: Evaluation, file: Path = FIGURES, add: bool = False) -> Pa
     for system in systems:
         found = rows(system, evaluation)
         cards[system.name] = _joined(cards.get(system.name, []), found) if add else found
-    if add and cards.get(ORIGINAL):
+    only_live = all(system.name != system.system for system in systems)
+    if (add or only_live) and cards.get(ORIGINAL):
         return _written(cards, file)
     cards[ORIGINAL] = [
         *(
@@ -126,7 +130,11 @@ def with_settings(evaluation: Evaluation) -> list[str]:
 
     Reports of earlier releases have default settings only.
     """
-    return [system.name for system in evaluation.systems if system.name != system.system]
+    return [
+        system.name
+        for system in evaluation.systems
+        if system.name not in (system.system, live_form(system.system))
+    ]
 
 
 def _written(cards: dict[str, list[dict[str, Any]]], file: Path) -> Path:
@@ -191,10 +199,10 @@ def _row(metric: str, condition: str, m: Measured, evaluation: Evaluation) -> di
 
 
 def write_readme(path: Path, evaluation: Evaluation | None, file: Path = FIGURES) -> None:
-    """Replaces the table between the two marks of a README.
+    """Replaces the tables between the marks of a README or another page.
 
     Args:
-        path: of the README.
+        path: of the page, with the marks of this module, of :mod:`live_figures`, or both.
         evaluation: report with the data of the table; None for the data of the card of original
             speech.
         file: of the cards' figures, as of :func:`write`.
@@ -203,13 +211,22 @@ def write_readme(path: Path, evaluation: Evaluation | None, file: Path = FIGURES
         VoicenymError: the marks are missing.
     """
     text = path.read_text("utf-8")
-    pattern = re.compile(re.escape(BEGIN) + ".*?" + re.escape(END), re.DOTALL)
-    if not pattern.search(text):
-        raise VoicenymError(f"{path}: has no place for the table; put {BEGIN} and {END} into it")
     cards = json.loads(file.read_text("utf-8"))
     data = cards[ORIGINAL][0]["data"] if evaluation is None else _data(evaluation)
-    table = f"{BEGIN}\n{markdown(cards, data)}\n{END}"
-    path.write_text(pattern.sub(lambda _: table, text), "utf-8")
+    tables = (
+        (BEGIN, lambda: markdown(cards, data), END),
+        (live_figures.BEGIN, lambda: live_figures.markdown(cards), live_figures.END),
+    )
+    places = 0
+    for begin, table, end in tables:
+        pattern = re.compile(re.escape(begin) + ".*?" + re.escape(end), re.DOTALL)
+        if pattern.search(text):
+            made = f"{begin}\n{table()}\n{end}"
+            text = pattern.sub(lambda _, made=made: made, text)
+            places += 1
+    if not places:
+        raise VoicenymError(f"{path}: has no place for the table; put {BEGIN} and {END} into it")
+    path.write_text(text, "utf-8")
 
 
 def _data(evaluation: Evaluation) -> str:
@@ -246,7 +263,11 @@ def markdown(cards: dict[str, list[dict[str, Any]]], data: str) -> str:
         "| RTF |"
     )
     lines = [head, "| --- | --- | --- | --- | --- | --- | --- | --- |"]
-    same = {n: rows for n, rows in cards.items() if rows and rows[0]["data"] == data}
+    same = {
+        name: rows
+        for name, rows in cards.items()
+        if rows and rows[0]["data"] == data and ":" not in name
+    }
     bare = same.pop(ORIGINAL, [])
     if bare:
         lines.append(

@@ -29,11 +29,14 @@ class BlockChoice:
     Attributes:
         block: in samples.
         load: share of its length that the system computed, at the 90th percentile.
+        lag: samples by which the system's output lagged behind blocks of this length, at most. The
+            stream's ``latency`` holds for blocks of any length, and may be longer.
         tried: loads of shorter ones that the machine does not hold, by length in samples.
     """
 
     block: int
     load: float
+    lag: int
     tried: dict[int, float]
 
 
@@ -59,9 +62,9 @@ def choose_block(
     seconds = [shortest] if shortest else []
     for length in [*seconds, *(one for one in LENGTHS if one > shortest)]:
         block = max(1, round(length * rate))
-        load = _load(make_stream, rate, block, clock)
+        load, lag = _load(make_stream, rate, block, clock)
         if load <= MOST_LOAD:
-            return BlockChoice(block, load, tried)
+            return BlockChoice(block, load, lag, tried)
         tried[block] = load
     least = min(tried.values())
     raise VoicenymError(
@@ -72,8 +75,8 @@ def choose_block(
 
 def _load(
     make_stream: Callable[[], Stream], rate: int, block: int, clock: Callable[[], float]
-) -> float:
-    """Share of a block's length that a system computes, at the 90th percentile."""
+) -> tuple[float, int]:
+    """Share of a block's length that a system computes, at the 90th percentile; and its lag."""
     import torch
 
     stream = make_stream()
@@ -81,11 +84,14 @@ def _load(
     sound = sum(torch.sin(2 * math.pi * 120 * k * seconds) / k for k in range(1, 20))
     warming = -(-stream.latency // block) + 3
     times = []
+    waiting = lag = 0
     for number in range(warming + TRIALS):
         begun = clock()
-        stream.push(0.05 * torch.as_tensor(sound))
+        given = stream.push(0.05 * torch.as_tensor(sound))
+        waiting += block - len(given)
+        lag = max(lag, waiting)
         if number >= warming:
             times.append(clock() - begun)
     # at least as much as all blocks together took: some systems compute at every tenth block only
     usual = sorted(times)[int(0.9 * len(times))]
-    return max(usual, sum(times) / len(times)) * rate / block
+    return max(usual, sum(times) / len(times)) * rate / block, lag

@@ -118,7 +118,7 @@ def measured_line(
         seconds,
         status.block * milliseconds,
         engine.margin * milliseconds,
-        engine.stream_latency * milliseconds,
+        engine.lag * milliseconds,
         float(numpy.median(delays)),
         float(delays.min()),
         float(delays.max()),

@@ -35,7 +35,7 @@ class LiveEngine:
 
     The input's thread calls :meth:`give`, the output's :meth:`take`, a worker :meth:`work`; none
     waits for the system but the worker. The delay between the two is constant:
-    the stream's latency, two blocks, and ``margin``. After a fault, what waits is discarded and a
+    the stream's lag, two blocks, and ``margin``. After a fault, what waits is discarded and a
     new stream starts, so that no sample from before the fault comes out after it.
 
     With two or more channels, one is hidden and the others pass, delayed alike; at a fault all are
@@ -48,6 +48,8 @@ class LiveEngine:
         margin: samples that wait for late blocks.
         channels: of blocks ``[time, channel]``.
         hidden: number of the channel that is anonymized.
+        lag: samples by which the stream lags behind blocks of this length, where this is less than
+            its latency, which holds for any length.
         outputs: number of outputs, each with its own queue: a second one for a monitor.
         clock: seconds, rising.
 
@@ -64,6 +66,7 @@ class LiveEngine:
         *,
         channels: int = 1,
         hidden: int = 0,
+        lag: int | None = None,
         outputs: int = 1,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -71,6 +74,7 @@ class LiveEngine:
         self.channels, self.hidden = channels, hidden
         self.messages: deque[str] = deque()
         self._make, self._clock = make_stream, clock
+        self._known_lag = {} if lag is None else {block: lag}
         self._lock = threading.Lock()
         self._playouts = [Playout(channels) for _ in range(outputs)]
         self._stream: Stream | None = None
@@ -163,14 +167,22 @@ class LiveEngine:
         """Start anew after :meth:`stop`."""
         self._restart_from(State.STOPPED)
 
-    def lose(self, device: str) -> None:
+    def restart(self, why: str) -> None:
+        """Start anew, as for another stream of input: nothing from before comes out."""
+        with self._lock:
+            if self._state is State.RUNNING:
+                self._discard(State.STARTING)
+                self._again = self._given = self._clock()
+                self.messages.append(f"{why}; a new start follows")
+
+    def lose(self, device: str, what: str = "the device is gone") -> None:
         """A device of this name is gone: silence until :meth:`find`."""
         with self._lock:
             if self._state in (State.LOST, State.STOPPED, State.ENDED):
                 return
             self._losses += 1
             self._discard(State.LOST)
-            self.messages.append(f"{device}: the device is gone; silence goes out until it is back")
+            self.messages.append(f"{device}: {what}; silence goes out until it is back")
 
     def find(self) -> None:
         """Start anew after :meth:`lose`; a session that the user stopped stays silent."""
@@ -198,8 +210,14 @@ class LiveEngine:
 
     @property
     def stream_latency(self) -> int:
-        """Samples by which the stream lags; blocks, queues and devices add to it."""
+        """Latency of the stream in samples, for blocks of any length."""
         return 0 if self._stream is None else self._stream.latency
+
+    @property
+    def lag(self) -> int:
+        """Samples by which the output lags; blocks, queues and devices add to it."""
+        latency = self.stream_latency
+        return min(latency, self._known_lag.get(self.block, latency))
 
     def status(self) -> LiveStatus:
         """Counters at this moment."""
@@ -227,7 +245,7 @@ class LiveEngine:
         self._aligned = AlignedOutput(stream.latency, self.channels, self.hidden)
         self._given = self._clock()
         for playout in self._playouts:
-            playout.start(stream.latency, self.block + self.margin)
+            playout.start(self.lag, self.block + self.margin)
 
     def _process(self, stream: Stream, generation: int, first: float, block: numpy.ndarray) -> None:
         import torch

@@ -38,7 +38,7 @@ class Playout:
         """Empty it, for a new stream.
 
         Args:
-            latency: of the stream, in samples.
+            latency: of the stream, in samples, or its lag behind blocks of the length that it gets.
             prefill: samples that wait before the first is played.
         """
         self.clear()

@@ -48,6 +48,7 @@ class Base(Anonymizer):
     weights: str = ""
     identity: str = ""
 
+    running_averages: ClassVar[bool] = True
     card: ClassVar[Card] = Card(
         name="base",
         title="Bundled small model: content, pitch and power resynthesised in a drawn voice",

@@ -68,6 +68,7 @@ class Musa(Anonymizer):
     identity: str = ""
     weights: str = ""
 
+    running_averages: ClassVar[bool] = True
     card: ClassVar[Card] = Card(
         name="musa",
         title="Codec that removes the speaker, then quantises content and prosody in turn",

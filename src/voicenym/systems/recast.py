@@ -71,6 +71,7 @@ class Recast(Anonymizer):
     bend: float = 0.06
     colour: float = 1.0
 
+    running_averages: ClassVar[bool] = True
     card: ClassVar[Card] = Card(
         name="recast",
         title="Mean envelope and F0 statistics replaced by drawn ones, voice source synthesized",

@@ -26,8 +26,9 @@ def update(
 ) -> None:
     """Write a report's figures to the systems' cards.
 
-    Cards have figures of default settings only: systems with other settings are left out. With
-    --readme also to the table of a README. Figures are never written by hand.
+    Cards have figures of default settings only: systems with other settings are left out. Figures
+    of evaluate --live stand beside those of whole recordings. With --readme also to the table of a
+    README. Figures are never written by hand.
     """
     from voicenym.evaluation import results_file
     from voicenym.evaluation.card_figures import with_settings, write, write_readme, write_words

@@ -13,6 +13,7 @@ from voicenym.errors import VoicenymError
 
 app = new_app()
 DEVICES, PIPE, TIMING, KEYS = "Devices", "Pipe", "Delay", "Key and speaker"
+RTP = "Telephone switch"
 
 
 @command(
@@ -21,6 +22,7 @@ DEVICES, PIPE, TIMING, KEYS = "Devices", "Pipe", "Delay", "Key and speaker"
     "voicenym live --virtual-microphone",
     "voicenym live --in headset --out headset --caller right",
     "voicenym live --stdin --stdout --rate 16000 -s recast",
+    "voicenym live --rtp 4000 --rtp-peer 127.0.0.1:5004 -s mcadams",
     "voicenym live --virtual-microphone --measure 600",
 )
 def live(
@@ -66,6 +68,49 @@ def live(
     ),
     pcm: str = typer.Option(
         "s16le", "--pcm", rich_help_panel=PIPE, help="Format of the samples: s16le or f32le."
+    ),
+    rtp: str | None = typer.Option(
+        None,
+        "--rtp",
+        metavar="[HOST:]PORT",
+        rich_help_panel=RTP,
+        help="Take the caller's RTP at this UDP port, at 127.0.0.1 unless a host is given.",
+    ),
+    rtp_peer: str | None = typer.Option(
+        None,
+        "--rtp-peer",
+        metavar="HOST[:PORT]",
+        rich_help_panel=RTP,
+        help="The switch at the other end; packets of other addresses are dropped.",
+    ),
+    rtp_agent: str | None = typer.Option(
+        None,
+        "--rtp-agent",
+        metavar="[HOST:]PORT",
+        rich_help_panel=RTP,
+        help="Second leg, of the agent, whose voice passes; without it, the caller's voice goes "
+        "back to the peer.",
+    ),
+    rtp_agent_peer: str | None = typer.Option(
+        None, "--rtp-agent-peer", metavar="HOST[:PORT]", rich_help_panel=RTP, help="Its peer."
+    ),
+    rtp_codec: str = typer.Option(
+        "pcmu", "--rtp-codec", rich_help_panel=RTP, help="pcmu, pcma (G.711), or l16."
+    ),
+    rtp_type: int | None = typer.Option(
+        None,
+        "--rtp-type",
+        rich_help_panel=RTP,
+        help="Payload type; 0 and 8 with G.711, 96 with l16 (11 at 44.1 kHz) unless given.",
+    ),
+    jitter: float = typer.Option(
+        60.0,
+        "--jitter",
+        metavar="MS",
+        min=0.0,
+        max=500.0,
+        rich_help_panel=RTP,
+        help="Jitter buffer in milliseconds: delay for packets that come late or out of order.",
     ),
     rate: int | None = typer.Option(
         None,
@@ -137,12 +182,12 @@ def live(
     as_json: bool = typer.Option(False, "--json", help="Print JSON (--list-devices, --measure)."),
     quiet: bool = typer.Option(False, "--quiet", "-q", help="Print errors and warnings only."),
 ) -> None:
-    """Anonymize a microphone, a call or a pipe while it runs.
+    """Anonymize a microphone, a call, a pipe or a telephone line (RTP) while it runs.
 
     Any fault gives silence and a message; the input never goes out. Keys: m mutes, space stops at
     once, r resumes, q ends.
     """
-    from voicenym.apps.cli import live_runs
+    from voicenym.apps.cli import live_rtp, live_runs
     from voicenym.live.pipe_session import FORMATS
 
     if list_devices:
@@ -159,6 +204,12 @@ def live(
             "--stdin and --stdout use no devices; leave out --in, --out, --monitor, "
             "--virtual-microphone and --measure"
         )
+    legs = live_rtp.legs(rtp, rtp_peer, rtp_agent, rtp_agent_peer)
+    if legs and (stdin or source or target or monitor or microphone or measure or caller):
+        raise VoicenymError(
+            "--rtp uses no devices and pipes; leave out --in, --out, --monitor, --stdin, "
+            "--virtual-microphone, --caller and --measure"
+        )
     if microphone and target:
         raise VoicenymError("--virtual-microphone is the output; leave out --out")
     if measure and (monitor or caller):
@@ -169,7 +220,9 @@ def live(
         system, protection, [*settings, *given], device, key, speaker, quiet
     )
     timing = live_runs.Timing(rate, block, margin, latency, seconds)
-    if stdin:
+    if legs:
+        live_rtp.run_on_rtp(voices, timing, legs, rtp_codec, rtp_type, jitter)
+    elif stdin:
         live_runs.run_on_pipe(voices, timing, caller, pcm)
     elif measure is not None:
         live_runs.run_measurement(voices, timing, source, target, microphone, measure, as_json)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from voicenym.live.device_session import DeviceSession
     from voicenym.live.live_engine import LiveEngine
     from voicenym.live.live_state import LiveStatus
+    from voicenym.live.rtp_session import RtpSession
 
 STEP_SECONDS = 0.05
 """Time between two looks at devices, keys and messages."""
@@ -89,13 +90,18 @@ def live_voice(
 
     import torch
 
-    from voicenym.anonymizer import SYSTEMS, load
+    from voicenym.anonymizer import SYSTEMS, declaration, load
+    from voicenym.apps.cli import measured
 
     say = Messages(quiet)
     name, written = SYSTEMS.parse(system_of_run(system, protection, say))
     given = {**written, **SYSTEMS.settings(name, settings)}
     anonymizer = load(name, **{**given, "device": device, "live": True})
     anonymizer.check()
+    for line in measured.live_protection(declaration(name)):
+        say(line)
+    if given:
+        say(f"figures are of the default settings of {name}; yours were not measured")
     secret, stored = key_of_run(key, say)
     if stored and speaker is None:
         say("no --speaker given: this session has a voice of its own")
@@ -154,7 +160,7 @@ def run_on_devices(
         stack.enter_context(session)
         keys = stack.enter_context(pressed_keys())
         view = stack.enter_context(LiveView(voice.name, rate, engine.margin, voice.say))
-        _follow(session, timing.seconds, view.update, keys)
+        follow(session, timing.seconds, view.update, keys)
 
 
 def run_measurement(
@@ -193,7 +199,7 @@ def run_measurement(
             messages.extend(new)
             probe.evaluate()
 
-        _follow(session, seconds, heard, None)
+        follow(session, seconds, heard, None)
         result = measured_line(voice.name, engine, probe, seconds, devices.gaps, messages)
     if as_json:
         typer.echo(json.dumps(result.as_record(), indent=2))
@@ -224,11 +230,24 @@ def _engine(
     outputs: int = 1,
 ) -> tuple[int, LiveEngine]:
     """Rate of the devices, and an engine with blocks that this machine holds."""
-    from voicenym.live.block_choice import choose_block
-    from voicenym.live.live_engine import LiveEngine
     from voicenym.live.sound_devices import INPUT, OUTPUT
 
     rate = devices.rate(timing.rate, (INPUT, source, channels), (OUTPUT, target, max(2, channels)))
+    channels = engine_channels or channels
+    return rate, held_engine(voice, timing, rate, channels, hidden=hidden, outputs=outputs)
+
+
+def held_engine(
+    voice: Voice, timing: Timing, rate: int, channels: int, *, hidden: int = 0, outputs: int = 1
+) -> LiveEngine:
+    """An engine with blocks that this machine holds; a message names shorter ones that it does not.
+
+    Raises:
+        VoicenymError: the machine holds none.
+    """
+    from voicenym.live.block_choice import choose_block
+    from voicenym.live.live_engine import LiveEngine
+
     choice = choose_block(lambda: voice.make(rate), rate, (timing.block or 0.0) / 1000.0)
     length = 1000 * choice.block / rate
     for block, load in choice.tried.items():
@@ -237,15 +256,14 @@ def _engine(
             f"load); blocks of {length:g} ms instead"
         )
     voice.say(f"{voice.name}: {rate} Hz, blocks of {length:g} ms, {100 * choice.load:.0f} % load")
-    engine = LiveEngine(
+    return LiveEngine(
         lambda: voice.make(rate), rate, choice.block, round(timing.margin / 1000.0 * rate),
-        channels=engine_channels or channels, hidden=hidden, outputs=outputs,
+        channels=channels, hidden=hidden, lag=choice.lag, outputs=outputs,
     )  # fmt: skip
-    return rate, engine
 
 
-def _follow(
-    session: DeviceSession,
+def follow(
+    session: DeviceSession | RtpSession,
     seconds: float | None,
     show: Callable[[LiveStatus, int, list[str]], None],
     keys: Callable[[], str] | None,
@@ -266,7 +284,7 @@ def _follow(
             new.append(engine.messages.popleft())
         if engine.state is State.ENDED:
             raise VoicenymError(new[-1] if new else "the session ended")
-        show(engine.status(), engine.stream_latency, new)
+        show(engine.status(), engine.lag, new)
         for key in keys() if keys else "":
             if key == "m":
                 engine.mute(not engine.status().muted)

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from voicenym.live.live_state import LiveStatus
 
 KEYS = "m mute   space stop   r resume   q end"
+WITHOUT = "without the devices (--measure measures all)"
 METER = 30
 """Width of the level meter in characters."""
 QUIETEST = -60.0
@@ -27,10 +28,14 @@ class LiveView:
         rate: sample rate in Hz.
         margin: samples that wait for late blocks.
         say: where messages go.
+        without: what the shown delay leaves out.
     """
 
-    def __init__(self, system: str, rate: int, margin: int, say: Messages) -> None:
+    def __init__(
+        self, system: str, rate: int, margin: int, say: Messages, without: str = WITHOUT
+    ) -> None:
         self._system, self._rate, self._margin, self._say = system, rate, margin, say
+        self._without = without
         self._live: Any = None
 
     def __enter__(self) -> LiveView:
@@ -57,10 +62,19 @@ class LiveView:
         for message in messages:
             self._say.warn(message)
         if self._live is not None:
-            self._live.update(panel(self._system, self._rate, self._margin, status, latency))
+            self._live.update(
+                panel(self._system, self._rate, self._margin, status, latency, self._without)
+            )
 
 
-def panel(system: str, rate: int, margin: int, status: LiveStatus, latency: int) -> Any:
+def panel(
+    system: str,
+    rate: int,
+    margin: int,
+    status: LiveStatus,
+    latency: int,
+    without: str = WITHOUT,
+) -> Any:
     """The view of one moment, for rich."""
     from rich.panel import Panel
     from rich.table import Table
@@ -72,7 +86,7 @@ def panel(system: str, rate: int, margin: int, status: LiveStatus, latency: int)
     rows = (
         ("state", f"[{'green' if sounds else 'red'}]{state}[/]"),
         ("level", meter(status.level)),
-        ("delay", f"{inner:.0f} ms without the devices (--measure measures all)"),
+        ("delay", f"{inner:.0f} ms {without}"),
         ("load", f"{100 * status.load:.0f} % of one core, at most {100 * status.peak_load:.0f} %"),
         ("drop-outs", f"{status.dropouts} of {status.blocks} blocks"),
         (

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from voicenym.apps.cli.tables import interval
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from voicenym.anonymizer import Card, Declaration, Figure
 
 KEY_HOLDER = "key-holder"
@@ -15,9 +17,14 @@ KEY_HOLDER = "key-holder"
 
 def attacks(card: Card) -> list[Figure]:
     """EERs of the attackers without the key, the strongest first."""
+    return attacks_of(card.figures)
+
+
+def attacks_of(figures: Iterable[Figure]) -> list[Figure]:
+    """Those of the figures that are EERs of attackers without the key, the strongest first."""
     found = [
         figure
-        for figure in card.figures
+        for figure in figures
         if figure.metric == "EER" and not figure.condition.startswith(KEY_HOLDER)
     ]
     return sorted(found, key=lambda figure: figure.value)
@@ -71,6 +78,43 @@ def weights(card: Card) -> str:
 def live(system: Declaration) -> str:
     """Whether the system also runs live; every system processes whole files."""
     return "yes" if system.streams else "no"
+
+
+def live_protection(system: Declaration) -> list[str]:
+    """Sentences on the protection of a live stream beside that of whole recordings.
+
+    Fewer attackers may have run on the stream; the sentences say so, because a figure of few
+    attackers is kinder than the truth. Empty for a system that does not work live.
+    """
+    if not system.streams:
+        return []
+    card = system.card
+    whole, streamed = attacks(card), attacks_of(card.figures_live)
+    lines = []
+    if streamed:
+        ran = {figure.condition for figure in streamed}
+        same = [figure for figure in whole if figure.condition in ran]
+        text = f"live: EER {value(streamed[0])} %, {attacker(streamed[0])}"
+        text += f", the strongest of {len(streamed)} attackers that ran"
+        if same:
+            text += f"; whole recordings: {value(same[0])} % by these"
+        if whole and len(whole) > len(streamed):
+            text += f", {value(whole[0])} % by the strongest of {len(whole)} ({attacker(whole[0])})"
+        lines.append(text)
+    if not system.running_averages:
+        lines.append(
+            "the live stream has the samples of the whole recording, so that all its figures hold"
+        )
+    elif not streamed:
+        lines.append("live: not measured; a stream protects less than a whole recording")
+    elif len(whole) > len(streamed):
+        lines.append(
+            "attackers that did not run on the live stream may find more; the first seconds are "
+            "protected least"
+        )
+    else:
+        lines.append("the first seconds of a live stream are protected least")
+    return lines
 
 
 def summary(card: Card) -> list[str]:

@@ -16,7 +16,7 @@ from voicenym.apps.cli.tables import Column, field
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from voicenym.anonymizer import Card, Declaration, Figure
+    from voicenym.anonymizer import Declaration, Figure
 
 app = new_app()
 
@@ -52,6 +52,7 @@ def _card(system: Declaration) -> dict[str, Any]:
         "revisions": system.revisions,
         "judge": system.compared_by,
         "figures": [dataclasses.asdict(f) for f in system.card.figures],
+        "figures_live": [dataclasses.asdict(f) for f in system.card.figures_live],
     }
 
 
@@ -150,18 +151,27 @@ def page(system: Declaration, room: int) -> list[str]:
         if items:
             lines += ["", f"{title}:"]
             lines += [tables.wrapped(item, room, "  - ", "    ") for item in items]
-    return [*lines, *_figures(card, room)]
+    lines += _figures(card.figures, room, "Measured on")
+    if system.streams:
+        lines.append("")
+        lines += [
+            tables.wrapped(one[:1].upper() + one[1:] + ".", room, rest="  ")
+            for one in measured.live_protection(system)
+        ]
+        if card.figures_live:
+            lines += _figures(card.figures_live, room, "Measured live on")
+    return lines
 
 
-def _figures(card: Card, room: int) -> list[str]:
-    if not card.figures:
+def _figures(card_figures: Sequence[Figure], room: int, head: str) -> list[str]:
+    if not card_figures:
         return ["", "Measured: nothing yet; treat its protection as unknown"]
     lines: list[str] = []
-    for data, group in groupby(sorted(card.figures, key=lambda f: f.data), key=lambda f: f.data):
+    for data, group in groupby(sorted(card_figures, key=lambda f: f.data), key=lambda f: f.data):
         figures = list(group)
         dates = sorted({figure.date for figure in figures})
         when = dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"
-        heading = f"Measured on {data}, {when}, with 95 % intervals."
+        heading = f"{head} {data}, {when}, with 95 % intervals."
         rates = [_attack(figure) for figure in figures if figure.metric == "EER"]
         rates.sort(key=lambda r: (r["attacker"].startswith(measured.KEY_HOLDER), r["value"]))
         attack = (

@@ -108,12 +108,13 @@ class ResynthesisCore:
         self._plain = empty(0)  # mean squares of frames whose pauses are not known yet
         # mean squares of these and of the frames before: of the input, and of what was made
         self._source_power, self._output_power = empty(CONTEXT), empty(CONTEXT)
-        content = parts.content.latency
+        # frames are made in steps: at most a step less one sample waits for its end
         self.latency = (
-            max(self._pitch.latency + 2 * HOP, content + STEP)
+            max(self._pitch.latency + HOP, parts.content.latency)
             + parts.synthesizer.latency
             + CONTEXT * HOP
             + STEP
+            - 1
         )
 
     @torch.inference_mode()
