@@ -54,6 +54,19 @@ def test_a_codec_is_trained_and_kept(buzzers, tmp_path):
     assert codec.sizes.entries == 8
 
 
+def test_the_command_of_the_error_for_want_of_weights_works(buzzers, tmp_path):
+    """Word codes of the package are the teacher where ``--units bundled`` says so."""
+    from voicenym.systems.musa import HOW
+
+    given = {"CORPUS": buzzers / "train", "musa-quick": buzzers / "tiny.yaml", "FOLDER": tmp_path}
+    arguments = [str(given.get(word, word)) for word in HOW.split()[1:]]
+    more = ["--steps", "1", "--accelerator", "cpu", "--workers", "0", "--bits", "8"]
+    done = CliRunner().invoke(app, [*arguments, *more])
+    assert done.exit_code == 0, done.output
+    config = json.loads((tmp_path / "config.json").read_text())
+    assert config["card"]["teacher"].keys() == {"word codes", "hop"}
+
+
 def refused(*arguments):
     done = CliRunner().invoke(app, ["train", "musa", *map(str, arguments)])
     assert isinstance(done.exception, VoicenymError), done.output

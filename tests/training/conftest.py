@@ -54,3 +54,20 @@ def shelved(voices, tmp_path_factory):
     from voicenym.training.speech.speech_cache import SpeechCache
 
     return SpeechCache(tmp_path_factory.mktemp("cache")).fill(voices, AsIs())
+
+
+@pytest.fixture
+def small_word_codes():
+    """A content encoder of twelve word codes, with random weights."""
+    import torch
+
+    from voicenym.nets.words.word_code_content import WordCodeContent
+
+    torch.manual_seed(0)
+    small = {"width": 16, "heads": 2, "layers": 1, "bands": 8, "states": 100, "tokens": 10}
+    sizes = {"states": 16, "window": 100, "width": 16, "inner": 16, "code": 6, "entries": 12}
+    content = WordCodeContent(
+        {**small, "positions": 8, "decoder_layers": 0}, {**sizes, "before": 1, "after": 1}
+    ).eval()
+    content.codes.quantizer.books[0].vectors.copy_(torch.randn(12, 6))
+    return content

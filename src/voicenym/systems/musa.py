@@ -20,9 +20,9 @@ from voicenym.nets.weights_home import home
 from voicenym.pseudonym import Pseudonym
 from voicenym.resynthesis.bundled.analysis import VectorReader
 from voicenym.resynthesis.codec.codec_anonymization import rotation, voices
-from voicenym.resynthesis.codec.codec_core import CodecSpeakers, CodedCore, LiveCodedCore
+from voicenym.resynthesis.codec.codec_core import BUNDLED, CodecSpeakers, CodedCore, LiveCodedCore
 
-HOW = "voicenym train musa --data CORPUS --config musa-small -o FOLDER"
+HOW = "voicenym train musa --data CORPUS --units bundled --config musa-quick -o FOLDER"
 
 
 @dataclass(frozen=True)
@@ -129,8 +129,11 @@ class Musa(Anonymizer):
 
     @property
     def folder(self) -> Path:
-        """Folder of the weights."""
-        return Path(self.weights) if self.weights else home() / "musa"
+        """Folder of the weights: the named one, else the user's own, else the bundled one."""
+        if self.weights:
+            return Path(self.weights)
+        own = home() / "musa"
+        return own if own.exists() or not BUNDLED.is_dir() else BUNDLED
 
     @property
     def version(self) -> str:

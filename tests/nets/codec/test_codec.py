@@ -92,6 +92,14 @@ def test_it_is_kept_and_comes_back(codec, tmp_path):
     for name, value in codec.state_dict().items():
         assert torch.equal(value, again.state_dict()[name]), name
     assert not again.training
+    codec.save(tmp_path / "integers", bits=8)
+    again, _ = Codec.load(tmp_path / "integers")
+    for name, value in codec.state_dict().items():
+        if value.ndim > 1 and value.numel():
+            error = (value - again.state_dict()[name]).flatten(1).abs().amax(1)
+            assert (error <= value.flatten(1).abs().amax(1) / 127 + 1e-6).all(), name
+    speech, own = torch.randn(1, 3200), codec.speaker(torch.randn(1, 3200))
+    assert torch.isfinite(again.convert(speech, own, own)).all()
 
 
 def test_with_fewer_codebooks_it_decodes_what_these_say(causal):

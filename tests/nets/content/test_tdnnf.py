@@ -9,12 +9,13 @@ from voicenym.nets.content.content_encoders import load, make, save
 from voicenym.nets.content.tdnnf import BYPASS, Factorised, SemiOrthogonal, TdnnF, TdnnFConfig
 
 TINY = {"size": 6, "bands": 10, "width": 12, "narrow": 4, "strides": [1, 0, 3]}
+SPARSE = {**TINY, "strides": [1, 0, 1], "every": 4}
 
 
-@pytest.fixture
-def network():
+@pytest.fixture(params=[TINY, SPARSE], ids=["a frame every 10 ms", "every 40 ms"])
+def network(request):
     torch.manual_seed(0)
-    network = TdnnF(**TINY)
+    network = TdnnF(**request.param)
     network.train()
     for seed in range(3):  # statistics of its batch normalisation
         network(noise(4, 16_000, seed=seed))
@@ -88,7 +89,7 @@ def test_a_layer_is_the_sums_of_its_taps(network):
 def test_a_row_is_what_it_is_alone(network):
     batch, lengths = noise(3, 8_000), torch.tensor([8_000, 3_333, 100])
     found = network(batch, lengths)
-    assert found.shape == (3, 50, 6)
+    assert found.shape == (3, network.frames_of(8_000), 6)
     for i, length in enumerate(lengths.tolist()):
         alone = network(batch[i : i + 1, :length])[0]
         torch.testing.assert_close(found[i, : len(alone)], alone, atol=1e-5, rtol=1e-4)
@@ -108,10 +109,12 @@ def test_statistics_do_not_count_padding():
 
 def test_nothing_beyond_its_reach_has_an_effect(network):
     signal = noise(1, 16_000).requires_grad_()
-    frame = 50
+    frame = 50 // network.sizes.every
     network(signal)[0, frame].square().sum().backward()
     received = torch.nonzero(signal.grad[0])[:, 0]
-    start, stop = frame * 160, (frame + 1) * 160
+    # of a frame of 40 ms, the third of its four frames of 10 ms is kept
+    start = frame * network.hop + network.sizes.every // 2 * 160
+    stop = start + 160
     # the window's first sample has no weight
     assert start - network.reach <= received.min() <= start - network.reach + 2
     assert stop + network.reach - 2 <= received.max() + 1 <= stop + network.reach
@@ -120,7 +123,7 @@ def test_nothing_beyond_its_reach_has_an_effect(network):
 def test_windows_and_streams_equal_the_whole(network):
     signal = noise(1, 30_000)
     whole = network(signal)
-    network.most_samples, network.context = 8_000, 1_600
+    network.most_samples, network.context = 8_000, 1_920
     assert network.context >= network.reach
     torch.testing.assert_close(network.extract(signal[0]), whole[0], atol=1e-5, rtol=1e-4)
     stream = network.stream()
@@ -143,9 +146,11 @@ def test_a_folder_holds_it(network, tmp_path):
     again = load(tmp_path)
     assert again.config() == network.config()
     torch.testing.assert_close(again(noise(1, 2_000)), network(noise(1, 2_000)), rtol=0, atol=0)
-    assert make("tdnnf", TINY).size == 6
+    assert make("tdnnf", network.config()).size == 6
 
 
 def test_sizes_that_do_not_fit():
     with pytest.raises(ValueError, match="strides must not be negative"):
         TdnnF(strides=[-1])
+    with pytest.raises(ValueError, match="one of the strides is 0"):
+        TdnnF(strides=[1, 3], every=4)

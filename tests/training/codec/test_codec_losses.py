@@ -11,6 +11,7 @@ from voicenym.nets.content.units import Cepstra, Units
 from voicenym.nets.synthesis.discriminators import DiscriminatorOutput
 from voicenym.nets.synthesis.synthesis_losses import LogMel
 from voicenym.training.codec import codec_losses
+from voicenym.training.content.frame_targets import numbers_of
 
 
 def test_the_papers_weights_make_the_papers_sum():
@@ -106,3 +107,16 @@ def test_a_soft_teacher_says_posteriors():
     original = teacher(0.1 * torch.randn(3200))
     assert original.shape == (10, teacher.classes)
     np.testing.assert_allclose(original.sum(1), 1.0, rtol=1e-5)
+
+
+def test_a_teacher_of_word_codes_says_each_code_for_as_long_as_it_lasts(small_word_codes):
+    speech = 0.1 * torch.randn(16_000)
+    teacher = codec_losses.CodeTeacher(small_word_codes, 320)
+    found = teacher(speech)
+    numbers = numbers_of(small_word_codes, small_word_codes.extract(speech))
+    assert found.tolist() == [int(n) for n in numbers for _ in range(2)]
+    assert len(found) == 50
+    assert (teacher.classes, teacher.hop) == (12, 320)
+    assert codec_losses.CodeTeacher(small_word_codes, 640).source != teacher.source
+    with pytest.raises(VoicenymError, match="choose strides"):
+        codec_losses.CodeTeacher(small_word_codes, 480)

@@ -11,7 +11,7 @@ import torch
 pytest.importorskip("lightning")
 
 from voicenym.corpus.recording import Recording
-from voicenym.errors import CorpusError
+from voicenym.errors import CorpusError, VoicenymError
 from voicenym.nets.content.tdnnf import HOP, TdnnF
 from voicenym.nets.words.phones import Phone, States
 from voicenym.training.content.frame_targets import (
@@ -153,19 +153,29 @@ def test_a_run_goes_on_and_ends_where_a_whole_one_does(tmp_path, speech):
         torch.testing.assert_close(parts.state_dict()[name], value, msg=name)
 
 
-def test_codes_are_the_numbers_of_their_entries():
-    from voicenym.nets.words.word_code_content import WordCodeContent
-
-    torch.manual_seed(0)
-    small = {"width": 16, "heads": 2, "layers": 1, "bands": 8, "states": 100, "tokens": 10}
-    sizes = {"states": 16, "window": 100, "width": 16, "inner": 16, "code": 6, "entries": 12}
-    content = WordCodeContent(
-        {**small, "positions": 8, "decoder_layers": 0}, {**sizes, "before": 1, "after": 1}
-    ).eval()
-    content.codes.quantizer.books[0].vectors.copy_(torch.randn(12, 6))
+def test_codes_are_the_numbers_of_their_entries(small_word_codes):
     wanted = torch.tensor([3, 0, 11, 3, 7])
-    entries = content.codes.quantizer.looked_up(wanted[None, None])[0].T
-    np.testing.assert_array_equal(numbers_of(content, entries), wanted.numpy())
+    entries = small_word_codes.codes.quantizer.looked_up(wanted[None, None])[0].T
+    np.testing.assert_array_equal(numbers_of(small_word_codes, entries), wanted.numpy())
+
+
+def test_frames_of_the_bottleneck_may_last_as_long_as_a_code(tmp_path, speech):
+    """Each has the state in its middle, and steps and validation agree on the frames."""
+    one = crop(sentence(tmp_path, 9, "AB"), STATES, EVERY, 16, 32, shared=2)
+    dense = crop(sentence(tmp_path, 9, "AB"), STATES, EVERY, 16, 32)
+    assert one.states.tolist() == dense.states[1::2].tolist()
+    assert one.codes.tolist() == dense.codes.tolist()
+    assert int(one.frames) == 24
+    torch.manual_seed(0)
+    options = {**OPTIONS, "strides": [1, 0, 1], "every": 4}
+    network = TdnnF(**options)
+    outcome = train(network, STATES, 3, EVERY, speech, speech, QUICK, tmp_path / "run", machine=CPU)
+    assert outcome.curve[-1]["codes right %"] > 95.0
+    with pytest.raises(VoicenymError, match="do not divide a word code's 4"):
+        train(
+            TdnnF(**{**options, "every": 3}), STATES, 3, EVERY, speech, speech, QUICK,
+            tmp_path / "odd", machine=CPU,
+        )  # fmt: skip
 
 
 def test_validation_covers_whole_sentences(speech):

@@ -25,6 +25,7 @@ from voicenym.nets.codec.spectral_coder import SpectralDecoder, SpectralEncoder
 from voicenym.nets.codec.style_encoder import LEAST_SAMPLES, SpeakerEncoder
 from voicenym.nets.codec.waveform_coder import Decoder, SpeechEncoder
 from voicenym.nets.identity.householder_network import Householder
+from voicenym.nets.integer_weights import dequantised, quantised
 from voicenym.nets.streaming import Memory
 
 KIND = "musa"
@@ -223,19 +224,23 @@ class Codec(torch.nn.Module):
         """Sizes that rebuild the network, fit for JSON."""
         return dataclasses.asdict(self.sizes)
 
-    def save(self, folder: Path, *, half: bool = False, **about: Any) -> None:
+    def save(self, folder: Path, *, half: bool = False, bits: int = 0, **about: Any) -> None:
         """Writes the codec to a folder.
 
         Args:
             folder: made where there is none.
             half: in half precision.
+            bits: of a weight of a matrix, 2 to 8
+                (:func:`voicenym.nets.integer_weights.quantised`); other numbers are then in half
+                precision. 0 for floating point.
             about: kept in the configuration: how it was trained, what it reaches.
 
         Raises:
             DependencyError, VoicenymError: as :func:`voicenym.nets.checkpoint.write`.
         """
-        write(folder, self.state_dict(), {"kind": KIND, "options": self.config(), **about},
-              half=half)  # fmt: skip
+        state = quantised(self.state_dict(), bits) if bits else self.state_dict()
+        about = {"kind": KIND, "options": self.config(), **about}
+        write(folder, state, about, half=half or bits > 0)
 
     @classmethod
     def load(cls, folder: Path) -> tuple[Codec, dict[str, Any]]:
@@ -249,7 +254,7 @@ class Codec(torch.nn.Module):
         if config.get("kind") != KIND or "options" not in config:
             raise VoicenymError(f"{folder}: holds no codec; give one of voicenym train musa")
         codec = cls(sizes(config["options"], str(folder)))
-        fill(codec, state, folder)
+        fill(codec, dequantised(state), folder)
         return codec.eval(), config
 
 

@@ -47,6 +47,9 @@ class TdnnFConfig:
         width: channels of layers.
         narrow: channels between the two halves of a layer.
         strides: frames that each layer looks back, and ahead.
+        every: frames of 10 ms for one of the bottleneck: from the first layer without context on,
+            layers see every so many-th frame, and their strides count those. Kaldi's recipe does
+            this by 3 (``frame-subsampling-factor``) while it trains.
         dropout: share of channels that is left out of whole recordings while training.
     """
 
@@ -56,8 +59,11 @@ class TdnnFConfig:
     narrow: int = 160
     strides: Sequence[int] = STRIDES
     dropout: float = 0.1
+    every: int = 1
 
     def __post_init__(self) -> None:
+        if self.every < 1 or (self.every > 1 and 0 not in self.strides):
+            raise ValueError("every is 1 at least; above 1, one of the strides is 0")
         if min(self.strides, default=0) < 0 or self.narrow > self.width:
             raise ValueError("strides must not be negative, and narrow not exceed width")
         object.__setattr__(self, "strides", tuple(self.strides))
@@ -141,7 +147,7 @@ class Factorised(torch.nn.Module):
 
 
 class TdnnF(Content):
-    """TDNN-F encoder: waveforms to bottleneck features, a frame every 10 ms; streams.
+    """TDNN-F encoder: waveforms to bottleneck features, a frame every 10 ms or a multiple; streams.
 
     Args:
         options: of :class:`TdnnFConfig`.
@@ -160,7 +166,11 @@ class TdnnF(Content):
         config = TdnnFConfig(**options)
         self.size = config.size
         self.sizes = config
-        self.reach = HOP * (1 + sum(config.strides)) + (WINDOW - HOP) // 2
+        self.hop = HOP * config.every
+        self._sparse_from = config.strides.index(0) if config.every > 1 else len(config.strides)
+        early, late = config.strides[: self._sparse_from], config.strides[self._sparse_from :]
+        reach = 1 + sum(early) + config.every * sum(late)
+        self.reach = HOP * reach + (WINDOW - HOP) // 2
         self.register_buffer("window", torch.hann_window(WINDOW), persistent=False)
         bank = filterbank(RATE, WINDOW, config.bands, 20.0, RATE / 2 - 400.0)
         self.register_buffer("bank", bank, persistent=False)
@@ -194,13 +204,18 @@ class TdnnF(Content):
             return self.input_norm(logs, valid(frames, logs.shape[1]))
 
     def through(self, features: torch.Tensor, frames: torch.Tensor) -> torch.Tensor:
-        """Bottleneck features ``[batch, frame, size]`` of input features, zeros in the padding;
-        ``frames`` ``[batch]`` are the valid lengths.
+        """Bottleneck features ``[batch, frame / every, size]`` of input features ``[batch, frame,
+        band]``, zeros in the padding; ``frames`` ``[batch]`` are the valid lengths, multiples of
+        ``every``, as the number of frames is.
         """
+        every = self.sizes.every
         mask = valid(frames, features.shape[1])
         x = pad(features.transpose(1, 2), (1, 1))
         x = self.first_norm(torch.relu(self.first(x)).transpose(1, 2), mask)
-        for layer in self.layers:
+        for number, layer in enumerate(self.layers):
+            if every > 1 and number == self._sparse_from:
+                x = x[:, every // 2 :: every]
+                mask = valid(frames // every, x.shape[1])
             x = layer(x, mask)
         return self.bottleneck(x.transpose(1, 2)).transpose(1, 2)
 

@@ -31,6 +31,11 @@ class TdnnFRecogniserConfig(TdnnFConfig):
 
     tokens: int = 29
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.every != 1:
+            raise ValueError(f"every is 1 in a recogniser with CTC, not {self.every}")
+
 
 class TdnnFRecogniser(torch.nn.Module):
     """TDNN-F recogniser: CTC logits of recordings, a frame every 30 ms.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import torch
 
@@ -16,6 +17,8 @@ from voicenym.resynthesis.codec.codec_anonymization import voices
 from voicenym.resynthesis.common.row_groups import Group, Grouped, Output, low_pass
 from voicenym.resynthesis.common.windows import Window, Windows
 
+BUNDLED = Path(__file__).parent / "bundled" / "musa"
+"""Folder of the codec that comes along."""
 ENDLESS = 2**62
 EVERY_SECONDS = 1.0
 """Interval of the updates of a live stream's speaker vector."""

@@ -26,6 +26,8 @@ from voicenym.nets.synthesis.synthesis_losses import (
     feature_matching,
     generator_least_squares,
 )
+from voicenym.nets.words.word_code_content import WordCodeContent
+from voicenym.training.content.frame_targets import numbers_of
 
 NO_LABEL = -1
 """Label of a frame without a label of the teacher."""
@@ -207,6 +209,34 @@ class UnitTeacher:
         known = [*self._features.parameters(), *self._features.buffers(), torch.zeros(0)]
         frames = self._features.extract(speech.to(known[0].device))
         return self._units.to(frames.device)(frames).cpu().numpy()
+
+
+class CodeTeacher:
+    """Word codes, each repeated for as many of the codec's frames as it lasts.
+
+    Args:
+        content: of :func:`voicenym.training.content.frame_targets.word_code_encoder`.
+        hop: samples of the codec's frame, of which a code lasts a whole number.
+
+    Raises:
+        VoicenymError: frames that do not fit.
+    """
+
+    def __init__(self, content: WordCodeContent, hop: int) -> None:
+        if content.hop % hop:
+            raise VoicenymError(
+                f"a word code lasts {content.hop} samples, no multiple of the codec's frame of "
+                f"{hop}; choose strides whose product divides it"
+            )
+        self._content, self._every = content, content.hop // hop
+        self.classes, self.hop = content.codes.sizes.entries, hop
+        weights = fingerprint(content.state_dict())
+        self.source: dict[str, object] = {"word codes": weights, "hop": hop}
+
+    @torch.inference_mode()
+    def __call__(self, speech: torch.Tensor) -> np.ndarray:
+        numbers = numbers_of(self._content, self._content.extract(speech.cpu()))
+        return numbers.repeat(self._every)
 
 
 class SoftTeacher:

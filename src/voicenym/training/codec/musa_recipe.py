@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+from voicenym.errors import VoicenymError
 from voicenym.training.recipe import Trained, option
 from voicenym.training.recipe_options import SpeechRecipe
 from voicenym.training.run.former_run_names import present_or_former
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from voicenym.training.run.machine import Machine
 
 NO_TEACHER = "none"
+BUNDLED = "bundled"
+"""Word codes of the package."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,12 +27,14 @@ class MusaRecipe(SpeechRecipe):
     """Train MUSA's codec: serial disentanglement of speaker, content and prosody.
 
     Args:
-        units: Target of the first codebook: a folder of voicenym train units or tokenizer. none:
-            no target (the ablation), with weights: {semantic: 0} in the configuration.
+        units: Target of the first codebook: a folder of voicenym train units or tokenizer, or a
+            content encoder of word codes; 'bundled' for the package's word codes, of English.
+            none: no target (the ablation), with weights: {semantic: 0} in the configuration.
         features: Features whose clusters the units are, unless cepstra or base: a HuBERT,
             wav2vec2:PLACE or narrow:FOLDER.
         start: Folder of a codec to go on from.
         half: Keep the result in half precision.
+        bits: Keep matrices as integers of so many bits, up to 8, and the rest in half precision.
         batch: Crops in a step.
     """
 
@@ -40,6 +45,7 @@ class MusaRecipe(SpeechRecipe):
     features: str | None = None
     start: Path | None = option("--from", default=None)
     half: bool = False
+    bits: int = option(default=0, minimum=0)
     batch: int | None = option(default=None, minimum=2)
 
     def run(self, report: Report) -> Trained:
@@ -52,12 +58,14 @@ class MusaRecipe(SpeechRecipe):
         from voicenym.training.speech.preparation import hours
         from voicenym.training.speech.speaker_split import speaker_split
 
+        if not (self.bits == 0 or 2 <= self.bits <= 8):
+            raise VoicenymError(f"--bits is 2 to 8, not {self.bits}")
         config = self.configured(MusaConfig, batch=self.batch)
         resources = self.resources(report)
         codec = steps.new(config) if self.start is None else Codec.load(self.start)[0]
         teacher = None
         if self.units != NO_TEACHER:
-            teacher = unit_teacher(Path(self.units), self.features, resources["machine"])
+            teacher = teacher_of(self.units, self.features, codec.hop, resources["machine"])
         steps.checked(config, codec, teacher)
         chosen, kept = speaker_split(self.recordings(report), config.held_out, config.seed)
         utterances, others = self.prepared(chosen, kept, report)
@@ -74,24 +82,37 @@ class MusaRecipe(SpeechRecipe):
             "optimizer steps, discriminators' included": outcome.steps,
             "mel distance on speakers kept out": round(outcome.best, 4),
         }
-        codec.save(self.output, half=self.half, card=card)
+        codec.save(self.output, half=self.half, bits=self.bits, card=card)
         return self.result(outcome, {"mel distance on held-out speakers": outcome.best})
 
 
-def unit_teacher(folder: Path, features: str | None, machine: Machine) -> Teacher:
-    """Units or a tokenizer, with the features that they were found in.
+def teacher_of(place: str, features: str | None, hop: int, machine: Machine) -> Teacher:
+    """Units, a tokenizer or word codes, with the features that they were found in.
+
+    Args:
+        place: folder, or ``bundled``.
+        features: of units and tokenizers, see
+            :func:`voicenym.training.content.unit_features.features_behind`.
+        hop: samples of the codec's frame.
+        machine: to run on.
 
     Raises:
-        VoicenymError: others are given, or none.
+        VoicenymError: other features are given, or none; word codes that do not fit the frame.
     """
     from voicenym.nets.checkpoint import configuration
     from voicenym.nets.content import tokenizer
     from voicenym.nets.content.units import Units
-    from voicenym.training.codec.codec_losses import UnitTeacher
+    from voicenym.nets.words.word_code_content import WordCodeContent
+    from voicenym.training.codec.codec_losses import CodeTeacher, UnitTeacher
+    from voicenym.training.content.frame_targets import word_code_encoder
     from voicenym.training.content.unit_features import features_behind
 
+    folder = Path(place)
+    kind = BUNDLED if place == BUNDLED else configuration(folder).get("kind")
+    if kind in (BUNDLED, WordCodeContent.kind):
+        return CodeTeacher(word_code_encoder(place), hop)
     units: Units | tokenizer.Tokenizer
-    if configuration(folder).get("kind") == tokenizer.KIND:
+    if kind == tokenizer.KIND:
         units = tokenizer.Tokenizer.load(folder)
     else:
         units = Units.load(folder)

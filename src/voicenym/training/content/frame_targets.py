@@ -52,7 +52,7 @@ class FrameTargets(NamedTuple):
     Args:
         samples: ``[time]`` float32, zeros after the end.
         frames: number of valid frames of 10 ms.
-        states: ``[frame]``, :data:`NONE` where unknown.
+        states: ``[frame / shared]``, :data:`NONE` where unknown.
         codes: ``[frame / every]``, likewise.
     """
 
@@ -62,21 +62,41 @@ class FrameTargets(NamedTuple):
     codes: torch.Tensor
 
 
+def word_code_encoder(place: str) -> WordCodeContent:
+    """Content encoder of word codes, as a source of labels.
+
+    Args:
+        place: its folder, or ``bundled`` for the package's.
+
+    Raises:
+        VoicenymError: another encoder, or codes of several codebooks.
+    """
+    from voicenym.nets.content import content_encoders
+    from voicenym.nets.encoder_folders import folder_of
+    from voicenym.resynthesis.pipeline.assembly import BUNDLED
+
+    bundled = BUNDLED / "ssl" / "content"
+    found = content_encoders.load(bundled if place == "bundled" else folder_of("content", place))
+    if not isinstance(found, WordCodeContent):
+        raise VoicenymError(f"{place}: is {found.kind}; give word codes")
+    if found.codes.sizes.books != 1:
+        raise VoicenymError(
+            f"the word codes have {found.codes.sizes.books} codebooks; give codes of one"
+        )
+    return found
+
+
 def code_files(content: WordCodeContent, speech: Sequence[Utterance], folder: Path) -> list[Path]:
     """Files with the codes of utterances, extracted where they are missing.
 
     Args:
-        content: with one codebook.
+        content: of :func:`word_code_encoder`.
         speech: of any length.
         folder: of the files, of these weights alone.
 
     Raises:
-        VoicenymError: several codebooks, or a file that cannot be written.
+        VoicenymError: a file that cannot be written.
     """
-    if content.codes.sizes.books != 1:
-        raise VoicenymError(
-            f"the word codes have {content.codes.sizes.books} codebooks; give codes of one"
-        )
     place = folder / identity({"kind": content.kind, "weights": fingerprint(content.state_dict())})
     found = []
     for utterance in speech:
@@ -97,7 +117,9 @@ def numbers_of(content: WordCodeContent, entries: torch.Tensor) -> np.ndarray:
         return torch.cdist(entries.float(), book.float()).argmin(1).numpy().astype(np.int16)
 
 
-def crop(one: Labelled, states: States, every: int, first: int, count: int) -> FrameTargets:
+def crop(
+    one: Labelled, states: States, every: int, first: int, count: int, shared: int = 1
+) -> FrameTargets:
     """``count`` frames of an utterance from ``first`` on, padded where it is shorter.
 
     Args:
@@ -105,6 +127,7 @@ def crop(one: Labelled, states: States, every: int, first: int, count: int) -> F
         states: of the phones.
         every: frames of a code; ``first`` and ``count`` are multiples of it.
         first, count: in frames of 10 ms.
+        shared: of these frames for one label of states, that of their middle.
     """
     kept = min(count, one.utterance.length // HOP - first)
     samples = torch.zeros(count * HOP)
@@ -120,7 +143,8 @@ def crop(one: Labelled, states: States, every: int, first: int, count: int) -> F
     if one.codes is not None:
         numbers = np.load(one.codes, allow_pickle=False)[first // every :][: kept // every]
         of_codes[: len(numbers)] = torch.from_numpy(numbers.astype(np.int64))
-    return FrameTargets(samples, torch.tensor(kept), of_states, of_codes)
+    whole = kept // shared * shared
+    return FrameTargets(samples, torch.tensor(whole), of_states[shared // 2 :: shared], of_codes)
 
 
 class TargetCrops(Epoch[FrameTargets]):
@@ -133,6 +157,7 @@ class TargetCrops(Epoch[FrameTargets]):
         seconds: length of a crop.
         count: crops in an epoch.
         seed: of the draws.
+        shared: see :func:`crop`; ``every`` is a multiple of it.
 
     Raises:
         CorpusError: nothing to crop.
@@ -146,12 +171,13 @@ class TargetCrops(Epoch[FrameTargets]):
         seconds: float,
         count: int,
         seed: int = 0,
+        shared: int = 1,
     ) -> None:
         super().__init__(count, seed, 8)
         self._speech = [one for one in speech if one.utterance.length >= every * HOP]
         if not self._speech:
             raise CorpusError("no utterances to learn from; give a corpus of speech")
-        self._states, self._every = states, every
+        self._states, self._every, self._shared = states, every, shared
         self._frames = max(1, round(seconds * RATE / HOP / every)) * every
         lengths = np.array([one.utterance.length for one in self._speech], dtype=np.float64)
         self._share = np.cumsum(lengths / lengths.sum())
@@ -161,15 +187,17 @@ class TargetCrops(Epoch[FrameTargets]):
         one = self._speech[place]
         room = max(0, one.utterance.length // HOP - self._frames) // self._every
         first = int(rng.integers(room + 1)) * self._every
-        return crop(one, self._states, self._every, first, self._frames)
+        return crop(one, self._states, self._every, first, self._frames, self._shared)
 
 
 class WholeTargets(torch.utils.data.Dataset[FrameTargets]):
     """Beginnings of utterances, :data:`LONGEST` seconds at most, for validation."""
 
-    def __init__(self, speech: Sequence[Labelled], states: States, every: int) -> None:
+    def __init__(
+        self, speech: Sequence[Labelled], states: States, every: int, shared: int = 1
+    ) -> None:
         self._speech = [one for one in speech if one.utterance.length >= every * HOP]
-        self._states, self._every = states, every
+        self._states, self._every, self._shared = states, every, shared
 
     def __len__(self) -> int:
         return len(self._speech)
@@ -178,4 +206,4 @@ class WholeTargets(torch.utils.data.Dataset[FrameTargets]):
         one = self._speech[index]
         length = min(one.utterance.length, round(LONGEST * RATE))
         frames = length // HOP // self._every * self._every
-        return crop(one, self._states, self._every, 0, frames)
+        return crop(one, self._states, self._every, 0, frames, self._shared)

@@ -55,7 +55,11 @@ class PhoneBottleneckRecipe(SpeechRecipe):
         from voicenym.recognition.alignment import Alignments, pronunciations
         from voicenym.recognition.closed_vocabulary import lexicon_of
         from voicenym.training.content import train_phone_bottleneck as steps
-        from voicenym.training.content.frame_targets import Labelled, code_files
+        from voicenym.training.content.frame_targets import (
+            Labelled,
+            code_files,
+            word_code_encoder,
+        )
         from voicenym.training.speech.preparation import hours
         from voicenym.training.speech.speaker_split import speaker_split
 
@@ -64,12 +68,9 @@ class PhoneBottleneckRecipe(SpeechRecipe):
         chosen, kept = speaker_split(self.recordings(report), config.held_out, config.seed)
         train, held_out = self.prepared(chosen, kept, report)
         coder: WordCodeContent | None = None
-        entries, every = 0, 1
+        entries, every = 0, int(config.options.get("every", 1))
         if self.codes is not None:
-            found_coder = content_encoders.load(_content(self.codes))
-            if not isinstance(found_coder, WordCodeContent):
-                raise VoicenymError(f"{self.codes}: is {found_coder.kind}; give word codes")
-            coder = found_coder
+            coder = word_code_encoder(self.codes)
             entries, every = coder.codes.sizes.entries, coder.hop // HOP
         own = None if self.lexicon is None else lexicon_of(self.lexicon)
         texts = (normalise(r.text) for r in [*chosen, *kept] if r.text)
@@ -116,9 +117,3 @@ class PhoneBottleneckRecipe(SpeechRecipe):
         content_encoders.save(network, self.output, card, half=self.half)
         return self.result(outcome, {"cross-entropy on held-out speakers": outcome.best})
 
-
-def _content(place: str) -> Path:
-    from voicenym.nets.encoder_folders import folder_of
-    from voicenym.resynthesis.pipeline.assembly import BUNDLED
-
-    return BUNDLED / "ssl" / "content" if place == "bundled" else folder_of("content", place)

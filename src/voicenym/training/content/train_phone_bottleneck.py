@@ -20,6 +20,7 @@ from typing import Any
 import lightning.pytorch as pl
 import torch
 
+from voicenym.errors import VoicenymError
 from voicenym.nets.content.content_encoder import RATE
 from voicenym.nets.content.tdnnf import HOP, TdnnF
 from voicenym.nets.masked_batch import valid
@@ -133,9 +134,9 @@ class PhoneBottleneck(pl.LightningModule):
     ) -> None:
         super().__init__()
         self.network, self.recipe = network, config
-        width = network.sizes.width
+        width, shared = network.sizes.width, network.sizes.every
         self.of_states = Head(network.size, width, len(states))
-        self.of_codes = Head(network.size, width, codes, every) if codes else None
+        self.of_codes = Head(network.size, width, codes, every // shared) if codes else None
         self._seen: list[tuple[float, int, int, float, int, int]] = []
 
     def configure_optimizers(self) -> torch.optim.Optimizer:
@@ -244,15 +245,21 @@ def train(
 
     Raises:
         CorpusError: no training utterances.
-        VoicenymError: as of :func:`voicenym.training.run.fit.fit`.
+        VoicenymError: frames of the bottleneck of which a code does not last a whole number; as of
+            :func:`voicenym.training.run.fit.fit`.
     """
     machine = machine or Machine()
+    shared = network.sizes.every
+    if every % shared:
+        raise VoicenymError(
+            f"options, every: {shared} frames of 10 ms do not divide a word code's {every}"
+        )
     count = machine.crops(config.every, config.batch)
-    crops = TargetCrops(speech, states, every, config.seconds, count, config.seed)
+    crops = TargetCrops(speech, states, every, config.seconds, count, config.seed, shared)
     outcome = fit_configured(
         PhoneBottleneck(network, states, codes, every, config),
         torch.utils.data.DataLoader(crops, config.batch, drop_last=True, **machine.loading),
-        torch.utils.data.DataLoader(WholeTargets(held_out, states, every), 1),
+        torch.utils.data.DataLoader(WholeTargets(held_out, states, every, shared), 1),
         folder,
         config,
         seconds,
