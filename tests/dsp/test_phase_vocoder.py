@@ -48,7 +48,7 @@ def test_every_bin_has_its_nearest_peak():
 def test_phases_are_summed_from_frame_to_frame_along_the_peaks():
     spectrum = torch.complex(random(30, 2, 9), random(30, 2, 9, seed=1))
     start, steps = random(2, 9), random(30, 2, 9, seed=2)
-    place, which, owner = phase_vocoder._regions(spectrum)
+    place, _, owner = phase_vocoder._regions(spectrum)
     expected, before = [], start
     for step, source in zip(steps, nearest_peaks(spectrum.abs()), strict=True):
         before = (before + step).gather(1, source)

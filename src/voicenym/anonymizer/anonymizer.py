@@ -14,7 +14,7 @@ from voicenym.anonymizer.wished_voice import VoiceChoice
 from voicenym.errors import AudioError, UnknownSystemError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Hashable, Sequence
 
     import torch
 
@@ -118,7 +118,7 @@ class Anonymizer(VoiceChoice, ABC):
         lengths = [row.shape[-1] for row in rows]
         padded = rows[0][None] if len(rows) == 1 else torch.nn.utils.rnn.pad_sequence(rows, True)
         block = round(BLOCK_SECONDS * rate)
-        profile = self._profile(padded, rate, lengths) if self.reads_ahead else None
+        profile = self._known_profile(padded, rate, lengths) if self.reads_ahead else None
         stream = self._stream(row_pseudonyms, rate, profile)
         *blocks, last = padded.split(block, dim=1)
         parts = [stream.push(part) for part in blocks]
@@ -214,6 +214,13 @@ class Anonymizer(VoiceChoice, ABC):
         return False
 
     @property
+    def profile_kind(self) -> Hashable | None:
+        """What a profile depends on, besides samples, rate and device: equal values, equal
+        profiles; None for a profile that is not remembered.
+        """
+        return None
+
+    @property
     def reads_ahead(self) -> bool:
         """Whether recordings get a first pass: :attr:`needs_profile`, and not :attr:`live`."""
         return self.needs_profile and not self.live
@@ -258,6 +265,15 @@ class Anonymizer(VoiceChoice, ABC):
             return None
         rows = checked(audio.samples)
         return self.refusal(self._profile(rows, audio.rate) if self.reads_ahead else None)
+
+    def _known_profile(self, rows: torch.Tensor, rate: int, lengths: Sequence[int]) -> Any:
+        """:meth:`_profile`, from memory if the recordings were analysed before."""
+        from voicenym.dsp.analysis_memory import analysed
+
+        if self.profile_kind is None:
+            return self._profile(rows, rate, lengths)
+        kind = ("profile", self.profile_kind, rate, tuple(lengths), self.device)
+        return analysed(rows, kind, lambda: self._profile(rows, rate, lengths))
 
     def _profile(self, rows: torch.Tensor, rate: int, lengths: Sequence[int] | None = None) -> Any:
         """Profile of the recordings ``[row, time]``, of so many samples each."""

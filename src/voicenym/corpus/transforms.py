@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from voicenym.corpus.recording import RATE, Recording
 from voicenym.corpus.recordings import FILES
 from voicenym.errors import CorpusError
 from voicenym.pseudonym import FIRST_REVISION, Key, Pseudonym
+
+if TYPE_CHECKING:
+    from voicenym.dsp.analysis_memory import AnalysisMemory
 
 EVERYBODY = "everybody"
 LOWEST_OF_WOMEN = 160.0
@@ -48,6 +51,14 @@ class Step(Protocol):
 @lru_cache(maxsize=256)
 def _loaded(system: str, parameters: tuple[tuple[str, Any], ...]) -> Anonymizer:
     return load(system, **dict(parameters))
+
+
+@lru_cache(maxsize=1)
+def _analyses() -> AnalysisMemory:
+    """Analyses of the recordings that this process anonymizes, for further keys."""
+    from voicenym.dsp.analysis_memory import AnalysisMemory
+
+    return AnalysisMemory()
 
 
 @dataclass(frozen=True)
@@ -96,10 +107,12 @@ class Anonymize:
         import torch
 
         from voicenym.audio import Audio
+        from voicenym.dsp.analysis_memory import keeping_analyses
 
         system = _loaded(self.system, self.parameters)
         audio = Audio(torch.from_numpy(samples), RATE)
-        return system(audio, self.pseudonym(recording)).samples.numpy()
+        with keeping_analyses(_analyses()):  # attackers try many keys on a recording
+            return system(audio, self.pseudonym(recording)).samples.numpy()
 
     def pseudonym(self, recording: Recording) -> Pseudonym:
         """Pseudonym that a recording is anonymized with."""

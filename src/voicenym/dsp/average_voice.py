@@ -73,9 +73,7 @@ class EnvelopeFrames:
 
     def envelope(self, windowed: torch.Tensor) -> torch.Tensor:
         """Natural-log envelopes ``[..., bin]`` of windowed frames ``[..., length]``."""
-        log_spectrum = envelope.log_magnitude(torch.fft.rfft(windowed))
-        cepstrum = envelope.cepstral_envelope(log_spectrum, self._coefficients)
-        return envelope.log_envelope(cepstrum, self.length)
+        return envelope.of_spectrum(torch.fft.rfft(windowed), self._coefficients)
 
     @staticmethod
     def weight(windowed: torch.Tensor) -> torch.Tensor:

@@ -44,6 +44,12 @@ def cepstral_envelope(
     return cepstrum
 
 
+def of_spectrum(spectrum: torch.Tensor, coefficients: int) -> torch.Tensor:
+    """Log-magnitude envelope of spectra, both ``[..., bin]``; see :func:`cepstral_envelope`."""
+    cepstrum = cepstral_envelope(log_magnitude(spectrum), coefficients)
+    return log_envelope(cepstrum, 2 * (spectrum.shape[-1] - 1))
+
+
 def log_envelope(cepstrum: torch.Tensor, size: int) -> torch.Tensor:
     """Log-magnitude envelope ``[..., size / 2 + 1]`` of a real cepstrum ``[..., coefficient]``."""
     # an even real sequence: its spectrum is c_0 + 2 sum_q c_q cos(q w)

@@ -247,7 +247,6 @@ def _peaks(spectrum: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     Returns:
         Places ``[peak]`` in the flattened spectra, in rising order, and their frames.
     """
-    bins = spectrum.shape[-1]
     # squares in single precision are cheaper than magnitudes, and have their order but for rounding
     single = spectrum.to(torch.complex64)
     power = single.real.square().add_(single.imag.square())

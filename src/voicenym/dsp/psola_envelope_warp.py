@@ -86,8 +86,7 @@ class PsolaEnvelopeWarp:
         windowed = frames * self._window
         retuned, original = windowed[: self._rows], windowed[self._rows :]
         spectrum = torch.fft.rfft(retuned)
-        cepstrum = envelope.cepstral_envelope(envelope.log_magnitude(spectrum), self._coefficients)
-        before = envelope.log_envelope(cepstrum, frames.shape[-1])
+        before = envelope.of_spectrum(spectrum, self._coefficients)
         gain = envelope.warp_bins(before, self._positions) - before + self._changes[:, None]
         gain = gain.clamp(-envelope.MAX_GAIN, envelope.MAX_GAIN).exp()
         changed = torch.fft.irfft(spectrum * gain, n=frames.shape[-1])

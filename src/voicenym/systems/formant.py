@@ -146,6 +146,10 @@ class Formant(Anonymizer):
     def needs_profile(self) -> bool:
         return True
 
+    @property
+    def profile_kind(self) -> str:
+        return "voice measurement"
+
     def profiler(self, rows: int, rate: int, lengths: Sequence[int] | None) -> Profiler:
         return Reader(rows, rate, lengths)
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import torch
 
 from voicenym.anonymizer import Anonymizer, Card, Core
 from voicenym.dsp import lpc, quadratic_factors
+from voicenym.dsp.analysis_memory import analysed
 from voicenym.dsp.envelope import keep_energy
 from voicenym.dsp.overlap_add import OverlapAdd, root_hann
 from voicenym.errors import UnknownSystemError
@@ -121,14 +123,10 @@ class McAdams(Anonymizer):
         def process(frames: torch.Tensor) -> torch.Tensor:
             rows, count, length = frames.shape
             windowed = (frames * window).reshape(rows * count, length)
-            r = lpc.autocorrelation(windowed.T, self.order)
-            a, _ = lpc.levinson(r)
-            # Silent frames have no poles; evenly spread ones are found at once.
-            a[-1] = torch.where(r[0] > 0, a[-1], 0.1)
-            b, c = self._moved(
-                *quadratic_factors.factor(a), alpha.repeat_interleave(count), to_reference
-            )
-            old, new = a.float(), quadratic_factors.multiply_out(b, c)
+            kind = ("poles", self.order, rate, self.device)
+            old, *factors = analysed(frames, kind, partial(_poles, windowed, self.order))
+            b, c = self._moved(*factors, alpha.repeat_interleave(count), to_reference)
+            new = quadratic_factors.multiply_out(b, c)
             # [time, frame]: every step of a recursion is one operation over many frames, block by
             # block, to stay in the cache.
             former = torch.tensor(exact, device=self.device).repeat_interleave(count).logical_not()
@@ -154,3 +152,14 @@ class McAdams(Anonymizer):
             torch.where(pair, -2.0 * moved * torch.cos(phi), b),
             torch.where(pair, moved * moved, c),
         )
+
+
+def _poles(windowed: torch.Tensor, order: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Linear prediction of frames ``[frame, time]``: coefficients ``[order + 1, frame]`` in single
+    precision, and the factors z^2 + b z + c of their polynomials, b and c ``[order / 2, frame]``.
+    """
+    r = lpc.autocorrelation(windowed.T, order)
+    a, _ = lpc.levinson(r)
+    # Silent frames have no poles; evenly spread ones are found at once.
+    a[-1] = torch.where(r[0] > 0, a[-1], 0.1)
+    return a.float(), *quadratic_factors.factor(a)

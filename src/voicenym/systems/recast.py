@@ -130,6 +130,10 @@ class Recast(Anonymizer):
     def profile_optional(self) -> bool:
         return True
 
+    @property
+    def profile_kind(self) -> str:
+        return "average voice"
+
     def profiler(self, rows: int, rate: int, lengths: Sequence[int] | None) -> Profiler:
         return AverageVoiceReader(rows, rate, lengths, self.device)
 

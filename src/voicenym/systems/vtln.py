@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, ClassVar
 
 import torch
 
 from voicenym.anonymizer import Anonymizer, Card, Core
 from voicenym.dsp import envelope
+from voicenym.dsp.analysis_memory import analysed
 from voicenym.dsp.frequency_warps import bilinear, quadratic
 from voicenym.dsp.overlap_add import OverlapAdd, root_hann
 from voicenym.errors import UnknownSystemError
@@ -201,8 +202,10 @@ class Vtln(Anonymizer):
         def process(frames: torch.Tensor) -> torch.Tensor:
             windowed = frames * window
             spectrum = torch.fft.rfft(windowed)
-            cepstrum = envelope.cepstral_envelope(envelope.log_magnitude(spectrum), coefficients)
-            log_envelope = envelope.log_envelope(cepstrum, length)
+            kind = ("envelope", rate, self.device)
+            log_envelope = analysed(
+                frames, kind, partial(envelope.of_spectrum, spectrum, coefficients)
+            )
             gain = envelope.warp_bins(log_envelope, positions) - log_envelope
             gain = gain.clamp(-envelope.MAX_GAIN, envelope.MAX_GAIN).exp()
             changed = torch.fft.irfft(spectrum * gain, n=length)

@@ -32,6 +32,17 @@ def test_shorter_speech_has_zeros_behind(network):
     assert found.shape == (2, 20, 64)
 
 
+def test_the_first_states_are_computed_alone_as_with_all(network):
+    queries = []
+    network.encoder.layers[-1].widen.register_forward_hook(lambda _, x, y: queries.append(y.shape))
+    with torch.inference_mode():
+        spectra = network.encoder.spectra(0.1 * torch.randn(2, 11 * STATE))
+        whole = network.encoder(spectra)
+        first = network.encoder(spectra, 11)
+    torch.testing.assert_close(first, whole[:, :11], rtol=0, atol=1e-6)
+    assert [shape[1] for shape in queries] == [20, 11]
+
+
 def test_spectra_are_those_of_transformers():
     transformers = pytest.importorskip("transformers")
     theirs = transformers.WhisperFeatureExtractor()

@@ -16,6 +16,8 @@ from typing import NamedTuple
 
 import torch
 
+from voicenym.dsp.analysis_memory import analysing_anew
+
 WINDOWS = 4096
 """Windows that are remembered; the codes of 30 s at 25 codes a second need 4.5 KB."""
 
@@ -25,10 +27,13 @@ _PERIODS = itertools.count(1)
 
 @contextmanager
 def fresh_memory() -> Iterator[None]:
-    """Windows of earlier recordings are forgotten, before and after: for measurements of speed."""
+    """Windows of earlier recordings are forgotten, before and after, and no analysis is
+    remembered: for measurements of speed.
+    """
     before = _PERIOD.set(next(_PERIODS))
     try:
-        yield
+        with analysing_anew():
+            yield
     finally:
         _PERIOD.reset(before)
 

@@ -117,6 +117,7 @@ class Layer(torch.nn.Module):
         context: tuple[torch.Tensor, torch.Tensor] | None = None,
         causal: bool = False,
         past: list[torch.Tensor] | None = None,
+        first: int | None = None,
     ) -> torch.Tensor:
         """``[batch, step, width]`` to the same.
 
@@ -125,9 +126,11 @@ class Layer(torch.nn.Module):
             context: keys and values of the encoder's states.
             causal: whether attention is masked to earlier steps.
             past: cached keys and values of earlier steps, to which those of these are appended.
+            first: number of steps that are wanted, the first ones; they attend to all.
         """
         y = self.attention_norm(x)
         known = self.attention.keys_values(y)
+        x, y = x[:, :first], y[:, :first]
         if past is not None:
             if past:
                 k, v = (torch.cat(pair, 2) for pair in zip(past, known, strict=True))
@@ -174,20 +177,34 @@ class Encoder(torch.nn.Module):
         mel = (self.bank @ power[..., :-1]).clamp_min(LEAST).log10()
         return (torch.maximum(mel, mel.amax((1, 2), keepdim=True) - RANGE) + 4.0) / 4.0
 
-    def forward(self, spectra: torch.Tensor) -> torch.Tensor:
-        """States ``[batch, state, width]`` of spectra ``[batch, band, 2 * state]``."""
-        return self.layer_states(spectra)[-1]
+    def forward(self, spectra: torch.Tensor, first: int | None = None) -> torch.Tensor:
+        """States ``[batch, state, width]`` of spectra ``[batch, band, 2 * state]``.
+
+        Args:
+            spectra: of a window.
+            first: number of states that are wanted, the first ones; the last layer, in which no
+                other state attends to one, computes no more. All by default.
+        """
+        x = self._embedded(spectra)
+        *layers, last = self.layers
+        for layer in layers:
+            x = layer(x)
+        return self.norm(last(x, first=first))  # type: ignore[no-any-return]
 
     def layer_states(self, spectra: torch.Tensor) -> list[torch.Tensor]:
         """States ``[batch, state, width]`` after each layer, the last with its norm."""
-        x = gelu(self.conv2(gelu(self.conv1(spectra)))).transpose(1, 2)
-        x = x + self.positions[: x.shape[1]]
+        x = self._embedded(spectra)
         found = []
         for layer in self.layers:
             x = layer(x)
             found.append(x)
         found[-1] = self.norm(x)
         return found
+
+    def _embedded(self, spectra: torch.Tensor) -> torch.Tensor:
+        """Input of the first layer, ``[batch, state, width]``."""
+        x = gelu(self.conv2(gelu(self.conv1(spectra)))).transpose(1, 2)
+        return x + self.positions[: x.shape[1]]
 
 
 class Decoder(torch.nn.Module):

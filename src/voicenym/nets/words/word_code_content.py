@@ -152,5 +152,5 @@ class WordCodeContent(Content):
             )
         if lengths is None:
             lengths = torch.full((len(waveforms),), waveforms.shape[1], device=waveforms.device)
-        states = self.encoder(self.encoder.spectra(waveforms))[:, : waveforms.shape[1] // STATE]
+        states = self.encoder(self.encoder.spectra(waveforms), waveforms.shape[1] // STATE)
         return states, lengths // STATE
