@@ -6,16 +6,22 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import soundfile
 
+from voicenym import Key
 from voicenym.attack.attackers import Ignorant, KeyHolder, Unprotected
 from voicenym.attack.key_search import KeySearch
 from voicenym.corpus.recording import Recording
+from voicenym.corpus.transforms import Anonymize
 from voicenym.evaluation import figures, protection
 from voicenym.evaluation.evaluation_plan import Evidence
 from voicenym.evaluation.results import Evaluation, Measured, SystemResults
 from voicenym.evaluation.trials import Trials, build
 
 SPEAKERS = 8
+SUFFIX = "_mcadams"
+SEXES = {"s0": "f", "s1": "f", "s2": "m", "s3": "m"}
+"""Speakers of the challenge's layout; the others' speech is for attackers."""
 
 
 def trials() -> Trials:
@@ -99,3 +105,60 @@ def drawn(found):
     """All figures of the small evaluation."""
     pytest.importorskip("matplotlib")
     return figures.gallery(*found)
+
+
+def data_folder(place, recordings, speech):
+    """A Kaldi data folder; ``speech(recording)`` gives the samples."""
+    (place / "wav").mkdir(parents=True)
+    tables = {"wav.scp": [], "utt2spk": [], "spk2gender": set(), "text": []}
+    for recording in recordings:
+        path = place / "wav" / f"{recording.name}.wav"
+        soundfile.write(path, speech(recording), 16_000)
+        tables["wav.scp"].append(f"{recording.name} {path}")
+        tables["utt2spk"].append(f"{recording.name} {recording.speaker}")
+        tables["spk2gender"].add(f"{recording.speaker} {SEXES.get(recording.speaker, 'f')}")
+        tables["text"].append(f"{recording.name} THE CAT")
+    for name, lines in tables.items():
+        (place / name).write_text("\n".join(sorted(lines)) + "\n")
+
+
+@pytest.fixture(scope="module")
+def laid_out(corpus, tmp_path_factory):
+    """``data`` of a challenge: two test sets, with the anonymized folders beside the originals."""
+    root = tmp_path_factory.mktemp("challenge") / "data"
+    keys = {kind: Key(bytes([number]) * 32) for number, kind in enumerate(("user", "attacker"))}
+
+    def anonymized(kind, per):
+        step = Anonymize("vtln", keys[kind], per)
+        return lambda recording: step(recording.samples(), recording)
+
+    def both(name, recordings, kind, per):
+        data_folder(root / name, recordings, lambda recording: recording.samples())
+        data_folder(root / f"{name}{SUFFIX}", recordings, anonymized(kind, per))
+
+    evaluated = [r for r in corpus if r.speaker in SEXES]
+    for number, subset in enumerate(("dev", "test")):
+        enrol = [r for r in evaluated if r.name.endswith(f"u{2 * number}")]
+        tried = [r for r in evaluated if r.name.endswith(f"u{2 * number + 1}")]
+        both(f"libri_{subset}_enrolls", enrol, "attacker", "speaker")
+        (root / f"libri_{subset}_enrolls" / "enrolls").write_text(
+            "".join(f"{r.name}\n" for r in enrol)
+        )
+        for sex in "fm":
+            mine = [r for r in tried if SEXES[r.speaker] == sex]
+            both(f"libri_{subset}_trials_{sex}", mine, "user", "utterance")
+            rows = [
+                f"{s} {r.name} {'target' if s == r.speaker else 'nontarget'}\n"
+                for s, other in SEXES.items()
+                for r in mine
+                if other == sex
+            ]
+            (root / f"libri_{subset}_trials_{sex}" / "trials").write_text("".join(rows))
+    others = [r for r in corpus if r.speaker not in SEXES]
+    data_folder(root / f"train-clean-360{SUFFIX}", others, anonymized("attacker", "utterance"))
+    data_folder(root.parent / "train-clean-360", others, lambda recording: recording.samples())
+    # what evaluate does not need, and what a command must print, must not be in its way
+    (root / "IEMOCAP_dev").mkdir()
+    (root / "IEMOCAP_dev" / "wav.scp").write_text("x sox x.wav -t wav - |\n")
+    (root / "IEMOCAP_dev" / "utt2spk").write_text("x x\n")
+    return root

@@ -64,6 +64,54 @@ def test_words_stay_and_the_voice_changes(name, parts, speech):
     assert not torch.equal(first.samples, second.samples), "each pseudonym has its own voice"
 
 
+SELECTED = "selection:pool={ssl}/pool"
+IDENTITIES = {
+    "A1": "regression:pool={ssl}/pool",
+    "A2": "singular-values:pool={ssl}/pool",
+    "ASV-Free": "lookup:pool={ssl}/pool",
+    "B1": SELECTED,
+    "K2": "indistinguishable:pool={ssl}/pool",
+    "LOH": "householder:model={ssl}/loh",
+    "M1c2": "copy",
+    "MUSA": "blank",
+    "PCA and mixture": "mixture:model={ssl}/mixture",
+    "PCA and mixture, forced dissimilarity": "mixture:model={ssl}/mixture,theta=0.3",
+    "ROH": "householder:model={ssl}/roh",
+    "S1": "autoencoder:model={autoencoder}",
+    "S2": f"autoencoder:model={{autoencoder}},of=({SELECTED})",
+    "distinct": f"distinct:pool={{ssl}}/pool,of=({SELECTED})",
+}
+"""Published identity methods with the bundled parts, by the names of systems and papers."""
+
+
+@pytest.fixture(scope="module")
+def autoencoder(tmp_path_factory):
+    """An autoencoder of principal components of the pool: none comes along."""
+    from voicenym.identity.pools import speaker_pool
+    from voicenym.nets.identity.vector_autoencoder import Autoencoder, save
+
+    pool = speaker_pool.opened(str(BUNDLED / "pool"))
+    folder = tmp_path_factory.mktemp("autoencoder")
+    network = Autoencoder(pool.vectors.shape[1], 32, 64).eval()
+    save(network, folder, "ecapa", pool.version, {})
+    return folder
+
+
+@pytest.mark.parametrize("which", IDENTITIES)
+def test_each_identity_method_speaks(which, parts, speech, autoencoder):
+    text = IDENTITIES[which].format(ssl=BUNDLED, autoencoder=autoencoder)
+    system = voicenym.load("ssl-select", identity=text)
+    system.check()
+    made = system(speech, KEY.pseudonym("anna"))
+    assert likeness(codes(parts, speech), codes(parts, made)) > 0.7
+    one, two = (conditioning.whole_vector(parts, x.samples.reshape(-1)) for x in (speech, made))
+    alike = float(torch.nn.functional.cosine_similarity(one, two, dim=0))
+    if which == "M1c2":
+        assert alike > 0.6, "the copy keeps the voice"
+    elif which != "K2":  # draws real speakers, near ones more often
+        assert alike < 0.6
+
+
 def test_predicted_f0_does_not_depend_on_the_speakers_f0(parts, speech, monkeypatch):
     system, pseudonym = voicenym.load("ssl-gmm", f0="predicted"), KEY.pseudonym("anna")
     spoken = system(speech, pseudonym)

@@ -131,7 +131,7 @@ def test_mistakes_name_the_cure(folders, tmp_path):
         load("musa", strength=1.5)
     with pytest.raises(UnknownSystemError, match="turned or empty"):
         load("musa", voice="whispered")
-    with pytest.raises(WeightsError, match="voicenym train musa .*--units bundled"):
+    with pytest.raises(WeightsError, match=r"voicenym train musa .*--units bundled"):
         load("musa", weights=str(tmp_path / "nothing")).check()
     with pytest.raises(VoicenymError, match="holds no codec"):
         load("musa", weights=str(folders["units"])).check()

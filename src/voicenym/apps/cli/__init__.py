@@ -48,6 +48,7 @@ class _Commands(Group):
         _entry("cache", USE, "List or remove what commands keep of speech on disk."),
         _entry("audit", MEASURE, "Attack one anonymized recording and report what was recognised."),
         _entry("evaluate", MEASURE, "Anonymize, attack and measure a corpus; write a report."),
+        _entry("challenge", MEASURE, "Evaluate as a VoicePrivacy Challenge does; write its files."),
         _entry("compare", MEASURE, "Compare the systems of several reports."),
         _entry("cards", MEASURE, "Write a report's figures to the systems' cards."),
         _entry(

@@ -109,6 +109,15 @@ def evaluate(
             quiet=quiet,
         )
         return
+    measured(request)
+
+
+def measured(request: Request) -> None:
+    """Evaluates what a request asks for, and writes the report.
+
+    Raises:
+        VoicenymError: options that exclude or lack each other, or as the evaluation says.
+    """
     request.check()
     _needs_extra()
     _run(request)

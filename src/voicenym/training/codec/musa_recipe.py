@@ -111,9 +111,5 @@ def teacher_of(place: str, features: str | None, hop: int, machine: Machine) -> 
     kind = BUNDLED if place == BUNDLED else configuration(folder).get("kind")
     if kind in (BUNDLED, WordCodeContent.kind):
         return CodeTeacher(word_code_encoder(place), hop)
-    units: Units | tokenizer.Tokenizer
-    if kind == tokenizer.KIND:
-        units = tokenizer.Tokenizer.load(folder)
-    else:
-        units = Units.load(folder)
+    units = tokenizer.Tokenizer.load(folder) if kind == tokenizer.KIND else Units.load(folder)
     return UnitTeacher(features_behind(folder, units.source, features, machine), units)

@@ -116,4 +116,3 @@ class PhoneBottleneckRecipe(SpeechRecipe):
         }
         content_encoders.save(network, self.output, card, half=self.half)
         return self.result(outcome, {"cross-entropy on held-out speakers": outcome.best})
-

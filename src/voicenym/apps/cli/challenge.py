@@ -1,0 +1,113 @@
+"""``voicenym challenge``: a system on the data of a VoicePrivacy Challenge, with its files."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from voicenym.apps.cli import evaluate as evaluation_command
+from voicenym.apps.cli import evaluate_options as options
+from voicenym.apps.cli.command_group import command, new_app
+from voicenym.apps.cli.corpus_options import ALLOW_PIPES
+from voicenym.apps.cli.evaluate_request import Request
+from voicenym.errors import CorpusError, VoicenymError
+
+TRAINING = "train-clean-360"
+"""Folder of the attackers' training speech, in the challenge's folder or beside it."""
+REPORT = "report"
+
+app = new_app()
+
+
+@command(
+    app,
+    "voicenym challenge data/ -s mcadams --year 2022 -o results/",
+    "voicenym challenge data/ -s recast --year 2024 --attacker-budget 2h -o results/",
+)
+def challenge(
+    data: Path = typer.Argument(
+        help="Folder of the challenge's data folders: libri_dev_enrolls, libri_dev_trials_f, ..."
+    ),
+    output: Path = typer.Option(..., "--output", "-o", help="Folder of the results."),
+    system: str = typer.Option(..., "--system", "-s", help="System, such as mcadams:low=0.8."),
+    year: int = typer.Option(2022, "--year", help="Challenge: 2020, 2022 or 2024."),
+    pool: Path | None = typer.Option(
+        None,
+        "--pool",
+        help=f"Speech on which the attacker trains. Default: {TRAINING} in DATA or beside it.",
+    ),
+    pool_size: int = options.POOL_SIZE,
+    attacker_budget: str = typer.Option(
+        "30m", "--attacker-budget", help="Time of the attacker's training, such as 2h."
+    ),
+    verifiers: list[str] = options.VERIFIERS,
+    recogniser: str | None = options.RECOGNISER,
+    weights: str | None = options.WEIGHTS,
+    sample: int = options.SAMPLE,
+    replicates: int = options.REPLICATES,
+    seed: int = options.SEED,
+    workers: int = options.WORKERS,
+    cache: Path | None = options.CACHE,
+    allow_pipes: bool = ALLOW_PIPES,
+    quiet: bool = options.QUIET,
+) -> None:
+    """Evaluate as a VoicePrivacy Challenge does; write its files.
+
+    The system anonymizes trials, enrolment and the attacker's training speech, on which the
+    challenge's attacker trains. 2020 and 2022 get results.txt, 2024 result_for_rank_SYSTEM;
+    summary.md has a table, and report/ what voicenym evaluate writes.
+    """
+    from voicenym.evaluation import results_file
+    from voicenym.evaluation.challenge_lists import set_of
+    from voicenym.evaluation.challenge_tables import YEARS, results, summary
+    from voicenym.evaluation.challenge_tables import challenge as figures
+    from voicenym.evaluation.trial_lists import find_lists
+    from voicenym.private import write_inside
+
+    if year not in YEARS:
+        raise VoicenymError(f"--year is {', '.join(map(str, YEARS))}, not {year}")
+    lists = find_lists(data)
+    if lists is None:
+        raise CorpusError(
+            f"{data}: no lists enrolls and trials in its data folders; give the challenge's data/"
+        )
+    subsets = {set_of(path).partition("_")[2] for path in lists.trials}
+    report = output / REPORT
+    given: dict[str, Any] = {
+        "corpus": data, "output": report, "system": [system], "pool": pool or _training(data),
+        "pool_size": pool_size, "attacker_budget": attacker_budget, "attacker_start": "nothing",
+        "per": "utterance" if year >= 2024 else "speaker", "only": ["ignorant", f"asv-eval-{year}"],
+        "denoise": False, "sanity": False, "verifiers": verifiers, "recogniser": recogniser,
+        "weights": weights, "sample": sample, "replicates": replicates, "seed": seed,
+        "workers": workers, "cache": cache, "allow_pipes": allow_pipes, "quiet": quiet,
+    }  # fmt: skip
+    evaluation_command.measured(Request(**{**_defaults(), **given}))
+    found = figures(results_file.load(report), year, min(subsets))
+    name = found.system.system
+    file = output / (f"result_for_rank_{name}" if year >= 2024 else "results.txt")
+    for path, text in ((file, results(found)), (output / "summary.md", summary(found))):
+        try:
+            write_inside(path, text)
+        except OSError as error:
+            raise VoicenymError(f"{path}: cannot be written ({error.strerror})") from error
+    if not quiet:
+        typer.echo(summary(found))
+        typer.echo(f"{file}\n{output / 'summary.md'}\n{report / 'index.html'}")
+
+
+def _training(data: Path) -> Path:
+    for place in (data / TRAINING, data.resolve().parent / TRAINING):
+        if place.is_dir():
+            return place
+    raise CorpusError(
+        f"{data}: no {TRAINING} in it or beside it, on which the attacker trains; give --pool DIR"
+    )
+
+
+def _defaults() -> dict[str, Any]:
+    """Options of ``voicenym evaluate`` that are not given."""
+    parameters = inspect.signature(evaluation_command.evaluate).parameters
+    return {name: getattr(one.default, "default", one.default) for name, one in parameters.items()}
