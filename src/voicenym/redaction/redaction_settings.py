@@ -70,12 +70,18 @@ class RedactionSettings:
             synthesiser=self.synthesiser or synthesiser,
         )
 
-    def redactor(self, threads: int = 0, stage: Callable[[str], None] = lambda _: None) -> Redactor:
+    def redactor(
+        self,
+        threads: int = 0,
+        stage: Callable[[str], None] = lambda _: None,
+        progress: Callable[[float], None] | None = None,
+    ) -> Redactor:
         """A redactor with these settings, whose recogniser and models are loaded.
 
         Args:
             threads: of the recogniser; 0 for all processors.
             stage: called with the name of each stage.
+            progress: called with the seconds that a stage has heard.
 
         Raises:
             DependencyError: faster-whisper or presidio-analyzer is not installed.
@@ -87,7 +93,7 @@ class RedactionSettings:
         return Redactor(
             recogniser, self.finder(), way=self.way, on_miss=self.on_miss, least=self.least,
             language=self.language, unheard=self.unheard == "silence", stage=stage,
-            voice=self.voice(), plain=self.plain,
+            progress=progress, voice=self.voice(), plain=self.plain,
         )  # fmt: skip
 
     def voice(self) -> ReplacementVoice | None:
