@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -115,15 +116,21 @@ class RedactionSettings:
         from voicenym.systems.asr_tts import AsrTts
 
         found = AsrTts(synthesiser=self.synthesiser, language=language)
-        try:
+        with self._named():
             found.opened_synthesiser().check()
+        return found
+
+    @contextmanager
+    def _named(self) -> Iterator[None]:
+        """Names this option where no synthesiser is here."""
+        try:
+            yield
         except WeightsError:
             raise WeightsError(
                 f"--by word: no synthesiser {self.synthesiser or 'is'} here; fetch one once "
                 "(voicenym models pull kokoro-82m), or give a file or folder (--synthesiser "
                 "./NAME.onnx)"
             ) from None
-        return found
 
     def finder(self) -> WordFinder:
         """What finds the words, without a recogniser."""
@@ -164,7 +171,8 @@ class RedactionSettings:
         if self.way == WORD:
             from voicenym.systems.asr_tts import synthesiser_version
 
-            stamp["synthesiser"] = synthesiser_version(self.synthesiser)
+            with self._named():
+                stamp["synthesiser"] = synthesiser_version(self.synthesiser)
         if self.entries:
             stamp["list"] = key.tag("redaction list", "\n".join(sorted(self.entries)))[:16]
         return stamp
